@@ -146,8 +146,7 @@ var uses = map[string]func(s *shared) any{
 	"receipt/record.Recorder.AddDocument": func(s *shared) any { return s.recorded() },
 	"receipt/replay.Bytes":                func(s *shared) any { return string(replay.Bytes(s.doc, replay.Projection)) },
 	"receipt/replay.Compare":              func(s *shared) any { return fmt.Sprint(replay.Compare(s.doc, s.draft, replay.Projection)) },
-	"receipt/replay.Plan.Check":           func(s *shared) any { return s.report(s.replayed) },
-	"receipt/replay.Plan.CheckSource":     func(s *shared) any { return s.report(s.sourced) },
+	"receipt/replay.Plan.Check":           func(s *shared) any { return fmt.Sprint(s.report(s.replayed), s.report(s.sourced)) },
 	"receipt/rows.Glean":                  func(s *shared) any { return string(rows.Glean(s.doc, new(receipt.Report), nil)) },
 	"receipt/serve.NewVerifier":           func(s *shared) any { _, err := serve.NewVerifier(s.trust, s.verifier.Policy(), nil); return err },
 	"receipt/serve.Verifier.For": func(s *shared) any {

@@ -116,13 +116,13 @@ func (s *shared) unreadable(rep *receipt.Report) {
 }
 
 func (s *shared) replayed(rep *receipt.Report) {
-	if err := s.plan.Check(s.verifier, rep, s.doc); err != nil {
+	if err := s.plan.Check(s.verifier, rep, s.doc, nil); err != nil {
 		panic(err)
 	}
 }
 
 func (s *shared) sourced(rep *receipt.Report) {
-	if err := s.plan.CheckSource(s.verifier, rep, s.doc, s.doc); err != nil {
+	if err := s.plan.Check(s.verifier, rep, s.doc, s.doc); err != nil {
 		panic(err)
 	}
 }

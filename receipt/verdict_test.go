@@ -468,7 +468,7 @@ func TestEveryCode(t *testing.T) {
 		vocab.CodeAttestationInvalid, vocab.CodeAttestationMismatch, vocab.CodeAttestationUnsupported, vocab.CodeNotAttested, // package attest
 		// package replay
 		vocab.CodeReplaySourceMismatch, vocab.CodeDeltaMissing, vocab.CodeDeltaUnexpected, vocab.CodeDeltaMismatch, vocab.CodeOverrideHashMismatch,
-		vocab.CodeMaterialSubstituted, vocab.CodeReplayEffect, vocab.CodeReplayUnavailable, vocab.CodeReplayDiffers,
+		vocab.CodeMaterialSubstituted, vocab.CodeReplayEffect, vocab.CodeReplayUnavailable, vocab.CodeReplayDiffers, vocab.CodeReplayNotChecked,
 		// package stream
 		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, vocab.CodeCountMismatch, vocab.CodeTornTail, receipt.CodeEvidenceUnused,
 		"non_deterministic_cbor", "tail_not_checked", "ids_not_checked", "parts_overlap", vocab.CodePartsNotJoined, vocab.CodeCopyNotChecked, vocab.CodeAskedNotRecorded, "envelope_not_checked", "identical_copy",

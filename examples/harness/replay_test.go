@@ -48,7 +48,7 @@ func TestReplay(t *testing.T) {
 		}
 		rep := new(receipt.Report)
 		v.Verify(sealed.Document(), rep)
-		if err := plan.Check(v, rep, sealed.Document()); err != nil || rep.Verdict != receipt.Verified {
+		if err := plan.Check(v, rep, sealed.Document(), nil); err != nil || rep.Verdict != receipt.Verified {
 			t.Errorf("%q: %v, %+v", request, err, rep.Finding())
 		}
 		var d receipt.Draft

@@ -128,10 +128,7 @@ func sameMaterials(from, g *given, asked *replay.Request) error {
 // sameAsPlan expects what the plan of the replay gives, and nothing else.
 func sameAsPlan(s *suite, plan *replay.Plan, from, g *given) error {
 	report := g.report.Clone()
-	if err := plan.Check(s.judge, report, g.doc); err != nil {
-		return fmt.Errorf("the log of the replay's source cannot be read again: %w", err)
-	}
-	if err := plan.CheckSource(s.judge, report, g.doc, from.doc); err != nil {
+	if err := plan.Check(s.judge, report, g.doc, from.doc); err != nil {
 		return fmt.Errorf("the log of the replay's source cannot be read again: %w", err)
 	}
 	if report.Verdict != receipt.Verified {

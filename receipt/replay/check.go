@@ -2,135 +2,158 @@ package replay
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
-	"github.com/receiptkit/receiptkit/receipt/record"
 )
-
-// expected is the draft of the replay as the events of the plan give it.
-func expected(p *Plan) (*receipt.Draft, error) {
-	o := record.Options{Issuer: receipt.Issuer{ID: "replay"}, WorkspaceRef: "replay", Tier: "shadow"}
-	for {
-		rec, err := record.New(o)
-		if err != nil {
-			return nil, err
-		}
-		for line, err := range p.Events(Run{TaskID: p.log.TaskID + ":replay"}) {
-			if err == nil {
-				err = rec.Add(line)
-			}
-			if err != nil {
-				return nil, err
-			}
-		}
-
-		// A log may name no session: then no event of it belongs to one.
-		d, err := rec.Draft()
-		var missing *record.MissingError
-		if !errors.As(err, &missing) || o.SessionID != "" {
-			return d, err
-		}
-		o.SessionID = "replay"
-	}
-}
 
 // A checker compares the receipt of a replay with what the plan gives.
 type checker struct {
-	plan    *Plan
-	got     receipt.Draft
-	weigh   func(receipt.Check)
-	excused map[string]bool // keys, and ids of materials, of which something false is told
-	failed  bool            // the replay came to no end, so that nothing is missing in its receipt
+	judge
+	source     *subject // the receipt of the task that was replayed; nil: it is not at hand
+	found      []finding
+	determined []string        // members of which the log or the source shows what they are
+	excused    map[string]bool // things of which a finding is told, so that what follows is not
 }
 
-const valueWithheld = "the value was withheld, and cannot be compared"
-
-// fail tells what is false. Of a value that was withheld before the receipt was sealed
-// nobody can say that.
-func (c *checker) fail(code receipt.Code, at, stated, computed, detail string) {
-	if c.withheld(at) {
-		c.unavailable(at, valueWithheld)
-		return
-	}
-	c.weigh(receipt.Check{Step: receipt.StepHash, Status: receipt.StatusFailed, Code: code, Pointer: at, Stated: bound(stated), Computed: bound(computed), Detail: detail})
-}
-
-// withheld reports whether the receipt says that a value, or what it is in, is no longer
-// there.
-func (c *checker) withheld(at string) bool {
-	return slices.ContainsFunc(c.got.Redactions, func(r receipt.Redaction) bool {
-		return at == r.Field || r.Field != "" && strings.HasPrefix(at, r.Field+"/")
-	})
-}
-
-// bound bounds foreign text in a finding.
-func bound(s string) string {
-	const most = 256
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "…"
-}
-
-func (c *checker) unavailable(at, detail string) {
-	c.weigh(receipt.Check{Step: receipt.StepHash, Code: vocab.CodeReplayUnavailable, Pointer: at, Detail: detail})
-}
-
-// logIn returns the log among materials, and its place; -1 when there is none.
-func logIn(list []receipt.Material) (receipt.Material, int) {
-	i := slices.IndexFunc(list, func(m receipt.Material) bool { return m.Kind == "event_log" })
-	if i < 0 {
-		return receipt.Material{}, i
-	}
-	return list[i], i
-}
-
-func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
+// An outcome is what a difference means.
+type outcome int
 
 const (
-	atMaterials = "/replay_input/materials"
-	atDeltas    = "/deltas"
+	refutes   outcome = iota
+	undecided         // the log and the request cannot support it
+	informs           // nothing is claimed that they do not give
 )
 
-// source compares what is replayed. Where that is something else, nothing more can be.
-func (c *checker) source() bool {
-	log := c.plan.log
-	m, at := logIn(c.got.ReplayInput.Materials)
-	events, told := m.Metadata["events"]
-	named, _ := c.got.Metadata["source_task_id"].(string)
-	mode, _ := c.got.Metadata["replay_mode"].(string)
-	switch {
-	case c.got.Subject.Object != "replay_segment":
-		c.fail(vocab.CodeReplaySourceMismatch, "/subject/object", c.got.Subject.Object, "replay_segment", "the receipt is not about a replay")
-	case named != "" && named != log.TaskID:
-		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/source_task_id", named, log.TaskID, "the receipt is of a replay of another task")
-	case at >= 0 && !m.SHA256.IsZero() && m.SHA256 != log.Digest:
-		c.fail(vocab.CodeReplaySourceMismatch, indexed(atMaterials, at)+"/sha256", m.SHA256.String(), log.Digest.String(), "the receipt is of a replay of another log")
-	case told && fmt.Sprint(events) != strconv.Itoa(log.Events):
-		c.fail(vocab.CodeReplaySourceMismatch, indexed(atMaterials, at)+"/metadata/events", fmt.Sprint(events), strconv.Itoa(log.Events), "the log has another number of events than the receipt tells of it")
-	case mode != "" && mode != string(c.plan.request.Mode):
-		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/replay_mode", mode, string(c.plan.request.Mode), "the receipt is of a replay in another mode")
-	case c.got.ReplayInput.Determinism == "unavailable":
-		c.unavailable("/replay_input/unavailable_reason", "the replay failed for want of something, as its receipt says")
-		c.failed = true
-		return true
-	case at < 0:
-		c.unavailable(atMaterials, "the receipt does not name the log of its source")
-		return true
-	case m.SHA256.IsZero():
-		c.unavailable(indexed(atMaterials, at), "the receipt does not tell the digest of its source's log")
-		return true
-	default:
-		return true
+// A finding is a difference and what it means.
+type finding struct {
+	outcome          outcome
+	code             receipt.Code
+	at               string // a JSON Pointer into the receipt
+	stated, computed string
+	detail           string
+	of               []string // things: what is false in two places is one finding
+}
+
+const maxFindings = 100 // that refute, that leave undecided, and that inform
+
+// compareSource compares the receipt that was given for the source with the draft of the log.
+func (c *checker) compareSource() error {
+	s := c.source
+	want, err := expect(func(add func([]byte) error) error { return c.plan.log.each(add) }, &s.got)
+	if err != nil {
+		return err
 	}
-	return false
+
+	// The task of the log is that of the receipt.
+	without := slices.DeleteFunc(Projection.Without(), func(at string) bool { return at == "/subject/id" || at == "/identifiers/task_id" })
+	worst := finding{outcome: informs}
+	for _, d := range differences(s.doc.Root(), want.doc.Root(), without) {
+		if f := ofSource(s, d); f.outcome < worst.outcome {
+			worst = f
+		}
+	}
+	if hash, ok := c.got.Metadata["source_receipt_hash"].(string); ok && hash != s.hash() && worst.outcome != refutes {
+		worst = finding{code: vocab.CodeReplaySourceMismatch, at: "/metadata/source_receipt_hash", stated: hash, computed: s.hash(), detail: "the replay names another receipt of its source"}
+	}
+	if worst.outcome != informs {
+		c.found = append(c.found, worst)
+	}
+	return nil
+}
+
+// compare compares the receipt with the draft of the replay.
+func (c *checker) compare() error {
+	want, err := c.expected()
+	if err != nil {
+		return err
+	}
+	c.silent = want.silent
+	for _, at := range optional() {
+		if _, named := (&subject{doc: want.doc}).find(at); named || c.source != nil {
+			c.determined = append(c.determined, at)
+		}
+	}
+	list := differences(c.doc.Root(), want.doc.Root(), Projection.Without())
+	for _, name := range [...]string{"source_task_id", "replay_mode", "checkpoint_event_id", "checkpoint_id", "overrides_unused"} {
+		metadata := comparison{}
+		metadata.nodes("/metadata/"+name, c.doc.Root().Member("metadata").Member(name), want.doc.Root().Member("metadata").Member(name))
+		list = append(list, metadata.found...)
+	}
+	var found []finding
+	for _, d := range list {
+		found = append(found, c.difference(d)...)
+	}
+	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(rank(a), rank(b)) })
+
+	// Nothing else can be said of a replay of something else.
+	if i := slices.IndexFunc(found, func(f finding) bool { return f.outcome == refutes && f.code == vocab.CodeReplaySourceMismatch }); i >= 0 {
+		c.found = append(c.found, found[i])
+		return nil
+	}
+	if c.failed {
+		c.found = append(c.found, finding{outcome: undecided, at: "/replay_input/unavailable_reason", detail: "the receipt states that the replay failed because something was unavailable"})
+	}
+	c.mismatches()
+	for _, f := range found {
+		c.tell(f)
+	}
+	c.unsupported()
+	return nil
+}
+
+// expected is the draft of the replay. Whether a module asked for what no log records, only
+// the receipt states.
+func (c *checker) expected() (*expected, error) {
+	uses := func(s *swap) bool { return s.operation != "add" || c.claims(s.Key) }
+	others := []*receipt.Draft{&c.got}
+	if c.source != nil {
+		others = []*receipt.Draft{&c.source.got, &c.got}
+	}
+	want, err := expect(func(add func([]byte) error) (failure error) {
+		t := newTeller(c.plan, Run{TaskID: c.plan.log.TaskID + ":replay"}, uses, func(line []byte, _ error) bool {
+			failure = add(line)
+			return failure == nil
+		})
+		if err := t.tell(); err != nil && failure == nil {
+			failure = err
+		}
+		return failure
+	}, others...)
+	if err != nil || c.source == nil {
+		return want, err
+	}
+	want.silent = nil
+	return want, want.adopt(&c.source.got)
+}
+
+// rank orders findings, so that the cause comes before what follows from it.
+func rank(f finding) int {
+	for i, under := range [...]string{"/subject", "/metadata", atLog, "/deltas", "/approvals", "/side_effects", "/cost", "/autonomy_budget", atMaterials, "/lifecycle"} {
+		if strings.HasPrefix(f.at, under) {
+			return i
+		}
+	}
+	return 10
+}
+
+// tell adds a finding, unless it follows from one that was added before.
+func (c *checker) tell(f finding) {
+	if f.outcome == undecided && slices.ContainsFunc(c.found, func(g finding) bool { return g.outcome == undecided && g.at == f.at }) {
+		return
+	}
+	told := slices.ContainsFunc(f.of, func(thing string) bool { return c.excused[thing] })
+	if told && f.outcome == refutes {
+		return
+	}
+	if f.outcome == refutes {
+		for _, thing := range f.of {
+			c.excused[thing] = true
+		}
+	}
+	c.found = append(c.found, f)
 }
 
 // mismatches tells the overrides that state another digest than their value has.
@@ -140,218 +163,67 @@ func (c *checker) mismatches() {
 		if i := slices.IndexFunc(c.got.Deltas, func(d receipt.Delta) bool { return d.OverrideKey == m.Key }); i >= 0 {
 			at = indexed(atDeltas, i) + "/after_sha256"
 		}
-		c.excuse(m.Key)
-		c.fail(vocab.CodeOverrideHashMismatch, at, m.Stated.String(), m.Computed.String(), "the override "+quote(m.Key)+" states another digest than its value has")
+		c.tell(finding{
+			code: vocab.CodeOverrideHashMismatch, at: at, stated: m.Stated.String(), computed: m.Computed.String(),
+			detail: "the override " + quote(m.Key) + " states another digest than its value has", of: []string{c.thing(m.Key)},
+		})
 	}
 }
 
-// excuse notes a key of which something false is told, so that what follows is not.
-func (c *checker) excuse(key string) {
-	c.excused[key] = true
-	if of := c.plan.label[key]; of != "" {
-		c.excused[of] = true
+// unsupported tells what equals the draft only because the draft has it from the receipt.
+func (c *checker) unsupported() {
+	for _, at := range c.silent {
+		c.tell(finding{outcome: undecided, at: at, detail: "the log does not name it; the receipt of the source may"})
 	}
-}
-
-// deltas compares each with the one of its key. Of those that are left over, one that is
-// missing and one that is not expected are one delta with another key.
-func (c *checker) deltas(want []receipt.Delta) {
-	var unexpected []int
-	missing := slices.Clone(want)
 	for i, d := range c.got.Deltas {
-		j := slices.IndexFunc(missing, func(w receipt.Delta) bool { return w.OverrideKey == d.OverrideKey })
-		if j < 0 {
-			unexpected = append(unexpected, i)
+		at, thing := indexed(atDeltas, i), c.thing(d.OverrideKey)
+		s := c.plan.byKey[thing]
+		switch {
+		case s == nil || c.excused[thing]:
+		case s.operation == "add":
+			c.tell(finding{outcome: undecided, at: at, detail: "nothing in the log has the key " + quote(d.OverrideKey) + ", so the log does not show that the task asked for it"})
+		case s.unrecorded():
+			c.tell(finding{outcome: informs, at: at, detail: "no log records whether a task reads a secret"})
+		}
+	}
+}
+
+// report adds the findings to a report, and what the comparison leaves out.
+func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
+	told := map[outcome]int{}
+	for _, f := range c.found {
+		if told[f.outcome]++; told[f.outcome] > maxFindings {
 			continue
 		}
-		c.delta(indexed(atDeltas, i), missing[j], d)
-		missing = slices.Delete(missing, j, j+1)
-	}
-
-	// An order is one of the same deltas.
-	ordered := func(a, b receipt.Delta) int { return cmp.Compare(a.OverrideKey, b.OverrideKey) }
-	if len(missing)+len(unexpected) == 0 && !slices.IsSortedFunc(c.got.Deltas, ordered) {
-		c.fail(vocab.CodeDeltaMismatch, atDeltas, "", "", "the deltas are not in the order of their override keys")
-	}
-
-	if c.failed {
-		missing = nil
-	}
-	for len(missing) > 0 && len(unexpected) > 0 {
-		at := indexed(atDeltas, unexpected[0])
-		if !c.withheld(at + "/override_key") {
-			c.excuse(missing[0].OverrideKey)
-		}
-		c.fail(vocab.CodeDeltaMismatch, at+"/override_key", c.got.Deltas[unexpected[0]].OverrideKey, missing[0].OverrideKey, "the delta is of another override than the request has")
-		missing, unexpected = missing[1:], unexpected[1:]
-	}
-	for _, d := range missing {
-		c.excuse(d.OverrideKey)
-		c.fail(vocab.CodeDeltaMissing, atDeltas, "", d.OverrideKey, "no delta tells of the override "+quote(d.OverrideKey))
-	}
-	for _, i := range unexpected {
-		c.excuse(c.got.Deltas[i].OverrideKey)
-		c.fail(vocab.CodeDeltaUnexpected, indexed(atDeltas, i), c.got.Deltas[i].OverrideKey, "", "the request has no such override")
-	}
-}
-
-// delta tells the first member in which two differ.
-func (c *checker) delta(at string, want, got receipt.Delta) {
-	known := c.excused[got.OverrideKey] // that its digest is false
-	for _, m := range []struct{ name, got, want string }{
-		{"delta_id", got.DeltaID, want.DeltaID}, {"operation", got.Operation, want.Operation}, {"path", got.Path, want.Path},
-		{"event_id", got.EventID, want.EventID}, {"before_sha256", state(got.BeforeSHA256), state(want.BeforeSHA256)},
-		{"after_sha256", state(got.AfterSHA256), state(want.AfterSHA256)}, {"artifact_id", got.ArtifactID, want.ArtifactID}, {"reason", got.Reason, want.Reason},
-	} {
-		switch place := at + "/" + m.name; {
-		case m.got == m.want, known && m.name == "after_sha256":
-		case c.withheld(place):
-			c.unavailable(place, valueWithheld)
-		default:
-			c.excuse(got.OverrideKey)
-			c.fail(vocab.CodeDeltaMismatch, place, m.got, m.want, "the delta of "+quote(got.OverrideKey)+" has another "+m.name+" than the log and the request give")
-			return
-		}
-	}
-}
-
-// state is one of the three states of a digest.
-func state(d receipt.OptionalDigest) string {
-	switch {
-	case d.Null:
-		return "null"
-	case d.IsZero():
-		return "absent"
-	}
-	return d.String()
-}
-
-// materials compares each but the log. The ids and digests count: where a material is kept
-// may change.
-func (c *checker) materials(want []receipt.Material) {
-	got := c.got.ReplayInput.Materials
-	_, log := logIn(got)
-	_, wantLog := logIn(want)
-	var places []int
-	for i := range got {
-		if i != log {
-			places = append(places, i)
-		}
-	}
-	if wantLog >= 0 {
-		want = slices.Delete(slices.Clone(want), wantLog, wantLog+1)
-	}
-
-	for i, w := range want {
-		if i >= len(places) {
-			c.fail(vocab.CodeMaterialSubstituted, atMaterials, "", w.ID, "the recorded material "+quote(w.ID)+" is not listed")
-			return
-		}
-		if !c.material(indexed(atMaterials, places[i]), w, got[places[i]]) && len(want) != len(places) {
-			return // all that follows stands in another place
-		}
-	}
-	if len(places) > len(want) {
-		i := places[len(want)]
-		c.fail(vocab.CodeMaterialSubstituted, indexed(atMaterials, i), got[i].ID, "", "the log has no such material, and no override adds it")
-	}
-}
-
-func (c *checker) material(at string, want, got receipt.Material) bool {
-	if c.excused[want.ID] {
-		return true
-	}
-	key := func(m receipt.Material) string { s, _ := m.Metadata["override_key"].(string); return s }
-	for _, m := range []struct{ name, got, want string }{
-		{"id", got.ID, want.ID}, {"kind", got.Kind, want.Kind}, {"sha256", digest(got.SHA256), digest(want.SHA256)}, {"metadata/override_key", key(got), key(want)},
-	} {
-		switch place := at + "/" + m.name; {
-		case m.got == m.want:
-		case c.withheld(place):
-			c.unavailable(place, valueWithheld)
-		default:
-			c.fail(vocab.CodeMaterialSubstituted, place, m.got, m.want, "the material "+quote(want.ID)+" is another than the log and the request give")
-			return false
-		}
-	}
-	return true
-}
-
-func digest(d canon.Digest) string {
-	if d.IsZero() {
-		return "absent"
-	}
-	return d.String()
-}
-
-// claim compares what the receipt says of itself: it may claim less than the log and the
-// request give, and no more.
-func (c *checker) claim(want string) {
-	if got := c.got.ReplayInput.Determinism; got == "byte_deterministic" && got != want {
-		c.fail(vocab.CodeReplayDiffers, "/replay_input/determinism", got, want, "something that answered has no digest, so that nothing shows that the replay had the same")
-	}
-}
-
-// life compares the times, which come from the log or from overrides, and the end.
-func (c *checker) life(want receipt.Lifecycle) {
-	got := c.got.Lifecycle
-
-	// A task that never started has the time of its end in this place.
-	if _, told := c.plan.known["time:started_at"]; !told && c.plan.byKey["time:started_at"] == nil && got.StartedAt.Equal(got.CompletedAt.Time) {
-		want.StartedAt = got.StartedAt
-	}
-	for _, m := range []struct {
-		name      string
-		got, want receipt.Time
-	}{{"created_at", got.CreatedAt, want.CreatedAt}, {"started_at", got.StartedAt, want.StartedAt}, {"completed_at", got.CompletedAt, want.CompletedAt}} {
-		if !m.got.Equal(m.want.Time) && !c.excused["time:"+m.name] {
-			c.fail(vocab.CodeReplayDiffers, "/lifecycle/"+m.name, timeText(m.got), timeText(m.want), "the time is another than the log and the request give")
-		}
-	}
-	if got.FinalState != want.FinalState {
-		c.fail(vocab.CodeReplayDiffers, "/lifecycle/final_state", got.FinalState, want.FinalState, "the replay ended otherwise than its source")
-	}
-}
-
-func timeText(t receipt.Time) string {
-	if t.IsZero() {
-		return "absent"
-	}
-	return t.String()
-}
-
-// effects tells what a replay can't have done.
-func (c *checker) effects() {
-	d := &c.got
-	for _, l := range []struct {
-		at string
-		n  int
-	}{
-		{"/approvals", len(d.Approvals)}, {"/side_effects/fs_writes", len(d.SideEffects.FSWrites)}, {"/side_effects/network_egress", len(d.SideEffects.NetworkEgress)},
-		{"/side_effects/tool_calls", len(d.SideEffects.ToolCalls)}, {"/side_effects/a2a_handoffs", len(d.SideEffects.A2AHandoffs)}, {"/cost/provider_breakdown", len(d.Cost.ProviderBreakdown)},
-	} {
-		for i := range l.n {
-			c.effect(indexed(l.at, i), "")
+		switch f.outcome {
+		case refutes:
+			v.Weigh(rep, receipt.Check{Step: receipt.StepHash, Status: receipt.StatusFailed, Code: f.code, Pointer: f.at, Stated: bound(f.stated), Computed: bound(f.computed), Detail: f.detail})
+		case undecided:
+			v.Weigh(rep, receipt.Check{Step: receipt.StepHash, Code: vocab.CodeReplayUnavailable, Pointer: f.at, Detail: f.detail})
+		case informs:
+			rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: vocab.CodeReplayNotChecked, Pointer: f.at, Detail: f.detail})
 		}
 	}
 
-	if d.Cost.Total != 0 {
-		c.effect("/cost/total", fmt.Sprint(d.Cost.Total))
-	}
-	used := d.AutonomyBudget.Consumed
-	if used.USD != nil && *used.USD != 0 {
-		c.effect("/autonomy_budget/consumed/usd", fmt.Sprint(*used.USD))
-	}
-	for _, n := range []struct {
-		name string
-		n    *int64
-	}{{"input_tokens", used.InputTokens}, {"output_tokens", used.OutputTokens}, {"tool_calls", used.ToolCalls}, {"wall_time_ms", used.WallTimeMS}} {
-		if n.n != nil && *n.n != 0 {
-			c.effect("/autonomy_budget/consumed/"+n.name, strconv.FormatInt(*n.n, 10))
-		}
+	for _, at := range c.undetermined() {
+		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: vocab.CodeReplayNotChecked, Pointer: at, Detail: "neither the log nor the request determines it"})
 	}
 }
 
-func (c *checker) effect(at, stated string) {
-	c.fail(vocab.CodeReplayEffect, at, stated, "", "what a replay tells again was done by its source")
+// undetermined returns the places of which the log and the request show nothing, and that
+// have no finding of their own. The verifier checks the signatures.
+func (c *checker) undetermined() (list []string) {
+	for _, at := range slices.Concat(Projection.Without(), optional(), []string{atLog + "/uri", atArtifacts}) {
+		told := func(f finding) bool { return f.at == at || at == atArtifacts && within(f.at, at) }
+		if at != "/signatures" && !slices.Contains(c.determined, at) && !slices.ContainsFunc(c.found, told) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// optional returns the members that a receipt need not have, and that options of a harness
+// may add to what its events name.
+func optional() []string {
+	return []string{"/identifiers/tenant_id", "/identifiers/persona_ref", "/trust/policy_ref"}
 }

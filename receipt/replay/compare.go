@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -41,11 +42,13 @@ type Difference struct {
 
 // Compare returns where two receipts differ, in the order of the first; nil when they are
 // the same. Both are compared in canonical form (RFC 8785), so that the order of members and
-// the spelling of numbers and strings do not count.
-func Compare(a, b *canon.Document, level Level) []Difference {
-	c := comparison{without: level.Without()}
-	c.nodes("", a.Root(), b.Root())
-	return c.found
+// the spelling of numbers and strings do not count. Elements of lists are paired by their IDs
+// or override keys; a list with the same elements in another order differs as a whole.
+func Compare(a, b *canon.Document, level Level) (list []Difference) {
+	for _, d := range differences(a.Root(), b.Root(), level.Without()) {
+		list = append(list, Difference{d.at, bound(string(canonical(d.a))), bound(string(canonical(d.b)))})
+	}
+	return list
 }
 
 // Bytes returns what a level compares, in canonical form.
@@ -63,26 +66,34 @@ func Bytes(doc *canon.Document, level Level) []byte {
 	return doc.AppendCanonical(nil, without...)
 }
 
+// differences returns where two values differ, except at and below some JSON Pointers.
+func differences(a, b canon.Node, without []string) []difference {
+	c := comparison{without: without}
+	c.nodes("", a, b)
+	return c.found
+}
+
+// A difference is a place at which two documents differ. A zero node is absent.
+type difference struct {
+	at   string
+	a, b canon.Node
+}
+
+// A comparison collects differences.
 type comparison struct {
 	without []string
-	found   []Difference
+	found   []difference
 }
 
 func (c *comparison) nodes(at string, a, b canon.Node) {
 	switch {
 	case slices.Contains(c.without, at):
-		return
 	case a.Kind() == canon.KindObject && b.Kind() == canon.KindObject:
 		c.members(at, a, b)
-		return
 	case a.Kind() == canon.KindArray && b.Kind() == canon.KindArray:
 		c.elements(at, a, b)
-		return
-	}
-
-	left, right := canonical(a), canonical(b)
-	if !bytes.Equal(left, right) {
-		c.found = append(c.found, Difference{at, bound(string(left)), bound(string(right))})
+	case !bytes.Equal(canonical(a), canonical(b)):
+		c.found = append(c.found, difference{at, a, b})
 	}
 }
 
@@ -104,20 +115,75 @@ func (c *comparison) members(at string, a, b canon.Node) {
 	}
 }
 
+// elements pairs the elements of two lists by their identities, and the rest by their order.
+// Elements of b alone are named by their place in b.
 func (c *comparison) elements(at string, a, b canon.Node) {
-	var rest []canon.Node
-	for _, n := range b.Elements() {
-		rest = append(rest, n)
+	var right []canon.Node
+	places := map[string][]int{}
+	for j, n := range b.Elements() {
+		right = append(right, n)
+		places[identity(n)] = append(places[identity(n)], j)
 	}
-	n := 0
-	for i, left := range a.Elements() {
-		right := canon.Node{}
-		if n++; i < len(rest) {
-			right = rest[i]
+
+	var left []canon.Node
+	var pairs []int // the places in b; -1: not paired
+	last, ordered := -1, true
+	for _, n := range a.Elements() {
+		j := -1
+		if of := places[identity(n)]; len(of) > 0 {
+			j, places[identity(n)] = of[0], of[1:]
+			ordered, last = ordered && j > last, j
 		}
-		c.nodes(indexed(at, i), left, right)
+		left, pairs = append(left, n), append(pairs, j)
 	}
-	for i := n; i < len(rest); i++ {
-		c.nodes(indexed(at, i), canon.Node{}, rest[i])
+	rest := slices.Sorted(func(yield func(int) bool) {
+		for _, of := range places {
+			for _, j := range of {
+				if !yield(j) {
+					return
+				}
+			}
+		}
+	})
+
+	for i, n := range left {
+		other := canon.Node{}
+		if pairs[i] < 0 && len(rest) > 0 {
+			pairs[i], rest = rest[0], rest[1:]
+		}
+		if pairs[i] >= 0 {
+			other = right[pairs[i]]
+		}
+		c.nodes(indexed(at, i), n, other)
 	}
+	for _, j := range rest {
+		c.nodes(indexed(at, j), canon.Node{}, right[j])
+	}
+	if !ordered {
+		c.found = append(c.found, difference{at, a, b})
+	}
+}
+
+// identity returns what an element of a list is called; "" if it has no name.
+func identity(n canon.Node) string {
+	if n.Kind() != canon.KindObject {
+		return ""
+	}
+	for _, name := range [...]string{"override_key", "id", "call_id", "approval_id", "artifact_id", "field"} {
+		if m := n.Member(name); m.Kind() == canon.KindString {
+			return name + ":" + m.String()
+		}
+	}
+	return ""
+}
+
+func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
+
+// bound bounds foreign text in a finding.
+func bound(s string) string {
+	const most = 256
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
 }

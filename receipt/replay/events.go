@@ -1,7 +1,9 @@
 package replay
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record"
@@ -52,6 +54,7 @@ var errStopped = errors.New("replay: stopped")
 type teller struct {
 	plan  *Plan
 	run   Run
+	uses  func(*swap) bool // whether an override replaces something
 	yield func([]byte, error) bool
 	doc   *canon.Document // the event that is told
 	line  []byte          // as it is told
@@ -66,8 +69,11 @@ type teller struct {
 	firsts  map[string]bool        // the ids of events that told an answer, and tell no other one again
 }
 
-func newTeller(p *Plan, run Run, yield func([]byte, error) bool) *teller {
-	t := &teller{plan: p, run: run, yield: yield, doc: new(canon.Document), restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
+func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error) bool) *teller {
+	if run.Failure != nil { // nothing of the source is written again
+		uses = func(s *swap) bool { return isTaskTime(s.Key) || p.wasTaken(s) }
+	}
+	t := &teller{plan: p, run: run, uses: uses, yield: yield, doc: new(canon.Document), restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
 	for _, d := range p.log.Dependencies {
 		t.firsts[d.EventID] = true
 	}
@@ -162,11 +168,30 @@ func (t *teller) announce(at []byte) error {
 	if !t.run.ReceiptHash.IsZero() {
 		started["source_receipt_hash"] = text(t.run.ReceiptHash.String())
 	}
+	if t.plan.boundary != "" {
+		started["checkpoint_event_id"] = text(t.plan.boundary)
+		if id := t.plan.request.CheckpointID; id != "" {
+			started["checkpoint_id"] = text(id)
+		}
+	}
+
+	var used []*swap
+	var unused [][]byte
+	for _, s := range t.plan.swaps {
+		if t.uses(s) {
+			used = append(used, s)
+		} else {
+			unused = append(unused, text(s.Key))
+		}
+	}
+	if unused != nil {
+		started["overrides_unused"] = slices.Concat([]byte("["), bytes.Join(unused, []byte(",")), []byte("]"))
+	}
 	if err := t.say("replay.started", at, started); err != nil {
 		return err
 	}
 
-	for _, s := range t.plan.swaps {
+	for _, s := range used {
 		if err := t.say("replay.event_replayed", at, s.announcement()); err != nil {
 			return err
 		}

@@ -21,8 +21,8 @@ type Key struct {
 }
 
 // ParseKey reads a key: a prefix, a colon, and a name; of mcp and host two names with a
-// colon between them, of which the first has none. Names are not empty and have printable
-// characters only. The error says what was expected and what was found; of the text it
+// colon between them, of which the first has none. Names are not empty and consist of
+// printable characters other than the space. The error says what was expected and what was found; of the text it
 // shows the prefix alone, as a name may be that of a secret.
 func ParseKey(text string) (Key, error) {
 	prefix, rest, cut := strings.Cut(text, ":")
@@ -31,10 +31,10 @@ func ParseKey(text string) (Key, error) {
 	case len(text) > MaxKey:
 		return Key{}, fmt.Errorf("expected a key of at most %d bytes, found %d", MaxKey, len(text))
 	case !utf8.ValidString(text):
-		return Key{}, errors.New("expected a key of printable characters, found bytes that are not UTF-8")
+		return Key{}, errors.New("expected a key of printable characters without spaces, found bytes that are not UTF-8")
 	case at >= 0:
 		c, _ := utf8.DecodeRuneInString(text[at:])
-		return Key{}, fmt.Errorf("expected a key of printable characters, found %U at byte %d", c, at)
+		return Key{}, fmt.Errorf("expected a key of printable characters without spaces, found %U at byte %d", c, at)
 	case !cut:
 		return Key{}, errors.New("expected a key of the prefix llm, mcp, secret, time or host, found no colon")
 	case !slices.Contains([]string{"llm", "mcp", "secret", "time", "host"}, prefix):
@@ -55,7 +55,7 @@ func ParseKey(text string) (Key, error) {
 	return k, nil
 }
 
-func unprintable(c rune) bool { return !unicode.IsPrint(c) }
+func unprintable(c rune) bool { return c == ' ' || !unicode.IsPrint(c) }
 
 // String returns the text of the key.
 func (k Key) String() string {

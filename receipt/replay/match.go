@@ -18,6 +18,7 @@ type matcher struct {
 	*Plan
 	answered  map[string]record.Dependency // by the prefix of the key, and the event
 	compacted map[string]record.Dependency // snapshots, by the event
+	restored  map[*swap]bool               // those of events before the checkpoint
 }
 
 func (m *matcher) all(ctx context.Context) error {
@@ -40,7 +41,21 @@ func (m *matcher) all(ctx context.Context) error {
 	if err := m.findEvents(); err != nil {
 		return err
 	}
+	if err := m.restore(); err != nil {
+		return err
+	}
 	return m.findMissing(ctx)
+}
+
+// restore refuses overrides of answers and events before the checkpoint. They made the state
+// that is restored, so a module that continues from there does not ask for them.
+func (m *matcher) restore() error {
+	for _, s := range m.swaps {
+		if s.of.Kind != record.KindTime && m.before[s.of.Key] || m.restored[s] {
+			return &RequestError{"override." + s.Key, "expected an answer or an event after the checkpoint: those before it are restored as they were recorded"}
+		}
+	}
+	return nil
 }
 
 func ofEvent(key, event string) string {
@@ -68,15 +83,17 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 		m.byEvent[o.EventID] = s
 		return nil
 	case !found && o.EventID != "":
-		d, found = m.answered[ofEvent(o.Key, o.EventID)]
+		if d, found = m.answered[ofEvent(o.Key, o.EventID)]; d.Kind == record.KindTime {
+			return &RequestError{"override." + o.Key, "expected " + quote(d.Key) + ", the key of the time that this event records"}
+		}
 	}
 
-	// No log tells of a secret, so that what it replaces is not known.
+	// No log records what is under a key of secrets, so that what it replaces is not known.
 	key := o.Key
 	switch {
 	case found:
 		s.of, s.operation, key = d, "replace", d.Key
-	case o.Secret():
+	case s.unrecorded():
 		s.operation = "replace"
 	}
 	if m.byKey[key] != nil {
@@ -125,6 +142,10 @@ func (m *matcher) findEvents() error {
 		return nil
 	}
 
+	of := map[string][]string{} // keys, by the event that recorded the answer
+	for _, d := range m.log.Dependencies {
+		of[d.EventID] = append(of[d.EventID], d.Key)
+	}
 	doc := new(canon.Document)
 	found := map[string]bool{}
 	err := m.log.each(func(line []byte) error {
@@ -143,7 +164,14 @@ func (m *matcher) findEvents() error {
 				s.before.Digest = event.HashOf(payload)
 			}
 		}
-		return m.mark(id, payload)
+		if err := m.mark(id, payload); err != nil || m.boundary != "" || r.Mode != FromCheckpoint {
+			return err
+		}
+		for _, key := range of[id] {
+			m.before[key] = true
+		}
+		m.restored[m.byEvent[id]] = true
+		return nil
 	})
 	if err != nil {
 		return err

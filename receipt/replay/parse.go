@@ -10,6 +10,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
 // ParseRequest reads a request. An empty one asks for an exact replay. What it accepts
@@ -135,9 +136,14 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 	}
 
 	slices.SortFunc(r.Overrides, func(a, b Override) int { return cmp.Compare(a.Key, b.Key) })
-	events := map[string]bool{}
+	events, ids := map[string]bool{}, map[string]bool{}
 	for i := range r.Overrides {
 		o := &r.Overrides[i]
+		if id := record.DeltaID(o.Key); ids[id] {
+			p.fail("override."+o.Key, "expected a key with a delta_id of its own, found another override with %s: name the dependency by event_id, under another key", quote(id))
+		} else {
+			ids[id] = true
+		}
 		if o.Reason = cmp.Or(o.Reason, r.Reason); o.EventID != "" && events[o.EventID] && !o.Secret() {
 			p.fail("override."+o.Key+".event_id", "expected one override of an event, found another")
 		}

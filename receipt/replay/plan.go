@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
@@ -28,10 +26,12 @@ type Plan struct {
 	known    map[string]record.Dependency
 	wrong    []Mismatch
 	missing  *UnavailableError
-	boundary string // the event id of the checkpoint; "": there is none
+	boundary string          // the event id of the checkpoint; "": there is none
+	before   map[string]bool // keys of dependencies before the checkpoint
 
 	mu    sync.Mutex
-	taken map[string]bool
+	taken map[string]bool // whether there was an answer, of keys that were asked for
+	asked []string        // these keys, in their order
 }
 
 // NewPlan makes the plan of a replay. Artifacts may be nil: there are none. Errors are a
@@ -47,9 +47,9 @@ func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifact
 	}
 	p := &Plan{
 		log: log, request: request, artifacts: artifacts, wrong: request.Mismatches(),
-		byKey: map[string]*swap{}, byEvent: map[string]*swap{}, label: map[string]string{}, known: map[string]record.Dependency{}, taken: map[string]bool{},
+		byKey: map[string]*swap{}, byEvent: map[string]*swap{}, label: map[string]string{}, known: map[string]record.Dependency{}, taken: map[string]bool{}, before: map[string]bool{},
 	}
-	m := &matcher{p, map[string]record.Dependency{}, map[string]record.Dependency{}}
+	m := &matcher{p, map[string]record.Dependency{}, map[string]record.Dependency{}, map[*swap]bool{}}
 	if err := m.all(ctx); err != nil {
 		return nil, err
 	}
@@ -68,13 +68,68 @@ func (p *Plan) Mismatches() []Mismatch { return slices.Clone(p.wrong) }
 func (p *Plan) Unavailable() *UnavailableError { return p.missing }
 
 // Deltas returns what the receipt of the replay lists as deltas, in the order of their
-// keys. The digests are those of the values, whatever the request states.
+// keys. An override that matches nothing in the log has a delta once its key was taken. The
+// digests are those of the values, whatever the request states.
 func (p *Plan) Deltas() []receipt.Delta {
 	list := []receipt.Delta{}
 	for _, s := range p.swaps {
-		list = append(list, s.delta())
+		if p.uses(s) {
+			list = append(list, s.delta())
+		}
 	}
 	return list
+}
+
+// uses reports whether an override replaces something: what is recorded, or what was taken.
+func (p *Plan) uses(s *swap) bool { return s.operation != "add" || p.wasTaken(s) }
+
+func (p *Plan) wasTaken(s *swap) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken[p.label[s.Key]]
+}
+
+// Unmatched returns the keys of the overrides that match nothing in the log, in the order of
+// the keys. Keys of secrets are not among them, because no log records secrets.
+func (p *Plan) Unmatched() (keys []string) {
+	for _, s := range p.swaps {
+		if s.operation == "add" {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+// Unused returns the keys of the overrides whose answers were not taken, in the order of the
+// keys, for a harness that runs its module again. A replay that leaves an override unused has
+// failed. Overrides of events and of the times of the task are never taken.
+func (p *Plan) Unused() (keys []string) {
+	for _, s := range p.swaps {
+		if p.label[s.Key] != "" && !isTaskTime(s.Key) && !p.wasTaken(s) {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+// Requested returns the keys for which [Plan.Take] was called, in the order of the first
+// calls, whether or not there was an answer.
+func (p *Plan) Requested() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
+// Checkpoint returns the ID of the event from which the task is replayed, and the keys of the
+// answers before it, from which its state is restored. The ID is empty if there is no
+// checkpoint.
+func (p *Plan) Checkpoint() (eventID string, restored []string) {
+	for _, d := range p.log.Dependencies {
+		if d.Kind != record.KindTime && p.before[d.Key] {
+			restored = append(restored, d.Key)
+		}
+	}
+	return p.boundary, restored
 }
 
 // Take returns the answer of a dependency, once, for a harness that runs its module again.
@@ -84,6 +139,7 @@ func (p *Plan) Take(ctx context.Context, key string) (Answer, error) {
 	if of, ok := p.label[key]; ok {
 		key = of
 	}
+	p.ask(key)
 
 	a, err := find(ctx, p, key)
 	if err != nil {
@@ -98,13 +154,23 @@ func (p *Plan) Take(ctx context.Context, key string) (Answer, error) {
 	return a, nil
 }
 
+// ask notes that a key was asked for.
+func (p *Plan) ask(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, before := p.taken[key]; !before {
+		p.taken[key], p.asked = false, append(p.asked, key)
+	}
+}
+
 // Untaken returns the keys of what answers and was not taken: recorded dependencies in the
-// order of their events, then what overrides add, in the order of the keys.
+// order of their events, except those before a checkpoint, then what overrides add, in the
+// order of the keys.
 func (p *Plan) Untaken() (keys []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, d := range p.log.Dependencies {
-		if !p.taken[d.Key] {
+		if !p.taken[d.Key] && (d.Kind == record.KindTime || !p.before[d.Key]) {
 			keys = append(keys, d.Key)
 		}
 	}
@@ -120,81 +186,54 @@ func (p *Plan) Untaken() (keys []string) {
 // canonical form with a line feed. The bytes are valid until the next. The log begins and
 // ends with events of the replay itself, at the times of the source: no clock is read.
 // Every event of the source is marked as replayed; those that a substitution changed name
-// it, and a replay.event_replayed announces each. Before a checkpoint only what answered
-// the task is told, so that its materials stay listed.
+// it, and a replay.event_replayed announces each. Overrides that match nothing in the log and
+// were not taken replace nothing: replay.started lists their keys. Before a checkpoint only
+// the answers of the task are written, so that its materials stay listed.
 //
 // Values of overrides that are receipt_only are told by their digests, and payloads that
 // are replaced so are left out. Secrets are not told. An error ends the events.
 func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		t := newTeller(p, run, yield)
+		t := newTeller(p, run, p.uses, yield)
 		if err := t.tell(); err != nil && !errors.Is(err, errStopped) {
 			yield(nil, err)
 		}
 	}
 }
 
-// Check adds to a report what the receipt of a replay has other than the plan gives, and
-// draws the verdict anew. The report is the verifier's of that receipt. What is compared:
-// the source's log, each delta and that there is no other, each material, the times and the
-// end of the task, and that nothing was done, approved, consumed or paid. One thing that is
-// false is one finding: what follows from it is not told again. Of a replay that failed for
-// want of something only what its receipt claims is compared: deltas, and that nothing was
-// done. Errors are those of the log.
+// Check compares the receipt of a replay with the draft that package record makes of the log
+// and the request, adds the findings to the report, and draws the verdict anew. The
+// comparison is that of [Compare] with [Projection], and of the members of metadata that the
+// log and the request determine. Each difference is a finding that refutes, a finding that
+// leaves the verdict undecided because the log and the request cannot support what the
+// receipt states, or a note in NotChecked. Members that the comparison leaves out are listed
+// in NotChecked, too.
 //
-// A receipt that does not fit the schema has that finding alone.
-func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed *canon.Document) error {
+// Source is the receipt of the task that was replayed; nil: it is not at hand. It must match
+// the log, and decides members that the log does not name. The caller verifies it before.
+//
+// The report is the verifier's of the replay's receipt. A receipt that does not fit the
+// schema has that finding alone. Errors are those of the log.
+func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed, source *canon.Document) error {
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
 		return nil
 	}
-	c := &checker{plan: p, weigh: func(c receipt.Check) { v.Weigh(rep, c) }, excused: map[string]bool{}}
-	if err := json.Unmarshal(replayed.AppendCanonical(nil), &c.got); err != nil {
-		return err
-	}
-	if !c.source() {
-		return nil
-	}
-
-	want, err := expected(p)
+	s, err := subjectOf(replayed)
 	if err != nil {
 		return err
 	}
-	c.mismatches()
-	c.deltas(want.Deltas)
-	c.effects()
-	if c.failed {
-		return nil
+	c := &checker{judge: judge{subject: s, plan: p, failed: s.got.ReplayInput.Determinism == "unavailable"}, excused: map[string]bool{}}
+	if source != nil {
+		if c.source, err = subjectOf(source); err != nil {
+			return err
+		}
+		if err := c.compareSource(); err != nil {
+			return err
+		}
 	}
-	c.materials(want.ReplayInput.Materials)
-	c.claim(want.ReplayInput.Determinism)
-	c.life(want.Lifecycle)
-	return nil
-}
-
-// CheckSource adds to a report of a replay's receipt whether another receipt is that of its
-// source: it names the log of the plan, and the replay names its hash, if any.
-//
-// The receipt of the source has to be judged before: only what it names is looked at.
-func (p *Plan) CheckSource(v *receipt.Verifier, rep *receipt.Report, replayed, source *canon.Document) error {
-	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed {
-		return nil
-	}
-	c := &checker{plan: p, weigh: func(c receipt.Check) { v.Weigh(rep, c) }}
-	var of receipt.Draft
-	if err := errors.Join(json.Unmarshal(source.AppendCanonical(nil), &of), json.Unmarshal(replayed.AppendCanonical(nil), &c.got)); err != nil {
+	if err := c.compare(); err != nil {
 		return err
 	}
-
-	m, at := logIn(of.ReplayInput.Materials)
-	hash := source.Root().Member("chain").Member("receipt_hash").String()
-	named := replayed.Root().Member("metadata").Member("source_receipt_hash").String()
-	switch {
-	case at < 0 || m.SHA256.IsZero():
-		c.unavailable("/metadata/source_task_id", "the receipt that was given for the source does not tell the digest of its log")
-	case m.SHA256 != p.log.Digest:
-		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/source_task_id", m.SHA256.String(), p.log.Digest.String(), "the receipt that was given for the source names another log")
-	case named != "" && named != hash:
-		c.fail(vocab.CodeReplaySourceMismatch, "/metadata/source_receipt_hash", named, hash, "the replay names another receipt of its source than was given")
-	}
+	c.report(v, rep)
 	return nil
 }

@@ -158,18 +158,26 @@ func (d dice) request(log *replay.Log) string {
 		}
 		all[key] = o
 	}
+	checkpoint := 0
+	if d.one(4) {
+		checkpoint = 1 + d.IntN(log.Events)
+	}
+	before := func(event string) bool { // what is restored cannot be replaced
+		n, err := strconv.Atoi(event[1:])
+		return err == nil && n < checkpoint
+	}
 	for _, dep := range log.Dependencies {
 		prefix, _, found := strings.Cut(dep.Key, ":")
-		if !found || !d.one(3) {
+		if !found || !d.one(3) || prefix != "time" && before(dep.EventID) {
 			continue
 		}
 		kinds := map[string][]string{"llm": {"llm_provider_response"}, "mcp": {"mcp_tool_return", "tool_result"}, "host": {"host_fact", "tool_result"}}[prefix]
 		switch {
 		case prefix == "time":
 			put(dep.Key, "time", members{"value": strings.Replace(d.timeOf(log, dep), "Z", ".250Z", 1)})
-		case d.one(5):
+		case d.one(5) && !strings.Contains(dep.Key, " "):
 			put(dep.Key, "secret_value", nil)
-		case d.one(4):
+		case d.one(4), strings.Contains(dep.Key, " "): // a key has no spaces
 			put(prefix+":label:"+fmt.Sprint(len(all)), d.pick(kinds...), members{"event_id": dep.EventID})
 		default:
 			put(dep.Key, d.pick(kinds...), nil)
@@ -184,17 +192,17 @@ func (d dice) request(log *replay.Log) string {
 	if d.one(4) {
 		put("time:lunch", "time", nil)
 	}
-	if d.one(4) { // refused, unless it is a note
-		put("host:event:x", "event_payload", members{"event_id": fmt.Sprint("e", 1+d.IntN(log.Events)), "value": members{"artifact_id": "a", "kind": "file", "text": d.value(2)}})
+	if event := fmt.Sprint("e", 1+d.IntN(log.Events)); d.one(4) && !before(event) { // refused, unless it is a note
+		put("host:event:x", "event_payload", members{"event_id": event, "value": members{"artifact_id": "a", "kind": "file", "text": d.value(2)}})
 	}
 	for _, dep := range log.Dependencies {
-		if dep.Kind == "artifact" && d.one(3) {
+		if dep.Kind == "artifact" && d.one(3) && !before(dep.EventID) {
 			put("host:snapshot:"+dep.Key, "checkpoint_value", members{"event_id": dep.EventID})
 		}
 	}
 	r := members{"mode": "with_overrides", "override": all}
-	if d.one(4) {
-		r["mode"], r["checkpoint_event_id"] = "from_checkpoint", fmt.Sprint("e", 1+d.IntN(log.Events))
+	if checkpoint > 0 {
+		r["mode"], r["checkpoint_event_id"] = "from_checkpoint", fmt.Sprint("e", checkpoint)
 	}
 	if d.one(2) {
 		r["reason"] = "why"

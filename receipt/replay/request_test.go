@@ -81,8 +81,9 @@ func TestKeyRefusals(t *testing.T) {
 		"hunter2":                         "expected a key of the prefix llm, mcp, secret, time or host, found no colon",
 		"disk:hunter2":                    `expected a key of the prefix llm, mcp, secret, time or host, found "disk"`,
 		"Secret:hunter2":                  `expected a key of the prefix llm, mcp, secret, time or host, found "Secret"`,
-		"secret:\nhunter2":                "expected a key of printable characters, found U+000A at byte 7",
-		"secret:\xffhunt2":                "expected a key of printable characters, found bytes that are not UTF-8",
+		"secret:\nhunter2":                "expected a key of printable characters without spaces, found U+000A at byte 7",
+		"secret:hun ter2":                 "expected a key of printable characters without spaces, found U+0020 at byte 10",
+		"secret:\xffhunt2":                "expected a key of printable characters without spaces, found bytes that are not UTF-8",
 		"mcp:hunter2":                     "expected mcp:, a name, a colon, and the id of a call, found no second colon",
 		"host::hunter2":                   "expected a name after the first colon of host, found none",
 		"mcp:forge:":                      "expected a name after the last colon of mcp, found none",
@@ -107,7 +108,7 @@ func TestRequestsFitTheSchema(t *testing.T) {
 		`{"mode":"from_checkpoint","checkpoint_event_id":"e"}`,
 		with("llm:main:1", `{"kind":"llm_provider_response","value":null}`),
 		with("mcp:forge:c:1", `{"kind":"tool_result","artifact_id":"a","event_id":null,"sha256":null,"visibility":"public"}`),
-		with("host:read file:c", `{"kind":"host_fact","value":{}}`), with("secret:k", `{"kind":"secret_value"}`),
+		with("host:read_file:c", `{"kind":"host_fact","value":{}}`), with("secret:k", `{"kind":"secret_value"}`),
 		with("time:created_at", `{"kind":"time","value":"2026-01-01T00:00:00Z"}`), with("time:lunch", `{"kind":"time","value":12}`),
 	} {
 		parse(t, text)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -17,6 +18,10 @@ type swap struct {
 	before    receipt.OptionalDigest
 	after     receipt.OptionalDigest
 }
+
+// unrecorded reports whether the override replaces something that no log records, so that
+// it cannot be matched.
+func (s *swap) unrecorded() bool { return strings.HasPrefix(s.Key, "secret:") }
 
 // delta is what the receipt of the replay lists of it.
 func (s *swap) delta() receipt.Delta {

@@ -129,6 +129,11 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 			h.options.Log.Error("a module panicked in a replay", "task", source.ID, "panic", protocol.Clean(fmt.Sprint(p)))
 			failure = &replay.Failure{Code: "replay_differs", Message: "the module panicked"}
 		}
+
+		// A receipt with a delta for it would state a substitution that did not happen.
+		if unused := plan.Unused(); failure == nil && len(unused) > 0 {
+			failure = &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + foreign.Cut(unused[0], protocol.MaxID) + ", which the request overrides"}
+		}
 	}()
 	input, err := source.Input.value()
 	if err != nil {

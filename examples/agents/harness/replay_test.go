@@ -64,7 +64,7 @@ func (c *client) audit(plan *replay.Plan, task string) *receipt.Report {
 	}
 	rep := new(receipt.Report)
 	v.Verify(c.wire(task), rep)
-	if err := plan.Check(v, rep, c.wire(task)); err != nil {
+	if err := plan.Check(v, rep, c.wire(task), nil); err != nil {
 		c.t.Fatal(err)
 	}
 	return rep
@@ -119,6 +119,20 @@ func TestReplay(t *testing.T) {
 	}
 	if got := c.list("/v1/artifacts"); len(got) != 1 {
 		t.Errorf("a replay left artifacts: %v", got)
+	}
+}
+
+// TestReplayUnused verifies that a replay fails if the module does not ask for an overridden
+// answer, and that its receipt has no delta for the override.
+func TestReplayUnused(t *testing.T) {
+	_, c := start(t, options(t, t.TempDir()))
+	c.begin()
+	source := c.submit("beans")
+	c.reach(source, "COMPLETED")
+	request := `{"mode":"with_overrides","override":{"llm:ghost:9":{"kind":"llm_provider_response","value":1}}}`
+	task := c.post("/v1/tasks/"+source+"/replay", 202, json.RawMessage(request))
+	if r := c.receipt(task["id"].(string)); task["status"] != "FAILED" || len(r.Deltas) != 0 || !strings.Contains(r.ReplayInput.UnavailableReason, "llm:ghost:9") {
+		t.Errorf("%v %+v", task, r.ReplayInput)
 	}
 }
 

@@ -29,6 +29,7 @@ const (
 	CodeReplayEffect         = "replay_effect"
 	CodeReplayUnavailable    = "replay_unavailable"
 	CodeReplayDiffers        = "replay_differs"
+	CodeReplayNotChecked     = "replay_not_checked"
 )
 
 // Codes that package attest finds.

@@ -57,13 +57,15 @@ def deltas(log, request):
     for key in sorted(request.get("override", {})):
         o = request["override"][key]
         of = key if key in answers else by_event.get((key.split(":")[0], o.get("event_id")))
+        if not of and not key.startswith("secret:"):
+            continue  # it replaces nothing, and nobody asked for it
         secret = key.startswith("secret:") or o["kind"] == "secret_value"
         d = {"delta_id": "delta_" + re.sub("[^A-Za-z0-9]", "_", key), "override_key": key, "path": path_of(of or key)}
-        d["operation"] = "replace" if of or secret else "add"
+        d["operation"] = "replace"
         if of:
             d["event_id"] = answers[of][0]
         if not secret:
-            d["before_sha256"] = digest(answers[of][1]) if of else None
+            d["before_sha256"] = digest(answers[of][1])
             d["after_sha256"] = digest(o["value"])
         reason = o.get("reason") or request.get("reason")
         if reason:

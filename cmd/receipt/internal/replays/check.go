@@ -3,6 +3,7 @@ package replays
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
 type checkOptions struct {
@@ -25,13 +25,17 @@ func newCheck(e *cli.Env) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check RECEIPT",
-		Short: "hold the receipt of a replay to the log and the request",
-		Long: `Verify the receipt of a replay, and hold it to the log of its source and the
-request: the log, each delta and no other, each material, the times; nothing done,
-approved, consumed or paid.
+		Short: "compare the receipt of a replay with its log and request",
+		Long: `Verify the receipt of a replay, and compare it with the draft that the log of its
+source and the request give, member by member, as receipt replay compare does. Members
+that neither the log nor the request determines are listed as not checked.
+
+--source gives the receipt of the task that was replayed. It must match the log, and it
+decides members that the log does not name, such as the tenant.
 
 Exit codes: 0 verified, 1 something is false, 2 something could not be read or run
-as asked, 3 evidence is missing.`,
+as asked, 3 evidence is missing: for example, the receipt lists an artifact, and nothing
+shows that the module created it.`,
 		Example: `  receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json
   receipt replay check replayed.json --log log.jsonl --request request.json --source source.json --integrity-only`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -72,13 +76,12 @@ func (o *checkOptions) check(ctx context.Context, e *cli.Env, path string) error
 
 	doc, rep := new(canon.Document), &receipt.Report{Source: cli.SourceName(path)}
 	v.VerifyBytes(data, doc, rep)
-	if err := p.Check(v, rep, doc); err != nil {
-		return failure(o.log, err)
+	source, err := o.readSource(e, v)
+	if err != nil {
+		return err
 	}
-	if o.of != "" {
-		if err := o.checkSource(e, v, p, rep, doc); err != nil {
-			return err
-		}
+	if err := p.Check(v, rep, doc, source); err != nil {
+		return failure(o.log, err)
 	}
 
 	text, err := o.page(rep)
@@ -91,21 +94,24 @@ func (o *checkOptions) check(ctx context.Context, e *cli.Env, path string) error
 	return cli.ExitWith(cli.VerdictExit(rep.Verdict))
 }
 
-// checkSource looks at the receipt of the source, which has to be sound itself.
-func (o *checkOptions) checkSource(e *cli.Env, v *receipt.Verifier, p *replay.Plan, rep *receipt.Report, doc *canon.Document) error {
+// readSource reads the receipt of the source, if any, which must be verified itself.
+func (o *checkOptions) readSource(e *cli.Env, v *receipt.Verifier) (*canon.Document, error) {
+	if o.of == "" {
+		return nil, nil
+	}
 	data, err := input.ReadReceipt(e, o.of)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	source, judged := new(canon.Document), &receipt.Report{Source: cli.SourceName(o.of)}
 	v.VerifyBytes(data, source, judged)
 	switch f := judged.Finding(); judged.Verdict {
 	case receipt.Verified:
-		return p.CheckSource(v, rep, doc, source)
+		return source, nil
 	case receipt.Refuted:
-		return cli.Refuted(f.Hint, "%q, the receipt of the source: %s: %s", o.of, f.Code, f.Detail)
+		return nil, cli.Refuted(f.Hint, "%q, the receipt of the source: %s: %s", o.of, f.Code, f.Detail)
 	default:
-		return cli.Undecided(f.Hint, "%q, the receipt of the source: %s: %s", o.of, f.Code, f.Detail)
+		return nil, cli.Undecided(f.Hint, "%q, the receipt of the source: %s: %s", o.of, f.Code, f.Detail)
 	}
 }
 
@@ -122,9 +128,9 @@ func (o *checkOptions) page(rep *receipt.Report) ([]byte, error) {
 	case rep.Verdict != receipt.Verified:
 		fmt.Fprintf(b, "%s: %s\n", name, rep.Verdict)
 	case rep.Scope == receipt.ScopeIntegrity:
-		fmt.Fprintf(b, "%s: intact, signer not checked; it is the replay that the log and the request give\n", name)
+		fmt.Fprintf(b, "%s: intact, signer not checked; every compared member matches the log and the request\n", name)
 	default:
-		fmt.Fprintf(b, "%s: verified; it is the replay that the log and the request give\n", name)
+		fmt.Fprintf(b, "%s: verified; every compared member matches the log and the request\n", name)
 	}
 
 	for _, c := range rep.Checks {
@@ -133,10 +139,41 @@ func (o *checkOptions) page(rep *receipt.Report) ([]byte, error) {
 		}
 	}
 	if rep.Verdict == receipt.Undecided {
-		row(b, rep.Finding())
+		undecided(b, rep)
 	}
+	notChecked(b, rep)
 	return b.Bytes(), nil
 }
+
+// undecided lists what is missing: of the comparison everything, else the first thing.
+func undecided(b *print.Block, rep *receipt.Report) {
+	first := rep.Finding()
+	row(b, first)
+	for _, c := range rep.Checks {
+		if c.Code == codeUnavailable && c.Pointer != first.Pointer {
+			row(b, c)
+		}
+	}
+}
+
+// notChecked lists the places that the check leaves open.
+func notChecked(b *print.Block, rep *receipt.Report) {
+	var open []string
+	for _, n := range rep.NotChecked {
+		if n.Code == codeNotChecked {
+			open = append(open, n.Pointer)
+		}
+	}
+	if len(open) > 0 {
+		b.Row("not checked", strings.Join(open, " "))
+	}
+}
+
+// codeUnavailable is the code of statements that the log and the request cannot support.
+const codeUnavailable receipt.Code = "replay_unavailable"
+
+// codeNotChecked is the code of members that neither the log nor the request determines.
+const codeNotChecked receipt.Code = "replay_not_checked"
 
 func row(b *print.Block, c receipt.Check) {
 	b.Row(c.Step.String(), fmt.Sprintf("%s at %s: %s", c.Code, orWhole(c.Pointer), c.Detail))

@@ -1,6 +1,8 @@
 package replays
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -17,8 +19,11 @@ func newPlan(e *cli.Env) *cobra.Command {
 		Long: `Write as JSON what answered the task of a log, in the order of its events, and the
 deltas of a request, with the true digests.
 
+Overrides whose keys match nothing in the log are listed as unmatched: a replay that
+does not ask for them does not use them.
+
 Exit codes: 0 when the task can be replayed, 1 when the request states a digest that
-is false, 2 when it cannot be run with this log, 3 when something is missing: a
+is false or an override matches nothing, 2 when it cannot be run with this log, 3 when something is missing: a
 recorded answer, an artifact, an event that the request names.`,
 		Example: `  receipt replay plan log.jsonl
   receipt replay plan log.jsonl --request request.json --artifacts .`,
@@ -46,7 +51,12 @@ recorded answer, an artifact, an event that the request names.`,
 
 // conclude says whether the plan can be run.
 func conclude(e *cli.Env, path string, p *replay.Plan) error {
-	if tellMismatches(e, p) {
+	wrong := tellMismatches(e, p)
+	for _, key := range p.Unmatched() {
+		cli.Tell(e, fmt.Errorf("override.%s: nothing in the log has this key", key))
+		wrong = true
+	}
+	if wrong {
 		return cli.ExitWith(cli.ExitRefuted)
 	}
 	if missing := p.Unavailable(); missing != nil {
@@ -64,6 +74,8 @@ type planPage struct {
 	Dependencies []dependency    `json:"dependencies"`
 	Deltas       []receipt.Delta `json:"deltas"`
 	Mismatches   []mismatch      `json:"mismatches"`
+	Unmatched    []string        `json:"unmatched"`
+	Checkpoint   *checkpoint     `json:"checkpoint"`
 	Unavailable  *unavailable    `json:"unavailable"`
 }
 
@@ -81,6 +93,11 @@ type mismatch struct {
 	Computed canon.Digest `json:"computed"`
 }
 
+type checkpoint struct {
+	EventID  string   `json:"event_id"`
+	Restored []string `json:"restored"`
+}
+
 type unavailable struct {
 	Object      string `json:"object"`
 	ID          string `json:"id"`
@@ -90,7 +107,10 @@ type unavailable struct {
 
 func pageOf(p *replay.Plan) *planPage {
 	log := p.Log()
-	page := &planPage{Version: 1, TaskID: log.TaskID, LogSHA256: log.Digest, Events: log.Events, Dependencies: []dependency{}, Deltas: p.Deltas(), Mismatches: []mismatch{}}
+	page := &planPage{Version: 1, TaskID: log.TaskID, LogSHA256: log.Digest, Events: log.Events, Dependencies: []dependency{}, Deltas: p.Deltas(), Mismatches: []mismatch{}, Unmatched: append([]string{}, p.Unmatched()...)}
+	if event, restored := p.Checkpoint(); event != "" {
+		page.Checkpoint = &checkpoint{event, append([]string{}, restored...)}
+	}
 	for _, d := range log.Dependencies {
 		page.Dependencies = append(page.Dependencies, dependency{d.Key, d.Kind, d.EventID, d.SHA256, d.Pointer != ""})
 	}

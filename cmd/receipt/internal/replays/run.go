@@ -1,6 +1,8 @@
 package replays
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -25,7 +27,8 @@ swaps. No module, no model and no tool is run, and no clock is read. receipt rec
 makes the draft of its receipt.
 
 Values of overrides that are receipt_only are told by their digests; secrets are not
-told.`,
+told. An override whose key matches nothing in the log replaces nothing: the receipt
+lists the key in metadata.overrides_unused, and has no delta for it.`,
 		Example: `  receipt replay run log.jsonl --request request.json --task task_2 -o replayed.jsonl
   receipt record replayed.jsonl --issuer my_harness`,
 		Args: cli.ExactArgs(1, "one log"),
@@ -49,7 +52,11 @@ told.`,
 			if tellMismatches(e, p) {
 				return cli.ExitWith(cli.ExitRefuted)
 			}
-			return o.write(e, args[0], p)
+			if err := o.write(e, args[0], p); err != nil {
+				return err
+			}
+			noteUnused(e, p)
+			return nil
 		},
 	}
 
@@ -62,6 +69,13 @@ told.`,
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
 	f.BoolVar(&o.force, "force", false, "overwrite the output file")
 	return cmd
+}
+
+// noteUnused names the overrides that replaced nothing.
+func noteUnused(e *cli.Env, p *replay.Plan) {
+	for _, key := range p.Unmatched() {
+		fmt.Fprintf(e.Notes(), "receipt: note: %s\n", cli.EscapeLine(fmt.Sprintf("override.%s replaced nothing: nothing in the log has this key", key)))
+	}
 }
 
 // write writes the events to stdout, or to a file, whole or not at all. It holds what the

@@ -1,0 +1,304 @@
+package replay
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+)
+
+const (
+	atMaterials = "/replay_input/materials"
+	atLog       = atMaterials + "/0"
+	atArtifacts = "/final_artifacts"
+	atDeltas    = "/deltas"
+
+	valueWithheld = "the value was withheld, and cannot be compared"
+)
+
+// A judge says what differences between the receipt and the draft of a replay mean.
+type judge struct {
+	*subject
+	plan   *Plan
+	failed bool     // the replay came to no end, so that nothing is missing in its receipt
+	silent []string // JSON Pointers of members that the log does not name
+}
+
+// difference says what a difference between the receipt and the draft of the replay means.
+func (c *judge) difference(d difference) []finding {
+	f := finding{at: d.at, stated: shown(d.a), computed: shown(d.b), of: c.things(d)}
+	switch {
+	case c.withheld(d.at):
+		f.outcome, f.detail = undecided, valueWithheld
+	case c.failed && unreached(d):
+		f.outcome, f.detail = informs, "a replay that failed need not have come this far"
+	case alike(d):
+		f.outcome, f.detail = informs, "the receipt states nothing else than the log and the request give, in another form or less of it"
+	case slices.Contains(c.silent, d.at):
+		return nil // it is told anyway
+	case strings.HasPrefix(d.at, "/metadata/"):
+		return c.metadata(d, f)
+	case strings.HasPrefix(d.at, atDeltas):
+		f.code, f.detail = vocab.CodeDeltaMismatch, "the delta is another than the log and the request give"
+		c.delta(d, &f)
+	case strings.HasPrefix(d.at, atMaterials):
+		f.code, f.detail = vocab.CodeMaterialSubstituted, "the material is another than the log and the request give"
+		c.material(d, &f)
+	case strings.HasPrefix(d.at, "/redactions/") && d.b.IsZero():
+		return c.redaction(d, f)
+	default:
+		c.other(d, &f)
+	}
+	return []finding{f}
+}
+
+// other judges a difference in what is neither a delta nor a material.
+func (c *judge) other(d difference, f *finding) {
+	f.code, f.detail = vocab.CodeReplayDiffers, "the log and the request give another value"
+	switch {
+	case d.at == "/subject/object":
+		f.code, f.detail = vocab.CodeReplaySourceMismatch, "the receipt is not about a replay"
+	case strings.HasPrefix(d.at, atArtifacts) && d.b.IsZero():
+		f.outcome, f.detail = undecided, "a module may create artifacts; the log and the request do not show whether it created this one"
+	case d.b.IsZero() && slices.Contains(optional(), d.at):
+		f.outcome, f.detail = undecided, "the log does not name it; the receipt of the source may"
+	case isEffect(d.at):
+		f.code, f.computed, f.detail = vocab.CodeReplayEffect, "", "the source did this, and the replay only repeats its record"
+	}
+}
+
+// isEffect reports whether a place is one of something that was done, approved, paid, or
+// consumed.
+func isEffect(at string) bool {
+	return slices.ContainsFunc([]string{"/approvals/", "/side_effects/", "/cost/total", "/cost/provider_breakdown", "/autonomy_budget/consumed"}, func(under string) bool {
+		return strings.HasPrefix(at, under)
+	})
+}
+
+// metadata judges the members that the log and the request determine. A receipt need not
+// repeat the name of the source and the mode.
+func (c *judge) metadata(d difference, f finding) []finding {
+	unused := strings.HasPrefix(d.at, "/metadata/overrides_unused")
+	checkpoint := strings.HasPrefix(d.at, "/metadata/checkpoint")
+	f.code, f.detail = vocab.CodeReplaySourceMismatch, "the receipt is of another replay"
+	switch {
+	case unused && d.a.IsZero() && c.keyWithheld():
+		f.outcome, f.at, f.detail = undecided, atDeltas, valueWithheld
+	case unused && d.a.IsZero():
+		f.code, f.at, f.stated, f.detail = vocab.CodeDeltaMissing, atDeltas, "", "neither a delta nor /metadata/overrides_unused names an override of the request"
+	case unused:
+		f.code, f.detail = vocab.CodeReplayDiffers, "the unused overrides are others than the log and the request give"
+	case checkpoint && d.a.IsZero():
+		f.outcome, f.detail = undecided, "the receipt does not name the checkpoint of the request"
+	case d.a.IsZero():
+		return nil
+	}
+	return []finding{f}
+}
+
+// keyWithheld reports whether a delta does not say which override it is of.
+func (c *judge) keyWithheld() bool {
+	return slices.ContainsFunc(c.got.Deltas, func(d receipt.Delta) bool { return placeholder(d.OverrideKey) })
+}
+
+// delta judges a difference in the list of deltas.
+func (c *judge) delta(d difference, f *finding) {
+	switch {
+	case d.at == atDeltas:
+		f.stated, f.computed, f.detail = "", "", "the deltas are not in the order of their override keys"
+	case strings.Count(d.at, "/") > 2:
+	case d.a.IsZero():
+		f.code, f.at, f.stated, f.computed, f.detail = vocab.CodeDeltaMissing, atDeltas, "", d.b.Member("override_key").String(), "no delta names this override"
+	case placeholder(d.a.Member("override_key").String()):
+		f.outcome, f.detail = undecided, valueWithheld
+	default:
+		f.code, f.stated, f.detail = vocab.CodeDeltaUnexpected, d.a.Member("override_key").String(), "the request has no such override"
+	}
+}
+
+// material judges a difference in the list of materials. Where a material is kept may change.
+func (c *judge) material(d difference, f *finding) {
+	if d.at == atMaterials {
+		f.stated, f.computed, f.detail = "", "", "the materials are in another order than their events"
+		return
+	}
+	i, name := place(d.at, atMaterials)
+	if name == "" {
+		c.wholeMaterial(d, f)
+		return
+	}
+
+	m := c.got.ReplayInput.Materials[i]
+	isLog := m.Kind == "event_log"
+	switch {
+	case name == "uri" && !m.SHA256.IsZero(), name == "bytes_base64" && !m.SHA256.IsZero(), name == "id" && isLog, strings.HasPrefix(name, "metadata") && isLog && d.a.IsZero():
+		f.outcome, f.detail = informs, "the digest of the material is compared; where it is kept and what it is called may differ"
+	case isLog && name == "sha256" && d.a.IsZero():
+		f.outcome, f.at, f.detail = undecided, indexed(atMaterials, i), "the receipt does not state the digest of its source's log"
+	case isLog && (name == "sha256" || name == "metadata/events"):
+		f.code, f.detail = vocab.CodeReplaySourceMismatch, "the receipt is of a replay of another log"
+	case strings.HasPrefix(name, "metadata") && d.b.IsZero() && name != "metadata/override_key" && d.a.Member("override_key").IsZero():
+		f.outcome, f.detail = undecided, "neither the log nor the request gives it"
+	}
+}
+
+// wholeMaterial judges a material that one side lacks.
+func (c *judge) wholeMaterial(d difference, f *finding) {
+	id := d.a.Member("id").String()
+	s := c.plan.byKey[id]
+	switch {
+	case d.a.IsZero() && d.b.Member("kind").String() == "event_log":
+		f.outcome, f.at, f.detail = undecided, atMaterials, "the receipt does not name the log of its source"
+	case d.a.IsZero():
+		f.at, f.stated, f.computed, f.detail = atMaterials, "", d.b.Member("id").String(), "the recorded material is not listed"
+	case s != nil && s.operation == "add" && c.claims(s.Key) && d.a.Member("sha256").String() == s.after.Digest.String():
+		f.outcome, f.detail = undecided, "nothing in the log has this key, so the log does not show that the task asked for it"
+	default:
+		f.stated, f.detail = id, "the log has no such material"
+	}
+}
+
+// redaction judges an entry of redactions that the draft does not have. Its value has to be
+// gone.
+func (c *judge) redaction(d difference, f finding) []finding {
+	field := d.a.Member("field").String()
+	switch {
+	case slices.ContainsFunc(Projection.Without(), func(at string) bool { return within(field, at) }):
+		f.outcome, f.detail = informs, "neither the log nor the request determines the value that it names"
+	case c.gone(field):
+		f.outcome, f.at, f.detail = undecided, field, valueWithheld
+	default:
+		f.code, f.detail = vocab.CodeReplayDiffers, "the value that it names was not withheld"
+	}
+	return []finding{f}
+}
+
+// claims reports whether the receipt has a delta of an override.
+func (c *judge) claims(key string) bool {
+	return slices.ContainsFunc(c.got.Deltas, func(d receipt.Delta) bool { return d.OverrideKey == key })
+}
+
+// thing is the dependency that an override replaces, or a material.
+func (c *judge) thing(key string) string { return cmp.Or(c.plan.label[key], key) }
+
+// things are what a difference is about. What is false of one of them is told once.
+func (c *judge) things(d difference) (list []string) {
+	add := func(key string) {
+		if key != "" {
+			list = append(list, c.thing(key))
+		}
+	}
+	if i, name := place(d.at, atDeltas); i >= 0 {
+		if d.a.IsZero() && name == "" {
+			add(d.b.Member("override_key").String())
+			return list
+		}
+		add(c.got.Deltas[i].OverrideKey)
+		if name == "override_key" {
+			add(d.b.String())
+		}
+		return list
+	}
+	if i, name := place(d.at, atMaterials); i >= 0 {
+		if d.a.IsZero() && name == "" {
+			add(d.b.Member("id").String())
+			return list
+		}
+		add(c.got.ReplayInput.Materials[i].ID)
+		if name == "id" {
+			add(d.b.String())
+		}
+		return list
+	}
+
+	// A task that never started has the time of its end in this place.
+	if _, told := c.plan.known["time:started_at"]; d.at == "/lifecycle/started_at" && !told && c.plan.byKey["time:started_at"] == nil {
+		return []string{"time:completed_at"}
+	}
+	if name, ok := strings.CutPrefix(d.at, "/lifecycle/"); ok {
+		add("time:" + name)
+	}
+	return list
+}
+
+// place splits a pointer into a list: the place of the element, and the rest; -1 if it is not
+// one.
+func place(at, list string) (i int, name string) {
+	rest, ok := strings.CutPrefix(at, list+"/")
+	if !ok {
+		return -1, ""
+	}
+	text, name, _ := strings.Cut(rest, "/")
+	i, err := strconv.Atoi(text)
+	if err != nil {
+		return -1, ""
+	}
+	return i, name
+}
+
+// unreached reports whether a replay that failed may differ in a place.
+func unreached(d difference) bool {
+	missing := d.a.IsZero() && (strings.HasPrefix(d.at, atDeltas) || strings.HasPrefix(d.at, atMaterials))
+	return missing || slices.ContainsFunc([]string{"/lifecycle/", "/model_route", "/replay_input/determinism", "/replay_input/unavailable_reason", "/metadata/overrides_unused"}, func(under string) bool {
+		return strings.HasPrefix(d.at, under)
+	})
+}
+
+// alike reports whether a difference is one of form: nothing is written as an absent, null, or
+// empty value, a time has another spelling, a number of zero is left out, or less determinism
+// is claimed.
+func alike(d difference) bool {
+	switch {
+	case empty(d.a) && empty(d.b):
+		return true
+	case d.at == "/replay_input/determinism":
+		return d.a.String() == "best_effort"
+	case d.a.IsZero():
+		return strings.HasPrefix(d.at, "/autonomy_budget/consumed/") && d.b.Kind() == canon.KindNumber && d.b.Float() == 0
+	case strings.HasPrefix(d.at, "/lifecycle/"):
+		a, okA := timeIn(canonical(d.a))
+		b, okB := timeIn(canonical(d.b))
+		return okA && okB && a.Equal(b.Time)
+	}
+	return false
+}
+
+// empty reports whether a value says nothing.
+func empty(n canon.Node) bool {
+	switch n.Kind() {
+	case canon.KindArray, canon.KindObject:
+		return n.Len() == 0
+	}
+	return n.IsZero() || n.Kind() == canon.KindNull
+}
+
+// shown is a value in a finding.
+func shown(n canon.Node) string {
+	if n.Kind() == canon.KindString {
+		return n.String()
+	}
+	return string(canonical(n))
+}
+
+// ofSource says what a difference between the receipt of the source and the draft of its log
+// means. Options of a harness decide how paths are written, where logs are kept, and what the
+// log does not name.
+func ofSource(s *subject, d difference) finding {
+	f := finding{code: vocab.CodeReplaySourceMismatch, at: "/metadata/source_task_id", stated: shown(d.a), computed: shown(d.b), detail: "the receipt that was given for the source has another " + quote(d.at) + " than the log gives"}
+	i, name := place(d.at, atMaterials)
+	isLog := i >= 0 && i < len(s.got.ReplayInput.Materials) && s.got.ReplayInput.Materials[i].Kind == "event_log"
+	switch {
+	case isLog && name == "sha256" && d.a.IsZero(), d.a.IsZero() && d.b.Member("kind").String() == "event_log":
+		f.outcome, f.detail = undecided, "the receipt that was given for the source does not state the digest of its log"
+	case isLog && name != "sha256", i >= 0 && name == "uri", strings.HasPrefix(d.at, "/side_effects/fs_writes/"), strings.HasPrefix(d.at, "/redactions"),
+		strings.HasPrefix(d.at, "/subject/") && s.got.Identifiers.TaskID != "", d.at == "/identifiers/task_id" && d.a.IsZero(), s.withheld(d.at), alike(d):
+		f.outcome = informs
+	case d.b.IsZero() && slices.Contains(optional(), d.at):
+		f.outcome = informs
+	}
+	return f
+}
