@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -138,5 +139,29 @@ func TestOptions(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Fatalf("%+v: it serves", o)
 		}
+	}
+}
+
+// TestOpensFirst verifies that the program listens only when it has read its log: a log that cannot be
+// read is found before an address that is taken.
+func TestOpensFirst(t *testing.T) {
+	taken, err := listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	o := settings{listen: taken.Addr().String(), data: t.TempDir(), private: "../../fixtures/keys/key_2026_04.private.json", public: "../../fixtures/keys/trust.json", issuer: "harness_example_cloud"}
+	if err := os.WriteFile(filepath.Join(o.data, "events.jsonl"), []byte("not a journal\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), o, &out); err == nil || !strings.Contains(err.Error(), "line 1") || out.Len() > 0 {
+		t.Errorf("%v, %s", err, &out)
+	}
+	if err := os.Remove(filepath.Join(o.data, "events.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), o, &out); err == nil || !strings.Contains(err.Error(), "address already in use") {
+		t.Errorf("%v, %s", err, &out)
 	}
 }

@@ -41,7 +41,7 @@
 // # What is bounded
 //
 // Nothing grows with what clients send or do not read. A Memory has [MemoryLimits], and what
-// has no room in it is refused, 429 or 503. A Mux has [Limits] of bodies, requests and
+// has no room in it is refused, 429 or 503. A Mux has [Limits] of bodies, answers, requests and
 // streams, shared among clients. A stream reads the log as far as its client reads: no event
 // waits in memory for a client, and who appends waits for none. Whoever makes no progress is
 // cut off, and what was begun under an Idempotency-Key is ended without him.

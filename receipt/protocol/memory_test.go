@@ -133,6 +133,30 @@ func TestMemoryIsFull(t *testing.T) {
 	}
 }
 
+// TestMemoryIsShared verifies that however many keys two clients use, a third and a fourth find room for
+// thousands of theirs.
+func TestMemoryIsShared(t *testing.T) {
+	m := protocol.NewMemory(protocol.MemoryLimits{Keys: 1 << 20, Bytes: 16 << 20})
+	used := map[string]int{}
+	for _, actor := range []string{"a", "b", "c", "d"} {
+		for ; used[actor] < 1<<15; used[actor]++ {
+			got := claimed(m, useOf(actor, fmt.Sprint(used[actor]), ""), noon(), answerOf("short"))
+			if strings.HasPrefix(got, "429") {
+				break
+			}
+			if got != "done" {
+				t.Fatalf("%s, after %v: %s", actor, used, got)
+			}
+		}
+	}
+	if used["c"] < 2000 || used["d"] < 1000 || used["a"] < 10_000 {
+		t.Errorf("clients, one after the other, have used %v keys", used)
+	}
+	if m.Bytes() > 16<<20 {
+		t.Errorf("%d bytes are held, of 16 MiB", m.Bytes())
+	}
+}
+
 // TestRemember: what a log tells after a restart is answered as before, in any order.
 func TestRemember(t *testing.T) {
 	m := protocol.NewMemory(protocol.MemoryLimits{Keys: 1})

@@ -2,9 +2,12 @@ package harness_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +28,14 @@ func (p *held) Complete(ctx context.Context, asked harness.Prompt) (harness.Comp
 		<-p.let
 	}
 	return p.Scripted.Complete(ctx, asked)
+}
+
+// lengthen makes the log longer than other files that this process writes meanwhile, such as the list
+// of files that go test keeps: those must not reach the limit.
+func (c *client) lengthen() *client {
+	c.t.Helper()
+	c.post("/v1/sessions/"+c.session+"/messages", 201, object{"message": message(strings.Repeat("x", 1<<20))})
+	return c
 }
 
 // full lets the files in a folder grow by so many bytes beyond the largest, or the log.
@@ -56,7 +67,7 @@ func TestNoRoom(t *testing.T) {
 	o := options(t, dir)
 	o.Provider = model
 	_, c := start(t, o)
-	c.begin()
+	c.begin().lengthen()
 	c.reach(c.submit("before"), "COMPLETED")
 	model.asked, model.let = make(chan struct{}), make(chan struct{})
 	atWork := c.submit("at work")
@@ -117,4 +128,37 @@ func TestNoRoomForReceipts(t *testing.T) {
 	}
 	c.reach(task, "COMPLETED")
 	c.receipt(task)
+}
+
+// TestNoRoomToCancel verifies that a task whose cancellation finds no room goes on where it was.
+func TestNoRoomToCancel(t *testing.T) {
+	o, begun := options(t, t.TempDir()), make(chan bool, 9)
+	var calls atomic.Int64
+	o.Tools = []harness.Tool{{Name: "wait", Again: true, Do: func(ctx context.Context, _ *harness.Task, _ json.RawMessage) (harness.Done, error) {
+		begun <- true
+		if calls.Add(1) == 1 {
+			<-ctx.Done()
+			return harness.Done{}, ctx.Err()
+		}
+		return harness.Done{Output: "done"}, nil
+	}}}
+	o.Module = callTool("wait")
+	_, c := start(t, o)
+	c.begin().lengthen()
+	task := c.submit("wait")
+	<-begun
+	lift := full(t, o.Dir, "events.jsonl", 20)
+	status, text := c.do("POST", "/v1/tasks/"+task+"/cancel", nil, protocol.IdempotencyHeader, "k")
+	ready, _ := c.do("GET", "/readyz", nil)
+	lift()
+	if status != 503 || ready != 503 {
+		t.Errorf("%d %s, /readyz %d", status, text, ready)
+	}
+	c.reach(task, "COMPLETED")
+	if again, text := c.do("POST", "/v1/tasks/"+task+"/cancel", nil, protocol.IdempotencyHeader, "k"); again != 409 {
+		t.Errorf("%d %s", again, text)
+	}
+	if ready, _ := c.do("GET", "/readyz", nil); ready != 200 {
+		t.Errorf("/readyz %d when there is room again", ready)
+	}
 }

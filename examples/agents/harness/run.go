@@ -44,7 +44,7 @@ func (h *Harness) perform(ctx context.Context, id string) {
 	t := read(&h.state, &h.state.tasks, id)
 	if !t.ended() {
 		text, err := h.work(ctx, t)
-		if h.life.Err() != nil || err != nil && ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return // the task goes on with the next run, or whoever halted this one ends it
 		}
 		err = h.finish(t, text, err)

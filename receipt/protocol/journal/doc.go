@@ -18,6 +18,9 @@
 //	 "resource":{"object":"task","id":"task_1"},"events":[{"id":"event_7","object":"event",…}],
 //	 "sum":"sha256:…"}
 //
+// Next to the file, FILE-head says where it ended. So a file that lost lines at its end is found to
+// be damaged, rather than continued with ids that others had.
+//
 // # Events
 //
 // The journal gives each event its id, event_ and its number in the file, and its sequence
@@ -27,10 +30,12 @@
 // # What was done once
 //
 // A commit that answers a request with an Idempotency-Key says so: Use, Status and Resource
-// are enough to answer the same again after a crash ([Commit.Remember]).
+// are enough to answer the same again after a crash ([Commit.Remember]). The answer is read from the
+// journal, and nothing about it can keep a commit from being applied.
 //
 // # What is in memory
 //
 // Of each event about a hundred bytes: where it is in the file, and which task, session and
-// workspace it is of. The events are read from the file when they are asked for.
+// workspace it is of. The events are read from the file when they are asked for. Whoever folds them
+// can leave long values there, too ([Commit.Part]).
 package journal

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -35,7 +36,9 @@ func limited(t *testing.T, most int64) (lift func()) {
 func TestNoRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
-	add(t, j, happened("task.submitted", "a"))
+	long := happened("task.submitted", "a") // than any file that go test writes meanwhile
+	long.Payload = []byte(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)
+	add(t, j, long)
 	for _, room := range []int64{0, 1, 100} {
 		info, err := os.Stat(path)
 		if err != nil {
