@@ -160,10 +160,12 @@ var uses = map[string]func(s *shared) any{
 	"receipt/stream.VerifyFiles": func(s *shared) any {
 		return summary(stream.VerifyFiles(context.Background(), s.verifier, s.sources(), stream.Options{Jobs: 1}))
 	},
-	"redact.Disclosures.Check": func(s *shared) any { return s.withheld.Disclosures.Check(s.redacted) },
-	"redact.Policy.Find":       func(s *shared) any { return fmt.Sprint(s.policy.Find(s.draft)) },
-	"redact.Policy.Name":       func(s *shared) any { return s.policy.Name() },
-	"redact.Policy.Redact":     func(s *shared) any { r, err := s.policy.Redact(s.draft, salts()); return text(r.Draft, err) },
+	"redact.Consistent":          func(s *shared) any { return redact.Consistent(s.redacted, s.withheld.Disclosures.Fields) },
+	"redact.Disclosures.Fitting": func(s *shared) any { return fmt.Sprint(s.withheld.Disclosures.Fitting(s.redacted)) },
+	"redact.Disclosures.Check":   func(s *shared) any { return s.withheld.Disclosures.Check(s.redacted) },
+	"redact.Policy.Find":         func(s *shared) any { return fmt.Sprint(s.policy.Find(s.draft)) },
+	"redact.Policy.Name":         func(s *shared) any { return s.policy.Name() },
+	"redact.Policy.Redact":       func(s *shared) any { r, err := s.policy.Redact(s.draft, salts()); return text(r.Draft, err) },
 }
 
 // TestShared verifies that the functions in uses return on eight goroutines what they

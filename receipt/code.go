@@ -86,7 +86,7 @@ const (
 const (
 	codeDisclosureMismatch Code = "disclosure_mismatch"
 	codeDisclosureUnknown  Code = "disclosure_unknown"
-	codeDisclosureUnbound  Code = "disclosure_unbound"
+	codeDisclosureUnbound  Code = vocab.CodeDisclosureUnbound
 	codeProtectedField     Code = "protected_field"
 )
 

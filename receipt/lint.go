@@ -10,6 +10,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 // lint looks for what the format allows but an honest issuer hardly writes. The
@@ -164,6 +165,12 @@ func lintRoot(chain canon.Node, rep *Report) {
 // have been withheld first and then the rest, but two values for one field could
 // also be disclosed to two readers.
 func lintCommitments(list canon.Node, rep *Report) {
+	for _, entry := range list.Elements() {
+		if field := entry.Member("field"); redact.Protected(field.Text()) {
+			rep.warn(codeProtectedField, place(field), "it names a member that is never withheld, since it says which receipt this is")
+			break
+		}
+	}
 	if list.Len() < 2 {
 		return
 	}

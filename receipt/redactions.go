@@ -1,7 +1,6 @@
 package receipt
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -25,45 +24,56 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 		return
 	}
 
-	// Disclosures name their receipt by its hash. Those that name none are tried.
-	belonging, shown := false, map[string][]byte{}
-	for i, d := range v.evidence.disclosures {
-		if !d.ReceiptHash.IsZero() && d.ReceiptHash != rep.ReceiptHash {
-			continue
-		}
-		belonging = true
-		if len(d.Fields) > 0 {
-			v.watched.see(pieceDisclosures, i)
-		}
-		if err := d.Check(doc); err != nil {
-			rep.fail(disclosureFault(err))
-			return
-		}
-
-		// One field may have two commitments, but only one value.
-		for _, f := range d.Fields {
-			if before, ok := shown[f.Field]; ok && !bytes.Equal(before, f.Value) {
-				rep.fail(Check{Step: StepRedactions, Code: codeDisclosureMismatch, Pointer: foreign.Cut(f.Field, 256),
-					Detail: "two values were disclosed for the field; the receipt commits to both, and only one can have been withheld"})
-				return
-			}
-			shown[f.Field] = f.Value
-		}
+	shown, belonging, err := disclosed(v.evidence.disclosures, &v.watched, doc, rep.ReceiptHash)
+	if err == nil {
+		err = redact.Consistent(doc, shown)
+	}
+	fields := map[string]bool{}
+	for _, f := range shown {
+		fields[f.Field] = true
 	}
 
 	switch {
-	case !belonging:
-		v.watched.seeAll(pieceDisclosures)
+	case err != nil:
+		rep.fail(disclosureFault(err))
+	case !belonging && v.watched.fields == nil: // otherwise, the run says so, since another receipt may be the one
 		rep.leave(Check{Step: StepRedactions, Code: codeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
-	case len(shown) == 0:
+	case len(fields) == 0:
 		rep.notDisclosed(withheld)
 	default:
 		rep.pass(StepRedactions)
-		if rest := withheld - len(shown); rest > 0 {
+		if rest := withheld - len(fields); rest > 0 {
 			rep.NotChecked = append(rep.NotChecked, Note{Code: codeRedactionsNotChecked,
 				Detail: fmt.Sprintf("redactions: %d of %d withheld values were not disclosed", rest, withheld)})
 		}
 	}
+}
+
+// disclosed returns the disclosed values that belong to a receipt. Disclosures that name a
+// receipt by its hash are of that one alone, and all of them have to fit. Those that name
+// none are of the receipts whose commitments they fit, value by value: what fits nothing
+// contradicts nothing. Who watches the verifier learns of that.
+func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, hash canon.Digest) (shown []redact.Disclosure, belonging bool, err error) {
+	for i, d := range given {
+		switch d.ReceiptHash {
+		case hash:
+			belonging = true
+			if len(d.Fields) > 0 {
+				seen.see(pieceDisclosures, i)
+			}
+			if err := d.Check(doc); err != nil {
+				return nil, true, err
+			}
+			shown = append(shown, d.Fields...)
+		case canon.Digest{}:
+			for _, k := range d.Fitting(doc) {
+				belonging = true
+				seen.seeField(i, k)
+				shown = append(shown, d.Fields[k])
+			}
+		}
+	}
+	return shown, belonging, nil
 }
 
 func (r *Report) notDisclosed(withheld int) {
@@ -84,7 +94,10 @@ func disclosureFault(err error) Check {
 	var mismatch *redact.MismatchError
 	var unknown *redact.UnknownFieldError
 	var precision *redact.PrecisionError
+	var contradiction *redact.ContradictionError
 	switch {
+	case errors.As(err, &contradiction):
+		c.Pointer, c.Detail = foreign.Cut(contradiction.Field, 256), contradiction.Detail
 	case errors.As(err, &mismatch):
 		c.Pointer, c.Stated, c.Computed = foreign.Cut(mismatch.Field, 256), mismatch.Stated.String(), mismatch.Computed.String()
 		c.Detail = "the disclosed value is not the one that was withheld"

@@ -162,6 +162,28 @@ func TestTwoCommitmentsOfOneField(t *testing.T) {
 	}
 }
 
+// TestProtectedCommitment verifies that a receipt that lists a protected member as withheld
+// gets a warning.
+func TestProtectedCommitment(t *testing.T) {
+	for field, warned := range map[string]bool{
+		"/receipt_id": true, "/issuer": true, "/issuer/name": true, "/chain/receipt_hash": true, "/lifecycle": true, "/lifecycle/final_state": true, "": true,
+		"/lifecycle/failure": false, "/receipt_ids": false, "/metadata/receipt_id": false, "/cost/total": false, "/nowhere/x": false,
+	} {
+		if got := redact.Protected([]byte(field)); got != warned {
+			t.Errorf("%q: protected %v", field, got)
+		}
+		if field == "" {
+			continue // which the schema refuses
+		}
+		d := plainDraft()
+		d.Redactions = []receipt.Redaction{{Field: "/metadata/x", Reason: "test"}, {Field: field, Reason: "test", ProofHash: canon.Sum(nil)}}
+		rep := disclosed(t, sealAndSign(t, d), nil)
+		if got := len(rep.Warnings) == 1 && rep.Warnings[0].Code == "protected_field" && rep.Warnings[0].Pointer == "/redactions/1/field"; got != warned || rep.Verdict != receipt.Verified {
+			t.Errorf("%q: %v, %v", field, rep.Verdict, rep.Warnings)
+		}
+	}
+}
+
 // TestDisclosedPrecision: the commitment to an integer that doubles cannot hold
 // is that of its neighbours too.
 func TestDisclosedPrecision(t *testing.T) {

@@ -3,12 +3,19 @@ package receipt
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 // A Piece is one of the [Evidence].
 type Piece struct {
 	Kind  string // "proof", "batch", "disclosures" or "materials"
 	Index int    // in its list, from 0; 0 for the materials
+
+	// Part names the values that belong to no receipt, of disclosures that name none and of
+	// which others do; otherwise "".
+	Part string
 }
 
 // A pieceKind is a list of the evidence.
@@ -41,7 +48,8 @@ func (p Piece) String() string {
 
 // Watch returns a copy of v that notes which of its evidence has to do with the
 // receipts that it judges. Evidence that nobody needed shows nothing, though whoever
-// brought it meant it to: package stream says so, and leaves the input undecided.
+// brought it meant it to: package stream says so, and leaves the input undecided. Its
+// reports therefore leave a receipt alone to which no disclosures belong.
 //
 // idle returns what had to do with no receipt so far: proofs and batches that
 // neither showed nor contradicted anything, disclosures of other receipts or of
@@ -57,24 +65,39 @@ func (v *Verifier) Watch() (watching *Verifier, idle func() []Piece) {
 
 	// The verifier and what lists them share the flags.
 	var seen watched
-	seen[pieceProof] = make([]atomic.Bool, given)
-	seen[pieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
-	seen[pieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))
+	seen.pieces[pieceProof] = make([]atomic.Bool, given)
+	seen.pieces[pieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
+	seen.pieces[pieceDisclosures] = make([]atomic.Bool, len(v.evidence.disclosures))
 	if v.evidence.materials != nil {
-		seen[pieceMaterials] = make([]atomic.Bool, 1)
+		seen.pieces[pieceMaterials] = make([]atomic.Bool, 1)
 	}
+	seen.fields = make([][]atomic.Bool, len(v.evidence.disclosures))
+	for i, d := range v.evidence.disclosures {
+		seen.fields[i] = make([]atomic.Bool, len(d.Fields))
+	}
+
 	c.watched = seen
-	return &c, seen.idle
+	return &c, func() []Piece { return seen.idle(v.evidence.disclosures) }
 }
 
-// watched has a flag for each piece of evidence, by kind. Of a verifier that
-// nobody watches it is empty.
-type watched [pieceMaterials + 1][]atomic.Bool
+// watched has a flag for each piece of evidence, by kind, and for each disclosed value. Of
+// a verifier that nobody watches it is empty.
+type watched struct {
+	pieces [pieceMaterials + 1][]atomic.Bool
+	fields [][]atomic.Bool
+}
 
 // see notes that a piece shows or contradicts a receipt.
 func (w *watched) see(kind pieceKind, i int) {
-	if i < len(w[kind]) {
-		w[kind][i].Store(true)
+	if i < len(w.pieces[kind]) {
+		w.pieces[kind][i].Store(true)
+	}
+}
+
+// seeField notes that a value of disclosures that name no receipt belongs to one.
+func (w *watched) seeField(i, k int) {
+	if i < len(w.fields) {
+		w.fields[i][k].Store(true)
 	}
 }
 
@@ -82,18 +105,38 @@ func (w *watched) see(kind pieceKind, i int) {
 // why it was not looked at.
 func (w *watched) seeAll(kinds ...pieceKind) {
 	for _, kind := range kinds {
-		for i := range w[kind] {
-			w[kind][i].Store(true)
+		for i := range w.pieces[kind] {
+			w.pieces[kind][i].Store(true)
 		}
 	}
 }
 
 // idle lists what was not seen.
-func (w *watched) idle() (list []Piece) {
-	for kind := range w {
-		for i := range w[kind] {
-			if !w[kind][i].Load() {
-				list = append(list, Piece{pieceKind(kind).String(), i})
+func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
+	for kind := range w.pieces {
+		for i := range w.pieces[kind] {
+			if w.pieces[kind][i].Load() {
+				continue
+			}
+			piece := Piece{Kind: pieceKind(kind).String(), Index: i}
+			if pieceKind(kind) != pieceDisclosures {
+				list = append(list, piece)
+				continue
+			}
+
+			// All of its values have to belong to receipts, if not all to the same.
+			fields := disclosures[i].Fields
+			var rest []string
+			for k := range w.fields[i] {
+				if !w.fields[i][k].Load() {
+					rest = append(rest, foreign.Cut(fields[k].Field, 256))
+				}
+			}
+			if len(rest) > 0 && len(rest) < len(fields) {
+				piece.Part = quotedList(rest)
+			}
+			if len(rest) > 0 || len(fields) == 0 {
+				list = append(list, piece)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func TestWatch(t *testing.T) {
 		"nothing judged":     {receipt.Evidence{Disclosures: []*redact.Disclosures{all}, Materials: files}, nil, "[disclosure file 1 the files to look up]"},
 		"disclosed":          {receipt.Evidence{Disclosures: []*redact.Disclosures{all}}, [][]byte{sealed}, "[]"},
 		"another's beside":   {receipt.Evidence{Disclosures: []*redact.Disclosures{all, other}}, [][]byte{sealed}, "[disclosure file 2]"},
-		"another's alone":    {receipt.Evidence{Disclosures: []*redact.Disclosures{other}}, [][]byte{sealed}, "[]"}, // the report says so
+		"another's alone":    {receipt.Evidence{Disclosures: []*redact.Disclosures{other}}, [][]byte{sealed}, "[disclosure file 1]"},
 		"of nothing":         {receipt.Evidence{Disclosures: []*redact.Disclosures{empty}}, [][]byte{sealed}, "[disclosure file 1]"},
 		"no file named":      {receipt.Evidence{Materials: files}, [][]byte{plain}, "[the files to look up]"},
 		"a file named":       {receipt.Evidence{Materials: files}, [][]byte{plain, withFile}, "[]"},

@@ -207,7 +207,8 @@ func (d *Disclosures) check() error {
 // the hash that the receipt states.
 //
 // The error is a *[FormatError], a *[PrecisionError] or a *[BindingError], or it joins an
-// *[UnknownFieldError] or a *[MismatchError] for each field that does not fit.
+// *[UnknownFieldError] or a *[MismatchError] for each field that does not fit, or is that of
+// [Consistent].
 func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {
 		return err
@@ -219,7 +220,20 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 		return &BindingError{d.ReceiptHash, stated}
 	}
 
-	// Several entries may name one field; a disclosure has to fit one of them.
+	var all []error
+	commitments := commitmentsOf(receipt)
+	for _, f := range d.Fields {
+		all = append(all, f.check(commitments[f.Field]))
+	}
+	if err := errors.Join(all...); err != nil {
+		return err
+	}
+	return Consistent(receipt, d.Fields)
+}
+
+// commitmentsOf returns the commitments of a receipt by field. Several entries may name one;
+// a disclosure has to fit one of them.
+func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	commitments := map[string][]canon.Digest{}
 	for _, e := range receipt.Root().Member("redactions").Elements() {
 		if proof, err := canon.ParseDigest(e.Member("proof_hash").Text()); err == nil {
@@ -227,13 +241,27 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 			commitments[field] = append(commitments[field], proof)
 		}
 	}
+	return commitments
+}
 
-	var all []error
-	for _, f := range d.Fields {
-		all = append(all, f.check(commitments[f.Field]))
+// Fitting returns the places in Fields of the values that fit commitments of a receipt: of
+// disclosures that are bound to no receipt, those belong to it. Of others it returns none.
+func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
+	if !d.ReceiptHash.IsZero() {
+		return nil
 	}
-
-	return errors.Join(all...)
+	commitments := commitmentsOf(receipt)
+	for i, f := range d.Fields {
+		if lossy(f.Value) { // its commitment is that of its neighbors too; Consistent refuses it
+			if canonical, err := canon.Transform(f.Value); err == nil {
+				f.Value = canonical
+			}
+		}
+		if validSalt(f.Salt) && f.check(commitments[f.Field]) == nil {
+			places = append(places, i)
+		}
+	}
+	return places
 }
 
 // check compares a disclosure with the commitments for its field. There are

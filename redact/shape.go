@@ -102,6 +102,19 @@ drop      /redactions/*/proof_hash
 open      /metadata
 `
 
+// Protected reports whether a JSON Pointer names a member that is never withheld: one that
+// says which receipt this is, something in one, or what holds one.
+func Protected(pointer []byte) bool {
+	for _, member := range [...]string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state"} {
+		n := min(len(pointer), len(member))
+		ends := len(pointer) == len(member) || len(pointer) > n && pointer[n] == '/' || len(member) > n && member[n] == '/'
+		if ends && string(pointer[:n]) == member[:n] {
+			return true
+		}
+	}
+	return false
+}
+
 // A form is what may stand in the place of a withheld value.
 type form uint8
 

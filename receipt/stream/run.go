@@ -208,6 +208,7 @@ func (r *Run) conclude(place placement, finished bool) error {
 	if !finished {
 		s.Findings = s.Findings[:findings]
 		s.dropNotes(receipt.CodeEvidenceUnused)
+		s.dropNotes(vocab.CodeDisclosureUnbound)
 	} else if s.Receipts > 0 {
 		r.noteUnused()
 	}
@@ -224,7 +225,15 @@ func (r *Run) noteUnused() {
 		name = receipt.Piece.String
 	}
 	for _, p := range r.idle() {
-		r.summary.addNote(receipt.CodeEvidenceUnused, "%s has to do with no receipt of the input", name(p))
+		given := name(receipt.Piece{Kind: p.Kind, Index: p.Index})
+		switch {
+		case p.Part != "":
+			r.summary.addNote(vocab.CodeDisclosureUnbound, "%s has values that fit no receipt of the input: %s", given, p.Part)
+		case p.Kind == "disclosures":
+			r.summary.addNote(vocab.CodeDisclosureUnbound, "%s has to do with no receipt of the input", given)
+		default:
+			r.summary.addNote(receipt.CodeEvidenceUnused, "%s has to do with no receipt of the input", given)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ package vocab
 // what they mean.
 const (
 	CodeRepeatedID         = "repeated_id"
+	CodeDisclosureUnbound  = "disclosure_unbound"
 	CodeTimeOrder          = "time_order"
 	CodeIdenticalCopy      = "identical_copy"
 	CodeCopyNotChecked     = "copy_not_checked"

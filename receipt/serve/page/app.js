@@ -83,25 +83,20 @@ async function judged(mine) {
   const without = given.beside.filter((one) => one.kind !== "proof");
   let run = await core.verify(given.receipts, given.keys, without, options, tell);
 
-  // What is of one receipt counts when that is the only one, or is looked at alone.
+  // A proof counts when its receipt is the only one, or is looked at alone.
   if (run.summary.receipts === 1 && without.length < given.beside.length) run = await core.verify(given.receipts, given.keys, given.beside, options, tell);
-  if (run.summary.receipts > 1 && run.summary.codes.disclosure_unbound > 0) {
-    const apart = await core.verify(given.receipts, given.keys, without.filter((one) => !ofOne(one)), options, tell);
-    if (await settled(apart, given, options)) run = apart;
-  }
   return { ...run, given, options, example };
 }
 
-// settled says whether each file of disclosed values is of a receipt of a run, and changes
-// nothing of its verdict: then they say nothing against the others.
-async function settled(run, given, options) {
-  const open = new Set(given.beside.filter((one) => one.kind === "disclosures"));
-  for (const report of run.reports) {
-    const { report: alone, rest } = await proven({ ...run, given, options }, report, inputOf(given, report));
-    for (const one of rest) open.delete(one);
-    if (alone.verdict !== report.verdict) return false;
-  }
-  return open.size === 0;
+// whole is the report of the only receipt, with the verdict of its run: evidence that has to
+// do with no receipt leaves the run undecided, and the step that it was given for open.
+function whole(report, summary) {
+  const seen = { ...report, not_checked: [...report.not_checked, ...summary.not_checked] };
+  const idle = summary.not_checked.find((note) => note.code === "disclosure_unbound" || note.code === "evidence_unused");
+  if (summary.verdict === report.verdict || !idle) return seen;
+  const step = idle.code === "disclosure_unbound" ? "redactions" : "batch";
+  const checks = report.checks.map((check) => (check.check === step ? { ...check, status: "not_checked", code: idle.code, detail: idle.detail } : check));
+  return { ...seen, verdict: summary.verdict, checks };
 }
 
 function inputOf({ receipts }, report) { return receipts.find((one) => one.name === report.source) ?? receipts[0]; }
@@ -177,7 +172,7 @@ async function showRun(run, mine) {
     button("Download the report", () => download("receipt-report.json", run.report)),
   ];
   if (alone && reports.length > 0) {
-    await showOne(run, { ...reports[0], not_checked: [...reports[0].not_checked, ...summary.not_checked] }, save, mine);
+    await showOne(run, whole(reports[0], summary), save, mine);
     return;
   }
   const many = () => renderMany({ run, actions: h("p", { class: "buttons actions" }, save()), open: (report) => attempt(() => showOne(run, report, save, turn, back)) });

@@ -116,8 +116,8 @@ func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Veri
 }
 
 // Fitting tells which of the files are of the receipt at a place of a source: proofs whose
-// paths lead from its hash to the root of their checkpoint, and disclosed values that belong
-// to it or say of no receipt that they do. Nothing is judged by it, nor who signed the
+// paths lead from its hash to the root of their checkpoint, and disclosures that are bound to
+// it, or are bound to none and have a value that fits one of its commitments. Nothing is judged by it, nor who signed the
 // checkpoint.
 func Fitting(ctx context.Context, s stream.Source, index int, files []BesideFile) ([]int, error) {
 	d, err := Open(ctx, s, index)
@@ -127,7 +127,7 @@ func Fitting(ctx context.Context, s stream.Source, index int, files []BesideFile
 
 	hash, list := canon.Sum(d.Preimage), []int{}
 	for i, f := range files {
-		if f.Kind == kind.Proof && proves(f.Data, hash) || f.Kind == kind.Disclosures && discloses(f.Data, hash) {
+		if f.Kind == kind.Proof && proves(f.Data, hash) || f.Kind == kind.Disclosures && discloses(f.Data, hash, d.Canonical) {
 			list = append(list, i)
 		}
 	}
@@ -145,13 +145,13 @@ func proves(data []byte, hash canon.Digest) bool {
 	return err == nil && merkle.CheckInclusion(receipt.CheckpointLeaf(hash), p.Index, c.Size, p.Hashes, c.Root) == nil
 }
 
-// discloses reports whether disclosed values may be of a receipt. Of what cannot be read
+// discloses reports whether disclosed values are of a receipt. Of what cannot be read
 // whoever judges the receipt by it says so.
-func discloses(data []byte, hash canon.Digest) bool {
+func discloses(data []byte, hash canon.Digest, text []byte) bool {
 	d, err := redact.ParseDisclosures(data)
-	if err != nil {
+	if err != nil || d.ReceiptHash == hash {
 		return true
 	}
-	_, err = d.Bind(hash)
-	return err == nil
+	doc, err := canon.Parse(text)
+	return err == nil && len(d.Fitting(doc)) > 0
 }

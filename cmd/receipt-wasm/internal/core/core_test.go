@@ -22,6 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 func read(t *testing.T, name string) []byte {
@@ -370,6 +371,59 @@ func TestEvidence(t *testing.T) {
 	})
 	if err != nil || !slices.Equal(places, []int{2, 3}) {
 		t.Errorf("%v %v", places, err)
+	}
+}
+
+// TestDisclosures verifies that disclosures concern the receipt that they name, or those whose
+// commitments they fit, as for the command.
+func TestDisclosures(t *testing.T) {
+	shown := redact.Disclosure{Field: "/metadata/pin", Salt: strings.Repeat("1", 32), Value: []byte(`"1234"`)}
+	var sources []stream.Source
+	var hashes []canon.Digest
+	head := chain.Head{}
+	for i, proof := range []canon.Digest{shown.Commitment(), {}} {
+		var d receipt.Draft
+		if err := json.Unmarshal(read(t, "valid/minimal.json"), &d); err != nil {
+			t.Fatal(err)
+		}
+		d.ReceiptID = fmt.Sprintf("receipt_%d", i)
+		if !proof.IsZero() {
+			d.Redactions = []receipt.Redaction{{Field: shown.Field, Reason: "test", ProofHash: proof}}
+		}
+		sealed, err := receipt.Seal(&d, head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head = sealed.Head()
+		sources, hashes = append(sources, core.Bytes(d.ReceiptID, sealed.JSON())), append(hashes, sealed.Hash())
+	}
+
+	changed := shown
+	changed.Value = []byte(`"9999"`)
+	for name, c := range map[string]struct {
+		given redact.Disclosures
+		want  string
+		fits  [2]bool
+	}{
+		"bound":              {redact.Disclosures{ReceiptHash: hashes[0], Fields: []redact.Disclosure{shown}}, "verified", [2]bool{true, false}},
+		"unbound":            {redact.Disclosures{Fields: []redact.Disclosure{shown}}, "verified", [2]bool{true, false}},
+		"unbound, changed":   {redact.Disclosures{Fields: []redact.Disclosure{changed}}, "undecided", [2]bool{}},
+		"bound, changed":     {redact.Disclosures{ReceiptHash: hashes[0], Fields: []redact.Disclosure{changed}}, "refuted", [2]bool{true, false}},
+		"of another receipt": {redact.Disclosures{ReceiptHash: canon.Sum(nil), Fields: []redact.Disclosure{shown}}, "undecided", [2]bool{}},
+	} {
+		file := core.BesideFile{Name: "d", Kind: kind.Disclosures, Data: c.given.Marshal()}
+		g := new(got)
+		if err := core.Verify(context.Background(), &core.Request{Clock: time.Now, Sources: sources, Beside: []core.BesideFile{file}}, g); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(g.summary, `"verdict":"`+c.want+`"`) {
+			t.Errorf("%s: %s", name, g.summary)
+		}
+		for i, s := range sources {
+			if places, err := core.Fitting(context.Background(), s, 1, []core.BesideFile{file}); err != nil || (len(places) == 1) != c.fits[i] {
+				t.Errorf("%s of receipt %d: %v %v", name, i, places, err)
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package print
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -202,11 +203,16 @@ func (p *ListPrinter) group(rep *receipt.Report) {
 // Whoever brought it meant it to show something.
 func unusedEvidence(s *stream.Summary) (list []receipt.Note) {
 	for _, n := range s.NotChecked {
-		if n.Code == receipt.CodeEvidenceUnused {
+		if isUnused(n.Code) {
 			list = append(list, n)
 		}
 	}
 	return list
+}
+
+// isUnused reports whether a note is about evidence that had to do with no receipt.
+func isUnused(c receipt.Code) bool {
+	return c == receipt.CodeEvidenceUnused || c == "disclosure_unbound"
 }
 
 // maxGroups bounds what inputs with ever new causes can make us remember.
@@ -332,7 +338,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 
 	// Which flag would check it is for the command to say, not for the library.
 	for _, n := range s.NotChecked {
-		if n.Code == receipt.CodeEvidenceUnused { // told above
+		if isUnused(n.Code) { // told above
 			continue
 		}
 		text := n.Detail
@@ -419,8 +425,15 @@ func (t *Totals) Line(s *stream.Summary) string {
 		parts = []string{cli.Count(s.Verified) + of + " " + good}
 	}
 
-	if n := len(unusedEvidence(s)); n > 0 {
-		parts = append(parts, fmt.Sprintf("evidence of no use (%s %d)", receipt.CodeEvidenceUnused, n))
+	if counts := map[receipt.Code]int{}; len(unusedEvidence(s)) > 0 {
+		for _, n := range unusedEvidence(s) {
+			counts[n.Code]++
+		}
+		var codes []string
+		for _, code := range slices.Sorted(maps.Keys(counts)) {
+			codes = append(codes, fmt.Sprintf("%s %d", code, counts[code]))
+		}
+		parts = append(parts, fmt.Sprintf("evidence of no use (%s)", strings.Join(codes, ", ")))
 	}
 	if s.Copies > 0 {
 		parts = append(parts, copies(s.Copies))

@@ -6,7 +6,6 @@ import { renderSummary } from "../view/summary.js";
 import { number } from "../view/text.js";
 import { verdictOf } from "../view/verdict.js";
 import { button } from "./download.js";
-import { ofOne } from "./inputs.js";
 import { most } from "./lines.js";
 import { renderTrusted } from "./trusted.js";
 
@@ -49,9 +48,9 @@ export function renderMany({ run, actions, open, from = 0 }) {
 // verdict each; nothing where there are too many to read.
 function renderEach({ summary, reports, given }, open) {
   if (summary.receipts > most) return null;
-  const single = given.beside.filter(ofOne).length;
+  const single = given.beside.filter((one) => one.kind === "proof").length;
   return section("each", "One by one",
-    single > 0 && h("p", { class: "aside" }, `Proofs and disclosed values are of one receipt, and are checked when you open that: ${number(single)} ${single === 1 ? "file was" : "files were"} given.`),
+    single > 0 && h("p", { class: "aside" }, `Proofs are of one receipt, and are checked when you open that: ${number(single)} ${single === 1 ? "file was" : "files were"} given.`),
     h("ul", { class: "verdicts" },
       reports.map((report) => renderRow(report, given.receipts.length, open)),
       given.strangers.slice(0, most).map(({ name, what, next }) => h("li", { class: "none" }, icon("none"), h("strong", {}, "Not a receipt"), h("span", { class: "name" }, foreign(name, 160)), h("span", { class: "aside" }, `${what}: ${next}`)))));
