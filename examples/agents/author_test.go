@@ -20,7 +20,7 @@ type topic struct{ name, what string }
 func topics() []topic {
 	return []topic{
 		{"Idempotency", `Idempotency|NewMemory|Remember\(|\.Use\(\)|Memory:|protocol\.Memory`},
-		{"Versions and keys", `VersionHeader|protocol\.Version|NewDiscovery|NewCard|APIKey|\.Reach\(\)|\.Key\b.*nil`},
+		{"Versions and keys", `VersionHeader|protocol\.Version|NewDiscovery|NewCard|APIKey|\.Client\b|\bAuth\b|Authenticator`},
 		{"Errors", `serve\.ReplayError|protocol\.Clean|NotImplemented|WithoutText`},
 		{"Lists and cursors", `WriteItems|ListParams`},
 		{"Ranges and streams", `WriteRange|WriteStream|RangeParams|Appended\(\)|Ended:|ErrGone|mux\.Close`},

@@ -112,10 +112,10 @@ func (o *settings) options(folder string) (options harness.Options, shown string
 		options.Provider = &harness.Completions{URL: o.provider, Model: cmp.Or(o.model, "default"), Key: os.Getenv("PROVIDER_API_KEY")}
 	}
 	if o.clients != "" {
-		options.Keys, err = read(o.clients, parseClients)
+		options.Auth, err = read(o.clients, parseClients)
 		return options, "", err
 	}
-	options.Keys, shown, err = demoKey()
+	options.Auth, shown, err = demoKey()
 	return options, shown, err
 }
 

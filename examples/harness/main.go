@@ -105,7 +105,7 @@ func listen(store *ledger.SQLite, trust *keys.Set, h *harness) (url string, end 
 	if err != nil {
 		return "", nil, err
 	}
-	handler, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return verifier }, Source: served.New(store), Replay: h, Page: page.Handler(), Hosts: []string{"127.0.0.1", "localhost"}})
+	handler, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return verifier }, Source: served.New(store), Public: true, Replay: h, Page: page.Handler(), Hosts: []string{"127.0.0.1", "localhost"}})
 	if err != nil {
 		return "", nil, err
 	}

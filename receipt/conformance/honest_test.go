@@ -59,7 +59,9 @@ func newHonestOf(t testing.TB, model harness.Provider) *honest {
 		if err != nil {
 			t.Fatal(err)
 		}
-		entry.Reach.Workspaces = workspaces
+		if workspaces != nil {
+			entry.Reach = entry.Reach.OfWorkspaces(workspaces...)
+		}
 		line, err := json.Marshal(entry)
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +72,7 @@ func newHonestOf(t testing.TB, model harness.Provider) *honest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := harness.Open(harness.Options{Dir: t.TempDir(), Issuer: "harness_example_cloud", Signer: keys.NewSigner(o.private, time.Now), Trust: o.trust, Keys: clients, Provider: model})
+	h, err := harness.Open(harness.Options{Dir: t.TempDir(), Issuer: "harness_example_cloud", Signer: keys.NewSigner(o.private, time.Now), Trust: o.trust, Auth: clients, Provider: model})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // auditor reads a ledger in every way and prints how many receipts it has and what is
@@ -24,7 +25,7 @@ func auditor(path string) error {
 		if err != nil {
 			return err
 		}
-		if s, err := served.New(l).Get(ctx, e.ID, nil); err != nil || string(s.JSON) != string(e.JSON) {
+		if s, err := served.New(l).Get(ctx, e.ID, protocol.Everything()); err != nil || string(s.JSON) != string(e.JSON) {
 			return fmt.Errorf("%s: %v", e.ID, err)
 		}
 		n++

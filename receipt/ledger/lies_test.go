@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -81,10 +82,10 @@ func (t *truth) believed(what, path string) (given int) {
 		if r, err := l.Get(ctx, id); err == nil {
 			good("Get", id, r.JSON())
 		}
-		if s, err := source.Get(ctx, id, nil); err == nil {
+		if s, err := source.Get(ctx, id, protocol.Everything()); err == nil {
 			good("the source", id, s.JSON)
 		}
-		page, _, err := source.ByTask(ctx, serve.TaskQuery{Task: "task_" + id, Limit: 10})
+		page, _, err := source.ByTask(ctx, serve.TaskQuery{Reach: protocol.Everything(), Task: "task_" + id, Limit: 10})
 		for _, s := range page {
 			if err == nil {
 				good("the source's task", id, s.JSON)
@@ -219,13 +220,13 @@ func TestServedChanged(t *testing.T) {
 	}
 	defer l.Close()
 	source := served.New(l)
-	if s, err := source.Get(ctx, "a_2", nil); !errors.Is(err, serve.ErrChanged) || s.JSON != nil {
+	if s, err := source.Get(ctx, "a_2", protocol.Everything()); !errors.Is(err, serve.ErrChanged) || s.JSON != nil {
 		t.Errorf("another receipt: %s, %v", s.JSON, err)
 	}
-	if _, _, err := source.ByTask(ctx, serve.TaskQuery{Task: "task_a_2", Limit: 5}); !errors.Is(err, serve.ErrChanged) {
+	if _, _, err := source.ByTask(ctx, serve.TaskQuery{Reach: protocol.Everything(), Task: "task_a_2", Limit: 5}); !errors.Is(err, serve.ErrChanged) {
 		t.Errorf("another receipt of a task: %v", err)
 	}
-	if s, err := source.Get(ctx, "b_1", nil); err != nil || !bytes.Contains(s.JSON, []byte("CANCELED")) {
+	if s, err := source.Get(ctx, "b_1", protocol.Everything()); err != nil || !bytes.Contains(s.JSON, []byte("CANCELED")) {
 		t.Errorf("an altered one: %s, %v", s.JSON, err)
 	}
 }

@@ -36,21 +36,14 @@ func (k APIKey) MarshalJSON() ([]byte, error) {
 	text := canon.AppendString([]byte(`{"name":`), k.Name)
 	text = fmt.Appendf(text, `,"sha256":"%x","created":"%s"`, k.SHA256, k.Created.UTC().Format(time.RFC3339))
 	text = appendNames(text, "scopes", k.Scopes)
-	text = appendNames(text, "issuers", k.Reach.Issuers)
-	text = appendNames(text, "tenants", k.Reach.Tenants)
-	return append(appendNames(text, "workspaces", k.Reach.Workspaces), '}'), nil
+	text = appendNames(text, "issuers", k.Reach.issuers)
+	text = appendNames(text, "tenants", k.Reach.tenants)
+	return append(appendNames(text, "workspaces", k.Reach.workspaces), '}'), nil
 }
 
-// Permits reports whether a key may use a route that wants a scope; "" wants none. The nil
-// key is that of a server without keys: there everybody may.
-func (k *APIKey) Permits(s Scope) bool {
-	switch {
-	case k == nil || s == "" || k.Scopes == nil && s != Operator:
-		return true
-	case s == Operator:
-		return k.Scopes == nil && k.Reach.All()
-	}
-	return slices.Contains(k.Scopes, s)
+// client returns the client that has the key.
+func (k *APIKey) client() *Client {
+	return &Client{Name: k.Name, Actor: k.SHA256, Scopes: k.Scopes, AllScopes: k.Scopes == nil, Reach: k.Reach}
 }
 
 // appendNames appends a member with names, unless all are meant.
@@ -83,7 +76,7 @@ func NewAPIKey(random io.Reader, name string, created time.Time) (text string, e
 	}
 
 	text = apiKeyPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
-	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second)}, nil
+	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second), Reach: Everything()}, nil
 }
 
 // nameFault says what is wrong with a name, which logs and terminals show.
@@ -110,6 +103,7 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	if root.Kind() != canon.KindObject {
 		return k, fmt.Errorf("expected a JSON object")
 	}
+	k.Reach = Everything()
 
 	// An unknown member may be a limit that this version does not know, so it is refused.
 	for name, value := range root.Members() {
@@ -121,11 +115,11 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 		case "scopes":
 			k.Scopes, err = parseScopes(value, known)
 		case "issuers":
-			k.Reach.Issuers, err = parseNames(value)
+			k.Reach.issuers, err = parseNames(value)
 		case "tenants":
-			k.Reach.Tenants, err = parseNames(value)
+			k.Reach.tenants, err = parseNames(value)
 		case "workspaces":
-			k.Reach.Workspaces, err = parseNames(value)
+			k.Reach.workspaces, err = parseNames(value)
 		default:
 			return k, fmt.Errorf("unknown member %.40q; expected name, sha256, created, and perhaps scopes, issuers, tenants, workspaces", name.String())
 		}

@@ -80,28 +80,27 @@ func (k *APIKeys) add(entry APIKey) error {
 // Len returns the number of keys.
 func (k *APIKeys) Len() int { return len(k.entries) }
 
-// Check returns the entry of the key that the headers of a request show, which must not be
-// changed, and else the error 401. The nil list is that of a server without keys: there
-// everybody is let in, and nobody has an entry.
-func (k *APIKeys) Check(h http.Header) (*APIKey, error) {
-	if k == nil {
-		return nil, nil
-	}
-	if list := h.Values("Authorization"); len(list) == 1 {
-		if key := k.Authenticate(list[0]); key != nil {
-			return key, nil
+// Authenticate returns the client whose key the request has in its Authorization header,
+// "Bearer rk_…" with one space or more (RFC 9110 section 11.4). Otherwise, the error is
+// 401. All entries are compared, each in constant time.
+func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
+	if list := r.Header.Values("Authorization"); len(list) == 1 {
+		if key := k.find(list[0]); key != nil {
+			return key.client(), nil
 		}
 	}
-
-	// RFC 9110 section 11.6.1: a 401 names the scheme that would do.
-	e := &Error{Code: CodeAuth, Message: "expected a valid API key: Authorization: Bearer rk_…"}
-	return nil, e.With("WWW-Authenticate", `Bearer realm="receipt"`)
+	return nil, unauthorized()
 }
 
-// Authenticate reads the value of an Authorization header, "Bearer rk_…" with one
-// space or more (RFC 9110 section 11.4), and returns the entry of the key, which must
-// not be changed; nil for none. All entries are compared, each in constant time.
-func (k *APIKeys) Authenticate(header string) *APIKey {
+// unauthorized returns the error 401. RFC 9110 section 11.6.1 requires the name of the
+// scheme in the answer.
+func unauthorized() error {
+	e := &Error{Code: CodeAuth, Message: "expected a valid API key: Authorization: Bearer rk_…"}
+	return e.With("WWW-Authenticate", `Bearer realm="receipt"`)
+}
+
+// find returns the entry of the key in the value of an Authorization header, or nil.
+func (k *APIKeys) find(header string) *APIKey {
 	scheme, key, _ := strings.Cut(header, " ")
 	key = strings.TrimLeft(key, " ")
 	if !strings.EqualFold(scheme, "Bearer") || len(key) != apiKeyLength || !strings.HasPrefix(key, apiKeyPrefix) {
@@ -121,4 +120,16 @@ func (k *APIKeys) Authenticate(header string) *APIKey {
 		return nil
 	}
 	return &k.entries[found]
+}
+
+// LoadedKeys is an [Authenticator] with API keys that may be replaced. It returns the
+// current ones. While it returns nil, none are loaded, and requests are answered with 503.
+type LoadedKeys func() *APIKeys
+
+// Authenticate is the method of the current keys.
+func (f LoadedKeys) Authenticate(r *http.Request) (*Client, error) {
+	if keys := f(); keys != nil {
+		return keys.Authenticate(r)
+	}
+	return nil, Busy(1, "the server has no API keys yet")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"net/http"
 )
 
 // parseKeys reads keys with the scopes of a server that verifies receipts.
@@ -35,6 +36,11 @@ func apiKeysOf(t testing.TB, name string) (key string, keys *protocol.APIKeys) {
 	return key, keys
 }
 
+// authenticate returns the client of a request with an Authorization header.
+func authenticate(a protocol.Authenticator, header string) (*protocol.Client, error) {
+	return a.Authenticate(&http.Request{Header: http.Header{"Authorization": {header}}})
+}
+
 // TestAPIKeys: a key is let in under its name, and nothing else is.
 func TestAPIKeys(t *testing.T) {
 	random := bytes.NewReader(bytes.Repeat([]byte{0xff}, 32))
@@ -56,13 +62,13 @@ func TestAPIKeys(t *testing.T) {
 		"Bearer " + other: "", "Bearer " + key + "x": "", "Bearer " + key[:len(key)-1]: "", "Bearer  " + key: "ci", "Bearer    " + key: "ci", "Bearer\t" + key: "", "Bearer " + key + " ": "",
 		"Basic " + key: "", key: "", "Bearer": "", "": "", "Bearer " + strings.Repeat("a", 1<<16): "", "Bearer " + strings.ToLower(key[:3]) + key[3:45] + "9": "",
 	} {
-		entry := keys.Authenticate(header)
-		if (entry != nil) != (want != "") || entry != nil && entry.Name != want {
-			t.Errorf("%.80q: %v", header, entry)
+		client, err := authenticate(keys, header)
+		if (err == nil) != (want != "") || err == nil && client.Name != want {
+			t.Errorf("%.80q: %v, %v", header, client, err)
 		}
 	}
-	if entry := second.Authenticate("Bearer " + other); entry == nil || entry.Name != "second" {
-		t.Errorf("%v", entry)
+	if client, err := authenticate(second, "Bearer "+other); err != nil || client.Name != "second" {
+		t.Errorf("%v, %v", client, err)
 	}
 	if _, _, err := protocol.NewAPIKey(iotest.ErrReader(iotest.ErrTimeout), "x", noon()); err == nil {
 		t.Error("a key without randomness")

@@ -4,13 +4,69 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 )
 
-// ClientOf names who shares places and memory with others: an API key, or where none is
-// needed an address. Of IPv6 it is the first half, since the second is a client's own.
-func ClientOf(key *APIKey, r *http.Request) string {
-	if key != nil {
-		return "key " + key.Name
+// A Client is the sender of a request. The zero value is nobody: it has no scope and sees
+// nothing.
+type Client struct {
+	// Name is what logs call the client. Clients with one name share their limits; without
+	// a name, an address has its own.
+	Name string
+
+	// Actor distinguishes the client from all others, and stays the same while the client
+	// does. Answers to an Idempotency-Key are remembered for one actor. Zero: unknown, so
+	// the client may send no Idempotency-Key.
+	Actor [32]byte
+
+	Scopes    []Scope // that the client has
+	AllScopes bool    // the client has every scope of every route
+	Reach     Reach   // the work that the client may see
+
+	anyone bool // all clients together
+}
+
+// An Authenticator determines which client sent a request. [APIKeys] is one. Its method is
+// called for each request, and again while an event stream is open; it must be safe for
+// concurrent use and must not read the body.
+type Authenticator interface {
+	// Authenticate returns the client. An error that is an [*Error] is the answer to the
+	// request, such as 401 for invalid credentials or 503 while they cannot be checked; any
+	// other error is answered with 500. A nil client without an error is answered with 401.
+	Authenticate(r *http.Request) (*Client, error)
+}
+
+// Anyone returns the client of a server without authentication: it has all scopes, sees
+// everything, and stands for all clients together, also for an Idempotency-Key.
+func Anyone() *Client { return &Client{AllScopes: true, Reach: Everything(), anyone: true} }
+
+// Permits reports whether the client may use a route with a scope. Every client may use a
+// route without one.
+func (c *Client) Permits(s Scope) bool {
+	switch {
+	case s == "":
+		return true
+	case s == Operator:
+		return c.AllScopes && c.Reach.All()
+	}
+	return c.AllScopes || slices.Contains(c.Scopes, s)
+}
+
+// Repeats returns nil if requests of the client may have an Idempotency-Key, and otherwise
+// the error 400: answers to clients that cannot be distinguished are not remembered.
+func (c *Client) Repeats() error {
+	if c.anyone || c.Actor != [32]byte{} {
+		return nil
+	}
+	return &Error{Code: CodeInvalid, Param: IdempotencyHeader, Message: "this server cannot distinguish its clients, so it accepts no Idempotency-Key"}
+}
+
+// Share names the client among those that share limits: its name, or otherwise the address
+// of the request. Of an IPv6 address, the first half counts, because the second is the
+// client's own.
+func (c *Client) Share(r *http.Request) string {
+	if c.Name != "" {
+		return "key " + c.Name
 	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -23,4 +79,21 @@ func ClientOf(key *APIKey, r *http.Request) string {
 		}
 	}
 	return "address " + host
+}
+
+// Identify returns the client that sent a request: what auth finds, or, if everybody is let
+// in, [Anyone].
+func Identify(auth Authenticator, public bool, r *http.Request) (*Client, error) {
+	if public {
+		return Anyone(), nil
+	}
+
+	client, err := auth.Authenticate(r)
+	if err == nil && client == nil {
+		err = unauthorized()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
 }

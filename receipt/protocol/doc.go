@@ -9,7 +9,7 @@
 //			{Pattern: "GET /v1/tasks/{task_id}", Scope: protocol.TasksRead, Serve: h.task},
 //			{Pattern: "GET /v1/tasks/{task_id}/stream", Scope: protocol.EventsRead, Serve: h.stream},
 //		},
-//		Keys: func() *protocol.APIKeys { return keys }, Now: time.Now, Random: rand.Reader,
+//		Auth: keys, Now: time.Now, Random: rand.Reader,
 //	})
 //	http.Handle("/v1/", m)
 //
@@ -31,7 +31,7 @@
 // without it, as package serve does:
 //
 //   - [CheckVersion], [NewDiscovery]: which version is spoken.
-//   - [APIKeys], [Scope], [Reach]: who may do what, with which work.
+//   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: who may do what, with which work.
 //   - [Error], [Code]: why not, in the protocol's envelope.
 //   - [Query], [FormatCursor], [ParseCursor]: lists, page by page.
 //   - [Memory], [OnceOf]: what was answered to an Idempotency-Key.

@@ -65,7 +65,7 @@ func ExampleNewMux() {
 			{Pattern: "POST /v1/tasks", Scope: protocol.TasksWrite, Serve: g.submit},
 			{Pattern: "GET /v1/tasks", Scope: protocol.TasksRead, Params: protocol.ListParams(), Serve: g.list},
 		},
-		Now: time.Now, Random: rand.Reader,
+		Now: time.Now, Random: rand.Reader, Public: true,
 	})
 	if err != nil {
 		panic(err)
@@ -106,7 +106,7 @@ func ExamplePlain() {
 	existing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "the garden") })
 	m, err := protocol.NewMux(protocol.Options{
 		Routes: []protocol.Route{{Pattern: "/v1/", Body: protocol.BodyBytes, Serve: protocol.Plain(existing)}},
-		Now:    time.Now, Random: rand.Reader,
+		Now:    time.Now, Random: rand.Reader, Public: true,
 	})
 	if err != nil {
 		panic(err)
@@ -160,7 +160,7 @@ func ExampleWriteStream() {
 	m, err := protocol.NewMux(protocol.Options{
 		Routes: []protocol.Route{{Pattern: "GET /v1/tasks/{task_id}/stream", Scope: protocol.EventsRead,
 			Serve: func(w http.ResponseWriter, r *protocol.Request) error { return protocol.WriteStream(w, r, d) }}},
-		Now: time.Now, Random: rand.Reader,
+		Now: time.Now, Random: rand.Reader, Public: true,
 	})
 	if err != nil {
 		panic(err)

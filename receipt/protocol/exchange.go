@@ -33,7 +33,10 @@ type exchange struct {
 
 func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{mux: m, w: conn.NewAnswer(w, m.limits.Idle), started: time.Now(), place: func() {}}
-	x.r = &Request{Request: r, ID: m.ids.Next(), exchange: x}
+	x.r = &Request{Request: r, ID: m.ids.Next(), Client: new(Client), exchange: x}
+	if m.options.Public {
+		x.r.Client = Anyone()
+	}
 	x.body = conn.NewBody(r, x.w, m.limits.Idle)
 	return x
 }
@@ -64,7 +67,7 @@ func (x *exchange) answer() error {
 		allow := strings.Join(slices.Compact(found.allowed), ", ")
 		e := &Error{Code: CodeInvalid, Status: http.StatusMethodNotAllowed, Message: "expected the method " + allow}
 		return e.With("Allow", allow)
-	case found.route == nil || !r.Key.Permits(found.route.Scope):
+	case found.route == nil || !x.open && !r.Client.Permits(found.route.Scope):
 		return NotFound()
 	}
 
@@ -78,33 +81,38 @@ func (x *exchange) answer() error {
 	return x.serve(found)
 }
 
-// admit checks version and key.
+// admit checks the version, and who sent the request.
 func (x *exchange) admit() (err error) {
 	if err := CheckVersion(x.r.Header); err != nil {
 		return err
 	}
-	if x.mux.options.Keys == nil {
-		return nil
+	client, err := x.identify()
+	if err != nil {
+		return err
 	}
-	if x.r.Key, err = x.mux.options.Keys().Check(x.r.Header); x.r.Key != nil {
+	if x.r.Client = client; !x.mux.options.Public {
 		conn.ShowedKey(x.r.Context())
 	}
-	return err
+	return nil
 }
 
-// admitted reports whether the client would be let in now as it was: its key is still there,
-// for the same, or none is needed still.
+func (x *exchange) identify() (*Client, error) {
+	return Identify(x.mux.options.Auth, x.mux.options.Public, x.r.Request)
+}
+
+// admitted reports whether the request would now be admitted as before: from the same
+// client, with the same rights.
 func (x *exchange) admitted() bool {
-	if x.open || x.mux.options.Keys == nil {
+	if x.open {
 		return true
 	}
-	key, err := x.mux.options.Keys().Check(x.r.Header)
-	return err == nil && reflect.DeepEqual(key, x.r.Key)
+	client, err := x.identify()
+	return err == nil && reflect.DeepEqual(client, x.r.Client)
 }
 
 // take takes a place of some that clients share, until it is given back.
 func (x *exchange) take(s *fair.Shares, full string) (give func(), err error) {
-	client := ClientOf(x.r.Key, x.r.Request)
+	client := x.r.Client.Share(x.r.Request)
 	if !s.Take(client, 1) {
 		return nil, Busy(1, full)
 	}
@@ -114,7 +122,7 @@ func (x *exchange) take(s *fair.Shares, full string) (give func(), err error) {
 // hold takes memory for n bytes of the answer, which the end of the exchange gives back.
 func (x *exchange) hold(n int64) error {
 	n = min(n, x.mux.limits.Answers-x.held) // one answer alone may have all of it
-	if !x.mux.answers.Take(ClientOf(x.r.Key, x.r.Request), n) {
+	if !x.mux.answers.Take(x.r.Client.Share(x.r.Request), n) {
 		return Busy(1, "the answers to other requests take all the memory that there is for them")
 	}
 	x.held += n
@@ -123,7 +131,7 @@ func (x *exchange) hold(n int64) error {
 
 // takePage takes memory for a page of a stream, which counts as an answer does.
 func (x *exchange) takePage(n int64) (give func()) {
-	client, n := ClientOf(x.r.Key, x.r.Request), min(n, x.mux.limits.Answers)
+	client, n := x.r.Client.Share(x.r.Request), min(n, x.mux.limits.Answers)
 	if n > 0 && !x.mux.answers.Take(client, n) {
 		return nil
 	}
@@ -190,7 +198,7 @@ func (x *exchange) readBody(takes Body) error {
 	}
 
 	x.body.Until(x.started.Add(x.mux.limits.Arrive))
-	x.intake = &Intake{Body: x.body, Memory: x.mux.bodies, Client: ClientOf(r.Key, r.Request), Stated: r.ContentLength}
+	x.intake = &Intake{Body: x.body, Memory: x.mux.bodies, Client: r.Client.Share(r.Request), Stated: r.ContentLength}
 	data, err := x.intake.Read(x.mux.limits.Body, "")
 	if err != nil {
 		return err
@@ -251,7 +259,7 @@ func (x *exchange) end() {
 		x.w.BreakOff()
 	}
 	if x.held > 0 {
-		x.mux.answers.Give(ClientOf(x.r.Key, x.r.Request), x.held)
+		x.mux.answers.Give(x.r.Client.Share(x.r.Request), x.held)
 	}
 	x.place()
 	if aborted {

@@ -3,6 +3,9 @@ package protocol
 // Entries returns the entries of a file of API keys.
 func (k *APIKeys) Entries() []APIKey { return k.entries }
 
+// Client returns the client that has the key.
+func (k *APIKey) Client() *Client { return k.client() }
+
 // Actors returns of how many actors a Memory has something.
 func (m *Memory) Actors() int { return len(m.actors) }
 

@@ -51,25 +51,25 @@ func TestPermits(t *testing.T) {
 	for _, key := range keys.Entries() {
 		var may []string
 		for _, scope := range []protocol.Scope{protocol.TasksRead, protocol.TasksWrite, protocol.Operator} {
-			if key.Permits(scope) {
+			if key.Client().Permits(scope) {
 				may = append(may, string(scope))
 			}
 		}
-		if got := strings.Join(may, " "); got != want[key.Name] || !key.Permits("") {
+		if got := strings.Join(may, " "); got != want[key.Name] || !key.Client().Permits("") {
 			t.Errorf("%s: %q", key.Name, got)
 		}
 	}
-	if !(*protocol.APIKey)(nil).Permits(protocol.Operator) {
-		t.Error("a server without keys lets everybody")
+	if !protocol.Anyone().Permits(protocol.Operator) {
+		t.Error("a server without authentication refuses its clients")
+	}
+	if nobody := new(protocol.Client); nobody.Permits(protocol.TasksRead) || nobody.Permits(protocol.Operator) {
+		t.Error("the zero client has a scope")
 	}
 	if _, err := protocol.ParseAPIKeys([]byte(fmt.Sprintf(line, "x", 5, `,"scopes":["operator"]`)), protocol.Scopes()...); err == nil {
 		t.Error("a key for operators")
 	}
-	if key, err := (*protocol.APIKeys)(nil).Check(http.Header{}); key != nil || err != nil {
-		t.Errorf("%v, %v", key, err)
-	}
 	for _, h := range []http.Header{{}, {"Authorization": {"Bearer rk_x"}}, {"Authorization": {"Bearer rk_secretsecret", "Bearer b"}}} {
-		key, err := keys.Check(h)
+		key, err := keys.Authenticate(&http.Request{Header: h})
 		if e := protocol.ErrorOf(err); key != nil || e.HTTPStatus() != 401 || e.Header.Get("WWW-Authenticate") == "" || strings.Contains(err.Error(), "secretsecret") {
 			t.Errorf("%v: %v, %v", h, key, err)
 		}

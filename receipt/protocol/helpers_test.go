@@ -45,6 +45,7 @@ func muxOf(t testing.TB, change func(*protocol.Options), routes ...protocol.Rout
 	if change != nil {
 		change(&o)
 	}
+	o.Public = o.Auth == nil
 	m, err := protocol.NewMux(o)
 	if err != nil {
 		t.Fatal(err)

@@ -17,9 +17,12 @@ type Options struct {
 	// Routes are what is served.
 	Routes []Route
 
-	// Keys returns the keys that clients must have. It is called for each request, so that
-	// what it returns may be replaced. Nil, or a nil result: no authentication.
-	Keys func() *APIKeys
+	// Auth determines which client sent a request. Required, unless Public is set.
+	Auth Authenticator
+
+	// Public serves everybody as one client, [Anyone], without authentication. Auth must be
+	// nil.
+	Public bool
 
 	// Now is the clock of what is remembered. Required. Deadlines of connections are the
 	// system's.
@@ -45,8 +48,8 @@ type Options struct {
 //
 //  1. the form of the request: bounds of headers, path and query, 400
 //  2. the version, 426
-//  3. the API key, 401
-//  4. the route, 404 or 405; one that the key has no scope for is as if it were not there
+//  3. the client, 401
+//  4. the route, 404 or 405; one that the client has no scope for is as if it were not there
 //  5. a place among the requests that are answered at the same time, 503
 //  6. the query, 400, and the body, 400, 413, 415, 504
 //  7. the Idempotency-Key: an answer that was given is given again, 409 with another body,
@@ -73,6 +76,9 @@ type Mux struct {
 func NewMux(o Options) (*Mux, error) {
 	if o.Now == nil || o.Random == nil {
 		return nil, errors.New("protocol: no Now or no Random in the options")
+	}
+	if (o.Auth != nil) == o.Public {
+		return nil, errors.New("protocol: expected either Auth or Public in the options: without authentication, everybody is served only on request")
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -27,7 +27,7 @@ func says(text string) protocol.Handler {
 // TestOrder: form, version, key, route, scope, query, body: each before what follows it.
 func TestOrder(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"all": "", "reader": `,"scopes":["tasks:read"]`})
-	m := muxOf(t, func(o *protocol.Options) { o.Keys = func() *protocol.APIKeys { return keys } },
+	m := muxOf(t, func(o *protocol.Options) { o.Auth = keys },
 		protocol.Route{Pattern: "GET /v1", Open: true, Serve: says("discovery")},
 		protocol.Route{Pattern: "GET /v1/tasks/{task_id}", Scope: protocol.TasksRead, Serve: says("task")},
 		protocol.Route{Pattern: "POST /v1/tasks", Scope: protocol.TasksWrite, Params: []string{"workspace_id"}, Serve: says("submitted")},
@@ -125,16 +125,16 @@ func TestBadRoutes(t *testing.T) {
 		"the same":         {{Pattern: "GET /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{b}", Serve: ok}},
 		"the same subtree": {{Pattern: "/v1/", Serve: ok}, {Pattern: "/v1/", Serve: ok}},
 	} {
-		if m, err := protocol.NewMux(protocol.Options{Routes: list, Now: noon, Random: endless{}}); err == nil || m != nil || !strings.HasPrefix(err.Error(), "protocol: the route") {
+		if m, err := protocol.NewMux(protocol.Options{Routes: list, Now: noon, Random: endless{}, Public: true}); err == nil || m != nil || !strings.HasPrefix(err.Error(), "protocol: the route") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, o := range []protocol.Options{{Now: noon}, {Random: endless{}}} {
+	for _, o := range []protocol.Options{{Now: noon, Public: true}, {Random: endless{}, Public: true}} {
 		if _, err := protocol.NewMux(o); err == nil {
 			t.Error("no clock, or no randomness")
 		}
 	}
-	if _, err := protocol.NewMux(protocol.Options{Now: noon, Random: endless{}, Routes: []protocol.Route{{Pattern: "/v1/", Serve: ok}, {Pattern: "/v2/", Serve: ok}, {Pattern: "GET /v1/", Serve: ok}, {Pattern: "POST /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{a}", Serve: ok}}}); err != nil {
+	if _, err := protocol.NewMux(protocol.Options{Now: noon, Random: endless{}, Public: true, Routes: []protocol.Route{{Pattern: "/v1/", Serve: ok}, {Pattern: "/v2/", Serve: ok}, {Pattern: "GET /v1/", Serve: ok}, {Pattern: "POST /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{a}", Serve: ok}}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -257,7 +257,7 @@ func TestPlaces(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	gate, inside := make(chan struct{}), make(chan struct{}, 8)
 	m := muxOf(t, func(o *protocol.Options) {
-		o.Keys, o.Limits.Requests = func() *protocol.APIKeys { return keys }, 4
+		o.Auth, o.Limits.Requests = keys, 4
 	}, protocol.Route{Pattern: "GET /wait", Serve: func(http.ResponseWriter, *protocol.Request) error {
 		inside <- struct{}{}
 		<-gate

@@ -26,8 +26,11 @@ func once(x *exchange, serve Handler) error {
 	case key == "":
 		return serve(x.w, r)
 	}
+	if err := r.Client.Repeats(); err != nil {
+		return err
+	}
 
-	r.Once = OnceOf(IdempotencyScope{Actor: r.Actor(), Workspace: r.Workspace(), Method: r.Method, Target: r.target(), Key: key})
+	r.Once = OnceOf(IdempotencyScope{Actor: r.Client.Actor, Workspace: r.Workspace(), Method: r.Method, Target: r.target(), Key: key})
 	claim, err := x.mux.memory.Claim(r.Use(), x.mux.options.Now())
 	switch {
 	case err != nil:

@@ -30,7 +30,7 @@ func TestOnceScope(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	var n atomic.Int64
 	var time clock
-	m := muxOf(t, func(o *protocol.Options) { o.Keys, o.Now = func() *protocol.APIKeys { return keys }, time.now },
+	m := muxOf(t, func(o *protocol.Options) { o.Auth, o.Now = keys, time.now },
 		protocol.Route{Pattern: "/v1/things", Params: []string{"workspace_id", "p"}, Serve: counted(&n)},
 		protocol.Route{Pattern: "POST /v1/things/{id}", Body: protocol.BodyOptional, Serve: counted(&n)},
 		protocol.Route{Pattern: "POST /v1/again", Again: true, Serve: counted(&n)},
@@ -294,7 +294,7 @@ func TestRestart(t *testing.T) {
 	var log []line
 	serve := func(w http.ResponseWriter, r *protocol.Request) error {
 		body := fmt.Appendf(nil, "{\"n\":%d}\n", len(log)+1)
-		log = append(log, line{protocol.Use{Actor: r.Actor(), Key: r.Once, Body: r.Asked}, protocol.Answer{Status: 202, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}})
+		log = append(log, line{protocol.Use{Actor: r.Client.Actor, Key: r.Once, Body: r.Asked}, protocol.Answer{Status: 202, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}})
 		protocol.Write(w, 202, "application/json", body)
 		return nil
 	}

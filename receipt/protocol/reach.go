@@ -6,24 +6,61 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Reach is the receipts that a client may see, by the stream that each of them
-// states. A nil list is no limit; an empty one lets nothing through. A receipt
-// without a tenant is in no list of tenants. The nil Reach sees everything.
+// A Reach is the work that a client may see, by the stream that the work belongs to. The
+// zero value sees nothing; [Everything] sees everything, and its Of methods narrow it. A
+// Reach is immutable.
 type Reach struct {
-	Issuers    []string // issuer.id
-	Tenants    []string // identifiers.tenant_id
-	Workspaces []string // identifiers.workspace_ref
+	granted    bool
+	issuers    []string // issuer.id; nil: any, in this list and the next two
+	tenants    []string // identifiers.tenant_id
+	workspaces []string // identifiers.workspace_ref
 }
 
-// Sees reports whether the receipts of a stream are within reach.
-func (r *Reach) Sees(s chain.Stream) bool {
-	return r.All() || allows(r.Issuers, s.Issuer) && allows(r.Workspaces, s.Workspace) &&
-		(r.Tenants == nil || s.HasTenant && slices.Contains(r.Tenants, s.Tenant))
+// Everything returns the reach of a client that may see all work.
+func Everything() Reach { return Reach{granted: true} }
+
+// OfIssuers returns the part of r that belongs to one of the issuers. Without arguments,
+// it is empty.
+func (r Reach) OfIssuers(ids ...string) Reach {
+	r.issuers = narrow(r.issuers, ids)
+	return r
+}
+
+// OfTenants returns the part of r that belongs to one of the tenants. Without arguments,
+// it is empty. Work without a tenant belongs to none.
+func (r Reach) OfTenants(ids ...string) Reach {
+	r.tenants = narrow(r.tenants, ids)
+	return r
+}
+
+// OfWorkspaces returns the part of r that belongs to one of the workspaces. Without
+// arguments, it is empty.
+func (r Reach) OfWorkspaces(refs ...string) Reach {
+	r.workspaces = narrow(r.workspaces, refs)
+	return r
+}
+
+// narrow returns the names in both lists. A nil list before holds any name; the result is
+// never nil.
+func narrow(before, names []string) []string {
+	both := []string{}
+	for _, name := range names {
+		if allows(before, name) {
+			both = append(both, name)
+		}
+	}
+	return both
+}
+
+// Sees reports whether the work of a stream is within reach.
+func (r Reach) Sees(s chain.Stream) bool {
+	return r.granted && allows(r.issuers, s.Issuer) && allows(r.workspaces, s.Workspace) &&
+		(r.tenants == nil || s.HasTenant && slices.Contains(r.tenants, s.Tenant))
 }
 
 // All reports whether everything is within reach.
-func (r *Reach) All() bool {
-	return r == nil || r.Issuers == nil && r.Tenants == nil && r.Workspaces == nil
+func (r Reach) All() bool {
+	return r.granted && r.issuers == nil && r.tenants == nil && r.workspaces == nil
 }
 
 func allows(list []string, name string) bool { return list == nil || slices.Contains(list, name) }

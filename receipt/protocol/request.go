@@ -14,48 +14,32 @@ import (
 type Request struct {
 	*http.Request
 
-	ID    string          // of the request; errors and the log name it
-	Key   *APIKey         // of the client, which must not be changed; nil: the server has no keys
-	Query Query           // its parameters, each there once and known; nil below a /
-	JSON  *canon.Document // the body, an object; nil: the route takes none
+	ID     string          // of the request; errors and the log name it
+	Client *Client         // the sender, which must not be changed; nobody on an open route
+	Query  Query           // its parameters, each there once and known; nil below a /
+	JSON   *canon.Document // the body, an object; nil: the route takes none
 
 	// Once is the same for requests of which one may be done: those of one client for one
 	// target with one Idempotency-Key ([OnceOf]). Zero: the request has no key, or the route
 	// may be done again.
 	Once canon.Digest
 
-	// Asked is the digest of the canonical body; zero: there is none. With both, and its
-	// Actor, a harness can write into its log that this was done, and tell a [Memory] of it
+	// Asked is the digest of the canonical body; zero: there is none. With both, and the
+	// Actor of its client, a harness can write into its log that this was done, and tell a [Memory] of it
 	// after a restart.
 	Asked canon.Digest
 
 	exchange *exchange
 }
 
-// Actor is whose request it is: the digest of the API key; zero without one.
-func (r *Request) Actor() (actor [32]byte) {
-	if r.Key != nil {
-		actor = r.Key.SHA256
-	}
-	return actor
-}
-
 // Use is what a [Memory] remembers the request by. Its Key is zero when the request may be
 // done again.
-func (r *Request) Use() Use { return Use{Actor: r.Actor(), Key: r.Once, Body: r.Asked} }
+func (r *Request) Use() Use { return Use{Actor: r.Client.Actor, Key: r.Once, Body: r.Asked} }
 
 // Hold takes memory for n bytes of the answer until it was read, of [Limits].Answers. A handler
 // whose answer is longer than the body that it takes asks for it before it changes anything. The
 // error is an *[Error], 503.
 func (r *Request) Hold(n int64) error { return r.exchange.hold(n) }
-
-// Reach is what work the client may see; nil is all.
-func (r *Request) Reach() *Reach {
-	if r.Key == nil {
-		return nil
-	}
-	return &r.Key.Reach
-}
 
 // Workspace is what the request says that it is of: the member workspace_id of its body, or
 // else that parameter; "" when it says none.

@@ -439,7 +439,7 @@ func TestKeyIsTaken(t *testing.T) {
 			keys, bearer := keysOf(t, map[string]string{"a": ""})
 			var mu sync.Mutex
 			m := muxOf(t, func(o *protocol.Options) {
-				o.Keys = func() *protocol.APIKeys { mu.Lock(); defer mu.Unlock(); return keys }
+				o.Auth = protocol.LoadedKeys(func() *protocol.APIKeys { mu.Lock(); defer mu.Unlock(); return keys })
 			}, streaming(j)...)
 			r := httptest.NewRequest("GET", "/v1/events/stream", nil)
 			r.Header.Set(protocol.VersionHeader, protocol.Version)
@@ -473,27 +473,29 @@ func TestKeyIsTaken(t *testing.T) {
 	}
 }
 
-// TestKeysAreWanted: a stream of a client without a key ends when a key is wanted, and one of
-// an open route does not.
-func TestKeysAreWanted(t *testing.T) {
+// TestKeysAreGone verifies that a stream ends when the keys of its client are no longer
+// loaded, and that a stream of an open route does not.
+func TestKeysAreGone(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			j := new(journal)
 			j.append(1)
 			var keys atomic.Pointer[protocol.APIKeys]
+			loaded, bearer := keysOf(t, map[string]string{"a": ""})
+			keys.Store(loaded)
 			routes := streaming(j)
 			for i := range routes {
 				routes[i].Open = open
 			}
-			m := muxOf(t, func(o *protocol.Options) { o.Keys = keys.Load }, routes...)
+			m := muxOf(t, func(o *protocol.Options) { o.Auth = protocol.LoadedKeys(keys.Load) }, routes...)
 			r := httptest.NewRequest("GET", "/v1/events/stream", nil)
 			r.Header.Set(protocol.VersionHeader, protocol.Version)
+			r.Header.Set("Authorization", bearer["a"])
 			w := httptest.NewRecorder()
 			go m.ServeHTTP(w, r)
 			time.Sleep(time.Minute)
 
-			wanted, _ := keysOf(t, map[string]string{"a": ""})
-			keys.Store(wanted)
+			keys.Store(nil)
 			j.append(1)
 			time.Sleep(time.Minute)
 			m.Close()

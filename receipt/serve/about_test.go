@@ -83,8 +83,8 @@ func TestKeySet(t *testing.T) {
 // shownProofs are proofs of everything but of what is bad, in a tree of one leaf.
 type shownProofs struct{ note []byte }
 
-func (p shownProofs) Checkpoint() []byte          { return p.note }
-func (shownProofs) Within(r *protocol.Reach) bool { return r.All() }
+func (p shownProofs) Checkpoint() []byte         { return p.note }
+func (shownProofs) Within(r protocol.Reach) bool { return r.All() }
 func (p shownProofs) Proof(id string) ([]byte, error) {
 	if id == "bad" {
 		return nil, errors.New("the disk is gone")

@@ -26,14 +26,17 @@ type call struct {
 	route   *route // nil: none, or not known yet
 	vars    []string
 	query   protocol.Query
-	key     *protocol.APIKey // nil: none, or not known yet
+	client  *protocol.Client // nobody before it is known, and on a route for everybody
 	body    *conn.Body
 	intake  *protocol.Intake // of the body; nil: it is not held
 	after   []func()
 }
 
 func newCall(s *Server, w http.ResponseWriter, r *http.Request) *call {
-	c := &call{s: s, w: conn.NewAnswer(w, s.limits.Idle), r: r, id: s.ids.Next(), started: time.Now()}
+	c := &call{s: s, w: conn.NewAnswer(w, s.limits.Idle), r: r, id: s.ids.Next(), started: time.Now(), client: new(protocol.Client)}
+	if s.options.Public {
+		c.client = protocol.Anyone()
+	}
 	c.body = conn.NewBody(r, c.w, s.limits.Idle)
 	s.meters.inFlight.Inc()
 	return c
@@ -62,7 +65,7 @@ func (c *call) answer() error {
 	}
 
 	if inside || m.route != nil && m.route.key {
-		if err := c.checkKey(); err != nil {
+		if err := c.identify(); err != nil {
 			return err
 		}
 	}
@@ -75,7 +78,7 @@ func (c *call) answer() error {
 	}
 
 	// A route that the key has no scope for is as if it were not there.
-	if !c.key.Permits(m.route.scope) {
+	if !c.client.Permits(m.route.scope) {
 		return protocol.NotFound()
 	}
 
@@ -110,27 +113,16 @@ func (c *call) checkForm() error {
 	return protocol.CheckForm(c.r)
 }
 
-func (c *call) checkKey() (err error) {
-	if c.key, err = c.s.apiKeys().Check(c.r.Header); c.key != nil {
+// identify finds out who sent the request.
+func (c *call) identify() error {
+	client, err := protocol.Identify(c.s.options.Auth, c.s.options.Public, c.r)
+	if err != nil {
+		return err
+	}
+	if c.client = client; !c.s.options.Public {
 		conn.ShowedKey(c.r.Context())
 	}
-	return err
-}
-
-// keyName is the name of the API key, "" without one.
-func (c *call) keyName() string {
-	if c.key == nil {
-		return ""
-	}
-	return c.key.Name
-}
-
-// reach is what the client may see.
-func (c *call) reach() *protocol.Reach {
-	if c.key == nil {
-		return nil
-	}
-	return &c.key.Reach
+	return nil
 }
 
 func notAllowed(methods []string) error {
@@ -231,7 +223,7 @@ func (c *call) log(aborted bool) {
 		level = slog.LevelWarn
 	}
 	c.s.options.Log.Log(c.r.Context(), level, "request", "request", c.id, "method", c.method(), "route", c.pattern(),
-		"status", c.w.Status(), "bytes", c.w.Written(), "ms", float64(took.Microseconds())/1000, "key", c.keyName(), "aborted", aborted)
+		"status", c.w.Status(), "bytes", c.w.Written(), "ms", float64(took.Microseconds())/1000, "key", c.client.Name, "aborted", aborted)
 }
 
 // method is the request's method if it is a usual one: others come from strangers.
@@ -244,14 +236,15 @@ func (c *call) method() string {
 }
 
 // client names who shares places and memory with others.
-func (c *call) client() string { return protocol.ClientOf(c.key, c.r) }
+// share names the client among those that share limits.
+func (c *call) share() string { return c.client.Share(c.r) }
 
 // place takes a place until the request has been answered.
 func (c *call) place(s *fair.Shares, full string) error {
-	if !s.Take(c.client(), 1) {
+	if !s.Take(c.share(), 1) {
 		return protocol.Busy(1, full)
 	}
-	c.after = append(c.after, func() { s.Give(c.client(), 1) })
+	c.after = append(c.after, func() { s.Give(c.share(), 1) })
 	return nil
 }
 
@@ -261,12 +254,12 @@ func (c *call) turn(ctx context.Context, data []byte, kind stream.Kind) (done fu
 	if weight := stream.Weight(data, kind); weight > 0 {
 		return c.heavyTurn(ctx, weight)
 	}
-	return c.s.judging.Take(ctx, c.client(), 1)
+	return c.s.judging.Take(ctx, c.share(), 1)
 }
 
 // heavyTurn leaves half of the processors to documents that are not large.
 func (c *call) heavyTurn(ctx context.Context, size int64) (done func(), err error) {
 	const half = 2
 	few := max(c.s.limits.Jobs/half, 1)
-	return c.s.heavy.Take(ctx, c.client(), max(size, c.s.limits.Judging/int64(few)))
+	return c.s.heavy.Take(ctx, c.share(), max(size, c.s.limits.Judging/int64(few)))
 }

@@ -20,7 +20,7 @@ func getAgentCard(c *call) error {
 	if c.s.options.Replay != nil {
 		card.Capabilities = append(card.Capabilities, "replay")
 	}
-	if c.s.apiKeys() != nil {
+	if !c.s.options.Public {
 		card.AuthSchemes = append(card.AuthSchemes, "bearer")
 	}
 	return c.json(http.StatusOK, card)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
@@ -72,7 +73,7 @@ func TestCursors(t *testing.T) {
 type endless struct{ *shelf }
 
 func (e endless) ByTask(ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
-	page, _, err := e.shelf.ByTask(ctx, serve.TaskQuery{Task: q.Task, Limit: 1})
+	page, _, err := e.shelf.ByTask(ctx, serve.TaskQuery{Reach: protocol.Everything(), Task: q.Task, Limit: 1})
 	return page, true, err
 }
 

@@ -5,6 +5,7 @@
 //	s, err := serve.New(serve.Options{
 //		Verifier: func() *serve.Verifier { return v },
 //		Source:   index, // of package files, of a ledger, or any other; nil: nothing is stored
+//		Auth:     keys,  // *protocol.APIKeys, or your own; without it, set Public
 //	})
 //	err = serve.HTTPServer(s, log).Serve(listener)
 //

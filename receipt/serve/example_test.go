@@ -24,7 +24,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Now: time.Now})
+	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Public: true, Now: time.Now})
 	if err != nil {
 		panic(err)
 	}

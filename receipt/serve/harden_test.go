@@ -517,7 +517,7 @@ func TestBusy(t *testing.T) {
 // A trap panics in a place of our choice.
 type trap struct{ *shelf }
 
-func (trap) Get(context.Context, string, *protocol.Reach) (serve.Stored, error) {
+func (trap) Get(context.Context, string, protocol.Reach) (serve.Stored, error) {
 	panic("secret of the trap")
 }
 
@@ -631,7 +631,7 @@ func TestLog(t *testing.T) {
 	var log logBuffer
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	h := start(t, o)
 	auth := append(version(), "Authorization", "Bearer "+key, "X-Private", "privateheader")
@@ -667,7 +667,7 @@ func TestLog(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	v := verifierOf(t, receipt.Policy{})
 	f := func() *serve.Verifier { return v }
-	for _, o := range []serve.Options{{}, {Verifier: f, Anchors: map[string]func() *serve.Verifier{"": f}}, {Verifier: f, Anchors: map[string]func() *serve.Verifier{"a": nil}}} {
+	for _, o := range []serve.Options{{Public: true}, {Verifier: f}, {Verifier: f, Public: true, Auth: new(protocol.APIKeys)}, {Public: true, Verifier: f, Anchors: map[string]func() *serve.Verifier{"": f}}, {Public: true, Verifier: f, Anchors: map[string]func() *serve.Verifier{"a": nil}}} {
 		if s, err := serve.New(o); err == nil || s != nil {
 			t.Errorf("%+v: %v", o, err)
 		}
@@ -675,7 +675,7 @@ func TestRefuse(t *testing.T) {
 	if _, err := serve.NewVerifier(nil, receipt.Policy{}, nil); err == nil {
 		t.Error("a verifier without keys")
 	}
-	h := start(t, serve.Options{Verifier: func() *serve.Verifier { return nil }})
+	h := start(t, serve.Options{Verifier: func() *serve.Verifier { return nil }, Public: true})
 	if got := h.post("/v1/verify", "application/json", []byte("{}")); got.status != 503 {
 		t.Errorf("%d %s", got.status, got.body)
 	}

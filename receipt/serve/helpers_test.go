@@ -65,7 +65,7 @@ func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
 func options(t testing.TB) serve.Options {
 	t.Helper()
 	v := verifierOf(t, receipt.Policy{})
-	return serve.Options{Verifier: func() *serve.Verifier { return v }, Now: noon}
+	return serve.Options{Verifier: func() *serve.Verifier { return v }, Public: true, Now: noon}
 }
 
 // apiKeysOf makes a key for a name and the keys with it.
@@ -242,7 +242,7 @@ func (s *shelf) put(task, id string, text []byte) {
 }
 
 // Get believes nothing of reach, as a source may that forgets it.
-func (s *shelf) Get(_ context.Context, id string, _ *protocol.Reach) (serve.Stored, error) {
+func (s *shelf) Get(_ context.Context, id string, _ protocol.Reach) (serve.Stored, error) {
 	if s.err != nil {
 		return serve.Stored{}, s.err
 	}

@@ -27,13 +27,13 @@ func useOf(c *call, body canon.Digest) (use protocol.Use, err error) {
 	if err != nil || key == "" {
 		return use, err
 	}
+	if err := c.client.Repeats(); err != nil {
+		return use, err
+	}
 
 	// Of the target what it names, however that is escaped.
 	target := c.route.method + "\x00" + c.route.pattern + "\x00" + strings.Join(c.vars, "\x00")
-	use = protocol.Use{Key: canon.Sum([]byte(target + "\x00" + key)), Body: body}
-	if c.key != nil {
-		use.Actor = c.key.SHA256
-	}
+	use = protocol.Use{Actor: c.client.Actor, Key: canon.Sum([]byte(target + "\x00" + key)), Body: body}
 	return use, nil
 }
 

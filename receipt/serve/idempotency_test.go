@@ -24,7 +24,7 @@ func TestIdempotency(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	h := start(t, o)
 	ask := func(secret, id, body string, headers ...string) string {
 		t.Helper()
@@ -79,7 +79,7 @@ func TestIdempotency(t *testing.T) {
 func TestAgentCard(t *testing.T) {
 	o := shelved(t)
 	_, keys := apiKeysOf(t, "ci")
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	got := start(t, o).get("/v1/agent-card")
 	v := got.object(t)
 	if got.status != 200 || v["object"] != "harn_agent_card" || v["protocol_version"] != protocol.Version || fmt.Sprint(v["auth_schemes"], v["capabilities"]) != "[bearer] [receipts]" {

@@ -58,7 +58,7 @@ func (g *gate) close() {
 	defer g.mu.Unlock()
 	if g.inside {
 		g.inside = false
-		g.c.s.large.Give(g.c.client(), 1)
+		g.c.s.large.Give(g.c.share(), 1)
 	}
 	if g.err == nil {
 		g.err = conn.ErrClosed
@@ -139,7 +139,7 @@ func (g *gate) enter() error {
 	again := time.NewTicker(enterInterval)
 	defer again.Stop()
 
-	for !g.c.s.large.Take(g.c.client(), 1) {
+	for !g.c.s.large.Take(g.c.share(), 1) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():

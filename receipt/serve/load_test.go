@@ -38,7 +38,7 @@ func locked(t *testing.T) (o serve.Options, one, other string) {
 		t.Fatal(err)
 	}
 	o = options(t)
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	return o, auth[0], auth[1]
 }
 

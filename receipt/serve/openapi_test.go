@@ -14,7 +14,6 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
@@ -234,7 +233,7 @@ func TestOpenAPIAnswers(t *testing.T) {
 	staged, harness := staged(t)
 	o.Replay = staged.Replay
 	key, keys := apiKeysOf(t, "ci")
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	o.Keys = func() []byte { return fixture(t, "keys/trust.json") }
 	text := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "text") }
 	o.Proofs, o.Page = shownProofs{servetest.Checkpoint(t, oneLine(t, "valid/minimal.json"))}, http.HandlerFunc(text)

@@ -36,9 +36,12 @@ type Options struct {
 	// of. Nil, or a nil result: 404.
 	Keys func() []byte
 
-	// APIKeys returns the keys that clients must have. Nil, or a nil result: no
-	// authentication.
-	APIKeys func() *protocol.APIKeys
+	// Auth determines which client sent a request. Required, unless Public is set.
+	Auth protocol.Authenticator
+
+	// Public serves everybody as one client, [protocol.Anyone], without authentication. Auth
+	// must be nil.
+	Public bool
 
 	// Page is served at /. It sets its own headers. Nil: a short text.
 	Page http.Handler

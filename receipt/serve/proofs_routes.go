@@ -25,13 +25,13 @@ type Proofs interface {
 
 	// Within reports whether every receipt that the checkpoint is over is within reach. A
 	// proof tells how many they are, and hashes of some, and so is for nobody else.
-	Within(reach *protocol.Reach) bool
+	Within(reach protocol.Reach) bool
 }
 
 // getProofs answers the routes below /x/.
 func getProofs(c *call) error {
 	p := c.s.options.Proofs
-	if p == nil || !p.Within(c.reach()) {
+	if p == nil || !p.Within(c.client.Reach) {
 		return protocol.NotFound()
 	}
 

@@ -46,7 +46,7 @@ func shelved(t testing.TB) serve.Options {
 func TestConformance(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "runner")
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	h := start(t, o)
 	auth := append(version(), "Authorization", "Bearer "+key, "Accept", "application/json")
 	t.Run("discovery", func(t *testing.T) {
@@ -358,7 +358,7 @@ func TestVerifyStored(t *testing.T) {
 func TestHidden(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	h := start(t, o)
 	bare := options(t)
 	empty := start(t, bare)

@@ -95,7 +95,7 @@ func postReplay(c *call) error {
 	switch {
 	case err != nil:
 		return ReplayError(err)
-	case !c.reach().Sees(owner.Stream):
+	case !c.client.Reach.Sees(owner.Stream):
 		return protocol.NotFound()
 	}
 
@@ -118,7 +118,7 @@ func beginReplay(c *call, owner Owner, q ReplayQuery) ([]byte, error) {
 		return nil, protocol.Internal(errors.New("the replayer returned no task of the replay's own"), "the replay could not be begun")
 	}
 
-	by := c.keyName()
+	by := c.client.Name
 	if by == "" {
 		by = "anonymous"
 	}

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -255,7 +254,7 @@ func TestReplayNeedsItsScope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	h := start(t, o)
 
 	for name, want := range map[string]int{"all": 202, "replay": 202, "read": 404, "none": 404, "tenant a": 202, "tenant b": 404, "workspace w": 202, "workspace v": 404, "issuer": 202, "other": 404} {
@@ -312,7 +311,7 @@ func TestReplayOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	h := start(t, o)
 	ask := func(secret, task, body, key string) reply {
 		return h.replayOf(task, body, "Authorization", "Bearer "+secret, "Idempotency-Key", key)

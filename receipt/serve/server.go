@@ -51,6 +51,9 @@ func New(o Options) (*Server, error) {
 	if o.Verifier == nil {
 		return nil, errors.New("serve: no Verifier in the options")
 	}
+	if (o.Auth != nil) == o.Public {
+		return nil, errors.New("serve: expected either Auth or Public in the options: without authentication, everybody is served only on request")
+	}
 	for name, f := range o.Anchors {
 		if name == "" || f == nil {
 			return nil, fmt.Errorf("serve: the anchor %q has no name or no verifier", name)
@@ -123,14 +126,6 @@ func (s *Server) verifier(f func() *Verifier) (*Verifier, error) {
 		return v, nil
 	}
 	return nil, protocol.Busy(1, "the server has no keys yet")
-}
-
-// apiKeys returns the keys that clients must have; nil when they need none.
-func (s *Server) apiKeys() *protocol.APIKeys {
-	if s.options.APIKeys == nil {
-		return nil
-	}
-	return s.options.APIKeys()
 }
 
 // hostName is a Host header without its port, in lower case.

@@ -62,7 +62,7 @@ type Source interface {
 	// and should not be read to find that out: how long an answer takes would tell.
 	// The error is or wraps ErrNotFound, ErrChanged, a *PrunedError, or what went wrong in
 	// reading.
-	Get(ctx context.Context, receiptID string, reach *protocol.Reach) (Stored, error)
+	Get(ctx context.Context, receiptID string, reach protocol.Reach) (Stored, error)
 
 	// ByTask returns a page of the receipts of a task, and whether there are more
 	// after it. A task without receipts, known or not, has an empty page. The error
@@ -73,10 +73,10 @@ type Source interface {
 // A TaskQuery asks for receipts of a task, in an order that does not change while
 // receipts are added after it.
 type TaskQuery struct {
-	Task  string          // of the subject, or of identifiers.task_id
-	Reach *protocol.Reach // what is out of it is as if it were not there
-	After canon.Digest    // the receipt hash of the last receipt before the page; zero: none
-	Limit int             // how many receipts a page may have, at least 1
+	Task  string         // of the subject, or of identifiers.task_id
+	Reach protocol.Reach // what is out of it is as if it were not there
+	After canon.Digest   // the receipt hash of the last receipt before the page; zero: none
+	Limit int            // how many receipts a page may have, at least 1
 }
 
 // errOther is that a Source gave another receipt than it was asked for. Its rows or
@@ -98,7 +98,7 @@ type Stored struct {
 // isReceipt makes sure that a receipt is the one of an id: it states that very id, byte
 // for byte. Whatever a Source finds it by, this is what a client is told about. What
 // does not show that it is within reach is as if it were not there.
-func (s Stored) isReceipt(id string, reach *protocol.Reach) error {
+func (s Stored) isReceipt(id string, reach protocol.Reach) error {
 	doc := new(canon.Document)
 	found, within := "", reach.All()
 	if doc.Parse(s.JSON, canon.Limits{Bytes: receipt.MaxBytes}) == nil {

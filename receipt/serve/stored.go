@@ -60,19 +60,19 @@ func storedReceipt(c *call) (Stored, error) {
 	if c.s.options.Source == nil {
 		return Stored{}, protocol.NotFound()
 	}
-	stored, err := c.s.options.Source.Get(c.r.Context(), c.vars[0], c.reach())
+	stored, err := c.s.options.Source.Get(c.r.Context(), c.vars[0], c.client.Reach)
 	if err != nil {
 		if pruned, ok := errors.AsType[*PrunedError](err); ok {
-			return Stored{}, moved(pruned, c.reach())
+			return Stored{}, moved(pruned, c.client.Reach)
 		}
 		return Stored{}, sourceFault(err)
 	}
-	return stored, stored.isReceipt(c.vars[0], c.reach())
+	return stored, stored.isReceipt(c.vars[0], c.client.Reach)
 }
 
 // moved is for a receipt that was there, and is in an archive now. Who may see all receipts
 // is told where it is.
-func moved(p *PrunedError, reach *protocol.Reach) *protocol.Error {
+func moved(p *PrunedError, reach protocol.Reach) *protocol.Error {
 	e := &protocol.Error{Code: protocol.CodeNotFound, Status: http.StatusGone, Message: "the receipt was pruned: an archive has it, and its hash is left",
 		Details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
 	if reach.All() {
@@ -170,7 +170,7 @@ func listReceipts(c *call) error {
 	}
 
 	// A cursor is of one task, and names a receipt rather than a position.
-	q := TaskQuery{Task: c.vars[0], Reach: c.reach(), Limit: int(limit)}
+	q := TaskQuery{Task: c.vars[0], Reach: c.client.Reach, Limit: int(limit)}
 	if q.After, err = afterCursor(q.Task, c.query["cursor"]); err != nil {
 		return err
 	}

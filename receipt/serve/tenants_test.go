@@ -181,7 +181,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, m
 	}
 	serving := func(source serve.Source) *host {
 		o := options(t)
-		o.Source, o.APIKeys = source, func() *protocol.APIKeys { return keys }
+		o.Source, o.Auth, o.Public = source, keys, false
 		o.Keys = func() []byte { return fixture(t, "keys/trust.json") }
 		return start(t, o)
 	}
@@ -268,7 +268,7 @@ func TestTenantProofs(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := options(t)
-		o.Source, o.Proofs, o.APIKeys = f, p, func() *protocol.APIKeys { return keys }
+		o.Source, o.Proofs, o.Auth, o.Public = f, p, keys, false
 		h := start(t, o)
 		for _, path := range []string{"/x/checkpoint", "/x/receipts/receipt_a_0/proof"} {
 			got := h.get(path, "Authorization", "Bearer "+key)
@@ -307,7 +307,7 @@ func TestScopes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.APIKeys = func() *protocol.APIKeys { return keys }
+	o.Auth, o.Public = keys, false
 	h := start(t, o)
 	for name, want := range map[string]string{ // get, list, verify stored, verify sent, metrics
 		"all": "200 3 200 200 200", "none": "404 - 404 404 404", "read": "200 3 404 404 404", "verify": "404 - 200 200 404", "both": "200 3 200 200 404",

@@ -237,6 +237,6 @@ func refuteItem(s *Server, v *receipt.Verifier, data []byte, rep *receipt.Report
 func readBody(c *call, limit int64, instead string) ([]byte, error) {
 	// The idle limit is for each read; this one is for all of them.
 	c.body.Until(c.started.Add(c.s.limits.Body))
-	c.intake = &protocol.Intake{Body: c.body, Memory: c.s.memory, Client: c.client(), Stated: c.r.ContentLength}
+	c.intake = &protocol.Intake{Body: c.body, Memory: c.s.memory, Client: c.share(), Stated: c.r.ContentLength}
 	return c.intake.Read(limit, instead)
 }

@@ -32,7 +32,7 @@ func options(t testing.TB, dir string) harness.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return harness.Options{Dir: dir, Issuer: issuerID, Signer: keys.NewSigner(key, time.Now), Trust: trust(t)}
+	return harness.Options{Public: true, Dir: dir, Issuer: issuerID, Signer: keys.NewSigner(key, time.Now), Trust: trust(t)}
 }
 
 func trust(t testing.TB) *keys.Set {

@@ -48,7 +48,7 @@ func (h *Harness) asStream(of viewing) protocol.Handler {
 // seen is all that the client may see, narrowed by what it asks for.
 func (h *Harness) seen(r *protocol.Request) (journal.View, error) {
 	view := journal.View{Workspace: r.Query["workspace_id"], Session: r.Query["session_id"], Task: r.Query["task_id"]}
-	if !r.Reach().All() {
+	if !r.Client.Reach.All() {
 		view.Sees = func(workspace string) bool { return h.sees(r, workspace) }
 	}
 	return view, nil

@@ -30,16 +30,17 @@ type Options struct {
 	Signer receipt.Signer // of the receipts
 	Trust  receipt.Trust  // by which receipts are verified: the signer's key is in it
 
-	Keys     *protocol.APIKeys // nil: no authentication
-	Provider Provider          // nil: Scripted
-	Module   Module            // nil: Agent
-	Tools    []Tool            // beside those of every harness here
-	Card     protocol.Dialect  // "": DialectRunner
-	Page     http.Handler      // of package page, at /; nil: none
-	Hosts    []string          // serve.Options has it
-	Now      func() time.Time  // nil: time.Now
-	Random   io.Reader         // nil: crypto/rand
-	Log      *slog.Logger      // nil: nothing is logged
+	Auth     protocol.Authenticator // of clients; nil: Public is set
+	Public   bool                   // everybody is served, without authentication
+	Provider Provider               // nil: Scripted
+	Module   Module                 // nil: Agent
+	Tools    []Tool                 // beside those of every harness here
+	Card     protocol.Dialect       // "": DialectRunner
+	Page     http.Handler           // of package page, at /; nil: none
+	Hosts    []string               // serve.Options has it
+	Now      func() time.Time       // nil: time.Now
+	Random   io.Reader              // nil: crypto/rand
+	Log      *slog.Logger           // nil: nothing is logged
 }
 
 func (o *Options) fill() error {

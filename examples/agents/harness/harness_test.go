@@ -388,9 +388,9 @@ func TestRefused(t *testing.T) {
 // TestReach: a key that is for some workspaces sees nothing of others, not by any route.
 func TestReach(t *testing.T) {
 	o := options(t, t.TempDir())
-	texts, parsed := apiKeys(t, func(*protocol.APIKey) {}, func(k *protocol.APIKey) { k.Reach.Workspaces = []string{"workspace_other"} },
+	texts, parsed := apiKeys(t, func(*protocol.APIKey) {}, func(k *protocol.APIKey) { k.Reach = k.Reach.OfWorkspaces("workspace_other") },
 		func(k *protocol.APIKey) { k.Scopes = []protocol.Scope{protocol.TasksRead} })
-	o.Keys = parsed
+	o.Auth, o.Public = parsed, false
 	_, c := start(t, o)
 	c.ask("GET", "/v1/tasks", 401, nil)
 	c.key = texts[0]
@@ -443,7 +443,7 @@ func TestDiscovery(t *testing.T) {
 
 // TestOptions: what has to be said is asked for, and two programs do not share a folder.
 func TestOptions(t *testing.T) {
-	if _, err := harness.Open(harness.Options{Dir: t.TempDir()}); err == nil {
+	if _, err := harness.Open(harness.Options{Public: true, Dir: t.TempDir()}); err == nil {
 		t.Error("a harness without an issuer")
 	}
 	o := options(t, t.TempDir())

@@ -21,16 +21,15 @@ func (h *Harness) serve() error {
 	if err != nil {
 		return err
 	}
-	keys := func() *protocol.APIKeys { return h.options.Keys }
 	receipts, err := serve.New(serve.Options{
-		Verifier: func() *serve.Verifier { return verifier }, Source: served.New(h.ledger), APIKeys: keys, Page: h.options.Page,
+		Verifier: func() *serve.Verifier { return verifier }, Source: served.New(h.ledger), Auth: h.options.Auth, Public: h.options.Public, Page: h.options.Page,
 		Ready: h.journal.Ready, Hosts: h.options.Hosts, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
 	})
 	if err != nil {
 		return err
 	}
 	h.mux, err = protocol.NewMux(protocol.Options{
-		Routes: append(h.routes(), h.receiptRoutes(receipts)...), Keys: keys, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
+		Routes: append(h.routes(), h.receiptRoutes(receipts)...), Auth: h.options.Auth, Public: h.options.Public, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
 		Memory: h.memory, Limits: protocol.Limits{Body: replay.MaxRequest},
 	})
 	if err != nil {
@@ -136,7 +135,7 @@ func (h *Harness) card(w http.ResponseWriter, _ *protocol.Request) error {
 	skill := protocol.Skill{ID: "talk", Name: "Talk", Description: "Answers what it is told, and looks at the clock.", Tags: []string{"example"}}
 	card := protocol.NewCard(h.options.Card, "example-harness", "example harness", about, h.began, []string{"rest", "sse"}, media, media, skill)
 	card.Capabilities = []string{"receipts", "replay"}
-	if h.options.Keys != nil {
+	if h.options.Auth != nil {
 		card.AuthSchemes = []string{"bearer"}
 	}
 	return protocol.WriteJSON(w, http.StatusOK, card)

@@ -237,13 +237,8 @@ func readInput(node canon.Node) (json.RawMessage, error) {
 	return rawOf(node), nil
 }
 
-// actorOf is who asks, by the name of the API key.
-func actorOf(r *protocol.Request) string {
-	if r.Key == nil {
-		return "anonymous"
-	}
-	return r.Key.Name
-}
+// actorOf returns the name of the client.
+func actorOf(r *protocol.Request) string { return cmp.Or(r.Client.Name, "anonymous") }
 
 // getTask answers with a task. One that has ended has its receipt: for that is waited.
 func (h *Harness) getTask(w http.ResponseWriter, r *protocol.Request) error {

@@ -46,7 +46,7 @@ func (s *state) workspaceUpdated(c *journal.Commit, e *journal.Event) error {
 
 // sees reports whether the client of a request may see the work in a workspace.
 func (h *Harness) sees(r *protocol.Request, workspace string) bool {
-	return r.Reach().Sees(chain.Stream{Issuer: h.options.Issuer, Workspace: workspace})
+	return r.Client.Reach.Sees(chain.Stream{Issuer: h.options.Issuer, Workspace: workspace})
 }
 
 // workspace finds the one of an id that the client may see.

@@ -30,7 +30,7 @@ const (
 	pagePart  = 4 // receipts that are read at a time
 )
 
-func (s source) Get(ctx context.Context, receiptID string, reach *protocol.Reach) (serve.Stored, error) {
+func (s source) Get(ctx context.Context, receiptID string, reach protocol.Reach) (serve.Stored, error) {
 	if !reach.All() {
 		// Out of reach is told from the stream alone: the receipt is not read.
 		stream, found, err := s.ledger.StreamOf(ctx, receiptID)

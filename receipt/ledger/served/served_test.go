@@ -23,6 +23,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -69,7 +70,7 @@ func TestByTask(t *testing.T) {
 	for _, test := range []struct{ receipts, bytes, limit, pages int }{{23, 1, 200, 1}, {23, 1, 9, 3}, {23, 1, 1, 23}, {23, 1, 23, 1}, large} {
 		source := served.New(filled(t, test.receipts, test.bytes))
 		pages, n := 0, 0
-		q := serve.TaskQuery{Task: "task_a", Limit: test.limit}
+		q := serve.TaskQuery{Reach: protocol.Everything(), Task: "task_a", Limit: test.limit}
 		for {
 			page, more, err := source.ByTask(ctx, q)
 			if err != nil || len(page) == 0 || len(page) > test.limit {
@@ -96,14 +97,14 @@ func TestByTask(t *testing.T) {
 	}
 	source := served.New(filled(t, 1, 1))
 	for _, task := range []string{"", "task_b"} {
-		if page, more, err := source.ByTask(ctx, serve.TaskQuery{Task: task, Limit: 50}); err != nil || len(page) != 0 || more {
+		if page, more, err := source.ByTask(ctx, serve.TaskQuery{Reach: protocol.Everything(), Task: task, Limit: 50}); err != nil || len(page) != 0 || more {
 			t.Errorf("task %q: %d receipts, %v, %v", task, len(page), more, err)
 		}
 	}
-	if _, _, err := source.ByTask(ctx, serve.TaskQuery{Task: "task_a", After: canon.Sum(nil), Limit: 50}); !errors.Is(err, serve.ErrCursor) {
+	if _, _, err := source.ByTask(ctx, serve.TaskQuery{Reach: protocol.Everything(), Task: "task_a", After: canon.Sum(nil), Limit: 50}); !errors.Is(err, serve.ErrCursor) {
 		t.Errorf("behind a receipt that is not there: %v", err)
 	}
-	if _, err := source.Get(ctx, "receipt_99", nil); !errors.Is(err, serve.ErrNotFound) {
+	if _, err := source.Get(ctx, "receipt_99", protocol.Everything()); !errors.Is(err, serve.ErrNotFound) {
 		t.Errorf("an absent receipt: %v", err)
 	}
 }
@@ -115,7 +116,7 @@ func TestServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(l)})
+	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(l), Public: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestTaskOfSubject(t *testing.T) {
 	for task, want := range map[string]string{"task_a": "0 1 2 4 6", "task_b": "1 2 3 5", "task_c": "5", "s": ""} {
 		for _, limit := range []int{1, 2, 50} {
 			var got []string
-			q := serve.TaskQuery{Task: task, Limit: limit}
+			q := serve.TaskQuery{Reach: protocol.Everything(), Task: task, Limit: limit}
 			for more := true; more; {
 				page, next, err := source.ByTask(ctx, q)
 				if err != nil || len(page) > limit {

@@ -68,7 +68,7 @@ func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 		t.Fatal(err)
 	}
 	now := func() time.Time { return time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC) }
-	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(l), Now: now, APIKeys: func() *protocol.APIKeys { return keys }})
+	s, err := serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(l), Now: now, Auth: keys})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func (x *Index) Len() int { return len(x.ids) }
 func (x *Index) Skipped() (notices []stream.Notice, count int) { return x.skipped, x.skippedCount }
 
 // Get returns the receipt of a receipt_id.
-func (x *Index) Get(ctx context.Context, receiptID string, reach *protocol.Reach) (serve.Stored, error) {
+func (x *Index) Get(ctx context.Context, receiptID string, reach protocol.Reach) (serve.Stored, error) {
 	i, found := x.find(fingerprintOf(receiptID))
 	if !found || !x.within(i, reach) {
 		return serve.Stored{}, serve.ErrNotFound
@@ -108,7 +108,7 @@ func (x *Index) Get(ctx context.Context, receiptID string, reach *protocol.Reach
 }
 
 // within reports whether an entry is within reach.
-func (x *Index) within(number int32, reach *protocol.Reach) bool {
+func (x *Index) within(number int32, reach protocol.Reach) bool {
 	stream := x.entries[number].stream
 	return reach.All() || stream != noStream && reach.Sees(x.streams[stream])
 }

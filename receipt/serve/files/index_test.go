@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/files"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
@@ -81,12 +82,12 @@ func TestFilesKinds(t *testing.T) {
 			t.Errorf("%s: %d receipts, skipped %s", name, f.Len(), skippedText(f))
 		}
 		for i, want := range list {
-			got, err := f.Get(context.Background(), fmt.Sprint("r", i), nil)
+			got, err := f.Get(context.Background(), fmt.Sprint("r", i), protocol.Everything())
 			if err != nil || !bytes.Equal(got.JSON, want) {
 				t.Errorf("%s: r%d: %v\n%s\nexpected\n%s", name, i, err, got.JSON, want)
 			}
 		}
-		if _, err := f.Get(context.Background(), "r5", nil); !errors.Is(err, serve.ErrNotFound) {
+		if _, err := f.Get(context.Background(), "r5", protocol.Everything()); !errors.Is(err, serve.ErrNotFound) {
 			t.Errorf("%s: of a receipt that is not there: %v", name, err)
 		}
 	}
@@ -104,7 +105,7 @@ func TestFilesFormatted(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := openFiles(t, map[string][]byte{"a.json": text})
-		got, err := f.Get(context.Background(), doc.Root().Member("receipt_id").String(), nil)
+		got, err := f.Get(context.Background(), doc.Root().Member("receipt_id").String(), protocol.Everything())
 		if err != nil || !bytes.Equal(got.JSON, bytes.TrimSpace(text)) {
 			t.Errorf("%s: %v, %d bytes of %d", name, err, len(got.JSON), len(text))
 		}
@@ -131,7 +132,7 @@ func TestFilesDamaged(t *testing.T) {
 		{"no object", `"receipt_id":"rx"}`, ""},
 	} {
 		f := openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(good[0], []byte(c.text), good[1])})
-		got, err := f.Get(context.Background(), "rx", nil)
+		got, err := f.Get(context.Background(), "rx", protocol.Everything())
 		if c.id == "" {
 			if _, skipped := f.Skipped(); !errors.Is(err, serve.ErrNotFound) || f.Len() != 2 || skipped != 1 {
 				t.Errorf("%s: %v, %d receipts, skipped %s", c.name, err, f.Len(), skippedText(f))
@@ -165,7 +166,7 @@ func TestFilesFixtures(t *testing.T) {
 		}
 		f := openFiles(t, map[string][]byte{"a.json": text, "b.json": another})
 		for _, id := range []string{"receipt_01K0TASK", "receipt_01K0FULL", "receipt_01K0MINIMAL"} {
-			got, err := f.Get(context.Background(), id, nil)
+			got, err := f.Get(context.Background(), id, protocol.Everything())
 			if errors.Is(err, serve.ErrNotFound) {
 				continue
 			}
@@ -260,7 +261,7 @@ func TestFilesLargePacked(t *testing.T) {
 	}
 	list := [][]byte{large("r0"), large("r1"), servetest.Receipts(t, 3)[2]}
 	f := openFiles(t, map[string][]byte{"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list[:2]...))})
-	if got, err := f.Get(context.Background(), "r1", nil); err != nil || !bytes.Equal(got.JSON, list[1]) {
+	if got, err := f.Get(context.Background(), "r1", protocol.Everything()); err != nil || !bytes.Equal(got.JSON, list[1]) {
 		t.Errorf("%v, %d bytes", err, len(got.JSON))
 	}
 	_, sources := servetest.Files(t, map[string][]byte{"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list...))})
@@ -276,11 +277,11 @@ func TestFilesCopies(t *testing.T) {
 	list := servetest.Receipts(t, 2)
 	spaced := bytes.Replace(list[0], []byte(`,"issuer"`), []byte(` , "issuer"`), 1)
 	f := openFiles(t, map[string][]byte{"a.json": spaced, "b.jsonl": servetest.Lines(list[0], list[1], list[1]), "c.cbor": servetest.Archived(t, list[0])})
-	got, err := f.Get(context.Background(), "r0", nil)
+	got, err := f.Get(context.Background(), "r0", protocol.Everything())
 	if err != nil || !bytes.Equal(got.JSON, spaced) || f.Len() != 2 {
 		t.Errorf("%v, %d receipts\n%s", err, f.Len(), got.JSON)
 	}
-	if page, more, err := f.ByTask(context.Background(), serve.TaskQuery{Task: "t", Limit: 10}); err != nil || len(page) != 2 || more {
+	if page, more, err := f.ByTask(context.Background(), serve.TaskQuery{Reach: protocol.Everything(), Task: "t", Limit: 10}); err != nil || len(page) != 2 || more {
 		t.Errorf("%d of the task, %v, %v", len(page), more, err)
 	}
 }
@@ -318,11 +319,11 @@ func TestFilesChanged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := f.Get(context.Background(), "r1", nil)
+			got, err := f.Get(context.Background(), "r1", protocol.Everything())
 			if errors.Is(err, serve.ErrChanged) != changed || err != nil && got.JSON != nil || err == nil && !bytes.Equal(got.JSON, list[1]) {
 				t.Errorf("%s, %s: %v %s", name, what, err, got.JSON)
 			}
-			if _, _, err := f.ByTask(context.Background(), serve.TaskQuery{Task: "t", Limit: 10}); changed && !errors.Is(err, serve.ErrChanged) {
+			if _, _, err := f.ByTask(context.Background(), serve.TaskQuery{Reach: protocol.Everything(), Task: "t", Limit: 10}); changed && !errors.Is(err, serve.ErrChanged) {
 				t.Errorf("%s, %s: by task: %v", name, what, err)
 			}
 		}
@@ -360,7 +361,7 @@ func TestFilesByTask(t *testing.T) {
 	ctx := context.Background()
 	for _, limit := range []int{1, 4, 7, 8, 16, 17, 18, 30} {
 		var got [][]byte
-		q := serve.TaskQuery{Task: "t", Limit: limit}
+		q := serve.TaskQuery{Reach: protocol.Everything(), Task: "t", Limit: limit}
 		for {
 			page, more, err := f.ByTask(ctx, q)
 			if err != nil || len(page) > limit || len(page) == 0 {
@@ -382,7 +383,7 @@ func TestFilesByTask(t *testing.T) {
 		}
 		f = openFiles(t, files)
 	}
-	if page, more, err := f.ByTask(ctx, serve.TaskQuery{Task: "unknown", Limit: 10}); len(page) != 0 || more || err != nil {
+	if page, more, err := f.ByTask(ctx, serve.TaskQuery{Reach: protocol.Everything(), Task: "unknown", Limit: 10}); len(page) != 0 || more || err != nil {
 		t.Errorf("an unknown task: %d, %v, %v", len(page), more, err)
 	}
 }
@@ -394,7 +395,7 @@ func TestFilesPageBytes(t *testing.T) {
 		list = append(list, fmt.Appendf(nil, `{"receipt_id":"r%d","subject":{"object":"task","id":"t"},"a":"%s"}`, i, strings.Repeat("x", 3<<20)))
 	}
 	f := openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(list...)})
-	q := serve.TaskQuery{Task: "t", Limit: 200}
+	q := serve.TaskQuery{Reach: protocol.Everything(), Task: "t", Limit: 200}
 	page, more, err := f.ByTask(context.Background(), q)
 	if err != nil || len(page) != 2 || !more {
 		t.Fatalf("%d receipts, %v, %v", len(page), more, err)
@@ -410,7 +411,7 @@ func TestFilesCancelled(t *testing.T) {
 	f := openFiles(t, map[string][]byte{"a.json": servetest.Receipts(t, 1)[0]})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := f.Get(ctx, "r0", nil); !errors.Is(err, context.Canceled) {
+	if _, err := f.Get(ctx, "r0", protocol.Everything()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

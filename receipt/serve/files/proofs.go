@@ -78,7 +78,7 @@ func streamsOf(index *Index, n int) (list []chain.Stream) {
 
 // Within reports whether every receipt that the checkpoint is over is within reach. A
 // proof tells how many they are, and hashes of some, and so is for nobody else.
-func (p *Proofs) Within(r *protocol.Reach) bool {
+func (p *Proofs) Within(r protocol.Reach) bool {
 	return !slices.ContainsFunc(p.streams, func(s chain.Stream) bool { return !r.Sees(s) })
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
 )
@@ -160,8 +161,9 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watch.Files,
 		if err := w.Add("api-keys", list.load, o.apiKeys); err != nil {
 			return nil, err
 		}
-		s.APIKeys = list.current.Load
+		s.Auth = protocol.LoadedKeys(list.current.Load)
 	}
+	s.Public = o.apiKeys == "" // on a loopback address, or with --no-auth
 
 	for _, path := range o.batches {
 		m, err := trust.ReadManifest(e, path)

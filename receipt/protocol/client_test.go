@@ -1,0 +1,125 @@
+package protocol_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// tokens is an Authenticator of another kind than API keys: the header X-Token names the
+// tenant of the client.
+type tokens struct{ withoutActor bool }
+
+func (a tokens) Authenticate(r *http.Request) (*protocol.Client, error) {
+	switch token := r.Header.Get("X-Token"); token {
+	case "":
+		return nil, nil
+	case "busy":
+		return nil, protocol.Busy(3, "the key service is down")
+	case "broken":
+		return nil, errors.New("secret detail")
+	default:
+		c := &protocol.Client{Name: token, Scopes: []protocol.Scope{protocol.TasksWrite}, Reach: protocol.Everything().OfTenants(token)}
+		if !a.withoutActor {
+			c.Actor = sha256.Sum256([]byte(token))
+		}
+		return c, nil
+	}
+}
+
+// things is a route that counts what is created, for each client.
+func things() protocol.Route {
+	count := map[string]int{}
+	return protocol.Route{Pattern: "POST /v1/things", Scope: protocol.TasksWrite, Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		count[r.Client.Name]++
+		mine := r.Client.Reach.Sees(chain.Stream{Tenant: r.Client.Name, HasTenant: true})
+		return protocol.WriteJSON(w, http.StatusCreated, map[string]any{"of": r.Client.Name, "number": count[r.Client.Name], "mine": mine})
+	}}
+}
+
+// TestAuthenticator verifies that an Authenticator of the caller separates its tenants: no
+// client gets the answer that was remembered for another.
+func TestAuthenticator(t *testing.T) {
+	m := muxOf(t, func(o *protocol.Options) { o.Auth = tokens{} }, things())
+	for _, c := range []struct{ token, key, want string }{
+		{"a", "k", `201 {"mine":true,"number":1,"of":"a"}`},
+		{"b", "k", `201 {"mine":true,"number":1,"of":"b"}`},
+		{"a", "k", `201 {"mine":true,"number":1,"of":"a"}`},
+		{"a", "l", `201 {"mine":true,"number":2,"of":"a"}`},
+		{"", "k", "401"},
+		{"busy", "k", "503"},
+		{"broken", "k", "500"},
+	} {
+		got := ask(m, "POST", "/v1/things", "{}", "X-Token", c.token, "Idempotency-Key", c.key)
+		if text := fmt.Sprintf("%d %s", got.status, got.body); !strings.HasPrefix(text, c.want) || strings.Contains(text, "secret") {
+			t.Errorf("%q, %q: got %s, want %s", c.token, c.key, text, c.want)
+		}
+	}
+}
+
+// TestAuthenticatorWithoutActor verifies that an Idempotency-Key is refused if the clients
+// cannot be distinguished, and that requests without one are served.
+func TestAuthenticatorWithoutActor(t *testing.T) {
+	m := muxOf(t, func(o *protocol.Options) { o.Auth = tokens{withoutActor: true} }, things())
+	if got := ask(m, "POST", "/v1/things", "{}", "X-Token", "a", "Idempotency-Key", "k"); got.status != 400 || !strings.Contains(got.body, "Idempotency-Key") {
+		t.Errorf("with a key: %d %s", got.status, got.body)
+	}
+	if got := ask(m, "POST", "/v1/things", "{}", "X-Token", "a"); got.status != 201 {
+		t.Errorf("without a key: %d %s", got.status, got.body)
+	}
+}
+
+// TestAuthIsConfigured verifies that a Mux needs an Authenticator or the explicit choice to
+// serve everybody, and that keys which are not loaded yet serve nobody.
+func TestAuthIsConfigured(t *testing.T) {
+	for _, o := range []protocol.Options{{}, {Auth: tokens{}, Public: true}} {
+		o.Now, o.Random = noon, endless{}
+		if m, err := protocol.NewMux(o); err == nil || m != nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+
+	loading := protocol.LoadedKeys(func() *protocol.APIKeys { return nil })
+	m := muxOf(t, func(o *protocol.Options) { o.Auth = loading }, things())
+	if got := ask(m, "POST", "/v1/things", "{}"); got.status != 503 || got.header.Get("Retry-After") == "" {
+		t.Errorf("keys that are not loaded: %d %s", got.status, got.body)
+	}
+}
+
+// TestReachIsNarrowed verifies that the zero Reach sees nothing, and that a list of names
+// without entries never means all names.
+func TestReachIsNarrowed(t *testing.T) {
+	a := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}
+	all := protocol.Everything()
+	var claim []string // a token without the claim
+	for name, c := range map[string]struct {
+		reach protocol.Reach
+		sees  bool
+	}{
+		"zero":                 {protocol.Reach{}, false},
+		"zero, of a tenant":    {protocol.Reach{}.OfTenants("a"), false},
+		"everything":           {all, true},
+		"no tenants":           {all.OfTenants(claim...), false},
+		"no issuers":           {all.OfIssuers(claim...), false},
+		"no workspaces":        {all.OfWorkspaces(claim...), false},
+		"tenant":               {all.OfTenants("b", "a"), true},
+		"another tenant":       {all.OfTenants("b"), false},
+		"widened":              {all.OfTenants("b").OfTenants("a", "b"), false},
+		"narrowed":             {all.OfTenants("a", "b").OfTenants("a"), true},
+		"issuer and workspace": {all.OfIssuers("i").OfWorkspaces("w"), true},
+		"another workspace":    {all.OfIssuers("i").OfWorkspaces("v"), false},
+	} {
+		if got := c.reach.Sees(a); got != c.sees {
+			t.Errorf("%s: sees %t, want %t", name, got, c.sees)
+		}
+		if got, want := c.reach.All(), name == "everything"; got != want {
+			t.Errorf("%s: all %t, want %t", name, got, want)
+		}
+	}
+}
