@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
@@ -15,6 +16,7 @@ type checker struct {
 	source     *subject // the receipt of the task that was replayed; nil: it is not at hand
 	found      []finding
 	determined []string        // members of which the log or the source shows what they are
+	open       map[string]bool // places of which it is told that they are undecided
 	excused    map[string]bool // things of which a finding is told, so that what follows is not
 }
 
@@ -71,8 +73,13 @@ func (c *checker) compare() error {
 		return err
 	}
 	c.silent = want.silent
+	c.keyWithheld = slices.ContainsFunc(c.got.Deltas, func(d receipt.Delta) bool { return placeholder(d.OverrideKey) })
 	for _, at := range optional() {
-		if _, named := (&subject{doc: want.doc}).find(at); named || c.source != nil {
+		p, err := canon.ParsePointer(at)
+		if err != nil {
+			return err
+		}
+		if _, named := want.doc.Find(p); named || c.source != nil {
 			c.determined = append(c.determined, at)
 		}
 	}
@@ -107,7 +114,7 @@ func (c *checker) compare() error {
 // expected is the draft of the replay. Whether a module asked for what no log records, only
 // the receipt states.
 func (c *checker) expected() (*expected, error) {
-	uses := func(s *swap) bool { return s.operation != "add" || c.claims(s.Key) }
+	uses := func(s *swap) bool { return s.operation != "add" || c.keys[s.Key] }
 	others := []*receipt.Draft{&c.got}
 	if c.source != nil {
 		others = []*receipt.Draft{&c.source.got, &c.got}
@@ -141,8 +148,11 @@ func rank(f finding) int {
 
 // tell adds a finding, unless it follows from one that was added before.
 func (c *checker) tell(f finding) {
-	if f.outcome == undecided && slices.ContainsFunc(c.found, func(g finding) bool { return g.outcome == undecided && g.at == f.at }) {
-		return
+	if f.outcome == undecided {
+		if c.open[f.at] {
+			return
+		}
+		c.open[f.at] = true
 	}
 	told := slices.ContainsFunc(f.of, func(thing string) bool { return c.excused[thing] })
 	if told && f.outcome == refutes {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
@@ -26,6 +25,8 @@ type judge struct {
 	plan   *Plan
 	failed bool     // the replay came to no end, so that nothing is missing in its receipt
 	silent []string // JSON Pointers of members that the log does not name
+
+	keyWithheld bool // a delta does not say which override it is of
 }
 
 // difference says what a difference between the receipt and the draft of the replay means.
@@ -86,7 +87,7 @@ func (c *judge) metadata(d difference, f finding) []finding {
 	checkpoint := strings.HasPrefix(d.at, "/metadata/checkpoint")
 	f.code, f.detail = vocab.CodeReplaySourceMismatch, "the receipt is of another replay"
 	switch {
-	case unused && d.a.IsZero() && c.keyWithheld():
+	case unused && d.a.IsZero() && c.keyWithheld:
 		f.outcome, f.at, f.detail = undecided, atDeltas, valueWithheld
 	case unused && d.a.IsZero():
 		f.code, f.at, f.stated, f.detail = vocab.CodeDeltaMissing, atDeltas, "", "neither a delta nor /metadata/overrides_unused names an override of the request"
@@ -98,11 +99,6 @@ func (c *judge) metadata(d difference, f finding) []finding {
 		return nil
 	}
 	return []finding{f}
-}
-
-// keyWithheld reports whether a delta does not say which override it is of.
-func (c *judge) keyWithheld() bool {
-	return slices.ContainsFunc(c.got.Deltas, func(d receipt.Delta) bool { return placeholder(d.OverrideKey) })
 }
 
 // delta judges a difference in the list of deltas.
@@ -155,7 +151,7 @@ func (c *judge) wholeMaterial(d difference, f *finding) {
 		f.outcome, f.at, f.detail = undecided, atMaterials, "the receipt does not name the log of its source"
 	case d.a.IsZero():
 		f.at, f.stated, f.computed, f.detail = atMaterials, "", d.b.Member("id").String(), "the recorded material is not listed"
-	case s != nil && s.operation == "add" && c.claims(s.Key) && d.a.Member("sha256").String() == s.after.Digest.String():
+	case s != nil && s.operation == "add" && c.keys[s.Key] && d.a.Member("sha256").String() == s.after.Digest.String():
 		f.outcome, f.detail = undecided, "nothing in the log has this key, so the log does not show that the task asked for it"
 	default:
 		f.stated, f.detail = id, "the log has no such material"
@@ -166,20 +162,18 @@ func (c *judge) wholeMaterial(d difference, f *finding) {
 // gone.
 func (c *judge) redaction(d difference, f finding) []finding {
 	field := d.a.Member("field").String()
+	gone, isPointer := c.gone[field]
 	switch {
+	case !isPointer:
+		f.outcome, f.detail = undecided, "the field is not a JSON Pointer, so the value that was withheld is unknown"
 	case slices.ContainsFunc(Projection.Without(), func(at string) bool { return within(field, at) }):
 		f.outcome, f.detail = informs, "neither the log nor the request determines the value that it names"
-	case c.gone(field):
+	case gone:
 		f.outcome, f.at, f.detail = undecided, field, valueWithheld
 	default:
 		f.code, f.detail = vocab.CodeReplayDiffers, "the value that it names was not withheld"
 	}
 	return []finding{f}
-}
-
-// claims reports whether the receipt has a delta of an override.
-func (c *judge) claims(key string) bool {
-	return slices.ContainsFunc(c.got.Deltas, func(d receipt.Delta) bool { return d.OverrideKey == key })
 }
 
 // thing is the dependency that an override replaces, or a material.

@@ -222,7 +222,7 @@ func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed, source 
 	if err != nil {
 		return err
 	}
-	c := &checker{judge: judge{subject: s, plan: p, failed: s.got.ReplayInput.Determinism == "unavailable"}, excused: map[string]bool{}}
+	c := &checker{judge: judge{subject: s, plan: p, failed: s.got.ReplayInput.Determinism == "unavailable"}, open: map[string]bool{}, excused: map[string]bool{}}
 	if source != nil {
 		if c.source, err = subjectOf(source); err != nil {
 			return err

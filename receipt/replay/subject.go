@@ -2,7 +2,6 @@ package replay
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -11,14 +10,50 @@ import (
 
 // A subject is a receipt that is compared.
 type subject struct {
-	doc *canon.Document
-	got receipt.Draft
+	doc  *canon.Document
+	got  receipt.Draft
+	keys map[string]bool // of its deltas
+	gone map[string]bool // fields of redactions: whether nothing but a placeholder is there
 }
 
 // subjectOf decodes a receipt.
 func subjectOf(doc *canon.Document) (*subject, error) {
-	s := &subject{doc: doc}
-	return s, json.Unmarshal(doc.AppendCanonical(nil), &s.got)
+	s := &subject{doc: doc, keys: map[string]bool{}, gone: map[string]bool{}}
+	if err := json.Unmarshal(doc.AppendCanonical(nil), &s.got); err != nil {
+		return nil, err
+	}
+	for _, d := range s.got.Deltas {
+		s.keys[d.OverrideKey] = true
+	}
+	above := map[string]bool{} // the places above the fields
+	for _, r := range s.got.Redactions {
+		if _, err := canon.ParsePointer(r.Field); err != nil || r.Field == "" {
+			continue
+		}
+		s.gone[r.Field] = true
+		for at := r.Field; at != "" && !above[at[:strings.LastIndexByte(at, '/')]]; {
+			at = at[:strings.LastIndexByte(at, '/')]
+			above[at] = true
+		}
+	}
+	s.look("", doc.Root(), above)
+	return s, nil
+}
+
+// look finds the fields of redactions whose values are still there.
+func (s *subject) look(at string, n canon.Node, above map[string]bool) {
+	if s.gone[at] {
+		s.gone[at] = n.Kind() == canon.KindString && placeholder(n.String())
+	}
+	if !above[at] {
+		return
+	}
+	for name, value := range n.Members() {
+		s.look(string(canon.AppendToken([]byte(at), name.String())), value, above)
+	}
+	for i, value := range n.Elements() {
+		s.look(indexed(at, i), value, above)
+	}
 }
 
 func (s *subject) hash() string {
@@ -28,21 +63,12 @@ func (s *subject) hash() string {
 // withheld reports whether the receipt states that a value, or one that it is in, was
 // withheld, and the value is gone.
 func (s *subject) withheld(at string) bool {
-	return slices.ContainsFunc(s.got.Redactions, func(r receipt.Redaction) bool { return within(at, r.Field) && s.gone(r.Field) })
-}
-
-// gone reports whether nothing but a placeholder is in a place.
-func (s *subject) gone(at string) bool {
-	n, found := s.find(at)
-	return !found || n.Kind() == canon.KindString && placeholder(n.String())
-}
-
-func (s *subject) find(at string) (canon.Node, bool) {
-	p, err := canon.ParsePointer(at)
-	if err != nil || at == "" {
-		return s.doc.Root(), true
+	for ; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
+		if s.gone[at] {
+			return true
+		}
 	}
-	return s.doc.Find(p)
+	return false
 }
 
 // within reports whether a place is another one or in it.
