@@ -50,7 +50,7 @@ var rooms = map[string]room{
 	"receipt/record/event":  {pure: true, may: core}, // what a log says, for whoever records or replays it
 	"receipt/record/bridge": {pure: true, may: append([]string{"receipt/record/event"}, core...)},
 	"receipt/record/turn":   {pure: true, may: append([]string{"receipt/record/event"}, core...)},
-	"receipt/record/source": {pure: true, may: append([]string{"receipt/record/event", "receipt/record"}, core...)}, // and its readers of logs
+	"receipt/record/source": {pure: true, may: append([]string{"receipt/record/event", "receipt/record", "receipt/kind"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/record/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
 	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}},                                              // and its rooms: what a harness needs that has no receipts

@@ -26,6 +26,7 @@ const (
 	Events     Kind = "events"     // a log of the protocol's events
 	Frames     Kind = "frames"     // a log of the frames of a bridge
 	Transcript Kind = "transcript" // a log that an agent wrote for itself
+	Session    Kind = "session"    // such a log of an agent that is not read
 	Export     Kind = "export"     // of a service that shows such logs
 	Bundle     Kind = "bundle"     // one run of an agent in one file
 	Run        Kind = "run"        // what a harness keeps of a run
@@ -94,5 +95,12 @@ func Of(head []byte, whole bool) Found {
 	if f, ok := byText(head); ok {
 		return f
 	}
-	return byMembers(head, whole)
+	f, receipt := byMembers(head, whole)
+	if receipt || f.Kind != Unknown && f.Kind != Transcript {
+		return f
+	}
+	if other := bySession(head); other.Kind != Unknown {
+		return other
+	}
+	return f
 }

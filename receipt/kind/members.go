@@ -118,32 +118,34 @@ func skip(d *json.Decoder, member func(name string)) bool {
 // byMembers tells JSON by the members of its first object. What has members of a
 // receipt is one, however damaged, but for a draft, which is only what was never
 // sealed nor signed.
-func byMembers(head []byte, whole bool) Found {
+//
+// Receipt reports what is one, which is for who judges it.
+func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 	text := bytes.TrimLeft(head, " \t\r\n")
 	o, ok := read(text)
 	if !ok {
-		return Found{}
+		return Found{}, false
 	}
 
 	// An envelope has signatures, too, of another form than a receipt's.
 	if f := o.envelope(); f.Kind != Unknown && !o.has("receipt_id") && !o.has("chain") {
-		return f
+		return f, false
 	}
 
 	marked := strings.HasPrefix(o.texts["schema"], "receipt-")
 	switch {
 	case o.sealed(), o.has("signatures"):
-		return Found{}
+		return Found{}, true
 	case marked && o.has("receipt_id", "issuer") && whole && o.ended && !o.another:
-		return Found{Draft, "a draft, which nobody has sealed", "whoever made it seals and signs it"}
+		return Found{Draft, "a draft, which nobody has sealed", "whoever made it seals and signs it"}, false
 	case marked, o.has("receipt_id"), o.has("chain"):
-		return Found{}
+		return Found{}, true
 	}
 
 	if f := o.beside(); f.Kind != Unknown {
-		return f
+		return f, false
 	}
-	return o.log()
+	return o.log(), false
 }
 
 // envelope tells what is put around a receipt to sign it once more.

@@ -24,6 +24,8 @@ func byText(head []byte) (Found, bool) {
 		return Found{Proof, "a proof that a receipt is in a checkpoint", "give it together with the receipt that it is of"}, true
 	case strings.HasPrefix(text, "receiptkit/consistency-proof@v1\n"):
 		return Found{Consistency, "a proof that a checkpoint extends an earlier one", "give it together with both checkpoints"}, true
+	case strings.HasPrefix(text, "# aider chat started at"):
+		return Found{Session, "a session of Aider", readTelemetry}, true
 	case isNote(text):
 		return Found{Checkpoint, "a signed checkpoint of a log", "give it together with the receipts that it is over"}, true
 	case isToken(text):

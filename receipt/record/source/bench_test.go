@@ -16,7 +16,7 @@ func longSession(calls int) []byte {
 	result := strings.Repeat(`the \"quick\" brown fox\tjumps over the lazy dog\n`, 80)
 	for i := range calls {
 		at := fmt.Sprintf("2026-04-25T%02d:%02d:%02d.%03dZ", i/3_600_000%24, i/60_000%60, i/1000%60, i%1000)
-		fmt.Fprintf(&b, `{"type":"assistant","sessionId":"s","version":"2.1.39","cwd":"/w","timestamp":"%s","uuid":"a%d","message":{"id":"msg_%d","model":"claude-opus-4-6","content":[{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{"command":"make %d"}}],"stop_reason":null,"usage":{"input_tokens":3,"cache_read_input_tokens":100,"cache_creation_input_tokens":20,"output_tokens":9}}}`+"\n", at, i, i/2, i, i)
+		fmt.Fprintf(&b, `{"type":"assistant","sessionId":"s","version":"2.1.39","cwd":"/w","timestamp":"%s","uuid":"a%d","message":{"role":"assistant","id":"msg_%d","model":"claude-opus-4-6","content":[{"type":"tool_use","id":"toolu_%d","name":"Bash","input":{"command":"make %d"}}],"stop_reason":null,"usage":{"input_tokens":3,"cache_read_input_tokens":100,"cache_creation_input_tokens":20,"output_tokens":9}}}`+"\n", at, i, i/2, i, i)
 		fmt.Fprintf(&b, `{"type":"user","sessionId":"s","timestamp":"%s","uuid":"u%d","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_%d","content":"%s"}]},"toolUseResult":{"stdout":"%s","interrupted":false}}`+"\n", at, i, i, result, result)
 	}
 	return b.Bytes()

@@ -14,10 +14,10 @@ func TestGarbled(t *testing.T) {
 		cost, approvals      = "/cost/total", "/approvals"
 	)
 	asks := func(name, id string) string {
-		return `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"id":"m1","model":"m","content":[{"type":"tool_use","id":` + id + `,"name":` + name + `,"input":{}}]}}`
+		return `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"role":"assistant","id":"m1","model":"m","content":[{"type":"tool_use","id":` + id + `,"name":` + name + `,"input":{}}]}}`
 	}
 	answers := func(more string) string {
-		return `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"` + more
+		return `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"` + more
 	}
 	account := func(models, more string) string {
 		return `{"type":"result","session_id":"s","uuid":"r1","modelUsage":{` + models + `}` + more + `}`
@@ -39,9 +39,9 @@ func TestGarbled(t *testing.T) {
 		"is_error":              {[]string{asks(`"Bash"`, `"t1"`), answers(`}]}}`)}, []string{asks(`"Bash"`, `"t1"`), answers(`,"is_error":"true"}]}}`)}, calls + "/0/status"},
 		"interrupted":           {[]string{asks(`"Bash"`, `"t1"`), answers(`}]}}`)}, []string{asks(`"Bash"`, `"t1"`), answers(`}]},"toolUseResult":{"interrupted":1}}`)}, calls + "/0/status"},
 		"a message":             {[]string{answered}, []string{answered, strings.Replace(asked, `"user"`, `"assistant"`, 1), `{"type":"assistant","sessionId":"s","message":"x"}`}, input},
-		"blocks":                {[]string{answered}, []string{answered, `{"type":"assistant","sessionId":"s","message":{"id":"m1","content":{"type":"tool_use"}}}`}, calls},
-		"a block":               {[]string{answered}, []string{answered, `{"type":"assistant","sessionId":"s","message":{"id":"m1","content":["tool_use"]}}`}, calls},
-		"the type of a block":   {[]string{answered}, []string{answered, `{"type":"assistant","sessionId":"s","message":{"id":"m1","content":[{"type":7}]}}`}, calls},
+		"blocks":                {[]string{answered}, []string{answered, `{"type":"assistant","sessionId":"s","message":{"role":"assistant","id":"m1","content":{"type":"tool_use"}}}`}, calls},
+		"a block":               {[]string{answered}, []string{answered, `{"type":"assistant","sessionId":"s","message":{"role":"assistant","id":"m1","content":["tool_use"]}}`}, calls},
+		"the type of a block":   {[]string{answered}, []string{answered, `{"type":"assistant","sessionId":"s","message":{"role":"assistant","id":"m1","content":[{"type":7}]}}`}, calls},
 		"the name of a tool":    {[]string{asks(`"Bash"`, `"t1"`)}, []string{asks(`7`, `"t1"`)}, given},
 		"the id of a Task":      {[]string{asks(`"Bash"`, `"t1"`)}, []string{asks(`"Task"`, `7`)}, given},
 		"a time":                {[]string{answered}, []string{answered, strings.Replace(again, `"2026-04-25T10:00:03Z"`, `"soon"`, 1)}, over},

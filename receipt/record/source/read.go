@@ -9,6 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	kinds "github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
@@ -49,6 +50,21 @@ var ErrUnknown = errors.New("source: no line is of an agent's log that is read")
 
 // ErrEmpty says that no line told anything.
 var ErrEmpty = errors.New("source: the log tells nothing: no line has a time, a message or a call")
+
+// A SessionError reports a log of an agent that is known by name and not read.
+type SessionError struct {
+	Name string // of the log
+	What string // such as "a session of Qwen Code"
+	Next string // what to do
+}
+
+// Error names the agent.
+func (e *SessionError) Error() string {
+	return fmt.Sprintf("source: %s is %s, which is not supported", event.Quote(e.Name), e.What)
+}
+
+// Unwrap makes the error one of ErrUnknown.
+func (e *SessionError) Unwrap() error { return ErrUnknown }
 
 // A MixedError says that logs of two kinds were given for one task.
 type MixedError struct {
@@ -159,17 +175,37 @@ func (r *reading) begin(name string, text *lines) (head []headLine, err error) {
 		}
 		size += len(line)
 		line = append([]byte(nil), line...)
+		if f, ok := kinds.SessionOf(line); ok {
+			return nil, &SessionError{name, f.What, f.Next}
+		}
 		if _, err := r.parse(line); err == nil {
 			kind = r.kindOf(r.doc.Root())
 		} else if len(head) == 0 {
-			if k := r.looksLike(text.from(line)); k != Unknown {
+			start := text.from(line)
+			if f, ok := kinds.SessionOf(start); ok {
+				return nil, &SessionError{name, f.What, f.Next}
+			}
+			if k := r.looksLike(start); k != Unknown {
 				text.whole, text.rest = true, append(line, '\n')
 				return nil, r.choose(name, k)
 			}
 		}
 		head = append(head, headLine{line, overlong, text.bytes})
 	}
+	if kind == Unknown {
+		if f := kinds.Of(joined(head), false); f.Kind == kinds.Session {
+			return nil, &SessionError{name, f.What, f.Next}
+		}
+	}
 	return head, r.choose(name, kind)
+}
+
+// joined are lines as they were read.
+func joined(head []headLine) (text []byte) {
+	for _, h := range head {
+		text = append(append(text, h.text...), '\n')
+	}
+	return text
 }
 
 // choose begins to read logs of a kind, or goes on with it.
@@ -236,12 +272,18 @@ func elementOf(n canon.Node) canon.Node {
 // Recognize says of which source a log is, by its first bytes, at most its first 50 lines.
 func Recognize(head []byte) Kind {
 	r := &reading{doc: new(canon.Document)}
+	if _, ok := kinds.SessionOf(head); ok {
+		return Unknown
+	}
 	if k := r.looksLike(head); k != Unknown {
 		return k
 	}
 	for n := 0; n < maxHeadLines && len(head) > 0; n++ {
 		line, rest, _ := bytes.Cut(head, []byte("\n"))
 		head = rest
+		if _, ok := kinds.SessionOf(line); ok {
+			return Unknown
+		}
 		if _, err := r.parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))); err == nil {
 			if k := r.kindOf(r.doc.Root()); k != Unknown {
 				return k
@@ -252,7 +294,7 @@ func Recognize(head []byte) Kind {
 }
 
 // maxLook is how much of a text that is no lines is looked at.
-const maxLook = 4 << 10
+const maxLook = 64 << 10
 
 // parse parses a line, and says whether halves of characters were replaced in it.
 func (r *reading) parse(text []byte) (repaired bool, err error) {

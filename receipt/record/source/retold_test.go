@@ -16,14 +16,14 @@ import (
 // Lines of the sources, for logs of a few of them.
 const (
 	asked     = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:01Z","message":{"role":"user","content":"do it"}}`
-	answered  = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"id":"m1","model":"m","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":5}}}`
+	answered  = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"role":"assistant","id":"m1","model":"m","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":5}}}`
 	again     = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"role":"user","content":"once more"}}`
 	command   = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"role":"user","content":"<command-name>/exit</command-name>"}}`
-	broke     = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:04Z","isApiErrorMessage":true,"message":{"id":"e1","model":"<synthetic>","content":[{"type":"text","text":"API Error: 500"}],"stop_reason":"stop_sequence"}}`
-	calling   = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:01.5Z","message":{"id":"m0","model":"m","content":[{"type":"tool_use","id":"t1","name":"mcp__tracker__find","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":5}}}`
-	returned  = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:01.6Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"The user doesn't want to proceed","is_error":true}]},"toolUseResult":"Error: The user doesn't want to proceed"}`
+	broke     = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:04Z","isApiErrorMessage":true,"message":{"role":"assistant","id":"e1","model":"<synthetic>","content":[{"type":"text","text":"API Error: 500"}],"stop_reason":"stop_sequence"}}`
+	calling   = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:01.5Z","message":{"role":"assistant","id":"m0","model":"m","content":[{"type":"tool_use","id":"t1","name":"mcp__tracker__find","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":5}}}`
+	returned  = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:01.6Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"The user doesn't want to proceed","is_error":true}]},"toolUseResult":"Error: The user doesn't want to proceed"}`
 	began     = `{"type":"system","subtype":"init","session_id":"s","model":"m"}`
-	spoke     = `{"type":"assistant","session_id":"s","message":{"id":"m1","model":"m","content":[],"usage":{"input_tokens":100,"output_tokens":8}}}`
+	spoke     = `{"type":"assistant","session_id":"s","message":{"role":"assistant","id":"m1","model":"m","content":[],"usage":{"input_tokens":100,"output_tokens":8}}}`
 	accounted = `{"type":"result","subtype":"success","session_id":"s","uuid":"r1","duration_ms":1000,"total_cost_usd":0.5,"modelUsage":{"m":{"inputTokens":100,"outputTokens":50,"costUSD":0.5}}}`
 	shrunk    = `{"type":"result","subtype":"success","session_id":"s","uuid":"r2","duration_ms":1000,"total_cost_usd":0.1,"modelUsage":{"m":{"inputTokens":10,"outputTokens":5,"costUSD":0.1}}}`
 	rollout   = `{"timestamp":"2026-04-25T10:00:01Z","type":"session_meta","payload":{"id":"c1","cwd":"/w"}}`
@@ -292,8 +292,8 @@ func TestEndlessStream(t *testing.T) {
 func TestEditOfNothing(t *testing.T) {
 	r := toldOf(t, []string{
 		asked,
-		`{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"id":"m1","model":"m","content":[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/w/a.txt","old_string":"","new_string":"x"}}]}}`,
-		`{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]},"toolUseResult":{"filePath":"/w/a.txt","oldString":"","newString":"x","originalFile":null,"structuredPatch":[]}}`,
+		`{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"role":"assistant","id":"m1","model":"m","content":[{"type":"tool_use","id":"t1","name":"Edit","input":{"file_path":"/w/a.txt","old_string":"","new_string":"x"}}]}}`,
+		`{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]},"toolUseResult":{"filePath":"/w/a.txt","oldString":"","newString":"x","originalFile":null,"structuredPatch":[]}}`,
 	})
 	if len(r.SideEffects.FSWrites) != 1 || !r.untold["/side_effects/fs_writes/0/operation"] {
 		t.Errorf("%+v, unreported %v", r.SideEffects.FSWrites, r.untold)

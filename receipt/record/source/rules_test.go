@@ -22,14 +22,14 @@ func transcript(lines ...string) string {
 }
 
 func asks(id, name, input string) string {
-	return fmt.Sprintf(`"type":"assistant","message":{"id":"m_%s","model":"claude-x","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}],"usage":{"input_tokens":1,"output_tokens":1}}`, id, id, name, input)
+	return fmt.Sprintf(`"type":"assistant","message":{"role":"assistant","id":"m_%s","model":"claude-x","content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}],"usage":{"input_tokens":1,"output_tokens":1}}`, id, id, name, input)
 }
 
 func answers(id, result, besides string) string {
 	return fmt.Sprintf(`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,%s}]},"toolUseResult":%s`, id, result, besides)
 }
 
-const said = `"type":"assistant","message":{"id":"m_1","model":"claude-x","content":[],"usage":{"input_tokens":1,"output_tokens":1}}`
+const said = `"type":"assistant","message":{"role":"assistant","id":"m_1","model":"claude-x","content":[],"usage":{"input_tokens":1,"output_tokens":1}}`
 
 func recorded(t *testing.T, log string) told {
 	t.Helper()
@@ -316,7 +316,7 @@ func TestBetween(t *testing.T) {
 // TestNameless: calls and messages without ids are counted, and what is listed is listed as
 // a part.
 func TestNameless(t *testing.T) {
-	const call = `"type":"assistant","message":{"model":"m","content":[{"type":"tool_use","name":"Bash","input":{}}],"usage":{"input_tokens":3,"output_tokens":5}}`
+	const call = `"type":"assistant","message":{"role":"assistant","model":"m","content":[{"type":"tool_use","name":"Bash","input":{}}],"usage":{"input_tokens":3,"output_tokens":5}}`
 	const calls, tokens = "/side_effects/tool_calls", "/autonomy_budget/consumed/input_tokens"
 	for name, test := range map[string]struct {
 		log     string

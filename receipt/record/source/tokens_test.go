@@ -8,7 +8,7 @@ import (
 
 // spent makes a line of a message that tells what it took.
 func spent(id, usage string) string {
-	return fmt.Sprintf(`"type":"assistant","message":{"id":%q,"model":"claude-x","content":[],"stop_reason":"end_turn","usage":%s}`, id, usage)
+	return fmt.Sprintf(`"type":"assistant","message":{"role":"assistant","id":%q,"model":"claude-x","content":[],"stop_reason":"end_turn","usage":%s}`, id, usage)
 }
 
 // TestInputInParts: a sum of which a part is not told, or is no count, is a floor, and what

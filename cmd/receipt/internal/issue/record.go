@@ -157,7 +157,11 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 		form = record.FormFrames
 	}
 	for _, path := range paths {
-		if f := input.KindOfFile(path); form == record.FormUnknown && o.from == "" && !recorded(f.Kind) {
+		f := input.KindOfFile(path)
+		if err := declined(path, f); form == record.FormUnknown && err != nil {
+			return err
+		}
+		if form == record.FormUnknown && o.from == "" && !recorded(f.Kind) {
 			return cli.Usage(input.Next(f, path), "%q is not a log that receipts are made of: it is %s", path, f.What)
 		}
 	}
@@ -179,6 +183,11 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 	// Before the logs are read: they may be long, and stdin comes once.
 	for _, path := range paths {
 		if err := checkLogPaths(path, o); err != nil {
+			return err
+		}
+	}
+	if form == record.FormUnknown {
+		if err := logs.declined(paths); err != nil {
 			return err
 		}
 	}

@@ -80,6 +80,45 @@ func (l *logs) ofAgents() bool {
 	return source.Recognize(head) != source.Unknown
 }
 
+// declined is the failure for logs of an agent that is known by name and not read.
+func (l *logs) declined(paths []string) error {
+	for i, in := range l.heads {
+		head, _ := in.Peek(kind.Head)
+		if err := declined(paths[i], kind.Of(head, len(head) < kind.Head)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// declined is the failure for a log of an agent that is not read, and for a database; nil for
+// every other file.
+func declined(path string, f kind.Found) error {
+	switch f.Kind {
+	case kind.Session:
+		return notSupported(path, f.What, f.Next)
+	case kind.Database:
+		return notSupported(path, f.What, exportStore(filepath.Base(path)))
+	}
+	return nil
+}
+
+// notSupported is the failure for what is named and not read.
+func notSupported(path, what, next string) error {
+	return cli.Refuted(next, "%q is %s, which is not supported", cli.SourceName(path), what)
+}
+
+// exportStore says how to get a session out of the database of an agent, by its name.
+func exportStore(name string) string {
+	switch name {
+	case "opencode.db":
+		return "export the session with OpenCode: opencode export SESSION > FILE"
+	case "crush.db":
+		return "export the session with Crush"
+	}
+	return "export the session with the agent's own command"
+}
+
 func (l *logs) close() {
 	for _, done := range l.done {
 		done()
@@ -93,7 +132,10 @@ func (l *logs) close() {
 func sourceFailure(paths []string, err error) error {
 	name := cli.SourceName(paths[0])
 	var mixed *source.MixedError
+	var session *source.SessionError
 	switch {
+	case errors.As(err, &session):
+		return notSupported(paths[0], session.What, session.Next)
 	case errors.Is(err, source.ErrUnknown):
 		if f := input.KindOfFile(paths[0]); f.Kind != kind.Unknown && f.Kind != kind.Transcript {
 			return cli.Usage(input.Next(f, paths[0]), "%q is not a log that receipts are made of: it is %s", name, f.What)

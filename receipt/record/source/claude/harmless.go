@@ -19,6 +19,15 @@ func harmlessRecord(kind string) bool {
 	return false
 }
 
+// isRecord reports a type of line of a transcript that is known.
+func isRecord(kind string) bool {
+	switch kind {
+	case "assistant", "user", "system", "progress", "permission-mode", "pr-link", "frame-link", "attachment":
+		return true
+	}
+	return harmlessRecord(kind)
+}
+
 // harmlessProgress reports a type of progress that states nothing but that something runs.
 func harmlessProgress(kind string) bool {
 	switch kind {

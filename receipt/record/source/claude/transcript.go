@@ -56,7 +56,11 @@ func IsTranscript(n canon.Node) bool {
 	case "file-history-snapshot":
 		return !n.Member("snapshot").IsZero() || !n.Member("messageId").IsZero()
 	}
-	return n.Member("sessionId").Kind() == canon.KindString && n.Member("type").Kind() == canon.KindString
+	if n.Member("sessionId").Kind() != canon.KindString || !isRecord(n.Member("type").String()) {
+		return false
+	}
+	message, role := n.Member("message"), n.Member("message").Member("role").String()
+	return event.Absent(message) || !message.Member("content").IsZero() && (role == "user" || role == "assistant")
 }
 
 // Line takes a line.

@@ -37,7 +37,7 @@ func isWhole(n canon.Node) bool {
 // end.
 func Looks(head []byte) bool {
 	text := bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil)
-	return bytes.HasPrefix(text, []byte(`{"session":{"timestamp":"`)) || bytes.HasPrefix(text, []byte(`{"session":{"id":"`))
+	return bytes.HasPrefix(text, []byte(`{"session":{"timestamp":"`)) || bytes.HasPrefix(text, []byte(`{"session":{"id":"`)) && bytes.Contains(text, []byte(`,"timestamp":"`))
 }
 
 // isItem reports a type of what passes between Codex and a model.

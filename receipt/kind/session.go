@@ -1,0 +1,131 @@
+package kind
+
+import (
+	"strings"
+)
+
+// A session is the log of an agent that is known by name and not read.
+type session struct {
+	what string
+	next string
+	is   func(sketch) bool // of a line, or of a file that is one value
+}
+
+// What to do with a session that is not read.
+const (
+	exportOpenCode = "export the session with the agent: opencode export SESSION > FILE"
+	exportGoose    = "export the session with the agent: goose session export"
+	exportOTLP     = "export it as OTLP, which is read"
+	exportOwn      = "export the session with the agent's own command"
+	readTelemetry  = "logs of Claude Code and Codex are read, and telemetry (OTLP) if the agent exports it"
+)
+
+// sessions are the signs of agents, in the order in which they apply. Each must not match a log
+// that is read.
+func sessions() []session {
+	all := []session{
+		{"a trajectory in the form ATIF", readTelemetry, func(s sketch) bool { return s.starts("schema_version", "ATIF-v") && s.at("steps").array }},
+		{"a session of OpenCode", readTelemetry, func(s sketch) bool {
+			return s.at("info").object && s.at("messages").array && (len(s.at("messages").first) == 0 || s.at("messages").of().has("info", "parts"))
+		}},
+		{"a session of Gemini CLI", readTelemetry, isGemini},
+		{"a session of GitHub Copilot Chat (VS Code)", readTelemetry, func(s sketch) bool {
+			return isCopilot(s) && s.at("data").has("vscodeVersion") || s.has("requests", "responderUsername")
+		}},
+		{"a session of GitHub Copilot CLI", readTelemetry, isCopilot},
+		{"a session of OpenClaw", readTelemetry, func(s sketch) bool { return isPi(s) && s.at("version").number >= 7 }},
+		{"a session of Pi", readTelemetry, isPi},
+		{"a session of omp", readTelemetry, func(s sketch) bool { return s.among("type", "session_init") }},
+		{"a session of Qwen Code", readTelemetry, isQwen},
+		{"a session of iFlow", readTelemetry, isIFlow},
+	}
+	return append(all, others()...)
+}
+
+// others are agents of which only the name is known.
+func others() []session {
+	return []session{
+		{"a session of Cursor", readTelemetry, func(s sketch) bool {
+			return s.among("role", "user", "assistant") && s.at("message", "content").array && !s.has("type") && !s.has("id")
+		}},
+		{"a session of Cline or Roo Code", readTelemetry, func(s sketch) bool {
+			x := s.of()
+			return x.has("ts", "type") && (x.has("say") || x.has("ask")) || x.among("role", "user", "assistant") && x.has("content") && !x.has("type") && !x.has("receipt_id")
+		}},
+		{"a session of Goose", exportGoose, func(s sketch) bool { return s.has("conversation", "working_dir", "accumulated_usage") }},
+		{"a session of Amp", readTelemetry, func(s sketch) bool { return s.has("v") && s.starts("id", "T-") && s.at("messages").array }},
+		{"a session of Droid (Factory)", readTelemetry, func(s sketch) bool { return s.among("type", "session_start") && s.has("owner", "sessionTitle") }},
+		{"a session of Windsurf", readTelemetry, func(s sketch) bool {
+			return s.has("status", "type") && s.at(s.at("type").text).object && !s.has("id") && !s.has("sessionId") && !s.has("session_id")
+		}},
+		{"a session of Continue", readTelemetry, func(s sketch) bool { return s.has("sessionId", "workspaceDirectory") && s.at("history").array }},
+		{"a session of OpenHands", readTelemetry, func(s sketch) bool { return isOpenHands(s) || isOpenHands(s.of()) }},
+		{"a trajectory of SWE-agent", readTelemetry, func(s sketch) bool { return s.has("trajectory", "history") && s.at("info").has("exit_status") }},
+		{"a session of Hermes", readTelemetry, func(s sketch) bool { return s.at("session").has("source", "system_prompt") && s.at("messages").array }},
+		{"a session of Letta Code", readTelemetry, func(s sketch) bool { return s.has("kind", "captured_at", "source_line_id") }},
+		{"a part of the store of OpenCode", exportOpenCode, func(s sketch) bool { return s.has("sessionID", "role", "modelID") }},
+		{"a stream of OpenCode", exportOpenCode, func(s sketch) bool { return s.has("type", "sessionID") && s.at("part").object }},
+		{"a run of LangSmith", exportOTLP, func(s sketch) bool { return isLangSmith(s) || isLangSmith(s.of()) }},
+	}
+}
+
+func isGemini(s sketch) bool {
+	return s.has("sessionId", "projectHash") && !s.has("type") || s.among("type", "gemini") && s.has("id", "timestamp") && !s.has("sessionId") ||
+		s.at("$set").object || s.at("$rewindTo").text != ""
+}
+
+func isCopilot(s sketch) bool {
+	return strings.Contains(s.at("type").text, ".") && s.at("data").object && s.has("id", "parentId")
+}
+
+func isPi(s sketch) bool { return s.among("type", "session") && s.has("id", "cwd") }
+
+func isQwen(s sketch) bool {
+	return s.has("sessionId", "type") && (s.at("message", "parts").array || s.has("provenance") || s.among("type", "tool_result"))
+}
+
+func isIFlow(s sketch) bool {
+	return s.starts("sessionId", "session-") && s.has("type") && (s.starts("version", "1.0.") || strings.HasPrefix(s.at("message", "id").text, "response-"))
+}
+
+func isOpenHands(s sketch) bool {
+	return s.among("kind", "MessageEvent", "ActionEvent", "ObservationEvent") || s.has("action", "cause") || s.has("observation", "cause")
+}
+
+func isLangSmith(s sketch) bool { return s.has("run_type", "trace_id", "dotted_order") }
+
+// sessionLines is how many lines of a log are looked at: lines of another program may come first.
+const sessionLines = 50
+
+// SessionOf tells the log of an agent that is known by name and not read, by one of its lines or
+// by the beginning of a file that is one value.
+func SessionOf(value []byte) (Found, bool) {
+	s := sketchOf(string(value))
+	if !s.object && !s.array || s.has("receipt_id") || s.of().has("receipt_id") {
+		return Found{}, false
+	}
+	for _, x := range sessions() {
+		if x.is(s) {
+			return Found{Session, x.what, x.next}, true
+		}
+	}
+	return Found{}, false
+}
+
+// bySession tells such a log by its first lines, or by its beginning if that is no line.
+func bySession(head []byte) Found {
+	text := strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n")
+	if f, ok := SessionOf([]byte(text)); ok {
+		return f
+	}
+	for n := 0; n < sessionLines && text != ""; n++ {
+		line, rest, _ := strings.Cut(text, "\n")
+		if text = rest; !strings.HasPrefix(line, "{") {
+			continue
+		}
+		if f, ok := SessionOf([]byte(line)); ok {
+			return f
+		}
+	}
+	return Found{}
+}
