@@ -21,6 +21,7 @@ type logFile struct {
 	*place
 	info    fs.FileInfo // of the file when its bytes were the surveyed ones
 	outline *source.Outline
+	memory  *remembered // nil: nothing is remembered
 }
 
 // A plain log is one that is open, decompressed.

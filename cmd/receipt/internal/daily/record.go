@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"io"
 	"slices"
 	"strings"
@@ -281,6 +282,7 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 	}
 
 	var inputs []source.Input
+	sums := make([]hash.Hash, len(w.files))
 	var open []*plain
 	defer func() {
 		for _, in := range open {
@@ -293,7 +295,8 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 			return nil, err
 		}
 		open = append(open, in)
-		inputs = append(inputs, source.Input{Name: f.base(), Reader: in.Reader, Asides: len(w.Parts[n].Aside)})
+		sums[n] = sha256.New()
+		inputs = append(inputs, source.Input{Name: f.base(), Reader: io.TeeReader(in.Reader, sums[n]), Asides: len(w.Parts[n].Aside)})
 	}
 	log, err := source.Read(inputs, source.Options{Options: o, From: string(w.files[0].outline.Kind)})
 	if err != nil {
@@ -303,6 +306,7 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 		if err := m.still(f, open[n]); err != nil {
 			return nil, err
 		}
+		f.memory.note(&w.Parts[n], canon.Digest(sums[n].Sum(nil)))
 	}
 	return log.Draft, nil
 }
@@ -319,6 +323,10 @@ func withhold(field string, value []byte) canon.Digest {
 func (m *maker) sums(w *work) (string, error) {
 	var list []string
 	for n, f := range w.files {
+		if d, known := f.memory.sum(&w.Parts[n]); known {
+			list = append(list, d.String())
+			continue
+		}
 		in, err := m.lines(f, &w.Parts[n])
 		if err != nil {
 			return "", err
@@ -329,6 +337,7 @@ func (m *maker) sums(w *work) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		f.memory.note(&w.Parts[n], canon.Digest(sum.Sum(nil)))
 		list = append(list, canon.Digest(sum.Sum(nil)).String())
 	}
 	return joined(list), nil

@@ -60,11 +60,14 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 		return err
 	}
 	open := &opener{ctx, progress}
-	v := &surveyor{opener: open, options: o, result: result}
+	v := &surveyor{opener: open, options: o, result: result, memory: memoryOf(o)}
 	v.survey(f.places)
 
 	m := &maker{opener: open, options: o, now: e.Now(), sink: into, seen: map[string]string{}, sealer: sealer, result: result}
 	err = m.all(v.works)
+	for _, l := range v.logs {
+		v.memory.keep(l.memory)
+	}
 	progress.End()
 
 	// What came before a failure is made, and is told whatever follows.

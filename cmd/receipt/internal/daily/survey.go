@@ -19,6 +19,8 @@ type sighted struct {
 	source.Sighting
 	events bool // of the protocol, and no agent's own
 	size   int64
+	kept   *sight // from a run before
+	memory *remembered
 }
 
 // How much of a file is looked at: most logs say in their first lines what they are.
@@ -32,7 +34,9 @@ type surveyor struct {
 	*opener
 	options *Options
 	result  *result
+	memory  memory
 	works   []*work
+	logs    []*logFile
 }
 
 // survey finds the tasks in files.
@@ -78,6 +82,9 @@ func (v *surveyor) unreadable(p *place, err error) {
 
 // look says what one file is; what else it is, when it is no log.
 func (v *surveyor) look(p *place) (s *sighted, what, err error) {
+	if r, kept := v.memory.recall(p); r != nil && (v.options.From == "" || source.IsOf(kept.Sighting.Kind, v.options.From)) {
+		return &sighted{place: p, Sighting: kept.Sighting, kept: kept, memory: r}, nil, nil
+	}
 	for _, most := range []int64{firstLook, secondLook} {
 		in, err := v.read(p)
 		if err != nil {
@@ -214,6 +221,7 @@ func (v *surveyor) group(group []*sighted) {
 		same[l.outline.Digest] = s.path
 		outlines = append(outlines, l.outline)
 		files[l.outline] = l
+		v.logs = append(v.logs, l)
 	}
 
 	for _, t := range source.Tasks(outlines, v.options.Apart) {
@@ -230,6 +238,12 @@ func (v *surveyor) group(group []*sighted) {
 
 // outline surveys one log.
 func (v *surveyor) outline(s *sighted) (*logFile, error) {
+	if s.kept != nil {
+		o, err := source.DecodeOutline(s.kept.Outline)
+		if s.kept = nil; err == nil {
+			return &logFile{place: s.place, info: s.memory.info, outline: o, memory: s.memory}, nil
+		}
+	}
 	in, err := v.read(s.place)
 	if err != nil {
 		return nil, err
@@ -239,7 +253,7 @@ func (v *surveyor) outline(s *sighted) (*logFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &logFile{place: s.place, info: in.info, outline: o}, nil
+	return &logFile{place: s.place, info: in.info, outline: o, memory: v.memory.learn(s, in, o)}, nil
 }
 
 // eventLog finds the tasks in a log of the protocol's events.
