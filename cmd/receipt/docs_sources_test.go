@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
@@ -75,6 +76,22 @@ func (d *daily) said() string {
 	return d.sh("cat record.log; : >record.log", "")
 }
 
+// waited is said when the detached recording of the hook has written a text, and nothing more
+// for a moment.
+func (d *daily) waited(text string) string {
+	d.t.Helper()
+	before := ""
+	for range 300 {
+		time.Sleep(200 * time.Millisecond)
+		out := d.sh("cat record.log 2>/dev/null || :", "")
+		if strings.Contains(out, text) && out == before {
+			break
+		}
+		before = out
+	}
+	return d.said()
+}
+
 // TestDailyDocument types what docs/sources.md says of every day, over real logs: from
 // transcripts to verified receipts in one command, then a session ends, and a job of cron and
 // one of systemd run.
@@ -109,7 +126,7 @@ func TestDailyDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.sh(settings.Hooks.SessionEnd[0].Hooks[0].Command, `{"session_id":"55604662-cf2a-4331-851a-ec234028f8ca","transcript_path":"`+project+`/short.jsonl","hook_event_name":"SessionEnd","reason":"exit"}`)
-	if out := d.said(); !strings.Contains(out, "5 tasks of 3 sessions: 1 receipt issued, 4 known before\n") {
+	if out := d.waited(" known before\n"); !strings.Contains(out, "5 tasks of 3 sessions: 1 receipt issued, 4 known before\n") {
 		t.Errorf("the hook recorded %s", out)
 	}
 
