@@ -158,16 +158,7 @@ func (m *memory) save(path, suffix string, v any) bool {
 	sum := sha256.Sum256(b.Bytes())
 	b.Write(sum[:])
 
-	f, err := os.CreateTemp(m.dir, ".new-*")
-	if err != nil {
-		return false
-	}
-	_, err = f.Write(b.Bytes())
-	if closed := f.Close(); err != nil || closed != nil || os.Rename(f.Name(), m.file(path, suffix)) != nil {
-		os.Remove(f.Name())
-		return false
-	}
-	return true
+	return cli.ReplaceFile(m.file(path, suffix), b.Bytes(), 0o600) == nil
 }
 
 // placesOf names the lines of a task in a log.
