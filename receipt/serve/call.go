@@ -165,7 +165,19 @@ func (c *call) json(status int, v any) error {
 	return c.write(status, mediaJSON, append(text, '\n'))
 }
 
+// smallAnswer is how many bytes an answer has that is not counted: places are.
+const smallAnswer = 64 << 10
+
+// write answers with a text. A long one takes memory until its client has read it, except on the
+// routes whose texts are the same for all.
 func (c *call) write(status int, media string, text []byte) error {
+	if n := int64(len(text)); n > smallAnswer && c.r.Method == http.MethodGet && !c.route.free {
+		n = min(n, c.s.limits.Memory)
+		if !c.s.memory.Take(c.share(), n) {
+			return protocol.Busy(1, "the answers to other requests take all the memory that there is for them")
+		}
+		c.after = append(c.after, func() { c.s.memory.Give(c.share(), n) })
+	}
 	h := c.w.Header()
 	h.Set("Content-Type", media)
 	h.Set("Content-Length", fmt.Sprint(len(text)))

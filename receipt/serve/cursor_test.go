@@ -1,8 +1,11 @@
 package serve_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -82,10 +85,106 @@ func TestEndlessList(t *testing.T) {
 	o := options(t)
 	o.Source = endless{library(t)}
 	h := start(t, o)
-	next := nextCursor(t, h.get("/v1/tasks/t/receipts", version()...))
-	for _, path := range []string{"/v1/tasks/t/receipts?cursor=" + next, "/v1/tasks/nobody/receipts"} {
+	next := nextCursor(t, h.get("/v1/tasks/t/receipts?limit=1", version()...))
+	for _, path := range []string{"/v1/tasks/t/receipts", "/v1/tasks/t/receipts?limit=1&cursor=" + next, "/v1/tasks/t/receipts?cursor=" + next, "/v1/tasks/nobody/receipts"} {
 		if got := h.get(path, version()...); got.status != 500 {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
+	}
+}
+
+// TestLongList verifies that a page of receipts has at most 8 MiB, or one receipt that is longer, and
+// that pages neither skip nor repeat one.
+func TestLongList(t *testing.T) {
+	shelf, all := newShelf(), 0
+	for i, size := range []int{10, 9 << 20, 10, 3 << 20, 3 << 20, 3 << 20, 10, 10, 10} {
+		id := fmt.Sprint("receipt_", i)
+		text := servetest.Receipt(t, id, "t", "w")
+		text = bytes.Replace(text, []byte("{"), append([]byte("{"), bytes.Repeat([]byte(" "), size)...), 1)
+		shelf.put("t", id, text)
+		all++
+	}
+	o := options(t)
+	o.Source = shelf
+	h := start(t, o)
+	var sizes []int
+	for seen, cursor := 0, ""; ; {
+		got := h.get("/v1/tasks/t/receipts?limit=200"+cursor, version()...)
+		next := nextCursor(t, got)
+		var page struct{ Data []struct{ ID string } }
+		if err := json.Unmarshal(got.body, &page); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page.Data {
+			if want := fmt.Sprint("receipt_", seen); r.ID != want {
+				t.Fatalf("%s at the place of %s", r.ID, want)
+			}
+			seen++
+		}
+		if len(got.body) > 8<<20+1<<20 && len(page.Data) > 1 {
+			t.Errorf("a page of %d receipts has %d bytes", len(page.Data), len(got.body))
+		}
+		if sizes = append(sizes, len(page.Data)); next == "" {
+			if seen != all {
+				t.Errorf("%d receipts of %d", seen, all)
+			}
+			break
+		}
+		cursor = "&cursor=" + next
+	}
+	if len(sizes) != 4 {
+		t.Errorf("pages of %v receipts", sizes)
+	}
+}
+
+// An unreadAnswer is that of a client that does not read until gate is closed.
+type unreadAnswer struct {
+	*httptest.ResponseRecorder
+	gate, writing chan struct{}
+}
+
+func (w *unreadAnswer) Write(p []byte) (int, error) {
+	w.writing <- struct{}{}
+	<-w.gate
+	return w.ResponseRecorder.Write(p)
+}
+
+// TestUnreadReceipts verifies that receipts that nobody reads take as much memory as is allowed, and
+// that it comes back.
+func TestUnreadReceipts(t *testing.T) {
+	shelf := newShelf()
+	shelf.put("t", "r", bytes.Replace(servetest.Receipt(t, "r", "t", "w"), []byte("{"), append([]byte("{"), bytes.Repeat([]byte(" "), 1<<20)...), 1))
+	o := options(t)
+	o.Source, o.Limits.Memory = shelf, 8<<20
+	s, err := serve.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate, held := make(chan struct{}), 0
+	ask := func() (w *unreadAnswer, ended chan struct{}) {
+		w, ended = &unreadAnswer{httptest.NewRecorder(), gate, make(chan struct{}, 100)}, make(chan struct{})
+		r := httptest.NewRequest("GET", "/v1/receipts/r", nil)
+		r.Header.Set(protocol.VersionHeader, protocol.Version)
+		go func() { s.ServeHTTP(w, r); close(ended) }()
+		<-w.writing
+		return w, ended
+	}
+	var waiting []chan struct{}
+	for range 16 {
+		w, ended := ask()
+		if waiting = append(waiting, ended); w.Code == 200 {
+			held++
+		}
+	}
+	if held < 2 || held > 4 {
+		t.Errorf("one client holds %d answers of 1 MiB, of 8 MiB for all", held)
+	}
+	close(gate)
+	for _, ended := range waiting {
+		<-ended
+	}
+	if w, ended := ask(); w.Code != 200 {
+		t.Errorf("%d when all was read", w.Code)
+		<-ended
 	}
 }

@@ -54,7 +54,8 @@ type Limits struct {
 	Requests int
 
 	// Memory is how many bytes of bodies are held at the same time by requests of
-	// one receipt. Default: 128 MiB. A body that does not fit is answered 503. While
+	// one receipt, and of answers to GET beyond 64 KiB until clients have read them.
+	// Default: 128 MiB. What does not fit is answered 503. While
 	// it comes in, a body takes up to three halves of its size, and leaves as much.
 	Memory int64
 

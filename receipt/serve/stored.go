@@ -9,12 +9,10 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/canon/foreign"
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -156,109 +154,6 @@ func summaryOf(root canon.Node) string {
 		return "a receipt that states no subject"
 	}
 	return strings.ToValidUTF8(strings.Join(words, " "), "")
-}
-
-// listReceipts serves GET /v1/tasks/{id}/receipts.
-func listReceipts(c *call) error {
-	if c.s.options.Source == nil {
-		return protocol.NotFound()
-	}
-
-	limit, err := c.query.Number("limit", 1, mostPage, usualPage)
-	if err != nil {
-		return err
-	}
-
-	// A cursor is of one task, and names a receipt rather than a position.
-	q := TaskQuery{Task: c.vars[0], Reach: c.client.Reach, Limit: int(limit)}
-	if q.After, err = afterCursor(q.Task, c.query["cursor"]); err != nil {
-		return err
-	}
-
-	page, more, err := c.s.options.Source.ByTask(c.r.Context(), q)
-	if err != nil {
-		return sourceFault(err)
-	}
-
-	begin, err := beginPage(c, q)
-	if err != nil {
-		return err
-	}
-
-	out, last, err := appendPage(begin, page, q)
-	switch {
-	case err != nil:
-		return err
-	case !more:
-		out = append(out, `],"page":{"has_more":false,"next_cursor":null}}`...)
-	case last.IsZero() || last == q.After: // the next page would be this one again
-		return protocol.Internal(errOther, "the stored receipts of this task cannot be listed")
-	default:
-		next := protocol.FormatCursor(q.Task, last[:])
-		out = append(canon.AppendString(append(out, `],"page":{"has_more":true,"next_cursor":`...), next), "}}"...)
-	}
-
-	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
-}
-
-// afterCursor returns the hash of the last receipt of the page before, zero without a
-// cursor.
-func afterCursor(task, cursor string) (after canon.Digest, err error) {
-	last, err := protocol.ParseCursor(task, cursor)
-	if err != nil || last == nil {
-		return after, err
-	}
-
-	// The zero hash would be the beginning of the list.
-	if copy(after[:], last); len(last) != len(after) || after.IsZero() {
-		return after, protocol.BadCursor()
-	}
-	return after, nil
-}
-
-// beginPage is what comes before the receipts of a page. Where some of the task have no
-// content in the store, it says so.
-func beginPage(c *call, q TaskQuery) ([]byte, error) {
-	begin := []byte(`{"object":"list",`)
-	if p, ok := c.s.options.Source.(Pruner); ok {
-		n, err := p.CountPruned(c.r.Context(), q)
-		if err != nil {
-			return nil, sourceFault(err)
-		}
-		if n > 0 {
-			begin = fmt.Appendf(begin, `"pruned":%d,`, n)
-		}
-	}
-	return append(begin, `"data":[`...), nil
-}
-
-// appendPage appends the resources of a page, and returns the hash of the last receipt. One
-// that was found by a name which stands for a task that nobody told is passed over.
-func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.Digest, err error) {
-	begin := len(dst)
-	for i, stored := range page {
-		doc, err := storedDocument(stored)
-		if err != nil {
-			return nil, last, err
-		}
-		if err := isOfTask(doc, q); err != nil {
-			return nil, last, err
-		}
-
-		if stated.Tells(doc.Root(), q.Task) {
-			if len(dst) > begin {
-				dst = append(dst, ',')
-			}
-			dst = appendResource(dst, doc, "")
-		}
-		if i < len(page)-1 {
-			continue
-		}
-		if last, err = chain.Hash(doc); err != nil {
-			return nil, last, protocol.Internal(err, "the stored receipts of this task cannot be listed")
-		}
-	}
-	return dst, last, nil
 }
 
 // verification is the protocol's answer to verifying a stored receipt.

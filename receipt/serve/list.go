@@ -1,0 +1,157 @@
+package serve
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
+)
+
+// listReceipts serves GET /v1/tasks/{id}/receipts.
+func listReceipts(c *call) error {
+	if c.s.options.Source == nil {
+		return protocol.NotFound()
+	}
+
+	limit, err := c.query.Number("limit", 1, mostPage, usualPage)
+	if err != nil {
+		return err
+	}
+
+	// A cursor is of one task, and names a receipt rather than a position.
+	q := TaskQuery{Task: c.vars[0], Reach: c.client.Reach, Limit: int(limit)}
+	if q.After, err = afterCursor(q.Task, c.query["cursor"]); err != nil {
+		return err
+	}
+
+	page, more, err := pageOf(c, q)
+	if err != nil {
+		return err
+	}
+
+	begin, err := beginPage(c, q)
+	if err != nil {
+		return err
+	}
+
+	out, last, err := appendPage(begin, page, q)
+	switch {
+	case err != nil:
+		return err
+	case !more:
+		out = append(out, `],"page":{"has_more":false,"next_cursor":null}}`...)
+	case last.IsZero() || last == q.After: // the next page would be this one again
+		return protocol.Internal(errOther, "the stored receipts of this task cannot be listed")
+	default:
+		next := protocol.FormatCursor(q.Task, last[:])
+		out = append(canon.AppendString(append(out, `],"page":{"has_more":true,"next_cursor":`...), next), "}}"...)
+	}
+
+	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
+}
+
+// mostListed is the maximum length of a page, in bytes of its receipts. One receipt may be longer.
+const mostListed = 8 << 20
+
+// pageOf reads the receipts of a page from the source, some at a time: a task may have as many of 16
+// MiB as a page has places.
+func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
+	const mostAtATime = 16
+	for n, size := 1, 0; ; n = min(2*n, mostAtATime) {
+		next := q
+		next.Limit = min(n, q.Limit-len(page))
+		some, more, err := c.s.options.Source.ByTask(c.r.Context(), next)
+		if err != nil {
+			return nil, false, sourceFault(err)
+		}
+		for _, stored := range some {
+			if size > 0 && size+len(stored.JSON) > mostListed {
+				return page, true, nil
+			}
+			page, size = append(page, stored), size+len(stored.JSON)
+		}
+		if !more || len(some) == 0 || len(page) >= q.Limit {
+			return page, more, nil
+		}
+		if q.After, err = lastOf(some, q.After); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// lastOf returns the hash of the last of some receipts, behind which a source continues: not the one
+// that they followed.
+func lastOf(some []Stored, before canon.Digest) (last canon.Digest, err error) {
+	doc, err := storedDocument(some[len(some)-1])
+	if err != nil {
+		return last, err
+	}
+	if last, err = chain.Hash(doc); err != nil || last.IsZero() || last == before {
+		return last, protocol.Internal(cmp.Or(err, errOther), "the stored receipts of this task cannot be listed")
+	}
+	return last, nil
+}
+
+// afterCursor returns the hash of the last receipt of the page before, zero without a
+// cursor.
+func afterCursor(task, cursor string) (after canon.Digest, err error) {
+	last, err := protocol.ParseCursor(task, cursor)
+	if err != nil || last == nil {
+		return after, err
+	}
+
+	// The zero hash would be the beginning of the list.
+	if copy(after[:], last); len(last) != len(after) || after.IsZero() {
+		return after, protocol.BadCursor()
+	}
+	return after, nil
+}
+
+// beginPage is what comes before the receipts of a page. Where some of the task have no
+// content in the store, it says so.
+func beginPage(c *call, q TaskQuery) ([]byte, error) {
+	begin := []byte(`{"object":"list",`)
+	if p, ok := c.s.options.Source.(Pruner); ok {
+		n, err := p.CountPruned(c.r.Context(), q)
+		if err != nil {
+			return nil, sourceFault(err)
+		}
+		if n > 0 {
+			begin = fmt.Appendf(begin, `"pruned":%d,`, n)
+		}
+	}
+	return append(begin, `"data":[`...), nil
+}
+
+// appendPage appends the resources of a page, and returns the hash of the last receipt. One
+// that was found by a name which stands for a task that nobody told is passed over.
+func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.Digest, err error) {
+	begin := len(dst)
+	for i, stored := range page {
+		doc, err := storedDocument(stored)
+		if err != nil {
+			return nil, last, err
+		}
+		if err := isOfTask(doc, q); err != nil {
+			return nil, last, err
+		}
+
+		if stated.Tells(doc.Root(), q.Task) {
+			if len(dst) > begin {
+				dst = append(dst, ',')
+			}
+			dst = appendResource(dst, doc, "")
+		}
+		if i < len(page)-1 {
+			continue
+		}
+		if last, err = chain.Hash(doc); err != nil {
+			return nil, last, protocol.Internal(err, "the stored receipts of this task cannot be listed")
+		}
+	}
+	return dst, last, nil
+}
