@@ -83,15 +83,16 @@ func run(ctx context.Context, args []string, s *surroundings) int {
 }
 
 type flags struct {
-	target, key, otherKey string
-	suite, card           string
-	categories            []string
-	json, verbose         bool
-	jsonOut               string
-	workspace, session    string
-	timeout               int
-	keys, issuer          string
-	script                conformance.Script
+	target, key         string
+	otherKey, publicKey string
+	suite, card         string
+	categories          []string
+	json, verbose       bool
+	jsonOut             string
+	workspace, session  string
+	timeout             int
+	keys, issuer        string
+	script              conformance.Script
 }
 
 func newCommand(s *surroundings) *cobra.Command {
@@ -123,6 +124,7 @@ Exit codes: 0 nothing failed, 1 a probe failed, 2 nothing could be asked.`,
 	f.StringVar(&o.target, "target", "", "the base `URL` of the server")
 	f.StringVar(&o.key, "api-key", "", "the API `KEY`; rather put it into $"+keyVariable)
 	f.StringVar(&o.otherKey, "other-key", "", "the API `KEY` of a client who may see nothing of what the first one makes")
+	f.StringVar(&o.publicKey, "public-key", "", "API `KEY` of a client that sees the same as the first, but only public parts of messages")
 	f.StringVar(&o.suite, "suite", "both", "`SUITE`: upstream, ours or both")
 	f.StringSliceVar(&o.categories, "category", nil, "only the category `NAME`, in the order given; repeatable, or with commas")
 	f.StringVar(&o.keys, "keys", "", "trust the keys in this `FILE`, a JWK Set; without it signatures are not judged")
@@ -141,7 +143,7 @@ Exit codes: 0 nothing failed, 1 a probe failed, 2 nothing could be asked.`,
 
 // options returns what the flags ask for.
 func (o *flags) options(s *surroundings) (conformance.Target, conformance.Options, error) {
-	t := conformance.Target{URL: o.target, Key: o.key, OtherKey: o.otherKey, WorkspaceID: o.workspace, SessionID: o.session, Script: o.script}
+	t := conformance.Target{URL: o.target, Key: o.key, OtherKey: o.otherKey, PublicKey: o.publicKey, WorkspaceID: o.workspace, SessionID: o.session, Script: o.script}
 	c := conformance.Options{Categories: o.categories, Policy: receipt.Policy{Issuer: o.issuer}, Card: o.card, Now: s.now, Random: s.random}
 	if t.Key == "" {
 		t.Key = s.getenv(keyVariable)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/conformance/internal/wire"
@@ -11,7 +12,7 @@ import (
 )
 
 func levelCore() []Probe {
-	return group(Ours, "level-core",
+	return group(Ours, "level-core", slices.Concat([]Probe{
 		probe("version_missing", versionMissing, "a request without the version of the protocol is refused on every route except discovery, 426 unsupported_protocol_version, and changes nothing", "Version negotiation"),
 		probe("version_unknown", versionUnknown, "a request of another version of the protocol is refused on every route, 426 unsupported_protocol_version, and changes nothing", "Version negotiation"),
 		probe("absent_resources", absentResources, "a request that names an absent resource is answered 404 resource_not_found on every route", "Errors"),
@@ -38,8 +39,9 @@ func levelCore() []Probe {
 		probe("task_reads_back", taskReadsBack, "a task is read and listed with the input and the metadata that were posted", "POST, GET /v1/sessions/{session_id}/tasks"),
 		probe("artifact_reads_back", artifactReadsBack, "an artifact is read and listed as it was registered", "POST, GET /v1/artifacts"),
 		probe("unknown_ids", unknownIDs, "a request that refers to a resource that does not exist is refused and creates nothing", "Errors; SubmitTaskRequest, CreateSessionRequest, RegisterArtifactRequest"),
+	}, visibilityProbes(), []Probe{
 		probe("key_is_not_told", keyIsNotTold, "API keys are in no answer", "Authentication"),
-	)
+	})...)
 }
 
 func badRequests(ctx context.Context, s *suite) error {

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -264,6 +265,48 @@ func ghost(pattern string, members ...string) func(*honest) http.Handler {
 					x.status, x.answer = honest.Code, honest.Body.Bytes()
 				}
 			}
+		})
+	}
+}
+
+// hidden are the words of parts that are not public.
+func hidden(visibility string) *regexp.Regexp {
+	return regexp.MustCompile(`hidden-(` + visibility + `)-[-0-9a-f]{36}`)
+}
+
+// hides is a server that withholds the words of some parts from the third client, wherever
+// they are.
+func hides(visibility string) func(*honest) http.Handler {
+	return func(o *honest) http.Handler {
+		o.public = o.keys[2]
+		hide := func(text []byte) []byte { return hidden(visibility).ReplaceAll(text, []byte("withheld")) }
+		told := o.lies(nil, func(x *exchanged) {
+			if x.header.Get("Authorization") == "Bearer "+o.keys[2] {
+				x.answer = hide(x.answer)
+			}
+		})
+		streamed := o.frames(func(_, _ string, _ int, frame []byte) []byte { return hide(frame) })
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if isStream(r.URL.Path) {
+				streamed.ServeHTTP(w, r)
+				return
+			}
+			told.ServeHTTP(w, r)
+		})
+	}
+}
+
+// leaks is a server that hides parts everywhere except at one path.
+func leaks(visibility, pattern string) func(*honest) http.Handler {
+	return func(o *honest) http.Handler {
+		honest := hides("internal|receipt_only")(o)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			x := &exchanged{method: r.Method, path: r.URL.Path}
+			if x.is("GET", pattern) {
+				hides(strings.Replace("internal|receipt_only", visibility, "nothing", 1))(o).ServeHTTP(w, r)
+				return
+			}
+			honest.ServeHTTP(w, r)
 		})
 	}
 }

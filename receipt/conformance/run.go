@@ -25,6 +25,10 @@ type Target struct {
 	// one of another tenant. "": what is hidden from others is not asked.
 	OtherKey string
 
+	// PublicKey is the key of a client that sees the same resources as Key, and of messages
+	// only the public parts. "": the visibility of parts is not checked.
+	PublicKey string
+
 	// Client asks. Only its Transport is used. Nil: one with a transport of its own.
 	Client *http.Client
 

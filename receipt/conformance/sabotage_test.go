@@ -101,6 +101,10 @@ func lies() []lie {
 		{"another original_event_id", "replay_events_are_marked", "", original(func(string, int) string { return "event_of_nobody" })},
 		{"the original_event_id of another event", "replay_events_are_marked", "", original(func(id string, _ int) string { return id[:len(id)-1] + "1" })},
 		{"another payload is told again", "replay_events_are_marked", "resources_stay", otherPayload},
+		{"internal parts of messages are public", "internal_parts", "", leaks("internal", "/v1/messages/*")},
+		{"internal parts of tasks are public", "internal_parts", "", leaks("internal", "/v1/tasks/*")},
+		{"parts for the receipt only are in streams", "receipt_only_parts", "", leaks("receipt_only", "/v1/tasks/*/stream")},
+		{"parts for the receipt only are in events", "receipt_only_parts", "", leaks("receipt_only", "/v1/sessions/*/events")},
 		{"a task of a parent that does not exist", "unknown_ids", "", ghost("/v1/sessions/*/tasks", "parent_task_id")},
 		{"an artifact of a task that does not exist", "unknown_ids", "", ghost("/v1/artifacts", "task_id", "session_id")},
 	})

@@ -2,8 +2,11 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/http"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/receipt/conformance/internal/wire"
@@ -25,60 +28,144 @@ func secretsAreWithheld(ctx context.Context, s *suite) error {
 		return err
 	}
 
-	look := func(a *wire.Answer) error {
+	look := func(_ *wire.Route, a *wire.Answer) error {
 		if a.Err == nil && a.Tells(secret) {
 			a.Fail("expected an answer without the secret that was told, found it there")
 		}
 		return a.Err
 	}
-	for _, at := range []string{"v1/tasks/%s/events?limit=200", "v1/tasks/%s/receipts", "v1/artifacts?task_id=%s", "v1/outcomes?task_id=%s", "v1/events?task_id=%s&limit=200"} {
-		if err := look(s.get(ctx, at, e.id).Status(200)); err != nil {
-			return err
+	if err := look(nil, s.post(ctx, "", object{"input": words}, "v1/sessions/%s/tasks", e.session)); err != nil {
+		return err
+	}
+	if err := look(nil, s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt)); err != nil && e.receipt != "" {
+		return err
+	}
+	return everywhere(ctx, s, s.client, e, func(r *wire.Route, a *wire.Answer) error {
+		if r.Answer == "Task" || r.Answer == "Message" {
+			return a.Err // the client's own words
 		}
-	}
-	if err := look(s.get(ctx, "v1/sessions/%s/events?limit=200", e.session).Status(200)); err != nil {
-		return err
-	}
-	if err := look(s.post(ctx, "", object{"input": words}, "v1/sessions/%s/tasks", e.session)); err != nil {
-		return err
-	}
-	return secretInMore(ctx, s, e, secret, look)
+		return look(r, a)
+	})
 }
 
-// secretInMore looks into what lists lead to.
-func secretInMore(ctx context.Context, s *suite, e *ended, secret string, look func(*wire.Answer) error) error {
-	if e.receipt != "" {
-		if err := look(s.get(ctx, "v1/receipts/%s", e.receipt).Status(200)); err != nil {
-			return err
-		}
-		if err := look(s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200)); err != nil {
-			return err
-		}
+// everywhere reads, as a client, every route that a task and its resources have.
+func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, look func(*wire.Route, *wire.Answer) error) error {
+	task := s.get(ctx, "v1/tasks/%s", e.id).Status(200)
+	events, err := eventsOfTask(ctx, s, e.id)
+	if err != nil || task.Err != nil {
+		return errors.Join(task.Err, err)
+	}
+	messages, err := items(ctx, s, path("v1/sessions/%s/messages", e.session), 200)
+	if err != nil {
+		return err
 	}
 	artifacts, err := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids(artifacts) {
-		if err := look(s.get(ctx, "v1/artifacts/%s/content", id)); err != nil {
-			return err
-		}
-	}
 
-	events, err := eventsOfTask(ctx, s, e.id)
-	if err != nil || len(events) == 0 {
-		return err
+	every := map[string][]string{"event": ids(events), "message": ids(messages), "artifact": ids(artifacts)}
+	of := map[string]string{
+		"task": e.id, "session": e.session, "receipt": e.receipt,
+		"workspace": text(task.Root(), "workspace_id"), "outcome": text(task.Root(), "outcome_id"),
 	}
-	frames, err := listen(ctx, s, path("v1/tasks/%s/stream", e.id), "", text(events[len(events)-1], "id"))
-	if err != nil {
-		return err
-	}
-	for _, f := range frames {
-		if strings.Contains(wire.Canonical(f.Data.Root()), secret) {
-			return fmt.Errorf("GET /v1/tasks/{task_id}/stream: expected no secret that was told, found it in the event %s", wire.Quote(f.ID))
+	for _, r := range wire.Routes() {
+		if r.Method != http.MethodGet || r.Open || !offers(ctx, s, &r) {
+			continue
+		}
+		for _, filled := range fillings(&r, of, every) {
+			q, ok := r.Fill(filled)
+			if !ok {
+				continue
+			}
+			if r.List {
+				q.Path += separator(q.Path) + "limit=200"
+			}
+			if err := look(&r, ask(ctx, client, &r, q)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// fillings returns the IDs of a route: one of each kind, and every one where the route is of a
+// single resource of which a task has several.
+func fillings(r *wire.Route, of map[string]string, every map[string][]string) (list []map[string]string) {
+	for name, ids := range every {
+		if !strings.Contains(r.Path, "{"+name+"}") {
+			continue
+		}
+		for _, id := range ids {
+			filled := maps.Clone(of)
+			filled[name] = id
+			list = append(list, filled)
+		}
+		return list
+	}
+	return []map[string]string{of}
+}
+
+func visibilityProbes() []Probe {
+	const where = "Message, Part; visibility"
+	return []Probe{
+		probe("internal_parts", func(ctx context.Context, s *suite) error { return hiddenParts(ctx, s, "internal") },
+			"an internal part is in no list, stream, event, outcome or artifact for a key that sees public parts alone", where),
+		probe("receipt_only_parts", func(ctx context.Context, s *suite) error { return hiddenParts(ctx, s, "receipt_only") },
+			"a part that is receipt_only is nowhere except in receipts for a key that sees public parts alone", where),
+	}
+}
+
+// hiddenParts posts parts that a client with the public key may not see, and looks for them as
+// that client. A server may refuse such parts.
+func hiddenParts(ctx context.Context, s *suite, visibility string) error {
+	if s.target.PublicKey == "" {
+		return skipped("no key that sees public parts alone was given")
+	}
+	session, err := newSession(ctx, s)
+	if err != nil {
+		return err
+	}
+	words := "hidden-" + visibility + "-" + s.id
+	says := message("a public part of the run " + s.id)
+	says["parts"] = append(says["parts"].([]object), object{"type": "text", "text": words, "visibility": visibility},
+		object{"type": "json", "value": object{words: words}, "visibility": visibility})
+	refused := false
+	for _, of := range []struct {
+		path string
+		body object
+	}{{"v1/sessions/%s/messages", object{"message": says}}, {"v1/sessions/%s/tasks", object{"input": says}}} {
+		a := s.post(ctx, "", of.body, of.path, session).Status(200, 201, 202, 400, 403, 422, 501)
+		if a.Err != nil {
+			return a.Err
+		}
+		refused = a.Code >= http.StatusBadRequest
+	}
+	if refused {
+		return skipped("the server refuses parts that are %s", visibility)
+	}
+
+	list, err := items(ctx, s, path("v1/sessions/%s/tasks", session), 200)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	e, err := end(ctx, s, text(list[0], "id"))
+	if err != nil {
+		return err
+	}
+	public := s.client.As(s.target.PublicKey)
+	return everywhere(ctx, s, public, e, func(r *wire.Route, a *wire.Answer) error {
+		if inReceipt := r.Answer == "Receipt" || r.Accept != ""; inReceipt && visibility == "receipt_only" {
+			return a.Err
+		}
+		if r.Path == "v1/tasks/{task}" {
+			a.Status(200) // it sees the task
+		}
+		if a.Err == nil && a.Tells(words) {
+			a.Fail("with the public key: expected no part that is %s, found one", visibility)
+		}
+		return a.Err
+	})
 }
 
 // newSecret makes up a token of a well-known form, which opens nothing.

@@ -49,6 +49,7 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	watch := new(wire.Watch)
 	watch.Add(t.Key)
 	watch.Add(t.OtherKey)
+	watch.Add(t.PublicKey)
 	s := &suite{target: t, options: o, watch: watch, now: o.Now, own: own{streams: map[string]bool{}}, client: wire.New(base, t.Key, t.Client, o.Timeout, watch), advertised: map[string]bool{}}
 
 	// Without trusted keys the content alone is judged; what a policy asks beyond that nobody
