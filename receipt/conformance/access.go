@@ -103,6 +103,9 @@ func hiddenIsAbsent(ctx context.Context, s *suite) error {
 	if err := stranger.Do(ctx, wire.Request{Path: "v1/tasks"}).Status(200).List().Err; err != nil {
 		return fmt.Errorf("with the other key: %w", err)
 	}
+	if err := keysAreApart(ctx, s, stranger); err != nil {
+		return err
+	}
 	return eachRoute(ctx, s, func(t *attempt) error {
 		if t.Open || t.Method != http.MethodGet && !t.named() {
 			return nil // whatever it creates belongs to that client
@@ -120,6 +123,24 @@ func hiddenIsAbsent(ctx context.Context, s *suite) error {
 		}
 		return tellsNothing(a, t.ids)
 	})
+}
+
+// keysAreApart repeats a request of the first client, with its Idempotency-Key, as a stranger:
+// what was answered to one client is not answered to another.
+func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) error {
+	session, err := newSession(ctx, s)
+	if err != nil {
+		return err
+	}
+	q := wire.Request{Method: http.MethodPost, Path: path("v1/sessions/%s/messages", session), Once: "ours-" + s.id + "-apart",
+		Body: encode(object{"message": message("a message of the run " + s.id)})}
+	if a := s.client.Do(ctx, q).Status(200, 201).Object("message"); a.Err != nil {
+		return a.Err
+	}
+	if a := stranger.Do(ctx, q); a.Err != nil || a.Code < http.StatusBadRequest {
+		return a.Fail("with the other key and an Idempotency-Key of the first client: expected no answer of that client, found %d", a.Code).Err
+	}
+	return nil
 }
 
 // tellsNothing expects an answer to a stranger without the resources of the first client.

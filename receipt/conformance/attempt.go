@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/receiptkit/receiptkit/receipt/conformance/internal/wire"
 )
@@ -55,6 +56,9 @@ func offers(ctx context.Context, s *suite, r *wire.Route) bool {
 	return r.Needs == "" || able(ctx, s, r.Needs) == nil
 }
 
+// listens is how long a stream is read that may have no event.
+const listens = 600 * time.Millisecond
+
 // ask makes a request. A stream is read for a moment, and its events are the body.
 func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request) *wire.Answer {
 	if !r.IsStream() {
@@ -70,7 +74,7 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 	if stream.Answer != nil {
 		return stream.Answer
 	}
-	stream.Quiet(surplus)
+	stream.Quiet(listens)
 	for a.Code = stream.Code; ; {
 		f, err := stream.Next()
 		switch {

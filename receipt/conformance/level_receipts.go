@@ -55,6 +55,11 @@ func receiptIsOfTask(ctx context.Context, s *suite) error {
 			g.answer.Equal(name, want)
 		}
 	}
+	for _, of := range []canon.Node{g.answer.Root(), g.answer.Root().Member("wire")} {
+		if is := of.Member("subject"); g.answer.Err == nil && !is.IsZero() && wire.Canonical(is) != wire.Canonical(root.Member("subject")) {
+			g.answer.Fail("expected the subject of the receipt, found %s", wire.Quote(wire.Canonical(is)))
+		}
+	}
 	if g.answer.Err == nil && text(root, "receipt_id") != e.receipt {
 		g.answer.Fail("expected the receipt_id %s, found %s", wire.Quote(e.receipt), wire.Quote(text(root, "receipt_id")))
 	}

@@ -1,7 +1,9 @@
 package conformance_test
 
 import (
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
@@ -71,6 +73,10 @@ func patches() []lie {
 		{"another summary of an outcome in lists", "resources_stay", "", []patch{{"GET /v1/outcomes", "/data/0/summary", "", `"it went well"`}}},
 		{"another payload of an event in lists", "resources_stay", "event_ranges", []patch{{"GET /v1/events", "/data/0/payload", "", `{"x":1}`}}},
 
+		{"a task that ended before it began", "task_form", "canceled_task cancel_terminal_consistency resources_stay", []patch{{"GET /v1/tasks/*", "/completed_at", "", `"2001-01-01T00:00:00Z"`}}},
+		{"a session that changed before it was made", "session_form", "", []patch{{"GET /v1/sessions/*", "/updated_at", "", `"2001-01-01T00:00:00Z"`}}},
+		{"a receipt of another subject", "receipt_is_of_its_task", "resources_stay receipt_bytes_stay", []patch{{"GET /v1/receipts/*", "/subject/id", "", `"task_of_nobody"`}}},
+		{"an envelope of another subject", "receipt_is_of_its_task", "resources_stay", []patch{{"GET /v1/receipts/*", "/wire/subject/id", "", `"task_of_nobody"`}}},
 		{"an absent task is canceled", "absent_resources", "refused_clients_learn_nothing hidden_is_absent task_form", []patch{{"POST /v1/tasks/conformance_absent_*/cancel", "", "", "200"}}},
 	} {
 		list = append(list, lie{of.name, of.want, of.may, func(o *honest) http.Handler {
@@ -194,6 +200,45 @@ func (p pretense) tell(o *honest) http.Handler {
 		r.Header.Set("Authorization", "Bearer "+o.keys[0])
 		r.Header.Set(protocol.VersionHeader, protocol.Version)
 		o.handler.ServeHTTP(w, r)
+	})
+}
+
+// unfiltered lists the tasks of all sessions.
+func unfiltered(o *honest) http.Handler {
+	return o.lies(nil, func(x *exchanged) {
+		if x.is("GET", "/v1/tasks") && x.status == http.StatusOK && x.header.Get("Authorization") == "Bearer "+o.keys[0] && strings.HasPrefix(x.query, "session_id=") && !strings.Contains(x.query, "limit") {
+			x.answer = o.again("GET", x.path, nil).Body.Bytes()
+		}
+	})
+}
+
+// shared remembers the answers to an Idempotency-Key for all clients together.
+func shared(o *honest) http.Handler {
+	var first seen
+	return o.lies(nil, func(x *exchanged) {
+		if key := x.header.Get("Idempotency-Key"); key != "" && x.is("POST", "/v1/sessions/*/messages") {
+			if before, _ := first.put(key, ""); before != "" && x.status == http.StatusNotFound {
+				x.status, x.answer = http.StatusCreated, []byte(before)
+			} else if x.status == http.StatusCreated {
+				first.put(key, string(x.answer))
+			}
+		}
+	})
+}
+
+// plain is JSON by another name.
+func plain(o *honest) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		honest := httptest.NewRecorder()
+		if !(&exchanged{method: r.Method, path: r.URL.Path}).is("GET", "/v1/outcomes/*") {
+			o.handler.ServeHTTP(w, r)
+			return
+		}
+		o.handler.ServeHTTP(honest, r)
+		maps.Copy(w.Header(), honest.Header())
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(honest.Code)
+		w.Write(honest.Body.Bytes())
 	})
 }
 

@@ -30,8 +30,10 @@ func seenProbes() []Probe {
 		run := func(ctx context.Context, s *suite) error { return hasForm(ctx, s, of.component) }
 		list = append(list, probe(of.name, run, of.what+" has the members that the protocol requires, and each member its type, wherever it was seen in the run", of.where))
 	}
+	filters := probe("list_filters", func(ctx context.Context, s *suite) error { return hasForm(ctx, s, "Filter") },
+		"a list of a workspace, a session or a task has no items of another one, wherever it was seen in the run", "Pagination; workspace_id, session_id, task_id")
 	stay := probe("resources_stay", resourcesStay, "a resource has the same created_at and the same content wherever and whenever it was read in the run", "Resource Model; Event")
-	return group(Ours, "everything-seen", append(list, stay)...)
+	return group(Ours, "everything-seen", append(list, filters, stay)...)
 }
 
 // survey reads every route once, so that each component is seen also when no other probe ran.
@@ -41,6 +43,13 @@ func survey(ctx context.Context, s *suite) error {
 	}
 	ids, err := resources(ctx, s)
 	if err != nil {
+		return err
+	}
+	session, err := newSession(ctx, s) // which no filter of another one lists
+	if err != nil {
+		return err
+	}
+	if _, err := newTask(ctx, s, session, "a task of another session of the run "+s.id); err != nil {
 		return err
 	}
 	for _, r := range wire.Routes() {

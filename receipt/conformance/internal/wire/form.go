@@ -147,8 +147,24 @@ func (c *checker) component(form *component, n canon.Node, of string) *Fault {
 			return f
 		}
 	}
-	if c.seen != nil && form.isResource() {
+	if !form.isResource() {
+		return nil
+	}
+	if c.seen != nil {
 		c.seen(form.name, n)
+	}
+	return disorder(n, of)
+}
+
+// disorder is the fault of a resource that changed before it was created, or ended before it
+// began. Servers may state some times in seconds and others in milliseconds.
+func disorder(n canon.Node, of string) *Fault {
+	for _, pair := range [][2]string{{"created_at", "updated_at"}, {"started_at", "completed_at"}, {"started_at", "canceled_at"}} {
+		first, err1 := receipt.ParseTime(n.Member(pair[0]).String())
+		second, err2 := receipt.ParseTime(n.Member(pair[1]).String())
+		if err1 == nil && err2 == nil && second.Unix() < first.Unix() {
+			return fault(of, n, "expected %s not before %s, found %s", pair[1], pair[0], Quote(n.Member(pair[1]).String()))
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -154,7 +155,7 @@ func TestStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &Answer{Request: Request{Path: "v1/tasks/x"}, Code: 200, Body: text}
+		a := &Answer{Request: Request{Path: "v1/tasks/x"}, Code: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: text}
 		a.parse()
 		s.answer(key, a)
 	}
@@ -164,8 +165,8 @@ func TestStays(t *testing.T) {
 		key     string
 		changed bool
 	}{
-		{"created_at", "2026-04-25T19:00:00Z", "2026-04-25T19:00:01Z", "a", true},
-		{"created_at", "2026-04-25T19:00:00Z", "2026-04-25T19:00:01Z", "b", false},
+		{"created_at", "2026-04-25T19:00:00Z", "2026-04-25T18:59:59Z", "a", true},
+		{"created_at", "2026-04-25T19:00:00Z", "2026-04-25T18:59:59Z", "b", false},
 		{"updated_at", "2026-04-25T19:00:00Z", "2026-04-25T19:00:01Z", "a", false},
 		{"receipt_id", nil, "r", "a", false},
 		{"receipt_id", "r", nil, "a", true},
@@ -176,7 +177,7 @@ func TestStays(t *testing.T) {
 		var s Seen
 		read(&s, "a", of.name, of.was)
 		read(&s, of.key, of.name, of.is)
-		if n, fault := s.Form("Task"); n != 2 || fault != "" || (s.Changed() != "") != of.changed {
+		if n, fault := s.Form("Task"); n != 4 || fault != "" || (s.Changed() != "") != of.changed {
 			t.Errorf("%s from %v to %v: %d, %q, %q", of.name, of.was, of.is, n, fault, s.Changed())
 		}
 	}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -142,6 +143,30 @@ func (r *Route) componentOf(a *Answer) string {
 		return ""
 	}
 	return r.Answer
+}
+
+// filters expects every item of a list to be of the resources that the request names.
+func (r *Route) filters(q Request, list canon.Node) *Fault {
+	at, query, _ := strings.Cut(q.Path, "?")
+	want, err := url.ParseQuery(query)
+	if err != nil {
+		return nil
+	}
+	of, _, _ := strings.Cut(r.Path, "?")
+	segments := strings.Split(at, "/")
+	for i, name := range strings.Split(of, "/") {
+		if id, err := url.PathUnescape(segments[i]); name[0] == '{' && err == nil {
+			want.Set(name[1:len(name)-1]+"_id", id)
+		}
+	}
+	for name := range want {
+		for _, item := range list.Member("data").Elements() {
+			if is := item.Member(name); strings.HasSuffix(name, "_id") && is.Kind() == canon.KindString && is.String() != want.Get(name) {
+				return fault("Filter", is, "expected items whose %s is %s, found %s", name, Quote(want.Get(name)), found(is))
+			}
+		}
+	}
+	return nil
 }
 
 // inString returns a text as it is written within a JSON string.

@@ -3,9 +3,11 @@ package wire
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // maxResources bounds how many resources are remembered.
@@ -42,59 +44,69 @@ func (s *Seen) answer(key string, a *Answer) {
 	if route == nil {
 		return
 	}
-	root := a.Root()
-	switch name := route.componentOf(a); {
+	name, root := route.componentOf(a), a.Root()
+	media, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
+	switch {
 	case name == "":
 	case root.IsZero():
-		s.check(name, a.Request, func(func(string, canon.Node)) *Fault {
-			return &Fault{Component: name, Text: "expected a strict JSON text, found none"}
-		}, key)
+		s.fault(a.Request, &Fault{Component: name, Text: "expected a strict JSON text, found none"})
+	case media != protocol.MediaJSON && !strings.HasSuffix(media, "+json"):
+		s.fault(a.Request, &Fault{Component: name, Text: "expected the Content-Type " + protocol.MediaJSON + ", found " + Quote(media)})
 	case route.List && a.Code < http.StatusBadRequest:
-		s.check("List", a.Request, func(seen func(string, canon.Node)) *Fault { return CheckList(name, root, seen) }, key)
+		s.counted("List")
+		s.fault(a.Request, CheckList(name, root, s.seen(key, a.Request)))
+		s.counted("Filter")
+		s.fault(a.Request, route.filters(a.Request, root))
 	default:
-		s.check(name, a.Request, func(seen func(string, canon.Node)) *Fault { return CheckForm(name, root, seen) }, key)
+		s.counted(name)
+		s.fault(a.Request, CheckForm(name, root, s.seen(key, a.Request)))
 	}
 }
 
 // event compares an event of a stream.
 func (s *Seen) event(key string, q Request, data *canon.Document) {
-	s.check("Event", q, func(seen func(string, canon.Node)) *Fault { return CheckForm("Event", data.Root(), seen) }, key)
+	s.fault(q, CheckForm("Event", data.Root(), s.seen(key, q)))
 }
 
-// check makes a comparison and keeps what it finds.
-func (s *Seen) check(component string, q Request, compare func(seen func(string, canon.Node)) *Fault, key string) {
+// seen remembers the resources of one answer.
+func (s *Seen) seen(key string, q Request) func(string, canon.Node) {
+	if q.NoKey {
+		key = ""
+	}
+	return func(component string, n canon.Node) {
+		s.counted(component)
+		s.resource(key, q, component, n)
+	}
+}
+
+// counted counts a value of a component.
+func (s *Seen) counted(component string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.count == nil {
 		s.count, s.faults, s.fixed = map[string]int{}, map[string]string{}, map[canon.Digest]map[string]canon.Digest{}
 	}
-	if q.NoKey {
-		key = ""
-	}
+	s.count[component]++
+}
 
-	counted := false
-	fault := compare(func(component string, n canon.Node) {
-		s.count[component]++
-		counted = true
-		s.resource(key, q, component, n)
-	})
-	if !counted || component == "List" {
-		s.count[component]++
-	}
-	if fault == nil {
+// fault keeps the first fault of each component.
+func (s *Seen) fault(q Request, f *Fault) {
+	if f == nil {
 		return
 	}
-	if s.faults[fault.Component] == "" {
-		s.faults[fault.Component] = fmt.Sprintf("%s: at %s: %s", q, Quote(fault.At()), fault.Text)
-	}
-	if fault.Component != component {
-		s.count[fault.Component]++
+	s.counted(f.Component)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.faults[f.Component] == "" {
+		s.faults[f.Component] = fmt.Sprintf("%s: at %s: %s", q, Quote(f.At()), f.Text)
 	}
 }
 
 // resource compares a resource with what this client read of it before. A member that had no
 // value may get one.
 func (s *Seen) resource(key string, q Request, component string, n canon.Node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	object, id := n.Member("object").String(), n.Member("id").String()
 	name := canon.Sum(fmt.Appendf(nil, "%q %q %q", key, object, id))
 	before := s.fixed[name]
