@@ -164,8 +164,12 @@ func hollow(n canon.Node) bool {
 }
 
 // masked reports whether a text is a placeholder, or holds one of this package's in the
-// place of a part. Other programs write [REDACTED], <withheld>, or asterisks.
+// place of a part. Other programs write [REDACTED], <withheld>, or asterisks. A recording
+// writes a label in the place of a path outside the workspace.
 func masked(text []byte) bool {
+	if bytes.HasPrefix(text, []byte("(outside ")) && bytes.HasSuffix(text, []byte(")")) {
+		return true
+	}
 	for _, known := range []string{placeholder, withheld, urlPlaceholder, "<redacted:"} {
 		if bytes.Contains(text, []byte(known)) {
 			return true
