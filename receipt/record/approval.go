@@ -211,6 +211,11 @@ func (a *approval) review(r *run, e *event.Event, who string, at time.Time) {
 // rewrite notes that the approver changed what the tool is called with.
 func (a *approval) rewrite(r *run, e *event.Event) {
 	args := e.Content(e.Payload, "args")
+	if n := e.Payload.Member("args_sha256"); args.IsZero() && event.Abbreviated(n) {
+		if c := r.calls.ByID[a.call]; c != nil {
+			c.short[0] = e.Once(n.Text())
+		}
+	}
 	if args.IsZero() {
 		return
 	}

@@ -12,6 +12,7 @@ type artifact struct {
 	id, kind, uri string
 	digest        canon.Digest
 	withheld      string // why the URI is, "" when it is not
+	short         bool   // a digest was abbreviated
 }
 
 // Artifacts are the results of the task, by their ids.
@@ -48,6 +49,13 @@ func artifactChanged(r *run, e *event.Event) {
 		last(&a.digest, digest)
 	}
 
+	// One that is abbreviated may be that of another version.
+	if n := p.Member("sha256"); event.Abbreviated(n) {
+		if a.short = !event.Abbreviates(n.String(), a.digest); a.short {
+			a.digest = canon.Digest{}
+		}
+	}
+
 	if e.Flag(p, "applied") {
 		r.effects.write(r, e, p, e.Text(p, "tool_call_id"), fromArtifact)
 	}
@@ -68,6 +76,9 @@ func (s *artifacts) entries(t *telling) (list []receipt.Artifact, withheld []rec
 	for i, a := range s.Order {
 		if a.withheld != "" {
 			withheld = append(withheld, receipt.Redaction{Field: indexed("/final_artifacts", i) + "/uri", Reason: a.withheld})
+		}
+		if a.short && a.digest.IsZero() {
+			t.untold(indexed("/final_artifacts", i) + "/sha256")
 		}
 		list = append(list, receipt.Artifact{ArtifactID: a.id, Kind: t.name(indexed("/final_artifacts", i)+"/kind", a.kind, "unknown"), URI: a.uri, SHA256: a.digest})
 	}

@@ -24,8 +24,9 @@ type call struct {
 	gate        gate // what the questions about it came to; when the draft is made
 	server      string
 	outputURI   string
-	material    bool   // it has a place among the materials
-	wrote, sent origin // whose reports tell of files, and of the network
+	material    bool      // it has a place among the materials
+	wrote, sent origin    // whose reports tell of files, and of the network
+	short       [2]string // the input and the output as abbreviated digests, "" where none was told
 	meta        receipt.Object
 	differ      map[string]bool // members of meta of which two values were told
 }
@@ -78,6 +79,15 @@ func (c *call) acted(r *run, e *event.Event) {
 	}
 	if len(o) > 0 {
 		c.meta["read_from_command"] = o
+	}
+}
+
+// abbreviate notes the digests of the input and of the output that an event abbreviates.
+func (c *call) abbreviate(e *event.Event) {
+	for i, name := range [...]string{"input", "output"} {
+		if n := e.Payload.Member(name + "_sha256"); event.Abbreviated(n) && e.Payload.Member(name).IsZero() {
+			c.short[i] = e.Once(n.Text())
+		}
 	}
 }
 

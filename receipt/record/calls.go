@@ -49,6 +49,8 @@ func (s *calls) named(r *run, e *event.Event) *call {
 
 	c.acted(r, e)
 
+	c.abbreviate(e)
+
 	// Only what ran has a time of execution.
 	c.executed = c.executed || e.Flag(p, "executed") || e.Count(p, "execution_duration_ms") > 0
 	first(&r.policy, e.Text(p, "policy_ref"))
@@ -243,6 +245,14 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 		}
 	}
 
+	output := c.output.digest
+	for i, d := range [...]*canon.Digest{&input, &output} {
+		if short := c.short[i]; short != "" && !event.Abbreviates(short, *d) {
+			*d = canon.Digest{}
+			t.untold(at + [...]string{"/input_hash", "/output_hash"}[i])
+		}
+	}
+
 	// Where no end was told, what else is known of the call says why it has none.
 	category := c.category
 	switch {
@@ -261,7 +271,7 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 		meta["error_category"] = category
 	}
 	return receipt.ToolCall{
-		Tool: t.name(at+"/tool", c.tool, "unknown"), CallID: c.id, Status: s.status(c), InputHash: input, OutputHash: c.output.digest, Metadata: meta,
+		Tool: t.name(at+"/tool", c.tool, "unknown"), CallID: c.id, Status: s.status(c), InputHash: input, OutputHash: output, Metadata: meta,
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 type write struct {
 	path, operation string                 // operation "": nobody told
 	before, after   receipt.OptionalDigest // null: there was, or is, no file
+	short           [2]bool                // of each of them, that a digest was abbreviated
 	call            string
 	by              origin
 	event           int  // the last one that told of it
@@ -95,15 +96,16 @@ func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by 
 	w := write{
 		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e),
 		before: e.OptionalDigest(n, "before_sha256"), after: e.OptionalDigest(n, "after_sha256"),
+		short: [2]bool{event.Abbreviated(n.Member("before_sha256")), event.Abbreviated(n.Member("after_sha256"))},
 	}
 
 	switch w.operation {
 	case "", "create", "modify", "delete":
 	case "rename":
 		old := w
-		old.path, old.operation, old.after = e.Required(n, "from"), "delete", receipt.OptionalDigest{}
+		old.path, old.operation, old.after, old.short[1] = e.Required(n, "from"), "delete", receipt.OptionalDigest{}, false
 		s.changed(r, e, old)
-		w.operation, w.before = "create", receipt.OptionalDigest{}
+		w.operation, w.before, w.short[0] = "create", receipt.OptionalDigest{}, false
 	default:
 		e.Fail(event.CodePayload, n.Member("operation"), "expected create, modify, delete or rename")
 	}
@@ -161,6 +163,7 @@ func (s *effects) change(w write, workspace *event.Workspace) (added bool) {
 				first(&have.before, w.before)
 				first(&have.after, w.after)
 				have.by, have.event, have.twice = have.by|w.by, w.event, have.twice || w.twice
+				have.short = [2]bool{have.short[0] || w.short[0], have.short[1] || w.short[1]}
 				return false
 			}
 		}
@@ -243,10 +246,10 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 
 		// What a file held that a log does not tell. One that was added is written as one that
 		// was not there, and no line may say that.
-		if r.sourced.is && w.before.IsZero() {
+		if (r.sourced.is || w.short[0]) && w.before.IsZero() {
 			t.untold(at + "/before_sha256")
 		}
-		if r.sourced.is && w.after.IsZero() {
+		if (r.sourced.is || w.short[1]) && w.after.IsZero() {
 			t.untold(at + "/after_sha256")
 		}
 

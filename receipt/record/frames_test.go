@@ -388,8 +388,11 @@ func TestFrameCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := l.Counts
-	if c.Frames.All != 7 || c.Frames.Silent != 2 || c.Frames.Unknown != 2 || c.Frames.OtherSessions != 2 || c.Frames.Unmatched != 1 || c.Events != 2 || len(l.Draft.Approvals) != 0 || l.Lines != 9 {
+	if c.Frames.All != 7 || c.Frames.Silent != 2 || c.Frames.Unknown != 2 || c.Frames.OtherSessions != 2 || c.Frames.Unmatched != 1 || c.Events != 3 || len(l.Draft.Approvals) != 0 || l.Lines != 9 {
 		t.Errorf("%+v", c)
+	}
+	if got := fmt.Sprint(l.Draft.Metadata["ignored_records"]); got != "map[session/update moonwalk:1 x/moonwalk:1]" {
+		t.Errorf("unread are %s", got)
 	}
 }
 

@@ -28,6 +28,7 @@ func scenarios() []scenario {
 		{"replay", "task_replay_01K0", ""},
 		{"hitl", "task_01K0HITL", ""},
 		{"transcript", "task_01K0LOG", ""},
+		{"current", "task_01K0NOW", "act_auto"},
 	}
 }
 

@@ -144,6 +144,7 @@ func (r *Recorder) fit(e *event.Event, kind eventKind) {
 func (r *Recorder) count(e *event.Event, kind eventKind, known bool) {
 	switch {
 	case !known:
+		r.run.unread.note(r.run, e, e.Kind)
 		r.counts.Unknown++
 		if len(r.counts.UnknownKinds) < maxUnknownKinds && !slices.Contains(r.counts.UnknownKinds, e.Kind) {
 			r.counts.UnknownKinds = append(r.counts.UnknownKinds, e.Kind)

@@ -30,6 +30,16 @@ func kindOfSpan(e *event.Event) string {
 	return kind
 }
 
+// knownSpan reports whether a kind of spans is read, or known to be harmless: it is a part of
+// the work, and tells of no deed itself.
+func knownSpan(kind string) bool {
+	switch kind {
+	case spanModel, spanHTTP, spanFiles, spanUsage, "", "agent", "tool", "task", "turn", "internal", "workflow", "step":
+		return true
+	}
+	return false
+}
+
 // spanCost is what the end of a span takes, about.
 const spanCost = 160
 
@@ -145,6 +155,9 @@ func spanFailed(r *run, e *event.Event) { spanEnded(r, e, false) }
 func spanEnded(r *run, e *event.Event, completed bool) {
 	p := e.Payload
 	callID, kind := e.Text(p, "tool_call_id"), kindOfSpan(e)
+	if !knownSpan(kind) {
+		r.unread.note(r, e, "span kind "+kind)
+	}
 	r.spans.end(r, e, kind)
 	if kind == spanUsage { // an account is told as often as it changes
 		r.costs.report(r, e)

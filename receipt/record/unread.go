@@ -19,12 +19,32 @@ func sourceUnread(r *run, e *event.Event) { r.unread.add(r, e) }
 // add adds the counts of an event.
 func (u *unread) add(r *run, e *event.Event) {
 	for kind, n := range countsIn(r, e, e.Payload.Member("ignored_records")) {
-		if u.counts == nil {
-			u.counts = receipt.Object{}
-		}
-		before, _ := u.counts[kind].(int64)
-		u.counts[kind] = before + n.(int64)
+		u.count(kind, n.(int64))
 	}
+}
+
+// note counts one record that this package itself does not read. Past a number of types the
+// others are counted together.
+func (u *unread) note(r *run, e *event.Event, kind string) {
+	kind = event.Shorten(kind)
+	if _, known := u.counts[kind]; !known {
+		if len(u.counts) >= event.MaxPaths {
+			kind = otherTypes
+		}
+		r.Part(e)
+	}
+	u.count(e.Once([]byte(kind)), 1)
+}
+
+// otherTypes stands for the types of records that are not counted apart.
+const otherTypes = "other"
+
+func (u *unread) count(kind string, n int64) {
+	if u.counts == nil {
+		u.counts = receipt.Object{}
+	}
+	before, _ := u.counts[kind].(int64)
+	u.counts[kind] = before + n
 }
 
 // complete lists what an unread record may have added to.
@@ -33,11 +53,17 @@ func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 		return
 	}
 	d.Metadata["ignored_records"] = u.counts
+	if d.ReplayInput.Determinism == "byte_deterministic" { // it may be an answer
+		d.ReplayInput.Determinism = "best_effort"
+	}
 	for _, list := range []string{
 		"/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/side_effects/a2a_handoffs",
-		"/approvals", "/final_artifacts", "/cost/provider_breakdown", "/replay_input/materials",
+		"/approvals", "/final_artifacts", "/cost/provider_breakdown", "/replay_input/materials", "/redactions",
 	} {
 		t.floor(list)
+	}
+	if r.replay.is {
+		t.floor("/deltas")
 	}
 
 	const consumed = "/autonomy_budget/consumed"
@@ -47,15 +73,21 @@ func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 	if !slices.Contains(t.unreported, "/cost/total") {
 		t.floor("/cost/total")
 	}
-	if d.AutonomyBudget.Consumed.USD != nil {
+	if t.untold(consumed + "/usd"); d.AutonomyBudget.Consumed.USD != nil {
 		t.floor(consumed + "/usd")
 	}
-	for _, name := range []string{"source", "write_continuity"} {
-		if _, have := d.Metadata[name]; have {
+	for _, name := range []string{"source", "write_continuity", "memory_writes", "not_dispatched"} {
+		switch _, have := d.Metadata[name]; {
+		case have:
 			t.floor("/metadata/" + name)
+		case !r.sourced.is && (name == "memory_writes" || name == "not_dispatched"):
+			t.untold("/metadata/" + name)
 		}
 	}
-	if r.sourced.wall != nil { // otherwise it follows from the times
+	if r.sourced.wall != nil || slices.Contains(t.unreported, "/lifecycle/started_at") { // otherwise it follows from the times
 		t.floor(consumed + "/wall_time_ms")
+	}
+	if d.AutonomyBudget.Limit == nil && !r.sourced.is {
+		t.untold("/autonomy_budget/limit")
 	}
 }

@@ -438,10 +438,12 @@ func (a *author) toolSpanCost() *episode {
 	case "fs":
 		p["path"], p["operation"] = path, "modify"
 	}
-	return a.events("a span of another kind that cost something", []row{{event: "span.completed", payload: p}}, func(l *ledger, _ finish) {
+	return a.events("a span of another kind that cost something", []row{{event: "span.completed", payload: p}}, func(l *ledger, f finish) {
 		l.spent.thousandths += cost
 		l.spent.told = true
 		switch p["kind"] {
+		case "search":
+			ignores("span kind search")(l, f)
 		case "http":
 			l.hosts = append(l.hosts, host)
 		case "fs":
@@ -661,7 +663,7 @@ func (a *author) otherTask() *episode {
 
 func (a *author) vendorEvent() *episode {
 	p := members{"tool_call_id": a.name("call"), "cost": 9, "fs_writes": []any{members{"path": "a"}}, "approval_id": a.name("approval"), "decision": "approved"}
-	return a.events("a kind that nobody knows", []row{{event: "vendor.example.thing", payload: p}}, nil)
+	return a.events("a kind that nobody knows", []row{{event: "vendor.example.thing", payload: p}}, ignores("vendor.example.thing"))
 }
 
 func (a *author) message() *episode {

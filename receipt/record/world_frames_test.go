@@ -383,7 +383,7 @@ func (a *author) bridgeVendor() *episode {
 	return a.frames("an update that nobody knows", []row{
 		updated("vendor_thing", members{"toolCallId": a.name("call"), "status": "completed", "cost": members{"amount": 9, "currency": "USD"}}),
 		updated("fs_watch", members{"subscriptionId": "1", "events": []any{members{"kind": "modify", "paths": []any{a.name("src/w")}}}}),
-	}, nil)
+	}, ignores("session/update vendor_thing"))
 }
 
 // bridgeModel: a line beside the frames tells of a call of a model.

@@ -36,6 +36,7 @@ type ledger struct {
 	handoffs  map[string]string // the last status of each task
 	overrides []string          // keys
 	said      []string          // by a model, and nowhere by its digest
+	unread    map[string]int    // lines that no reader knows, by type
 	messages  []string          // that a client was sent; a model's response may be what they are of
 }
 
@@ -229,7 +230,36 @@ func (l *ledger) compare(d *receipt.Draft) (faults []string) {
 	c.sideEffects(l)
 	c.cost(l)
 	c.rest(l)
+	c.unread(l)
 	return c.faults
+}
+
+// unread checks that lines which nobody reads are counted, and make lower bounds.
+func (c *comparison) unread(l *ledger) {
+	counted, _ := c.d.Metadata["ignored_records"].(map[string]any)
+	want := map[string]any{}
+	for kind, n := range l.unread {
+		want[kind] = float64(n)
+	}
+	if !maps.Equal(counted, want) && len(counted)+len(want) > 0 {
+		c.fault("unread are %v, expected %v", counted, want)
+	}
+	for _, at := range []string{"/side_effects/tool_calls", "/side_effects/fs_writes", "/approvals", "/autonomy_budget/consumed/tool_calls"} {
+		if len(want) > 0 && !c.partly[at] {
+			c.fault("a line was not read, and %s is no lower bound", at)
+		}
+	}
+}
+
+// ignores is what a line says that no reader knows: it may have cost something.
+func ignores(kind string) func(*ledger, finish) {
+	return func(l *ledger, _ finish) {
+		if l.unread == nil {
+			l.unread = map[string]int{}
+		}
+		l.unread[kind]++
+		l.spent.untold = true
+	}
 }
 
 type comparison struct {

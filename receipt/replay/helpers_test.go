@@ -57,7 +57,7 @@ func garden() *source {
 	s.add("e9", "agent.memory_read", 8, members{"memory_id": "m1", "sha256": strings.Repeat("0a", 32)})
 	s.add("e10", "session.compacted", 8, members{"snapshot_asset_id": "snap_1", "sha256": strings.Repeat("0b", 32)})
 	s.add("e11", "span.completed", 9, members{"kind": "llm", "span_id": "s2", "provider": "p", "model": "m", "response_sha256": strings.Repeat("0c", 32)})
-	s.add("e12", "vendor.note", 9, members{"checkpoint_id": "cp_1"})
+	s.add("e12", "session.message_appended", 9, members{"checkpoint_id": "cp_1"})
 	s.add("e13", "artifact.created", 10, members{"artifact_id": "a1", "kind": "file", "sha256": strings.Repeat("0d", 32), "applied": true, "path": "a.txt", "operation": "create"})
 	s.add("e14", "task.completed", 11, members{})
 	return s

@@ -199,7 +199,7 @@ func TestPlansThatAreNone(t *testing.T) {
 func TestCheckpointOfTwoEvents(t *testing.T) {
 	s := garden()
 	s.lines = s.lines[:len(s.lines)-1]
-	s.add("e14", "vendor.note", 11, members{"checkpoint_id": "cp_1"})
+	s.add("e14", "session.message_appended", 11, members{"checkpoint_id": "cp_1"})
 	s.add("e15", "task.completed", 12, members{})
 	log := readLog(t, s.bytes())
 	_, err := replay.NewPlan(context.Background(), log, parse(t, `{"mode":"from_checkpoint","checkpoint_id":"cp_1"}`), nil)
@@ -210,7 +210,7 @@ func TestCheckpointOfTwoEvents(t *testing.T) {
 	for id, first := range map[string]string{"e12": "e12", "e14": "e14"} {
 		told := ""
 		for _, line := range events(t, plan(t, log, `{"mode":"from_checkpoint","checkpoint_id":"cp_1","checkpoint_event_id":"`+id+`"}`), replay.Run{TaskID: "task_2"}) {
-			if root := document(t, line).Root(); told == "" && root.Member("event").String() == "vendor.note" {
+			if root := document(t, line).Root(); told == "" && root.Member("event").String() == "session.message_appended" {
 				told = root.Member("id").String()
 			}
 		}

@@ -1,30 +1,95 @@
 package bridge
 
 import (
-	"cmp"
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
-// translateBuiltin: a tool of the host, called by the runtime. Its response ends it.
+// A hostCall is a call of the runtime that the host answers. Its response ends it.
+type hostCall struct {
+	id, name, kind string
+	input          canon.Node
+	path           string // of the file that it is to write
+	content        string // the digest of what it is to write there, "" when that is not known
+	writes         bool   // it writes where the host does not say otherwise
+}
+
+// translateBuiltin: a tool of the host, called by the runtime.
 func translateBuiltin(f *Translator, fr *frame) {
 	p := fr.params
-	name := fr.str(p, "name")
-	if name == "" || fr.Err != nil {
-		f.counts.Silent++
-		return
+	call(f, fr, hostCall{id: hostID(f, fr, "builtin:"), name: fr.str(p, "name"), input: Own(p, "args", "arguments", "input", "payload")})
+}
+
+// translateHost: a capability of the host, called by the runtime.
+func translateHost(f *Translator, fr *frame) {
+	p := fr.params
+	c := hostCall{id: hostID(f, fr, "host:"), name: fr.Kind, input: p}
+	switch fr.Kind {
+	case methodHost:
+		if c.name, c.input = fr.str(p, "name"), Own(p, "args"); aboutHost(c.name) {
+			f.counts.Silent++
+			return
+		}
+		c.kind = capabilityKinds().Meaning(c.name, "")
+	case methodWriteFile:
+		c.kind = "edit"
+	case methodReadFile:
+		c.kind = "read"
+	case methodTerminal:
+		c.kind = "execute"
 	}
 
-	id := cmp.Or(fr.str(p, "toolCallId", "tool_call_id", "callId", "call_id"), builtinID(f, fr))
-	input := Own(p, "args", "arguments", "input", "payload")
-	f.emit(fr, "tool.requested", members{"tool_call_id": id, "name": name, "input": input, "executor": "host_bridge"})
+	if at := c.input.Member("path"); at.Kind() == canon.KindString && len(at.Text()) <= event.MaxText {
+		c.path = at.String()
+	}
+	if text := c.input.Member("content"); text.Kind() == canon.KindString && whole(c.input) {
+		c.content = canon.Sum(text.Text()).String()
+	}
+	c.writes = c.kind == "edit" && c.path != ""
+	call(f, fr, c)
+}
+
+// capabilityKinds returns the kinds of capabilities of the host. Of any other nothing is
+// known.
+func capabilityKinds() event.Words {
+	return event.NewWords("workspace.read_text", "read", "workspace.list", "read", "workspace.exists", "read", "workspace.stat", "read",
+		"workspace.write_text", "edit", "process.exec", "execute")
+}
+
+// aboutHost reports whether a capability only says how the host is set up.
+func aboutHost(name string) bool {
+	switch name {
+	case "session.active_roots", "project.mcp_config", "process.list_shells", "process.get_default_shell", "process.shell_invocation":
+		return true
+	}
+	return false
+}
+
+// whole reports whether what is to be written is all that the file is going to hold.
+func whole(args canon.Node) bool {
+	for _, name := range []string{"append", "mode", "encoding", "offset", "range", "line"} {
+		if !event.Absent(args.Member(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// call records a call of the host and waits for its response.
+func call(f *Translator, fr *frame, c hostCall) {
+	if c.name == "" || fr.Err != nil {
+		f.counts.Unknown++
+		f.unread.note(f, fr, fr.Kind+" without a name", fr.Root)
+		return
+	}
+	f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": c.input, "executor": "host_bridge"})
 
 	// The response of the host is the output.
 	fr.expects = true
 	f.requests.expect(fr, func(fr *frame) {
-		p := members{"tool_call_id": id, "executor": "host_bridge"}
+		p := members{"tool_call_id": c.id, "kind": c.kind, "executor": "host_bridge"}
 		if fault := fr.Root.Member("error"); !event.Absent(fault) {
 			p["error_category"], p["error_sha256"] = "host_bridge_error", event.HashOf(fault).String()
 			f.emit(fr, "tool.failed", p)
@@ -32,21 +97,37 @@ func translateBuiltin(f *Translator, fr *frame) {
 		}
 
 		// null is an output, too; a node of it would be left out.
-		p["output"] = fr.Root.Member("result")
-		if p["output"] == (canon.Node{}) || fr.Root.Member("result").Kind() == canon.KindNull {
+		result := fr.Root.Member("result")
+		p["output"] = result
+		if result.IsZero() || result.Kind() == canon.KindNull {
 			p["output"] = raw("null")
 		}
+		p["fs_writes"] = c.wrote(result)
 		f.emit(fr, "tool.completed", p)
 	})
 }
 
-// builtinID names a call that has no name of its own by that of its request. Requests
-// may have the same one, one after the other: later calls are numbered.
-func builtinID(f *Translator, fr *frame) string {
+// wrote is what a response tells of files; nil where it tells nothing.
+func (c *hostCall) wrote(result canon.Node) any {
+	switch told := result.Member("written"); {
+	case told.Kind() == canon.KindBool && !told.Bool():
+		return raw("[]")
+	case told.Bool() && c.path != "", c.writes:
+		return []members{{"path": c.path, "after_sha256": c.content}}
+	}
+	return nil
+}
+
+// hostID names a call by its own id, else by that of its request. Requests may have the same
+// id, one after the other: later calls are numbered.
+func hostID(f *Translator, fr *frame, prefix string) string {
+	if id := fr.str(fr.params, "toolCallId", "tool_call_id", "callId", "call_id"); id != "" {
+		return id
+	}
 	id := fr.Root.Member("id")
-	base := "builtin:" + string(id.AppendCanonical(nil))
+	base := prefix + string(id.AppendCanonical(nil))
 	if id.Kind() == canon.KindString {
-		base = "builtin:" + id.String()
+		base = prefix + id.String()
 	}
 	if f.builtins[base]++; f.builtins[base] == 1 {
 		f.budget.Charge(&fr.Event, fr.params, len(base)+event.TextCost)

@@ -28,6 +28,7 @@ type frameCall struct {
 type preview struct {
 	create        bool
 	before, after canon.Digest
+	short         string // what is told of the digest before, when that is abbreviated
 }
 
 // Calls are what the frames said of each call.
@@ -56,9 +57,7 @@ func (s *calls) named(fr *frame, id string) *frameCall {
 // describe reads what a call is going to do.
 func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 	c.kind = cmp.Or(fr.Text(n, "kind"), c.kind)
-	if at := n.Member("rawInput").Member("url"); at.Kind() == canon.KindString && len(at.Text()) > 0 {
-		c.url = fr.Once(at.Text())
-	}
+	c.address(fr, n)
 
 	// Locations that are told anew take the place of those before.
 	if locations := fr.Elements(n, "locations"); len(locations) > 0 {
@@ -76,9 +75,20 @@ func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 		if fr.Err != nil {
 			return
 		}
-		if block.Member("type").String() == "diff" {
+		switch kind := block.Member("type").String(); kind {
+		case "diff":
 			c.preview(f, fr, block)
+		case "content", "terminal":
+		default:
+			f.unread.note(f, fr, fr.Kind+" content "+kind, block)
 		}
+	}
+}
+
+// address notes the URL that a call is given.
+func (c *frameCall) address(fr *frame, n canon.Node) {
+	if at := Own(n, "rawInput").Member("url"); at.Kind() == canon.KindString && len(at.Text()) > 0 {
+		c.url = fr.Once(at.Text())
 	}
 }
 
@@ -116,7 +126,10 @@ func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 	var p preview
 	if !event.Absent(stated) {
 		d, ok := event.ParseDigest(stated)
-		if !ok {
+		switch {
+		case event.Abbreviated(stated):
+			p.short = stated.String()
+		case !ok:
 			fr.Fail(event.CodePayload, stated, "expected a SHA-256 in hexadecimal digits")
 		}
 		p.before = d
@@ -124,7 +137,7 @@ func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 
 	// Only the text of a whole file has the digest of the file.
 	old, text := diff.Member("oldText"), diff.Member("newText")
-	p.create = event.Absent(old) && p.before.IsZero()
+	p.create = event.Absent(old) && event.Absent(stated)
 	if whole := p.create || old.Kind() == canon.KindString && canon.Sum(old.Text()) == p.before; whole && text.Kind() == canon.KindString {
 		p.after = canon.Sum(text.Text())
 	}
@@ -266,7 +279,7 @@ func (c *frameCall) close(f *Translator, fr *frame, status string) {
 	}
 
 	p := members{
-		"tool_call_id": c.id, "kind": c.kind, "input": u.Member("rawInput"), "output": u.Member("rawOutput"), "executor": executor, "server": server,
+		"tool_call_id": c.id, "kind": c.kind, "input": Own(u, "rawInput"), "output": Own(u, "rawOutput"), "executor": executor, "server": server,
 		"output_uri": fr.str(u, "outputUri"), "duration_ms": Own(u, "durationMs"), "execution_duration_ms": Own(u, "executionDurationMs"),
 		"executed": c.executed, "fs_writes": c.writes(f, fr, status), "content_sha256": c.saying(),
 	}
@@ -360,7 +373,7 @@ func (c *frameCall) written(name, place, status string) members {
 	}
 
 	// A digest that nobody told is left out.
-	if !p.before.IsZero() {
+	if w["before_sha256"] = p.short; !p.before.IsZero() {
 		w["before_sha256"] = p.before.String()
 	}
 	if !p.after.IsZero() && status == "completed" {

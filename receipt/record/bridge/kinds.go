@@ -2,8 +2,8 @@ package bridge
 
 // A frameKind says which event a frame becomes.
 type frameKind struct {
-	Frame string // a method; for session/update with the kind of the update
-	Event string // "" for a frame that says nothing a receipt tells
+	Frame string // a method; for session/update and _harn/agentEvent with the kind in it
+	Event string // "" for a frame that is known to be harmless: it states no action
 	Rule  string
 
 	translate func(*Translator, *frame)
@@ -21,6 +21,11 @@ const (
 	methodAsked      = "harn.hitl.requested"
 	methodRespond    = "harn.hitl.respond"
 	methodBuiltin    = "builtin_call"
+	methodHost       = "host/call"
+	methodWriteFile  = "fs/write_text_file"
+	methodReadFile   = "fs/read_text_file"
+	methodTerminal   = "terminal/create"
+	methodAgentEvent = "_harn/agentEvent"
 )
 
 // SentBy returns who sends a method that decides something; SenderUnknown: either may.
@@ -28,7 +33,7 @@ const (
 // it asked for.
 func SentBy(method string) Sender {
 	switch method {
-	case methodUpdate, methodPermission, methodAsked, methodBuiltin:
+	case methodUpdate, methodPermission, methodAsked, methodBuiltin, methodHost, methodWriteFile, methodReadFile, methodTerminal, methodAgentEvent:
 		return SenderAgent
 	case methodPrompt, methodCancel, methodLoad, methodRespond:
 		return SenderClient
@@ -60,7 +65,22 @@ func frameKinds() []frameKind {
 		{"session/update agent_thought_chunk", "agent.reasoning_summary", messageRule, chunk("agent.reasoning_summary")},
 		{"session/update plan", "agent.message", "its entries by their digest", translatePlan},
 		{"session/update usage_update", "span.updated of kind usage", "cumulative: the last one counts", translateUsage},
-		{methodBuiltin, "tool.requested; by its response tool.completed or tool.failed", "a tool of the host; its id is the call's, else builtin: and the request's", translateBuiltin},
+		{methodBuiltin, hostEvents, "a tool of the host; its id is the call's, else builtin: and the request's", translateBuiltin},
+		{methodHost, hostEvents, "a capability of the host, as builtin_call; its id is the call's, else host: and the request's. One that only asks how the host is set up is passed over", translateHost},
+		{methodWriteFile, hostEvents, "as host/call; the file is written when the host does not refuse", translateHost},
+		{methodReadFile, hostEvents, "as host/call", translateHost},
+		{methodTerminal, hostEvents, "as host/call", translateHost},
+		{methodAgentEvent + " control_outcome", "user.cancel_requested", "of a session/cancel that was accepted: who sent it", translateControl},
+	}
+
+	for _, channel := range []string{methodUpdate, methodAgentEvent} {
+		all = append(all,
+			frameKind{channel + " composition_child_call", "tool.requested", "a call that a snippet makes, with the kind of its annotations", translateChildCall},
+			frameKind{channel + " composition_child_result", "tool.completed, tool.failed", "as tool_call_update", translateChildResult},
+			frameKind{channel + " composition_start", "agent.message", compositionRule, translateComposition},
+			frameKind{channel + " composition_finish", "agent.message; artifact.created, artifact.updated", compositionRule, translateComposition},
+			frameKind{channel + " composition_error", "agent.message; artifact.created, artifact.updated", compositionRule, translateComposition},
+		)
 	}
 
 	for _, name := range []string{"session/input", "session/inject", "agent/user_message", "user_message"} {
@@ -73,8 +93,16 @@ func frameKinds() []frameKind {
 	for _, name := range silentMethods() {
 		all = append(all, frameKind{Frame: name})
 	}
+	for _, name := range silentAgentEvents() {
+		all = append(all, frameKind{Frame: methodAgentEvent + " " + name})
+	}
 	return all
 }
+
+const (
+	hostEvents      = "tool.requested; by its response tool.completed or tool.failed"
+	compositionRule = "a snippet of code, by its digest: its effects are those of its calls"
+)
 
 const messageRule = "chunks that follow each other are one message, by the digest of its content"
 
@@ -84,7 +112,7 @@ func silentUpdates() []string {
 	return []string{
 		"session_info_update", "available_commands_update",
 		"current_mode_update", "config_option_update", "fs_watch", "log", "progress", "skill_activated", "skill_deactivated", "skill_scope_tools",
-		"skill_narrow", "tool_search_query", "tool_search_result", "reminder_emitted", "stance_transition", "transcript_projected",
+		"skill_narrow", "tool_search_query", "tool_search_result", "reminder_emitted", "stance_transition", "transcript_projected", "live_session_client",
 	}
 }
 
@@ -92,5 +120,21 @@ func silentMethods() []string {
 	return []string{
 		"initialize", "authenticate", "session/new", "agent/idle", "agent/resume",
 		"tool_search/query", "host/tools/list", "skills/list", "skills/fetch", "skills/update", "skill/match",
+		"host/capabilities", "session/list", "session/set_mode", "session/set_config_option", "session/set_budget", "session/resume", "session/close",
+		"session/attach", "session/detach", "session/heartbeat", "session/live_clients", "session/takeover", "session/cancel_tool_call",
+		"terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release", "_harn/providerCatalog",
+	}
+}
+
+// silentAgentEvents are the kinds of _harn/agentEvent that say how the loop of the agent went.
+func silentAgentEvents() []string {
+	return []string{
+		"agent_loop_stall_warning", "agent_scratchpad_reorganization", "boundary_failure", "budget_circuit_breaker", "budget_exhausted", "capability_gap",
+		"code_librarian_query_nl_fallback", "compass_routing_decision", "daemon_watchdog_tripped", "feedback_injected", "final_wrapup", "host_attachment",
+		"input_guardrail_verdict", "iteration_end", "iteration_start", "judge_decision", "judge_started", "loop_checkpoint", "loop_control_decision", "loop_stuck",
+		"mcp_auth_required", "mcp_catalog_changed", "orchestration_decision", "pack_thinking_stripped", "progress_reported", "purpose_label",
+		"repair_output_contract_applied", "require_successful_tools_violation", "reserved_terminal_verify", "scope_classifier_verdict", "self_consistency_tie",
+		"session_closed", "step_judge_decision", "structural_validator_decision", "tool_batch_disposition", "tool_call_audit", "tool_format_override",
+		"turn_phase_changed", "typed_checkpoint",
 	}
 }

@@ -36,7 +36,7 @@ func (l *listener) Artifact(id string) bool { return l.artifacts[id] }
 // translated is what the frames of testdata become with tables: events, counts, errors.
 func translated(t *testing.T, table []frameKind, outcomes []outcome) (all string, errs []error) {
 	t.Helper()
-	for name, task := range map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP"} {
+	for name, task := range map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP", "current": "task_01K0NOW"} {
 		data, err := os.ReadFile("../testdata/" + name + ".frames.jsonl")
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func translated(t *testing.T, table []frameKind, outcomes []outcome) (all string
 		all += fmt.Sprintf("%s\n%s\n%+v\n", name, l.text, f.Counts())
 	}
 	lines := strings.Split(all, "\n")
-	slices.Sort(lines) // the two logs come in any order
+	slices.Sort(lines) // the logs come in any order
 	return fmt.Sprint(strings.Join(lines, "\n"), errs), errs
 }
 

@@ -66,6 +66,11 @@ func WriteWords(w io.Writer) {
 	for _, s := range stopReasons() {
 		fmt.Fprintf(w, "| `%s` | `%s` |\n", s.Reason, s.Event)
 	}
+
+	fmt.Fprint(w, "\nIf the result has `_meta.harn.terminal`, its `kind` decides: `natural` leaves the event of the stopReason. Any other kind: `task.failed`.\n\n| terminal | event |\n|---|---|\n")
+	for _, s := range terminals() {
+		fmt.Fprintf(w, "| `%s` | `%s` |\n", s.Reason, s.Event)
+	}
 }
 
 func escaped(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

@@ -1,6 +1,11 @@
 package bridge
 
-import "github.com/receiptkit/receiptkit/receipt/record/event"
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
 
 // A stopReason says how a prompt, and with it its task, ended.
 type stopReason struct{ Reason, Event string }
@@ -64,10 +69,19 @@ func stopped(f *Translator, fr *frame) {
 
 	// A reason that is not known is a failure.
 	reason := fr.Text(fr.Root.Member("result"), "stopReason")
-	kind := "task.failed"
-	for _, s := range stopReasons() {
-		if s.Reason == reason {
-			kind = s.Event
+	kind := eventOf(stopReasons(), reason)
+	failure := members{"code": cmp.Or(reason, "unknown")}
+
+	// What the runtime itself says of the end comes before the reason, unless it says nothing
+	// against it.
+	if terminal := Own(fr.Root.Member("result"), "terminal"); !terminal.IsZero() {
+		how, why := terminal.String(), ""
+		if terminal.Kind() == canon.KindObject {
+			how, why = terminal.Member("kind").String(), terminal.Member("reason").String()
+		}
+		if how != "natural" {
+			kind = eventOf(terminals(), how)
+			failure = members{"code": cmp.Or(event.Shorten(how), "unknown"), "message": event.Shorten(why)}
 		}
 	}
 
@@ -75,10 +89,44 @@ func stopped(f *Translator, fr *frame) {
 		f.emit(fr, kind, members{})
 		return
 	}
-	if reason == "" {
-		reason = "unknown"
+	f.emit(fr, kind, members{"failure": failure})
+}
+
+// eventOf is the event of a word. A word that is in no table is a failure.
+func eventOf(table []stopReason, word string) string {
+	for _, s := range table {
+		if s.Reason == word {
+			return s.Event
+		}
 	}
-	f.emit(fr, kind, members{"failure": members{"code": reason}})
+	return "task.failed"
+}
+
+// terminals returns the kinds of _meta.harn.terminal, other than natural, that are not a
+// failure. A turn that a policy or an exception ended stops with end_turn, too. A turn that is
+// suspended may be resumed.
+func terminals() []stopReason {
+	return []stopReason{
+		{"user_cancelled", "task.canceled"},
+		{"suspended", "task.input_required"},
+	}
+}
+
+// translateControl: what the runtime says of a control that somebody sent.
+func translateControl(f *Translator, fr *frame) {
+	u := fr.update
+	if fr.str(u, "method") != methodCancel || fr.str(u, "status") != "accepted" {
+		f.counts.Silent++
+		return
+	}
+	actor := Own(u, "actor")
+	if actor.Kind() == canon.KindObject {
+		actor = actor.Member("id")
+	}
+	if actor.Kind() != canon.KindString {
+		actor = canon.Node{}
+	}
+	f.emit(fr, "user.cancel_requested", members{"actor": actor, "reason": event.Shorten(fr.str(u, "reason"))})
 }
 
 func translateCancel(f *Translator, fr *frame) {

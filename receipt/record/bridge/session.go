@@ -43,10 +43,10 @@ func (s *session) running() bool { return s.prompting || s.live }
 // of a deed cannot be placed.
 func (s *session) loads(f *Translator, fr *frame, key string) bool {
 	u := fr.update
-	switch strings.TrimPrefix(key, methodUpdate+" ") {
+	switch _, kind, _ := strings.Cut(key, " "); kind {
 	case "usage_update":
 		return true
-	case "tool_call", "tool_call_update":
+	case "tool_call", "tool_call_update", "composition_child_call", "composition_child_result":
 		if _, known := f.calls.byID[u.Member("toolCallId").String()]; known {
 			return true
 		}

@@ -59,14 +59,15 @@ type Translator struct {
 	workers   map[string]*worker // by their ids
 	builtins  map[string]int     // requests of each id
 	speech    *speech            // the message of which the latest chunks were
-	marks     [2]canon.Node      // replayed and replay, of an event that is given among frames
+	unread    unread
+	marks     [2]canon.Node // replayed and replay, of an event that is given among frames
 }
 
 // Counts say what became of the frames that were added without an error.
 type Counts struct {
 	All           int
 	Silent        int // that say nothing a receipt tells
-	Unknown       int // of unknown methods and updates
+	Unknown       int // of unknown methods, updates, and events of the agent: what they did is not known
 	OtherSessions int
 	Replayed      int // updates that told earlier turns of a session that was loaded
 	Dropped       int // members of updates of workers, such as times and paths of snapshots, for which a receipt has no place
@@ -200,6 +201,7 @@ func (f *Translator) last(fr *frame) {
 	}
 
 	// Nothing is told after the end, so what waits is told now.
+	f.unread.tell(f, fr)
 	f.held.release(f, fr, f.held.all())
 	for _, c := range f.calls.order {
 		if said := c.saying(); said != "" && c.announced {
@@ -293,10 +295,14 @@ func (f *Translator) request(fr *frame) {
 		fr.Fail(event.CodeMalformed, fr.Root.Member("method"), "expected one that the %s sends: this is of the %s", fr.from, by)
 	}
 
-	if key == methodUpdate {
+	switch key {
+	case methodUpdate:
 		fr.update = fr.params.Member("update")
 		fr.Required(fr.params, "sessionId")
 		key += " " + fr.Required(fr.update, "sessionUpdate")
+	case methodAgentEvent:
+		fr.update = fr.params
+		key += " " + fr.Required(fr.params, "kind")
 	}
 
 	k, known := f.table[key]
@@ -315,6 +321,7 @@ func (f *Translator) request(fr *frame) {
 		f.counts.Replayed++
 	case !known:
 		f.counts.Unknown++
+		f.unread.note(f, fr, key, fr.Root)
 	case k.translate == nil:
 		f.counts.Silent++
 	default:

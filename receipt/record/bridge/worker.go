@@ -25,6 +25,8 @@ func workerEvents() []workerEvent {
 		{"WorkerFailed", "failed"}, {"worker_failed", "failed"},
 		{"WorkerStopped", "stopped"}, {"worker_stopped", "stopped"},
 		{"WorkerCancelled", "cancelled"}, {"worker_cancelled", "cancelled"},
+		{"WorkerSuspended", "suspended"}, {"worker_suspended", "suspended"},
+		{"WorkerResumed", "running"}, {"worker_resumed", "running"},
 	}
 }
 
@@ -59,6 +61,12 @@ func translateWorker(f *Translator, fr *frame) {
 		if status == "" && e.Event == read("event") {
 			status = e.Status
 		}
+	}
+
+	// That somebody joined it says nothing of how it ended.
+	if status == "" && w.status != "" {
+		f.counts.Silent++
+		return
 	}
 
 	// What a receipt has no place for is counted: it is in no draft.
@@ -108,12 +116,16 @@ func translateArtifact(f *Translator, fr *frame) {
 	if n := Own(u, "artifact"); n.Kind() == canon.KindObject {
 		u = n
 	}
-	id := fr.str(u, "artifactId", "artifact_id", "id")
+	made(f, fr, fr.str(u, "artifactId", "artifact_id", "id"), u)
+}
+
+// made records a version of a result.
+func made(f *Translator, fr *frame, id string, of canon.Node) {
 	kind := "artifact.created"
 	if f.to.Artifact(id) {
 		kind = "artifact.updated"
 	}
-	f.emit(fr, kind, members{"artifact_id": id, "kind": strings.ToLower(fr.str(u, "kind")), "uri": fr.str(u, "uri"), "sha256": fr.str(u, "sha256")})
+	f.emit(fr, kind, members{"artifact_id": id, "kind": strings.ToLower(fr.str(of, "kind")), "uri": fr.str(of, "uri"), "sha256": fr.str(of, "sha256")})
 }
 
 func translateCompacted(f *Translator, fr *frame) {

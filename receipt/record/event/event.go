@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -265,10 +266,41 @@ func (e *Event) digestOf(n canon.Node) canon.Digest {
 		return canon.Digest{}
 	}
 	d, ok := ParseDigest(n)
-	if !ok {
+	if !ok && !Abbreviated(n) {
 		e.Fail(CodePayload, n, "expected a SHA-256 in hexadecimal digits")
 	}
 	return d
+}
+
+// Abbreviated reports whether a digest is shortened for people, as in 3a7b…: it states a
+// digest, and does not tell which. The member is unreported then.
+func Abbreviated(n canon.Node) bool {
+	head, mark, tail := ends(n.String())
+	return n.Kind() == canon.KindString && isHex(head, 1, 63) && isHex(tail, 0, 62) && mark >= 1 && mark <= 3
+}
+
+func isHex(s string, least, most int) bool {
+	return len(s) >= least && len(s) <= most && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// Abbreviates reports whether an abbreviated digest can be that of a digest.
+func Abbreviates(short string, d canon.Digest) bool {
+	head, _, tail := ends(short)
+	hex := strings.TrimPrefix(d.String(), "sha256:")
+	return !d.IsZero() && strings.HasPrefix(hex, head) && strings.HasSuffix(hex, tail)
+}
+
+// ends are what an abbreviated digest has of it, in lower case: its beginning and its end. The
+// mark between them has one to three characters.
+func ends(short string) (head string, mark int, tail string) {
+	const marks = ".…"
+	short = strings.ToLower(strings.TrimPrefix(short, "sha256:"))
+	i := strings.IndexAny(short, marks)
+	if i < 0 {
+		return short, 0, ""
+	}
+	tail = strings.TrimLeft(short[i:], marks)
+	return short[:i], utf8.RuneCountInString(short[i : len(short)-len(tail)]), tail
 }
 
 // OptionalDigest reads a digest, or null: there is nothing. A member that is missing

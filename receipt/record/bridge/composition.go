@@ -1,0 +1,91 @@
+package bridge
+
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// translateChildCall: a call that a snippet of code makes. It is a call like any other, with
+// the kind that its annotations tell.
+func translateChildCall(f *Translator, fr *frame) {
+	u := fr.update
+	c := f.calls.named(fr, childID(fr))
+	c.name = cmp.Or(c.name, fr.str(u, "toolName"), "unknown")
+	c.kind = cmp.Or(fr.Text(Own(u, "annotations"), "kind"), c.kind)
+	c.address(fr, u)
+	c.announced = true
+	f.emit(fr, "tool.requested", members{
+		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": Own(u, "rawInput"), "run_id": fr.str(u, "runId"),
+		"mutation_scope": scopeOf(fr.str(u, "requestedSideEffectLevel")), "policy_ref": fr.policyRef(u),
+	})
+}
+
+// translateChildResult: how such a call ended. It may be told more than once.
+func translateChildResult(f *Translator, fr *frame) {
+	u := fr.update
+	c := f.calls.named(fr, childID(fr))
+	if !c.announced {
+		translateChildCall(f, fr)
+	}
+	switch status := fr.str(u, "status"); status {
+	case "completed", "failed":
+		c.hear(u)
+		c.close(f, fr, status)
+	case "in_progress":
+		c.executed = true
+		f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "executed": true})
+	case "", "pending":
+		f.counts.Silent++
+	default: // a word that nobody knows claims no end
+		f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "raw_status": status})
+	}
+}
+
+// childID names a call of a snippet: by its id, else by the run and the place in it.
+func childID(fr *frame) string {
+	if id := fr.str(fr.update, "toolCallId"); id != "" {
+		return id
+	}
+	run := fr.str(fr.update, "runId")
+	if n := Own(fr.update, "operationIndex"); run != "" && !event.Absent(n) {
+		return run + ":" + string(n.AppendCanonical(nil))
+	}
+	fr.Fail(event.CodePayload, fr.update, "the member toolCallId is missing or empty")
+	return run
+}
+
+// scopeOf is the scope of a mutation session that a level of side effects stands for.
+func scopeOf(level string) string {
+	if level == "none" {
+		return "read_only"
+	}
+	return level
+}
+
+// translateComposition: what a snippet was, said or gave, by its digest. Its effects are those
+// of its calls.
+func translateComposition(f *Translator, fr *frame) {
+	f.emit(fr, "agent.message", members{"form": "composition", "content_sha256": event.HashOf(fr.update).String()})
+
+	// Its artifacts are results of the task, where they are named.
+	for _, n := range elementsOf(Own(fr.update, "artifacts")) {
+		id := cmp.Or(fr.Text(n, "artifactId"), fr.Text(n, "artifact_id"), fr.Text(n, "id"))
+		if id == "" {
+			f.unread.note(f, fr, fr.Kind+" artifacts", n)
+			continue
+		}
+		made(f, fr, id, n)
+	}
+}
+
+// elementsOf are the objects of a list.
+func elementsOf(list canon.Node) (all []canon.Node) {
+	for _, n := range list.Elements() {
+		if n.Kind() == canon.KindObject {
+			all = append(all, n)
+		}
+	}
+	return all
+}
