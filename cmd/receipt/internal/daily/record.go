@@ -136,6 +136,7 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 	if s == made {
 		m.result.withheld(entries)
 		m.result.notTold(receipt.ReadUnreported(doc.Root()))
+		m.result.notRead(doc.Root().Member("metadata").Member("ignored_records"))
 	}
 	return s, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/redact"
@@ -61,10 +62,11 @@ type result struct {
 	rules    map[string]int // that withheld something, and how many values
 	redacted int            // receipts of which something was withheld
 	untold   map[string]int // in how many receipts
+	unread   map[string]int // records that were not read, by type
 }
 
 func newResult() *result {
-	return &result{count: map[status]int{}, sessions: map[string]bool{}, rules: map[string]int{}, untold: map[string]int{}}
+	return &result{count: map[status]int{}, sessions: map[string]bool{}, rules: map[string]int{}, untold: map[string]int{}, unread: map[string]int{}}
 }
 
 func (r *result) file(s status, source string, why error) {
@@ -117,6 +119,20 @@ func (r *result) notTold(list receipt.Pointers) {
 		if slices.Contains(list, g.at) {
 			r.untold[g.name]++
 		}
+	}
+}
+
+// maxUnread bounds the types of records that are counted apart.
+const maxUnread = 64
+
+// notRead adds the records of a log that were not read, by type.
+func (r *result) notRead(of canon.Node) {
+	for name, n := range of.Members() {
+		kind := name.String()
+		if _, have := r.unread[kind]; !have && len(r.unread) >= maxUnread {
+			kind = "(others)"
+		}
+		r.unread[kind] += int(n.Float())
 	}
 }
 

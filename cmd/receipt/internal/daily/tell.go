@@ -12,6 +12,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -73,6 +74,14 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 			}
 		}
 		fmt.Fprintf(&b, "%-*s%s\n", cli.LabelWidth, "not told", strings.Join(parts, ", "))
+	}
+
+	if of := t.result.unread; len(of) > 0 {
+		total := 0
+		for _, n := range of {
+			total += n
+		}
+		fmt.Fprintf(&b, "%-*s%s: %s\n", cli.LabelWidth, "not read", print.Unread(total, len(of)), t.clean(bareNames(of)))
 	}
 
 	t.rows(&b, "running", t.taskRows(growing))
@@ -167,6 +176,15 @@ func counted(of map[string]int, between string) string {
 	return strings.Join(parts, ", ")
 }
 
+// bareNames are names of a log in a sentence.
+func bareNames(of map[string]int) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		names = append(names, cli.Bare(name))
+	}
+	return strings.Join(names, ", ")
+}
+
 // writeJSON writes the result for programs.
 func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 	c := t.result.count
@@ -198,12 +216,16 @@ func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 		Counts   map[status]int `json:"counts"`
 		Withheld map[string]int `json:"withheld"`
 		NotTold  map[string]int `json:"not_told"`
+		NotRead  map[string]int `json:"not_read,omitempty"`
 		Tasks    []task         `json:"tasks"`
 		Files    []file         `json:"files"`
 		Streams  []stream       `json:"streams"`
 	}{
 		Each: "session", Ledger: t.clean(t.options.Ledger), DryRun: t.options.Look, Sessions: len(t.result.sessions), Counts: map[status]int{},
-		Withheld: t.result.rules, NotTold: t.result.untold, Tasks: []task{}, Files: []file{}, Streams: []stream{},
+		Withheld: t.result.rules, NotTold: t.result.untold, NotRead: map[string]int{}, Tasks: []task{}, Files: []file{}, Streams: []stream{},
+	}
+	for name, n := range t.result.unread {
+		text.NotRead[t.clean(name)] += n
 	}
 	if t.options.Apart {
 		text.Each = "task"
