@@ -1,12 +1,14 @@
 package attest_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/attest"
 )
 
 // TestFixtures: an attestation of a receipt has the receipt's own verdict, whichever it is,
@@ -59,6 +61,16 @@ func TestJudge(t *testing.T) {
 		if d.o.Judge(d.v, []byte(text), rep); outcome(rep) != want {
 			t.Errorf("%.40s: %s, want %s", text, outcome(rep), want)
 		}
+	}
+}
+
+// TestInvalidReceiptInside verifies that an attestation of something that does not fit the
+// schema is refuted for that, and that its signature, which nobody judged, is not checked.
+func TestInvalidReceiptInside(t *testing.T) {
+	text := bytes.Replace(payload(t, bundle(t, "valid/task.json", "", "key_2026_04")), []byte(`"cost":`), []byte(`"coste":`), 1)
+	rep := newDesk(t, receipt.Policy{}).judge(t, signed(t, attest.PayloadType, text, "key_2026_04"))
+	if outcome(rep) != "refuted schema schema_invalid" || len(rep.Signatures) != 1 || rep.Signatures[0].Status != receipt.SignatureNotChecked || rep.Signatures[0].KeyID != "key_2026_04" {
+		t.Errorf("%s, %+v", outcome(rep), rep.Signatures)
 	}
 }
 
