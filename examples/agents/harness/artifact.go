@@ -94,6 +94,9 @@ func (h *Harness) readArtifact(r *protocol.Request, of journal.Pointer) (*journa
 	told, texts := object{"artifact_id": of.ID}, map[string]string{}
 	for _, name := range []string{"kind", "mime_type", "visibility", "uri", "sha256", "workspace_id", "session_id", "task_id"} {
 		text, err := r.Text(name)
+		if err == nil {
+			err = short(r, name)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -179,3 +179,48 @@ func TestOthersMessages(t *testing.T) {
 		t.Errorf("a list of one message takes %d bytes", each)
 	}
 }
+
+// TestLongNames verifies that names, which stay in memory, are refused if they are long, and that other
+// values of any length are read from the log.
+func TestLongNames(t *testing.T) {
+	dir := t.TempDir()
+	_, c := start(t, options(t, dir))
+	c.begin()
+	long := strings.Repeat("n", 4097)
+	artifact := object{"kind": "log", "mime_type": "text/plain", "visibility": "public", "workspace_id": c.workspace}
+	for path, body := range map[string]object{
+		"/v1/workspaces":                       {"name": long, "root": "harn://x"},
+		"/v1/sessions":                         {"workspace_id": c.workspace, "persona_id": long},
+		"/v1/sessions/" + c.session + "/tasks": {"input": message("x"), "branch_id": long},
+		"/v1/artifacts":                        {"kind": "log", "mime_type": long, "visibility": "public", "workspace_id": c.workspace},
+	} {
+		if status, text := c.do("POST", path, body); status != 400 && status != 422 {
+			t.Errorf("%s: %d %.200s", path, status, text)
+		}
+	}
+
+	value := object{"long": strings.Repeat("v", 100_000)}
+	artifact["metadata"] = value
+	made := c.post("/v1/artifacts", 201, artifact)
+	session := c.ask("PATCH", "/v1/sessions/"+c.session, 200, object{"metadata": value, "summary": long}, protocol.IdempotencyHeader, "k")
+	c.ask("PATCH", "/v1/sessions/"+c.session, 200, object{"metadata": object{}, "summary": nil})
+	c = again(t, copied(t, dir), c)
+	for path, want := range map[string]object{"/v1/artifacts/" + made["id"].(string): value, "/v1/sessions/" + c.session: {}} {
+		if got := c.get(path)["metadata"]; fmt.Sprint(got) != fmt.Sprint(map[string]any(want)) {
+			t.Errorf("%s: %.100v", path, got)
+		}
+	}
+	if same := c.ask("PATCH", "/v1/sessions/"+c.session, 200, object{"metadata": value, "summary": long}, protocol.IdempotencyHeader, "k"); fmt.Sprint(same) != fmt.Sprint(session) {
+		t.Errorf("the repeated request is answered %.300v", same)
+	}
+}
+
+// copied copies the log of a harness that still runs, as a crash leaves it.
+func copied(t testing.TB, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	for _, name := range []string{"events.jsonl", "events.jsonl-head"} {
+		write(t, filepath.Join(to, name), read(t, filepath.Join(dir, name)))
+	}
+	return to
+}

@@ -79,6 +79,9 @@ func (h *Harness) createSession(w http.ResponseWriter, r *protocol.Request) erro
 		return err
 	}
 	persona, err := r.Text("persona_id")
+	if err == nil {
+		err = short(r, "persona_id")
+	}
 	if err != nil {
 		return err
 	}

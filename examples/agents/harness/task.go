@@ -205,6 +205,9 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 
 	for name, field := range map[string]**string{"persona_id": &t.PersonaID, "branch_id": &t.BranchID, "parent_task_id": &t.ParentID} {
 		text, err := r.Text(name)
+		if err == nil {
+			err = short(r, name)
+		}
 		if err != nil {
 			return nil, err
 		}

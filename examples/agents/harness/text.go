@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/protocol/journal"
 )
 
@@ -16,6 +17,23 @@ type text struct {
 	raw  json.RawMessage // of a short one, and of one that is not in the log yet
 	part journal.Part    // of a long one
 	log  *state
+}
+
+// longName is the maximum length in bytes of what a client names: names stay in memory.
+const longName = 4096
+
+// short checks that members of the body that are names are not longer than names may be.
+func short(r *protocol.Request, names ...string) error {
+	for _, name := range names {
+		text, err := r.Text(name)
+		switch {
+		case err != nil:
+			return err
+		case len(text) > longName:
+			return protocol.Invalid(name, "expected at most %d bytes", longName)
+		}
+	}
+	return nil
 }
 
 // UnmarshalJSON keeps the value. Other copies of the text keep theirs.

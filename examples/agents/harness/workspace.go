@@ -59,6 +59,9 @@ func (h *Harness) workspace(r *protocol.Request, id string) (*Workspace, error) 
 
 func (h *Harness) createWorkspace(w http.ResponseWriter, r *protocol.Request) error {
 	name, err := r.RequiredText("name")
+	if err == nil {
+		err = short(r, "name", "root")
+	}
 	if err != nil {
 		return err
 	}
@@ -87,6 +90,9 @@ func (h *Harness) updateWorkspace(w http.ResponseWriter, r *protocol.Request) er
 		return err
 	}
 	name, err := r.Text("name")
+	if err == nil {
+		err = short(r, "name")
+	}
 	if err != nil {
 		return err
 	}
