@@ -27,9 +27,9 @@ var longest = replay.MaxRequest - len(`{"message":{"parts":[{"text":"","type":"t
 // nothing ask for all of them and the program is killed again and again. The program can always be
 // opened and written to, has what it acknowledged, and keeps within its memory.
 func TestFlood(t *testing.T) {
-	kills, deaf, writers := 2, 12, 2
+	kills, deaf, writers, pause := 2, 12, 2, 500*time.Millisecond
 	if testsize.Full() {
-		kills, deaf, writers = 12, 120, 4
+		kills, deaf, writers, pause = 12, 120, 4, 2*time.Second
 	}
 	w := &world{t: t, dir: t.TempDir(), tasks: map[string]string{}}
 	w.begin()
@@ -49,7 +49,7 @@ func TestFlood(t *testing.T) {
 	peak := 0
 	for range kills {
 		connections := w.listen(session, deaf)
-		time.Sleep(time.Duration(500+mathrand.IntN(1000)) * time.Millisecond)
+		time.Sleep(pause + time.Duration(mathrand.Int64N(int64(pause))))
 		peak = max(peak, w.memory())
 		w.kill()
 		w.begin()
