@@ -31,14 +31,16 @@ func TestRefusedMCP(t *testing.T) {
 		consumed int64
 		most     bool // the count of calls may include one that was not made
 	}{
-		"no line states which calls ran": {[]string{answers("1", refusal, refusedBesides)}, "unanswered", 0, 1, true},
-		"another call ran":               {[]string{ran("2", "started"), answers("1", refusal, refusedBesides)}, "denied", 1, 0, false},
-		"it ran":                         {[]string{ran("1", "started"), answers("1", refusal, refusedBesides)}, "failed", 0, 1, false},
-		"another ran later":              {[]string{answers("1", refusal, refusedBesides), ran("2", "started")}, "denied", 1, 0, false},
-		"in short words":                 {[]string{ran("2", "started"), answers("1", refusal, `"User rejected tool use"`)}, "denied", 1, 0, false},
-		"a person, by its kind":          {[]string{kind("user-rejected")}, "denied", 1, 0, false},
-		"no person, by its kind":         {[]string{ran("1", "started"), kind("automode-unavailable")}, "denied", 0, 0, false},
-		"an error":                       {[]string{ran("2", "started"), answers("1", `"content":"no such issue","is_error":true`, `"Error: no such issue"`)}, "failed", 0, 1, false},
+		"no line states which calls ran":        {[]string{answers("1", refusal, refusedBesides)}, "unanswered", 0, 1, true},
+		"another call ran":                      {[]string{ran("2", "started"), answers("1", refusal, refusedBesides)}, "denied", 1, 0, false},
+		"it ran":                                {[]string{ran("1", "started"), answers("1", refusal, refusedBesides)}, "failed", 0, 1, false},
+		"another ran, and a line is unreadable": {[]string{ran("2", "started"), answers("1", refusal, refusedBesides), `"type":`}, "unanswered", 0, 1, true},
+		"another ran, and progress is unread":   {[]string{ran("2", "started"), `"type":"progress","data":{"type":"new"}`, answers("1", refusal, refusedBesides)}, "unanswered", 0, 1, true},
+		"another ran later":                     {[]string{answers("1", refusal, refusedBesides), ran("2", "started")}, "denied", 1, 0, false},
+		"in short words":                        {[]string{ran("2", "started"), answers("1", refusal, `"User rejected tool use"`)}, "denied", 1, 0, false},
+		"a person, by its kind":                 {[]string{kind("user-rejected")}, "denied", 1, 0, false},
+		"no person, by its kind":                {[]string{ran("1", "started"), kind("automode-unavailable")}, "denied", 0, 0, false},
+		"an error":                              {[]string{ran("2", "started"), answers("1", `"content":"no such issue","is_error":true`, `"Error: no such issue"`)}, "failed", 0, 1, false},
 	} {
 		r := recorded(t, transcript(append([]string{asks("1", "mcp__tracker__close", `{}`)}, test.lines...)...))
 		if got := r.status(0); got != test.want {
@@ -234,5 +236,32 @@ func TestWorkspaceNames(t *testing.T) {
 	}
 	if got := at("app"); got != "app" {
 		t.Errorf("a name alone is %s", got)
+	}
+}
+
+// TestRelayedAnswer verifies that the answer to an agent's call belongs to the task that asked,
+// also if a person asked for something else meanwhile.
+func TestRelayedAnswer(t *testing.T) {
+	relayed := func(line string) string {
+		return `"type":"progress","data":{"type":"agent_progress","agentId":"a1","message":{` + line + `}}`
+	}
+	prompt := func(id string) string {
+		return `"type":"user","uuid":"` + id + `","message":{"role":"user","content":"go on"}`
+	}
+	log := transcript(prompt("p1"), asks("t", "Task", `{"subagent_type":"Explore"}`), relayed(asks("w", "Bash", `{"command":"ls"}`)), prompt("p2"), relayed(answers("w", `"content":"ok"`, `null`)), said)
+	o, err := source.Survey(source.Input{Name: "s.jsonl", Reader: strings.NewReader(log)}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks := source.Tasks([]*source.Outline{o}, true)
+	if len(tasks) != 2 {
+		t.Fatalf("%d tasks", len(tasks))
+	}
+	var text strings.Builder
+	for _, s := range tasks[1].Parts[0].Spans {
+		text.WriteString(log[s.From:s.Until])
+	}
+	if strings.Contains(text.String(), "tool_result") {
+		t.Errorf("the second task has the answer: %s", text.String())
 	}
 }

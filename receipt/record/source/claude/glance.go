@@ -20,22 +20,28 @@ func Glances() func(canon.Node) story.Glance {
 		switch n.Member("type").String() {
 		case "assistant":
 			g.Spoke = !g.Aside && message.Member("model").String() != synthetic && !n.Member("isApiErrorMessage").Bool()
-			for _, b := range contents(message) {
-				if kind := b.Member("type").String(); kind == "tool_use" || kind == "mcp_tool_use" {
-					g.Asks = append(g.Asks, story.Known(b.Member("id")))
-				}
-			}
+			refer(&g, message)
+		case "progress": // an agent's message
+			refer(&g, n.Member("data").Member("message").Member("message"))
 		case "user":
-			for _, b := range contents(message) {
-				if b.Member("type").String() == "tool_result" {
-					g.Answers = append(g.Answers, story.Known(b.Member("tool_use_id")))
-				}
-			}
+			refer(&g, message)
 			if g.Perhaps = commands(n, message); !g.Aside && (g.Perhaps || asks(n, message) || asksBehind(n, message)) {
 				g.Begins = g.Key
 			}
 		}
 		return g
+	}
+}
+
+// refer notes the calls for which a message asks, and those that it answers.
+func refer(g *story.Glance, message canon.Node) {
+	for _, b := range contents(message) {
+		switch b.Member("type").String() {
+		case "tool_use", "mcp_tool_use":
+			g.Asks = append(g.Asks, story.Known(b.Member("id")))
+		case "tool_result":
+			g.Answers = append(g.Answers, story.Known(b.Member("tool_use_id")))
+		}
 	}
 }
 

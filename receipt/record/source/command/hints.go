@@ -102,7 +102,13 @@ func testOf(words []string) string {
 		words = words[2:]
 	}
 	for _, r := range runners() {
-		if of := strings.Fields(r); len(words) >= len(of) && slices.Equal(words[:len(of)], of) {
+		of := strings.Fields(r)
+		if len(words) < len(of) {
+			continue
+		}
+		last := len(of) - 1
+		name, _, _ := strings.Cut(words[last], ":") // test:unit
+		if slices.Equal(words[:last], of[:last]) && name == of[last] {
 			return r
 		}
 	}

@@ -21,6 +21,7 @@ func TestHints(t *testing.T) {
 		`CI=true /usr/bin/env npm run test -- --watch=false`:                "{[] [npm run test]}",
 		`python3 -m pytest -q && ./gradlew test # git push`:                 "{[] [pytest gradlew test]}",
 		`git`:                                    "{[] []}",
+		`mise run test:ci && npm run test:unit`:  "{[] [mise run test npm run test]}",
 		`git log | grep commit`:                  "{[] []}",
 		`"unterminated`:                          "{[] []}",
 		"cat <<EOF\nno end":                      "{[] []}",

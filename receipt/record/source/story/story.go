@@ -461,6 +461,17 @@ func (s *Story) Calls() iter.Seq[*Call] {
 	}
 }
 
+// ReadAll reports whether every line was read, and no record of a type that begins in this way
+// was passed over. Only then does the absence of a line mean anything.
+func (s *Story) ReadAll(prefix string) bool {
+	for kind := range s.ignored {
+		if strings.HasPrefix(kind, prefix) || kind == more {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.logs, (*log).lacks)
+}
+
 // HasCalls reports whether all calls of an agent were read, as whoever gave it work counts them.
 func (s *Story) HasCalls(agent string) bool {
 	h := s.handoffs.ByID[agent]
