@@ -96,7 +96,7 @@ const (
 	codeBatchNotChecked      Code = vocab.CodeBatchNotChecked
 	codeRedactionsNotChecked Code = "redactions_not_checked"
 	codeSignaturesNotChecked Code = "signatures_not_checked"
-	codeStepNotReached       Code = "step_not_reached"
+	codeStepNotReached       Code = vocab.CodeStepNotReached
 	codeUnauthenticated      Code = "unauthenticated_members"
 	codeUnknownCosigners     Code = "unknown_cosigners"
 	CodeTailNotChecked       Code = "tail_not_checked"

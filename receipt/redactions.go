@@ -43,6 +43,7 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 	default:
 		rep.pass(StepRedactions)
 		if rest := withheld - len(fields); rest > 0 {
+			rep.Withheld = rest
 			rep.NotChecked = append(rep.NotChecked, Note{Code: codeRedactionsNotChecked,
 				Detail: fmt.Sprintf("redactions: %d of %d withheld values were not disclosed", rest, withheld)})
 		}
@@ -77,6 +78,7 @@ func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, 
 }
 
 func (r *Report) notDisclosed(withheld int) {
+	r.Withheld = withheld
 	switch withheld {
 	case 0:
 		r.notApplicable(StepRedactions)

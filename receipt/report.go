@@ -31,6 +31,8 @@ type Report struct {
 	NotChecked  []Note            `json:"not_checked"`
 	Warnings    []Note            `json:"warnings"`
 
+	Withheld int `json:"-"` // values that were withheld and not disclosed
+
 	Gleaned []byte `json:"-"` // what a caller that verifies many has kept of the document beside its report; see package stream
 
 	tally   *tally // memory for the next receipt

@@ -92,6 +92,7 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 	case err != nil && !errors.As(err, &incomplete):
 		return err
 	}
+	out.Counts.Leave(s.Unchecked, s.Withheld)
 	if out.Input, err = pinned(); err != nil {
 		return err
 	}

@@ -31,6 +31,10 @@ func checkConsistent(s *Summary) error {
 		return errors.New("its codes are not of the receipts that are not verified")
 	}
 
+	if err := checkUnchecked(s); err != nil {
+		return err
+	}
+
 	placed := uint64(0)
 	for _, g := range s.Streams {
 		if placed += g.Count; g.Failures.Count > 0 && s.Verdict() == receipt.Verified {

@@ -79,6 +79,7 @@ func (m *merger) add() {
 		}
 	}
 
+	m.addUnchecked()
 	sum.SkippedCount += b.SkippedCount
 	sum.Skipped = bounded(slices.Concat(a.Skipped, b.Skipped))
 	sum.Inputs.Files += b.Inputs.Files
@@ -94,6 +95,21 @@ func (m *merger) add() {
 	}
 	if b.Finished.After(sum.Finished.Time) {
 		sum.Finished = b.Finished
+	}
+}
+
+// addUnchecked adds what two parts leave unchecked. It is not known of the whole if it is
+// not known of a part.
+func (m *merger) addUnchecked() {
+	m.Unchecked, m.Withheld = map[receipt.Code]int{}, 0
+	for _, part := range m.parts {
+		for code, n := range part.Unchecked {
+			m.Unchecked[code] += n
+		}
+		m.Withheld += part.Withheld
+	}
+	if slices.ContainsFunc(m.parts[:], func(part *Summary) bool { return part.Unchecked == nil && part.Receipts+part.Copies > 0 }) {
+		m.Unchecked, m.Withheld = nil, 0
 	}
 }
 

@@ -104,7 +104,7 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	v, idle := v.Watch()
 	return &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
-		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, roster: newRoster()}}
+		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: newRoster()}}
 }
 
 // Reports returns the reports in the order of the input, once. Each is valid
@@ -349,6 +349,11 @@ func (r *Run) joined() error {
 	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
 	for code, n := range c.Codes {
 		s.Codes[code] = int(n)
+	}
+
+	s.Unchecked, s.Withheld = map[receipt.Code]int{}, int(c.Withheld)
+	for code, n := range c.Unchecked {
+		s.Unchecked[code] = int(n)
 	}
 
 	for i := range r.options.Joined.Strands {

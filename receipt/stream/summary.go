@@ -38,6 +38,13 @@ type Summary struct {
 	// NotChecked is what nobody looked at besides what the reports list.
 	NotChecked []receipt.Note
 
+	// Unchecked counts the documents whose reports leave something unchecked, by the code of
+	// the note. Copies count each time; notes about links are in NotChecked. Withheld counts
+	// values that were withheld and not disclosed. A nil map is not known: an older version
+	// did not record it.
+	Unchecked map[receipt.Code]int
+	Withheld  int
+
 	Skipped      []Notice // inputs that are not receipts; the first MaxNotices
 	SkippedCount int
 	Inputs       Inputs
@@ -167,6 +174,7 @@ func (s *Summary) selects(stream chain.Stream) bool {
 
 // count adds a judged item.
 func (s *Summary) count(it *item) {
+	s.countUnchecked(&it.rep)
 	if it.spare() {
 		s.Copies++
 		return
@@ -184,6 +192,17 @@ func (s *Summary) count(it *item) {
 
 	if it.rep.Verdict != receipt.Verified {
 		s.Codes[it.rep.Finding().Code]++
+	}
+}
+
+// countUnchecked adds what the report of a document leaves unchecked. Copies count each
+// time, so that the sum over parts is the sum over the whole.
+func (s *Summary) countUnchecked(rep *receipt.Report) {
+	s.Withheld += rep.Withheld
+	for i, n := range rep.NotChecked {
+		if !dependsOnOthers(n.Code) && !noted(rep.NotChecked[:i], n.Code) {
+			s.Unchecked[n.Code]++
+		}
 	}
 }
 

@@ -31,6 +31,8 @@ type summaryJSON struct {
 	Streams    []streamJSON         `json:"streams"`
 	Findings   []findingJSON        `json:"findings"`
 	NotChecked []receipt.Note       `json:"not_checked"`
+	Unchecked  map[receipt.Code]int `json:"unchecked,omitzero"`
+	Withheld   int                  `json:"withheld,omitzero"`
 	Inputs     Inputs               `json:"inputs"`
 	Keys       *Keys                `json:"keys"`
 	Tool       string               `json:"tool"`
@@ -95,7 +97,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 		Version: receipt.ReportVersion, Verdict: s.Verdict(), Scope: s.Scope, Complete: s.Complete, Partial: s.Partial,
 		Receipts: s.Receipts, Verified: s.Verified, Refuted: s.Refuted, Undecided: s.Undecided, Copies: s.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: orEmpty(s.Skipped), SkippedAll: s.SkippedCount,
-		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: orEmpty(s.NotChecked),
+		Streams: []streamJSON{}, Findings: []findingJSON{}, NotChecked: orEmpty(s.NotChecked), Unchecked: s.Unchecked, Withheld: s.Withheld,
 		Inputs: s.Inputs, Keys: s.Keys, Tool: s.Tool, Started: s.Started, Finished: s.Finished, Asked: s.asked, Roster: newRosterJSON(s.roster),
 	}
 
@@ -137,7 +139,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 		Scope: j.Scope, Complete: j.Complete, Partial: j.Partial,
 		Receipts: j.Receipts, Verified: j.Verified, Refuted: j.Refuted, Undecided: j.Undecided, Copies: j.Copies,
 		Codes: map[receipt.Code]int{}, Skipped: j.Skipped, SkippedCount: j.SkippedAll,
-		NotChecked: j.NotChecked, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, asked: j.Asked,
+		NotChecked: j.NotChecked, Unchecked: j.Unchecked, Withheld: j.Withheld, Inputs: j.Inputs, Keys: j.Keys, Tool: j.Tool, Started: j.Started, Finished: j.Finished, asked: j.Asked,
 	}
 
 	for code, n := range j.Codes {

@@ -48,6 +48,7 @@ const (
 	CodeInvalidKeySet        = "invalid_key_set"
 	CodeCountMismatch        = "count_mismatch"
 	CodeBatchNotChecked      = "batch_not_checked"
+	CodeStepNotReached       = "step_not_reached"
 	CodeTornTail             = "torn_tail"
 	CodeTrailingData         = "trailing_data"
 	CodeInvalidUTF8          = "invalid_utf8"

@@ -6,8 +6,10 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -26,6 +28,7 @@ var reportTemplate string
 // Render writes the report as one file of HTML. The summary is that of the run
 // whose reports were added.
 func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
+	sum = worded(sum)
 	data, err := r.data(sum)
 	if err != nil {
 		return err
@@ -46,6 +49,14 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 		"Streams": sum.Streams[:min(len(sum.Streams), maxStreams)],
 		"Lists":   []titled{{"Refuted receipts", r.refuted}, {"Undecided receipts", r.undecided}},
 	})
+}
+
+// worded returns a summary that lists what single receipts leave unchecked with the notes
+// about the whole.
+func worded(sum *stream.Summary) *stream.Summary {
+	shown := *sum
+	shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
+	return &shown
 }
 
 // reportPolicy is the Content Security Policy (CSP 3): this script and this style,

@@ -16,6 +16,9 @@ type Counts struct {
 	Copies    int64                  `json:"copies"` // that do not count
 	Gaps      int64                  `json:"gaps"`   // documents among the receipts that state no place in a stream
 	Codes     map[receipt.Code]int64 `json:"codes"`  // of what explains each receipt that is not verified
+
+	Unchecked map[receipt.Code]int64 `json:"unchecked"` // documents that leave something unchecked, as in stream.Summary
+	Withheld  int64                  `json:"withheld"`  // values that were withheld and not disclosed
 }
 
 // Record counts a receipt once the groupings are done with it.
@@ -58,11 +61,27 @@ func (c *Counts) Add(o *Counts) {
 	c.Undecided += o.Undecided
 	c.Copies += o.Copies
 	c.Gaps += o.Gaps
-	for code, n := range o.Codes {
-		if c.Codes == nil {
-			c.Codes = map[receipt.Code]int64{}
+	c.Withheld += o.Withheld
+	add(&c.Codes, o.Codes)
+	add(&c.Unchecked, o.Unchecked)
+}
+
+// Leave counts what documents leave unchecked, as a summary of them does.
+func (c *Counts) Leave(unchecked map[receipt.Code]int, withheld int) {
+	more := map[receipt.Code]int64{}
+	for code, n := range unchecked {
+		more[code] = int64(n)
+	}
+	add(&c.Unchecked, more)
+	c.Withheld += int64(withheld)
+}
+
+func add(to *map[receipt.Code]int64, more map[receipt.Code]int64) {
+	for code, n := range more {
+		if *to == nil {
+			*to = map[receipt.Code]int64{}
 		}
-		c.Codes[code] += n
+		(*to)[code] += n
 	}
 }
 

@@ -205,9 +205,11 @@ func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) 
 				e.counts.Gap(rep.Verdict, rep.Finding().Code)
 			}
 		}
-		if _, err := run.Summary(); err != nil {
+		sum, err := run.Summary()
+		if err != nil {
 			e.t.Fatal(err)
 		}
+		e.counts.Leave(sum.Unchecked, sum.Withheld)
 	}
 	return list
 }

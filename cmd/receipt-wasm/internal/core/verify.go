@@ -8,6 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/serve/aggregate"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -143,7 +144,16 @@ func (p *printer) end(sum *stream.Summary) error {
 	}
 	p.lines = append(append(p.lines, text...), "}\n"...)
 	p.flush()
-	p.sink.Summary(text[len(`{"summary":`):])
+
+	// The report of a receipt that is alone lists what it leaves unchecked.
+	shown := *sum
+	if sum.Receipts+sum.Copies > 1 {
+		shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
+	}
+	if text, err = receipt.AppendJSON(nil, &shown); err != nil {
+		return err
+	}
+	p.sink.Summary(text)
 	p.sink.Aggregate(sums)
 	return nil
 }

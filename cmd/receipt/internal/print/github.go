@@ -8,6 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -179,7 +180,13 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 	if err := p.Interrupted(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(p.w, new(Totals).Line(s))
+
+	var b bytes.Buffer
+	for _, n := range append(openNotes(s), headline.Unchecked(s.Unchecked, s.Withheld)...) {
+		fmt.Fprintf(&b, "not checked: %s\n", cli.EscapeLine(n.Detail))
+	}
+	fmt.Fprintln(&b, new(Totals).Line(s))
+	_, err := p.w.Write(b.Bytes())
 	return err
 }
 

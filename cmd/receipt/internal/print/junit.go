@@ -7,6 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -30,6 +31,7 @@ type junitSuite struct {
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
 	Errors   int         `xml:"errors,attr"`
+	Skipped  int         `xml:"skipped,attr,omitempty"`
 	Cases    []junitCase `xml:"testcase"`
 }
 
@@ -38,6 +40,11 @@ type junitCase struct {
 	Name    string      `xml:"name,attr"`
 	Failure *junitCause `xml:"failure,omitempty"`
 	Error   *junitCause `xml:"error,omitempty"`
+	Skipped *junitSkip  `xml:"skipped,omitempty"`
+}
+
+type junitSkip struct {
+	Message string `xml:"message,attr"`
 }
 
 type junitCause struct {
@@ -104,6 +111,9 @@ func (p *junitPrinter) add(c junitCase) {
 	}
 
 	c.Class, c.Name = cli.EscapeLine(c.Class), cli.EscapeLine(c.Name)
+	if c.Skipped != nil {
+		c.Skipped.Message = cli.EscapeLine(c.Skipped.Message)
+	}
 	for _, cause := range []*junitCause{c.Failure, c.Error} {
 		if cause != nil {
 			cause.Message = cli.EscapeLine(cause.Message)
@@ -123,6 +133,13 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 	}
 	for _, n := range s.Inputs.Unreadable {
 		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: n.Detail}})
+	}
+
+	// What was not checked is a skipped case, so that the suite differs from one in which
+	// everything was checked.
+	for _, n := range append(openNotes(s), headline.Unchecked(s.Unchecked, s.Withheld)...) {
+		p.suite.Skipped++
+		p.add(junitCase{Class: "not checked", Name: n.Detail, Skipped: &junitSkip{n.Detail}})
 	}
 
 	// A suite without cases would pass, and nothing was verified.

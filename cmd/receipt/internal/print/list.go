@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -215,6 +216,11 @@ func isUnused(c receipt.Code) bool {
 	return c == receipt.CodeEvidenceUnused || c == "disclosure_unbound"
 }
 
+// openNotes returns the notes about the input as a whole that decide nothing.
+func openNotes(s *stream.Summary) []receipt.Note {
+	return slices.DeleteFunc(slices.Clone(s.NotChecked), receipt.Note.Undecides)
+}
+
 // maxGroups bounds what inputs with ever new causes can make us remember.
 const maxGroups = 1000
 
@@ -346,6 +352,10 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 			text += " (--expect-head or --checkpoint)"
 		}
 		Footer(b, label, text)
+		label = ""
+	}
+	for _, n := range headline.Unchecked(s.Unchecked, s.Withheld) {
+		Footer(b, label, n.Detail)
 		label = ""
 	}
 }

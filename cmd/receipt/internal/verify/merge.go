@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -250,6 +251,12 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 		}
 	}
 
+	for _, n := range headline.Unchecked(s.Unchecked, s.Withheld) {
+		open = append(open, n.Detail)
+	}
+	if s.Unchecked == nil && s.Receipts > 0 {
+		open = append(open, "what single receipts leave unchecked: a report of an older version does not record it")
+	}
 	footers(b, "not checked", open)
 	p.Skipped(b, s)
 

@@ -32,7 +32,7 @@ export function renderSummary(summary, findings, aggregate) {
 
 const sayings = new Map([
   ["Verified", "Every receipt was verified: nobody changed one, and their issuers vouch for them."],
-  ["Intact", "Every receipt fits its own hash. Who wrote them was not checked."],
+  ["Intact", "Every receipt fits its own hash. No signature was checked, so who wrote them is not known."],
   ["Refuted", "Do not rely on this as a whole: at least one part of it is false."],
   ["Undecided", "Nothing was found to be false, but not everything that was asked for was shown."],
 ]);
