@@ -41,8 +41,8 @@ func inlining() []string {
 	} {
 		flags = append(flags, "-gcflags="+hot+"=")
 	}
-	for _, cold := range []string{"archive", "attest", "batch", "headline", "keys", "kind", "serve/aggregate"} { // of those, what has no loop over the bytes of JSON receipts
-		flags = append(flags, "-gcflags=github.com/receiptkit/receiptkit/receipt/"+cold+"=-l")
+	for _, cold := range []string{"", "/archive", "/attest", "/batch", "/headline", "/keys", "/kind", "/serve/aggregate", "/stream"} { // of those, what has no loop over the bytes of JSON receipts
+		flags = append(flags, "-gcflags=github.com/receiptkit/receiptkit/receipt"+cold+"=-l")
 	}
 	return flags
 }
