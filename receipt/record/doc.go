@@ -24,8 +24,9 @@
 // delivered again counts once. One that is out of order, or missing, that another
 // content has under the same id, or that comes after the end and would have
 // changed the receipt ends the recording with an [event.Error], and there is no draft:
-// a receipt never leaves out silently what was refused. Kinds and members that
-// this version does not know are ignored, as the protocol demands, and counted.
+// a receipt never leaves out silently what was refused. Members that this version does
+// not know are ignored, as the protocol demands, and counted. Events of kinds that it
+// does not know are counted too, and make the lists and counts of the draft lower bounds.
 // Events of other tasks are passed over and counted when Options.TaskID says
 // which is meant; otherwise they are an error.
 //

@@ -38,8 +38,10 @@ id is taken as it is given. The receipt's id then has object and id after the ta
 One task's, a JSON object a line, in the order of ` + "`sequence`" + `. An event that is delivered
 again counts once. These end the recording, and there is no draft: an event out of order,
 a sequence of the task that is left out, one id with two contents, a state that the task
-cannot go to, a second submission, an event after the end that would have changed the receipt. Unknown kinds
-and unknown members are ignored and counted. Without ` + "`--task`" + ` a log is of one task, and
+cannot go to, a second submission, an event after the end that would have changed the receipt. Unknown
+members of a payload are ignored and counted. An event of an unknown kind may state an action: it is
+counted in ` + "`metadata.ignored_records`" + `, and every list and count of the draft is then a lower
+bound (` + "`metadata.at_least`" + `). Without ` + "`--task`" + ` a log is of one task, and
 without ` + "`--session`" + ` of one session. Events of a compaction or a branch that name no task
 are the task's when they name its session.
 
@@ -49,6 +51,9 @@ out are ` + "`receipt.*`" + `, which issuing makes, and what came after the end.
 writes just those bytes, also when the events were made of frames.
 
 ## Digests and money
+
+A digest that is abbreviated for people, such as ` + "`3a7b…`" + `, does not tell which one it is: its member
+is unreported, unless another line has the whole digest.
 
 Digests of JSON values are the SHA-256 of their RFC 8785 form (` + "`metadata.hash_profile`" + `:
 ` + "`" + HashProfile + "`" + `); files are hashed as they are. ` + "`evidence_hash`" + ` is that of
@@ -209,6 +214,7 @@ Pointers, sorted:
 | ~at_least~ | those of ~unreported~ that hold a sum or a list that was told in part, such as a total when one call of a model told no cost |
 | ~at_most~ | numbers that hold what may not be the task's: calls that were asked for and of which nothing else is told, the account of a session that had earlier turns, a span that ended twice in other words, a turn, agent or task whose cost may be that of the calls in it once more |
 | ~estimated~ | amounts that the source reckons, and that are no bill |
+| ~ignored_records~ | not places: how many records of each type were not read. Frames and their content, events, and kinds of spans count that no table of this page names |
 | ~arguments_differ_from_approved~ | calls that ran with other arguments than any approval of them; the call has ~approved_input_hash~ beside its ~input_hash~ |
 
 Unreported can be ~/cost/total~, ~/cost/provider_breakdown/N/~ ~amount~, ~provider~ and

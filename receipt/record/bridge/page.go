@@ -34,6 +34,10 @@ is called (`+"`interrupt_immediate`, `interrupt`"+`), after a step (`+"`finish_s
 `+"`after_current_operation`"+`), or else when the work is done; a daemon that waits is woken
 by any of them.
 
+A frame without an event, below, is known to be harmless. A frame of a type that the table does not
+have, or a block of the content of a call that is not `+"`content`, `diff`, or `terminal`"+`, may state an
+action. Such frames are recorded together, by type, before the end of the task.
+
 | frame | event | rule |
 |---|---|---|
 `)

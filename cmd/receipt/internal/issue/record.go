@@ -329,7 +329,7 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 		kinds = ": " + strings.Join(c.UnknownKinds, ", ")
 	}
 
-	add(c.Unknown, "event of an unknown kind, in the digest of the log only"+kinds, "events of unknown kinds, in the digest of the log only"+kinds)
+	add(c.Unknown, "event of an unknown kind was not read, so lists and counts are lower bounds"+kinds, "events of unknown kinds were not read, so lists and counts are lower bounds"+kinds)
 	add(c.UnknownMembers, "unknown member of a payload was ignored", "unknown members of payloads were ignored")
 	add(c.OtherTasks, "event of another task, or of none, was passed over", "events of other tasks, or of none, were passed over")
 	add(c.Retold, "event is told again from another task: it gives materials and times, and no deeds", "events are told again from another task: they give materials and times, and no deeds")
@@ -337,7 +337,7 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 	add(c.Repeated, "event came again", "events came again")
 	add(c.Late, "event came after the end and says nothing for the receipt", "events came after the end and say nothing for the receipt")
 	add(c.Gaps, "sequence of another resource leaves numbers out", "sequences of other resources leave numbers out")
-	add(c.Frames.Unknown, "frame of an unknown method or update was ignored", "frames of unknown methods or updates were ignored")
+	add(c.Frames.Unknown, "frame of an unknown type was not read, so lists and counts are lower bounds", "frames of unknown types were not read, so lists and counts are lower bounds")
 	add(c.Frames.OtherSessions, "frame of another session was passed over", "frames of other sessions were passed over")
 	add(c.Frames.Replayed, "update told an earlier turn of the session that was loaded, and was passed over", "updates told earlier turns of the session that was loaded, and were passed over")
 	add(c.Frames.Dropped, "member of an update of a worker has no place in a receipt", "members of updates of workers have no place in a receipt")
