@@ -101,7 +101,7 @@ func sound(s *story.Story, message canon.Node) bool {
 		ok = ok && b.Kind() == canon.KindObject && b.Member("type").Kind() == canon.KindString
 	}
 	if !ok {
-		s.Garbled()
+		s.Lacks(story.GarbledPart)
 	}
 	unreadBlocks(s, message)
 	return ok
@@ -141,7 +141,7 @@ func ask(s *story.Story, b canon.Node, agent string) {
 		s.AtLeast("/side_effects/a2a_handoffs")
 	}
 	if id == "" {
-		s.Nameless()
+		s.Lacks(story.CallWithoutID)
 		return
 	}
 	c := s.Call(id)
@@ -222,7 +222,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 	id := s.Name(block.Member("tool_use_id"))
 	c := s.Known(id)
 	if id == "" || c == nil {
-		s.Orphan()
+		s.Lacks(story.ResultWithoutCall)
 		return
 	}
 

@@ -253,14 +253,13 @@ func (t *Stream) result(n canon.Node, x *session) {
 	}
 	denials := n.Member("permission_denials")
 	if !event.Absent(denials) && denials.Kind() != canon.KindArray {
-		s.Garbled()
+		s.Lacks(story.GarbledPart)
 	}
 	for _, d := range denials.Elements() {
 		if c := s.Known(s.Name(d.Member("tool_use_id"))); c != nil {
 			c.Refused()
 		} else {
-			s.Note("denials_without_call")
-			s.AtLeast("/side_effects/tool_calls", "/autonomy_budget/consumed/tool_calls")
+			s.Lacks(story.DenialWithoutCall)
 		}
 	}
 	t.account(n, x)
@@ -312,7 +311,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 		if use.Told() {
 			models = append(models, use)
 		} else {
-			t.s.Garbled()
+			t.s.Lacks(story.GarbledPart)
 		}
 	}
 	if len(models) > 0 {
@@ -400,7 +399,7 @@ func (t *Stream) tell(x *session, priced bool) {
 
 	// A run without a result: lines tell what they knew when a message began.
 	if x.nameless {
-		s.Unmeasured()
+		s.Lacks(story.MessageWithoutID)
 	}
 	for _, m := range x.open {
 		message, _ := s.Message(m.id)

@@ -140,7 +140,7 @@ func (t *Transcript) took(message canon.Node, agent string) {
 	s := t.s
 	id := s.Name(message.Member("id"))
 	if id == "" {
-		s.Unmeasured()
+		s.Lacks(story.MessageWithoutID)
 		return
 	}
 	m, fresh := s.Message(id)
@@ -312,7 +312,7 @@ func (t *Transcript) End() {
 	// An agent of which there is no file made calls that are not here, and where nothing says
 	// which agent it was, nobody can say that there is one.
 	if s.Nobodys() && t.side.lines == 0 {
-		s.Partial()
+		s.Lacks(story.PartMissing)
 	}
 	for _, agent := range slices.Concat(s.Handed(), slices.Sorted(maps.Keys(t.nested))) {
 		switch {

@@ -33,7 +33,7 @@ func newDeeds(s *story.Story) *deeds {
 func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	s, id := d.s, d.s.Name(p.Member("call_id"))
 	if id == "" {
-		s.Nameless()
+		s.Lacks(story.CallWithoutID)
 		return
 	}
 	c, tool := s.Call(id), s.Name(p.Member("name"))
@@ -68,7 +68,7 @@ func (d *deeds) answer(p canon.Node) {
 	s, id := d.s, d.s.Name(p.Member("call_id"))
 	c := s.Known(id)
 	if id == "" || c == nil {
-		s.Orphan()
+		s.Lacks(story.ResultWithoutCall)
 		return
 	}
 	d.unwrap(id)
@@ -108,7 +108,7 @@ func (d *deeds) ended(kind string, p canon.Node) {
 func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	s := d.s
 	if id == "" {
-		s.Nameless()
+		s.Lacks(story.CallWithoutID)
 		return nil
 	}
 	c := s.Call(id)
@@ -229,8 +229,7 @@ func (d *deeds) unwrap(id string) {
 func (d *deeds) unlisted() {
 	s := d.s
 	for range d.searches {
-		s.Note("web_searches_without_id")
-		s.AtLeast("/side_effects/tool_calls", "/side_effects/network_egress", "/autonomy_budget/consumed/tool_calls")
+		s.Lacks(story.SearchWithoutID)
 	}
 }
 

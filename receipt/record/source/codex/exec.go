@@ -89,8 +89,7 @@ func (x *Exec) complete(l *line) {
 		x.s.Note("turns_told_again")
 		return
 	default:
-		x.s.Note("turns_without_their_beginning")
-		x.s.Partial()
+		x.s.Lacks(story.TurnWithoutBeginning)
 	}
 	x.state, x.completed = "completed", l.sum
 	x.took(l)
@@ -116,14 +115,13 @@ func (x *Exec) call(i *item, tool string) {
 	s, id := x.s, story.Joined(x.s, i.id)
 	if x.turn == 0 { // the log was cut where it began
 		x.turn = 1
-		s.Note("turns_without_their_beginning")
-		s.Partial()
+		s.Lacks(story.TurnWithoutBeginning)
 	}
 	if x.turn > 1 && id != "" {
 		id = story.Joined(s, fmt.Sprintf("turn_%d/%s", x.turn, id))
 	}
 	if id == "" {
-		s.Nameless()
+		s.Lacks(story.CallWithoutID)
 		return
 	}
 	c := s.Call(id)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
 // Runs are those of which the lines were read: from the one that names the thread, or from
@@ -115,6 +116,6 @@ func (r *runs) settle() {
 func (r *runs) copied() {
 	r.exec.s.Note("runs_told_again")
 	if !slices.ContainsFunc(r.waiting, func(l *line) bool { return l.took }) {
-		r.exec.s.Partial()
+		r.exec.s.Lacks(story.PartMissing)
 	}
 }

@@ -107,7 +107,7 @@ func (r *Reader) sound(list canon.Node) {
 
 // garbled counts what may have told anything: a time and a decision, too.
 func (r *Reader) garbled() {
-	r.s.Garbled()
+	r.s.Lacks(story.GarbledPart)
 	r.s.Partly, r.undecided = true, true
 }
 
@@ -158,8 +158,7 @@ func cmpNode(a, b canon.Node) canon.Node {
 func (r *Reader) callOf(a attributes) *story.Call {
 	s, id := r.s, a.text(r.s, "tool_use_id", "call_id")
 	if id == "" {
-		s.Note("events_without_a_call")
-		s.AtLeast("/side_effects/tool_calls", "/autonomy_budget/consumed/tool_calls")
+		s.Lacks(story.EventWithoutCall)
 		return nil
 	}
 	c := s.Call(id)
@@ -189,8 +188,7 @@ func (r *Reader) decided(a attributes) {
 		}
 	default:
 		if person { // in a word that is not known
-			s.Note("other_decisions")
-			s.AtLeast("/approvals")
+			s.Lacks(story.OtherDecision)
 		}
 	}
 }
@@ -339,8 +337,7 @@ func (r *Reader) span(n canon.Node) {
 	x.http = !a.get("http.request.method", "http.method").IsZero()
 	r.spans[key] = x
 	if embeds(a) && usageOf(a).Told() { // a model read more than its calls say
-		s.Note("embeddings")
-		s.AtLeast("/autonomy_budget/consumed/input_tokens")
+		s.Lacks(story.Embedding)
 	}
 	if kind := unreadSpan(s, a, x.class); kind != "" {
 		s.Ignored(kind)
@@ -352,7 +349,7 @@ func (r *Reader) span(n canon.Node) {
 	case toolCall:
 		id := callID(a, s, key)
 		if id == "" {
-			s.Nameless()
+			s.Lacks(story.CallWithoutID)
 			return
 		}
 		r.tool(a, id)
@@ -378,8 +375,7 @@ func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh boo
 		s.Note("repeated_spans")
 		return key, words, false
 	default:
-		s.Note("spans_of_one_id")
-		s.Partial()
+		s.Lacks(story.SpansOfOneID)
 		return key, words, false
 	}
 	return key, words, true

@@ -65,7 +65,6 @@ type Story struct {
 	missing   []string // agents of which no log was read
 	estimated bool
 	decided   bool // approvals are told
-	orphans   bool // results without their calls
 	endless   bool // a log has a last line that cannot be read
 	over      bool // lines tell when the task was over
 
@@ -392,45 +391,15 @@ func (s *Story) Passed() Passed {
 // took is not all here.
 func (s *Story) Missing(agent string) {
 	s.missing = Once(s.missing, agent)
-	s.Partial()
+	s.Lacks(PartMissing)
 }
 
-// Partial says that a part of what was done and taken is not told.
-func (s *Story) Partial() { s.AtLeast(gaps()...) }
-
-// Garbled counts a part of a line that is of another type than such lines have it: what it
-// was to tell is not here.
-func (s *Story) Garbled() {
-	s.Note("garbled_parts")
-	s.Partial()
-}
-
-// Orphan counts a result of a call for which no line asks: what was asked, and what the
-// model took to ask it, is not here.
-func (s *Story) Orphan() {
-	s.orphans = true
-	s.Note("results_without_call")
-}
-
-// Nameless counts a call without an id, which no list of calls can name, and of which a
-// result cannot be told from others.
-func (s *Story) Nameless() {
-	s.Note("calls_without_an_id")
-	s.AtLeast("/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/autonomy_budget/consumed/tool_calls")
-}
-
-// Unmeasured counts a message without an id: whether another line tells what it took is not
-// known.
-func (s *Story) Unmeasured() {
-	s.Note("messages_without_an_id")
-	s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
-}
-
-// gaps are the places of the receipt of which there is more when a part of a log is not
-// here.
-func gaps() []string {
-	return []string{"/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/side_effects/a2a_handoffs",
-		"/autonomy_budget/consumed/tool_calls", "/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens"}
+// Lacks counts a gap.
+func (s *Story) Lacks(g Gap) {
+	if g != PartMissing {
+		s.Note(string(g))
+	}
+	s.AtLeast(g.leaves()...)
 }
 
 // Call returns the call of an id.
@@ -494,7 +463,7 @@ func (s *Story) Prompt(line string, words canon.Node) { s.prompts.add(s, line, w
 // it there.
 func (s *Story) Publish(kind, url, tool string) {
 	if !event.IsHTTP(url) {
-		s.Garbled()
+		s.Lacks(GarbledPart)
 		return
 	}
 	if p, fresh := s.published.entry(s, url); fresh {

@@ -123,8 +123,8 @@ func (t *teller) missing(o *object) {
 			break
 		}
 	}
-	if s.orphans || slices.ContainsFunc(s.logs, (*log).lacks) { // whatever stood there is not told
-		floor = append(floor, gaps()...)
+	if slices.ContainsFunc(s.logs, (*log).lacks) { // whatever stood there is not told
+		floor = append(floor, PartMissing.leaves()...)
 	}
 
 	o.texts("unreported", slices.Compact(slices.Sorted(slices.Values(append(untold, floor...)))))
