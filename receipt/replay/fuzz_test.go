@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -99,6 +100,7 @@ func deeds() (list []struct {
 // FuzzReplay: of any deeds in any order, with any of the answers swapped, what is told
 // again can be recorded, and its receipt is that of this replay.
 func FuzzReplay(f *testing.F) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each input takes a small heap, and is garbage then
 	all := deeds()
 	for i := range all {
 		f.Add([]byte{byte(i), byte(i), byte(i + 7)}, []byte{1, 0, 2, 3}, byte(i))

@@ -288,7 +288,7 @@ func ofSource(s *subject, d difference) finding {
 	switch {
 	case isLog && name == "sha256" && d.a.IsZero(), d.a.IsZero() && d.b.Member("kind").String() == "event_log":
 		f.outcome, f.detail = undecided, "the receipt that was given for the source does not state the digest of its log"
-	case isLog && name != "sha256", i >= 0 && name == "uri", strings.HasPrefix(d.at, "/side_effects/fs_writes/"), strings.HasPrefix(d.at, "/redactions"),
+	case isLog && name != "" && name != "sha256", i >= 0 && name == "uri", strings.HasPrefix(d.at, "/side_effects/fs_writes/"), strings.HasPrefix(d.at, "/redactions"),
 		strings.HasPrefix(d.at, "/subject/") && s.got.Identifiers.TaskID != "", d.at == "/identifiers/task_id" && d.a.IsZero(), s.withheld(d.at), alike(d):
 		f.outcome = informs
 	case d.b.IsZero() && slices.Contains(optional(), d.at):

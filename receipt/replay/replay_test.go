@@ -501,6 +501,39 @@ func TestCheckSource(t *testing.T) {
 	}
 }
 
+// TestEachMemberOfTheSource verifies that no other receipt passes for that of the source.
+func TestEachMemberOfTheSource(t *testing.T) {
+	s := garden()
+	p := plan(t, readLog(t, s.bytes()), ``)
+	doc := sealed(t, recorded(t, events(t, p, replay.Run{TaskID: "task_2"})))
+	text, err := json.Marshal(recorded(t, [][]byte{s.bytes()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		at    string
+		value any
+	}{
+		{"/identifiers/task_id", "task_9"}, {"/identifiers/session_id", "another"}, {"/identifiers/workspace_ref", "another"}, {"/trust/policy_ref", "another"}, {"/trust/end_tier", "shadow"},
+		{"/lifecycle/started_at", "2026-01-01T00:00:03Z"}, {"/lifecycle/final_state", "CANCELED"}, {"/model_route/chosen_model/model", "another"}, {"/cost/total", 9.5},
+		{"/side_effects/tool_calls/0/status", "failed"}, {"/final_artifacts/0/artifact_id", "another"}, {"/replay_input/materials/1/sha256", "sha256:" + strings.Repeat("a", 64)},
+		{"/replay_input/materials/0/sha256", "sha256:" + strings.Repeat("a", 64)},
+	} {
+		source, ok := issued(t, nil, text, change{c.at, func(d members) { put(d, c.at, c.value) }})
+		if !ok {
+			t.Fatalf("%s is no receipt", c.at)
+		}
+		v, rep := judge(), new(receipt.Report)
+		v.Verify(doc, rep)
+		if err := p.Check(v, rep, doc, source); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(findings(rep), ", "); !strings.HasPrefix(got, "replay_source_mismatch /metadata/source_task_id") {
+			t.Errorf("%s: %s", c.at, got)
+		}
+	}
+}
+
 // TestLogMayNotChange: what is read again is what was read.
 func TestLogMayNotChange(t *testing.T) {
 	text := garden().bytes()

@@ -74,7 +74,7 @@ lists the key in metadata.overrides_unused, and has no delta for it.`,
 // noteUnused names the overrides that replaced nothing.
 func noteUnused(e *cli.Env, p *replay.Plan) {
 	for _, key := range p.Unmatched() {
-		fmt.Fprintf(e.Notes(), "receipt: note: %s\n", cli.EscapeLine(fmt.Sprintf("override.%s replaced nothing: nothing in the log has this key", key)))
+		fmt.Fprintf(e.Notes(), "receipt: note: %s\n", cli.EscapeLine(e.WithoutSecrets(fmt.Sprintf("override.%s replaced nothing: nothing in the log has this key", key))))
 	}
 }
 
