@@ -1,10 +1,13 @@
 package protocol
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
 )
 
 // A Client is the sender of a request. The zero value is nobody: it has no scope and sees
@@ -50,6 +53,42 @@ func (c *Client) Permits(s Scope) bool {
 		return c.AllScopes && c.Reach.All()
 	}
 	return c.AllScopes || slices.Contains(c.Scopes, s)
+}
+
+// Sees reports whether the client may see values of a visibility.
+func (c *Client) Sees(visibility string) bool {
+	switch visibility {
+	case "public":
+		return true
+	case "internal":
+		return c.Permits(InternalRead)
+	}
+	return c.Permits(ReceiptOnlyRead)
+}
+
+// Visible returns what the client may see of a JSON text. Parts of messages, artifacts, and
+// other objects have a member visibility. Everybody may see the value "public", and clients
+// with the scope [InternalRead] the value "internal"; any other value requires
+// [ReceiptOnlyRead]. An object that the client may not see is removed from its array;
+// elsewhere, only its members id, object, and visibility are kept, if they are strings. A text without such
+// objects is returned unchanged.
+//
+// A [Mux] calls it for each JSON answer and each event. A harness calls it for what it passes
+// on to others, such as a model: new(Client).Visible returns what is public.
+func (c *Client) Visible(text []byte) ([]byte, error) {
+	if c.Permits(InternalRead) && c.Permits(ReceiptOnlyRead) {
+		return text, nil
+	}
+
+	doc := new(canon.Document)
+	if err := doc.Parse(text, canon.Limits{Bytes: len(text), Depth: 10_000}); err != nil {
+		return nil, Internal(err, "what the client may see could not be determined")
+	}
+	v := view{client: c}
+	if v.value(doc.Root()); v.hidden == 0 {
+		return text, nil
+	}
+	return append(v.text, text[len(bytes.TrimRight(text, "\n")):]...), nil
 }
 
 // Repeats returns nil if requests of the client may have an Idempotency-Key, and otherwise

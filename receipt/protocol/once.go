@@ -24,7 +24,7 @@ func once(x *exchange, serve Handler) error {
 	case err != nil:
 		return err
 	case key == "":
-		return serve(x.w, r)
+		return serve(counted{x.w, x}, r)
 	}
 	if err := r.Client.Repeats(); err != nil {
 		return err
@@ -98,6 +98,11 @@ func give(x *exchange, a *Answer) error {
 	body, err := a.body()
 	if err != nil {
 		return Internal(err, "what was answered before cannot be read")
+	}
+	if a.Header.Get("Content-Type") == MediaJSON {
+		if body, err = x.r.Client.Visible(body); err != nil {
+			return err
+		}
 	}
 	if a.Stored != nil {
 		if err := x.hold(int64(len(body))); err != nil {

@@ -62,6 +62,9 @@ func WriteList[T any](w http.ResponseWriter, p Page, items []T, last string, mor
 	var page sheet
 	for _, item := range items {
 		text, err := textOf(item)
+		if err == nil {
+			text, err = visible(w, MediaJSON, text)
+		}
 		if err != nil {
 			return err
 		}
@@ -106,7 +109,7 @@ func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) 
 		}
 		fits := false
 		if len(page.items) < p.Limit {
-			if fits, err = page.take(item, r.Hold); err != nil {
+			if fits, err = page.take(r, item); err != nil {
 				return err
 			}
 		}

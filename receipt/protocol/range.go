@@ -53,7 +53,7 @@ func readRange(r *Request, log Log, last string, limit int, page *sheet) (next s
 		for _, e := range events {
 			fits := false
 			if len(page.items) < limit {
-				if fits, err = page.take(e.JSON, r.Hold); err != nil {
+				if fits, err = page.take(r, e.JSON); err != nil {
 					return "", err
 				}
 			}

@@ -14,11 +14,15 @@ const (
 	ArtifactsRead  Scope = "artifacts:read"
 	ArtifactsWrite Scope = "artifacts:write"
 	ReceiptsRead   Scope = "receipts:read"
+
+	// What is not public. Without these scopes, a client does not see it in any answer.
+	InternalRead    Scope = "internal:read"
+	ReceiptOnlyRead Scope = "receipt_only:read"
 )
 
 // Scopes returns the scopes of the protocol.
 func Scopes() []Scope {
-	return []Scope{SessionsRead, SessionsWrite, TasksRead, TasksWrite, EventsRead, ArtifactsRead, ArtifactsWrite, ReceiptsRead}
+	return []Scope{SessionsRead, SessionsWrite, TasksRead, TasksWrite, EventsRead, ArtifactsRead, ArtifactsWrite, ReceiptsRead, InternalRead, ReceiptOnlyRead}
 }
 
 // Operator is of routes that tell about all clients together. No key can have it: only one

@@ -18,17 +18,20 @@ type sheet struct {
 	size  int
 }
 
-// take adds an item, for which hold takes memory, and reports whether the item fits. The first
-// item always fits, unless there is no memory for it.
-func (s *sheet) take(item any, hold func(int64) error) (fits bool, err error) {
+// take adds what the client of a request may see of an item, takes memory for it, and reports
+// whether the item fits. The first item always fits, unless there is no memory for it.
+func (s *sheet) take(r *Request, item any) (fits bool, err error) {
 	text, err := textOf(item)
+	if err == nil {
+		text, err = r.Client.Visible(text)
+	}
 	switch {
 	case err != nil:
 		return false, err
 	case s.size > 0 && s.size+len(text) > maxSheet:
 		return false, nil
 	}
-	if err := hold(int64(len(text))); err != nil {
+	if err := r.Hold(int64(len(text))); err != nil {
 		if len(s.items) > 0 { // a shorter page is a page, too
 			err = nil
 		}

@@ -51,7 +51,7 @@ func WriteStream(w http.ResponseWriter, r *Request, log Log) error {
 	}
 
 	m := r.exchange.mux
-	s := &streamer{w: w, flush: http.NewResponseController(w).Flush, log: log, last: last, left: r.Context().Done(), closing: m.closing, admitted: r.exchange.admitted, take: r.exchange.takePage}
+	s := &streamer{w: w, flush: http.NewResponseController(w).Flush, log: log, last: last, left: r.Context().Done(), closing: m.closing, admitted: r.exchange.admitted, visible: r.Client.Visible, take: r.exchange.takePage}
 	if err := s.flush(); err != nil {
 		return Internal(err, "a stream cannot be sent here")
 	}
@@ -88,7 +88,8 @@ type streamer struct {
 	left    <-chan struct{} // closed when the client has left
 	closing <-chan struct{} // closed when the Mux is
 
-	admitted func() bool // the client would still be let in
+	admitted func() bool                  // the client would still be let in
+	visible  func([]byte) ([]byte, error) // what the client may see of an event
 
 	// take takes memory for so many bytes until they are sent; nil: there is none yet.
 	take func(n int64) (give func())
@@ -190,7 +191,7 @@ func (s *streamer) beat() error {
 }
 
 // send sends a page.
-func (s *streamer) send(page []Event) error {
+func (s *streamer) send(page []Event) (err error) {
 	for _, e := range page {
 		if s.over() {
 			return nil
@@ -199,6 +200,9 @@ func (s *streamer) send(page []Event) error {
 		// A log that gives the same event again would be told for ever.
 		if e.ID == s.last {
 			return fmt.Errorf("protocol: the log gives the event %.80q after itself", e.ID)
+		}
+		if e.JSON, err = s.visible(e.JSON); err != nil {
+			return err
 		}
 		frame, err := AppendFrame(s.frame[:0], e)
 		if err != nil {

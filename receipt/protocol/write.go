@@ -18,9 +18,13 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	return Write(w, status, MediaJSON, append(text, '\n'))
 }
 
-// Write answers with a body of a media type. The error is an *[Error] that says that there is no
+// Write answers with a body of a media type: of JSON, what the client may see ([Client.Visible]). The error is an *[Error] that says that there is no
 // memory for the body until others have read theirs ([Limits].Answers): then nothing was written.
 func Write(w http.ResponseWriter, status int, media string, body []byte) error {
+	body, err := visible(w, media, body)
+	if err != nil {
+		return err
+	}
 	if err := room(w, len(body)); err != nil {
 		return err
 	}

@@ -163,7 +163,7 @@ func isDigest(text string) bool {
 
 // artifact finds the one of an id that the client may see.
 func (h *Harness) artifact(r *protocol.Request, id string) (*Artifact, error) {
-	if a := read(&h.state, &h.state.artifacts, id); a != nil && h.sees(r, a.WorkspaceID) {
+	if a := read(&h.state, &h.state.artifacts, id); a != nil && h.sees(r, a.WorkspaceID) && r.Client.Sees(a.Visibility) {
 		return a, nil
 	}
 	return nil, protocol.NotFound()
@@ -209,6 +209,6 @@ func (h *Harness) listArtifacts(w http.ResponseWriter, r *protocol.Request) erro
 	groups := []string{r.Query["task_id"], r.Query["session_id"], r.Query["workspace_id"]}
 	return protocol.WriteItems(w, r, list(&h.state, &h.state.artifacts, groups...), func(a *Artifact) string { return a.ID },
 		func(a *Artifact) bool {
-			return h.sees(r, a.WorkspaceID) && fits(r.Query["workspace_id"], &a.WorkspaceID) && fits(r.Query["session_id"], a.SessionID) && fits(r.Query["task_id"], a.TaskID)
+			return h.sees(r, a.WorkspaceID) && r.Client.Sees(a.Visibility) && fits(r.Query["workspace_id"], &a.WorkspaceID) && fits(r.Query["session_id"], a.SessionID) && fits(r.Query["task_id"], a.TaskID)
 		})
 }

@@ -503,7 +503,6 @@ func TestRecordable(t *testing.T) {
 
 	many := make([]int, 1<<20)
 	c.post("/v1/sessions/"+c.session+"/tasks", 400, object{"input": object{"many": many}})
-	c.post("/v1/sessions/"+c.session+"/tasks", 400, object{"input": message("a"), "persona_id": strings.Repeat("p", 5000)})
 	asks := c.submit("/ask how many?")
 	c.reach(asks, "INPUT_REQUIRED")
 	c.post("/v1/artifacts", 400, object{"kind": "log", "mime_type": "text/plain", "visibility": "public", "task_id": asks, "uri": strings.Repeat("u", 5000)})
@@ -537,4 +536,20 @@ func TestManySessions(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// TestUnimplemented verifies that a request which names what this harness does not have is
+// refused, rather than repeated in a receipt.
+func TestUnimplemented(t *testing.T) {
+	_, c := start(t, options(t, t.TempDir()))
+	c.begin()
+	for _, name := range []string{"persona_id", "branch_id"} {
+		c.post("/v1/sessions/"+c.session+"/tasks", 422, object{"input": message("a"), name: "ghost"})
+		c.post("/v1/sessions/"+c.session+"/tasks", 202, object{"input": message("a"), name: nil})
+	}
+	c.post("/v1/sessions/"+c.session+"/tasks", 404, object{"input": message("a"), "parent_task_id": "ghost"})
+	for name, value := range map[string]any{"persona_id": "ghost", "vault_ids": []string{"ghost"}, "memory_ids": []string{"ghost"}, "skill_ids": []string{"ghost"}} {
+		c.post("/v1/sessions", 422, object{"workspace_id": c.workspace, name: value})
+	}
+	c.post("/v1/sessions", 201, object{"workspace_id": c.workspace, "vault_ids": []string{}})
 }

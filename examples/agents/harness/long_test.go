@@ -190,7 +190,6 @@ func TestLongNames(t *testing.T) {
 	artifact := object{"kind": "log", "mime_type": "text/plain", "visibility": "public", "workspace_id": c.workspace}
 	for path, body := range map[string]object{
 		"/v1/workspaces":                       {"name": long, "root": "harn://x"},
-		"/v1/sessions":                         {"workspace_id": c.workspace, "persona_id": long},
 		"/v1/sessions/" + c.session + "/tasks": {"input": message("x"), "branch_id": long},
 		"/v1/artifacts":                        {"kind": "log", "mime_type": long, "visibility": "public", "workspace_id": c.workspace},
 	} {

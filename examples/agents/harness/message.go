@@ -56,7 +56,7 @@ func (s *state) messageAppended(c *journal.Commit, e *journal.Event) error {
 type messageInput struct {
 	role            string
 	parts, metadata json.RawMessage
-	text            string          // of all parts that are texts, a line each
+	text            string          // of all public parts that are texts, a line each
 	value           json.RawMessage // of the first part that is JSON; nil: there is none
 }
 
@@ -109,8 +109,12 @@ func readMessage(node canon.Node, param string) (*messageInput, error) {
 		if err := checkPart(part, param+".parts"); err != nil {
 			return nil, err
 		}
+		public := part.Member("visibility").String() == visibilities()[0]
 		switch part.Member("type").String() {
 		case "text":
+			if !public {
+				continue
+			}
 			texts = append(texts, part.Member("text").String())
 		case "json":
 			if m.value == nil {

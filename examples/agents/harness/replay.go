@@ -135,7 +135,7 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 			failure = &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + foreign.Cut(unused[0], protocol.MaxID) + ", which the request overrides"}
 		}
 	}()
-	input, err := source.Input.value()
+	input, err := source.publicInput()
 	if err != nil {
 		return "", &replay.Failure{Code: "replay_unavailable", Message: "the input of the task cannot be read"}
 	}

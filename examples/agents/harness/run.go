@@ -89,7 +89,7 @@ func (h *Harness) work(ctx context.Context, t *Task) (text string, err error) {
 			err = errors.New("harness: the module panicked")
 		}
 	}()
-	input, err := t.Input.value()
+	input, err := t.publicInput()
 	if err != nil {
 		return "", err
 	}

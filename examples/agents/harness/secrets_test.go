@@ -115,7 +115,7 @@ func TestSecretsOfClients(t *testing.T) {
 	_, c := start(t, options(t, dir))
 	c.begin()
 	c.post("/v1/workspaces", 201, object{"name": aSecret, "root": "https://" + aSecret + "@example.com/", "metadata": object{"key": aSecret}})
-	c.post("/v1/sessions", 201, object{"workspace_id": c.workspace, "persona_id": aSecret, "metadata": object{"key": []any{aSecret}}})
+	c.post("/v1/sessions", 201, object{"workspace_id": c.workspace, "metadata": object{"key": []any{aSecret}}})
 	c.ask("PATCH", "/v1/sessions/"+c.session, 200, object{"summary": aSecret})
 	c.post("/v1/artifacts", 201, object{"workspace_id": c.workspace, "kind": "log", "mime_type": "text/" + aSecret, "visibility": "public", "uri": "https://example.com/" + aSecret})
 

@@ -78,11 +78,7 @@ func (h *Harness) createSession(w http.ResponseWriter, r *protocol.Request) erro
 	if _, err := h.workspace(r, workspace); err != nil {
 		return err
 	}
-	persona, err := r.Text("persona_id")
-	if err == nil {
-		err = short(r, "persona_id")
-	}
-	if err != nil {
+	if err := unimplemented(r, "persona_id", "vault_ids", "memory_ids", "skill_ids"); err != nil {
 		return err
 	}
 	metadata, err := r.Object("metadata")
@@ -97,16 +93,25 @@ func (h *Harness) createSession(w http.ResponseWriter, r *protocol.Request) erro
 	s := &Session{WorkspaceID: workspace}
 	s.ID = h.newID("session")
 	return h.write(w, r, http.StatusCreated, journal.Pointer{Object: "session", ID: s.ID}, func() ([]journal.Event, error) {
-		told := object{"metadata": metadata}
-		if persona != "" {
-			told["persona_id"] = persona
-		}
-		events := []journal.Event{s.event("session.created", told)}
+		events := []journal.Event{s.event("session.created", object{"metadata": metadata})}
 		for _, m := range first {
 			events = append(events, s.event("session.message_appended", m.told(h.newID("message"))))
 		}
 		return events, nil
 	})
+}
+
+// unimplemented returns the error 422 if a request names something that this harness does
+// not have. A receipt would state it otherwise.
+func unimplemented(r *protocol.Request, names ...string) error {
+	for _, name := range names {
+		switch value := r.JSON.Root().Member(name); {
+		case value.IsZero(), value.Kind() == canon.KindNull, value.Kind() == canon.KindArray && value.Len() == 0:
+		default:
+			return &protocol.Error{Code: protocol.CodePolicy, Param: name, Message: "this harness has nothing that " + name + " could name"}
+		}
+	}
+	return nil
 }
 
 // initialMessages reads the messages that a session begins with.

@@ -163,10 +163,8 @@ func (h *Harness) submit(w http.ResponseWriter, r *protocol.Request) error {
 			return nil, err
 		}
 		told := object{"created_by": t.CreatedBy, "input": t.Input.raw, "metadata": t.Metadata.raw, "autonomy_tier": tier}
-		for name, id := range map[string]*string{"persona_id": t.PersonaID, "branch_id": t.BranchID, "parent_task_id": t.ParentID} {
-			if id != nil {
-				told[name] = *id
-			}
+		if t.ParentID != nil {
+			told["parent_task_id"] = *t.ParentID
 		}
 		return []journal.Event{t.event("task.submitted", told), t.event("task.started", object{})}, nil
 	})
@@ -203,22 +201,18 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 		return nil, protocol.Invalid("session_id", "expected one session, of one workspace")
 	}
 
-	for name, field := range map[string]**string{"persona_id": &t.PersonaID, "branch_id": &t.BranchID, "parent_task_id": &t.ParentID} {
-		text, err := r.Text(name)
-		if err == nil {
-			err = short(r, name)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if text != "" {
-			*field = &text
-		}
+	if err := unimplemented(r, "persona_id", "branch_id"); err != nil {
+		return nil, err
 	}
-	if t.ParentID != nil {
-		if _, err := h.task(r, *t.ParentID); err != nil {
+	parent, err := r.Text("parent_task_id")
+	if err != nil {
+		return nil, err
+	}
+	if parent != "" {
+		if _, err := h.task(r, parent); err != nil {
 			return nil, err
 		}
+		t.ParentID = &parent
 	}
 	if t.Metadata.raw, err = r.Object("metadata"); err != nil {
 		return nil, err
@@ -238,6 +232,15 @@ func readInput(node canon.Node) (json.RawMessage, error) {
 		}
 	}
 	return rawOf(node), nil
+}
+
+// publicInput returns the part of the input that models and tools may see.
+func (t *Task) publicInput() (json.RawMessage, error) {
+	input, err := t.Input.value()
+	if err != nil {
+		return nil, err
+	}
+	return new(protocol.Client).Visible(input)
 }
 
 // actorOf returns the name of the client.
