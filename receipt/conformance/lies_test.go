@@ -62,7 +62,7 @@ func patches() []lie {
 		{"a session that forgets its metadata", "session_reads_back", "", []patch{{"GET /v1/sessions/*", "/metadata", "", "{}"}}},
 		{"a summary that is not kept", "session_reads_back", "", []patch{{"GET /v1/sessions/*", "/summary", "", "null"}}},
 		{"another input of a task", "task_reads_back", "resources_stay", []patch{{"GET /v1/tasks/*", "/input/parts/0/text", "", `"something else"`}}},
-		{"a task of another session in a list", "task_reads_back", "resources_stay", []patch{{"GET /v1/sessions/*/tasks", "/data/0/session_id", "", `"session_of_nobody"`}}},
+		{"a task of another session in a list", "task_reads_back", "resources_stay list_filters", []patch{{"GET /v1/sessions/*/tasks", "/data/0/session_id", "", `"session_of_nobody"`}}},
 		{"another place of an artifact", "artifact_reads_back", "", []patch{{"POST /v1/artifacts", "/uri", "", `"harn://elsewhere"`}, {"GET /v1/artifacts/*", "/uri", "", `"harn://elsewhere"`}}},
 		{"another digest of an artifact", "artifact_reads_back", "resources_stay", []patch{{"GET /v1/artifacts/*", "/sha256", "", `"` + strings.Repeat("0", 64) + `"`}}},
 		{"another root of a workspace", "workspace_reads_back", "resources_stay", []patch{{"GET /v1/workspaces/*", "/root", "", `"harn://elsewhere"`}}},

@@ -89,7 +89,7 @@ func lies() []lie {
 
 		{"a replay that refreshes a value", "replay_exact" + replayed, "", refreshes},
 		{"a replay without its delta", "replay_overrides", "", noDelta},
-		{"replays that differ", "replays_are_equal", "", differ},
+		{"replays that differ", "replays_are_equal" + replayed, "", differ},
 		{"a replay that did something", "replay_exact" + replayed, "", deeds},
 		{"events that are told again unmarked", "replay_events_are_marked", "", unmarked},
 		{"an exact replay with overrides", "replay_refuses", "", exactly},
