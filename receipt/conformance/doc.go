@@ -14,7 +14,9 @@
 // There are two suites. [Upstream] has the 26 probes of the protocol's own runner, category
 // by category, with its report. [Ours] begins where that ends: a receipt is verified by its
 // bytes, by the keys that the caller trusts; what the server says of it is compared with
-// that; streams, lists, retries and replays are held against each other. Docs and command
+// that; streams, lists, retries and replays are held against each other. Every route is
+// requested without a key, with other keys, and without the version; every answer and event is
+// compared with its schema; and everything that is posted is read back. Docs and command
 // print [Probes], which names each of them and the sentence of the protocol that it is for.
 //
 // # What a failure says

@@ -28,8 +28,8 @@ func payloadOf(n canon.Node) canon.Node {
 	return n.Member("wire").Member("payload")
 }
 
-// readReceipt gets a receipt, and judges its bytes. A server may serve it by its media type
-// alone, and have no wire in the resource.
+// readReceipt reads a receipt and verifies its bytes. A server may omit wire from the resource
+// and serve the receipt by its media type only.
 func readReceipt(ctx context.Context, s *suite, id string) (*given, error) {
 	a := s.get(ctx, "v1/receipts/%s", id).Status(200).JSON()
 	payload := payloadOf(a.Root())

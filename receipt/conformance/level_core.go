@@ -18,7 +18,7 @@ func levelCore() []Probe {
 		probe("absent_resources", absentResources, "a request that names an absent resource is answered 404 resource_not_found on every route", "Errors"),
 		probe("bad_requests", badRequests, "a page beyond 1 to 200 items, a task without input and a body that is no JSON are refused, 400 invalid_request", "Pagination; Errors; SubmitTaskRequest"),
 		probe("refused_clients_learn_nothing", refusedClients, "a client without a valid key is refused on every route, learns nothing about what exists, and changes nothing", "Authentication"),
-		probe("hidden_is_absent", hiddenIsAbsent, "a client reads and changes nothing of other clients: the answer is that to an absent resource, and no list or stream contains it", "Authentication; Errors"),
+		probe("hidden_is_absent", hiddenIsAbsent, "a client can neither read nor change the resources of other clients: it gets the answer for absent resources, and no list or stream contains them", "Authentication; Errors"),
 		probe("task_once", taskOnce, "one Idempotency-Key makes one task, however the body is written and however many requests come at once", "Idempotency"),
 		probe("message_once", messageOnce, "one Idempotency-Key appends one message", "Idempotency"),
 		probe("list_pages", listPages, "the pages of a list have each item once, also when items are added meanwhile", "Pagination; PageInfo"),

@@ -23,8 +23,8 @@ func levelReceipts() []Probe {
 		probe("receipt_bytes_stay", receiptBytesStay, "a receipt is given out as it was sealed, wherever and however often it is read", "GET /v1/receipts/{receipt_id}, ReceiptWireEnvelope"),
 		probe("receipt_covers_its_events", receiptCoversEvents, "the log of which a receipt has the digest is that of the events that are told of its task", "The receipt format: replay_input.materials, event_log"),
 		probe("server_verdict_agrees", serverAgrees, "what a server says of a receipt is so", "POST /v1/receipts/{receipt_id}/verify, ReceiptVerification"),
-		probe("unknown_trust_anchor", unknownAnchor, "a receipt is not valid by a trust anchor that nobody has", "POST /v1/receipts/{receipt_id}/verify, VerifyReceiptRequest"),
-		probe("verification_time", verificationTime, "a receipt is not valid at a time at which no trusted key was", "POST /v1/receipts/{receipt_id}/verify, VerifyReceiptRequest"),
+		probe("unknown_trust_anchor", unknownAnchor, "a receipt is not reported as valid for a trust anchor that does not exist", "POST /v1/receipts/{receipt_id}/verify, VerifyReceiptRequest"),
+		probe("verification_time", verificationTime, "a receipt is not reported as valid at a time when no trusted key was valid", "POST /v1/receipts/{receipt_id}/verify, VerifyReceiptRequest"),
 		probe("tampered_copy_is_refuted", tamperedCopies, "a copy of a receipt in which anything was changed is refuted", "The receipt format: chain.receipt_hash; POST /v1/verify"),
 		probe("receipts_are_one_chain", oneChain, "a receipt names the hash of the one before it, and no two name the same", "The receipt format: chain.previous_receipt_hash"),
 		probe("canceled_task_has_receipt", canceledHasReceipt, "a task that was canceled has a receipt, which says so", "Receipts level; Task lifecycle"),
@@ -169,7 +169,7 @@ func serverAgrees(ctx context.Context, s *suite) error {
 	return a.Err
 }
 
-// unknownAnchor has a receipt judged by a trust anchor that nobody has.
+// unknownAnchor requests a verification with a trust anchor that does not exist.
 func unknownAnchor(ctx context.Context, s *suite) error {
 	e, _, err := plainReceipt(ctx, s)
 	if err != nil {
@@ -178,7 +178,7 @@ func unknownAnchor(ctx context.Context, s *suite) error {
 	return notValid(ctx, s, e, object{"trust_anchor": s.absent()})
 }
 
-// verificationTime has a receipt judged at a time before its key was valid, if there is one.
+// verificationTime requests a verification at a time before the key was valid, if there is one.
 func verificationTime(ctx context.Context, s *suite) error {
 	e, g, err := plainReceipt(ctx, s)
 	if err != nil {
@@ -200,7 +200,7 @@ func verificationTime(ctx context.Context, s *suite) error {
 	return notValid(ctx, s, e, object{"at_time": policy.At.Format(time.RFC3339)})
 }
 
-// notValid expects a question about a receipt to be refused, or answered with no.
+// notValid expects a verification to be refused, or not to be valid.
 func notValid(ctx context.Context, s *suite, e *ended, question object) error {
 	a := s.post(ctx, "", question, "v1/receipts/%s/verify", e.receipt).Status(200, 400, 404, 422, 501)
 	if a.Is(200) && a.Bool("valid").Err == nil && a.Root().Member("valid").Bool() {

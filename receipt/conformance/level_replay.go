@@ -21,7 +21,7 @@ func levelReplay() []Probe {
 		probe("replay_overrides", replayOverrides, "each override is one delta of the receipt, with the digests before and after, and nothing else is swapped", post+"; mode with_overrides; deltas"),
 		probe("replay_checkpoint", replayCheckpoint, "a replay from a checkpoint restores what lies before it, and tells the rest again; one that is unknown is refused", post+"; mode from_checkpoint"),
 		probe("replays_are_equal", replaysAreEqual, "two replays of one task with the same overrides have the same receipt, but for names, times of issue and places in a chain", "Replay: determinism"),
-		probe("replay_events_are_marked", replayEventsMarked, "events that are told again are marked as replayed, and name the source's events that they repeat, in order and with their payloads", "Replay: events; ReplayEventMetadata"),
+		probe("replay_events_are_marked", replayEventsMarked, "replayed events are marked and name the source's events that they repeat, in order and with the same payloads", "Replay: events; ReplayEventMetadata"),
 		probe("replay_refuses", replayRefuses, "a request that says something false or impossible is refused, 400, and begins no replay", "ReplayTaskRequest"),
 		probe("replay_names_what_is_missing", replayNamesMissing, "a replay that lacks something names the first thing that it lacks", "Replay: failure reporting"),
 		probe("replay_once", replayOnce, "one Idempotency-Key begins one replay", post+"; Idempotency"),

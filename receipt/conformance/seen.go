@@ -28,15 +28,15 @@ func seenProbes() []Probe {
 		{"extended_form", "Extended", "a persona, branch, connector, skill, memory, vault or quota", "Extended level"},
 	} {
 		run := func(ctx context.Context, s *suite) error { return hasForm(ctx, s, of.component) }
-		list = append(list, probe(of.name, run, of.what+" has the members that the protocol requires, and each member its type, wherever it was seen in the run", of.where))
+		list = append(list, probe(of.name, run, of.what+" has the required members, each of the specified type, everywhere in the run", of.where))
 	}
 	filters := probe("list_filters", func(ctx context.Context, s *suite) error { return hasForm(ctx, s, "Filter") },
-		"a list of a workspace, a session or a task has no items of another one, wherever it was seen in the run", "Pagination; workspace_id, session_id, task_id")
-	stay := probe("resources_stay", resourcesStay, "a resource has the same created_at and the same content wherever and whenever it was read in the run", "Resource Model; Event")
+		"a list that is filtered by workspace, session, or task contains no other items, everywhere in the run", "Pagination; workspace_id, session_id, task_id")
+	stay := probe("resources_stay", resourcesStay, "a resource keeps its created_at and its immutable members in every read of the run", "Resource Model; Event")
 	return group(Ours, "everything-seen", append(list, filters, stay)...)
 }
 
-// survey reads every route once, so that each component is seen also when no other probe ran.
+// survey reads every route once, so that each component is seen even if no other probe ran.
 func survey(ctx context.Context, s *suite) error {
 	if s.own.surveyed {
 		return nil
