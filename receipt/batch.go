@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -83,7 +84,7 @@ func rank(c Check) int {
 func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	if len(v.evidence.proofs) == 0 {
 		if v.evidence.outside != "" {
-			return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: v.evidence.outside}
+			return v.evidence.uncompared()
 		}
 		if v.policy.Checkpoint.asked() {
 			return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
@@ -136,8 +137,13 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	if faulty != nil {
 		return checkpointFault(faulty)
 	}
+	if i := slices.IndexFunc(v.evidence.proofs, func(p proof) bool { return len(p.checkpoint.logs) > 0 }); i >= 0 {
+		return v.proofFault(i, leaf)
+	}
 
-	return v.proofFault(leaf)
+	// A path to the root of an unknown log shows nothing, wherever it leads.
+	return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("no trusted key of the log %s signed the checkpoint of the proof",
+		quoted(excerpt([]byte(v.evidence.proofs[0].checkpoint.claims.Origin))))}
 }
 
 var errUnreadable = errors.New("receipt: the proof leads to no checkpoint that can be read")
@@ -160,12 +166,13 @@ func checkpointFault(c *checkpoint) Check {
 	return Check{Step: StepBatch, Status: StatusFailed, Code: CodeCheckpointInvalid, Detail: c.fault}
 }
 
-// proofFault says what is wrong with the first of proofs of which none fits.
-func (v *Verifier) proofFault(leaf merkle.Hash) Check {
+// proofFault says what is wrong with a proof, which is the first by a known log of proofs
+// of which none fits.
+func (v *Verifier) proofFault(i int, leaf merkle.Hash) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeProofInvalid}
 
 	// The three ways to fail of RFC 9162 section 2.1.3.2: the root, the length, the index.
-	switch err := v.evidence.proofs[0].leadsTo(leaf).(type) {
+	switch err := v.evidence.proofs[i].leadsTo(leaf).(type) {
 	case *merkle.RootError:
 		c.Stated, c.Computed = err.Want.String(), err.Computed.String()
 		c.Detail = fmt.Sprintf("the path from the receipt's hash does not lead to the root of the tree of size %d", err.Size)

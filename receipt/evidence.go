@@ -82,6 +82,16 @@ type evidence struct {
 	demands *checkpoint // the one of outside, which a proof has to lead to; nil when any will do
 }
 
+// uncompared leaves a receipt open of which no proof was given, since the checkpoint over all
+// receipts was not compared with them.
+func (e *evidence) uncompared() Check {
+	c := Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: e.outside}
+	if e.demands != nil && len(e.demands.logs) == 0 {
+		c.Code = CodeUnknownKey
+	}
+	return c
+}
+
 // A proof is one of the evidence. Several may share a checkpoint.
 type proof struct {
 	given      int // its place in the evidence

@@ -67,7 +67,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 func placed(root canon.Node, s *shape, f Disclosure, tokens []string) error {
 	n, hidden := descend(root, tokens, nil)
 	switch {
-	case hidden || n.IsZero() || hollow(n):
+	case hidden || n.IsZero() || hollow(n) || cleanedURL(n, f.Value):
 		return nil
 	case s != nil && s.protected && bytes.Equal(n.AppendCanonical(nil), f.Value):
 		return nil
@@ -101,7 +101,30 @@ func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bo
 	case n.Kind() == canon.KindString && masked(n.Text()):
 		return true
 	}
-	return bytes.Equal(n.AppendCanonical(nil), f.Value) || emptied(n, s)
+	return bytes.Equal(n.AppendCanonical(nil), f.Value) || emptied(n, s) || cleanedURL(n, f.Value)
+}
+
+// cleanedURL reports whether a text may be what is left of a disclosed one after the user
+// information or parameters of its URLs were removed, which leaves no placeholder: it has a
+// URL, and nothing that the disclosed text does not have, in the same order.
+func cleanedURL(n canon.Node, value []byte) bool {
+	if n.Kind() != canon.KindString || !bytes.Contains(n.Text(), []byte("//")) {
+		return false
+	}
+	doc := new(canon.Document)
+	if doc.Parse(value, canon.Limits{Depth: anyDepth}) != nil || doc.Root().Kind() != canon.KindString {
+		return false
+	}
+	left, whole := n.Text(), doc.Root().Text()
+	if len(left) >= len(whole) {
+		return false
+	}
+	for _, c := range whole {
+		if len(left) > 0 && left[0] == c {
+			left = left[1:]
+		}
+	}
+	return len(left) == 0
 }
 
 // emptied reports whether a value is what redaction leaves of one that takes no placeholder.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -95,6 +96,9 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 	case f.given.Fault != "" || !f.given.Readable:
 		found = &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault, "the checkpoint cannot be read")}
 		return inside, outside, bound{}, found
+	case !f.given.Signed: // before its tree is looked at: anybody can write another one
+		why := fmt.Sprintf("no trusted key of the log %q signed the checkpoint, which therefore shows nothing", foreign.Cut([]byte(f.claims.Origin), 256))
+		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n >= size && f.Root == f.claims.Root && !f.Holes:
 		why := "the checkpoint is over no receipt"
 		if size > 0 {
@@ -107,12 +111,12 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n < size:
 		return inside, outside, bound{}, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
-			Detail: fmt.Sprintf("the checkpoint is over %d receipts, the input has %d", size, n)}
+			Detail: fmt.Sprintf("the checkpoint is not of these receipts alone: it is over %d receipts, the input has %d", size, n)}
 	}
 
 	// RFC 9162 section 2.1.1: a root is over all leaves in their order.
 	return inside, outside, bound{}, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: f.claims.Root.String(), Computed: f.Root.String(),
-		Detail: fmt.Sprintf("the root over the first %d receipts is %v, the checkpoint states %v", size, f.Root, f.claims.Root)}
+		Detail: fmt.Sprintf("the checkpoint is not of these receipts in this order: the root over the first %d is %v, the checkpoint states %v", size, f.Root, f.claims.Root)}
 }
 
 // beside returns v with the outcome of a comparison; without one, v itself.

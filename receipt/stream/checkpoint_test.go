@@ -2,15 +2,15 @@ package stream_test
 
 import (
 	"bytes"
-	"crypto/rand"
+	"context"
+	"crypto/ed25519"
 	"strings"
 	"testing"
-
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -21,20 +21,37 @@ func signedOver(t *testing.T, docs ...[]byte) []byte {
 	for _, doc := range docs {
 		tree.Append(receipt.CheckpointLeaf(headOf(t, doc).Hash))
 	}
-	private, _, err := note.GenerateKey(rand.Reader, "log")
+	log, err := tlog.NewLog("log", logKey().Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer, err := note.NewSigner(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := tlog.Checkpoint{Origin: "log", Size: tree.Size(), Root: tree.Root()}
-	signed, err := note.Sign(&note.Note{Text: c.String()}, signer)
+	signer := tlog.LogSigner{Log: log, SignMessage: func(_ context.Context, message []byte) ([]byte, error) { return ed25519.Sign(logKey(), message), nil }}
+	signed, err := signer.SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: "log", Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return signed
+}
+
+func logKey() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) }
+
+// knowsLog is a verifier that trusts the key of the log.
+func knowsLog(t *testing.T) *receipt.Verifier {
+	t.Helper()
+	key, err := keys.FromPublic(logKey().Public(), "log", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key.Roles, key.Origin = []receipt.Role{receipt.RoleCheckpoint}, "log"
+	set, err := keys.NewSet(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := receipt.NewVerifier(set, receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // TestCheckpointHoles: what is not a receipt in the range of a checkpoint has no leaf,
@@ -56,7 +73,7 @@ func TestCheckpointHoles(t *testing.T) {
 		{"one short", l[:2], true},
 		{"another", [][]byte{l[0], l[1], l[3]}, true},
 	} {
-		s, err := stream.Verify(t.Context(), integrity(t), bytes.NewReader(jsonl(c.docs...)), stream.Options{Checkpoint: over}).Summary()
+		s, err := stream.Verify(t.Context(), knowsLog(t), bytes.NewReader(jsonl(c.docs...)), stream.Options{Checkpoint: over}).Summary()
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -68,6 +85,17 @@ func TestCheckpointHoles(t *testing.T) {
 		}
 		if (about > 0) != c.found || strings.Contains(c.name, "hole") && s.Verdict() != receipt.Refuted {
 			t.Errorf("%s: %v", c.name, s.Findings)
+		}
+
+		// Of a log that nobody knows, the same checkpoint shows nothing and refutes nothing.
+		run := stream.Verify(t.Context(), integrity(t), bytes.NewReader(jsonl(c.docs...)), stream.Options{Checkpoint: over})
+		for rep := range run.Reports() {
+			if f := rep.Finding(); rep.Verdict != receipt.Refuted && (rep.Verdict != receipt.Undecided || f.Code != receipt.CodeUnknownKey) {
+				t.Errorf("%s, unknown log: %v %v", c.name, rep.Verdict, f)
+			}
+		}
+		if s, err := run.Summary(); err != nil || len(s.Findings) > 0 || s.Verified > 0 {
+			t.Errorf("%s, unknown log: %v, %v", c.name, s.Findings, err)
 		}
 	}
 }

@@ -136,6 +136,19 @@ func (f *File) CommitNew() error {
 	return nil
 }
 
+// AppendFile adds text to the end of a file in one write, and brings it onto the disk. It
+// creates the file if there is none.
+func AppendFile(path string, text []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Sync(), f.Close())
+	SyncFolder(path)
+	return err
+}
+
 // SyncFolder brings the name of a file onto the disk. Where folders cannot be synced, their order
 // is the system's.
 func SyncFolder(path string) {

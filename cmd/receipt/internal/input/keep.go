@@ -54,7 +54,7 @@ func keepRead(cmd *cobra.Command, args []string, name, written string) (err erro
 // writtenBy are the flags that name what a verb writes. What redact withholds is read by
 // the others.
 func writtenBy(cmd *cobra.Command) []string {
-	written := []string{"output", "report", "manifest", "private"}
+	written := []string{"output", "report", "manifest", "private", "state"}
 	if cmd.Name() == "redact" {
 		return append(written, "disclosures")
 	}
@@ -64,7 +64,7 @@ func writtenBy(cmd *cobra.Command) []string {
 // inPlace reports a verb whose output may take the place of its input, or that says itself
 // why it may not. What lists the receipts never may.
 func inPlace(cmd *cobra.Command, name string) bool {
-	return name != "manifest" && slices.Contains([]string{"seal", "sign", "redact", "cosign", "sanitize", "record", "verify"}, cmd.Name())
+	return name != "manifest" && name != "state" && slices.Contains([]string{"seal", "sign", "redact", "cosign", "sanitize", "record", "verify"}, cmd.Name())
 }
 
 // valuesOf are the values of a flag that was given.

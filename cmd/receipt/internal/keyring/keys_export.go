@@ -2,14 +2,13 @@ package keyring
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
-	sumdb "golang.org/x/mod/sumdb/note"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -21,8 +20,9 @@ func newKeysExport(e *cli.Env) *cobra.Command {
 		Short: "write trusted keys for others",
 		Long: `Write keys of a trust file as a JWK Set: all of them, or those with the given ids.
 
-With --vkey, write the verifier key of signed notes (golang.org/x/mod/sumdb/note),
-a line each, of Ed25519 keys with an origin, which is its name.`,
+With --vkey, write the verifier keys of signed notes (C2SP), one per line: of type 0x01
+for the Ed25519 key of a log, under its origin, and of type 0x04 for a witness, under its
+origin or ID. Cosignatures have the type 0x04.`,
 		Example: `  receipt keys export key_2026_04 --keys keys.json
   receipt keys export --vkey log_1 --keys keys.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,7 +65,9 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 	}
 	// Where none is named, all that can be verifier keys.
 	if len(ids) == 0 {
-		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool { return k.Origin == "" })
+		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool {
+			return k.Origin == "" && (!k.Has(receipt.RoleWitness) || k.Algorithm != keys.Ed25519)
+		})
 	}
 	if len(list) == 0 {
 		return cli.Usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "no key of %q has an origin, the name of a verifier key", trust.path)
@@ -73,33 +75,14 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 
 	var b bytes.Buffer
 	for _, k := range list {
-		text, err := verifierKey(k)
+		lines, err := verifierKeys(k)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintln(&b, text)
+		for _, line := range lines {
+			fmt.Fprintln(&b, line)
+		}
 	}
 
 	return cli.WriteOutput(e, "", b.Bytes(), 0, false)
-}
-
-func verifierKey(k *keys.PublicKey) (string, error) {
-	public, ok := k.Crypto().(ed25519.PublicKey)
-	switch {
-	case !ok:
-		return "", cli.Usage("", "the key %q is for %s; signed notes take Ed25519 keys", k.ID, k.Algorithm)
-	case k.Origin == "":
-		return "", cli.Usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "the key %q has no origin, the name of its verifier key", k.ID)
-	}
-
-	// golang.org/x/mod/sumdb/note: the name, the hash and the key.
-	text, err := sumdb.NewEd25519VerifierKey(k.Origin, public)
-	if err != nil {
-		return "", err
-	}
-	if _, err := sumdb.NewVerifier(text); err != nil { // of a name with a space or a plus sign
-		return "", cli.Usage("a name is not empty and has no spaces and no plus sign", "the origin %q of the key %q cannot name a verifier key", k.Origin, k.ID)
-	}
-
-	return text, nil
 }

@@ -2,10 +2,12 @@ package keyring
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,8 @@ type importOptions struct {
 	id, algorithm string
 	to            string
 	patience      time.Duration
+
+	verifiers bool // FILE holds verifier keys
 }
 
 func newKeysImport(e *cli.Env) *cobra.Command {
@@ -33,8 +37,8 @@ func newKeysImport(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE --issuer ID",
 		Short: "trust a public key",
-		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK or a JWK
-Set; or of a key in an ssh-agent (agent:SHA256:…) or behind a plugin (NAME://KEY). A
+		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK, a JWK
+Set, or verifier keys of signed notes (with --role checkpoint or witness); or of a key in an ssh-agent (agent:SHA256:…) or behind a plugin (NAME://KEY). A
 private key is refused; receipt keys public writes its public half.
 
 The flags specify which issuers a key may speak for; FILE never does. Compare the
@@ -84,10 +88,18 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 		if o.algorithm != "" && k.Algorithm != o.algorithm {
 			return cli.Usage("", "%q: the key %q is for %s, --alg says %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
 		}
+		verifier := k.Origin // of a verifier key, whose name is a part of it
+		if !o.verifiers {
+			verifier = ""
+		}
+		if err := o.fits(path, k, verifier); err != nil {
+			return err
+		}
 		if len(o.roles) == 0 && !k.Has(receipt.RoleIssuer) {
 			return cli.Usage("say by --role what to trust it for", "%q: the key %q says that it is not an issuer's but for %s", cli.SourceName(path), k.ID, cli.RolesText(k))
 		}
 		o.bind(k)
+		k.Origin = cmp.Or(verifier, k.Origin)
 	}
 
 	if err := trust.Add(found...); err != nil {
@@ -111,6 +123,19 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 	return nil
 }
 
+// fits checks that the flags agree with a verifier key, which is for one role under one name.
+func (o *importOptions) fits(path string, k *keys.PublicKey, name string) error {
+	switch {
+	case name == "":
+		return nil
+	case o.origin != "" && o.origin != name:
+		return cli.Usage("leave --origin out", "%q is the verifier key of %q, --origin says %q", cli.SourceName(path), name, o.origin)
+	case len(o.roles) > 0 && !slices.Contains(o.roles, string(k.Roles[0])):
+		return cli.Usage("", "%q is a verifier key for the role %s, and --role says otherwise", cli.SourceName(path), k.Roles[0])
+	}
+	return nil
+}
+
 // read reads the public keys that a file holds, or the one of a key that is in none.
 func (o *importOptions) read(ctx context.Context, e *cli.Env, path string) ([]*keys.PublicKey, error) {
 	if custody.Elsewhere(path) {
@@ -121,6 +146,7 @@ func (o *importOptions) read(ctx context.Context, e *cli.Env, path string) ([]*k
 		return nil, err
 	}
 
+	o.verifiers = isVerifierKey(bytes.TrimSpace(data))
 	found, err := publicKeys(data, o.id, o.algorithm)
 	if err != nil {
 		if wrong := input.WrongKind(path, data, "a public key", kind.Keys, kind.PrivateKey); wrong != nil {
@@ -143,6 +169,8 @@ func publicKeys(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 		return nil, errors.New("this file holds a private key; give its public half, as an OpenSSH line")
 	case bytes.HasPrefix(start, []byte("-----BEGIN ")):
 		return one(keys.ParsePublicPEM(data, id, algorithm))
+	case isVerifierKey(start):
+		return parseVerifierKeys(start, id)
 	case isOpenSSH(start):
 		return parseOpenSSH(data, id, algorithm)
 	}

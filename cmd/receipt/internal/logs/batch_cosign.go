@@ -22,6 +22,7 @@ import (
 type cosignOptions struct {
 	key          trust.KeyFlags
 	keys, output string
+	state        string
 	force        bool
 }
 
@@ -44,8 +45,10 @@ With --keys the checkpoint has to be signed by a trusted key of its log, or noth
 is written. A checkpoint that the witness has cosigned already stays as it is, with
 the earlier time.
 
-A witness cosigns what extends the last checkpoint that it cosigned of a log, and
-nothing else: receipt batch consistency --check shows that.`,
+The witness records what it cosigned in the file KEY-cosigned (for a key that is in no
+file: in the user's configuration directory), or in --state FILE. It refuses a second tree of one size, and a tree smaller than the last one of its log (exit
+code 1). Whether a larger tree extends the last one is not checked here: receipt batch
+consistency --check verifies that.`,
 		Example: `  receipt batch cosign checkpoint.txt --key witness.private.json --keys keys.json -o cosigned.txt
   receipt batch cosign checkpoint.txt --key witness.private.json`,
 		Args: cli.ExactArgs(1, "one checkpoint"),
@@ -57,6 +60,7 @@ nothing else: receipt batch consistency --check shows that.`,
 	o.key.Add(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`, to check the log's signature and the witness's role")
+	f.StringVar(&o.state, "state", "", "the `FILE` that records what the witness cosigned (default: KEY-cosigned)")
 	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
@@ -80,11 +84,20 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 	if err != nil {
 		return err
 	}
+	state, err := o.stateFile(e, w.key.Public())
+	if err != nil {
+		return err
+	}
 	switch err := c.add(ctx, e.Now()); {
 	case err != nil && ctx.Err() != nil:
 		return cli.Usage("", "interrupted")
 	case err != nil:
 		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
+	}
+
+	// It is on the disk before the cosignature leaves the process.
+	if err := trust.Claim(state, c.Head); err != nil {
+		return err
 	}
 	if err := cli.WriteOutput(e, o.output, c.Note, 0o644, o.force); err != nil {
 		return err
@@ -94,6 +107,20 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 		return nil // stdout is the checkpoint
 	}
 	return c.print(e)
+}
+
+// stateFile is where the witness remembers what it cosigned: beside its key, or where it is
+// told to.
+func (o *cosignOptions) stateFile(e *cli.Env, key *keys.PublicKey) (string, error) {
+	switch {
+	case o.state == cli.StdinName:
+		return "", cli.Usage("", "--state takes a file, found -")
+	case o.state != "":
+		return o.state, nil
+	case o.key.Path == cli.StdinName || custody.Elsewhere(o.key.Path):
+		return trust.ClaimsOf(e, key)
+	}
+	return o.key.Path + "-cosigned", nil
 }
 
 // trusted reads the trusted keys; nil when none are named.

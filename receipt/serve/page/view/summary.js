@@ -33,9 +33,12 @@ export function renderSummary(summary, findings, aggregate) {
 const sayings = new Map([
   ["Verified", "Every receipt was verified: nobody changed one, and their issuers vouch for them."],
   ["Intact", "Every receipt fits its own hash. No signature was checked, so who wrote them is not known."],
-  ["Refuted", "Do not rely on this as a whole: at least one part of it is false."],
+  ["Refuted", "Do not rely on this as a whole: at least one receipt is false."],
   ["Undecided", "Nothing was found to be false, but not everything that was asked for was shown."],
 ]);
+
+// contradicted is said if no receipt is false by itself.
+const contradicted = "Do not rely on this as a whole: no receipt is false by itself, but together they contradict what was given with them.";
 
 function count(summary, name) {
   const value = member(summary, name);
@@ -51,7 +54,7 @@ function renderTotals(summary, names) {
   ];
   return h("section", { class: `headlines ${tone}`, "aria-label": "verdict on the whole" },
     names.length > 0 && h("p", { class: "about" }, names.slice(0, 3).map((name, i) => [i > 0 ? ", " : "", h("strong", {}, foreign(name, 160))]), names.length > 3 && ` and ${plural(names.length - 3, "more file")}`),
-    h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, sayings.get(word))),
+    h("p", { class: `verdict ${tone}` }, icon(tone), h("strong", {}, word), " ", h("span", {}, word === "Refuted" && count(summary, "refuted") === 0 ? contradicted : sayings.get(word))),
     h("p", { class: "of" }, `${plural(count(summary, "receipts"), "receipt")} judged`, count(summary, "copies") > 0 && `, ${number(count(summary, "copies"))} further copies`,
       member(summary, "partial") === true && ", as a selection: receipts between them may be missing"),
     h("ul", { class: "outcomes" }, parts.map((part) => h("li", { class: part.count > 0 ? part.tone : "none" }, h("b", {}, number(part.count)), h("span", {}, icon(part.count > 0 ? part.tone : "none"), part.name)))),

@@ -1,0 +1,151 @@
+package trust
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// maxCosigned bounds the file of what a witness cosigned.
+const maxCosigned = 64 << 20
+
+// A claim is one line of a witness's state file: a tree that the witness cosigned.
+type claim struct {
+	Origin string `json:"origin"`
+	Size   uint64 `json:"size"`
+	Root   string `json:"root"` // base64, as in a checkpoint
+}
+
+// ClaimsOf returns the state file of a witness whose key is in no file: in the user's
+// configuration directory, by the fingerprint of the key.
+func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
+	dir := configDir(e)
+	if !filepath.IsAbs(dir) {
+		return "", cli.Usage("--state FILE records what the witness cosigned; use the same file every time", "the key %q is in no file, and the user has no configuration directory", key.ID)
+	}
+	dir = filepath.Join(dir, "receipt", "cosigned")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", cli.Usage("--state names another file", "%q: %w", dir, cli.Reason(err))
+	}
+	return filepath.Join(dir, key.Fingerprint()), nil
+}
+
+// Claim records durably in a state file that a witness cosigns a checkpoint. It refuses a
+// second tree of one size, and one that is smaller than a tree of the log that the witness
+// cosigned before.
+//
+// Claims are appended and never change. A process reads the file again after it has appended
+// its own claim, and the first claim of a size counts: of two processes that cosign at the
+// same time, one is refused.
+func Claim(path string, h *Head) error {
+	mine := claim{h.Origin, h.Size, h.Root.String()}
+	held, err := readClaims(path)
+	if err != nil {
+		return err
+	}
+	if known, err := mine.judge(held, path); err != nil || known {
+		return err
+	}
+
+	if err := appendClaim(path, mine); err != nil {
+		return cli.Usage("--state names another file", "--state %q: %w", path, cli.Reason(err))
+	}
+	if held, err = readClaims(path); err != nil {
+		return err
+	}
+	_, err = mine.judge(held, path)
+	return err
+}
+
+// judge compares a claim with those before it. known says that it is one of them.
+func (c *claim) judge(held []claim, path string) (known bool, err error) {
+	for _, h := range held {
+		switch {
+		case h.Origin != c.Origin:
+		case h == *c:
+			return true, nil
+		case h.Size == c.Size:
+			return false, cli.Refuted("a log that shows two trees of one size lies; keep both checkpoints as evidence",
+				"%s: the witness cosigned another tree of %s of %q: root %s, not %s (%q); nothing was cosigned",
+				receipt.CodeMerkleRootMismatch, LeavesText(c.Size), c.Origin, h.Root, c.Root, path)
+		case h.Size > c.Size:
+			return false, cli.Refuted("ask the log for its latest checkpoint",
+				"%s: the witness cosigned a tree of %s of %q before, and this one has %d (%q); nothing was cosigned",
+				receipt.CodeTruncated, LeavesText(h.Size), c.Origin, c.Size, path)
+		}
+	}
+	return false, nil
+}
+
+// readClaims reads a state file; none is an empty one. A line that was cut off at the end
+// was never acted upon.
+func readClaims(path string) (list []claim, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, cli.Usage("--state names another file", "--state %q: %w", path, cli.Reason(err))
+	}
+	defer f.Close()
+
+	data, err := io.ReadAll(io.LimitReader(f, maxCosigned+1))
+	if err == nil && len(data) > maxCosigned {
+		err = fmt.Errorf("more than %d bytes", maxCosigned)
+	}
+	if err != nil {
+		return nil, cli.Usage("", "--state %q: %w", path, cli.Reason(err))
+	}
+
+	for number := 1; len(data) > 0; number++ {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		data = rest
+		if len(line) == 0 {
+			continue
+		}
+		c, ok := parseClaim(line)
+		if !ok && !whole {
+			break
+		}
+		if !ok {
+			return nil, cli.Usage("receipt batch cosign writes such a file", "--state %q, line %d: expected {\"origin\":…,\"size\":…,\"root\":…}", path, number)
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// parseClaim reads one line, strictly: a line that is read otherwise than it was written
+// would hide a tree.
+func parseClaim(line []byte) (c claim, ok bool) {
+	doc, err := canon.Parse(line)
+	if err != nil || doc.Root().Len() != 3 {
+		return c, false
+	}
+	for _, name := range []string{"origin", "size", "root"} {
+		if doc.Root().Member(name).IsZero() {
+			return c, false
+		}
+	}
+	return c, json.Unmarshal(line, &c) == nil
+}
+
+// appendClaim adds a line, and brings it onto the disk.
+func appendClaim(path string, c claim) error {
+	line, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	// It begins with a line end, in case that of the last was cut off.
+	return cli.AppendFile(path, append(append([]byte("\n"), line...), '\n'), 0o600)
+}
