@@ -37,11 +37,11 @@ func inlining() []string {
 	flags := []string{"-gcflags=all=-l"}
 	for _, hot := range []string{
 		"github.com/receiptkit/receiptkit/canon", "github.com/receiptkit/receiptkit/chain", "github.com/receiptkit/receiptkit/schemas", "github.com/receiptkit/receiptkit/receipt/...",
-		"runtime/...", "internal/...", "crypto/internal/fips140/...", "filippo.io/...", "strconv", "unicode/...", "bytes", "slices", "strings", "sync/...", "math/bits", "encoding/binary",
+		"runtime/...", "internal/runtime/...", "internal/bytealg", "internal/abi", "crypto/internal/fips140/...", "filippo.io/...", "strconv", "bytes", "slices", "strings", "math/bits", "encoding/binary",
 	} {
 		flags = append(flags, "-gcflags="+hot+"=")
 	}
-	for _, cold := range []string{"", "/archive", "/attest", "/batch", "/headline", "/keys", "/kind", "/serve/aggregate", "/stream"} { // of those, what has no loop over the bytes of JSON receipts
+	for _, cold := range []string{"", "/archive", "/attest", "/batch", "/headline", "/keys", "/kind", "/serve/aggregate", "/stream", "/stream/join", "/unpack"} { // of those, what has no loop over the bytes of JSON receipts
 		flags = append(flags, "-gcflags=github.com/receiptkit/receiptkit/receipt"+cold+"=-l")
 	}
 	return flags
