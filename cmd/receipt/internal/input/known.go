@@ -16,6 +16,7 @@ import (
 // Known is what a hash, a receipt or an earlier report says of streams.
 type Known struct {
 	Hash    canon.Digest
+	ID      string // receipt_id, of a receipt
 	Stream  *chain.Stream
 	Summary *stream.Summary
 }
@@ -77,7 +78,7 @@ func knownReceipt(arg string, data []byte) (Known, error) {
 		return Known{}, cli.Usage("give a hash (sha256:…), a receipt, or a report that verify wrote", "%q: %w", arg, err)
 	}
 	s := sealed.Stream()
-	return Known{Hash: sealed.Hash(), Stream: &s}, nil
+	return Known{Hash: sealed.Hash(), ID: sealed.ID(), Stream: &s}, nil
 }
 
 // ZeroHash is the error for the hash that no receipt has. In options it would mean

@@ -112,11 +112,29 @@ func supersede(e *cli.Env, draft *canon.Document, arg string) (*canon.Document, 
 	if k.Hash.IsZero() {
 		return nil, cli.Usage("", "--supersedes takes a hash or a receipt, found a report")
 	}
+	if err := succeeds(draft.Root(), k); err != nil {
+		return nil, err
+	}
 	text, err := receipt.Supersede(draft, k.Hash)
 	if err != nil {
 		return nil, err
 	}
 	return canon.Parse(text)
+}
+
+// succeeds makes sure that the receipt of a draft can take the place of a known receipt: it
+// needs an ID of its own, and only the issuer of a receipt can replace it.
+func succeeds(draft canon.Node, k input.Known) error {
+	if k.Stream == nil { // a hash names neither
+		return nil
+	}
+	if id := draft.Member("receipt_id").String(); id == k.ID {
+		return cli.Usage("give the draft a receipt_id of its own", "--supersedes: the draft has the receipt_id of the receipt that it supersedes, %q", id)
+	}
+	if issuer := draft.Member("issuer").Member("id").String(); issuer != k.Stream.Issuer {
+		return cli.Usage("only the issuer of a receipt can supersede it", "--supersedes: the draft is of the issuer %q, the receipt of %q", issuer, k.Stream.Issuer)
+	}
+	return nil
 }
 
 // explainRedaction prints places and rules. Nothing of what was found is in them,

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 
@@ -93,11 +94,15 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 	} else if err := tellPruned(ctx, e, l, query, "--pruned lists them"); err != nil {
 		return err
 	}
+	newer, err := successors(ctx, l)
+	if err != nil {
+		return err
+	}
 	for entry, err := range l.Scan(ctx, query) {
 		if err != nil {
 			return ledgerReading(err)
 		}
-		row, err := rowOf(&entry)
+		row, err := rowOf(&entry, newer)
 		if err != nil {
 			return ledgerReading(err)
 		}
@@ -156,9 +161,12 @@ type listedReceipt struct {
 	State      *string      `json:"final_state"` // the same
 	Task       string       `json:"task_id"`
 	Signatures int          `json:"signatures"`
+
+	Supersedes   string `json:"supersedes,omitzero"`    // the hash that metadata.supersedes states
+	SupersededBy string `json:"superseded_by,omitzero"` // receipt_id, of a receipt in the ledger
 }
 
-func rowOf(entry *ledger.Entry) (*listedReceipt, error) {
+func rowOf(entry *ledger.Entry, newer versions) (*listedReceipt, error) {
 	doc, err := canon.Parse(entry.JSON)
 	if err != nil {
 		return nil, err
@@ -173,7 +181,8 @@ func rowOf(entry *ledger.Entry) (*listedReceipt, error) {
 		return &text
 	}
 	return &listedReceipt{entry.Sequence, entry.Position, entry.ID, entry.Hash, told("/issued_at", root.Member("issued_at")),
-		told("/lifecycle/final_state", root.Member("lifecycle").Member("final_state")), root.Member("identifiers").Member("task_id").String(), root.Member("signatures").Len()}, nil
+		told("/lifecycle/final_state", root.Member("lifecycle").Member("final_state")), root.Member("identifiers").Member("task_id").String(), root.Member("signatures").Len(),
+		root.Member("metadata").Member("supersedes").String(), newer.of(root, entry.Hash)}, nil
 }
 
 // String is the line for a person.
@@ -188,5 +197,50 @@ func (r *listedReceipt) String() string {
 		}
 		return *told
 	}
-	return cli.EscapeLine(fmt.Sprintf("%s  %-20s  %-9s  %s%s", r.ID, text(r.IssuedAt), text(r.State), r.Task, unsigned))
+	version := ""
+	if r.Supersedes != "" {
+		version = "  supersedes " + r.Supersedes
+	}
+	if r.SupersededBy != "" {
+		version += "  superseded by " + r.SupersededBy
+	}
+	return cli.EscapeLine(fmt.Sprintf("%s  %-20s  %-9s  %s%s%s", r.ID, text(r.IssuedAt), text(r.State), r.Task, unsigned, version))
+}
+
+// Versions are the receipts of a ledger that supersede others, by what they supersede.
+type versions map[version]string
+
+// A version is a receipt of an issuer. The receipt of another issuer is not its successor,
+// whatever that receipt states.
+type version struct {
+	issuer string
+	hash   canon.Digest
+}
+
+// successors reads which receipts of a ledger supersede others: few, as a receipt is
+// superseded only to withhold what it should not have stated.
+func successors(ctx context.Context, l *ledger.SQLite) (versions, error) {
+	newer := versions{}
+	for entry, err := range l.Scan(ctx, ledger.Query{}) {
+		if err != nil {
+			return nil, ledgerReading(err)
+		}
+		if !bytes.Contains(entry.JSON, []byte(`"supersedes"`)) {
+			continue
+		}
+		doc, err := canon.Parse(entry.JSON)
+		if err != nil {
+			return nil, ledgerReading(err)
+		}
+		root := doc.Root()
+		if hash, err := canon.ParseDigest(root.Member("metadata").Member("supersedes").Text()); err == nil {
+			newer[version{root.Member("issuer").Member("id").String(), hash}] = entry.ID
+		}
+	}
+	return newer, nil
+}
+
+// of returns the receipt_id of the successor of a receipt, or "".
+func (v versions) of(root canon.Node, hash canon.Digest) string {
+	return v[version{root.Member("issuer").Member("id").String(), hash}]
 }

@@ -3,6 +3,7 @@ package logs
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -58,5 +59,12 @@ func ledgerShow(ctx context.Context, e *cli.Env, path, id string, show Shower) e
 		return ledgerReading(err)
 	}
 
+	newer, err := successors(ctx, l)
+	if err != nil {
+		return err
+	}
+	if by := newer.of(sealed.Document().Root(), sealed.Hash()); by != "" {
+		fmt.Fprintf(e.Notes(), "receipt: note: this receipt is superseded by %s\n", cli.EscapeLine(by))
+	}
 	return show(e, path, sealed.JSON(), "receipt ledger fsck "+cli.ShellFile(path))
 }

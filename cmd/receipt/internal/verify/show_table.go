@@ -39,6 +39,9 @@ func (s table) write() {
 	s.b.Row("replay", s.Determinism())
 	s.list("deltas", r.Member("deltas"), func(n canon.Node) string { return s.text(n, "operation") + " " + s.text(n, "path") })
 	s.list("withheld", r.Member("redactions"), func(n canon.Node) string { return s.text(n, "field") + `: "` + s.text(n, "reason") + `"` })
+	if n := r.Member("metadata").Member("supersedes"); !n.IsZero() {
+		s.b.Row("supersedes", s.text(n))
+	}
 	s.chain()
 	s.list("signatures", r.Member("signatures"), func(n canon.Node) string { return s.text(n, "key_id") + ", " + s.text(n, "algorithm") })
 	s.unread()
