@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -59,6 +60,16 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	}
 	if s.roster.documents() != s.Receipts+s.Copies {
 		return 0, errors.New("its roster is not of the receipts that it counts")
+	}
+
+	known := map[chain.Stream]bool{}
+	for _, stream := range s.roster.streams {
+		known[stream] = true
+	}
+	for i := range s.Streams {
+		if !known[s.Streams[i].Stream] {
+			return 0, errors.New("its roster is of other streams than it lists")
+		}
 	}
 
 	// A false hash refutes its receipt, and so does a link that fails.
