@@ -19,11 +19,11 @@ import (
 )
 
 // An honest is a harness that does what the protocol says, with three clients: the first, one
-// that sees nothing of it, and one that is to see only public parts.
+// that sees nothing of it, and one that sees only public parts.
 type honest struct {
 	handler http.Handler
 	keys    [3]string
-	public  string // the key of the third client if the server hides parts from it
+	also    map[protocol.Scope]string // keys that see public parts and those of one scope
 	trust   *keys.Set
 	private *keys.PrivateKey
 }
@@ -54,21 +54,28 @@ func newHonestOf(t testing.TB, model harness.Provider) *honest {
 	}
 	o := &honest{trust: readKeys(t, "trust.json", valid), private: readKeys(t, "key_2026_04.private.json", keys.ParsePrivate)}
 
-	// The second client sees one workspace that there never is.
+	// The second client sees one workspace that there never is, the others only some parts.
 	var file []byte
-	for i, workspaces := range [][]string{nil, {"workspace_of_nobody"}, nil} {
-		text, entry, err := protocol.NewAPIKey(rand.Reader, "client-"+string(rune('a'+i)), time.Now())
+	add := func(name string, workspaces []string, hidden ...protocol.Scope) string {
+		text, entry, err := protocol.NewAPIKey(rand.Reader, name, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if workspaces != nil {
 			entry.Reach = entry.Reach.OfWorkspaces(workspaces...)
 		}
+		entry.Scopes = slices.DeleteFunc(harness.Scopes(), func(s protocol.Scope) bool { return slices.Contains(hidden, s) })
 		line, err := json.Marshal(entry)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.keys[i], file = text, append(append(file, line...), '\n')
+		file = append(append(file, line...), '\n')
+		return text
+	}
+	o.keys = [3]string{add("client-a", nil), add("client-b", []string{"workspace_of_nobody"}), add("client-c", nil, protocol.InternalRead, protocol.ReceiptOnlyRead)}
+	o.also = map[protocol.Scope]string{
+		protocol.InternalRead:    add("client-d", nil, protocol.ReceiptOnlyRead),
+		protocol.ReceiptOnlyRead: add("client-e", nil, protocol.InternalRead),
 	}
 	clients, err := protocol.ParseAPIKeys(file, harness.Scopes()...)
 	if err != nil {
@@ -104,7 +111,7 @@ func (o *honest) run(ctx context.Context, handler http.Handler, categories ...st
 	if o.trust != nil {
 		options.Trust = o.trust
 	}
-	return conformance.Run(ctx, conformance.Target{URL: server.URL, Key: o.keys[0], OtherKey: o.keys[1], PublicKey: o.public, Script: conformance.Script{Waits: "/wait"}}, options)
+	return conformance.Run(ctx, conformance.Target{URL: server.URL, Key: o.keys[0], OtherKey: o.keys[1], PublicKey: o.keys[2], Script: conformance.Script{Waits: "/wait"}}, options)
 }
 
 // TestHonest: of a harness that does what the protocol says no probe says that it does not,
@@ -124,7 +131,7 @@ func TestHonest(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(skipped, []string{"vault_crud", "webhook_connector_shape", "internal_parts", "receipt_only_parts", "extended_form"}) || report.CardDialect != "agent_card" || report.Summary.Total != len(conformance.Probes()) {
+	if !slices.Equal(skipped, []string{"vault_crud", "webhook_connector_shape", "extended_form"}) || report.CardDialect != "agent_card" || report.Summary.Total != len(conformance.Probes()) {
 		t.Errorf("skipped: %q; the card: %q; %+v", skipped, report.CardDialect, report.Summary)
 	}
 }

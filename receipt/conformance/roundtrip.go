@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/conformance/internal/wire"
@@ -217,9 +218,9 @@ func unknownIDs(ctx context.Context, s *suite) error {
 		body    object
 		members []string
 	}{
-		{tasks, task, []string{"parent_task_id"}},
+		{tasks, task, []string{"parent_task_id", "persona_id", "branch_id"}},
 		{"v1/tasks", task, []string{"session_id"}},
-		{"v1/sessions", object{"workspace_id": s.workspace}, []string{"workspace_id"}},
+		{"v1/sessions", object{"workspace_id": s.workspace}, []string{"workspace_id", "persona_id", "vault_ids", "memory_ids", "skill_ids"}},
 		{"v1/artifacts", s.artifact(), []string{"workspace_id", "session_id", "task_id"}},
 	} {
 		for _, name := range of.members {
@@ -227,7 +228,9 @@ func unknownIDs(ctx context.Context, s *suite) error {
 			for name, value := range of.body {
 				body[name] = value
 			}
-			body[name] = s.absent()
+			if body[name] = s.absent(); strings.HasSuffix(name, "_ids") {
+				body[name] = []string{s.absent()}
+			}
 			a := s.post(ctx, "", body, "%s", raw(of.path))
 			if a.Err == nil && (a.Code < 400 || a.Code >= 500 && a.Code != 501) {
 				a.Fail("expected a request whose %s is of nothing to be refused, found %d", name, a.Code)

@@ -110,6 +110,9 @@ func lies() []lie {
 		{"answers to the keys of others", "hidden_is_absent", "", shared},
 		{"an outcome as HTML", "outcome_form", "error_form", plain},
 		{"a task of a parent that does not exist", "unknown_ids", "", ghost("/v1/sessions/*/tasks", "parent_task_id")},
+		{"a task of a persona that does not exist", "unknown_ids", "", ghost("/v1/sessions/*/tasks", "persona_id")},
+		{"a task of a branch that does not exist", "unknown_ids", "", ghost("/v1/sessions/*/tasks", "branch_id")},
+		{"a session with memories that do not exist", "unknown_ids", "", ghost("/v1/sessions", "memory_ids")},
 		{"an artifact of a task that does not exist", "unknown_ids", "", ghost("/v1/artifacts", "task_id", "session_id")},
 	})
 }
