@@ -88,7 +88,8 @@ func (p Page) behind(last string) (string, error) {
 // WriteItems answers with the page that the client asks for, of items that are in the order in
 // which they came and of which none goes: those that are kept. A nil keep keeps all. id names
 // an item, as [WriteList] wants it. A page has at most 8 MiB, or one item that is longer, so that
-// it may have fewer items than the client asks for.
+// it may have fewer items than the client asks for. A cursor after an item that is not kept is
+// [Expired], like a cursor after an item that does not exist.
 func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) string, keep func(T) bool) error {
 	p, err := ReadPage(r)
 	if err != nil {
@@ -96,7 +97,9 @@ func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) 
 	}
 	from := 0
 	if p.After != "" {
-		if from = 1 + slices.IndexFunc(items, func(item T) bool { return id(item) == p.After }); from == 0 {
+		// A client can write any name into a cursor, so the item is looked up among those that it may see.
+		from = 1 + slices.IndexFunc(items, func(item T) bool { return id(item) == p.After && (keep == nil || keep(item)) })
+		if from == 0 {
 			return Expired("cursor")
 		}
 	}

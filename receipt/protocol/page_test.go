@@ -245,3 +245,23 @@ func TestWriteItems(t *testing.T) {
 		t.Errorf("%s", got.body)
 	}
 }
+
+// TestHiddenCursor verifies that a cursor after an item that the client may not see is answered like
+// a cursor after an item that does not exist.
+func TestHiddenCursor(t *testing.T) {
+	items := []string{"mine_1", "theirs_1", "mine_2"}
+	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/items", Params: protocol.ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		return protocol.WriteItems(w, r, items, func(item string) string { return item }, func(item string) bool { return strings.HasPrefix(item, "mine") })
+	}})
+	after := func(item string) reply {
+		return ask(m, "GET", "/v1/items?cursor="+protocolCursor(t, "/v1/items", item), "", protocol.VersionHeader, protocol.Version)
+	}
+	for _, item := range []string{"theirs_1", "theirs_2"} {
+		if got := after(item); got.said() != "410 cursor_expired cursor" {
+			t.Errorf("after %s: %s", item, got.said())
+		}
+	}
+	if page := pageOf[string](t, after("mine_1")); len(page.Data) != 1 || page.Data[0] != "mine_2" {
+		t.Errorf("after mine_1: %v", page.Data)
+	}
+}

@@ -117,7 +117,7 @@ func queryOf(q serve.TaskQuery) ledger.Query {
 }
 
 // behind returns the cursor of the place where a page begins. A receipt that is out
-// of reach has as little a place as one that is not there.
+// of reach has as little a place as one that is not there, also if it is damaged.
 func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, err error) {
 	if q.After.IsZero() {
 		return "", nil
@@ -127,7 +127,8 @@ func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, e
 	if err == nil && found && q.Reach.Sees(stream) {
 		cursor, err = s.ledger.After(ctx, q.After)
 	}
-	if cursor == "" && err == nil || errors.Is(err, ledger.ErrNotFound) {
+	damage, damaged := errors.AsType[*ledger.DamageError](err)
+	if cursor == "" && err == nil || errors.Is(err, ledger.ErrNotFound) || damaged && !q.Reach.Sees(damage.Stream) {
 		err = serve.ErrCursor
 	}
 	return cursor, changed(err)

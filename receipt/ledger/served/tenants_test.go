@@ -122,6 +122,13 @@ func TestTenants(t *testing.T) {
 	all = append(all, tenantDraft("receipt_"+marker+"_none", "", "shared"), tenantDraft("receipt_"+marker+"_own", "b_"+marker, "task_"+marker))
 	ids = append(ids, "receipt_"+marker+"_none", "receipt_"+marker+"_own", "receipt_absent")
 	both, alone := issuedBy(t, all...), issuedBy(t, ours...)
+	var cursors []string // after each receipt, of both tenants
+	for entry, err := range both.ledger.Scan(context.Background(), ledger.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		cursors = append(cursors, protocol.FormatCursor("shared", entry.Hash[:]))
+	}
 	both.execute(`UPDATE receipts SET json = CAST('{' || CAST(json AS TEXT) AS BLOB) WHERE receipt_id = 'receipt_MARKERB3';
 UPDATE receipts SET json = (SELECT json FROM receipts WHERE receipt_id = 'receipt_MARKERB1') WHERE receipt_id = 'receipt_MARKERB4';
 DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
@@ -151,6 +158,9 @@ DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
 			}
 			next = page.Page.Next
 		}
+	}
+	for _, cursor := range cursors {
+		paths = append(paths, "GET /v1/tasks/shared/receipts?cursor="+cursor)
 	}
 	paths = append(paths, "GET /v1/tasks/task_"+marker+"/receipts", "GET /v1/tasks/shared/receipts", "GET /metrics", "GET /v1")
 	found := 0
