@@ -73,7 +73,7 @@ type Row struct {
 type Instant int64
 
 // String writes it as RFC 3339 has it.
-func (i Instant) String() string { return receipt.At(time.UnixMicro(int64(i))).String() }
+func (i Instant) String() string { return time.UnixMicro(int64(i)).UTC().Format(time.RFC3339Nano) }
 
 // Of returns the row of a receipt, by its report and what [Glean] kept in it. It
 // stays what it is when the report is used again.
