@@ -199,3 +199,20 @@ func TestWorkerStates(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadContent verifies that a block of the content of a call that no rule reads, and a
+// span of an unknown kind, are counted and make lower bounds.
+func TestUnreadContent(t *testing.T) {
+	for line, want := range map[string]string{
+		updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":"read","status":"completed","content":[{"type":"content"},{"type":"moonwalk"},{}]`): "map[session/update tool_call content :1 session/update tool_call content moonwalk:1]",
+		`{"at":"2026-01-01T00:00:01Z","event":"span.completed","payload":{"kind":"moonwalk","path":"a.txt"}}`:                                                           "map[span kind moonwalk:1]",
+	} {
+		l, err := overBridge(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(l.Draft.Metadata["ignored_records"]); got != want || !named(l.Draft, "at_least")["/side_effects/fs_writes"] {
+			t.Errorf("%s: unread are %s, at least %v", line, got, l.Draft.Metadata["at_least"])
+		}
+	}
+}
