@@ -26,7 +26,9 @@ type Aggregate struct {
 	bins       map[time.Time]pair // by the first instant
 	totals     pair
 	currencies map[string]bool
-	seen       map[sighting]struct{}
+	seen       map[sighting]uint32 // with the number of the issuer
+	issuers    map[string]uint32
+	versions   versions
 	out        leftOut
 	verdicts   verdicts
 	ranked     ranked
@@ -41,14 +43,16 @@ type sighting struct {
 
 // leftOut counts what is in no sum, and what is not certain.
 type leftOut struct {
-	Hash     int    `json:"hash"`     // receipts that do not fit the schema or their hash
-	Copies   int    `json:"copies"`   // receipts that were added before
-	Currency int    `json:"currency"` // receipts whose cost is in none of the currencies kept
-	Time     int    `json:"time"`     // receipts in the totals, but in no bin: no time that was told and can be read
-	Unseen   int    `json:"unseen"`   // receipts that were added without looking for copies
-	Untold   untold `json:"untold"`   // receipts in the totals with less than happened
-	AtMost   int    `json:"at_most"`  // receipts in the totals whose cost may be more than happened
-	Reckoned int    `json:"reckoned"` // receipts in the totals whose cost is an estimate of the source, and no bill
+	Hash     int    `json:"hash"`           // receipts that do not fit the schema or their hash
+	Copies   int    `json:"copies"`         // receipts that were added before
+	Older    int    `json:"older,omitzero"` // receipts that another receipt of their issuer, which was added before, supersedes
+	Newer    int    `json:"newer,omitzero"` // receipts that supersede a receipt of their issuer, which was added before and is in the sums
+	Currency int    `json:"currency"`       // receipts whose cost is in none of the currencies kept
+	Time     int    `json:"time"`           // receipts in the totals, but in no bin: no time that was told and can be read
+	Unseen   int    `json:"unseen"`         // receipts that were added without looking for copies
+	Untold   untold `json:"untold"`         // receipts in the totals with less than happened
+	AtMost   int    `json:"at_most"`        // receipts in the totals whose cost may be more than happened
+	Reckoned int    `json:"reckoned"`       // receipts in the totals whose cost is an estimate of the source, and no bill
 }
 
 // Add adds one receipt: its report, and the root of the document that was judged.
@@ -63,11 +67,15 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 
 	// Verified receipts and all others are added up apart, so a copy is one of its class.
 	verified := rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull
-	if !a.first(sighting{rep.ReceiptHash, verified}) {
+	issuer := a.issuer(root)
+	if !a.first(sighting{rep.ReceiptHash, verified}, issuer) {
 		a.out.Copies++
 		return
 	}
 	a.verdicts.add(rep, s)
+	if a.otherVersion(sighting{rep.ReceiptHash, verified}, root, issuer) {
+		return
+	}
 	if a.bins == nil {
 		a.bins, a.totals = map[time.Time]pair{}, newPair()
 	}
@@ -97,7 +105,55 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	}
 }
 
-func (a *Aggregate) first(s sighting) bool {
+// issuer numbers the issuer of a receipt.
+func (a *Aggregate) issuer(root canon.Node) uint32 {
+	id := root.Member("issuer").Member("id").String()
+	number, known := a.issuers[id]
+	if !known && len(a.seen) < MaxSeen {
+		if a.issuers == nil {
+			a.issuers = map[string]uint32{}
+		}
+		number = uint32(len(a.issuers) + 1)
+		a.issuers[id] = number
+	}
+	return number
+}
+
+// otherVersion reports whether another version of a receipt is in the sums of its class: one
+// task is not added twice. Anyone can write an issuer's name, so a receipt that nobody has
+// confirmed takes nothing from the sums of verified receipts.
+func (a *Aggregate) otherVersion(s sighting, root canon.Node, issuer uint32) bool {
+	if a.versions[version{issuer, s}] {
+		a.out.Older++
+		return true
+	}
+	superseded, err := canon.ParseDigest(root.Member("metadata").Member("supersedes").Text())
+	if err != nil || issuer == 0 {
+		return false
+	}
+	old := sighting{superseded, s.verified}
+	if by, counted := a.seen[old]; counted && by == issuer {
+		a.out.Newer++
+		return true
+	}
+	if len(a.versions) < MaxSeen {
+		if a.versions == nil {
+			a.versions = versions{}
+		}
+		a.versions[version{issuer, old}] = true
+	}
+	return false
+}
+
+// Versions are receipts that were superseded before they were added.
+type versions map[version]bool
+
+type version struct {
+	issuer uint32
+	sighting
+}
+
+func (a *Aggregate) first(s sighting, issuer uint32) bool {
 	if _, again := a.seen[s]; again {
 		return false
 	}
@@ -106,9 +162,9 @@ func (a *Aggregate) first(s sighting) bool {
 		return true
 	}
 	if a.seen == nil {
-		a.seen = map[sighting]struct{}{}
+		a.seen = map[sighting]uint32{}
 	}
-	a.seen[s] = struct{}{}
+	a.seen[s] = issuer
 	return true
 }
 

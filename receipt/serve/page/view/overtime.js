@@ -115,6 +115,8 @@ export function named(bin, unit, first = "start") {
 const reasons = new Map([
   ["hash", (n) => `${plural(n, "receipt")} that ${n === 1 ? "does" : "do"} not fit the format or the hash: no evidence of anything`],
   ["copies", (n) => `${number(n)} ${n === 1 ? "copy" : "copies"} of receipts that were counted`],
+  ["older", (n) => `${plural(n, "receipt")} that newer versions supersede`],
+  ["newer", (n) => `${plural(n, "newer version")} of receipts whose older version is counted`],
   ["currency", (n) => `the cost of ${plural(n, "receipt")} in further currencies`],
   ["time", (n) => `${plural(n, "receipt")} without a time that was told and can be drawn, though in the totals`],
   ["unseen", (n) => `whether ${plural(n, "later receipt")} are copies`],
