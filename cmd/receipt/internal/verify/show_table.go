@@ -34,7 +34,7 @@ func (s table) write() {
 	s.list("handoffs", effects.Member("a2a_handoffs"), func(n canon.Node) string {
 		return s.ended(n, "target_agent") + ", " + s.named(n, "task_id", "task")
 	})
-	continuity{s.Shown}.write()
+	continuity(s).write()
 	s.list("artifacts", r.Member("final_artifacts"), func(n canon.Node) string { return s.text(n, "artifact_id") + " (" + s.text(n, "kind") + ")" })
 	s.b.Row("replay", s.Determinism())
 	s.list("deltas", r.Member("deltas"), func(n canon.Node) string { return s.text(n, "operation") + " " + s.text(n, "path") })
