@@ -22,6 +22,7 @@ import (
 //   - comes_earlier: the related receipt stands between it and the one that it names
 //   - named_earlier: the related receipt, which comes before it, names it
 //   - second_first: it states that nothing precedes it: the related receipt does, or states the same
+//   - zero_hash: it names 64 zeros, which are the hash of no receipt
 //   - id_taken: the related receipt has the same receipt_id, but another content
 //
 // Of a link that is left open:

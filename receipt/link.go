@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 const zeroDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
@@ -12,7 +13,7 @@ const zeroDigest = "sha256:00000000000000000000000000000000000000000000000000000
 func checkLink(root canon.Node, rep *Report) {
 	previous := root.Member("chain").Member("previous_receipt_hash")
 	if string(previous.Text()) == zeroDigest {
-		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest,
+		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest, Cause: vocab.CauseZeroHash,
 			Detail: "64 zeros are the hash of no receipt; the first receipt of a stream states null"})
 		return
 	}

@@ -54,6 +54,7 @@ func TestCauses(t *testing.T) {
 		{"missing", [][]byte{list[0], list[2]}, "predecessor_other line 1", "predecessor_missing f0"},
 		{"fork", [][]byte{list[0], list[1], list[2], branch}, "predecessor_shared line 3", "predecessor_shared f2"},
 		{"two first", [][]byte{list[0], first}, "second_first line 1", "second_first f0"},
+		{"order", [][]byte{list[0], list[2], list[1]}, "predecessor_other line 1; comes_earlier line 2", ""},
 		{"damaged", [][]byte{list[0], altered(list[1])}, "own_hash", "own_hash"},
 		{"headless", list[1:3], "predecessor_absent", "predecessor_absent"},
 		{"unreadable", [][]byte{list[0], []byte("{"), list[2]}, "unreadable line 2", "unreadable"},
@@ -68,7 +69,11 @@ func TestCauses(t *testing.T) {
 		}
 	}
 
-	run := stream.Verify(context.Background(), integrity(t), bytes.NewReader(jsonl(list[0], list[3])), stream.Options{Partial: true})
+	run := stream.Verify(context.Background(), integrity(t), bytes.NewReader(jsonl(list[2], list[0], list[1], list[3])), stream.Options{})
+	if got := links(t, run); got != "predecessor_absent; second_first line 1; named_earlier line 1; comes_earlier line 3" {
+		t.Errorf("an order: %q", got)
+	}
+	run = stream.Verify(context.Background(), integrity(t), bytes.NewReader(jsonl(list[0], list[3])), stream.Options{Partial: true})
 	if got := links(t, run); got != "selection" {
 		t.Errorf("a selection: %q", got)
 	}

@@ -296,10 +296,14 @@ func (o *order) absent(l chain.Link) bool {
 func (o *order) broken(s *strand, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 		Stated: stated(l), Computed: s.segment.Head.String(), Cause: vocab.CausePredecessorOther, Related: atLine(s.line)}
-	if l.First {
+	n := o.index.node(l.Previous)
+	switch {
+	case l.First:
 		c.Cause = vocab.CauseSecondFirst
-	} else if n := o.index.node(l.Previous); n.namer > 0 && int(n.naming) == s.number {
+	case n.namer > 0 && int(n.naming) == s.number:
 		c.Code, c.Cause, c.Related = receipt.CodeChainFork, vocab.CausePredecessorShared, atLine(int(n.namer))
+	case n.line > 0 && int(n.stream) == s.number: // it is here, but not the one before
+		c.Cause = vocab.CauseComesEarlier
 	}
 	return c
 }

@@ -67,6 +67,7 @@ const (
 	CauseComesEarlier         = "comes_earlier"         // the related receipt stands between it and the one that it names
 	CauseNamedEarlier         = "named_earlier"         // the related receipt, which comes before it, names it
 	CauseSecondFirst          = "second_first"          // it states that nothing precedes it: the related receipt does, or states the same
+	CauseZeroHash             = "zero_hash"             // it names 64 zeros, which are the hash of no receipt
 	CauseIDTaken              = "id_taken"              // the related receipt has the same receipt_id, but another content
 )
 

@@ -34,7 +34,7 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 		return err
 	}
 
-	t, err := template.New("report").Funcs(template.FuncMap{"visible": visible, "hash": hashText, "stream": streamText}).Parse(reportTemplate)
+	t, err := template.New("report").Funcs(template.FuncMap{"visible": visible, "hash": hashText, "stream": streamText, "fault": headline.Fault}).Parse(reportTemplate)
 	if err != nil {
 		return err
 	}

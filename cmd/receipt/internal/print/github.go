@@ -60,7 +60,7 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 		return nil
 	}
 	f := rep.Finding()
-	a := annotation{file: rep.Source, title: fmt.Sprintf("%s, %s", word(rep), f.Code), text: ReasonLine(f)}
+	a := annotation{file: rep.Source, title: fmt.Sprintf("%s, %s", word(rep), coded(f.Code, f.Cause)), text: ReasonLine(f)}
 	if rep.Listed {
 		a.line = rep.Index
 	}
@@ -165,7 +165,7 @@ func property(s string) string {
 
 func (p *githubPrinter) End(s *stream.Summary) error {
 	for _, f := range s.Findings {
-		title := "refuted, " + string(f.Code)
+		title := "refuted, " + coded(f.Code, f.Cause)
 		p.errors.add(annotation{file: f.Source, title: title, text: FindingName(f) + ": " + f.Detail}, "whole\x00"+title, FindingName(f))
 	}
 

@@ -66,7 +66,7 @@ func (p *junitPrinter) Report(rep *receipt.Report, _ []byte) error {
 	// Undecided is an error and not a failure: nothing was shown to be false.
 	f := rep.Finding()
 	c := junitCase{Class: rep.Source, Name: rep.Address()}
-	cause := &junitCause{string(f.Code), fmt.Sprintf("%s, %s: %s", word(rep), f.Code, ReasonLine(f)), findingLines(f)}
+	cause := &junitCause{string(f.Code), fmt.Sprintf("%s, %s: %s", word(rep), coded(f.Code, f.Cause), ReasonLine(f)), findingLines(f)}
 	switch rep.Verdict {
 	case receipt.Refuted:
 		c.Failure = cause

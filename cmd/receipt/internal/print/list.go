@@ -163,7 +163,7 @@ func (p *ListPrinter) line(rep *receipt.Report) []byte {
 	if s := f.Syntax; rep.Listed && s.Line == 1 && f.Hint == "" && f.Pointer == "" { // it is a line of the input, which has been named
 		reason = fmt.Sprintf("column %d (offset %d): %s", s.Column, s.Offset, s.Detail)
 	}
-	return fmt.Appendf(nil, "%s: %s, %s: %s\n", cli.EscapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), f.Code, cli.EscapeLine(reason))
+	return fmt.Appendf(nil, "%s: %s, %s: %s\n", cli.EscapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), coded(f.Code, f.Cause), cli.EscapeLine(reason))
 }
 
 // ReasonLine is a finding in a line.
@@ -241,7 +241,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 			fmt.Fprintf(&b, "and %s more findings about the whole input\n", cli.Count(len(findings)-i))
 			break
 		}
-		fmt.Fprintf(&b, "%s: %s, %s: %s\n", cli.EscapeLine(FindingName(f)), p.paint(receipt.Refuted, "refuted"), f.Code, cli.EscapeLine(f.Detail))
+		fmt.Fprintf(&b, "%s: %s, %s: %s\n", cli.EscapeLine(FindingName(f)), p.paint(receipt.Refuted, "refuted"), coded(f.Code, f.Cause), cli.EscapeLine(f.Detail))
 	}
 
 	for _, n := range unused {

@@ -118,7 +118,7 @@ func (b *Block) Prose(label, text string) {
 func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
 	text := p.paint(rep.Verdict, word(rep))
 	if rep.Verdict != receipt.Verified {
-		text += ", " + string(rep.Finding().Code)
+		text += ", " + coded(rep.Finding().Code, rep.Finding().Cause)
 	}
 	fmt.Fprintf(b, "%s: %s\n", cli.EscapeLine(rep.Address()), text)
 }

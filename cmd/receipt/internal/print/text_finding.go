@@ -6,6 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
@@ -101,19 +102,36 @@ func intact(rep *receipt.Report) string {
 // linkMeaning says what a wrong link means of a receipt whose content is right;
 // "" when what its code means says it as well.
 func linkMeaning(f receipt.Check) string {
-	switch {
-	case f.Code == receipt.CodeDuplicateID:
+	switch f.Code {
+	case receipt.CodeDuplicateID:
 		return "two receipts state one receipt_id, and at most one of them is right"
-	case f.Code == receipt.CodeChainFork:
+	case receipt.CodeChainFork:
 		return "two receipts follow the same one, and at most one of them is right"
-	case f.Computed != "":
-		return "it does not follow the receipt that was to precede it"
-	case f.Stated == "null":
-		return "two receipts state to be the first of their stream"
-	case f.Cause != "":
+	}
+
+	switch f.Cause {
+	case "predecessor_missing":
 		return "at least one receipt before it is missing"
+	case "predecessor_other":
+		return "it does not follow the receipt before it: at least one is missing, was replaced, or is out of order"
+	case "predecessor_not_given":
+		return "it does not follow the receipt that was to precede it"
+	case "predecessor_elsewhere":
+		return "it follows a receipt of another stream"
+	case "predecessor_later", "comes_earlier", "named_earlier":
+		return "the receipts are not in the order of their chain"
+	case "second_first":
+		return "two receipts state that they are the first of their stream"
 	}
 	return ""
+}
+
+// coded is a code with the name of the mistake, if several share the code.
+func coded(code receipt.Code, cause receipt.Cause) string {
+	if fault := headline.Fault(cause); fault != "" {
+		return fmt.Sprintf("%s (%s)", code, fault)
+	}
+	return string(code)
 }
 
 // signer is the key by which the issuer signed, "" when none did.

@@ -3,6 +3,7 @@
 import { foreign, h, icon, mono, section } from "./dom.js";
 import { isObject, list, member, text } from "./json.js";
 import { cut, plural } from "./text.js";
+import { causeName } from "./words.js";
 
 // steps are the seven in their order, with what each of them asks.
 export const steps = new Map([
@@ -87,7 +88,7 @@ function renderStep(report, step, about, why) {
 export function renderCheck(check) {
   const stated = text(check.stated), computed = text(check.computed);
   return h("div", { class: "check" },
-    h("p", {}, code(check), text(check.pointer) ? [" at ", mono(check.pointer)] : "", text(check.detail) ? [": ", foreign(check.detail, 600)] : ""),
+    h("p", {}, code(check), text(check.cause) && [" ", causeName(check)], text(check.pointer) ? [" at ", mono(check.pointer)] : "", text(check.detail) ? [": ", foreign(check.detail, 600)] : ""),
     (stated || computed) && renderComparison(stated, computed),
     text(check.hint) && h("p", { class: "hint" }, h("strong", {}, "Hint: "), foreign(check.hint, 600)));
 }

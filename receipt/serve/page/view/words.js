@@ -39,7 +39,7 @@ const reasons = new Map([
   ["replay_differs", ["Not the same", "It is not what the same log and the same request give."]],
 
   // Its place among others.
-  ["chain_break", ["Gap in the chain", "It does not follow the receipt before it: at least one is missing, or was replaced."]],
+  ["chain_break", ["Broken link", "It does not follow the receipt before it in its stream."]],
   ["stream_mismatch", ["Another chain", "It belongs to another chain of receipts."]],
   ["chain_fork", ["Two histories", "Two receipts claim the same place in the chain."]],
   ["duplicate_id", ["Same name twice", "Two receipts have the same id and say different things."]],
@@ -87,6 +87,20 @@ const reasons = new Map([
   ["copy_not_checked", ["Perhaps a copy", "It may be a copy of an earlier receipt: there are more than are remembered."]],
 ]);
 
+// Mistakes that share a code, by their causes.
+const order = ["Wrong order", "The receipts are not in the order of their chain."];
+const causes = new Map([
+  ["predecessor_missing", ["Missing predecessor", "It follows a receipt that is not here: at least one before it is missing."]],
+  ["predecessor_other", ["Another predecessor", "It does not follow the receipt before it: at least one is missing, was replaced, or is out of order."]],
+  ["predecessor_not_given", ["Another predecessor", "It does not follow the receipt that was given as its predecessor."]],
+  ["predecessor_elsewhere", ["Link into another stream", "It follows a receipt of another stream."]],
+  ["second_first", ["Two beginnings", "Two receipts state that they are the first of their stream."]],
+  ["predecessor_later", order],
+  ["comes_earlier", order],
+  ["named_earlier", order],
+  ["zero_hash", ["No predecessor named", "It names 64 zeros, which are the hash of no receipt. The first receipt of a stream states null."]],
+]);
+
 // What is said of a cause that is newer than this page, by the step that found it.
 const others = new Map([
   ["parse", ["Not readable", "It cannot be read as a receipt."]],
@@ -99,7 +113,7 @@ const others = new Map([
 ]);
 
 function reason(check) {
-  return reasons.get(check?.code) ?? others.get(check?.check) ?? ["Not decided", "It could not be decided."];
+  return causes.get(check?.cause) ?? reasons.get(check?.code) ?? others.get(check?.check) ?? ["Not decided", "It could not be decided."];
 }
 
 // causeName is a cause in a few words, and causeSentence in a sentence.
