@@ -161,11 +161,24 @@ func (l *layout) forks(ctx context.Context, q querier, r *stored) (bool, error) 
 
 // prunedError tells of a row that was pruned.
 func (l *layout) prunedError(ctx context.Context, q querier, r *stored) error {
-	p, err := scanPruning(q.QueryRowContext(ctx, selectPrunings+" WHERE last >= ? ORDER BY last LIMIT 1", r.sequence).Scan)
+	p, err := scanPruning(q.QueryRowContext(ctx, l.selectPrunings()+" WHERE last >= ? ORDER BY last LIMIT 1", r.sequence).Scan)
 	if err != nil {
 		return err
 	}
+	if r.sequence <= p.after {
+		return &DamageError{FaultMissing, r.id, r.stream, "it was pruned, and the row that names its archive is gone"}
+	}
 	return &PrunedError{r.id, r.link.Hash, r.stream, *p}
+}
+
+// selectPrunings begins a query of prunings p. In an older version none shows that the one
+// before it is gone.
+func (l *layout) selectPrunings() string {
+	after := "after"
+	if !l.has(afters) {
+		after = "ifnull((SELECT max(b.last) FROM prunings b WHERE b.size < p.size), 0)"
+	}
+	return "SELECT size, " + after + ", last, root, checkpoint, archive, digest FROM prunings p"
 }
 
 // prunings returns them as their table has them, the first one first.
@@ -173,7 +186,7 @@ func (l *layout) prunings(ctx context.Context, q rowQuerier) (list []Pruning, er
 	if !l.has(prunings) {
 		return nil, nil
 	}
-	rows, err := q.QueryContext(ctx, selectPrunings+" ORDER BY size")
+	rows, err := q.QueryContext(ctx, l.selectPrunings()+" ORDER BY size")
 	if err != nil {
 		return nil, err
 	}

@@ -93,6 +93,27 @@ CREATE TABLE prunings (
 	archive TEXT NOT NULL,
 	digest BLOB NOT NULL
 ) STRICT;
+`, `
+DROP VIEW pruned;
+ALTER TABLE prunings RENAME TO prunings_3;
+CREATE VIEW pruned AS SELECT
+	r.seq, r.receipt_id, r.task, r.session, 'sha256:' || lower(hex(r.hash)) AS hash,
+	CASE WHEN r.seq > p.after THEN p.archive END AS archive
+FROM receipts r JOIN prunings p ON p.last = (SELECT min(last) FROM prunings WHERE last >= r.seq);
+
+-- As before, with the seq of the last receipt of the pruning before, 0 if there is none: each
+-- row shows whether the row before it is still there.
+CREATE TABLE prunings (
+	size INTEGER PRIMARY KEY,
+	after INTEGER NOT NULL,
+	last INTEGER NOT NULL,
+	root BLOB NOT NULL,
+	checkpoint BLOB NOT NULL,
+	archive TEXT NOT NULL,
+	digest BLOB NOT NULL
+) STRICT;
+INSERT INTO prunings SELECT size, ifnull((SELECT max(b.last) FROM prunings_3 b WHERE b.size < p.size), 0), last, root, checkpoint, archive, digest FROM prunings_3 p;
+DROP TABLE prunings_3;
 `}
 }
 
@@ -101,6 +122,7 @@ const (
 	subjects = 2 // the column subject
 	marks    = 2 // the table state, and so a mark beside the ledger
 	prunings = 3 // the table prunings
+	afters   = 4 // its column after
 )
 
 // subjectOf is that column, read from the receipt itself. What is damaged has none.

@@ -186,7 +186,7 @@ func (p *Prunable) prune(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, "UPDATE receipts SET json = x'' WHERE seq > ? AND seq <= ?", p.from, p.last); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO prunings (size, last, root, checkpoint, archive, digest) VALUES (?, ?, ?, ?, ?, ?)",
-		p.Size, p.last, p.Root[:], p.Checkpoint, p.Archive, p.Digest[:])
+	_, err = tx.ExecContext(ctx, "INSERT INTO prunings (size, after, last, root, checkpoint, archive, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		p.Size, p.from, p.last, p.Root[:], p.Checkpoint, p.Archive, p.Digest[:])
 	return err
 }

@@ -503,13 +503,14 @@ func TestPruneDamage(t *testing.T) {
 		"DELETE FROM receipts WHERE seq = 2":                       ledger.FaultMissing,
 		"DELETE FROM prunings":                                     "empty_input",
 		"DELETE FROM prunings WHERE size = 4":                      "empty_input",
+		"DELETE FROM prunings WHERE size = 2":                      ledger.FaultMissing,
 		"UPDATE receipts SET json = x'7b7d' WHERE seq = 1":         ledger.FaultRow,
 		"UPDATE prunings SET last = 5 WHERE size = 4":              ledger.FaultMissing,
 		"UPDATE prunings SET size = 3 WHERE size = 2":              ledger.FaultRow,
 		"UPDATE prunings SET root = zeroblob(32) WHERE size = 2":   ledger.FaultRow,
 		"UPDATE prunings SET checkpoint = x'00'":                   string(receipt.CodeCheckpointInvalid),
 		"UPDATE prunings SET checkpoint = CAST(replace(CAST(checkpoint AS TEXT), char(10) || '2' || char(10), char(10) || '3' || char(10)) AS BLOB)": string(receipt.CodeCheckpointInvalid),
-		"INSERT INTO prunings SELECT 6, 6, root, checkpoint, archive, digest FROM prunings WHERE size = 4":                                           ledger.FaultRow,
+		"INSERT INTO prunings SELECT 6, 4, 6, root, checkpoint, archive, digest FROM prunings WHERE size = 4":                                        ledger.FaultRow,
 	} {
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -523,6 +524,10 @@ func TestPruneDamage(t *testing.T) {
 		l, err := ledger.OpenReadOnly(ctx, path)
 		if err != nil {
 			t.Fatal(err)
+		}
+		var gone *ledger.PrunedError
+		if _, err := l.Get(ctx, "a_0"); errors.As(err, &gone) && gone.Pruning.Size != 2 && !strings.Contains(statement, "SET size = 3") {
+			t.Errorf("%s: the first receipt is said to be in the archive of %d", statement, gone.Pruning.Size)
 		}
 		if tree, err := l.Tree(ctx, ledger.Query{}); err == nil && !strings.Contains(statement, "replace(") {
 			t.Errorf("%s: a tree of %d", statement, tree.Size())
@@ -552,6 +557,57 @@ func verifierWithout(t *testing.T) *receipt.Verifier {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// TestPruneVersion3 verifies that prunings of the version before, whose rows did not show whether
+// one of them was gone, can be read, and show it once they are brought up to date.
+func TestPruneVersion3(t *testing.T) {
+	ctx, path := context.Background(), filled(t, 3)
+	l := openLedger(t, path)
+	prune(t, l, 2)
+	prune(t, l, 4)
+	l.Close()
+	const view = "SELECT group_concat(receipt_id || ' ' || ifnull(archive, '-') ORDER BY seq) FROM pruned"
+	before := single(t, path, view)
+	execute(t, path, `DROP VIEW pruned; CREATE VIEW pruned AS SELECT 1; ALTER TABLE prunings DROP COLUMN after; PRAGMA user_version = 3`)
+
+	for _, open := range []func(context.Context, string) (*ledger.SQLite, error){ledger.OpenReadOnly, ledger.Open} {
+		l, err := open(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var gone *ledger.PrunedError
+		if _, err := l.Get(ctx, "a_0"); !errors.As(err, &gone) || gone.Pruning.Size != 2 {
+			t.Errorf("%v", err)
+		}
+		l.Close()
+		soundly(t, path, 2, 4)
+	}
+	if after := single(t, path, view); after != before {
+		t.Errorf("the view has %s, it had %s", after, before)
+	}
+
+	execute(t, path, "DELETE FROM prunings WHERE size = 2")
+	if c, list := faults(t, path, verifier(t, receipt.Policy{})); c.Verdict() != receipt.Refuted || len(list) != 1 {
+		t.Errorf("%+v, %q", c, list)
+	}
+	if after := single(t, path, view); !strings.HasPrefix(after, "a_0 -,b_0 -,a_1 ") || strings.Contains(after, "a_1 -") {
+		t.Errorf("the view has %s", after)
+	}
+}
+
+// single reads the one text that a query selects.
+func single(t *testing.T, path, query string) (text string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow(query).Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // TestPruneOlderReader: who reads a ledger of an older version while it is brought up to

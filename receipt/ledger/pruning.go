@@ -22,7 +22,8 @@ type Pruning struct {
 	Archive    string       // the name of the file that has those that the pruning before did not
 	Digest     canon.Digest // SHA-256 of that file
 
-	last int64 // sequence of the last of them
+	after int64 // sequence of the last receipt of the pruning before, 0: there is none
+	last  int64 // sequence of the last of them
 }
 
 // Origin is the name of the log that signed the checkpoint.
@@ -52,12 +53,10 @@ func (e *PrunedError) Error() string {
 		e.ID, e.Pruning.Archive, e.Pruning.Digest, e.Pruning.Origin(), e.Pruning.Size)
 }
 
-const selectPrunings = "SELECT size, last, root, checkpoint, archive, digest FROM prunings"
-
 func scanPruning(scan func(...any) error) (*Pruning, error) {
 	p := new(Pruning)
 	var root, digest []byte
-	if err := scan(&p.Size, &p.last, &root, &p.Checkpoint, &p.Archive, &digest); err != nil {
+	if err := scan(&p.Size, &p.after, &p.last, &root, &p.Checkpoint, &p.Archive, &digest); err != nil {
 		return nil, err
 	}
 	copy(p.Root[:], root)
@@ -89,7 +88,7 @@ func proven(ctx context.Context, q rowQuerier, list []Pruning) (*faultyPruning, 
 
 	// RFC 9162 section 2.1: the tree over all of them has the earlier ones inside.
 	var tree merkle.Tree
-	var sequence int64
+	var sequence, before int64
 	for i := range list {
 		for sequence < list[i].last && rows.Next() {
 			var text []byte
@@ -106,8 +105,17 @@ func proven(ctx context.Context, q rowQuerier, list []Pruning) (*faultyPruning, 
 		if f := list[i].faulty(&tree, sequence); f != nil {
 			return f, nil
 		}
+		if list[i].after != before {
+			return list[i].alone(), nil
+		}
+		before = list[i].last
 	}
 	return nil, nil
+}
+
+// alone is the fault of a pruning that does not begin where the one before it ends.
+func (p *Pruning) alone() *faultyPruning {
+	return &faultyPruning{FaultMissing, fmt.Sprintf("the pruning of %d receipts does not begin where the one before it ends: the row of a pruning is gone, and with it the name of an archive", p.Size)}
 }
 
 // faulty compares a pruning with the tree of the receipts up to one.
