@@ -79,7 +79,8 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 }
 
 // connectReadOnly opens a ledger as any reader does. Where SQLite cannot make the
-// files that it needs beside it, nobody writes there, and it does without them.
+// files that it needs beside it, because it may not or because the disk is full,
+// nobody writes there, and it does without them.
 func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
 	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
@@ -114,13 +115,14 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	return nil
 }
 
-// unwritable reports whether an error is of a reader that may not make -shm.
+// unwritable reports whether an error is of a reader that cannot make -shm. A reader
+// only enlarges -shm if no writer did, and so if no process has the ledger open.
 func unwritable(err error) bool {
 	switch code(err) & 0xff {
-	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL:
 		return true
 	}
-	return false
+	return code(err) == sqlite3.SQLITE_IOERR_SHMSIZE // the disk is full
 }
 
 // pool returns connections to the file that is watched, and to no other one that may
@@ -428,6 +430,10 @@ func (l *database) wrap(what string, err error) error {
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_FULL:
 		hint = "; the disk is full"
+	case sqlite3.SQLITE_IOERR:
+		if code(err) == sqlite3.SQLITE_IOERR_SHMSIZE {
+			hint = "; -shm cannot be enlarged: the disk may be full"
+		}
 	case sqlite3.SQLITE_BUSY:
 		hint = "; another process has kept it locked for a minute"
 	case sqlite3.SQLITE_CORRUPT:

@@ -36,7 +36,7 @@
 // archive has each, byte for byte, their content is taken out of the ledger. Ids, hashes and
 // places stay, and so do the chain and all proofs.
 //
-// It can be read by those who may not write, on a read-only medium as well.
+// It can be read by those who may not write, on a read-only medium and on a full disk as well.
 //
 // # Stability
 //

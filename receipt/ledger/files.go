@@ -115,7 +115,7 @@ func (f *files) unchanged(main fs.FileInfo) error {
 		return err
 	}
 	if written(main, f.main) || (log == nil) != (f.still == nil) || log != nil && written(log, f.still) {
-		return &ReplacedError{f.given, "was written into, which its folder does not allow,"}
+		return &ReplacedError{f.given, "was written into"}
 	}
 	return nil
 }

@@ -145,6 +145,33 @@ func TestReadOnlyMount(t *testing.T) {
 	}
 }
 
+// TestReadFullDisk verifies that a ledger on a full disk, where SQLite cannot make its index, is read
+// in all of its forms.
+func TestReadFullDisk(t *testing.T) {
+	dir, want := backups(t)
+	copyFile(t, os.Args[0], filepath.Join(dir, "program"))
+	if err := os.Chmod(filepath.Join(dir, "program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	disk := filepath.Join(dir, "disk")
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	mount := `mount -t tmpfs -o size=16m,mode=755 tmpfs "$1"`
+	if out, err := exec.Command("unshare", "-m", "sh", "-c", mount, "sh", disk).CombinedOutput(); err != nil {
+		t.Skipf("nothing can be mounted here: %v: %s", err, out)
+	}
+	for name, want := range want {
+		fill := mount + ` && cp "$2"/* "$1" && ! cat /dev/zero > "$1/fill" 2>/dev/null && exec "$3"`
+		cmd := exec.Command("unshare", "-m", "sh", "-c", fill, "sh", disk, filepath.Join(dir, name), filepath.Join(dir, "program"))
+		cmd.Env = append(os.Environ(), "LEDGER_AUDITOR="+filepath.Join(disk, "ledger.db"))
+		out, err := cmd.CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
+		}
+	}
+}
+
 // TestReadOnlyChanges: a ledger that is read as one that nobody may write into is not
 // read any more when somebody does.
 func TestReadOnlyChanges(t *testing.T) {
