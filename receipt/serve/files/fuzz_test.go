@@ -41,7 +41,7 @@ func FuzzFiles(f *testing.F) {
 			return
 		}
 		for _, p := range index.ids {
-			e := &index.entries[p.entry]
+			e := index.entries.at(p.entry)
 			stored, err := index.read(context.Background(), p.entry)
 			if err != nil {
 				t.Fatalf("%s: %v", index.address(e), err)

@@ -17,7 +17,7 @@ import (
 )
 
 // An Index is the [serve.Source] over files. It takes 136 bytes a receipt, 156 when its subject is another task than
-// identifiers.task_id names.
+// identifiers.task_id names, and 20 more while it is made.
 //
 // # What is indexed
 //
@@ -54,9 +54,9 @@ type Index struct {
 	sources []origin
 	streams []chain.Stream
 	links   []*receipt.Check
-	entries []entry // in the order of the input
-	ids     []place // sorted; one for each receipt_id
-	tasks   []place // sorted; for each task of a receipt
+	entries pile[entry] // in the order of the input
+	ids     []place     // sorted; one for each receipt_id
+	tasks   []place     // sorted; for each task of a receipt
 
 	skipped      []stream.Notice
 	skippedCount int
@@ -109,7 +109,7 @@ func (x *Index) Get(ctx context.Context, receiptID string, reach protocol.Reach)
 
 // within reports whether an entry is within reach.
 func (x *Index) within(number int32, reach protocol.Reach) bool {
-	stream := x.entries[number].stream
+	stream := x.entries.at(number).stream
 	return reach.All() || stream != noStream && reach.Sees(x.streams[stream])
 }
 
@@ -130,7 +130,7 @@ func (x *Index) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 		if !x.within(p.entry, q.Reach) {
 			continue
 		}
-		if len(page) > 0 && (len(page) >= q.Limit || bytes+int(x.entries[p.entry].length) > maxPageBytes) {
+		if len(page) > 0 && (len(page) >= q.Limit || bytes+int(x.entries.at(p.entry).length) > maxPageBytes) {
 			return page, true, nil
 		}
 		stored, err := x.read(ctx, p.entry)
@@ -149,7 +149,7 @@ func (x *Index) behind(list []place, q serve.TaskQuery) ([]place, error) {
 	if q.After.IsZero() {
 		return list, nil
 	}
-	i := slices.IndexFunc(list, func(p place) bool { return x.entries[p.entry].hash == q.After && x.within(p.entry, q.Reach) })
+	i := slices.IndexFunc(list, func(p place) bool { return x.entries.at(p.entry).hash == q.After && x.within(p.entry, q.Reach) })
 	if i < 0 {
 		return nil, serve.ErrCursor
 	}
@@ -169,7 +169,7 @@ func (x *Index) read(ctx context.Context, number int32) (serve.Stored, error) {
 	}
 
 	// A file that is gone is a change; any other error may pass.
-	e := &x.entries[number]
+	e := x.entries.at(number)
 	text, err := x.readEntry(e)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

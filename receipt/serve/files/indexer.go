@@ -27,6 +27,8 @@ type indexer struct {
 	bytes    []byte // of an item of CBOR
 	streams  map[chain.Stream]int32
 	links    map[receipt.Check]int32
+	ids      pile[place] // of the index, unsorted
+	tasks    pile[place]
 
 	// of the file that is being read
 	current int32
@@ -144,7 +146,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		x.skip(stream.Notice{Source: rep.Address(), Detail: string(cmp.Or(rep.Finding().Code, receipt.CodeNotAReceipt))})
 		return nil
 	}
-	if len(x.index.entries) == maxEntries {
+	if x.index.entries.len == maxEntries {
 		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
 	}
 
@@ -161,11 +163,11 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	}
 
 	// The number is the place in the input: trees and pages follow it.
-	number := int32(len(x.index.entries))
-	x.index.entries = append(x.index.entries, e)
-	x.index.ids = append(x.index.ids, place{fingerprintOf(id), number})
+	number := int32(x.index.entries.len)
+	x.index.entries.add(e)
+	x.ids.add(place{fingerprintOf(id), number})
 	for _, task := range stated.Tasks(x.doc.Root()) {
-		x.index.tasks = append(x.index.tasks, place{fingerprintOf(task), number})
+		x.tasks.add(place{fingerprintOf(task), number})
 	}
 
 	return nil
@@ -248,14 +250,14 @@ func (x *indexer) skip(n stream.Notice) {
 // finish sorts the index and settles what several entries have in common.
 func (x *indexer) finish() (*Index, error) {
 	f := x.index
+	f.ids = x.ids.flat()
 	slices.SortFunc(f.ids, byKey)
 	if err := x.compact(); err != nil {
 		return nil, err
 	}
 
-	f.tasks = slices.DeleteFunc(f.tasks, func(p place) bool { return f.entries[p.entry].copy })
+	f.tasks = slices.DeleteFunc(x.tasks.flat(), func(p place) bool { return f.entries.at(p.entry).copy })
 	slices.SortFunc(f.tasks, byKey)
-	f.ids, f.tasks, f.entries = slices.Clip(f.ids), slices.Clip(f.tasks), slices.Clip(f.entries)
 	return f, nil
 }
 
@@ -273,7 +275,7 @@ func (x *indexer) compact() error {
 			kept = append(kept, p)
 			continue
 		}
-		a, b := &f.entries[kept[len(kept)-1].entry], &f.entries[p.entry]
+		a, b := f.entries.at(kept[len(kept)-1].entry), f.entries.at(p.entry)
 		if b.copy = sameReceipt(a, b); !b.copy && p.entry < at {
 			first, second, at = a, b, p.entry
 		}

@@ -15,6 +15,27 @@ func TestIndexSize(t *testing.T) {
 	}
 }
 
+// TestIndexGrowth verifies that an index takes no more memory than its receipts need, and that it
+// does not move entries while it grows.
+func TestIndexGrowth(t *testing.T) {
+	var entries pile[entry]
+	entries.add(entry{})
+	first := entries.at(0)
+	const n = 3*pileBlock + 1
+	for i := 1; i < n; i++ {
+		entries.add(entry{index: int32(i)})
+	}
+	if entries.at(0) != first || entries.at(n-1).index != n-1 {
+		t.Error("entries were moved")
+	}
+	if held := len(entries.blocks) * pileBlock; held >= n+pileBlock {
+		t.Errorf("room for %d entries, %d are in use", held, n)
+	}
+	if all := entries.flat(); len(all) != n || cap(all) != n || all[n-1].index != n-1 {
+		t.Errorf("%d entries in %d places", len(all), cap(all))
+	}
+}
+
 // TestLocator: documents are found in their order, wherever the reads end.
 func TestLocator(t *testing.T) {
 	var file bytes.Buffer

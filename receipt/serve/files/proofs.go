@@ -31,7 +31,7 @@ func NewProofs(index *Index, note []byte) (*Proofs, error) {
 	if err != nil {
 		return nil, &CheckpointError{Code: receipt.CodeCheckpointInvalid, Detail: err.Error(), Err: err}
 	}
-	if n := len(index.entries); claims.Size > uint64(n) {
+	if n := index.entries.len; claims.Size > uint64(n) {
 		return nil, notOver(receipt.CodeTruncated, "the checkpoint is over %d receipts, the files have %d", claims.Size, n)
 	}
 
@@ -55,7 +55,7 @@ func NewProofs(index *Index, note []byte) (*Proofs, error) {
 func leavesOf(index *Index, n int) ([]merkle.Hash, error) {
 	leaves := make([]merkle.Hash, n)
 	for i := range leaves {
-		e := &index.entries[i]
+		e := index.entries.at(int32(i))
 		if !e.intact {
 			return nil, notOver(receipt.CodeHashMismatch, "%q does not fit the hash that it states, so that no checkpoint can be over it", index.address(e))
 		}
@@ -67,8 +67,8 @@ func leavesOf(index *Index, n int) ([]merkle.Hash, error) {
 // streamsOf returns the streams of the first n documents, all of which are intact.
 func streamsOf(index *Index, n int) (list []chain.Stream) {
 	seen := make([]bool, len(index.streams))
-	for i := range index.entries[:n] {
-		if stream := index.entries[i].stream; !seen[stream] {
+	for i := range n {
+		if stream := index.entries.at(int32(i)).stream; !seen[stream] {
 			seen[stream] = true
 			list = append(list, index.streams[stream])
 		}
