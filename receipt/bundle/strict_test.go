@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
@@ -79,17 +79,10 @@ func TestStrictKeeps(t *testing.T) {
 // TestStrictTime verifies that no text takes more than linear time.
 func TestStrictTime(t *testing.T) {
 	for _, unit := range []string{"/", "//", `\`, `\\`, `\\a`, `\/`, "%2F", "</", "'/a ", `"/a `, "://", "/a /", "a:/ ", "C:", "/ a", "- -/", "a://"} {
-		took := func(size int) time.Duration {
+		if !testsize.Linear(1<<16, func(size int) func() {
 			text := strings.Repeat(unit, size/len(unit))
-			began := time.Now()
-			bundle.WithoutPaths([]byte(text))
-			return time.Since(began)
-		}
-		linear := false
-		for try := 0; try < 8 && !linear; try++ {
-			linear = took(1<<18) <= 10*took(1<<16)+50*time.Millisecond // four times the size
-		}
-		if !linear {
+			return func() { bundle.WithoutPaths([]byte(text)) }
+		}) {
 			t.Errorf("%q takes more than linear time", unit)
 		}
 	}

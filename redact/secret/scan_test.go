@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
@@ -232,15 +231,9 @@ func BenchmarkCompile(b *testing.B) {
 // whatever it is made of (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
 	s := compile(t, Default())
-	few, many := 1<<14, 1<<16
+	size := 1 << 14
 	if full() {
-		few, many = 1<<15, 1<<17
-	}
-	took := func(unit string, size int) time.Duration {
-		text := []byte(strings.Repeat(unit, size/len(unit)))
-		began := time.Now()
-		s.Scan(text, nil)
-		return time.Since(began)
+		size = 1 << 15
 	}
 	for _, unit := range []string{
 		"eyJ", "eyJ-", "eyJ.", "eyJaaaa.", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----- ", "Bearer ", "token=", "token: a1b2 ", "key", "key=\"", "secret_", "password:", "s.",
@@ -249,53 +242,36 @@ func TestScanHostile(t *testing.T) {
 		`"password":"x",`, `"password":"hunter2x!",`, "https://u:p@h/", "https://h/?token=a&", "?token=aB3dE5fG7hJ9kL2m&", "Authorization: Bearer x ", "key=", "key: ", "api_key=", "secret=", "secret ", "login(", "auth", "--token ", `id="password" `,
 	} {
 		if brief() {
-			took(unit, 1<<12) // it ends
+			s.Scan([]byte(strings.Repeat(unit, 1<<12/len(unit))), nil) // it ends
 			continue
 		}
-		// What is quadratic takes sixteen times as long, every time; a machine
-		// that is busy now is not always so.
-		short, long := time.Hour, time.Hour
-		linear := false
-		for try := 0; try < 24 && !linear; try++ {
-			short, long = min(short, took(unit, few)), min(long, took(unit, many))
-			linear = long <= 10*short+20*time.Millisecond
+		if !testsize.Linear(size, scans(s, unit)) {
+			t.Errorf("%q takes more than linear time", unit)
 		}
-		if !linear {
-			t.Errorf("%q: %v for %d KiB, %v for %d KiB", unit, short, few>>10, long, many>>10)
-		}
-		if testing.Verbose() {
-			t.Logf("%-32q %6.1f MB/s", unit, float64(many)/1e6/long.Seconds())
-		}
+	}
+}
+
+// scans returns scans of a text of a size that repeats a unit.
+func scans(s *Scanner, unit string) func(size int) func() {
+	return func(size int) func() {
+		text := []byte(strings.Repeat(unit, size/len(unit)))
+		return func() { s.Scan(text, nil) }
 	}
 }
 
 // TestAnchorsAreLinear: the same for every detector alone, and what it looks for.
 func TestAnchorsAreLinear(t *testing.T) {
-	most, short, long := 1, 1<<12, 1<<14
-	if brief() {
-		short, long = 1<<10, 1<<12
-	} else if full() {
+	most := 1
+	if full() {
 		most = 2
 	}
 	for i, d := range Default() {
 		s := compile(t, []Detector{d})
 		for _, a := range s.detector(0).anchors[:min(most, len(s.detector(0).anchors))] {
 			for _, unit := range []string{a.text + "=", a.text + " "} {
-				took := func(size int) time.Duration {
-					text := []byte(strings.Repeat(unit, size/len(unit)))
-					began := time.Now()
-					s.Scan(text, nil)
-					return time.Since(began)
-				}
-				took(1 << 10) // compiles
-				linear := brief()
-				for try := 0; try < 8 && !linear; try++ {
-					linear = took(long) <= 10*took(short)+20*time.Millisecond
-				}
-				if brief() {
-					took(short) // it ends
-				}
-				if !linear {
+				scan := scans(s, unit)
+				scan(1 << 10)() // compiles, and ends
+				if !brief() && !testsize.Linear(1<<12, scan) {
 					t.Errorf("detector %d, %s: %q takes more than linear time", i, d.Name, unit)
 				}
 			}
