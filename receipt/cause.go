@@ -19,7 +19,7 @@ import (
 //   - predecessor_later: the one that it names, which is related, comes after it in the same source
 //   - predecessor_elsewhere: the one that it names, which is related, is of another stream
 //   - predecessor_not_given: it does not follow the one that was given, whose hash is Computed
-//   - comes_earlier: the related receipt stands between it and the one that it names
+//   - comes_earlier: the related receipt stands between it and the one that it names, or before the only one that states to be the first
 //   - named_earlier: the related receipt, which comes before it, names it
 //   - second_first: it states that nothing precedes it: the related receipt does, or states the same
 //   - zero_hash: it names 64 zeros, which are the hash of no receipt

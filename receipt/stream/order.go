@@ -47,6 +47,7 @@ type strand struct {
 	last    judged       // that receipt, when its content fits its hash
 	sound   canon.Digest // the head before receipts that do not fit their hashes
 	shaky   bool         // such receipts are the last ones
+	first   bool         // a receipt stated that nothing precedes it
 	wanted  chain.Head
 	found   bool // the wanted head was seen
 }
@@ -163,7 +164,7 @@ func (o *order) begin(it *item) (*strand, error) {
 		return nil, ErrManyStreams
 	}
 
-	s := &strand{number: len(o.names), segment: chain.SegmentOf(stream, f.link)}
+	s := &strand{number: len(o.names), segment: chain.SegmentOf(stream, f.link), first: f.link.First}
 	o.streams[string(f.key)] = s
 	o.names = append(o.names, stream)
 	s.wanted = o.demands.head(stream)
@@ -235,7 +236,7 @@ func (o *order) follow(s *strand, it *item) {
 			s.shaky, s.sound = true, s.segment.Head
 		}
 	}
-	s.segment = s.segment.Merge(one)
+	s.segment, s.first = s.segment.Merge(one), s.first || f.link.First
 }
 
 // apart judges a receipt that does not name the one before it.
@@ -298,8 +299,10 @@ func (o *order) broken(s *strand, l chain.Link) receipt.Check {
 		Stated: stated(l), Computed: s.segment.Head.String(), Cause: vocab.CausePredecessorOther, Related: atLine(s.line)}
 	n := o.index.node(l.Previous)
 	switch {
-	case l.First:
+	case l.First && s.first:
 		c.Cause = vocab.CauseSecondFirst
+	case l.First: // the only one, but not at the beginning
+		c.Cause = vocab.CauseComesEarlier
 	case n.namer > 0 && int(n.naming) == s.number:
 		c.Code, c.Cause, c.Related = receipt.CodeChainFork, vocab.CausePredecessorShared, atLine(int(n.namer))
 	case n.line > 0 && int(n.stream) == s.number: // it is here, but not the one before

@@ -35,6 +35,8 @@ type ListPrinter struct {
 	written bool // something stands above the end
 	single  bool // the input was one document
 	held    []finding
+	waiting []finding // refuted for links alone, until another fault is found
+	faults  faults
 	flooded bool                 // more than a few are refuted
 	beyond  map[receipt.Code]int // refuted and not printed
 	refuted string               // the first that got no more than a line
@@ -60,8 +62,8 @@ func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Se
 // A finding is a refuted receipt that waits for others: of a few each gets its
 // block, of more its line.
 type finding struct {
-	address     string
-	line, block []byte
+	address, source string
+	line, block     []byte
 }
 
 // A group is the undecided receipts of one cause.
@@ -83,6 +85,9 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 	}
 
 	p.Codes[rep.Verdict][rep.Finding().Code]++
+	if rep.Verdict == receipt.Refuted {
+		p.faults.add(rep)
+	}
 	switch {
 	case p.detailed && !p.listed(rep):
 		return p.writeBlock(append(p.block(rep, document(text)).Bytes(), '\n'))
@@ -97,18 +102,57 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 func (p *ListPrinter) listed(rep *receipt.Report) bool { return rep.Listed && !p.named }
 
 func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
+	if p.faults.others > 0 {
+		if err := p.release(); err != nil {
+			return err
+		}
+	}
 	code := rep.Finding().Code
 	if p.Codes[receipt.Refuted][code] > p.limit {
 		p.beyond[code]++
 		return nil
 	}
 
-	// A few are shown whole. When more come, each is a line.
-	f := finding{address: rep.Address(), line: p.line(rep)}
-	if !p.flooded && !p.listed(rep) && len(p.held) < few {
+	f := finding{address: rep.Address(), line: p.line(rep), source: rep.Source}
+	if !p.flooded && !p.listed(rep) && len(p.held)+len(p.waiting) < few {
 		b := p.block(rep, document(text))
 		b.WriteByte('\n')
 		f.block = b.Bytes()
+	}
+	if p.faults.others == 0 {
+		p.waiting = append(p.waiting, f)
+		return nil
+	}
+	return p.write(f)
+}
+
+// release writes the findings that waited for another fault.
+func (p *ListPrinter) release() error {
+	list := p.waiting
+	p.waiting = nil
+	for _, f := range list {
+		if err := p.write(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groupWaiting writes one line for all receipts that waited.
+func (p *ListPrinter) groupWaiting(b *bytes.Buffer, text string) {
+	first := p.waiting[0]
+	fmt.Fprintf(b, "%s and %s more: %s, %s %s\n", cli.EscapeLine(first.address), cli.Count(p.Codes[receipt.Refuted][receipt.CodeChainBreak]-1),
+		p.paint(receipt.Refuted, "refuted"), receipt.CodeChainBreak, text)
+	if first.source != cli.SourceName(cli.StdinName) {
+		p.refuted = first.address
+	}
+	p.waiting = nil
+	delete(p.beyond, receipt.CodeChainBreak)
+}
+
+// write writes a finding. A few are shown whole. When more come, each is a line.
+func (p *ListPrinter) write(f finding) error {
+	if !p.flooded && f.block != nil && len(p.held) < few {
 		p.held = append(p.held, f)
 		return nil
 	}
@@ -116,7 +160,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 	// Those that waited come first, in the order of the input.
 	p.flooded = true
 	for _, f := range append(p.held, f) {
-		if p.refuted == "" && rep.Source != cli.SourceName(cli.StdinName) { // which can be read once
+		if p.refuted == "" && f.source != cli.SourceName(cli.StdinName) { // which can be read once
 			p.refuted = f.address
 		}
 		if _, err := p.w.Write(f.line); err != nil {
@@ -128,8 +172,11 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// interrupted writes what still waited.
+// Interrupted writes what still waited.
 func (p *ListPrinter) Interrupted() error {
+	if err := p.release(); err != nil {
+		return err
+	}
 	for _, f := range p.held {
 		if err := p.writeBlock(f.block); err != nil {
 			return err
@@ -230,6 +277,9 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings)+len(unused) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
 		return nil // all has been said, of a receipt above or of an error on stderr
 	}
+	if text := p.faults.grouped(s); text != "" && len(p.waiting) > 0 {
+		p.groupWaiting(&b, text)
+	}
 	if err := p.Interrupted(); err != nil {
 		return err
 	}
@@ -259,6 +309,9 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 		}
 		if p.file != nil {
 			Footer(&b, "keys", p.file.String())
+		}
+		if hint := p.faults.hint(s); hint != "" {
+			Footer(&b, "hint", hint)
 		}
 		if p.refuted != "" {
 			Footer(&b, "next", "receipt show "+cli.ShellFile(p.refuted))

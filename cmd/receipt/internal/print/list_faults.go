@@ -1,0 +1,56 @@
+package print
+
+import (
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// faults counts refuted receipts by what a flag of this command could remedy.
+type faults struct {
+	absent int // the predecessor is not before it in the input
+	order  int // the predecessor is in the same source, but not where it has to be
+	others int
+}
+
+func (f *faults) add(rep *receipt.Report) {
+	found := 0
+	for _, c := range rep.Checks {
+		if c.Status == receipt.StatusFailed {
+			found++
+		}
+	}
+
+	switch c := rep.Finding(); {
+	case found != 1:
+		f.others++
+	case c.Cause == "predecessor_missing" || c.Cause == "predecessor_other":
+		f.absent++
+	case c.Cause == "comes_earlier" || c.Cause == "named_earlier" || c.Cause == "predecessor_later":
+		f.order++
+	default:
+		f.others++
+	}
+}
+
+// hint says which flag to use if the input is incomplete or not in order; "" if something
+// else is false, which no flag changes.
+func (f *faults) hint(s *stream.Summary) string {
+	switch {
+	case f.others > 0 || f.absent+f.order == 0 || len(s.Findings) > 0 || s.Partial && f.order == 0:
+		return ""
+	case f.order > 0:
+		return "if the input is not in the order of its chains, use --unordered"
+	}
+	return "if the input is one part of a set, verify all parts together; use --partial if receipts may be missing"
+}
+
+// grouped describes the receipts that one line stands for; "" if each gets its own.
+func (f *faults) grouped(s *stream.Summary) string {
+	switch {
+	case f.hint(s) == "" || f.absent+f.order <= few:
+		return ""
+	case f.order > 0:
+		return "(wrong order): the receipts are not in the order of their chains"
+	}
+	return "(missing predecessor): the receipts that they name as predecessors are not before them in the input"
+}
