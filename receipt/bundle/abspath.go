@@ -149,12 +149,8 @@ func pathOfURL(text []byte, i int) (start, end int) {
 // on with it, and without the punctuation of the sentence.
 func pathEnd(text []byte, start, from int) int {
 	if start > 0 {
-		if i := strings.IndexByte("\"'`", text[start-1]); i >= 0 {
-			line := text[from:]
-			if end := bytes.IndexByte(line, '\n'); end >= 0 {
-				line = line[:end]
-			}
-			if end := bytes.IndexByte(line, text[start-1]); end >= 0 {
+		if quote := text[start-1]; strings.IndexByte("\"'`", quote) >= 0 {
+			if end := bytes.IndexAny(text[from:], string(rune(quote))+"\n"); end >= 0 && text[from+end] == quote {
 				return from + end
 			}
 		}
