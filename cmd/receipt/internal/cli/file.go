@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,11 +11,13 @@ import (
 )
 
 // A File is written beside its place and gets its name when it is whole and on the
-// disk, so that nobody ever finds a part of it. It is the one way in which a file
-// comes to be here.
+// disk, so that nobody ever finds a part of it. Until then it has no name, where the
+// system has such files, or one that begins with .receipt-. It is the one way in which
+// a file comes to be here.
 type File struct {
 	out      *bufio.Writer
 	temp     *os.File
+	name     string // of the temporary file, "" if it has none
 	path     string
 	mode     fs.FileMode
 	replaces bool // another file of that name
@@ -33,7 +36,13 @@ func NewFile(path string, mode fs.FileMode, force bool) (*File, error) {
 
 func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
 	folder := filepath.Dir(path)
-	temp, err := os.CreateTemp(folder, ".receipt-*") // its owner's alone, so far
+	f := &File{path: path, mode: mode, replaces: replaces}
+	if f.temp = openUnnamed(folder); f.temp != nil {
+		f.out = bufio.NewWriterSize(f.temp, 64<<10)
+		return f, nil
+	}
+
+	temp, err := os.CreateTemp(folder, temporary+"*") // its owner's alone, so far
 	if errors.Is(err, fs.ErrNotExist) {
 		if written, _ := filepath.Split(path); written != "" { // a secret in a URL is known by its two slashes
 			folder = strings.TrimRightFunc(written, func(r rune) bool { return r == '/' || r == filepath.Separator })
@@ -43,8 +52,12 @@ func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
 	if err != nil {
 		return nil, Usage("", "%q: %w", path, Reason(err))
 	}
-	return &File{out: bufio.NewWriterSize(temp, 64<<10), temp: temp, path: path, mode: mode, replaces: replaces}, nil
+	f.out, f.temp, f.name = bufio.NewWriterSize(temp, 64<<10), temp, temp.Name()
+	return f, nil
 }
+
+// temporary begins the names of files that are not committed.
+const temporary = ".receipt-"
 
 // PrepareFile is NewFile with all that the file is to hold, on the disk.
 func PrepareFile(path string, data []byte, mode fs.FileMode, force bool) (*File, error) {
@@ -86,12 +99,16 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, f.fault(err)
 }
 
-// Ready brings all of the file onto the disk, so that only the name is left to give.
+// Ready brings all of the file onto the disk, so that only the name is left to give. A
+// file without a name stays open until it has one.
 func (f *File) Ready() error {
 	if f.ready {
 		return nil
 	}
-	err := errors.Join(f.out.Flush(), f.temp.Chmod(f.mode), f.temp.Sync(), f.temp.Close())
+	err := errors.Join(f.out.Flush(), f.temp.Chmod(f.mode), f.temp.Sync())
+	if f.name != "" {
+		err = errors.Join(err, f.temp.Close())
+	}
 	f.ready = err == nil
 	return f.fault(err)
 }
@@ -102,12 +119,36 @@ func (f *File) Commit() error {
 	if err := f.Ready(); err != nil {
 		return err
 	}
-	if err := os.Rename(f.temp.Name(), f.path); err != nil {
+	if err := f.rename(); err != nil {
 		return f.fault(err)
 	}
-	f.named = true
-	SyncFolder(f.path)
+	f.settle()
 	return nil
+}
+
+// rename gives the file its name, whatever had that.
+func (f *File) rename() error {
+	if f.name == "" {
+		err := nameFile(f.temp, f.path)
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+
+		// A link replaces nothing, so the file needs another name to be renamed from.
+		name := filepath.Join(filepath.Dir(f.path), temporary+rand.Text())
+		if err := nameFile(f.temp, name); err != nil {
+			return err
+		}
+		f.name = name
+	}
+	return os.Rename(f.name, f.path)
+}
+
+// settle ends what was done for a file that has its name.
+func (f *File) settle() {
+	f.named = true
+	f.temp.Close()
+	SyncFolder(f.path)
 }
 
 // CommitNew is Commit for a name that nothing may have, even something that appears
@@ -117,7 +158,7 @@ func (f *File) CommitNew() error {
 		return err
 	}
 
-	err := os.Link(f.temp.Name(), f.path)
+	err := f.link()
 	if err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
 		if _, stat := os.Lstat(f.path); errors.Is(stat, fs.ErrNotExist) {
 			return f.Commit()
@@ -130,10 +171,20 @@ func (f *File) CommitNew() error {
 		return f.fault(err)
 	}
 
-	os.Remove(f.temp.Name())
-	f.named = true
-	SyncFolder(f.path)
+	f.settle()
 	return nil
+}
+
+// link gives the file a name that nothing may have.
+func (f *File) link() error {
+	if f.name == "" {
+		return nameFile(f.temp, f.path)
+	}
+	err := os.Link(f.name, f.path)
+	if err == nil {
+		os.Remove(f.name)
+	}
+	return err
 }
 
 // AppendFile adds text to the end of a file in one write, and brings it onto the disk. It
@@ -162,7 +213,9 @@ func SyncFolder(path string) {
 func (f *File) Discard() {
 	if !f.named {
 		f.temp.Close()
-		os.Remove(f.temp.Name())
+		if f.name != "" {
+			os.Remove(f.name)
+		}
 	}
 }
 
