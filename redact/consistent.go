@@ -108,7 +108,7 @@ func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bo
 // information or parameters of its URLs were removed, which leaves no placeholder: it has a
 // URL, and nothing that the disclosed text does not have, in the same order.
 func cleanedURL(n canon.Node, value []byte) bool {
-	if n.Kind() != canon.KindString || !bytes.Contains(n.Text(), []byte("//")) {
+	if n.Kind() != canon.KindString || !hasSlashes(n.Text()) {
 		return false
 	}
 	doc := new(canon.Document)
@@ -125,6 +125,17 @@ func cleanedURL(n canon.Node, value []byte) bool {
 		}
 	}
 	return len(left) == 0
+}
+
+// hasSlashes reports whether a text has the two slashes of a URL, in any of the spellings in
+// which redaction recognizes them.
+func hasSlashes(text []byte) bool {
+	for _, slashes := range []string{"//", `\/\/`, "%2f%2f"} {
+		if bytes.Contains(bytes.ToLower(text), []byte(slashes)) {
+			return true
+		}
+	}
+	return false
 }
 
 // emptied reports whether a value is what redaction leaves of one that takes no placeholder.

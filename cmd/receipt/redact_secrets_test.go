@@ -351,7 +351,10 @@ func marshal(t *testing.T, v any) []byte {
 // perform does what people do with a draft that holds secrets.
 func (s *stage) perform(t *testing.T, secrets []knownSecret) {
 	t.Helper()
-	s.write(t, "draft.json", marshal(t, s.plant(t, secrets)))
+	draft := s.plant(t, secrets)
+	s.write(t, "draft.json", marshal(t, draft))
+	draft["receipt_id"] = "receipt_example_2"
+	s.write(t, "renewed.json", marshal(t, draft))
 	s.run(t, "", "0", "keys", "generate", "--issuer", "my_harness", "--private", "me.private.json", "--keys", "keys.json")
 	s.run(t, "", "1", "redact", "--check", "draft.json")
 	s.run(t, "draft.json", "0", "redact", "--explain", "-")
@@ -362,7 +365,7 @@ func (s *stage) perform(t *testing.T, secrets []knownSecret) {
 	s.run(t, "", "0", "seal", "draft.json", "-o", "careless.json")
 	s.run(t, "", "1", "seal", "draft.json", "--strict")
 	s.run(t, "", "1", "redact", "careless.json")
-	s.run(t, "", "0", "redact", "draft.json", "--supersedes", "careless.json", "-o", "again.json")
+	s.run(t, "", "0", "redact", "renewed.json", "--supersedes", "careless.json", "-o", "again.json")
 	s.run(t, "", "0", "seal", "redacted.json", "--strict", "--key", "me.private.json", "-o", "receipt.json")
 	s.run(t, "", "0", "seal", "strict.json", "--strict", "--key", "me.private.json", "-o", "strict-receipt.json")
 	for _, format := range []string{"text", "json", "ndjson", "junit", "github"} {
@@ -440,7 +443,7 @@ func (s *stage) suffer(t *testing.T, secrets []knownSecret) {
 // leftovers looks at every file there is now.
 func (s *stage) leftovers(t *testing.T) {
 	t.Helper()
-	given := []string{"draft*", "spoiled-*", "bad-*", "withheld-*", "careless*"} // written by the test, or sealed with open eyes
+	given := []string{"draft*", "renewed*", "spoiled-*", "bad-*", "withheld-*", "careless*"} // written by the test, or sealed with open eyes
 	for _, dir := range []string{s.dir, s.temp} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
