@@ -226,6 +226,9 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 		switch {
 		case errors.Is(err, ErrNotFound):
 			e.Uncompared = "the checkpoint that the server has is not over this receipt"
+			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // it shows nothing of any receipt
+				e.Checkpoint, e.Uncompared = c, "no trusted key of its log signed the checkpoint that the server has"
+			}
 		case err != nil:
 			return nil, protocol.Internal(err, "the proof of the stored receipt cannot be made")
 		}
