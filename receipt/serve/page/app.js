@@ -78,7 +78,7 @@ async function judged(mine) {
   const given = { receipts: inputs.receipts, keys: inputs.keys, beside: inputs.beside, strangers: inputs.strangers };
   inputs.use();
   if (given.receipts.length === 0) return null;
-  const options = { issuer: at("issuer").value.trim(), at: at("at").value.trim(), integrity_only: at("integrity").checked };
+  const options = { issuer: at("issuer").value.trim(), at: at("at").value.trim(), integrity_only: at("integrity").checked, partial: at("partial").checked, unordered: at("unordered").checked };
   const tell = (progress) => mine === turn && running(progress);
   const without = given.beside.filter((one) => one.kind !== "proof");
   let run = await core.verify(given.receipts, given.keys, without, options, tell);
@@ -289,7 +289,7 @@ at("options").addEventListener("submit", (event) => {
   event.preventDefault();
   verify();
 });
-at("integrity").addEventListener("change", verify);
+for (const choice of ["integrity", "partial", "unordered"]) at(choice).addEventListener("change", verify);
 at("cancel").addEventListener("click", () => core.cancel());
 at("example").addEventListener("click", () => take(exampleFiles(), { known: true }));
 

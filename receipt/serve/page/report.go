@@ -10,6 +10,8 @@ import (
 // Bounds of a printed report. What is beyond them is counted.
 const (
 	maxListed   = 100     // receipts of each verdict that are listed
+	maxGroups   = 1000    // groups of each verdict that are counted apart
+	maxShared   = 100     // groups that are listed
 	maxStreams  = 1000    // streams that are listed
 	maxInputs   = 1000    // inputs that could not be read
 	maxDocument = 1 << 20 // bytes of the one receipt that is shown whole
@@ -33,20 +35,6 @@ type Report struct {
 	doc canon.Document // memory for the next receipt
 }
 
-// listed are the first receipts of a verdict.
-type listed struct {
-	reports []*receipt.Report
-	more    int
-}
-
-func (l *listed) add(rep *receipt.Report) {
-	if len(l.reports) == maxListed {
-		l.more++
-		return
-	}
-	l.reports = append(l.reports, rep.Clone())
-}
-
 // Add adds the report of one receipt. Text is the receipt as JSON, or nil where
 // there is none; neither is kept.
 func (r *Report) Add(rep *receipt.Report, text []byte) {
@@ -59,9 +47,9 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 	switch rep.Verdict {
 	case receipt.Verified:
 	case receipt.Refuted:
-		r.refuted.add(rep)
+		r.refuted.add(rep, root)
 	default:
-		r.undecided.add(rep)
+		r.undecided.add(rep, root)
 	}
 
 	if r.count++; r.count > 1 {

@@ -14,6 +14,7 @@ type reportData struct {
 	Summary   map[string]json.RawMessage `json:"summary"`
 	Reports   []addressed                `json:"reports"`
 	More      moreJSON                   `json:"more"`
+	Groups    groupsJSON                 `json:"groups"`
 	Aggregate json.Marshaler             `json:"aggregate"`
 	Report    *addressed                 `json:"report,omitempty"`  // of the only receipt
 	Receipt   json.RawMessage            `json:"receipt,omitempty"` // its text
@@ -25,6 +26,14 @@ type moreJSON struct {
 	Undecided int `json:"undecided"`
 }
 
+// groupsJSON has the largest groups of each verdict, and how many groups there are.
+type groupsJSON struct {
+	Refuted        []*group `json:"refuted"`
+	RefutedCount   int      `json:"refuted_count"`
+	Undecided      []*group `json:"undecided"`
+	UndecidedCount int      `json:"undecided_count"`
+}
+
 // An addressed report names its receipt as the command does.
 type addressed struct {
 	*receipt.Report
@@ -34,9 +43,10 @@ type addressed struct {
 // data returns the JSON block of a report. It can stand in an element script:
 // <, > and & are escapes in it (HTML, 13.2.5.4), and so is what nobody sees.
 func (r *Report) data(sum *stream.Summary) ([]byte, error) {
-	d := reportData{Aggregate: &r.aggregate, More: moreJSON{r.refuted.more, r.undecided.more}, Reports: []addressed{}, Receipt: r.document, Headline: r.headline}
-	for _, list := range []listed{r.refuted, r.undecided} {
-		for _, rep := range list.reports {
+	d := reportData{Aggregate: &r.aggregate, More: moreJSON{r.refuted.more(), r.undecided.more()}, Reports: []addressed{}, Receipt: r.document, Headline: r.headline,
+		Groups: groupsJSON{r.refuted.largest(), len(r.refuted.groups), r.undecided.largest(), len(r.undecided.groups)}}
+	for _, list := range []*listed{&r.refuted, &r.undecided} {
+		for _, rep := range list.reports() {
 			d.Reports = append(d.Reports, addressed{rep, rep.Address()})
 		}
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the parts of the file
 	"encoding/base64"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -47,15 +49,17 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 		"Verdict": verdictWord(sum),
 		"Summary": sum,
 		"Streams": sum.Streams[:min(len(sum.Streams), maxStreams)],
-		"Lists":   []titled{{"Refuted receipts", r.refuted}, {"Undecided receipts", r.undecided}},
+		"Lists":   []titled{{"Refuted receipts", &r.refuted}, {"Undecided receipts", &r.undecided}},
 	})
 }
 
-// worded returns a summary that lists what single receipts leave unchecked with the notes
-// about the whole.
+// worded returns a summary for people: it lists what single receipts leave unchecked with
+// the notes about the whole, and streams with breaks first.
 func worded(sum *stream.Summary) *stream.Summary {
 	shown := *sum
 	shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
+	shown.Streams = slices.Clone(sum.Streams)
+	slices.SortStableFunc(shown.Streams, func(a, b chain.Segment) int { return cmp.Compare(b.Failures.Count, a.Failures.Count) })
 	return &shown
 }
 
@@ -83,14 +87,20 @@ func verdictWord(sum *stream.Summary) string {
 // A titled list is a list of receipts in plain text.
 type titled struct {
 	Title string
-	listed
+	*listed
 }
 
 // Rows are the lines of a list.
-func (l titled) Rows() []*receipt.Report { return l.reports }
+func (l titled) Rows() []*receipt.Report { return l.reports() }
 
 // More is how many more there are.
-func (l titled) More() int { return l.more }
+func (l titled) More() int { return l.more() }
 
 // All is how many there are.
-func (l titled) All() int { return len(l.reports) + l.more }
+func (l titled) All() int { return l.count }
+
+// Groups are the largest groups, if there are several.
+func (l titled) Groups() []*group { return l.largest() }
+
+// OtherGroups is how many more groups there are.
+func (l titled) OtherGroups() int { return max(len(l.groups)-maxShared, 0) }

@@ -31,7 +31,7 @@ const decoder = new TextDecoder();
 // the page shows; the report as a Blob, because it may be long.
 async function verify(tell, inputs, keys, beside, options) {
   let bytes = 0, last = performance.now();
-  const total = inputs.reduce((sum, input) => sum + input.file.size, 0) * (inputs.length > 1 ? 2 : 1);
+  const total = inputs.reduce((sum, input) => sum + input.file.size, 0) * (inputs.length > 1 || options.unordered ? 2 : 1);
   const lines = new Lines(), result = { findings: [], total };
   const read = (file) => async (offset, length) => {
     const piece = new Uint8Array(await file.slice(offset, offset + length).arrayBuffer());

@@ -522,3 +522,27 @@ func TestAttestation(t *testing.T) {
 		}
 	}
 }
+
+// TestContinuity verifies that a page can state that its input is a selection or in no order.
+func TestContinuity(t *testing.T) {
+	var lines bytes.Buffer
+	for _, name := range []string{"valid/task-second.json", "valid/task.json"} {
+		if err := json.Compact(&lines, read(t, name)); err != nil {
+			t.Fatal(err)
+		}
+		lines.WriteByte('\n')
+	}
+	for _, c := range []struct {
+		options       core.Options
+		verdict, want string
+	}{
+		{core.Options{}, "refuted", `"cause":"comes_earlier"`},
+		{core.Options{Unordered: true}, "verified", `"check":"link","status":"passed"`},
+		{core.Options{Partial: true}, "refuted", `"partial":true`},
+	} {
+		g := verify(t, &core.Request{Clock: time.Now, Sources: []stream.Source{core.Bytes("a.jsonl", lines.Bytes())}, Options: c.options})
+		if !strings.Contains(g.summary, `"verdict":"`+c.verdict+`"`) || !strings.Contains(g.lines.String()+g.summary, c.want) {
+			t.Errorf("%+v: %s", c.options, g.summary)
+		}
+	}
+}

@@ -24,6 +24,8 @@ type Options struct {
 	IntegrityOnly bool   `json:"integrity_only"` // whatever keys there are
 	Issuer        string `json:"issuer"`         // issuer.id that receipts must have; "": any
 	At            string `json:"at"`             // RFC 3339, when keys are judged; "": at issued_at
+	Partial       bool   `json:"partial"`        // the input is a selection: absent predecessors are not breaks
+	Unordered     bool   `json:"unordered"`      // inputs are not in the order of their chains
 }
 
 // policy makes the policy of the options.

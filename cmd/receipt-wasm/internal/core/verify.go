@@ -55,7 +55,7 @@ func Verify(ctx context.Context, r *Request, sink Sink) error {
 	if err != nil {
 		return err
 	}
-	o := stream.Options{Unwrap: attest.NewOpener(trusted, policy).Unwrap}
+	o := stream.Options{Partial: r.Options.Partial, Unordered: r.Options.Unordered, Unwrap: attest.NewOpener(trusted, policy).Unwrap}
 	if v, err = ev.apply(v, &o); err != nil {
 		return err
 	}

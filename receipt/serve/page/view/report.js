@@ -10,7 +10,7 @@ import { renderSteps } from "./verdict.js";
 // render returns the report of data {summary, reports, more, aggregate} and, when
 // there was one receipt only, {receipt, headline, report} with all that is known of it.
 function render(data) {
-  const findings = { reports: data.reports, more: data.more, brief: true };
+  const findings = { reports: data.reports, more: data.more, groups: data.groups, brief: true };
   if (!isObject(data.report)) return renderSummary(data.summary, findings, data.aggregate);
   return h("div", {},
     renderHeadlines(data.report, data.summary.keys, data.receipt, data.headline),

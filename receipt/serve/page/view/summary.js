@@ -12,18 +12,18 @@ import { causeName } from "./words.js";
 
 // renderSummary shows a summary as the command writes it; the findings, which are
 // the reports of receipts that are refuted or undecided, as a list or as
-// {reports, more: {refuted, undecided}, brief, names} when more were found than are
-// given, names being those of the files; and the aggregate over time, or null. Each finding has an entry of its own, in the
-// order of the reports, unless brief: for paper, many of a kind are drawn together.
+// {reports, more: {refuted, undecided}, groups, brief, names} when more were found than are
+// given, names being those of the files and groups what the audit report counts apart; and the aggregate over time, or null. Each finding has an entry of its own, in the
+// order of the reports if all are shown, unless brief: for paper, many of a kind are drawn together.
 export function renderSummary(summary, findings, aggregate) {
   const reports = (Array.isArray(findings) ? findings : list(member(findings, "reports"))).filter(isObject);
-  const more = (verdict) => count(member(findings, "more"), verdict);
+  const more = (verdict) => count(member(findings, "more"), verdict), brief = member(findings, "brief") === true, groups = member(findings, "groups");
   return h("article", { class: "summary" },
     renderTotals(summary, list(member(findings, "names"))),
     isObject(aggregate) && renderPictures(aggregate),
     renderWhole(list(member(summary, "findings"))),
-    renderFindings("refuted", "Refuted receipts", reports, more("refuted"), member(findings, "brief") === true),
-    renderFindings("undecided", "Undecided receipts", reports, more("undecided"), member(findings, "brief") === true),
+    renderFindings("refuted", "Refuted receipts", reports, more("refuted"), brief, groups),
+    renderFindings("undecided", "Undecided receipts", reports, more("undecided"), brief, groups),
     renderStreams(summary),
     isObject(aggregate) && renderOverTime(aggregate),
     notes("not-checked", "Not checked in the whole", list(member(summary, "not_checked"))),
@@ -85,13 +85,42 @@ function renderWhole(entries) {
     entries.length > 100 && h("p", { class: "rest" }, `… ${number(entries.length - 100)} more`));
 }
 
-function renderFindings(verdict, title, reports, more, brief) {
-  const found = reports.filter((report) => report.verdict === verdict);
+// shown is how many findings have an entry, and how many streams a row.
+const shown = 200;
+
+function renderFindings(verdict, title, reports, more, brief, groups) {
+  const all = reports.filter((report) => report.verdict === verdict), found = brief || all.length <= shown ? all : shared(all);
   if (found.length + more === 0) return null;
   return section(`of-${verdict}`, `${title} (${number(found.length + more)})`,
+    renderGroups(list(member(groups, verdict)), count(groups, `${verdict}_count`)),
+    verdict === "refuted" && more === 0 && found.every((report) => absent.has(member(finding(report), "cause"))) && h("p", { class: "hint" },
+      h("strong", {}, "Hint: "), "the predecessors of these receipts are not here. If this is one part of a set, verify all parts together, or as a selection (--partial)."),
     brief ? (verdict === "refuted" ? renderRefuted(found) : renderUndecided(found))
-      : h("ul", { class: "findings" }, found.slice(0, 200).map((report) => renderFinding(report, verdict === "refuted" ? "bad" : "open"))),
+      : h("ul", { class: "findings" }, found.slice(0, shown).map((report) => renderFinding(report, verdict === "refuted" ? "bad" : "open"))),
     more > 0 && h("p", { class: "rest" }, `… ${number(more)} more, which are not listed here; the JSON report lists all`));
+}
+
+const absent = new Set(["predecessor_missing", "predecessor_other"]);
+
+// shared puts the first receipt of each directory, cause and key first, then the second of
+// each, so that what is shown of many is not of one of them only.
+function shared(reports) {
+  const seen = new Map(), rank = new Map();
+  for (const report of reports) {
+    const why = finding(report), path = text(report.source);
+    const key = JSON.stringify([path.slice(0, path.lastIndexOf("/") + 1), member(why, "code"), member(why, "cause"), member(list(member(report, "signatures"))[0], "key_id")]);
+    seen.set(key, (seen.get(key) ?? 0) + 1);
+    rank.set(report, seen.get(key));
+  }
+  return [...reports].sort((a, b) => rank.get(a) - rank.get(b));
+}
+
+// renderGroups counts receipts by what they have in common.
+function renderGroups(groups, total) {
+  if (groups.length === 0) return null;
+  return table("By cause, directory, issuer, workspace, and key", [{ name: "receipts", kind: "number" }, "cause", { name: "directory", kind: "path" }, "issuer", "workspace", "key"], groups, (group) => [
+    number(count(group, "count")), member(group, "others") === true ? "of other groups" : causeName(group),
+    ...["directory", "issuer", "workspace", "key"].map((name) => foreign(text(member(group, name)), 160))], 100, total);
 }
 
 // detailed is how many refuted receipts are shown with all that is known; those
@@ -143,12 +172,13 @@ function stream(value) {
 }
 
 function renderStreams(summary) {
-  const streams = list(member(summary, "streams")), total = Math.max(count(summary, "streams_count"), streams.length);
-  if (streams.length === 0) return null;
-  return section("streams", `Streams and their heads (${number(total)})`, table("A head is the hash of the last receipt: keep it to notice a later rollback", [{ name: "stream", kind: "path" }, { name: "receipts", kind: "number" }, { name: "begins behind", kind: "code" }, { name: "head", kind: "code" }, { name: "breaks", kind: "number" }], streams, (entry) => [
+  const given = list(member(summary, "streams")), total = Math.max(count(summary, "streams_count"), given.length);
+  if (given.length === 0) return null;
+  const streams = [...given].sort((a, b) => count(b, "failures") - count(a, "failures"));
+  return section("streams", `Streams and their heads (${shown < total ? `${number(Math.min(shown, given.length))} of ` : ""}${number(total)})`, table("A head is the hash of the last receipt: keep it to notice a later rollback", [{ name: "stream", kind: "path" }, { name: "receipts", kind: "number" }, { name: "begins behind", kind: "code" }, { name: "head", kind: "code" }, { name: "breaks", kind: "number" }], streams, (entry) => [
     stream(member(entry, "stream")), number(count(entry, "count")),
     member(entry, "first_previous") === null ? "nothing: its first receipt is here" : mono(member(entry, "first_previous")),
-    mono(member(entry, "head")), count(entry, "failures") > 0 ? h("strong", { class: "bad" }, number(count(entry, "failures"))) : "0"], 200, total));
+    mono(member(entry, "head")), count(entry, "failures") > 0 ? h("strong", { class: "bad" }, number(count(entry, "failures"))) : "0"], shown, total));
 }
 
 // renderBasis says what all this rests on: keys, inputs, tool and times.

@@ -1,0 +1,121 @@
+package page
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A groupName is what the receipts of a group have in common. Its texts are untrusted.
+type groupName struct {
+	Directory string        `json:"directory"`
+	Issuer    string        `json:"issuer"`
+	Workspace string        `json:"workspace"`
+	Key       string        `json:"key"` // of the first signature
+	Code      receipt.Code  `json:"code"`
+	Cause     receipt.Cause `json:"cause,omitzero"`
+	Others    bool          `json:"others,omitzero"` // all receipts whose groups are not counted apart
+}
+
+// A group is receipts of one verdict with one name.
+type group struct {
+	groupName
+	Count   int `json:"count"`
+	reports []*receipt.Report
+}
+
+// listed lists some of the receipts of a verdict, at most maxListed. The groups share the
+// list, so that one of them does not hide the others.
+type listed struct {
+	groups []*group
+	named  map[groupName]*group
+	kept   int
+	most   int // that a group keeps, at least
+	count  int
+}
+
+func (l *listed) add(rep *receipt.Report, root canon.Node) {
+	g := l.group(rep, root)
+	g.Count++
+	l.count++
+	if l.kept == maxListed && !l.evict(len(g.reports)+1) {
+		return
+	}
+	g.reports = append(g.reports, rep.Clone())
+	l.kept++
+	l.most = max(l.most, len(g.reports))
+}
+
+// group returns the group of a receipt.
+func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
+	f := rep.Finding()
+	name := groupName{Issuer: text(root.Member("issuer").Member("id")), Workspace: text(root.Member("identifiers").Member("workspace_ref")), Code: f.Code, Cause: f.Cause}
+	if dir := path.Dir(rep.Source); dir != "." {
+		name.Directory = foreign.Cut(dir, 200)
+	}
+	if len(rep.Signatures) > 0 {
+		name.Key = foreign.Cut(rep.Signatures[0].KeyID, 200)
+	}
+
+	if l.named == nil {
+		l.named = map[groupName]*group{}
+	}
+	g := l.named[name]
+	if g == nil && len(l.groups) >= maxGroups {
+		name = groupName{Others: true}
+		g = l.named[name]
+	}
+	if g == nil {
+		g = &group{groupName: name}
+		l.named[name] = g
+		l.groups = append(l.groups, g)
+	}
+	return g
+}
+
+func text(n canon.Node) string { return foreign.Cut(n.String(), 200) }
+
+// evict removes the last receipt of the group that lists the most, if that group still
+// lists at least as many as are wanted for another one.
+func (l *listed) evict(wanted int) bool {
+	if wanted >= l.most {
+		return false
+	}
+	longest := slices.MaxFunc(l.groups, func(a, b *group) int { return cmp.Compare(len(a.reports), len(b.reports)) })
+	if l.most = len(longest.reports); wanted >= l.most {
+		return false
+	}
+
+	longest.reports = longest.reports[:l.most-1]
+	l.kept--
+	return true
+}
+
+// reports returns what is listed: the first of each group, then the second of each.
+func (l *listed) reports() (list []*receipt.Report) {
+	for at := 0; len(list) < l.kept; at++ {
+		for _, g := range l.groups {
+			if at < len(g.reports) {
+				list = append(list, g.reports[at])
+			}
+		}
+	}
+	return list
+}
+
+// more returns how many receipts are not listed.
+func (l *listed) more() int { return l.count - l.kept }
+
+// largest returns the groups with the most receipts; nil if one group has all.
+func (l *listed) largest() []*group {
+	if len(l.groups) < 2 {
+		return nil
+	}
+	list := slices.Clone(l.groups)
+	slices.SortStableFunc(list, func(a, b *group) int { return cmp.Compare(b.Count, a.Count) })
+	return list[:min(len(list), maxShared)]
+}
