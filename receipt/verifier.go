@@ -173,6 +173,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 // positive reason: every step is there, those asked for passed, none failed.
 func (v *Verifier) conclude(rep *Report) {
 	rep.skipUnreached()
+	withholdSecrets(rep)
 	switch {
 	case rep.failed():
 		rep.Verdict = Refuted

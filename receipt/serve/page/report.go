@@ -5,6 +5,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/serve/aggregate"
+	"github.com/receiptkit/receiptkit/redact/everyday"
 )
 
 // Bounds of a printed report. What is beyond them is counted.
@@ -58,7 +59,14 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 	}
 
 	r.first = rep.Clone()
-	if root.Kind() == canon.KindObject && rep.Check(receipt.StepParse).Status == receipt.StatusPassed && len(text) <= maxDocument {
+	if root.Kind() == canon.KindObject && rep.Check(receipt.StepParse).Status == receipt.StatusPassed && len(text) <= maxDocument && r.mayShow() {
 		r.document, r.headline = r.doc.AppendCanonical(nil), headline.Read(root).Headline()
 	}
+}
+
+// mayShow reports whether nothing in the document looks like a secret: the file holds all of a
+// receipt that is shown, and is passed on.
+func (r *Report) mayShow() bool {
+	policy, err := everyday.Policy()
+	return err == nil && len(policy.Find(&r.doc)) == 0
 }
