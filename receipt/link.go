@@ -9,12 +9,19 @@ import (
 
 const zeroDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-// checkLink judges what one receipt alone shows of its place in a stream.
-func checkLink(root canon.Node, rep *Report) {
+// checkLink judges what one receipt alone shows of its place in a stream. A strict policy
+// requires that everything that applies is checked: a receipt that states that nothing
+// precedes it names no predecessor, so its link holds until another receipt contradicts it.
+func checkLink(root canon.Node, rep *Report, strict bool) {
 	previous := root.Member("chain").Member("previous_receipt_hash")
 	if string(previous.Text()) == zeroDigest {
 		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest, Cause: vocab.CauseZeroHash,
 			Detail: "64 zeros are the hash of no receipt; the first receipt of a stream states null"})
+		return
+	}
+	if strict && previous.Kind() == canon.KindNull {
+		rep.pass(StepLink)
+		rep.alone = true
 		return
 	}
 	rep.omit(StepLink, CodeLinkNotChecked, "link: one receipt cannot show whether others precede or follow")
@@ -30,10 +37,12 @@ func (v *Verifier) Link(rep *Report, c Check) {
 	c.word()
 	for i := range rep.Checks {
 		found := &rep.Checks[i]
-		if found.Step != StepLink || found.Status != StatusNotChecked || found.Code != CodeLinkNotChecked {
+		left := found.Status == StatusNotChecked && found.Code == CodeLinkNotChecked
+		if found.Step != StepLink || !left && !rep.alone {
 			continue
 		}
 		rep.dropNote(CodeLinkNotChecked)
+		rep.alone = false
 		*found = c
 		if c.Status == StatusNotChecked {
 			rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})

@@ -35,7 +35,8 @@ type Policy struct {
 	IntegrityOnly bool
 
 	// Strict leaves every receipt undecided of which any applicable step was
-	// not checked.
+	// not checked. A receipt that states that nothing precedes it has no
+	// predecessor to check, alone as among others.
 	Strict bool
 
 	// Plain turns every fast path off: canonical bytes by gowebpki/jcs, the

@@ -35,6 +35,8 @@ type Report struct {
 
 	Gleaned []byte `json:"-"` // what a caller that verifies many has kept of the document beside its report; see package stream
 
+	alone bool // the link holds as far as the receipt alone shows
+
 	tally   *tally // memory for the next receipt
 	scratch []byte // the same
 }

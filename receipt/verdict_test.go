@@ -412,8 +412,11 @@ func TestEveryCode(t *testing.T) {
 		{"merkle root", edit(func(o map[string]any) { o["chain"].(map[string]any)["merkle_root"] = canon.Sum(nil).String() }), receipt.Policy{}, verified()},
 		{"merkle root of itself", selfRooted(good), receipt.Policy{}, refuted(receipt.StepHash, receipt.CodeHashMismatch, "/chain/receipt_hash")},
 		{"rich", forge(t, richDraft(), keep, keys["a"]), receipt.Policy{}, verified()},
-		{"strict", good, receipt.Policy{Strict: true}, undecided(receipt.StepLink, receipt.CodeLinkNotChecked, "")},
-		{"strict, more not checked", forge(t, richDraft(), keep, keys["a"]), receipt.Policy{Strict: true}, undecided(receipt.StepLink, receipt.CodeLinkNotChecked, "")},
+		{"strict, the first receipt", good, receipt.Policy{Strict: true}, verified()},
+		{"strict, a predecessor", edit(func(o map[string]any) {
+			o["chain"].(map[string]any)["previous_receipt_hash"] = canon.Sum([]byte("x")).String()
+		}), receipt.Policy{Strict: true}, undecided(receipt.StepLink, receipt.CodeLinkNotChecked, "")},
+		{"strict, more not checked", forge(t, richDraft(), keep, keys["a"]), receipt.Policy{Strict: true}, undecided(receipt.StepRedactions, "redactions_not_checked", "")},
 		{"contradictions", edit(func(o map[string]any) {
 			o["issued_at"] = "2030-01-01T00:00:00Z"
 			o["lifecycle"].(map[string]any)["created_at"] = "2040-01-01T00:00:00Z"

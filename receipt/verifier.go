@@ -158,7 +158,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	}
 
 	// These rest on schema and hash: where that ground is gone, they say so.
-	checkLink(root, rep)
+	checkLink(root, rep, v.policy.Strict)
 	v.checkBatch(doc, schemaHolds && hashHolds, rep)
 	v.checkSignatures(root, schemaHolds, hashHolds, rep)
 	v.checkRedactions(doc, schemaHolds && hashHolds, rep)
