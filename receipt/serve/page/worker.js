@@ -1,11 +1,10 @@
 // The worker of the page: it runs the core, off the thread that draws. Messages
 // to it are {id, method, args}, the first {id, method: "start", args: [core]}
-// with the core as base64 of a packed file, or as the module that an earlier worker made of
+// with the core as base64 of a gzip file, or as the module that an earlier worker made of
 // that. Answers are {id, result} or {id, error}, and
 // before them {id, progress}.
 import "wasm_exec";
 import { Lines } from "./shell/lines.js";
-import { unpack } from "./shell/unpack.js";
 
 // As often as a person can see.
 const interval = 100; // milliseconds
@@ -22,7 +21,8 @@ async function start(core) {
 
 async function compile(core) {
   const packed = Uint8Array.fromBase64 ? Uint8Array.fromBase64(core) : Uint8Array.from(atob(core), (c) => c.charCodeAt(0));
-  return WebAssembly.compile(unpack(packed));
+  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compile(await new Response(plain).arrayBuffer());
 }
 
 const decoder = new TextDecoder();

@@ -22,7 +22,7 @@ import (
 )
 
 // maxPage bounds what a browser fetches.
-const maxPage = 2_500_000 // bytes, compressed
+const maxPage = 3_250_000 // bytes, compressed
 
 func TestPage(t *testing.T) {
 	if testing.Short() {

@@ -41,7 +41,11 @@ func makePage() ([]byte, error) {
 		return nil, err
 	}
 
-	p.core = base64.StdEncoding.AppendEncode(nil, pack(wasm))
+	packed, err := compress(wasm) // which browsers decompress themselves
+	if err != nil {
+		return nil, err
+	}
+	p.core = base64.StdEncoding.AppendEncode(nil, packed)
 	return p.fill(index)
 }
 
