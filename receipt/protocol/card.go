@@ -28,7 +28,7 @@ type Card struct {
 	Description     string          `json:"description"`
 	ProtocolVersion string          `json:"protocol_version"`
 	A2ACard         A2ACard         `json:"a2a_card"`
-	Skills          []Skill         `json:"skills"`
+	Skills          []skillResource `json:"skills"`
 	HarnInterfaces  []CardInterface `json:"harn_interfaces"`
 	Interfaces      []CardInterface `json:"interfaces,omitempty"` // of the runner's dialect
 	Capabilities    []string        `json:"capabilities"`
@@ -76,6 +76,18 @@ type Skill struct {
 	Tags        []string `json:"tags"`
 }
 
+// A skillResource is a Skill as the protocol's resource, which the card has; that of A2A has
+// the Skill alone. The schemas are null: input and output are not described.
+type skillResource struct {
+	Skill
+	Object       string       `json:"object"`
+	CreatedAt    receipt.Time `json:"created_at"`
+	UpdatedAt    receipt.Time `json:"updated_at"`
+	Metadata     struct{}     `json:"metadata"`
+	InputSchema  *struct{}    `json:"input_schema"`
+	OutputSchema *struct{}    `json:"output_schema"`
+}
+
 // NewCard returns the card of an agent, in a dialect. Its URLs are relative: by what name a
 // server is reached, it does not know. transports are of [CardInterface]; modes are the media
 // types that are taken and given.
@@ -83,11 +95,14 @@ func NewCard(as Dialect, id, name, description string, since receipt.Time, trans
 	const url = "/v1"
 	c := Card{
 		ID: id, Object: as, CreatedAt: since, UpdatedAt: since, Name: name, Description: description, ProtocolVersion: Version,
-		A2ACard: A2ACard{Name: name, Description: description, Version: Version, Skills: skills,
+		A2ACard: A2ACard{Name: name, Description: description, Version: Version, Skills: append([]Skill{}, skills...),
 			Interfaces:   []A2AInterface{{URL: url, Binding: "HTTP+JSON", Protocol: Version}},
 			Capabilities: A2ACapabilities{Streaming: slices.Contains(transports, "sse"), Extensions: []string{}},
 			InputModes:   in, OutputModes: out},
-		Skills: skills, Capabilities: []string{}, AuthSchemes: []string{},
+		Skills: []skillResource{}, Capabilities: []string{}, AuthSchemes: []string{},
+	}
+	for _, skill := range skills {
+		c.Skills = append(c.Skills, skillResource{Skill: skill, Object: "skill", CreatedAt: since, UpdatedAt: since})
 	}
 	for _, transport := range transports {
 		c.HarnInterfaces = append(c.HarnInterfaces, CardInterface{Transport: transport, URL: url})

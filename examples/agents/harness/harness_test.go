@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -40,6 +41,14 @@ func TestTask(t *testing.T) {
 	a := c.list("/v1/artifacts?task_id=" + task)[0]
 	if _, content := c.do("GET", "/v1/artifacts/"+a["id"].(string)+"/content", nil); string(content) != "You said: water the beans" {
 		t.Errorf("%s", content)
+	}
+	outcome := c.list("/v1/outcomes?task_id=" + task)[0]
+	for _, o := range []object{outcome, c.get("/v1/outcomes/" + outcome["id"].(string))} {
+		messages, artifacts := o["messages"].([]any), o["artifacts"].([]any)
+		if len(messages) != 1 || !reflect.DeepEqual(messages[0], any(map[string]any(c.get("/v1/messages/"+messages[0].(map[string]any)["id"].(string))))) ||
+			!reflect.DeepEqual(artifacts, []any{any(map[string]any(a))}) {
+			t.Errorf("the outcome does not have the message and the artifact: %v", o)
+		}
 	}
 	_, first := c.do("GET", "/v1/tasks/"+task+"/events", nil)
 	if _, second := c.do("GET", "/v1/tasks/"+task+"/events", nil); !bytes.Equal(first, second) {

@@ -9,17 +9,29 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol/journal"
 )
 
-// An Outcome is what a task came to: each that has ended has one.
+// An Outcome is what a task came to: each that has ended has one. Its messages and artifacts
+// are those of the state, as they are when it is written.
 type Outcome struct {
 	envelope
 	TaskID      string          `json:"task_id"`
 	Status      string          `json:"status"`
 	Summary     string          `json:"summary"`
-	Messages    []string        `json:"messages"`
-	Artifacts   []string        `json:"artifacts"`
 	ReceiptID   *string         `json:"receipt_id"`
 	Failure     json.RawMessage `json:"failure"`
 	WorkspaceID string          `json:"-"`
+
+	messages, artifacts []string // IDs
+	state               *state
+}
+
+// MarshalJSON returns the outcome with its messages and artifacts.
+func (o *Outcome) MarshalJSON() ([]byte, error) {
+	type own Outcome // without this method
+	return json.Marshal(struct {
+		*own
+		Messages  []*Message  `json:"messages"`
+		Artifacts []*Artifact `json:"artifacts"`
+	}{(*own)(o), readEach(o.state, &o.state.messages, o.messages), readEach(o.state, &o.state.artifacts, o.artifacts)})
 }
 
 // An ending is what the last event of a task tells.
@@ -40,7 +52,7 @@ func (n *ending) told(more object) object {
 func (s *state) outcomeOf(c *journal.Commit, t *Task, n ending) Outcome {
 	o := Outcome{
 		TaskID: t.ID, Status: t.Status, Summary: n.Summary, Failure: n.Failure, WorkspaceID: t.WorkspaceID,
-		Messages: append([]string{}, t.messages...), Artifacts: append([]string{}, t.artifacts...),
+		messages: t.messages, artifacts: t.artifacts, state: s,
 	}
 	if t.Status == completed {
 		o.Status = "SUCCEEDED"

@@ -116,6 +116,17 @@ func read[T any](s *state, t *table[T], id string) *T {
 	return t.get(id)
 }
 
+// readEach returns the resources with some IDs as they are now.
+func readEach[T any](s *state, t *table[T], ids []string) []*T {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	list := make([]*T, len(ids))
+	for i, id := range ids {
+		list[i] = t.get(id)
+	}
+	return list
+}
+
 // list returns the resources of a kind as they are now: those of the narrowest of the groups that is
 // named, or all.
 func list[T any](s *state, t *table[T], groups ...string) []*T {

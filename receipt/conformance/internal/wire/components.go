@@ -20,7 +20,7 @@ Failure: code text; message text; details? object null
 Discovery: object =protocol_discovery; protocol_family =harn_agents_protocol; current_version text; supported_versions [text]; capabilities Capabilities
 Capabilities: rest? bool; sse? bool; websocket? bool; receipts? bool; replay? bool
 AgentCard < Envelope: object =agent_card; name text; description text; protocol_version text; interfaces [Interface]; skills [CardSkill]; persona_ids? [text]; capabilities? [text]; auth_schemes? [text]; signature? CardSignature null
-HarnAgentCard < Envelope: object =harn_agent_card; name text; description text; protocol_version text; a2a_card object; harn_interfaces? [Interface]; skills [CardSkill]; signature? CardSignature null
+HarnAgentCard < Envelope: object =harn_agent_card; name text; description text; protocol_version text; a2a_card object; harn_interfaces? [Interface]; skills [Skill]; signature? CardSignature null
 Interface: transport =rest =sse =websocket =a2a =mcp =acp; url text
 CardSignature: algorithm text; key_id text; value text
 CardSkill: id text; name text; description text
@@ -40,7 +40,7 @@ ImagePart < Part: type =image_ref; artifact_id text; mime_type text
 Artifact < Envelope: object =artifact; kind! =file =patch =image =log =diff =receipt =snapshot =dataset =other; mime_type! text; uri text null; visibility! =public =internal =receipt_only; sha256! digest null; workspace_id?! text null; session_id?! text null; task_id?! text null; receipt_id?! text null
 Event < Envelope: object =event; event! text; resource! Pointer; sequence! count; payload! object; metadata! object; trace_id?! text null; span_id?! text null; session_id?! text null; task_id?! text null; workspace_id?! text null; actor?! text null; idempotency_key?! text null; previous_event_id?! text null; receipt_id?! text null; replayed?! bool; replay?! Replay null
 Replay: source_task_id text; replay_task_id text; original_event_id? text null; replay_cursor? text null; mode? =exact =with_overrides =from_checkpoint null; override_key? text null; receipt_delta_id? text null
-Outcome < Envelope: object =outcome; task_id! text; status! =SUCCEEDED =FAILED =CANCELED; summary! text; messages? [Message text]; artifacts? [Artifact text]; handoffs? [object]; receipt_id?! text null; failure?! Failure null; cost? object null; metrics? object null
+Outcome < Envelope: object =outcome; task_id! text; status! =SUCCEEDED =FAILED =CANCELED; summary! text; messages? [Message]; artifacts? [Artifact]; handoffs? [object]; receipt_id?! text null; failure?! Failure null; cost? object null; metrics? object null
 Receipt < Envelope: object =receipt; subject! Pointer; format! text; summary! text; issued_at! time; issuer! text; wire?! WireEnvelope; verification? Verification null
 WireEnvelope: schema_version text; subject Pointer; issued_at time; payload? object; signature? CardSignature null
 Verification: valid bool; checked_at time; reason? text null; details? object null
