@@ -2,6 +2,7 @@ package print
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,6 +41,7 @@ type ListPrinter struct {
 	flooded bool                 // more than a few are refuted
 	beyond  map[receipt.Code]int // refuted and not printed
 	refuted string               // the first that got no more than a line
+	signers map[string]int       // of verified receipts, by the key of the issuer
 	open    map[string]*group
 	causes  []string // the keys of open, as they came
 }
@@ -55,6 +57,7 @@ func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Se
 		file:        file,
 		reports:     o.reports,
 		beyond:      map[receipt.Code]int{},
+		signers:     map[string]int{},
 		open:        map[string]*group{},
 	}
 }
@@ -81,6 +84,7 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 		return p.TextPrinter.Report(rep, document(text))
 	}
 	if rep.Verdict == receipt.Verified {
+		p.sign(rep)
 		return nil
 	}
 
@@ -96,6 +100,33 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 	}
 	p.group(rep)
 	return nil
+}
+
+// sign counts a verified receipt with the key of its issuer, and no copies.
+func (p *ListPrinter) sign(rep *receipt.Report) {
+	if slices.ContainsFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == "identical_copy" }) {
+		return
+	}
+	id := signer(rep)
+	if _, known := p.signers[id]; id != "" && (known || len(p.signers) < maxGroups) {
+		p.signers[id]++
+	}
+}
+
+// signed names the keys by which the issuers of verified receipts signed, most first.
+func (p *ListPrinter) signed(b *bytes.Buffer) {
+	keys := slices.SortedFunc(maps.Keys(p.signers), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.signers[b], p.signers[a]), cmp.Compare(a, b))
+	})
+	label := "signed by"
+	for i, id := range keys {
+		if i == cli.MaxStreams {
+			Footer(b, "", fmt.Sprintf("and %s more", cli.Count(len(keys)-i)))
+			break
+		}
+		Footer(b, label, fmt.Sprintf("%s, %s", cli.Bare(id), cli.Plural(p.signers[id], "verified receipt", "")))
+		label = ""
+	}
 }
 
 // listed reports whether a receipt is one of many of its source, which nobody named.
@@ -307,6 +338,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 		if p.checkpoint != "" {
 			Footer(&b, "checkpoint", p.checkpoint)
 		}
+		p.signed(&b)
 		if p.file != nil {
 			Footer(&b, "keys", p.file.String())
 		}

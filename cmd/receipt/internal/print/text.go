@@ -259,6 +259,8 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 		return
 	}
 	switch unknown := unknownKey(rep); {
+	case ofAttestation(f):
+		b.Prose("next", "ask whoever attested the receipt for an undamaged attestation")
 	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
 		b.Prose("next", "ask the issuer for a receipt that fits its hash")
 	case f.Code == receipt.CodeHashMismatch:

@@ -3,6 +3,7 @@ package print
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -76,7 +77,16 @@ func placed(c receipt.Check) string {
 	return c.Pointer + ": " + c.Detail
 }
 
+// ofAttestation reports whether a finding is that the signature of the attestation around a
+// receipt is false. The same codes are used for the signatures of the receipt.
+func ofAttestation(f receipt.Check) bool {
+	return strings.HasPrefix(f.Pointer, "/dsseEnvelope/signatures") && (f.Code == receipt.CodeSignatureInvalid || f.Code == receipt.CodeMalformedSignature)
+}
+
 func meaning(rep *receipt.Report, f receipt.Check) string {
+	if ofAttestation(f) {
+		return "the signature of the attestation around the receipt is false; this is not one of the receipt's own signatures"
+	}
 	if by := signer(rep); f.Code == receipt.CodeHashMismatch && by != "" {
 		if f.Hint != "" { // then that hash is another rule's
 			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and whether the content changed cannot be seen"

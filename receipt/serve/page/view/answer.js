@@ -182,7 +182,7 @@ function signerOf(report) {
     return { title: "Signer confirmed", tone: verdictOf(report).tone === "good" ? "good" : "plain", about: whom };
   }
   if (member(report, "scope") === "integrity") return { title: "Signer not confirmed", tone: "open", about: "No keys were given, so no signature was checked. Anyone can write a receipt that fits its own hash." };
-  if (check.status === "failed") return { title: check.code === "signature_invalid" ? "Signature forged" : "Signer not confirmed", tone: "bad", about: causeSentence(check) };
+  if (check.status === "failed") return { title: check.code === "signature_invalid" ? causeName(check) : "Signer not confirmed", tone: "bad", about: causeSentence(check) };
   if (check.code === "step_not_reached" || status(report, "hash").status === "failed") return { title: "Signer not confirmed", tone: "open", about: found.length > 0 ? "The signature is over the hash that the file states, which is not the hash of this content." : "There is nothing left that a signature could be over." };
   return { title: "Signer not confirmed", tone: "open", about: causeSentence(check) };
 }

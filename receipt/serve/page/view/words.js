@@ -112,7 +112,12 @@ const others = new Map([
   ["redactions", ["Other values", "What was disclosed does not fit it."]],
 ]);
 
+// A false signature of the attestation around a receipt, which has the codes of the receipt's
+// own signatures.
+const falseAttestation = ["Attestation forged", "The signature of the attestation around the receipt was not made with the key that it names. This is not one of the receipt’s own signatures."];
+
 function reason(check) {
+  if (["signature_invalid", "malformed_signature"].includes(check?.code) && String(check.pointer).startsWith("/dsseEnvelope/")) return falseAttestation;
   return causes.get(check?.cause) ?? reasons.get(check?.code) ?? others.get(check?.check) ?? ["Not decided", "It could not be decided."];
 }
 
