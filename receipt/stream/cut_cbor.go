@@ -76,7 +76,7 @@ func (s *cborCutter) read() (piece, error) {
 		s.ended = true
 		f := &fault{code: receipt.Code(bad.Code), hint: bad.Hint,
 			detail: fmt.Sprintf("item %d at offset %d: %s; what follows was not read", s.count, bad.Offset, bad.Detail)}
-		if errors.Is(err, io.ErrUnexpectedEOF) && s.count > 1 {
+		if errors.Is(err, io.ErrUnexpectedEOF) && !(s.only && s.count == 1) {
 			f.code, f.torn = vocab.CodeTornTail, true
 		}
 		return piece{index: s.count, single: s.count == 1, fault: f}, nil

@@ -18,6 +18,7 @@ type lineCutter struct {
 	r      *bufio.Reader
 	packed bool // the input is compressed
 	eager  bool // the first line is returned before the next one is read
+	lines  bool // the input is said to be lines, so that an only one that breaks off is not a malformed document
 	line   int
 	long   []byte // a line longer than the reader's buffer
 	kept   bool   // the last line is in memory of its own
@@ -66,7 +67,7 @@ func (l *lineCutter) next() (piece, error) {
 // page of a list.
 func (l *lineCutter) alone(d piece) (piece, error) {
 	if l.err != nil { // nothing after it can be read
-		d.single = true
+		d.single, d.last = true, d.last && l.lines
 		return d, nil
 	}
 	if d.fault == nil && !d.kept {
@@ -77,7 +78,7 @@ func (l *lineCutter) alone(d piece) (piece, error) {
 	following, err := l.read()
 	switch {
 	case err == io.EOF:
-		d.single, l.err = true, err
+		d.single, d.last, l.err = true, d.last && l.lines, err
 		if page := pageOf(d.data); page != nil {
 			l.ahead = page
 			return l.next()

@@ -65,7 +65,7 @@ func (d *decoder) decode(p *piece, found bool) (c contents) {
 	c.text, c.syntax = Receipt(d.doc, c.whole)
 	c.wrapped = len(c.text) != len(c.whole)
 	if c.syntax != nil {
-		if p.last && !p.single && tornTail(c.syntax, c.text) {
+		if p.last && tornTail(c.syntax, c.text) {
 			c.fault = &fault{code: vocab.CodeTornTail, torn: true, detail: "the last line breaks off and has no line end",
 				hint: "it is still being written, or the file was cut off"}
 		}

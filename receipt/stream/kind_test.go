@@ -83,6 +83,37 @@ func TestTornAnywhere(t *testing.T) {
 	}
 }
 
+// TestFirstCutOff verifies that the first item of lines and of a sequence leaves undecided where
+// it breaks off, as a later one does, and that the one document of a file is malformed.
+func TestFirstCutOff(t *testing.T) {
+	line := newWriter(t, "a").many(1)[0]
+	item := cborOf(t, line)
+	for _, c := range []struct {
+		name string
+		kind stream.Kind
+		item []byte
+		want string
+	}{
+		{"a.json", stream.Sniffed, line, "refuted 0/1/0; a.json syntax"},
+		{"a.jsonl", stream.Sniffed, line, "undecided 0/0/1; a.jsonl torn_tail"},
+		{"a.ndjson.gz", stream.Sniffed, line, "undecided 0/0/1; a.ndjson.gz torn_tail"},
+		{"a.json", stream.Lines, line, "undecided 0/0/1; a.json torn_tail"},
+		{"a.jsonl", stream.JSON, line, "refuted 0/1/0; a.jsonl syntax"},
+		{"a.cbor", stream.Sniffed, item, "refuted 0/1/0; a.cbor syntax"},
+		{"a.cborseq", stream.Sniffed, item, "undecided 0/0/1; a.cborseq torn_tail"},
+		{"a", stream.Sniffed, item, "undecided 0/0/1; a torn_tail"},
+		{"a", stream.CBOR, item, "refuted 0/1/0; a syntax"},
+	} {
+		for cut := 1; cut < len(c.item); cut += 1 + cut/8 {
+			source := stream.Source{Name: c.name, Kind: c.kind, Open: func() (io.ReadCloser, error) {
+				return io.NopCloser(bytes.NewReader(c.item[:cut])), nil
+			}}
+			run := stream.VerifyFiles(t.Context(), integrity(t), []stream.Source{source}, stream.Options{})
+			expect(t, fmt.Sprintf("%s as %v, %d bytes", c.name, c.kind, cut), collect(run), c.want)
+		}
+	}
+}
+
 // TestKinds: every way to write receipts down leads to the same verdict.
 func TestKinds(t *testing.T) {
 	l := newWriter(t, "a").many(3)
@@ -180,7 +211,8 @@ func TestKinds(t *testing.T) {
 		{"sequence of one", cborOf(t, l[0]), "verified 1/0/0; input open; a 1"},
 		{"torn sequence", seq[:len(seq)-1], "undecided 2/0/1; input:3 torn_tail; a 2"},
 		{"sequence torn in a head", text(cborOf(t, l[0], l[1]), []byte{0xb9}), "undecided 2/0/1; input:3 torn_tail; a 2"},
-		{"one torn item", cborOf(t, l[0])[:100], "refuted 0/1/0; input syntax"},
+		{"one torn item", cborOf(t, l[0])[:100], "undecided 0/0/1; input torn_tail"},
+		{"one malformed item", text([]byte{0xa1, 0xff}, cborOf(t, l[0])), "refuted 0/1/0; input syntax"},
 		{"malformed item", text(cborOf(t, l[0], l[1]), []byte{0xff}, cborOf(t, l[2])), "refuted 2/1/0; input:3 syntax; a 2"},
 		{"item of other bytes", text(cborOf(t, l[0]), []byte{0x18, 0x01}, cborOf(t, l[1])), "refuted 2/1/0; input:2 non_deterministic_cbor; a 2"},
 		{"JSON behind CBOR", text(cborOf(t, l[0]), l[1]), "refuted 1/1/0; input:2 size_limit; a 1"},

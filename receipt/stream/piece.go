@@ -21,7 +21,7 @@ type piece struct {
 	kept   bool   // data is nobody's memory but its own
 	index  int    // line, item or element, from 1
 	cbor   bool   // data is CBOR
-	last   bool   // a last line without its line end: it may have been cut off
+	last   bool   // a last line without its line end, and not one document of its own: it may have been cut off
 	single bool   // the input holds nothing else
 	fault  *fault // instead of data
 }

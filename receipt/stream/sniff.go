@@ -16,6 +16,7 @@ import (
 // nothing open, or the second begins with { and more and is no part of the first.
 // Everything else is one document. A name that ends in .cbor says that one item is the whole.
 func cutterFor(r *bufio.Reader, kind Kind, name string, packed, wrapped bool) (cutter, error) {
+	lines := kind == Lines || kind == Sniffed && namesLines(name)
 	if kind == Sniffed {
 		var err error
 		if kind, err = sniff(r, name, wrapped); err != nil {
@@ -27,7 +28,7 @@ func cutterFor(r *bufio.Reader, kind Kind, name string, packed, wrapped bool) (c
 	case CBOR, Sequence:
 		return newCBORCutter(r, kind == CBOR), nil
 	case Lines:
-		return &lineCutter{r: r, packed: packed}, nil
+		return &lineCutter{r: r, packed: packed, lines: lines}, nil
 	}
 
 	if first, err := firstSymbol(r); err != nil {
@@ -36,7 +37,7 @@ func cutterFor(r *bufio.Reader, kind Kind, name string, packed, wrapped bool) (c
 		return &arrayCutter{r: r}, nil
 	}
 
-	return cutWhole(r)
+	return cutWhole(r, lines)
 }
 
 // sniff tells the kind. It may skip blank lines of a length that lines would
@@ -141,6 +142,12 @@ func goesOn(first, rest []byte) bool {
 	return !endsDocument(second) || len(behind) > 0 && bytes.IndexByte([]byte("]},"), behind[0]) >= 0
 }
 
+// namesLines reports whether a name is that of lines, of which there may be one.
+func namesLines(name string) bool {
+	name = plainName(name)
+	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")
+}
+
 // plainName takes the suffix of a compression off a file name.
 func plainName(name string) string {
 	name = strings.ToLower(name)
@@ -206,7 +213,7 @@ func telling(head []byte) bool {
 
 // cutWhole reads the one document of an input. A page of a list, as the protocol's
 // routes answer it, is the documents in it.
-func cutWhole(r io.Reader) (cutter, error) {
+func cutWhole(r io.Reader, lines bool) (cutter, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err != nil {
 		return nil, err
@@ -220,7 +227,7 @@ func cutWhole(r io.Reader) (cutter, error) {
 	if list := pageOf(text); list != nil {
 		return &heldPieces{list}, nil
 	}
-	return &heldPieces{[]piece{{data: text, kept: true, index: 1, single: true}}}, nil
+	return &heldPieces{[]piece{{data: text, kept: true, index: 1, single: true, last: lines && !bytes.HasSuffix(text, []byte{'\n'})}}}, nil
 }
 
 // pageOf returns the entries of a list: {"object":"list","data":[...]}.
