@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
@@ -144,7 +145,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 		return nil
 	}
 
-	f := finding{address: rep.Address(), line: p.line(rep), source: rep.Source}
+	f := finding{address: rep.Address(), line: p.line(rep, text), source: rep.Source}
 	if !p.flooded && !p.listed(rep) && len(p.held)+len(p.waiting) < few {
 		b := p.block(rep, document(text))
 		b.WriteByte('\n')
@@ -235,13 +236,41 @@ func document(text []byte) *canon.Document {
 	return doc
 }
 
-func (p *ListPrinter) line(rep *receipt.Report) []byte {
+func (p *ListPrinter) line(rep *receipt.Report, text []byte) []byte {
 	f := rep.Finding()
-	reason := ReasonLine(f)
+	reason := shortHashes(ReasonLine(f))
 	if s := f.Syntax; rep.Listed && s.Line == 1 && f.Hint == "" && f.Pointer == "" { // it is a line of the input, which has been named
 		reason = fmt.Sprintf("column %d (offset %d): %s", s.Column, s.Offset, s.Detail)
 	}
-	return fmt.Appendf(nil, "%s: %s, %s: %s\n", cli.EscapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), coded(f.Code, f.Cause), cli.EscapeLine(reason))
+	return fmt.Appendf(nil, "%s: %s, %s: %s\n", cli.EscapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), coded(f.Code, f.Cause), cli.EscapeLine(subject(rep, text)+reason))
+}
+
+// subject names a receipt by its ID and workspace, as far as it states them, before what
+// was found of it.
+func subject(rep *receipt.Report, text []byte) string {
+	if len(rep.ReceiptID) == 0 {
+		return ""
+	}
+	name := cli.Bare(foreign.Cut(rep.ReceiptID.String(), 80))
+	if workspace := document(text).Root().Member("identifiers").Member("workspace_ref").String(); workspace != "" {
+		name += " of " + cli.Bare(foreign.Cut(workspace, 80))
+	}
+	return name + ": "
+}
+
+// shortHashes shortens the hashes in a line. The receipt, the block of one receipt, and
+// reports have them in full.
+func shortHashes(line string) string {
+	const prefix, digits, kept = "sha256:", 64, 12
+	parts := strings.Split(line, prefix)
+	for i := range parts[1:] {
+		rest := parts[i+1]
+		n := len(rest) - len(strings.TrimLeft(rest, "0123456789abcdef"))
+		if n == digits {
+			parts[i+1] = rest[:kept] + "…" + rest[digits:]
+		}
+	}
+	return strings.Join(parts, prefix)
 }
 
 // ReasonLine is a finding in a line.
