@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -121,11 +122,20 @@ func TestPerson(t *testing.T) {
 	for _, yes := range []bool{true, false} {
 		task := c.submit("/write water the beans")
 		c.reach(task, "AUTH_REQUIRED")
+		if asked := c.list("/v1/tasks/" + task + "/permission-requests"); len(asked) != 1 || asked[0]["status"] != "pending" || asked[0]["response"] != nil ||
+			asked[0]["action"] != "note.write" || asked[0]["request"].(map[string]any)["tool_call_id"] != "call_1" {
+			t.Errorf("%v", asked)
+		}
 		c.post("/v1/tasks/"+task+"/messages", 400, object{"kind": "tool_confirmation", "message": message("yes")})
 		answer := object{"role": "user", "parts": []object{{"type": "json", "value": object{"approved": yes}, "visibility": "public"}}}
 		c.post("/v1/tasks/"+task+"/messages", 201, object{"kind": "tool_confirmation", "message": answer})
 		c.reach(task, "COMPLETED")
 		r := c.receipt(task)
+		status := map[bool]string{true: "approved", false: "denied"}[yes]
+		asked := c.list("/v1/permission-requests?task_id=" + task)
+		if len(asked) != 1 || asked[0]["status"] != status || asked[0]["response"].(map[string]any)["approved"] != yes {
+			t.Errorf("%v", asked)
+		}
 		want := map[bool]string{true: "approved succeeded", false: "denied canceled"}[yes]
 		if len(r.Approvals) != 1 || len(r.SideEffects.ToolCalls) != 1 || r.Approvals[0].Decision+" "+r.SideEffects.ToolCalls[0].Status != want {
 			t.Errorf("%+v, %+v", r.Approvals, r.SideEffects.ToolCalls)
@@ -417,7 +427,7 @@ func TestReach(t *testing.T) {
 	} {
 		c.ask("GET", path, 404, nil)
 	}
-	for _, path := range []string{"/v1/tasks", "/v1/sessions", "/v1/outcomes", "/v1/artifacts", "/v1/workspaces", "/v1/events", "/v1/tasks/" + task + "/receipts"} {
+	for _, path := range []string{"/v1/tasks", "/v1/sessions", "/v1/outcomes", "/v1/artifacts", "/v1/workspaces", "/v1/events", "/v1/permission-requests", "/v1/tasks/" + task + "/receipts"} {
 		if list := c.list(path); len(list) != 0 {
 			t.Errorf("%s: %v", path, list)
 		}
@@ -447,6 +457,35 @@ func TestDiscovery(t *testing.T) {
 		if want := map[protocol.Dialect]string{"": "agent_card", protocol.DialectOpenAPI: "harn_agent_card"}[as]; card["object"] != want || runner != (as == "") || card["harn_interfaces"] == nil || card["a2a_card"] == nil {
 			t.Errorf("%v", card)
 		}
+	}
+}
+
+// TestDescription verifies that the description of the harness has each route of its table, and none
+// twice.
+func TestDescription(t *testing.T) {
+	_, c := start(t, options(t, t.TempDir()))
+	paths := c.get("/openapi.json")["paths"].(map[string]any)
+	shapes := map[string]bool{}
+	for path := range paths {
+		shape := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "{}")
+		if shapes[shape] {
+			t.Errorf("%s is described twice", path)
+		}
+		shapes[shape] = true
+	}
+	for _, want := range []string{
+		"get /v1/sessions", "post /v1/sessions", "patch /v1/sessions/{session_id}", "post /v1/tasks", "get /v1/tasks/{task_id}/stream", "get /v1/permission-requests",
+		"get /v1/events/stream", "get /v1/outcomes/{outcome_id}", "get /v1/artifacts/{artifact_id}/content", "post /v1/verify", "get /v1/tasks/{id}/receipts", "post /v1/tasks/{id}/replay",
+	} {
+		method, path, _ := strings.Cut(want, " ")
+		item, _ := paths[path].(map[string]any)
+		if item[method] == nil {
+			t.Errorf("%s is not described", want)
+		}
+	}
+	submit := paths["/v1/sessions/{session_id}/tasks"].(map[string]any)["post"].(map[string]any)
+	if n := len(submit["parameters"].([]any)); n != 3 || submit["requestBody"].(map[string]any)["required"] != true { // the session, the version, the Idempotency-Key
+		t.Errorf("%v", submit)
 	}
 }
 

@@ -28,8 +28,16 @@ func (h *Harness) serve() error {
 	if err != nil {
 		return err
 	}
+	routes := append(h.routes(), h.receiptRoutes(receipts)...)
+	description, err := protocol.Describe(serve.OpenAPI(), "example harness", routes)
+	if err != nil {
+		return err
+	}
+	routes = append(routes, protocol.Route{Pattern: "GET /openapi.json", Open: true, Serve: func(w http.ResponseWriter, _ *protocol.Request) error {
+		return protocol.Write(w, http.StatusOK, protocol.MediaJSON, description)
+	}})
 	h.mux, err = protocol.NewMux(protocol.Options{
-		Routes: append(h.routes(), h.receiptRoutes(receipts)...), Auth: h.options.Auth, Public: h.options.Public, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
+		Routes: routes, Auth: h.options.Auth, Public: h.options.Public, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
 		Memory: h.memory, Limits: protocol.Limits{Body: replay.MaxRequest},
 	})
 	if err != nil {
@@ -39,7 +47,7 @@ func (h *Harness) serve() error {
 	// What the protocol has no route for, verification and the page, is served as receipts are.
 	h.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.EscapedPath()
-		if path == "/v1" || strings.HasPrefix(path, "/v1/") && path != "/v1/verify" {
+		if path == "/v1" || path == "/openapi.json" || strings.HasPrefix(path, "/v1/") && path != "/v1/verify" {
 			h.mux.ServeHTTP(w, r)
 			return
 		}
@@ -77,6 +85,9 @@ func (h *Harness) routes() []protocol.Route {
 		{Pattern: "POST /v1/tasks/{task_id}/cancel", Scope: protocol.TasksWrite, Body: protocol.BodyOptional, Serve: h.cancel},
 		{Pattern: "POST /v1/tasks/{task_id}/messages", Scope: protocol.TasksWrite, Serve: h.tellTask},
 		{Pattern: "POST /v1/tasks/{task_id}/replay", Scope: protocol.TasksWrite, Body: protocol.BodyOptional, Serve: h.replay},
+
+		{Pattern: "GET /v1/permission-requests", Scope: protocol.TasksRead, Params: p("workspace_id", "session_id", "task_id"), Serve: h.listPermissions},
+		{Pattern: "GET /v1/tasks/{task_id}/permission-requests", Scope: protocol.TasksRead, Params: p(), Serve: h.listPermissions},
 
 		{Pattern: "GET /v1/artifacts", Scope: protocol.ArtifactsRead, Params: p("workspace_id", "session_id", "task_id"), Serve: h.listArtifacts},
 		{Pattern: "POST /v1/artifacts", Scope: protocol.ArtifactsWrite, Serve: h.createArtifact},

@@ -18,9 +18,12 @@ type state struct {
 	tasks      table[Task]
 	artifacts  table[Artifact]
 	outcomes   table[Outcome]
-	works      map[string]*work        // of tasks that have not ended
-	issued     map[canon.Digest]bool   // the hashes of receipts that the log says were issued
-	newest     map[string]canon.Digest // the last of them, by workspace
+
+	permissions table[Permission]
+
+	works  map[string]*work        // of tasks that have not ended
+	issued map[canon.Digest]bool   // the hashes of receipts that the log says were issued
+	newest map[string]canon.Digest // the last of them, by workspace
 
 	folding int                                // which event of a commit is being applied
 	read    func(journal.Part) ([]byte, error) // from the log
@@ -52,6 +55,7 @@ func (s *state) kinds() map[string]func(*journal.Commit, *journal.Event) error {
 		"agent.message":        s.messageAppended,
 		"user.input_submitted": s.inputSubmitted,
 
+		"tool.approval_required": s.permissionAsked,
 		"user.tool_confirmation": s.toolConfirmed,
 		"span.completed":         s.modelAnswered,
 		"span.failed":            s.modelAnswered,

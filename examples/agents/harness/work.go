@@ -73,7 +73,11 @@ func (s *state) toolAnswered(_ *journal.Commit, e *journal.Event) error {
 }
 
 func (s *state) toolConfirmed(c *journal.Commit, e *journal.Event) error {
-	if err := s.note(e, func(w *work, told callEvent) { w.decisions[told.ApprovalID] = told.Approved }); err != nil {
+	err := s.note(e, func(w *work, told callEvent) {
+		w.decisions[told.ApprovalID] = told.Approved
+		s.permissionDecided(c, e, told)
+	})
+	if err != nil {
 		return err
 	}
 	return s.messageAppended(c, e)

@@ -1,0 +1,88 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+)
+
+// Describe returns a description of routes, OpenAPI 3.1: base, such as that of package serve, with a
+// title of its own and the routes that it does not have. The components of base have the version, the
+// API key, and the errors. Routes for any method are not added: they are of what is served elsewhere.
+func Describe(base []byte, title string, routes []Route) ([]byte, error) {
+	var all map[string]any
+	if err := json.Unmarshal(base, &all); err != nil {
+		return nil, err
+	}
+	all["info"] = object{"title": title, "version": Version}
+
+	paths, ok := all["paths"].(map[string]any)
+	if !ok {
+		return nil, errors.New("protocol: expected paths in the description that routes are added to")
+	}
+	described := map[string]string{} // by shape: two paths that differ in names alone are the same
+	for path := range paths {
+		described[shape(path)] = path
+	}
+	for i := range routes {
+		method, path, found := strings.Cut(routes[i].Pattern, " ")
+		if !found {
+			continue
+		}
+		if described[shape(path)] == "" {
+			described[shape(path)], paths[path] = path, map[string]any{}
+		}
+		path = described[shape(path)]
+		operations, ok := paths[path].(map[string]any)
+		if method = strings.ToLower(method); ok && operations[method] == nil {
+			operations[method] = operation(&routes[i], path)
+		}
+	}
+	return json.Marshal(all)
+}
+
+// An object is a part of a description.
+type object = map[string]any
+
+// operation describes a route at a path, whose names may be others than those of its pattern.
+func operation(route *Route, path string) object {
+	method, _, _ := strings.Cut(route.Pattern, " ")
+	text := object{"type": "string", "minLength": 1}
+	parameters := []object{}
+	for _, name := range namesOf(path) {
+		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": text})
+	}
+	for _, name := range route.Params {
+		parameters = append(parameters, object{"name": name, "in": "query", "schema": text})
+	}
+	if !route.Open {
+		parameters = append(parameters, object{"$ref": "#/components/parameters/Version"})
+	}
+
+	o := object{"summary": route.Pattern, "responses": object{
+		"2XX":     object{"description": "What the route has.", "content": object{mediaOf(path): object{}}},
+		"default": object{"$ref": "#/components/responses/Error"},
+	}}
+	if method != http.MethodGet {
+		if !route.Again {
+			parameters = append(parameters, object{"name": IdempotencyHeader, "in": "header", "schema": object{"type": "string", "minLength": 1, "maxLength": 255}})
+		}
+		o["requestBody"] = object{"required": route.Body == BodyJSON, "content": object{MediaJSON: object{"schema": object{"type": "object"}}}}
+	}
+	if o["parameters"] = parameters; !route.Open {
+		o["security"] = []object{{"apiKey": []string{string(route.Scope)}}, {}}
+	}
+	return o
+}
+
+// mediaOf is the media type of the answers at a path.
+func mediaOf(path string) string {
+	switch path[strings.LastIndex(path, "/")+1:] {
+	case "stream":
+		return "text/event-stream"
+	case "content":
+		return "application/octet-stream"
+	}
+	return MediaJSON
+}
