@@ -47,7 +47,7 @@ func TestHangUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for began := time.Now(); strings.Join(files(t), " ") == before; time.Sleep(time.Millisecond) {
-		if time.Since(began) > 10*time.Second {
+		if time.Since(began) > time.Minute {
 			t.Fatal("no report is begun")
 		}
 	}

@@ -7,7 +7,7 @@
 //
 //	keys       {"path", "sha256", "count", "keys": [{"id", "fingerprint", …}]}
 //	reports    a report a line, each as receipt verify --format ndjson writes it
-//	summary    {"summary": …}, the last line of the same
+//	summary    the summary of the last line, and what the receipts leave unchecked together
 //	aggregate  sums over time, of package aggregate
 //
 // [Fitting] tells which proofs are of a receipt. [Open] reads one receipt again and returns the bytes that its hash covers, and
