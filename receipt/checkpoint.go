@@ -40,6 +40,7 @@ type checkpoint struct {
 	cosigned   []cosignature   // by witnesses that count, if not for every receipt
 	discounted []string        // why other cosignatures do not count
 	unknown    string          // names the lines of unknown keys
+	about      string          // names the log, the size, and who signed and cosigned
 }
 
 // sameTree reports whether two checkpoints say the same, whoever signed them.
@@ -112,7 +113,20 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 	for _, s := range signed.Cosignatures {
 		k.weigh(c, k.byWitness[s.Witness], s.At)
 	}
+	c.about = c.describe()
 	return c
+}
+
+// describe is done once for all receipts that a checkpoint includes.
+func (c *checkpoint) describe() string {
+	text := fmt.Sprintf("in the log %s of %d receipts", quoted(excerpt([]byte(c.claims.Origin))), c.claims.Size)
+	for i, key := range c.logs {
+		text += [...]string{", signed by ", ", "}[min(i, 1)] + quoted(key.ID)
+	}
+	for i := range c.cosigned {
+		text += [...]string{", cosigned by ", ", "}[min(i, 1)] + quoted(c.cosigned[i].witness.ID)
+	}
+	return text
 }
 
 // noteFault says what is false or malformed in a checkpoint.

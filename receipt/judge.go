@@ -151,7 +151,7 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint%s", counted, quorum, notCounted(others))
 		return Check{Step: StepBatch, Code: codeThresholdNotMet, Reason: why}
 	}
-	return Check{Step: StepBatch, Status: StatusPassed}
+	return Check{Step: StepBatch, Status: StatusPassed, Detail: c.about}
 }
 
 func (j *judge) discounted(key *Key, code Code) string {

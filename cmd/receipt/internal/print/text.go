@@ -210,6 +210,9 @@ func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 		}
 	}
 
+	if c := rep.Check(receipt.StepBatch); c.Status == receipt.StatusPassed && c.Detail != "" {
+		b.Prose("included", c.Detail)
+	}
 	if len(passed) > 0 {
 		b.Row("passed", strings.Join(passed, " "))
 	}

@@ -88,7 +88,7 @@ function renderStep(report, step, about, why) {
 export function renderCheck(check) {
   const stated = text(check.stated), computed = text(check.computed);
   return h("div", { class: "check" },
-    h("p", {}, code(check), text(check.cause) && [" ", causeName(check)], text(check.pointer) ? [" at ", mono(check.pointer)] : "", text(check.detail) ? [": ", foreign(check.detail, 600)] : ""),
+    h("p", {}, text(check.code) !== "" || check.status !== "passed" ? [code(check), text(check.cause) && [" ", causeName(check)], text(check.pointer) ? [" at ", mono(check.pointer)] : "", text(check.detail) ? ": " : ""] : "", foreign(text(check.detail), 600)),
     (stated || computed) && renderComparison(stated, computed),
     text(check.hint) && h("p", { class: "hint" }, h("strong", {}, "Hint: "), foreign(check.hint, 600)));
 }
