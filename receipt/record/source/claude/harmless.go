@@ -28,6 +28,16 @@ func isRecord(kind string) bool {
 	return harmlessRecord(kind)
 }
 
+// harmlessSubtype reports whether the system lines of a transcript that have this subtype state
+// no action.
+func harmlessSubtype(sub string) bool {
+	switch sub {
+	case "turn_duration", "stop_hook_summary", "compact_boundary", "local_command", "model_refusal_fallback":
+		return true
+	}
+	return false
+}
+
 // harmlessProgress reports a type of progress that states nothing but that something runs.
 func harmlessProgress(kind string) bool {
 	switch kind {
@@ -67,15 +77,22 @@ func harmlessSystem(kind string) bool {
 	return false
 }
 
-// isBlock reports a type of content block that is read, or that is known to state no action.
-func isBlock(kind string) bool {
+// isCall reports whether a content block of this type calls a tool.
+func isCall(kind string) bool {
+	return kind == "tool_use" || kind == "server_tool_use" || kind == "mcp_tool_use"
+}
+
+// isBlock reports whether a content block of this type is read in lines of this role, or is
+// known to state no action. Each role has blocks of its own: a model calls tools, and the
+// results of those that Claude Code runs are in lines of the user.
+func isBlock(role, kind string) bool {
 	switch kind {
-	case "tool_use", "server_tool_use", "mcp_tool_use", "tool_result":
-		return true
 	case "text", "thinking", "redacted_thinking", "image", "document", "fallback":
 		return true
+	case "tool_result":
+		return role == "user"
 	}
-	return isProviderResult(kind)
+	return role == "assistant" && (isCall(kind) || isProviderResult(kind))
 }
 
 // isProviderResult reports the result of a tool that the provider ran.
@@ -88,15 +105,11 @@ func isProviderResult(kind string) bool {
 	return false
 }
 
-// unreadBlocks counts the blocks of a message that are not read.
-func unreadBlocks(s *story.Story, message canon.Node) {
-	of := "assistant/"
-	if message.Member("role").String() == "user" {
-		of = "user/"
-	}
+// unreadBlocks counts the blocks of a message that are not read in lines of this role.
+func unreadBlocks(s *story.Story, role string, message canon.Node) {
 	for _, b := range contents(message) {
-		if kind := b.Member("type"); kind.Kind() == canon.KindString && !isBlock(kind.String()) {
-			s.Ignored(of + cmp.Or(s.Name(kind), "None"))
+		if kind := b.Member("type"); kind.Kind() == canon.KindString && !isBlock(role, kind.String()) {
+			s.Ignored(role + "/" + cmp.Or(s.Name(kind), "None"))
 		}
 	}
 }

@@ -87,9 +87,9 @@ func contents(message canon.Node) (blocks []canon.Node) {
 	return blocks
 }
 
-// sound reports whether a message has the form that it has in such lines, and counts each
-// part that does not, and each block that is not read.
-func sound(s *story.Story, message canon.Node) bool {
+// sound reports whether a message has the form of messages in lines of this role. It counts each
+// part with another form, and each block that is not read.
+func sound(s *story.Story, role string, message canon.Node) bool {
 	content := message.Member("content")
 	ok := message.Kind() == canon.KindObject
 	switch content.Kind() {
@@ -103,7 +103,7 @@ func sound(s *story.Story, message canon.Node) bool {
 	if !ok {
 		s.Lacks(story.GarbledPart)
 	}
-	unreadBlocks(s, message)
+	unreadBlocks(s, role, message)
 	return ok
 }
 
@@ -125,11 +125,13 @@ func textOf(n canon.Node) string {
 func calls(s *story.Story, message canon.Node, agent string) {
 	for _, b := range contents(message) {
 		switch kind := b.Member("type").String(); {
-		case kind == "tool_use", kind == "server_tool_use", kind == "mcp_tool_use":
+		case isCall(kind):
 			ask(s, b, agent)
 		case isProviderResult(kind):
 			if c := s.Known(s.Name(b.Member("tool_use_id"))); c != nil {
 				c.Close(s, story.Unreported, s.Digest(b.Member("content")))
+			} else {
+				s.Lacks(story.ResultWithoutCall)
 			}
 		}
 	}
@@ -215,6 +217,21 @@ func endOfCall(tool string, block, besides canon.Node) story.Outcome {
 
 // isFlag reports what says yes or no, or nothing.
 func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
+
+// answers reads the results of tools in a message of a user. Besides is what the line states of
+// its result outside the message. Without a block of that result, no call is known to have it.
+func answers(s *story.Story, line, besides canon.Node) {
+	read := event.Absent(besides)
+	for _, b := range contents(line.Member("message")) {
+		if b.Member("type").String() == "tool_result" {
+			answer(s, b, line, besides)
+			read = true
+		}
+	}
+	if !read {
+		s.Lacks(story.ResultWithoutCall)
+	}
+}
 
 // answer reads a result of a tool. Besides is what the line tells of it outside of the
 // message: toolUseResult of a transcript, tool_use_result of a stream.

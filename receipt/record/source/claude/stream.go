@@ -130,16 +130,12 @@ func (t *Stream) Line(n canon.Node) {
 		t.system(n)
 	case "assistant":
 		t.lastly = ""
-		sound(s, n.Member("message"))
+		sound(s, "assistant", n.Member("message"))
 		t.assistant(n, t.of(n))
 	case "user":
 		t.lastly = ""
-		sound(s, n.Member("message"))
-		for _, b := range contents(n.Member("message")) {
-			if b.Member("type").String() == "tool_result" {
-				answer(s, b, n, n.Member("tool_use_result"))
-			}
-		}
+		sound(s, "user", n.Member("message"))
+		answers(s, n, n.Member("tool_use_result"))
 	case "result":
 		t.result(n, t.of(n))
 	default:

@@ -116,7 +116,7 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 		later(&of.open, s.Here())
 	}
 	model := s.Name(message.Member("model"))
-	if sound(s, message); message.Kind() != canon.KindObject {
+	if sound(s, "assistant", message); message.Kind() != canon.KindObject {
 		return
 	}
 	if model == synthetic {
@@ -156,7 +156,7 @@ func (t *Transcript) user(n canon.Node, of *turns) {
 	s, message := t.s, n.Member("message")
 	s.Tier(tierOf(n.Member("permissionMode").String()))
 	if !event.Absent(message) {
-		sound(s, message)
+		sound(s, "user", message)
 	}
 	if text := message.Member("content"); text.Kind() == canon.KindString && strings.HasPrefix(textOf(message), interrupted) {
 		later(&of.broken, s.Here())
@@ -168,15 +168,11 @@ func (t *Transcript) user(n canon.Node, of *turns) {
 		s.Prompt(s.Name(n.Member("uuid")), message.Member("content"))
 	}
 	for _, b := range contents(message) {
-		switch b.Member("type").String() {
-		case "tool_result":
-			answer(s, b, n, n.Member("toolUseResult"))
-		case "text":
-			if strings.HasPrefix(b.Member("text").String(), interrupted) {
-				later(&of.broken, s.Here())
-			}
+		if b.Member("type").String() == "text" && strings.HasPrefix(b.Member("text").String(), interrupted) {
+			later(&of.broken, s.Here())
 		}
 	}
+	answers(s, n, n.Member("toolUseResult"))
 }
 
 // asks reports a line in which a person asks a model for something. Commands that Claude
@@ -203,6 +199,10 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 		}
 	case "compact_boundary":
 		t.s.Note("compactions")
+	default:
+		if !harmlessSubtype(sub.String()) {
+			t.s.Ignored("system/" + cmp.Or(t.s.Name(sub), "None"))
+		}
 	}
 }
 
@@ -258,17 +258,13 @@ func (t *Transcript) relayed(data canon.Node) {
 	defer s.Relaying(false)
 	switch told.Member("type").String() {
 	case "assistant":
-		if sound(s, message) && message.Member("model").String() != synthetic {
+		if sound(s, "assistant", message) && message.Member("model").String() != synthetic {
 			t.took(message, agent)
 		}
 		calls(s, message, agent)
 	case "user":
-		sound(s, message)
-		for _, b := range contents(message) {
-			if b.Member("type").String() == "tool_result" {
-				answer(s, b, told, told.Member("toolUseResult"))
-			}
-		}
+		sound(s, "user", message)
+		answers(s, told, told.Member("toolUseResult"))
 	default:
 		s.Ignored("progress/agent_progress/" + cmp.Or(s.Name(told.Member("type")), "None"))
 	}
