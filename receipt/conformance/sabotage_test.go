@@ -37,7 +37,7 @@ type lie struct {
 const replayed = " replay_exact replay_overrides replay_checkpoint"
 
 // streamed are those that listen to streams.
-const streamed = " stream_resumes stream_goes_on secrets_are_withheld session_sse_event_shape task_sse_event_shape stale_places"
+const streamed = " internal_parts receipt_only_parts stream_resumes stream_goes_on secrets_are_withheld session_sse_event_shape task_sse_event_shape stale_places"
 
 func lies() []lie {
 	return slices.Concat(patches(), pretenses(), []lie{

@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -102,6 +104,14 @@ func (s *Seen) fault(q Request, f *Fault) {
 	}
 }
 
+// digestOf returns the digest of a value. Two spellings of one time have the same digest.
+func digestOf(value canon.Node) canon.Digest {
+	if at, err := receipt.ParseTime(value.String()); value.Kind() == canon.KindString && err == nil {
+		return canon.Sum([]byte(at.UTC().Format(time.RFC3339Nano)))
+	}
+	return canon.Sum(value.AppendCanonical(nil))
+}
+
 // resource compares a resource with what this client read of it before. A member that had no
 // value may get one.
 func (s *Seen) resource(key string, q Request, component string, n canon.Node) {
@@ -123,7 +133,7 @@ func (s *Seen) resource(key string, q Request, component string, n canon.Node) {
 			continue
 		}
 		known, is := before[m.name]
-		digest := canon.Sum(value.AppendCanonical(nil))
+		digest := digestOf(value)
 		switch {
 		case is && known != digest && s.changed == "":
 			s.changed = fmt.Sprintf("%s: expected %s of the %s %s as it was read before, found another value", q, m.name, Quote(object), Quote(id))
