@@ -88,6 +88,8 @@ func TestDecisionsInPart(t *testing.T) {
 		"of a call":          {decision("tool_name", "Edit", "tool_use_id", "t2", "decision", "reject", "source", "user_reject"), false},
 		"by a rule":          {decision("tool_name", "Edit", "tool_use_id", "t2", "decision", "later", "source", "config"), false},
 		"of no call":         {decision("tool_name", "Edit", "decision", "accept", "source", "user_temporary"), true},
+		"by nobody named":    {decision("tool_name", "Edit", "tool_use_id", "t2", "decision", "reject"), true},
+		"by an unknown one":  {decision("tool_name", "Edit", "tool_use_id", "t2", "decision", "reject", "source", "board"), true},
 		"of an unknown word": {decision("tool_name", "Edit", "tool_use_id", "t2", "decision", "later", "source", "user"), true},
 	} {
 		r := toldOf(t, []string{known, test.second})

@@ -2,8 +2,10 @@ package otlp
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -11,42 +13,112 @@ import (
 // of another type may state one, and is counted as unread. Spans that follow no convention of
 // agents are those of programs and libraries around them.
 
-// unreadSpan is the type of a span that follows a convention of agents and is not read; "" for
-// every other span.
-func unreadSpan(s *story.Story, a attributes, is class) string {
-	if is != other {
-		return ""
+// A convention is an attribute whose value names the type of a span, and the values that state
+// no action.
+type convention struct {
+	name     string
+	harmless []string
+}
+
+// conventions are those of agents, the most specific first.
+func conventions() []convention {
+	return []convention{
+		{"gen_ai.operation.name", []string{"embeddings", "retrieval", "invoke_workflow"}},
+		{"openinference.span.kind", []string{"CHAIN", "RETRIEVER", "RERANKER", "GUARDRAIL", "EVALUATOR", "PROMPT", "EMBEDDING"}},
+		{"traceloop.span.kind", []string{"workflow", "task", "agent"}},
+		{"langfuse.observation.type", []string{"span", "event", "generation", "agent", "chain", "retriever", "evaluator", "embedding", "guardrail"}},
+		{"mcp.method.name", []string{"initialize", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list", "notifications/initialized", "notifications/progress"}},
+		{"ai.operationId", []string{
+			"ai.generateText", "ai.generateText.doGenerate", "ai.streamText", "ai.streamText.doStream", "ai.generateObject", "ai.generateObject.doGenerate",
+			"ai.streamObject", "ai.streamObject.doStream", "ai.embed", "ai.embed.doEmbed", "ai.embedMany", "ai.embedMany.doEmbed",
+		}},
 	}
-	word := func(name string) string { return a.get(name).Member("stringValue").String() }
-	operation, kind := word("gen_ai.operation.name"), word("openinference.span.kind")
-	switch {
-	case operation != "":
-		switch operation {
-		case "embeddings", "retrieval", "invoke_workflow":
-			return ""
+}
+
+// unreadSpan is the type of a span that follows a convention of agents and is not read; "" for
+// every other span. A span that names its type in a form that cannot be read, or names two,
+// is unread whatever its class.
+func unreadSpan(s *story.Story, a attributes, is class, name string) string {
+	kind, follows := "", false
+	for _, c := range conventions() {
+		v := a.get(c.name)
+		if v.IsZero() {
+			continue
 		}
-		return story.Joined(s, "span/"+operation)
-	case kind != "":
-		switch kind {
-		case "CHAIN", "RETRIEVER", "RERANKER", "GUARDRAIL", "EVALUATOR", "PROMPT", "EMBEDDING":
-			return ""
+		word := v.Member("stringValue").String()
+		if a.ambiguous(c.name) {
+			return "span/None"
 		}
-		return story.Joined(s, "span/"+kind)
+		if word != "" && kind == "" && !slices.Contains(c.harmless, word) {
+			kind = word
+		}
+		follows = follows || word != ""
 	}
 
-	switch kind := word("traceloop.span.kind"); {
-	case kind == "workflow", kind == "task", kind == "agent":
+	switch {
+	case is != other:
 		return ""
 	case kind != "":
 		return story.Joined(s, "span/"+kind)
-	case !a.get("gen_ai.tool.name", "tool.name").IsZero():
+	case !a.get("gen_ai.tool.name", "tool.name", "ai.toolCall.id", "ai.toolCall.name").IsZero():
 		return "span/None"
+	case follows:
+		return ""
+	}
+	return unnamedSpan(s, a, name)
+}
+
+// unnamedSpan is the type of a span that names none, and whose name or attributes are those of a
+// convention of agents.
+func unnamedSpan(s *story.Story, a attributes, name string) string {
+	switch name {
+	case "claude_code.interaction", "claude_code.llm_request", "claude_code.hook":
+		return ""
+	}
+	for _, prefix := range []string{"claude_code.", "codex.", "ai.toolCall", "tools/call", "invoke_agent", "create_agent"} {
+		if strings.HasPrefix(name, prefix) {
+			return story.Joined(s, "span/"+prefix)
+		}
+	}
+	for _, x := range a.list.Elements() {
+		if prefix := conventionOf(x.Member("key")); prefix != "" {
+			return "span/" + prefix
+		}
 	}
 	return ""
 }
 
-// harmlessEvent reports the name of an event, without that of the agent before it.
+// conventionOf is the prefix by which an attribute is one of a convention of agents; "" for
+// others, and for those that name the agent or the session of a span: exporters add these to
+// every span, also to those of requests and databases.
+func conventionOf(key canon.Node) string {
+	name := key.Text()
+	has := func(prefix string) bool { return strings.HasPrefix(string(name[:min(len(name), 64)]), prefix) }
+	for _, about := range []string{
+		"gen_ai.conversation.", "gen_ai.agent.", "gen_ai.task.", "traceloop.association.", "traceloop.workflow.", "traceloop.entity.",
+		"langfuse.trace.", "langfuse.session.", "langfuse.user.", "langfuse.environment", "langfuse.release", "langfuse.version", "llm.headers",
+	} {
+		if has(about) {
+			return ""
+		}
+	}
+	for _, prefix := range []string{"gen_ai.", "llm.", "openinference.", "traceloop.", "langfuse.", "mcp.", "ai.", "tool.", "tool_call."} {
+		if has(prefix) {
+			return prefix
+		}
+	}
+	return ""
+}
+
+// harmlessEvent reports an event that states no action. Other programs may give the names of
+// agents' events to events that do.
 func harmlessEvent(name string) bool {
+	for _, agent := range []string{"claude_code.", "codex."} {
+		if rest, ok := strings.CutPrefix(name, agent); ok {
+			name = rest
+			break
+		}
+	}
 	switch name {
 	case "user_prompt", "api_error", "api_request_body", "api_response_body", "api_retries_exhausted", "internal_error", "auth", "at_mention",
 		"permission_mode_changed", "mcp_server_connection", "skill_activated", "hook_execution_start", "hook_execution_complete", "compaction",

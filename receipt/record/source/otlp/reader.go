@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,10 +53,7 @@ func (r *Reader) Line(n canon.Node) {
 			known = true
 			r.s.Note("metrics")
 		default:
-			if list.Kind() == canon.KindArray {
-				known = true
-				r.s.Ignored(r.s.Name(name))
-			}
+			known = r.strange(name, list) || known
 		}
 	}
 	if !known {
@@ -64,16 +62,25 @@ func (r *Reader) Line(n canon.Node) {
 }
 
 // each gives what resources tell, scope by scope, to a function.
+//
+// A resource has a list of scopes, and a scope has a list. One that has none was written in
+// another form.
 func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node)) {
+	r.among(resources.Kind() == canon.KindArray)
 	for _, x := range r.objects(resources) {
+		r.others(x, append(scopes, "resource")...)
+		r.among(slices.ContainsFunc(scopes, func(scope string) bool { return x.Member(scope).Kind() == canon.KindArray }))
 		a := attributes{x.Member("resource").Member("attributes")}
 		if service := a.text(r.s, "service.name"); service != "" {
 			r.s.Version(story.Joined(r.s, strings.TrimSpace(service+" "+a.text(r.s, "service.version"))))
 		}
 		for _, scope := range scopes {
 			for _, y := range r.objects(x.Member(scope)) {
+				r.others(y, name, "scope", "instrumentationLibrary")
+				r.among(y.Member(name).Kind() == canon.KindArray)
 				for _, n := range r.objects(y.Member(name)) {
 					r.sound(n.Member("attributes"))
+					r.others(n, "attributes", "body", "events", "links", "status")
 					take(n)
 				}
 			}
@@ -94,6 +101,31 @@ func (r *Reader) objects(list canon.Node) (all []canon.Node) {
 		all = append(all, n)
 	}
 	return all
+}
+
+// among counts a container that has no list of what it contains.
+func (r *Reader) among(listed bool) {
+	if !listed {
+		r.garbled()
+	}
+}
+
+// others counts the members of a container that are lists or objects and have no known name.
+func (r *Reader) others(n canon.Node, known ...string) {
+	for name, value := range n.Members() {
+		if !slices.Contains(known, name.String()) {
+			r.strange(name, value)
+		}
+	}
+}
+
+// strange counts a member of an unknown name that may contain something, and reports one.
+func (r *Reader) strange(name, value canon.Node) bool {
+	if value.Kind() != canon.KindArray && value.Kind() != canon.KindObject {
+		return false
+	}
+	r.s.Ignored(r.s.Name(name))
+	return true
 }
 
 // sound counts attributes that are none.
@@ -133,6 +165,9 @@ func (r *Reader) event(n canon.Node) {
 		r.timeless()
 	}
 	r.session(a)
+	if a.ambiguous("event.name") {
+		s.Ignored("event/None")
+	}
 	switch base := name[strings.LastIndexByte(name, '.')+1:]; base {
 	case "tool_decision":
 		r.decided(a)
@@ -141,7 +176,7 @@ func (r *Reader) event(n canon.Node) {
 	case "api_request", "sse_event":
 		r.request(a)
 	default:
-		if s.Note("other_events"); !harmlessEvent(base) {
+		if s.Note("other_events"); !harmlessEvent(name) {
 			s.Ignored(unreadEvent(s, a, s.Name(n.Member("eventName"))))
 		}
 	}
@@ -174,7 +209,15 @@ func (r *Reader) decided(a attributes) {
 		s.AtLeast("/approvals")
 		return
 	}
-	person := strings.HasPrefix(strings.ToLower(a.get("source").Member("stringValue").String()), "user")
+	source := strings.ToLower(a.get("source").Member("stringValue").String())
+	person := strings.HasPrefix(source, "user")
+	switch source {
+	case "config", "hook", "policy", "automated_reviewer", "automatedreviewer":
+	default:
+		if !person { // it may be a person's
+			s.Lacks(story.OtherDecision)
+		}
+	}
 	switch decision := strings.ToLower(a.get("decision").Member("stringValue").String()); decision {
 	case "accept", "approved", "approved_for_session", "approved_execpolicy_amendment":
 		if person {
@@ -333,13 +376,14 @@ func (r *Reader) span(n canon.Node) {
 	r.session(a)
 	s.Trace = cmp.Or(s.Trace, string(key.trace))
 
-	x := &span{words: words, parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
+	name := s.Name(n.Member("name"))
+	x := &span{words: words, parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a, name), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
 	x.http = !a.get("http.request.method", "http.method").IsZero()
 	r.spans[key] = x
 	if embeds(a) && usageOf(a).Told() { // a model read more than its calls say
 		s.Lacks(story.Embedding)
 	}
-	if kind := unreadSpan(s, a, x.class); kind != "" {
+	if kind := unreadSpan(s, a, x.class, name); kind != "" {
 		s.Ignored(kind)
 	}
 	switch x.class {
@@ -352,7 +396,7 @@ func (r *Reader) span(n canon.Node) {
 			s.Lacks(story.CallWithoutID)
 			return
 		}
-		r.tool(a, id)
+		r.tool(a, id, name)
 		s.At(end)
 		r.toolEnded(a, x, id)
 	}
@@ -398,9 +442,13 @@ func (r *Reader) model(a attributes) *call {
 }
 
 // tool reads a call of a tool: that it was made, and with what.
-func (r *Reader) tool(a attributes, id string) {
+func (r *Reader) tool(a attributes, id, span string) {
 	s := r.s
-	if c := s.Call(id); c.Ask(s, a.text(s, "gen_ai.tool.name", "tool.name"), a.digest(s, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "input.value")) {
+	name := a.text(s, "gen_ai.tool.name", "tool.name", "ai.toolCall.name")
+	if rest, ok := strings.CutPrefix(span, executeTool+" "); ok && name == "" {
+		name = rest
+	}
+	if c := s.Call(id); c.Ask(s, name, a.digest(s, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "ai.toolCall.args", "input.value")) {
 		c.Agent = a.text(s, "gen_ai.agent.name")
 	}
 }
@@ -415,5 +463,5 @@ func (r *Reader) toolEnded(a attributes, x *span, id string) {
 	case x.status == statusOK, status == "success", status == "succeeded", status == "ok", status == "completed":
 		outcome = story.Succeeded
 	}
-	s.Call(id).Close(s, outcome, a.digest(s, "gen_ai.tool.call.result", "gen_ai.tool.result", "output.value"))
+	s.Call(id).Close(s, outcome, a.digest(s, "gen_ai.tool.call.result", "gen_ai.tool.result", "ai.toolCall.result", "output.value"))
 }

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -58,13 +59,16 @@ type spans map[spanKey]*span
 // maxSpans bounds the spans of one task.
 const maxSpans = 1 << 20
 
-// classOf says what a span is of. By neither convention it is a call of a model when it
-// tells tokens.
-func classOf(a attributes) class {
+// executeTool names the operation of a call of a tool, and begins the name of its span.
+const executeTool = "execute_tool"
+
+// classOf says what a span is of. By neither convention it is a call of a tool when it has the
+// id of one or is named as one, and a call of a model when it tells tokens.
+func classOf(a attributes, name string) class {
 	switch a.get("gen_ai.operation.name").Member("stringValue").String() {
 	case "chat", "text_completion", "generate_content":
 		return modelCall
-	case "execute_tool":
+	case executeTool:
 		return toolCall
 	case "invoke_agent", "create_agent":
 		return agentWork
@@ -83,7 +87,11 @@ func classOf(a attributes) class {
 	default:
 		return other
 	}
-	if usageOf(a).Told() {
+	switch {
+	case a.get("ai.operationId").Member("stringValue").String() == "ai.toolCall", a.get("gen_ai.tool.call.id").Member("stringValue").String() != "",
+		name == executeTool, strings.HasPrefix(name, executeTool+" "):
+		return toolCall
+	case usageOf(a).Told():
 		return modelCall
 	}
 	return other
@@ -111,7 +119,7 @@ func usageOf(a attributes) story.Usage {
 
 // callID is the id of a call; without one that of its span; "" where that has none.
 func callID(a attributes, s *story.Story, key spanKey) string {
-	id := a.text(s, "gen_ai.tool.call.id", "tool_call.id")
+	id := a.text(s, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
 	if id == "" && key.span != "" {
 		id = "span:" + string(key.span)
 	}

@@ -30,6 +30,23 @@ func (a attributes) get(names ...string) canon.Node {
 	return canon.Node{}
 }
 
+// ambiguous reports an attribute that is there and has no text, or that is there twice and has
+// different ones.
+func (a attributes) ambiguous(name string) bool {
+	first, found := "", false
+	for _, x := range a.list.Elements() {
+		if string(x.Member("key").Text()) != name {
+			continue
+		}
+		v := x.Member("value").Member("stringValue")
+		if v.Kind() != canon.KindString || found && v.String() != first {
+			return true
+		}
+		first, found = v.String(), true
+	}
+	return false
+}
+
 // isAttribute reports whether an attribute has a name, and a value of a type that such have.
 func isAttribute(n canon.Node) bool {
 	v := n.Member("value")
