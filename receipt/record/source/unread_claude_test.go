@@ -34,8 +34,39 @@ func TestUnreadClaude(t *testing.T) {
 	}
 }
 
-// open fails the test unless every list of actions in the draft of a log is a lower bound.
-func open(t *testing.T, log []string) {
+// TestCallsOfOneID verifies that a second call under the ID of another one is not a copy of it, and
+// that a result after both calls is stated of neither. A copy adds nothing.
+func TestCallsOfOneID(t *testing.T) {
+	call := func(tool, input string) string {
+		return `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"id":"m9","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t9","name":"` + tool + `","input":` + input + `}],"usage":{"input_tokens":3,"output_tokens":5}}}`
+	}
+	const result = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:04Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":"ok"}]}}`
+	first := call("Bash", `{"command":"ls","timeout":1}`)
+
+	for name, test := range map[string]struct {
+		log      []string
+		unstated bool
+	}{
+		"another tool":            {[]string{first, call("Write", `{"file_path":"/w/a","content":"x"}`), result}, true},
+		"another input":           {[]string{first, call("Bash", `{"command":"rm -r /"}`), result}, true},
+		"a result before another": {[]string{first, result, call("Bash", `{}`), result}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := open(t, append([]string{answered}, test.log...))
+			if calls := r.SideEffects.ToolCalls; len(calls) != 1 || calls[0].Tool != "Bash" || r.untold["/side_effects/tool_calls/0/status"] != test.unstated {
+				t.Errorf("calls are %s, expected one of Bash whose status is unstated: %v", asText(t, r.Draft), test.unstated)
+			}
+		})
+	}
+
+	r := toldOf(t, []string{answered, first, call("Bash", `{"timeout":1,"command":"ls"}`), result})
+	if r.untold["/side_effects/tool_calls"] || len(r.SideEffects.ToolCalls) != 1 || r.SideEffects.ToolCalls[0].Status != "succeeded" {
+		t.Errorf("a copy is another call: %s", asText(t, r.Draft))
+	}
+}
+
+// open reads a log, and fails the test unless every list of actions in its draft is a lower bound.
+func open(t *testing.T, log []string) told {
 	t.Helper()
 	r := toldOf(t, log)
 	for _, at := range []string{
@@ -46,4 +77,5 @@ func open(t *testing.T, log []string) {
 			t.Errorf("%s is stated in full: %s", at, asText(t, r.Draft))
 		}
 	}
+	return r
 }

@@ -48,6 +48,7 @@ type Call struct {
 	writes        []Write
 	claimed       []Write // that the model asked for, where other files were written
 	told          bool    // the list of writes is all that it wrote
+	shared        bool    // another call has its id: of what follows, nothing states whose it is
 	relayed       bool    // another agent's log repeated the end; the agent's own log may state more
 	hosts         []string
 	searched      bool
@@ -63,11 +64,28 @@ func (c *Call) Ask(s *Story, tool string, input canon.Digest) bool {
 	return true
 }
 
+// Shares reports whether a line that asks for a call of this id asks for another one, and is no
+// copy. A result that follows may then be of either call, so that it is of neither.
+func (c *Call) Shares(s *Story, tool string, input canon.Digest) bool {
+	if !c.requested || c.Tool == tool && c.input == input {
+		return false
+	}
+	c.shared = true
+	s.Lacks(CallsOfOneID)
+	return true
+}
+
 // Close notes what the call returned. The first end counts, but one that tells nothing
 // gives way to one that does.
 //
 // An end that was relayed gives way to that of the agent's own log, with its writes.
 func (c *Call) Close(s *Story, outcome Outcome, output canon.Digest) bool {
+	if c.shared {
+		if c.outcome == Open {
+			c.outcome, c.ended = Unreported, s.mark()
+		}
+		return false
+	}
 	if c.settled && c.output.IsZero() {
 		if c.output = output; c.outcome == Unreported && outcome != Open {
 			c.outcome = outcome
@@ -131,7 +149,7 @@ func (c *Call) Approve(s *Story) {
 
 // Refused says that a rule, or somebody, refused the call, whatever it was told to return.
 func (c *Call) Refused() {
-	if c.outcome != Rejected {
+	if c.outcome != Rejected && !c.shared {
 		c.outcome, c.Doubtful = Denied, false
 	}
 }

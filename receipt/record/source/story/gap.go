@@ -10,6 +10,7 @@ const (
 	ResultWithoutCall    Gap = "results_without_call"
 	TurnWithoutBeginning Gap = "turns_without_their_beginning"
 	SpansOfOneID         Gap = "spans_of_one_id"
+	CallsOfOneID         Gap = "calls_of_one_id"
 	CallWithoutID        Gap = "calls_without_an_id"
 	SearchWithoutID      Gap = "web_searches_without_id"
 	EventWithoutCall     Gap = "events_without_a_call"
