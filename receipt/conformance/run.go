@@ -181,7 +181,8 @@ func try(ctx context.Context, s *suite, p Probe) Test {
 	if reason, ok := isSkip(err); ok {
 		t.Status, t.Note = Skipped, s.watch.Withhold(reason)
 	} else if err != nil {
-		t.Status, t.Error, t.Rule = Failed, s.watch.Withhold(err.Error()), &p.Rule
+		oneLine := strings.ReplaceAll(s.watch.Withhold(err.Error()), "\n", "; ") // errors that are joined
+		t.Status, t.Error, t.Rule = Failed, oneLine, &p.Rule
 	}
 	return t
 }
