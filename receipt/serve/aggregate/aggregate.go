@@ -25,28 +25,19 @@ type Aggregate struct {
 	unit       unit
 	bins       map[time.Time]pair // by the first instant
 	totals     pair
-	currencies map[string]bool
-	seen       map[sighting]uint32 // with the number of the issuer
-	issuers    map[string]uint32
+	currencies map[string]int // how many receipts in the sums state it
 	versions   versions
 	out        leftOut
 	verdicts   verdicts
 	ranked     ranked
 }
 
-// A sighting is a receipt in one of the two classes. A copy with other signatures
-// can be in both, and then neither takes it from the other.
-type sighting struct {
-	hash     canon.Digest
-	verified bool
-}
-
 // leftOut counts what is in no sum, and what is not certain.
 type leftOut struct {
 	Hash     int    `json:"hash"`           // receipts that do not fit the schema or their hash
 	Copies   int    `json:"copies"`         // receipts that were added before
-	Older    int    `json:"older,omitzero"` // receipts that another receipt of their issuer, which was added before, supersedes
-	Newer    int    `json:"newer,omitzero"` // receipts that supersede a receipt of their issuer, which was added before and is in the sums
+	Older    int    `json:"older,omitzero"` // receipts that another receipt of their issuer supersedes
+	Newer    int    `json:"newer,omitzero"` // receipts that supersede a receipt of their issuer that stays in the sums: beyond maxKept
 	Currency int    `json:"currency"`       // receipts whose cost is in none of the currencies kept
 	Time     int    `json:"time"`           // receipts in the totals, but in no bin: no time that was told and can be read
 	Unseen   int    `json:"unseen"`         // receipts that were added without looking for copies
@@ -67,124 +58,130 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 
 	// Verified receipts and all others are added up apart, so a copy is one of its class.
 	verified := rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull
-	issuer := a.issuer(root)
-	if !a.first(sighting{rep.ReceiptHash, verified}, issuer) {
+	issuer, at := a.versions.issuer(root), sighting{rep.ReceiptHash, verified}
+	first, remembered := a.versions.first(at, issuer)
+	if !first {
 		a.out.Copies++
 		return
 	}
+	a.out.Unseen += one(!remembered)
 	a.verdicts.add(rep, s)
-	if a.otherVersion(sighting{rep.ReceiptHash, verified}, root, issuer) {
+	if !a.newest(at, root, issuer) {
 		return
 	}
+
 	if a.bins == nil {
 		a.bins, a.totals = map[time.Time]pair{}, newPair()
 	}
+	p := a.part(rep, s, verified)
+	a.apply(p, 1)
+	a.versions.keep(at, p)
+}
 
-	a.out.Untold.add(s)
-	if s.over.Has("/cost/total") {
-		a.out.AtMost++
-	}
-	if s.reckoned() {
-		a.out.Reckoned++
+// newest reports whether a receipt is to be added to the sums, because no newer version of it
+// was added. It subtracts the version that the receipt supersedes.
+func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
+	superseded, err := canon.ParseDigest(root.Member("metadata").Member("supersedes").Text())
+	if err == nil && issuer != 0 {
+		parts, stay, blocked := a.versions.supersede(version{issuer, superseded}, s.verified)
+		for _, p := range parts {
+			a.apply(p, -1)
+			a.out.Older++
+		}
+		if stay > 0 {
+			a.out.Newer++
+		}
+		if blocked {
+			a.versions.fix(s)
+			return false
+		}
 	}
 
-	// Without a time a receipt is in the totals and in no bin.
-	currency := a.currency(s)
-	a.totals.of(verified).add(s, currency)
-	a.ranked.add(rep, s, verified, currency)
-	completed, ok := completedAt(s)
-	if !ok {
-		a.out.Time++
+	if a.versions.old(s, issuer) {
+		a.out.Older++
+		return false
+	}
+	return true
+}
+
+// part reads what a receipt adds.
+func (a *Aggregate) part(rep *receipt.Report, s statement, verified bool) *part {
+	p := &part{verified: verified, bytesSent: new(amount), over: s.over.Has("/cost/total"), estimated: s.reckoned()}
+	completed, timed := completedAt(s)
+	p.completed, p.timed = completed.UTC(), timed // without a zone of its own
+	p.currency, p.noCurrency = a.currency(s)
+	p.untold.add(s)
+	p.approvals.add(s)
+
+	effects := s.Member("side_effects")
+	p.toolCalls = effects.Member("tool_calls").Len()
+	p.handoffs = effects.Member("a2a_handoffs").Len()
+	for i, e := range effects.Member("network_egress").Elements() {
+		if s.silent("/side_effects/network_egress", i, "") { // it is open whether that was sent
+			continue
+		}
+		p.egress++
+		addNumber(p.bytesSent, e.Member("bytes_sent"))
+	}
+
+	// Of a currency in which nobody told a cost there is no sum, not even 0.
+	if total := s.Member("cost").Member("total"); p.currency != "" && (total.Float() > 0 || !s.untold.Has("/cost/total")) {
+		p.cost = number(total)
+	}
+	a.ranked.read(p, rep, s)
+	return p
+}
+
+// apply adds a part to the sums n times: 1 adds it, and -1 subtracts it.
+func (a *Aggregate) apply(p *part, n int) {
+	a.out.Untold.plus(&p.untold, n)
+	a.out.AtMost += n * one(p.over)
+	a.out.Reckoned += n * one(p.estimated)
+	a.out.Currency += n * one(p.noCurrency)
+	a.out.Time += n * one(!p.timed)
+
+	a.count(p.currency, n)
+	a.totals.of(p.verified).apply(p, n)
+	a.ranked.apply(p, n)
+	if !p.timed { // such a receipt is in the totals and in no bin
 		return
 	}
 
 	// Bins are joined until they are few enough: nothing in them is dropped.
-	a.bin(completed).of(verified).add(s, currency)
+	b := a.bin(p.completed)
+	b.of(p.verified).apply(p, n)
+	if b.Verified.Receipts+b.Other.Receipts == 0 {
+		delete(a.bins, a.unit.start(p.completed))
+	}
 	for len(a.bins) > MaxBins && a.unit < century {
 		a.coarsen()
 	}
 }
 
-// issuer numbers the issuer of a receipt.
-func (a *Aggregate) issuer(root canon.Node) uint32 {
-	id := root.Member("issuer").Member("id").String()
-	number, known := a.issuers[id]
-	if !known && len(a.seen) < MaxSeen {
-		if a.issuers == nil {
-			a.issuers = map[string]uint32{}
-		}
-		number = uint32(len(a.issuers) + 1)
-		a.issuers[id] = number
-	}
-	return number
-}
-
-// otherVersion reports whether another version of a receipt is in the sums of its class: one
-// task is not added twice. Anyone can write an issuer's name, so a receipt that nobody has
-// confirmed takes nothing from the sums of verified receipts.
-func (a *Aggregate) otherVersion(s sighting, root canon.Node, issuer uint32) bool {
-	if a.versions[version{issuer, s}] {
-		a.out.Older++
-		return true
-	}
-	superseded, err := canon.ParseDigest(root.Member("metadata").Member("supersedes").Text())
-	if err != nil || issuer == 0 {
-		return false
-	}
-	old := sighting{superseded, s.verified}
-	if by, counted := a.seen[old]; counted && by == issuer {
-		a.out.Newer++
-		return true
-	}
-	if len(a.versions) < MaxSeen {
-		if a.versions == nil {
-			a.versions = versions{}
-		}
-		a.versions[version{issuer, old}] = true
-	}
-	return false
-}
-
-// Versions are receipts that were superseded before they were added.
-type versions map[version]bool
-
-type version struct {
-	issuer uint32
-	sighting
-}
-
-func (a *Aggregate) first(s sighting, issuer uint32) bool {
-	if _, again := a.seen[s]; again {
-		return false
-	}
-	if len(a.seen) >= MaxSeen {
-		a.out.Unseen++
-		return true
-	}
-	if a.seen == nil {
-		a.seen = map[sighting]uint32{}
-	}
-	a.seen[s] = issuer
-	return true
-}
-
-// currency returns the currency of a receipt, "" when nobody told it or there are too many.
-func (a *Aggregate) currency(s statement) string {
+// currency returns the currency of a receipt, "" if nobody told it or there are too many,
+// which it reports.
+func (a *Aggregate) currency(s statement) (code string, tooMany bool) {
 	if s.untold.Has("/cost/currency") {
-		return ""
+		return "", false
 	}
-	code := s.Member("cost").Member("currency").String()
-	if !a.currencies[code] {
-		if len(a.currencies) >= MaxCurrencies {
-			a.out.Currency++
-			return ""
-		}
-		if a.currencies == nil {
-			a.currencies = map[string]bool{}
-		}
-		a.currencies[code] = true
+	code = s.Member("cost").Member("currency").String()
+	if a.currencies[code] == 0 && len(a.currencies) >= MaxCurrencies {
+		return "", true
 	}
-	return code
+	return code, false
+}
+
+// count counts n more receipts of a currency.
+func (a *Aggregate) count(currency string, n int) {
+	if currency == "" {
+		return
+	}
+	if a.currencies == nil {
+		a.currencies = map[string]int{}
+	}
+	if a.currencies[currency] += n; a.currencies[currency] == 0 {
+		delete(a.currencies, currency)
+	}
 }
 
 func (a *Aggregate) bin(t time.Time) pair {

@@ -47,14 +47,25 @@ func (a *amount) add(number []byte) bool {
 	return true
 }
 
-// plus adds another sum.
-func (a *amount) plus(b *amount) {
+// plus adds another sum n times.
+func (a *amount) plus(b *amount, n int) {
 	a.raise(b.scale)
 	units := &b.units
 	if b.scale < a.scale {
 		units = new(big.Int).Mul(units, tenTo(a.scale-b.scale))
 	}
+	if n != 1 {
+		units = new(big.Int).Mul(units, big.NewInt(int64(n)))
+	}
 	a.units.Add(&a.units, units)
+}
+
+// size returns about how many bytes an amount occupies, 0 if there is none.
+func (a *amount) size() int {
+	if a == nil {
+		return 0
+	}
+	return 48 + 8*cap(a.units.Bits())
 }
 
 func (a *amount) raise(scale int) {

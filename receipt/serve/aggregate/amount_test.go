@@ -23,7 +23,7 @@ func TestAmount(t *testing.T) {
 			}
 			var one amount
 			one.add([]byte(n))
-			b.plus(&one)
+			b.plus(&one, 1)
 		}
 		if a.String() != test.want || b.String() != test.want {
 			t.Errorf("%s: %s, in parts %s, want %s", test.add, &a, &b, test.want)

@@ -6,50 +6,28 @@ import (
 
 // counts are what some receipts say together.
 type counts struct {
-	Receipts  int                `json:"receipts"`
-	Files     int                `json:"files"`      // entries of side_effects.fs_writes
-	BytesSent *amount            `json:"bytes_sent"` // of side_effects.network_egress, where stated
-	Egress    int                `json:"egress"`     // entries of side_effects.network_egress
-	ToolCalls int                `json:"tool_calls"`
-	Handoffs  int                `json:"handoffs"`
-	Approvals decisions          `json:"approvals"`
-	Cost      map[string]*amount `json:"cost"` // by currency, the totals
+	Receipts  int       `json:"receipts"`
+	Files     int       `json:"files"`      // entries of side_effects.fs_writes
+	BytesSent *amount   `json:"bytes_sent"` // of side_effects.network_egress, where stated
+	Egress    int       `json:"egress"`     // entries of side_effects.network_egress
+	ToolCalls int       `json:"tool_calls"`
+	Handoffs  int       `json:"handoffs"`
+	Approvals decisions `json:"approvals"`
+	Cost      costs     `json:"cost"` // the totals
 }
 
-func newCounts() *counts { return &counts{BytesSent: new(amount), Cost: map[string]*amount{}} }
+func newCounts() *counts { return &counts{BytesSent: new(amount), Cost: costs{}} }
 
-// add adds what a receipt says. Its cost is added when it is of that currency, and told: of a
-// currency in which nobody told a cost there is no sum, not even 0.
-func (c *counts) add(s statement, currency string) {
-	effects := s.Member("side_effects")
-	c.Receipts++
-	c.Files += effects.Member("fs_writes").Len()
-	c.ToolCalls += effects.Member("tool_calls").Len()
-	c.Handoffs += effects.Member("a2a_handoffs").Len()
-	c.Approvals.add(s)
-	for i, e := range effects.Member("network_egress").Elements() {
-		if s.silent("/side_effects/network_egress", i, "") { // it is open whether that was sent
-			continue
-		}
-		c.Egress++
-		addNumber(c.BytesSent, e.Member("bytes_sent"))
-	}
-	if total := s.Member("cost").Member("total"); currency != "" && (total.Float() > 0 || !s.untold.Has("/cost/total")) {
-		addNumber(c.of(currency), total)
-	}
-}
-
-func addNumber(a *amount, n canon.Node) {
-	if n.Kind() == canon.KindNumber {
-		a.add(n.AppendCanonical(nil))
-	}
-}
-
-func (c *counts) of(currency string) *amount {
-	if c.Cost[currency] == nil {
-		c.Cost[currency] = new(amount)
-	}
-	return c.Cost[currency]
+// apply adds a part n times.
+func (c *counts) apply(p *part, n int) {
+	c.Receipts += n
+	c.Files += n * len(p.files)
+	c.Egress += n * p.egress
+	c.ToolCalls += n * p.toolCalls
+	c.Handoffs += n * p.handoffs
+	c.Approvals.plus(&p.approvals, n)
+	c.BytesSent.plus(p.bytesSent, n)
+	c.Cost.plus(p.currency, p.cost, n)
 }
 
 func (c *counts) plus(d *counts) {
@@ -58,10 +36,49 @@ func (c *counts) plus(d *counts) {
 	c.Egress += d.Egress
 	c.ToolCalls += d.ToolCalls
 	c.Handoffs += d.Handoffs
-	c.Approvals.plus(&d.Approvals)
-	c.BytesSent.plus(d.BytesSent)
+	c.Approvals.plus(&d.Approvals, 1)
+	c.BytesSent.plus(d.BytesSent, 1)
 	for currency, sum := range d.Cost {
-		c.of(currency).plus(sum)
+		c.Cost.of(currency).join(sum)
+	}
+}
+
+// costs are sums by currency.
+type costs map[string]*cost
+
+// A cost is the sum of a number of terms. Without a term there is no sum.
+type cost struct {
+	amount
+	terms int
+}
+
+func (c *cost) join(d *cost) {
+	c.amount.plus(&d.amount, 1)
+	c.terms += d.terms
+}
+
+func (c costs) of(currency string) *cost {
+	if c[currency] == nil {
+		c[currency] = new(cost)
+	}
+	return c[currency]
+}
+
+// plus adds a term n times, if there is one.
+func (c costs) plus(currency string, term *amount, n int) {
+	if term == nil {
+		return
+	}
+	sum := c.of(currency)
+	sum.amount.plus(term, n)
+	if sum.terms += n; sum.terms == 0 {
+		delete(c, currency)
+	}
+}
+
+func addNumber(a *amount, n canon.Node) {
+	if n.Kind() == canon.KindNumber {
+		a.add(n.AppendCanonical(nil))
 	}
 }
 

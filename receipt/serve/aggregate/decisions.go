@@ -28,9 +28,10 @@ func (d *decisions) add(s statement) {
 	}
 }
 
-func (d *decisions) plus(e *decisions) {
-	d.Approved += e.Approved
-	d.Denied += e.Denied
-	d.Canceled += e.Canceled
-	d.Timeout += e.Timeout
+// plus adds e n times.
+func (d *decisions) plus(e *decisions, n int) {
+	d.Approved += n * e.Approved
+	d.Denied += n * e.Denied
+	d.Canceled += n * e.Canceled
+	d.Timeout += n * e.Timeout
 }

@@ -8,6 +8,15 @@
 // integrity alone) are added up apart, and never together. The sums are what the
 // issuers state, no more.
 //
+// # Versions
+//
+// Of a receipt and the receipts of its issuer that supersede it (metadata.supersedes),
+// only the newest is in the sums. Anyone can write an issuer's name, so a receipt whose
+// signer is not confirmed supersedes only others of its kind. To subtract a receipt whose
+// successor is read later, an aggregate keeps what each receipt added, within [MaxSeen]
+// receipts and 64 MiB. Beyond that, the older version stays, the newer one is left out,
+// and the JSON form contains the number of those.
+//
 // # Exactness
 //
 // Amounts are added as decimals, digit by digit: the text of a number in
@@ -19,6 +28,8 @@
 // However many receipts are added, at most [MaxBins] bins, [MaxCurrencies]
 // currencies and [MaxSeen] hashes are kept. Bins begin with hours (UTC) and are
 // joined to days, months, years and centuries when there are too many. The
-// result does not depend on the order of the receipts, but for what lies beyond
-// the bounds on currencies and hashes, which is counted in the JSON form.
+// result does not depend on the order of the receipts, except for what lies beyond
+// the bounds on currencies, names, and hashes, which is counted in the JSON form.
+// A superseded receipt that was subtracted still counts towards the bounds on names and
+// bins.
 package aggregate

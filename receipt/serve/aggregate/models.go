@@ -1,10 +1,6 @@
 package aggregate
 
-import (
-	"cmp"
-
-	"github.com/receiptkit/receiptkit/canon"
-)
+import "github.com/receiptkit/receiptkit/canon"
 
 // A model is what receipts state in cost.provider_breakdown of one model.
 type model struct {
@@ -13,23 +9,53 @@ type model struct {
 	other          modelSums
 }
 
+func (m *model) entries() int { return m.verified.Entries + m.other.Entries }
+
+// apply adds a part n times.
+func (m *model) apply(p *part, e *modelPart, n int) {
+	sums := &m.other
+	if p.verified {
+		sums = &m.verified
+	}
+	sums.init()
+	sums.Entries += n
+	sums.Cost.plus(p.currency, e.cost, n)
+	sums.InputTokens.plus(e.input, n)
+	sums.OutputTokens.plus(e.output, n)
+	sums.Untold += n * one(e.untold)
+	sums.CostUntold += n * one(e.costUntold)
+	sums.Over += n * one(e.over)
+	sums.CostOver += n * one(e.costOver)
+}
+
 // modelSums are exact decimals. An amount that the source did not tell, and a number of
 // tokens that it did not tell or that an entry does not state, is counted as not told, and
 // so never as none.
 type modelSums struct {
-	Entries      int                `json:"entries"`
-	Cost         map[string]*amount `json:"cost"` // by currency
-	InputTokens  *amount            `json:"input_tokens"`
-	OutputTokens *amount            `json:"output_tokens"`
-	Untold       int                `json:"untold"`               // entries of which not both numbers of tokens are told
-	CostUntold   int                `json:"cost_untold,omitzero"` // those of which the amount is not
-	Over         int                `json:"over,omitzero"`        // those of which a number of tokens may be more than happened
-	CostOver     int                `json:"cost_over,omitzero"`   // those of which the amount may be
+	Entries      int     `json:"entries"`
+	Cost         costs   `json:"cost"`
+	InputTokens  *amount `json:"input_tokens"`
+	OutputTokens *amount `json:"output_tokens"`
+	Untold       int     `json:"untold"`               // entries of which not both numbers of tokens are told
+	CostUntold   int     `json:"cost_untold,omitzero"` // those of which the amount is not
+	Over         int     `json:"over,omitzero"`        // those of which a number of tokens may be more than happened
+	CostOver     int     `json:"cost_over,omitzero"`   // those of which the amount may be
 }
 
-func addModels(t *tally[model], s statement, verified bool, currency string) {
+// A modelPart is what one entry of a receipt adds.
+type modelPart struct {
+	row                                *model  // nil: a model that is not kept
+	cost                               *amount // nil: in none of the currencies kept
+	input, output                      *amount
+	untold, costUntold, over, costOver bool
+}
+
+// readModels reads the entries of a receipt, and names their rows.
+func readModels(t *tally[model], s statement, currency string) []modelPart {
 	const list = "/cost/provider_breakdown"
-	for i, e := range s.Member("cost").Member("provider_breakdown").Elements() {
+	entries := s.Member("cost").Member("provider_breakdown")
+	parts := make([]modelPart, 0, entries.Len())
+	for i, e := range entries.Elements() {
 		provider, name := e.Member("provider").String(), e.Member("model").String()
 		if s.silent(list, i, "/provider") {
 			provider = ""
@@ -37,43 +63,26 @@ func addModels(t *tally[model], s statement, verified bool, currency string) {
 		if s.silent(list, i, "/model") {
 			name = ""
 		}
-		row := t.of(provider+"\x00"+name, MaxModels)
-		if row == nil {
-			continue
+
+		p := modelPart{row: t.of(provider+"\x00"+name, MaxModels)}
+		if p.row != nil {
+			p.row.provider, p.row.name = provider, name
+			p.read(e, currency)
+			p.costUntold = s.silent(list, i, "/amount")
+			p.untold = !tokensStated(e) || s.silent(list, i, "/input_tokens") || s.silent(list, i, "/output_tokens")
+			p.costOver = s.tooMuch(list, i, "/amount")
+			p.over = s.tooMuch(list, i, "/input_tokens") || s.tooMuch(list, i, "/output_tokens")
 		}
-		row.provider, row.name = provider, name
-		sums := &row.other
-		if verified {
-			sums = &row.verified
-		}
-		sums.add(e, currency)
-		if s.silent(list, i, "/amount") {
-			sums.CostUntold++
-		}
-		if !tokensStated(e) || s.silent(list, i, "/input_tokens") || s.silent(list, i, "/output_tokens") {
-			sums.Untold++
-		}
-		if s.tooMuch(list, i, "/amount") {
-			sums.CostOver++
-		}
-		if s.tooMuch(list, i, "/input_tokens") || s.tooMuch(list, i, "/output_tokens") {
-			sums.Over++
-		}
+		parts = append(parts, p)
 	}
+	return parts
 }
 
-func (s *modelSums) add(entry canon.Node, currency string) {
-	s.init()
-	s.Entries++
+func (p *modelPart) read(entry canon.Node, currency string) {
+	p.input, p.output = number(entry.Member("input_tokens")), number(entry.Member("output_tokens"))
 	if currency != "" {
-		if s.Cost[currency] == nil {
-			s.Cost[currency] = new(amount)
-		}
-		addNumber(s.Cost[currency], entry.Member("amount"))
+		p.cost = number(entry.Member("amount"))
 	}
-
-	addNumber(s.InputTokens, entry.Member("input_tokens"))
-	addNumber(s.OutputTokens, entry.Member("output_tokens"))
 }
 
 func tokensStated(entry canon.Node) bool {
@@ -82,7 +91,7 @@ func tokensStated(entry canon.Node) bool {
 
 func (s *modelSums) init() {
 	if s.Cost == nil {
-		s.Cost, s.InputTokens, s.OutputTokens = map[string]*amount{}, new(amount), new(amount)
+		s.Cost, s.InputTokens, s.OutputTokens = costs{}, new(amount), new(amount)
 	}
 }
 
@@ -100,9 +109,9 @@ type modelsJSON struct {
 }
 
 func modelsOf(t *tally[model]) modelsJSON {
-	j := modelsJSON{Rows: []modelJSON{}, Names: len(t.rows), More: t.more}
-	entries := func(m *model) int { return m.verified.Entries + m.other.Entries }
-	for _, name := range t.largest(func(a, b *model) int { return cmp.Compare(entries(a), entries(b)) }) {
+	names, count := t.largest((*model).entries)
+	j := modelsJSON{Rows: []modelJSON{}, Names: count, More: t.more}
+	for _, name := range names {
 		m := *t.rows[name]
 		m.verified.init()
 		m.other.init()

@@ -2,7 +2,6 @@ package aggregate
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/receipt"
@@ -23,13 +22,12 @@ type tally[T any] struct {
 	more int // entries whose name is not kept
 }
 
-// of returns the row of a name; nil when it is not kept, which is counted.
+// of returns the row of a name, nil if it is not kept.
 func (t *tally[T]) of(name string, most int) *T {
 	if row := t.rows[name]; row != nil {
 		return row
 	}
 	if len(t.rows) >= most || len(name) > maxName {
-		t.more++
 		return nil
 	}
 	if t.rows == nil {
@@ -39,12 +37,18 @@ func (t *tally[T]) of(name string, most int) *T {
 	return t.rows[name]
 }
 
-// largest returns the names of the largest rows, the largest first.
-func (t *tally[T]) largest(compare func(a, b *T) int) []string {
-	names := slices.SortedFunc(maps.Keys(t.rows), func(a, b string) int {
-		return cmp.Or(compare(t.rows[b], t.rows[a]), cmp.Compare(a, b))
+// largest returns the names of the largest rows, the largest first, and how many rows are
+// not empty.
+func (t *tally[T]) largest(size func(*T) int) (names []string, count int) {
+	for name, row := range t.rows {
+		if size(row) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(size(t.rows[b]), size(t.rows[a])), cmp.Compare(a, b))
 	})
-	return names[:min(len(names), MaxListed)]
+	return names[:min(len(names), MaxListed)], len(names)
 }
 
 // ranked is what auditors ask for by name: models, keys, files.
@@ -60,26 +64,44 @@ type split struct {
 	Other    int `json:"other"`
 }
 
-func (s *split) add(verified bool) {
-	if verified {
-		s.Verified++
-	} else {
-		s.Other++
+func (s *split) sum() int { return s.Verified + s.Other }
+
+// add counts n in a row of a tally, or without a name if there is no row.
+func add(t *tally[split], row *split, verified bool, n int) {
+	switch {
+	case row == nil:
+		t.more += n
+	case verified:
+		row.Verified += n
+	default:
+		row.Other += n
 	}
 }
 
-func bySize(a, b *split) int { return cmp.Compare(a.Verified+a.Other, b.Verified+b.Other) }
+// read reads what a receipt adds by name.
+func (r *ranked) read(p *part, rep *receipt.Report, s statement) {
+	p.models = readModels(&r.models, s, p.currency)
+	writes := s.Member("side_effects").Member("fs_writes")
+	p.files = make([]*split, 0, writes.Len())
+	for _, w := range writes.Elements() {
+		p.files = append(p.files, r.files.of(w.Member("path").String(), MaxFiles))
+	}
+	p.key = r.keys.of(signer(rep), MaxKeys)
+}
 
-func (r *ranked) add(rep *receipt.Report, s statement, verified bool, currency string) {
-	addModels(&r.models, s, verified, currency)
-	for _, w := range s.Member("side_effects").Member("fs_writes").Elements() {
-		if row := r.files.of(w.Member("path").String(), MaxFiles); row != nil {
-			row.add(verified)
+// apply adds a part n times.
+func (r *ranked) apply(p *part, n int) {
+	for i := range p.models {
+		if e := &p.models[i]; e.row == nil {
+			r.models.more += n
+		} else {
+			e.row.apply(p, e, n)
 		}
 	}
-	if row := r.keys.of(signer(rep), MaxKeys); row != nil {
-		row.add(verified)
+	for _, row := range p.files {
+		add(&r.files, row, p.verified, n)
 	}
+	add(&r.keys, p.key, p.verified, n)
 }
 
 // signer is the trusted key that signed as the issuer; "" when none did.
@@ -104,8 +126,9 @@ type rankedJSON struct {
 }
 
 func rankedOf(t *tally[split]) rankedJSON {
-	j := rankedJSON{Rows: []rankedRow{}, Names: len(t.rows), More: t.more}
-	for _, name := range t.largest(bySize) {
+	names, count := t.largest((*split).sum)
+	j := rankedJSON{Rows: []rankedRow{}, Names: count, More: t.more}
+	for _, name := range names {
 		j.Rows = append(j.Rows, rankedRow{name, t.rows[name]})
 	}
 	return j

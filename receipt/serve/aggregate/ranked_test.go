@@ -68,12 +68,11 @@ func TestVerdicts(t *testing.T) {
 func TestRankedBounds(t *testing.T) {
 	var files tally[split]
 	for i := range 3 * MaxFiles {
-		if row := files.of(fmt.Sprint("f", i), MaxFiles); row != nil {
-			row.add(true)
-		}
+		add(&files, files.of(fmt.Sprint("f", i), MaxFiles), true, 1)
 	}
-	files.of("f1", MaxFiles).add(true)
-	if files.of(strings.Repeat("x", maxName+1), MaxFiles) != nil {
+	add(&files, files.of("f1", MaxFiles), true, 1)
+	long := files.of(strings.Repeat("x", maxName+1), MaxFiles)
+	if add(&files, long, true, 1); long != nil {
 		t.Error("a name of any length is kept")
 	}
 	if j := rankedOf(&files); len(j.Rows) != MaxListed || j.Rows[0].Name != "f1" || j.Rows[0].Verified != 2 || j.Names != MaxFiles || j.More != 2*MaxFiles+1 {

@@ -47,6 +47,16 @@ func (u *untold) add(s statement) {
 	}
 }
 
+// plus adds v n times.
+func (u *untold) plus(v *untold, n int) {
+	u.Cost += n * v.Cost
+	u.Files += n * v.Files
+	u.Egress += n * v.Egress
+	u.ToolCalls += n * v.ToolCalls
+	u.Handoffs += n * v.Handoffs
+	u.Approvals += n * v.Approvals
+}
+
 // A statement is the root of a receipt, what its source did not tell, and what may be more
 // than happened.
 type statement struct {
