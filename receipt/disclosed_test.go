@@ -285,7 +285,28 @@ func lookup(v any, path string) (found any, there, covered bool) {
 func fitsPlace(document map[string]any, field string, value any) bool {
 	found, there, _ := lookup(document, field[1:])
 	protected := field == "/receipt_id" || field == "/chain/receipt_hash"
-	return !there || blank(found) || protected && reflect.DeepEqual(found, value)
+	if text, isText := value.(string); isText && found == "<redacted:pin> and more" {
+		return strings.HasSuffix(text, " and more")
+	}
+	return !there && possible(document, field) || there && blank(found) || protected && reflect.DeepEqual(found, value)
+}
+
+// possible reports whether the value that is nearest above a place that is absent can have
+// had more than it has: elements of metadata are never removed, and a scalar has no members.
+func possible(document map[string]any, field string) bool {
+	for above := field; ; {
+		above = above[:strings.LastIndexByte(above, '/')]
+		if above == "" {
+			return true
+		}
+		v, there, covered := lookup(document, above[1:])
+		if covered {
+			return true
+		}
+		if _, isObject := v.(map[string]any); there {
+			return isObject || v == nil || blank(v) && !(strings.HasPrefix(above, "/metadata/") && reflect.DeepEqual(v, []any{}))
+		}
+	}
 }
 
 func blank(v any) bool {
@@ -293,7 +314,7 @@ func blank(v any) bool {
 	case nil:
 		return true
 	case string:
-		return slices.Contains([]string{"", "[redacted]", "<redacted:pin> and more", "***"}, v)
+		return slices.Contains([]string{"", "[redacted]", "***"}, v)
 	case []any:
 		return !slices.ContainsFunc(v, func(e any) bool { return !blank(e) })
 	case map[string]any:
@@ -317,7 +338,8 @@ func holds(ancestor any, rest, field string, value any) bool {
 	case covered:
 		return true
 	case !there:
-		return field == "/side_effects/tool_calls/0/input_hash"
+		_, element, _ := lookup(ancestor, strings.TrimSuffix(rest, "/input_hash"))
+		return element && field == "/side_effects/tool_calls/0/input_hash"
 	case found == "[redacted]":
 		return true
 	case field == "/side_effects/tool_calls/0/metadata" && reflect.DeepEqual(found, map[string]any{}):

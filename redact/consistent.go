@@ -25,9 +25,9 @@ func (e *ContradictionError) Error() string {
 }
 
 // Consistent checks that disclosed values of a receipt can all have been in it. The place of
-// each must be absent, empty, or a placeholder, and a value must be what the value disclosed
-// for an ancestor holds in its place. That is a placeholder if the draft was redacted more
-// than once. The values must fit their commitments: see [Disclosures.Check].
+// each must be an absent member, empty, a placeholder, or a text that redaction leaves of the
+// value. A value must also be what the value disclosed for an ancestor holds in its place.
+// That is a placeholder if the draft was redacted more than once. The values must fit their commitments: see [Disclosures.Check].
 //
 // The error is a *[ContradictionError] or a *[PrecisionError].
 func Consistent(receipt *canon.Document, shown []Disclosure) error {
@@ -49,7 +49,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 			return &ContradictionError{f.Field, "the field is no JSON Pointer"}
 		}
 		tokens := ptr.Tokens()
-		if err := placed(receipt.Root(), shape.find(tokens), f, tokens); err != nil {
+		if err := placed(receipt.Root(), shape, f, tokens); err != nil {
 			return err
 		}
 		for i := 1; i < len(tokens); i++ {
@@ -64,15 +64,18 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 
 // placed checks the place of a disclosed value in the receipt. A protected member is always
 // there, so a value of it may be disclosed, but no other than it has.
-func placed(root canon.Node, s *shape, f Disclosure, tokens []string) error {
-	n, hidden := descend(root, tokens, nil)
+func placed(receipt canon.Node, root *shape, f Disclosure, tokens []string) error {
+	n, led := descend(receipt, tokens, root)
+	s := root.find(tokens)
 	switch {
-	case hidden || n.IsZero() || hollow(n) || cleanedURL(n, f.Value):
+	case led == wayBroken && !isNothing(n):
+		return &ContradictionError{f.Field, "the receipt holds a value above it that has no such member or element"}
+	case led != wayFound || hollow(n) || leaves(n, f.Value):
 		return nil
 	case s != nil && s.protected && bytes.Equal(n.AppendCanonical(nil), f.Value):
 		return nil
 	}
-	return &ContradictionError{f.Field, "the receipt holds a value in its place, so that none was withheld there"}
+	return &ContradictionError{f.Field, "the receipt holds a value in its place that redaction does not leave of it"}
 }
 
 // An ancestor is a disclosed value in which others may lie.
@@ -92,50 +95,34 @@ func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bo
 	}
 
 	s := root.find(tokens)
-	n, hidden := descend(a.doc.Root(), tokens[own:], root.find(tokens[:own]))
-	switch {
-	case hidden:
+	n, led := descend(a.doc.Root(), tokens[own:], root.find(tokens[:own]))
+	switch led {
+	case wayBroken:
+		return false
+	case wayHidden:
 		return true
-	case n.IsZero(): // an optional member that takes no placeholder is removed
+	case wayAbsent: // an optional member that takes no placeholder is removed
 		return s != nil && s.form == formDrop
-	case n.Kind() == canon.KindString && masked(n.Text()):
-		return true
 	}
-	return bytes.Equal(n.AppendCanonical(nil), f.Value) || emptied(n, s) || cleanedURL(n, f.Value)
+	return bytes.Equal(n.AppendCanonical(nil), f.Value) || emptied(n, s) || leaves(n, f.Value)
 }
 
-// cleanedURL reports whether a text may be what is left of a disclosed one after the user
-// information or parameters of its URLs were removed, which leaves no placeholder: it has a
-// URL, and nothing that the disclosed text does not have, in the same order.
-func cleanedURL(n canon.Node, value []byte) bool {
-	if n.Kind() != canon.KindString || !hasSlashes(n.Text()) {
+// leaves reports whether a value is what redaction leaves of a disclosed one: a placeholder,
+// or a text of which parts were withheld.
+func leaves(n canon.Node, value []byte) bool {
+	switch {
+	case n.Kind() != canon.KindString:
 		return false
+	case masked(n.Text()):
+		return true
 	}
 	doc := new(canon.Document)
 	if doc.Parse(value, canon.Limits{Depth: anyDepth}) != nil || doc.Root().Kind() != canon.KindString {
 		return false
 	}
-	left, whole := n.Text(), doc.Root().Text()
-	if len(left) >= len(whole) {
-		return false
-	}
-	for _, c := range whole {
-		if len(left) > 0 && left[0] == c {
-			left = left[1:]
-		}
-	}
-	return len(left) == 0
-}
-
-// hasSlashes reports whether a text has the two slashes of a URL, in any of the spellings in
-// which redaction recognizes them.
-func hasSlashes(text []byte) bool {
-	for _, slashes := range []string{"//", `\/\/`, "%2f%2f"} {
-		if bytes.Contains(bytes.ToLower(text), []byte(slashes)) {
-			return true
-		}
-	}
-	return false
+	// A text that was not changed is not listed.
+	whole := doc.Root().Text()
+	return !bytes.Equal(n.Text(), whole) && isRemnant(n.Text(), whole)
 }
 
 // emptied reports whether a value is what redaction leaves of one that takes no placeholder.
@@ -143,22 +130,50 @@ func emptied(n canon.Node, s *shape) bool {
 	return s != nil && s.form == formLiteral && string(n.AppendCanonical(nil)) == s.literal
 }
 
-// descend follows tokens from a value of a shape as far as they lead. hidden says that a
-// value was withheld on the way, before the last of them.
-func descend(n canon.Node, tokens []string, s *shape) (found canon.Node, hidden bool) {
+// A way says where the tokens of a pointer lead.
+type way int
+
+const (
+	wayFound  way = iota // to a value
+	wayAbsent            // to a member that an object does not have
+	wayHidden            // to a value that was withheld, before the last token
+	wayBroken            // to a member or an element that no original can have had
+)
+
+// descend follows tokens from a value of a shape as far as they lead.
+func descend(n canon.Node, tokens []string, s *shape) (canon.Node, way) {
 	for i, token := range tokens {
-		if n.Kind() == canon.KindString && masked(n.Text()) || i > 0 && emptied(n, s) {
-			return n, true
+		index := n.Kind() == canon.KindArray
+		switch {
+		case n.Kind() == canon.KindString && masked(n.Text()):
+			return n, wayHidden
+		case index && !isIndex(token):
+			return n, wayBroken
+		case i > 0 && emptied(n, s):
+			return n, wayHidden
+		case n.Kind() != canon.KindObject && !index:
+			return n, wayBroken
 		}
-		if n = childOf(n, token); n.IsZero() {
-			return n, false
+
+		// Redaction removes members, but never elements.
+		child := childOf(n, token)
+		switch {
+		case child.IsZero() && index:
+			return n, wayBroken
+		case child.IsZero():
+			return n, wayAbsent
 		}
-		s = s.child(token)
+		n, s = child, s.child(token)
 	}
-	return n, false
+	return n, wayFound
 }
 
-// childOf returns the member or the element that a token names (RFC 6901 section 4).
+// isIndex reports whether a token can be that of an element (RFC 6901 section 4).
+func isIndex(token string) bool {
+	return token != "" && strings.Trim(token, "0123456789") == "" && (token == "0" || token[0] != '0')
+}
+
+// childOf returns the member or the element that a token names.
 func childOf(n canon.Node, token string) canon.Node {
 	if n.Kind() == canon.KindObject {
 		return n.Member(token)
@@ -171,14 +186,18 @@ func childOf(n canon.Node, token string) canon.Node {
 	return canon.Node{}
 }
 
+// isNothing reports whether a value is null or an empty text, which other programs leave of
+// one that they withhold.
+func isNothing(n canon.Node) bool {
+	return n.Kind() == canon.KindNull || n.Kind() == canon.KindString && len(n.Text()) == 0
+}
+
 // hollow reports whether nothing stands in a place: null, an empty text, placeholders, and
 // lists and objects of nothing else.
 func hollow(n canon.Node) bool {
 	switch n.Kind() {
-	case canon.KindNull:
-		return true
-	case canon.KindString:
-		return len(n.Text()) == 0 || masked(n.Text())
+	case canon.KindNull, canon.KindString:
+		return isNothing(n) || masked(n.Text())
 	case canon.KindArray:
 		for _, e := range n.Elements() {
 			if !hollow(e) {
@@ -195,22 +214,6 @@ func hollow(n canon.Node) bool {
 		return true
 	}
 	return false
-}
-
-// masked reports whether a text is a placeholder, or holds one of this package's in the
-// place of a part. Other programs write [REDACTED], <withheld>, or asterisks. A recording
-// writes a label in the place of a path outside the workspace.
-func masked(text []byte) bool {
-	if bytes.HasPrefix(text, []byte("(outside ")) && bytes.HasSuffix(text, []byte(")")) {
-		return true
-	}
-	for _, known := range []string{placeholder, withheld, urlPlaceholder, "<redacted:"} {
-		if bytes.Contains(text, []byte(known)) {
-			return true
-		}
-	}
-	inner := strings.ToLower(strings.Trim(string(text), "[]<>(){}*_ "))
-	return inner == "" && len(text) > 0 || inner == "redacted" || inner == "withheld"
 }
 
 func pointerOf(tokens []string) string {

@@ -2,6 +2,8 @@ package redact_test
 
 import (
 	"errors"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -21,7 +23,8 @@ func TestConsistent(t *testing.T) {
 			[][2]string{{"/metadata/a", `1`}, {"/metadata/b", `1`}, {"/metadata/c", `1`}, {"/metadata/d", `1`}, {"/metadata/e", `1`}, {"/metadata/f", `"at x"`}, {"/metadata/g", `1`}, {"/metadata/h", `1`}}, true},
 		{`{"metadata":{"a":"not redacted"}}`, [][2]string{{"/metadata/a", `"x"`}}, false},
 		{`{"metadata":{"a":"x"}}`, [][2]string{{"/metadata/a", `"x"`}}, false},
-		{`{"metadata":{"a":"see https://h/p"}}`, [][2]string{{"/metadata/a", `"see https://me:pw@h/p#token=1"`}}, true},
+		{`{"metadata":{"a":"see https://h/p#token=%5Bredacted%5D"}}`, [][2]string{{"/metadata/a", `"see https://me:pw@h/p#token=1"`}}, true},
+		{`{"metadata":{"a":"see https://h/p"}}`, [][2]string{{"/metadata/a", `"see https://me:pw@h/p#token=1"`}}, false},
 		{`{"metadata":{"a":"see https://h/q"}}`, [][2]string{{"/metadata/a", `"see https://me:pw@h/p"`}}, false},
 		{`{"metadata":{"a":"https://h/"}}`, [][2]string{{"/metadata/a", `"https://h/"`}}, false},
 		{`{"metadata":{"a":0}}`, [][2]string{{"/metadata/a", `1`}}, false},
@@ -40,6 +43,48 @@ func TestConsistent(t *testing.T) {
 		{`{}`, [][2]string{{"/metadata/a", `1`}, {"/metadata/ab", `2`}}, true},
 		{`{}`, [][2]string{{"/metadata/a", `1`}, {"/metadata/a", `2`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `9007199254740993`}}, false},
+
+		// URLs: nothing but user information and sensitive parameters is removed.
+		{`{"metadata":{"a":"https://a.org"}}`, [][2]string{{"/metadata/a", `"https://hacker.ru/?q=a.org"`}}, false},
+		{`{"metadata":{"a":"https://a.org"}}`, [][2]string{{"/metadata/a", `"https://hacker.ru/?q=@a.org"`}}, false},
+		{`{"metadata":{"a":"https://a.org"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org"`}}, true},
+		{`{"metadata":{"a":"https://a.org/?token=%5Bredacted%5D"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org/?token=1"`}}, true},
+		{`{"metadata":{"a":"https://a.org/?token=%5Bredacted%5D"}}`, [][2]string{{"/metadata/a", `"https://a.org/?token=1&sum=5000"`}}, false},
+		{`{"metadata":{"a":"https://a.org/#code=1"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org/#code=1"`}}, true}, // upstream
+		{`{"metadata":{"a":"https://a.org/?token=${T}"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org/?token=${T}"`}}, true},
+		{`{"metadata":{"a":"https://a.org/?token=%5Bredacted%5D"}}`, [][2]string{{"/metadata/a", `"https://a.org/?token=${T}"`}}, true},
+		{`{"metadata":{"a":"go https%3A%2F%2Fa.org"}}`, [][2]string{{"/metadata/a", `"go https%3A%2F%2Fme%3Apw%40a.org"`}}, true},
+		{`{"metadata":{"a":"go https%3A%2F%2Fa.org"}}`, [][2]string{{"/metadata/a", `"go https%3A%2F%2Fhacker.ru%2Fa.org"`}}, false},
+		{`{"metadata":{"a":"{\"u\":\"https:\\/\\/a.org\"}"}}`, [][2]string{{"/metadata/a", `"{\"u\":\"https:\\/\\/me:pw@a.org\"}"`}}, true},
+		{`{"metadata":{"a":"https://a.org <redacted:pin>"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org 1234"`}}, true},
+		{`{"metadata":{"a":"https://a.org <redacted:pin>"}}`, [][2]string{{"/metadata/a", `"https://b.org 1234"`}}, false},
+
+		// Texts of which parts were withheld.
+		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `"paid 5000 EUR to bob"`}}, false},
+		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `"paid 5 EUR to bob"`}}, true},
+		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `{"to":"bob"}`}}, false},
+		{`{"metadata":{"a":"<redacted:x:3> and <redacted:y> met"}}`, [][2]string{{"/metadata/a", `"bob and eve met"`}}, true},
+		{`{"metadata":{"a":"<redacted:x:3> and <redacted:y> met"}}`, [][2]string{{"/metadata/a", `"bob or eve met"`}}, false},
+		{`{"metadata":{"a":"<redacted:x:3> and <redacted:y> met"}}`, [][2]string{{"/metadata/a", `"bob and eve left"`}}, false},
+		{`{"metadata":{"a":"aa[redacted]aa"}}`, [][2]string{{"/metadata/a", `"aaa"`}}, false},
+		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"6 to bob"`}}, false},
+		{`{}`, [][2]string{{"/metadata/a", `{"b":"5 to [redacted]"}`}, {"/metadata/a/b", `"5 to bob"`}}, true},
+
+		// Places that no original can have had.
+		{`{"metadata":{"pin":"1234"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
+		{`{"metadata":{"pin":7}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
+		{`{"metadata":{"pin":"1 [redacted]"}}`, [][2]string{{"/metadata/pin/x", `5`}}, false},
+		{`{"metadata":{"pin":"[redacted]"}}`, [][2]string{{"/metadata/pin/x", `5`}}, true},
+		{`{"metadata":{"pin":null}}`, [][2]string{{"/metadata/pin/x", `5`}}, true},
+		{`{"metadata":{"l":[1]}}`, [][2]string{{"/metadata/l/1", `5`}}, false},
+		{`{"metadata":{"l":["[redacted]"]}}`, [][2]string{{"/metadata/l/0", `5`}}, true},
+		{`{"metadata":{"l":["[redacted]"]}}`, [][2]string{{"/metadata/l/00", `5`}}, false},
+		{`{"metadata":{"l":["[redacted]"]}}`, [][2]string{{"/metadata/l/-", `5`}}, false},
+		{`{"metadata":{"l":["[redacted]"]}}`, [][2]string{{"/metadata/l/foo", `5`}}, false},
+		{`{"metadata":{"l":["[redacted]"]}}`, [][2]string{{"/metadata/l/1/foo", `5`}}, false},
+		{`{"side_effects":{"fs_writes":[{"path":"a"}]}}`, [][2]string{{"/side_effects/fs_writes/1", `{"path":"b"}`}}, false},
+		{`{"side_effects":{"fs_writes":[]}}`, [][2]string{{"/side_effects/fs_writes/1/path", `"b"`}}, true},
+		{`{"side_effects":{"fs_writes":[]}}`, [][2]string{{"/side_effects/fs_writes/foo", `"b"`}}, false},
 	} {
 		doc, err := canon.Parse([]byte(c.receipt))
 		if err != nil {
@@ -51,6 +96,62 @@ func TestConsistent(t *testing.T) {
 		}
 		if err := redact.Consistent(doc, shown); (err == nil) != c.holds {
 			t.Errorf("%s %q: %v", c.receipt, c.shown, err)
+		}
+	}
+}
+
+// TestConsistentURLs verifies that values fit which any rules withheld from URLs, in all
+// spellings, and that they do not fit a receipt with another host.
+func TestConsistentURLs(t *testing.T) {
+	spellings := map[string]func(string) string{
+		"plain":   func(s string) string { return s },
+		"prose":   func(s string) string { return "go to (" + s + "), then " + s + "." },
+		"escaped": func(s string) string { return `{"u":"` + strings.ReplaceAll(s, "/", `\/`) + `"}` },
+		"percent": func(s string) string { return "https://proxy/?next=" + url.QueryEscape(s) + "&x=1" },
+		"hidden":  func(s string) string { return "key ghp_" + strings.Repeat("aB3dE6", 6) + " " + s },
+		"twice":   func(s string) string { return s + " [redacted] " + s },
+	}
+	withheld := 0
+	for _, address := range []string{
+		"https://me:pw@host.example/p?token=abcdefgh12345#access_token=ijklmnop67890", "http://me@host.example", "https://me:p/w@host.example/x@y",
+		"https://host.example/?a=1&password=hunter22hunter;token=${T}#code=7", "postgres://me:pw@host.example:5432/db", "https://${U}:${P}@host.example/?to%6ben=1",
+		"https://a:b@h:pw/x@host.example", "git+ssh://git@host.example/?x=https://me:pw@inner/#pwd=5",
+	} {
+		for name, spell := range spellings {
+			for _, rules := range []redact.Rules{redact.Default(), redact.Strict(), redact.Upstream()} {
+				r := redacted(t, compile(t, rules), `{"metadata":{"log":`+quote(spell(address))+`}}`)
+				if err := r.Disclosures.Check(parse(t, string(r.Draft))); err != nil {
+					t.Errorf("%s, %s, %s: %v: %s", address, name, rules.Name, err, r.Draft)
+				}
+				other := strings.Replace(string(r.Draft), "host.example", "host.exampl", 1)
+				if len(r.Disclosures.Fields) == 0 || !strings.Contains(string(r.Draft), "host.example") {
+					continue
+				}
+				withheld++
+				if err := r.Disclosures.Check(parse(t, other)); err == nil {
+					t.Errorf("%s, %s, %s: another host fits: %s", address, name, rules.Name, other)
+				}
+			}
+		}
+	}
+	if withheld < 60 {
+		t.Errorf("%d texts", withheld)
+	}
+}
+
+// TestConsistentPlaceholders lists the texts that stand for a whole withheld value.
+func TestConsistentPlaceholders(t *testing.T) {
+	for text, known := range map[string]bool{
+		"[redacted]": true, "[withheld]": true, "%5Bredacted%5D": true, "<redacted:npm_token>": true, "<redacted:npm_token:40>": true,
+		"(outside the workspace)": true, "(outside 12: git hook)": true, "[REDACTED]": true, "<withheld>": true, "***": true, "": true,
+		"{}": false, "(***)": false, "*": false, "()": false, " ": false, "(outside of my budget: 500)": false, "(outside 1: my budget)": false,
+		"(outside : system)": false, "(outside 01: system)": false, "<redacted: my budget>": false, "<redacted:>": false, "<redacted:a:>": false,
+		"<redacted:a:1234567890>": false, "<redacted:a": false, "[redacted] 5": false,
+	} {
+		doc := parse(t, `{"metadata":{"a":`+quote(text)+`}}`)
+		err := redact.Consistent(doc, []redact.Disclosure{{Field: "/metadata/a", Value: []byte(`1`)}})
+		if (err == nil) != known {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

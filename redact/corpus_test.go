@@ -60,8 +60,12 @@ func missedIn(t *testing.T, p *redact.Policy, forms []corpus.Form) (missed, text
 		for range laps() {
 			text, secrets := f.Write(r)
 			texts++
-			draft := redacted(t, p, `{"metadata":{"log":`+asValue(text)+`}}`).Draft
-			log := parse(t, string(draft)).Root().Member("metadata").Member("log")
+			r := redacted(t, p, `{"metadata":{"log":`+asValue(text)+`}}`)
+			draft := parse(t, string(r.Draft))
+			if err := r.Disclosures.Check(draft); err != nil {
+				t.Errorf("%q: what was withheld does not fit: %v", text, err)
+			}
+			log := draft.Root().Member("metadata").Member("log")
 			left := log.String()
 			if log.Kind() != canon.KindString {
 				left = string(log.Raw())

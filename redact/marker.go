@@ -111,13 +111,7 @@ func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
 // urlEdits finds what has to go from the URLs of a text, as the text is written and with
 // one level of escapes removed.
 func (m *Marker) urlEdits(text []byte) []edit {
-	list := m.urls.edits(m.whole.edits(nil, text), text)
-	for _, l := range levels() {
-		if v, ok := decode(text, l.begins, l.decoder); ok {
-			list = m.urls.within(list, &v, 0)
-		}
-	}
-	return union(list)
+	return union(m.urls.deep(m.whole.edits(nil, text), text))
 }
 
 // apply makes the edits of a rule.

@@ -81,6 +81,18 @@ func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	return list
 }
 
+// deep appends what is to be changed in a text, as it is written and with one level of escapes
+// removed.
+func (u *urlRule) deep(list []edit, text []byte) []edit {
+	list = u.edits(list, text)
+	for _, l := range levels() {
+		if v, ok := decode(text, l.begins, l.decoder); ok {
+			list = u.within(list, &v, 0)
+		}
+	}
+	return list
+}
+
 // wholeURL returns where the authority begins of a text that is one http(s) URL,
 // and 0 for other texts.
 func wholeURL(text []byte) int {

@@ -1,6 +1,11 @@
 package event
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact"
+)
 
 func TestWorkspace(t *testing.T) {
 	w := NewWorkspace("/u/cli/.worktrees/1", "/u/cli/.worktrees/1/sub", "/home/me", "/tmp", "/", "/other/cli", Worktree("/u/cli/.worktrees/1"), `D:\x\y`)
@@ -45,6 +50,15 @@ func TestLabels(t *testing.T) {
 	} {
 		if got := w.Label(x.p); got != x.want {
 			t.Errorf("%d: %q: %s, want %s", i, x.p, got, x.want)
+		}
+
+		// Readers of disclosures recognize each label as a placeholder.
+		doc, err := canon.Parse([]byte(`{"metadata":{"path":"` + x.want + `"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := redact.Consistent(doc, []redact.Disclosure{{Field: "/metadata/path", Value: []byte(`"/p"`)}}); err != nil {
+			t.Errorf("%s: %v", x.want, err)
 		}
 	}
 }

@@ -1,0 +1,157 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// masked reports whether a text is nothing but a placeholder: of this package, of a session
+// bundle, of a recording (for a path outside the workspace), or a common one of other programs.
+func masked(text []byte) bool {
+	if len(text) > 0 && remnantAt(text) == len(text) || string(text) == urlPlaceholder {
+		return true
+	}
+	if label, ok := bytes.CutPrefix(text, []byte("(outside ")); ok {
+		return isOutside(string(label))
+	}
+	switch lower := strings.ToLower(string(text)); lower {
+	case "[redacted]", "<redacted>", "(redacted)", "redacted", "[withheld]", "<withheld>", "(withheld)", "withheld":
+		return true
+	default:
+		return len(lower) >= 3 && strings.Trim(lower, "*") == ""
+	}
+}
+
+// isOutside reports whether the rest of a label is one that a recording writes: package event
+// has the list of classes.
+func isOutside(label string) bool {
+	if label == "the workspace)" {
+		return true
+	}
+	number, class, _ := strings.Cut(label, ": ")
+	switch class {
+	case "git hook)", "git directory)", "agent directory)", "temporary)", "below home)", "system)", "elsewhere)":
+		return number != "" && number[0] != '0' && strings.Trim(number, "0123456789") == ""
+	}
+	return false
+}
+
+// remnantAt returns the length of the placeholder that a text begins with, or 0. The
+// detectors of the policy that wrote it are not known, so a placeholder may have any name.
+func remnantAt(text []byte) int {
+	for _, known := range []string{placeholder, withheld} {
+		if bytes.HasPrefix(text, []byte(known)) {
+			return len(known)
+		}
+	}
+	rest, ok := bytes.CutPrefix(text, []byte("<redacted:"))
+	if !ok {
+		return 0
+	}
+
+	// <redacted:NAME> or <redacted:NAME:LENGTH>. A name has these characters.
+	name := bytes.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyz0123456789_-")
+	if len(name) == len(rest) {
+		return 0
+	}
+	if digits, ok := bytes.CutPrefix(name, []byte(":")); ok {
+		name = bytes.TrimLeft(digits, "0123456789")
+		if n := len(digits) - len(name); n == 0 || n > maxLength {
+			return 0
+		}
+	}
+	if len(name) == 0 || name[0] != '>' {
+		return 0
+	}
+	return len(text) - len(name) + 1
+}
+
+// maxVariants bounds the texts that are compared. Each round of each rule for URLs makes one,
+// and further rounds rarely find more.
+const maxVariants = 16
+
+// isRemnant reports whether redaction can leave a text of a whole one. Detectors leave
+// placeholders. The rules for URLs leave no trace of user information, so they are applied to
+// the whole text, in any order and number of rounds.
+func isRemnant(left, whole []byte) bool {
+	if !hasSlashes(whole) {
+		return covers(left, whole, true)
+	}
+
+	rules := []urlRule{newURLRule(URLsWhole, false), newURLRule(URLsWhole, true), newURLRule(URLsAnywhere, false), newURLRule(URLsAnywhere, true)}
+	variants := [][]byte{whole}
+	for i := 0; i < len(variants); i++ {
+		if covers(left, variants[i], false) {
+			return true
+		}
+		for _, u := range rules {
+			c := cleaned{text: variants[i]}
+			c.apply(union(u.deep(nil, c.text)))
+			known := slices.ContainsFunc(variants, func(v []byte) bool { return bytes.Equal(v, c.text) })
+			if !known && len(variants) < maxVariants {
+				variants = append(variants, c.text)
+			}
+		}
+	}
+	return false
+}
+
+// hasSlashes reports whether a text has the two slashes of a URL, as it is written or with
+// one level of escapes removed.
+func hasSlashes(text []byte) bool {
+	if bytes.Contains(text, []byte("//")) {
+		return true
+	}
+	for _, l := range levels() {
+		if v, ok := decode(text, l.begins, l.decoder); ok && bytes.Contains(v.text, []byte("//")) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether a text equals a whole one, except that each placeholder stands for
+// any part of it. In a text with URLs, the placeholder of a parameter stands for itself only:
+// the rules for URLs have written it into the whole text, too.
+func covers(left, whole []byte, parameters bool) bool {
+	at := 0
+	literal := func() []byte { // up to the next placeholder, which it skips
+		start := at
+		for ; at < len(left); at++ {
+			n := 0
+			switch c := left[at]; {
+			case c == '[' || c == '<':
+				n = remnantAt(left[at:])
+			case c == '%' && parameters && bytes.HasPrefix(left[at:], []byte(urlPlaceholder)):
+				n = len(urlPlaceholder)
+			}
+			if n > 0 {
+				at += n
+				return left[start : at-n]
+			}
+		}
+		at++ // no placeholder follows
+		return left[start:]
+	}
+
+	first := literal()
+	if at > len(left) {
+		return bytes.Equal(left, whole)
+	}
+	whole, ok := bytes.CutPrefix(whole, first)
+	if !ok {
+		return false
+	}
+	for {
+		next := literal()
+		if at > len(left) {
+			return bytes.HasSuffix(whole, next)
+		}
+		i := bytes.Index(whole, next)
+		if i < 0 {
+			return false
+		}
+		whole = whole[i+len(next):]
+	}
+}
