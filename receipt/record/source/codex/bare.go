@@ -29,6 +29,18 @@ func beginsBare(n canon.Node) bool {
 
 func isMark(n canon.Node) bool { return n.Member("record_type").String() == "state" }
 
+// onlyMark reports a mark that states nothing besides: its time, at most.
+func onlyMark(n canon.Node) bool {
+	for name := range n.Members() {
+		switch name.String() {
+		case "record_type", "timestamp", "ordinal":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 func isWhole(n canon.Node) bool {
 	return n.Member("items").Kind() == canon.KindArray && n.Member("session").Member("id").Kind() == canon.KindString
 }

@@ -27,7 +27,7 @@ func changesOf(s *story.Story, changes canon.Node) (list []story.Write) {
 			w.Operation, w.Before, w.After = "delete", held(n), story.Nothing()
 		case "update":
 			w.Operation = "modify"
-			if moved := nameOf(n.Member("move_path")); moved != "" {
+			if moved := nameOf(either(n, "move_path")); moved != "" {
 				w.Operation, w.After = "delete", story.Nothing()
 				list = append(list, w)
 				w = story.Write{Path: moved, Operation: "create"}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -73,6 +74,11 @@ func (d *deeds) answer(p canon.Node) {
 	}
 	d.unwrap(id)
 	output := p.Member("output")
+	if c.Server == "" && collabOf(c.Tool) == handsOver {
+		if thread := threadIn(output); thread != "" {
+			handOver(s, c, "", thread)
+		}
+	}
 	if c.Close(s, outcomeOf(c.Tool, c.Server, output), s.Digest(output)) && c.Ended() == story.Succeeded && !d.wrote[id] {
 		for _, w := range d.patches[id].changes {
 			changed(s, c, w)
@@ -92,7 +98,7 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	case "patch_apply_end":
 		c := d.own(id, "patch_apply", p.Member("changes"))
 		if d.settle(c, p, d.outcomeOf(p)); c != nil {
-			d.applied(c, changesOf(d.s, p.Member("changes")))
+			d.applied(c, p.Member("changes"))
 		}
 	case "mcp_tool_call_end":
 		invocation, result := p.Member("invocation"), p.Member("result")
@@ -129,7 +135,7 @@ func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	if c.Ran(d.s, outcome); d.opened[c.ID] {
 		c.Close(d.s, story.Open, d.s.Digest(outputOf(n)))
 	}
-	if code := n.Member("exit_code"); code.Kind() == canon.KindNumber {
+	if code := either(n, "exit_code"); code.Kind() == canon.KindNumber {
 		if f := code.Float(); f == float64(int64(f)) && f >= 0 {
 			exit := int64(f)
 			c.ExitCode = &exit
@@ -142,7 +148,7 @@ func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 
 // outcomeOf is how a call ended, by its status, its exit code, and whether it succeeded.
 func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
-	status, success, code := n.Member("status").String(), n.Member("success"), n.Member("exit_code")
+	status, success, code := n.Member("status").String(), n.Member("success"), either(n, "exit_code")
 	switch {
 	case status == "declined":
 		return d.declined()
@@ -179,12 +185,20 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 }
 
 // applied notes the changes that Codex says it applied for a call. They are preferred to the
-// text of the patch. If the two name different paths, both are recorded.
-func (d *deeds) applied(c *story.Call, changes []story.Write) {
+// text of the patch. If the two name different paths, both are recorded. Where the changes cannot
+// be read, the text is all that there is.
+func (d *deeds) applied(c *story.Call, told canon.Node) {
 	s := d.s
 	if d.wrote[c.ID] { // repeated by another record
 		return
 	}
+	if k := told.Kind(); k != canon.KindObject && k != canon.KindArray {
+		if _, asked := d.patches[c.ID]; c.Ended() == story.Succeeded && !(asked && event.Absent(told)) {
+			s.AtLeast("/side_effects/fs_writes")
+		}
+		return
+	}
+	changes := changesOf(s, told)
 	d.wrote[c.ID] = true
 	s.Keep(len(c.ID))
 	if c.Ended() != story.Succeeded {
@@ -194,8 +208,8 @@ func (d *deeds) applied(c *story.Call, changes []story.Write) {
 		changed(s, c, w)
 	}
 	c.WroteAll()
-	if told, ok := d.patches[c.ID]; ok && !slices.Equal(d.paths(told.changes), d.paths(changes)) {
-		c.Claimed(s, told.changes)
+	if asked, ok := d.patches[c.ID]; ok && !slices.Equal(d.paths(asked.changes), d.paths(changes)) {
+		c.Claimed(s, asked.changes)
 	}
 }
 
@@ -225,12 +239,14 @@ func (d *deeds) unwrap(id string) {
 	d.wrappers = slices.DeleteFunc(d.wrappers, func(w string) bool { return w == id })
 }
 
-// unlisted notes the searches that no list of calls can name, as they have no id.
+// unlisted notes what no list can name, as it has no id: searches, and agents that were given
+// work.
 func (d *deeds) unlisted() {
 	s := d.s
 	for range d.searches {
 		s.Lacks(story.SearchWithoutID)
 	}
+	unnamed(s)
 }
 
 // turns notes that a turn began or ended. A call does not outlast its turn.

@@ -132,6 +132,9 @@ func (x *Exec) call(i *item, tool string) {
 		}
 	}
 
+	if i.kind == "collab_tool_call" && collabOf(tool) == noCollab {
+		s.AtLeast(handoffs)
+	}
 	if i.outcome == story.Open || !c.Close(s, i.outcome, i.output) {
 		return
 	}
@@ -139,6 +142,12 @@ func (x *Exec) call(i *item, tool string) {
 		for _, w := range i.writes {
 			changed(s, c, w)
 		}
+		if i.unclear {
+			s.AtLeast("/side_effects/fs_writes")
+		}
+	}
+	if len(i.threads) > 0 && collabOf(tool) == handsOver {
+		handOver(s, c, "", i.threads...)
 	}
 }
 
@@ -159,6 +168,13 @@ func (x *Exec) took(l *line) {
 func (x *Exec) End() {
 	x.runs.settle()
 	s := x.s
+	unnamed(s)
+	for _, id := range s.Handed() { // what they did is not in the stream
+		s.Missing(id)
+	}
+	if x.usage == nil && x.untold {
+		s.Untold("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+	}
 	if x.usage != nil { // what a turn took that failed, or that is open, is not told
 		s.Took(story.Sum{Usage: x.usage.told(x.untold || x.state == "started" || x.state == "failed")})
 	}

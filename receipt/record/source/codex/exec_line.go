@@ -26,10 +26,12 @@ type item struct {
 	input, output          canon.Digest
 	outcome                story.Outcome
 	writes                 []story.Write
+	unclear                bool     // the changes of files cannot be read
+	threads                []string // of the agents that were given work
 }
 
 func lineOf(s *story.Story, n canon.Node) *line {
-	l := &line{sum: canon.Sum(n.Raw()), kind: nameOf(n.Member("type")), thread: nameOf(n.Member("thread_id"))}
+	l := &line{sum: canon.Sum(n.Raw()), kind: nameOf(n.Member("type")), thread: nameOf(either(n, "thread_id"))}
 	l.usage, l.took = usageOf(n.Member("usage"))
 	if i := n.Member("item"); i.Kind() == canon.KindObject {
 		l.item = itemOf(s, i, l.kind)
@@ -52,6 +54,10 @@ func itemOf(s *story.Story, n canon.Node, line string) item {
 	}
 	if i.kind == "file_change" {
 		i.writes = writesOf(n.Member("changes"))
+		i.unclear = n.Member("changes").Kind() != canon.KindArray
+	}
+	if i.kind == "collab_tool_call" {
+		i.threads = threadsOf(n)
 	}
 	return i
 }
@@ -65,7 +71,7 @@ func nameOf(n canon.Node) string {
 // outputOf is what a call returned.
 func outputOf(n canon.Node) canon.Node {
 	for _, name := range []string{"aggregated_output", "result", "error", "stdout"} {
-		if out := n.Member(name); !out.IsZero() && out.Kind() != canon.KindNull {
+		if out := either(n, name); !out.IsZero() && out.Kind() != canon.KindNull {
 			return out
 		}
 	}
@@ -74,7 +80,7 @@ func outputOf(n canon.Node) canon.Node {
 
 // stateOf is how a call ended.
 func stateOf(n canon.Node, line string) story.Outcome {
-	code, failure := n.Member("exit_code"), n.Member("error")
+	code, failure := either(n, "exit_code"), n.Member("error")
 	switch status := n.Member("status").String(); status {
 	case "in_progress":
 		return story.Open
@@ -95,7 +101,7 @@ func stateOf(n canon.Node, line string) story.Outcome {
 func writesOf(changes canon.Node) (list []story.Write) {
 	for _, n := range changes.Elements() {
 		kind := n.Member("kind")
-		w, moved := story.Write{Path: nameOf(n.Member("path"))}, nameOf(kind.Member("move_path"))
+		w, moved := story.Write{Path: nameOf(n.Member("path"))}, nameOf(either(kind, "move_path"))
 		switch cmp.Or(kind.String(), kind.Member("type").String()) {
 		case "add":
 			w.Operation = "create"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
@@ -24,13 +25,15 @@ func (x items) step(p canon.Node) {
 		if words := n.Member("content"); !words.IsZero() {
 			s.Prompt(id, words)
 		}
-	case "AgentMessage", "Reasoning", "Plan", "HookPrompt", "ContextCompaction":
+	case "AgentMessage":
+		blocks(s, "item_completed/"+kind, n.Member("content"))
+	case "Reasoning", "Plan", "HookPrompt", "ContextCompaction":
 	case "CommandExecution":
 		x.settle(x.own(id, "command", n.Member("command")), n, x.outcomeOf(n))
 	case "FileChange":
 		c := x.own(id, "file_change", n.Member("changes"))
 		if x.settle(c, n, x.outcomeOf(n)); c != nil {
-			x.applied(c, changesOf(s, n.Member("changes")))
+			x.applied(c, n.Member("changes"))
 		}
 	case "McpToolCall":
 		c := x.own(id, "mcp", n.Member("arguments"))
@@ -80,18 +83,16 @@ func (x items) delegate(id, kind string, n canon.Node) {
 		return
 	}
 
-	threads := []string{s.Name(n.Member("agent_thread_id"))}
-	if kind == "CollabAgentToolCall" {
-		if threads = nil; !strings.HasPrefix(strings.ToLower(tool), "spawn") {
-			return
-		}
-		for _, x := range n.Member("receiver_thread_ids").Elements() {
-			threads = append(threads, s.Name(x))
-		}
+	agent := s.Name(either(n, "agent_path"))
+	if kind == "SubAgentActivity" {
+		handOver(s, c, agent, nameOf(either(n, "agent_thread_id")))
+		return
 	}
-	for _, thread := range threads {
-		h := s.Handoff(thread, c.ID)
-		h.Agent = cmp.Or(h.Agent, s.Name(n.Member("agent_path")))
+	switch collabOf(tool) {
+	case handsOver:
+		handOver(s, c, agent, threadsOf(n)...)
+	case noCollab:
+		s.AtLeast(handoffs)
 	}
 }
 
@@ -101,14 +102,14 @@ func (x items) make(id, kind string, n canon.Node) {
 	tool := map[string]string{"ImageView": "view_image", "ImageGeneration": "image_generation", "MemoryMutation": "memory_mutation"}[kind]
 	input := n.Member("path")
 	if input.IsZero() {
-		input = n.Member("revised_prompt")
+		input = either(n, "revised_prompt")
 	}
 	c := x.own(id, tool, input)
 	if x.settle(c, n, x.outcomeOf(n)); c == nil {
 		return
 	}
-	if saved := nameOf(n.Member("saved_path")); kind == "ImageGeneration" && saved != "" && !x.wrote[c.ID] {
+	if saved := either(n, "saved_path"); kind == "ImageGeneration" && !event.Absent(saved) && saved.String() != "" && !x.wrote[c.ID] {
 		x.wrote[c.ID] = true
-		changed(x.s, c, story.Write{Path: saved})
+		changed(x.s, c, story.Write{Path: nameOf(saved)})
 	}
 }

@@ -83,7 +83,7 @@ func (r *Rollout) bare(f *file, n canon.Node) {
 	switch {
 	case beginsBare(n):
 		r.meta(f, n)
-	case isMark(n):
+	case isMark(n) && onlyMark(n):
 	case isWhole(n):
 		session := n.Member("session")
 		s.Stamped(session.Member("timestamp"))
@@ -94,7 +94,7 @@ func (r *Rollout) bare(f *file, n canon.Node) {
 	case event.Absent(n.Member("payload")) && isItem(kind.String()):
 		r.bareItem(n)
 	default:
-		s.Ignored(s.Name(kind))
+		s.Ignored(cmp.Or(s.Name(kind), s.Name(n.Member("record_type"))))
 	}
 }
 
@@ -193,7 +193,9 @@ func (r *Rollout) item(p canon.Node) {
 		if id := s.Name(p.Member("id")); id != "" {
 			d.search(id, "web_search", p)
 		}
-	case "message", "reasoning", "ghost_snapshot", "agent_message", "tool_search_call", "tool_search_output":
+	case "message", "reasoning", "agent_message":
+		blocks(s, "response_item/"+kind.String(), p.Member("content"))
+	case "ghost_snapshot", "tool_search_call", "tool_search_output":
 	default:
 		s.Ignored("response_item/" + cmp.Or(s.Name(kind), "None"))
 	}
