@@ -34,6 +34,57 @@ func TestUnreadClaude(t *testing.T) {
 	}
 }
 
+// TestMentions verifies that a line of a stream that names a call or a task, which no other line
+// states, makes every list of actions a lower bound, and that a line that repeats one does not.
+func TestMentions(t *testing.T) {
+	system := func(sub, members string) string {
+		return `{"type":"system","subtype":"` + sub + `","session_id":"s"` + members + `}`
+	}
+	part := func(event string) string { return `{"type":"stream_event","session_id":"s","event":` + event + `}` }
+	block := func(b string) string {
+		return part(`{"type":"content_block_start","index":0,"content_block":` + b + `}`)
+	}
+	begun := system("init", "")
+	const call = `{"type":"assistant","session_id":"s","message":{"id":"m9","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t9","name":"Bash","input":{"command":"ls"}}]}}`
+	const search = `{"type":"assistant","session_id":"s","message":{"id":"m8","role":"assistant","model":"m","content":[{"type":"server_tool_use","id":"t8","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"t8","content":[]}]}}`
+	const progress = `{"type":"tool_progress","session_id":"s","tool_use_id":"t9","tool_name":"Bash"}`
+
+	for name, lines := range map[string][]string{
+		"a call in part":               {block(`{"type":"tool_use","id":"t9","name":"Bash","input":{}}`)},
+		"a call in part of another ID": {block(`{"type":"tool_use","id":"t8","name":"Bash","input":{}}`), call},
+		"a call in part without an ID": {block(`{"type":"tool_use","name":"Bash","input":{}}`), call},
+		"a provider's result in part":  {call, block(`{"type":"web_search_tool_result","tool_use_id":"t9","content":[]}`)},
+		"a call at the start":          {part(`{"type":"message_start","message":{"content":[{"type":"tool_use","id":"t9"}]}}`)},
+		"a part of an unknown type":    {part(`{"type":"teleport"}`)},
+		"a part without a type":        {part(`{}`)},
+		"a block of an unknown type":   {block(`{"type":"teleport"}`)},
+		"progress of an unknown call":  {progress},
+		"progress without an ID":       {call, `{"type":"tool_progress","session_id":"s"}`},
+		"a task of an unknown type":    {system("task_started", `,"task_id":"b1","task_type":"remote_agent"`)},
+		"a task without a type":        {system("task_started", `,"task_id":"b1"`)},
+		"a task without an ID":         {system("task_started", `,"task_type":"local_agent"`)},
+		"a command without its call":   {system("task_started", `,"task_id":"b1","task_type":"local_bash","tool_use_id":"t9"`)},
+		"a command of no call":         {call, system("task_started", `,"task_id":"b1","task_type":"local_bash"`)},
+		"a notification of an unknown": {system("task_notification", `,"task_id":"b1","status":"completed"`)},
+		"an update of an unknown task": {system("task_updated", `,"task_id":"b1"`)},
+		"an update without an ID":      {system("task_updated", ``)},
+		"progress of an unknown task":  {system("task_progress", `,"task_id":"b1"`)},
+	} {
+		t.Run(name, func(t *testing.T) { open(t, append([]string{begun}, lines...)) })
+	}
+
+	r := toldOf(t, []string{
+		begun, part(`{"type":"message_start","message":{"content":[]}}`), part(`{"type":"ping"}`), block(`{"type":"text","text":""}`),
+		block(`{"type":"tool_use","id":"t9","name":"Bash","input":{}}`), part(`{"type":"content_block_delta","delta":{}}`), call, progress,
+		block(`{"type":"server_tool_use","id":"t8"}`), block(`{"type":"web_search_tool_result","tool_use_id":"t8"}`), search,
+		system("task_started", `,"task_id":"b1","task_type":"local_bash","tool_use_id":"t9"`), system("task_updated", `,"task_id":"b1"`),
+		system("task_progress", `,"task_id":"b1"`), system("task_notification", `,"task_id":"b1"`),
+	})
+	if r.untold["/side_effects/tool_calls"] || r.meta["ignored_records"] != nil || len(r.SideEffects.ToolCalls) != 2 {
+		t.Errorf("lines that repeat two calls leave the list open: %s", asText(t, r.Draft))
+	}
+}
+
 // TestCallsOfOneID verifies that a second call under the ID of another one is not a copy of it, and
 // that a result after both calls is stated of neither. A copy adds nothing.
 func TestCallsOfOneID(t *testing.T) {

@@ -58,20 +58,13 @@ func harmlessAttachment(kind string) bool {
 	return false
 }
 
-// harmlessStream reports a type of line of a stream. A stream_event is a part of a message that
-// an assistant line repeats.
-func harmlessStream(kind string) bool {
-	switch kind {
-	case "rate_limit_event", "stream_event", "tool_progress":
-		return true
-	}
-	return false
-}
+// harmlessStream reports a type of line of a stream.
+func harmlessStream(kind string) bool { return kind == "rate_limit_event" }
 
 // harmlessSystem reports a subtype of the system lines of a stream.
 func harmlessSystem(kind string) bool {
 	switch kind {
-	case "thinking_tokens", "hook_response", "task_updated", "task_progress", "compact_boundary", "status":
+	case "thinking_tokens", "hook_response", "compact_boundary", "status":
 		return true
 	}
 	return false

@@ -24,6 +24,7 @@ type Stream struct {
 	wall     int64
 	counted  bool            // a result told how long it took
 	results  map[string]bool // that were read
+	mentions
 }
 
 // A session of a stream. The account of a result is that of its process so far, so that
@@ -138,6 +139,10 @@ func (t *Stream) Line(n canon.Node) {
 		answers(s, n, n.Member("tool_use_result"))
 	case "result":
 		t.result(n, t.of(n))
+	case "stream_event":
+		t.part(s, n.Member("event"))
+	case "tool_progress":
+		t.called(s, n.Member("tool_use_id"), kind.String(), "")
 	default:
 		if !harmlessStream(kind.String()) {
 			s.Ignored(s.Name(kind))
@@ -157,32 +162,15 @@ func (t *Stream) system(n canon.Node) {
 		s.Workspace = cmp.Or(s.Workspace, s.Name(n.Member("cwd")))
 		t.lastly = ""
 	case "task_started":
-		t.started(n)
-	case "task_notification":
-		if h := s.Given(s.Name(n.Member("task_id"))); h != nil {
-			h.Status = cmp.Or(s.Name(n.Member("status")), h.Status)
-		}
+		t.started(s, n)
+	case "task_notification", "task_updated", "task_progress":
+		t.runs(s, n, sub.String())
 	case "hook_started":
 		s.Hooks("started", cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))), 1, cmp.Or(s.Name(n.Member("hook_id")), s.Name(n.Member("uuid"))))
 	default:
 		if !harmlessSystem(sub.String()) {
 			s.Ignored("system/" + cmp.Or(s.Name(sub), "None"))
 		}
-	}
-}
-
-// started notes work that was given to another agent. A command in the background is a
-// task, too, and none of another agent.
-func (t *Stream) started(n canon.Node) {
-	s := t.s
-	agent, task := s.Name(n.Member("subagent_type")), s.Name(n.Member("task_id"))
-	if task == "" || agent == "" && n.Member("task_type").String() != "local_agent" {
-		return
-	}
-	h := s.Handoff(task, "")
-	h.Agent = cmp.Or(h.Agent, agent)
-	if c := s.Known(s.Name(n.Member("tool_use_id"))); c != nil {
-		c.HandedTo = task
 	}
 }
 
@@ -345,6 +333,7 @@ func (t *Stream) End() {
 	s := t.s
 	s.Estimated()
 	unanswered(s)
+	t.settle(s)
 	settle(s, nil)
 	priced := true
 	for _, x := range t.sessions {
