@@ -3,6 +3,7 @@ package stream_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -183,6 +184,42 @@ func TestMergeOld(t *testing.T) {
 		if m := anyOrder(t, c.name+", one of them new", c.lists, mixed...); !slices.ContainsFunc(m.NotChecked, func(n receipt.Note) bool { return n.Code == vocab.CodeAskedNotRecorded }) {
 			t.Errorf("%s: what was asked is taken for known: %v", c.name, m.NotChecked)
 		}
+	}
+}
+
+// TestMergeManyIDs verifies that parts of too many receipts for a roster, in which one ID may be
+// used twice, leave undecided: one run over all of them compares IDs.
+func TestMergeManyIDs(t *testing.T) {
+	list := newWriter(t, "a").many(4)
+	for more, want := range map[int]receipt.Verdict{0: receipt.Verified, 1<<16 - 4: receipt.Verified, 1<<16 - 3: receipt.Undecided} {
+		var parts []*stream.Summary
+		for _, docs := range [][][]byte{list[:2], list[2:3], list[3:]} {
+			parts = append(parts, old(t, part(t, stream.Options{}, docs...)))
+		}
+		parts[1].Receipts, parts[1].Verified = parts[1].Receipts+more, parts[1].Verified+more
+		anyOrder(t, fmt.Sprintf("%d more", more), want, parts...)
+	}
+
+	var strict []*stream.Summary // whose single receipts are all verified
+	for _, docs := range [][][]byte{list[:2], list[2:]} {
+		s := part(t, stream.Options{Partial: true}, docs...)
+		asked := s.Asked()
+		asked.Strict = true
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(string(text), `,"roster":`)
+		bare := new(stream.Summary)
+		if err := json.Unmarshal([]byte(head+"}"), bare); err != nil {
+			t.Fatal(err)
+		}
+		strict = append(strict, bare)
+	}
+	if m := anyOrder(t, "strict", receipt.Undecided, strict...); !slices.ContainsFunc(m.NotChecked, func(n receipt.Note) bool {
+		return n.Code == vocab.CodePartsNotJoined && strings.Contains(n.Detail, "receipt_id")
+	}) {
+		t.Errorf("strict: %v", m.NotChecked)
 	}
 }
 
