@@ -14,13 +14,14 @@ type Headline struct {
 	Cost      Words  `json:"cost"` // "not stated" if there is none
 	Files     string `json:"files"`
 	Approvals string `json:"approvals"`
+	Unread    string `json:"unread,omitempty"` // records that were not read; "" if there are none
 }
 
 // headlineOf returns the headline of a receipt. The sentence follows the subject: a replay
 // and a session bundle are named before what is stated of the task.
 func headlineOf(r *Reading) *Headline {
 	s := story{counter{r}}
-	h := &Headline{Cost: s.cost(), Files: s.filesAlone(), Approvals: s.decisions()}
+	h := &Headline{Cost: s.cost(), Files: s.filesAlone(), Approvals: s.decisions(), Unread: r.Unread()}
 	switch {
 	case r.Root.Member("subject").Member("object").String() == "replay_segment":
 		h.Sentence = replay{s}.sentence()

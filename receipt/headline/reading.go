@@ -1,6 +1,7 @@
 package headline
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -151,4 +152,26 @@ func lists(list receipt.Pointers, pointer string) bool {
 func isIndex(token string) bool {
 	_, err := strconv.ParseUint(token, 10, 64)
 	return err == nil
+}
+
+// Unread returns how many records of the log were not read, and of which types: any of them may
+// be an action that the receipt does not state. It is "" if there are none.
+func (r *Reading) Unread() string {
+	records, types := 0, 0
+	var names []string
+	for name, n := range r.Root.Member("metadata").Member("ignored_records").Members() {
+		if n.Kind() == canon.KindNumber && n.Float() > 0 {
+			records, types, names = records+int(n.Float()), types+1, append(names, name.String())
+		}
+	}
+	if types == 0 {
+		return ""
+	}
+
+	const most = 10
+	more := ""
+	if types > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", types-most)
+	}
+	return NotRead(records, types) + ": " + strings.Join(names, ", ") + more
 }

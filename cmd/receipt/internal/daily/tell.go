@@ -12,7 +12,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -81,7 +81,7 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 		for _, n := range of {
 			total += n
 		}
-		fmt.Fprintf(&b, "%-*s%s: %s\n", cli.LabelWidth, "not read", print.Unread(total, len(of)), t.clean(bareNames(of)))
+		fmt.Fprintf(&b, "%-*s%s: %s\n", cli.LabelWidth, "not read", headline.NotRead(total, len(of)), t.clean(bareNames(of)))
 	}
 
 	t.rows(&b, "running", t.taskRows(growing))

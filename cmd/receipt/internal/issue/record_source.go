@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
+	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
@@ -157,7 +157,7 @@ func passedNotes(p story.Passed) (notes []string) {
 	}
 	names := bare(slices.Sorted(maps.Keys(p.Records)))
 	if total > 0 {
-		notes = append(notes, print.Unread(total, len(p.Records))+": "+names)
+		notes = append(notes, headline.NotRead(total, len(p.Records))+": "+names)
 	}
 	notes = appendCount(notes, p.Unreadable, "line is no JSON object, and was passed over", "lines are no JSON objects, and were passed over")
 	notes = appendCount(notes, p.Overlong, "line is too long, and was passed over", "lines are too long, and were passed over")

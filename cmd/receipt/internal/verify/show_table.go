@@ -6,7 +6,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt/headline"
 )
 
@@ -51,22 +50,9 @@ func (s table) write() {
 // unread states how much of the log was not read: any of it may be an action that no row above
 // shows.
 func (s table) unread() {
-	records, types := 0.0, 0
-	var names []string
-	for name, n := range s.Root.Member("metadata").Member("ignored_records").Members() {
-		if n.Kind() == canon.KindNumber && n.Float() > 0 {
-			records, types, names = records+n.Float(), types+1, append(names, name.String())
-		}
+	if text := s.Unread(); text != "" {
+		s.b.Row("not read", text)
 	}
-	if types == 0 {
-		return
-	}
-	const most = 10
-	more := ""
-	if types > most {
-		names, more = names[:most], fmt.Sprintf(" and %d more", types-most)
-	}
-	s.b.Row("not read", print.Unread(int(records), types)+": "+strings.Join(names, ", ")+more)
 }
 
 // listUntold names every member that the source did not tell, or that may hold more than

@@ -105,6 +105,7 @@ function renderWhat(report, receipt, headline) {
   return [
     doubt && h("p", { class: "doubt" }, doubt),
     h("p", { class: "sentence" }, words(member(headline, "sentence"))),
+    text(member(headline, "unread")) && h("p", { class: "caution open" }, text(member(headline, "unread"))),
     h("ul", { class: "tiles" },
       tile("Money", words(member(headline, "cost")), member(receipt, "cost", "currency") === "USD" && amount(limit) > 0 && `of a budget of ${bound(receipt, "/autonomy_budget/limit/usd")}USD ${number(limit)}`),
       tile("Files changed", text(member(headline, "files")), paths(list(member(receipt, "side_effects", "fs_writes")))),
