@@ -38,6 +38,7 @@ func TestSpansOfConventions(t *testing.T) {
 		"of Codex":               {childSpan("codex.tool_call"), unread},
 		"by its name":            {childSpan("execute_tool rm"), "rm"},
 		"by the id of its call":  {childSpan("x", "gen_ai.tool.call.id=c1", "gen_ai.tool.name=rm"), "rm"},
+		"of CrewAI":              {childSpan("Tool Usage", "tool_name=rm"), unread},
 		"an agent by its name":   {childSpan("invoke_agent b"), unread},
 		"of no operation":        {childSpan("x", "gen_ai.request.choice.count=1"), unread},
 		"of a number":            {childSpan("x", `gen_ai.operation.name={"intValue":"5"}`), unread},
@@ -89,6 +90,20 @@ func TestContainers(t *testing.T) {
 	} {
 		if r := toldOf(t, []string{text}); r.untold["/side_effects/tool_calls"] != open {
 			t.Errorf("%s: which calls were made is open: %v", text, !open)
+		}
+	}
+}
+
+// TestNestedAgents: an agent that another one called leaves open to whom work was given.
+func TestNestedAgents(t *testing.T) {
+	for span, open := range map[string]bool{
+		childSpan("invoke_agent b", "gen_ai.operation.name=invoke_agent"): true,
+		childSpan("b", "openinference.span.kind=AGENT"):                   true,
+		childSpan("chat m", "gen_ai.operation.name=chat"):                 false,
+	} {
+		r := toldOf(t, []string{`{"resourceSpans":[{"scopeSpans":[{"spans":[` + agentSpan + `,` + span + `]}]}]}`})
+		if r.untold["/side_effects/a2a_handoffs"] != open {
+			t.Errorf("%s: to whom work was given is open: %v", span, !open)
 		}
 	}
 }

@@ -80,6 +80,9 @@ func unnamedSpan(s *story.Story, a attributes, name string) string {
 			return story.Joined(s, "span/"+prefix)
 		}
 	}
+	if !a.get("tool_name").IsZero() {
+		return "span/None"
+	}
 	for _, x := range a.list.Elements() {
 		if prefix := conventionOf(x.Member("key")); prefix != "" {
 			return "span/" + prefix

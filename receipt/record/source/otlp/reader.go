@@ -321,6 +321,9 @@ func (r *Reader) End() {
 	if settleNameless(r.spans) {
 		s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
 	}
+	if r.spans.nested() { // what agents gave each other, spans do not tell
+		s.AtLeast("/side_effects/a2a_handoffs")
+	}
 	calls := r.spans.counted()
 	if len(calls) == 0 { // an agent that tells both tells the same calls
 		calls = r.requests

@@ -201,6 +201,16 @@ func (all spans) within(key spanKey, x *span) bool {
 	return false
 }
 
+// nested reports whether an agent called another.
+func (all spans) nested() bool {
+	for key, x := range all {
+		if x.class == agentWork && all.within(key, x) {
+			return true
+		}
+	}
+	return false
+}
+
 // counted returns the calls of models, each by its innermost span, in the order of the log.
 func (all spans) counted() (calls []*call) {
 	for _, x := range all {
