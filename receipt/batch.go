@@ -127,6 +127,8 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	case stranger != nil:
 		return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("the receipt is in a checkpoint of %s, which no trusted key of that log signed",
 			quoted(excerpt([]byte(stranger.claims.Origin))))}
+	case v.evidence.demandsUnknown() && faulty == nil:
+		return v.evidence.uncompared()
 	case elsewhere != nil:
 		return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: fmt.Sprintf("the proof leads to a checkpoint of %s over %d receipts, which is not the one that was given",
 			quoted(excerpt([]byte(elsewhere.claims.Origin))), elsewhere.claims.Size)}

@@ -17,7 +17,8 @@ import (
 type Evidence struct {
 	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). Each
 	// receipt must be shown by one of them: a receipt that none fits is refuted,
-	// proof_invalid. Every receipt is tried with every proof.
+	// proof_invalid, or undecided if no trusted key signed Checkpoint. Every receipt is
+	// tried with every proof.
 	Proofs []*tlog.Proof
 
 	// Batches are batches of the content profile.
@@ -86,11 +87,16 @@ type evidence struct {
 // receipts was not compared with them.
 func (e *evidence) uncompared() Check {
 	c := Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: e.outside}
-	if e.demands != nil && len(e.demands.logs) == 0 {
+	if e.demandsUnknown() {
 		c.Code = CodeUnknownKey
 	}
 	return c
 }
+
+// demandsUnknown reports whether the checkpoint that was given is one that no trusted key of
+// its log signed. Then a proof that leads elsewhere refutes nothing: it may be that of another
+// receipt, and the checkpoint that would include this receipt shows nothing.
+func (e *evidence) demandsUnknown() bool { return e.demands != nil && len(e.demands.logs) == 0 }
 
 // A proof is one of the evidence. Several may share a checkpoint.
 type proof struct {

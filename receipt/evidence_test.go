@@ -234,12 +234,24 @@ func TestWithin(t *testing.T) {
 	}{
 		"the proof's":  {fork.Checkpoint, verified()},
 		"another's":    {keys.checkpointOf(t, "own", 9, leaf), undecided(receipt.StepBatch, "checkpoint_required", "")},
-		"not trusted":  {keys.checkpointOf(t, "nobody", 9, leaf), undecided(receipt.StepBatch, "checkpoint_required", "")},
+		"not trusted":  {keys.checkpointOf(t, "nobody", 9, leaf), undecided(receipt.StepBatch, receipt.CodeUnknownKey, "")},
 		"of two trees": {keys.checkpointOf(t, "own", 5, leaf), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, "")},
 	} {
 		given := receipt.Evidence{Checkpoint: v.OpenCheckpoint(c.checkpoint), Uncompared: "x"}
 		if got := outcomeOf(verify(with(t, with(t, v, proofs(fork)), given), data)); got != c.want {
 			t.Errorf("not compared, %s: %v, want %v", name, got, c.want)
+		}
+	}
+
+	// The proof of another receipt refutes none for which an unknown log vouches.
+	other := forge(t, plainDraft(), func(o map[string]any) { o["receipt_id"] = "receipt_other" }, keys["a"])
+	for log, want := range map[string]outcome{
+		"own":    refuted(receipt.StepBatch, receipt.CodeProofInvalid, ""),
+		"nobody": undecided(receipt.StepBatch, receipt.CodeUnknownKey, ""),
+	} {
+		given := receipt.Evidence{Checkpoint: v.OpenCheckpoint(keys.checkpointOf(t, log, 9, leaf)), Uncompared: "x"}
+		if got := outcomeOf(verify(with(t, with(t, v, proofs(fork)), given), other)); got != want {
+			t.Errorf("the proof of another, %s: %v, want %v", log, got, want)
 		}
 	}
 
