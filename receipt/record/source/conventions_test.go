@@ -88,7 +88,11 @@ func TestContainers(t *testing.T) {
 		strings.Replace(logs, "NAME", "claude_code.other.user_prompt", 1):                             true,
 		strings.Replace(logs, `{"stringValue":"NAME"}`, `{"intValue":1}`, 1):                          true,
 	} {
-		if r := toldOf(t, []string{text}); r.untold["/side_effects/tool_calls"] != open {
+		r := toldOf(t, []string{text})
+		if open && !r.untold["/cost/provider_breakdown"] {
+			t.Errorf("%s: all models that were called are stated", text)
+		}
+		if r.untold["/side_effects/tool_calls"] != open {
 			t.Errorf("%s: which calls were made is open: %v", text, !open)
 		}
 	}

@@ -173,7 +173,7 @@ func (x *Exec) End() {
 		s.Missing(id)
 	}
 	if x.usage == nil && x.untold {
-		s.Untold("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+		s.Untold("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens", "/cost/provider_breakdown")
 	}
 	if x.usage != nil { // what a turn took that failed, or that is open, is not told
 		s.Took(story.Sum{Usage: x.usage.told(x.untold || x.state == "started" || x.state == "failed")})

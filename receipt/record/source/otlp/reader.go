@@ -140,6 +140,7 @@ func (r *Reader) sound(list canon.Node) {
 // garbled counts what may have told anything: a time and a decision, too.
 func (r *Reader) garbled() {
 	r.s.Lacks(story.GarbledPart)
+	r.s.AtLeast("/cost/provider_breakdown")
 	r.s.Partly, r.undecided = true, true
 }
 
