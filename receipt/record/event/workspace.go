@@ -20,7 +20,7 @@ func NewWorkspace(roots ...string) *Workspace {
 	w := &Workspace{seen: map[string]string{}}
 	names := map[string]int{}
 	for i, root := range roots {
-		root = trimmed(root)
+		root = trimmed(cleaned(root))
 		if i == 0 {
 			w.roots, w.labels = append(w.roots, root), append(w.labels, "")
 			continue
@@ -48,6 +48,7 @@ func trimmed(root string) string {
 // Place returns a path relative to the workspace, with slashes, and false if the path lies
 // outside.
 func (w *Workspace) Place(p string) (string, bool) {
+	p = cleaned(p)
 	for i, root := range w.roots {
 		rest, ok := InWorkspace(root, p)
 		switch {
@@ -62,8 +63,9 @@ func (w *Workspace) Place(p string) (string, bool) {
 }
 
 // Label returns the label of a path outside the workspace: its class and a number, which is
-// the same for the same path.
+// the same for all spellings of the same path.
 func (w *Workspace) Label(p string) string {
+	p = cleaned(p)
 	if w.seen[p] == "" {
 		w.seen[p] = "(outside " + strconv.Itoa(len(w.seen)+1) + ": " + classOf(p) + ")"
 	}
@@ -132,6 +134,18 @@ func isBroad(dir string) bool {
 	}
 	parent := path.Dir(dir)
 	return parent == "/home" || parent == "/users"
+}
+
+// cleaned returns an absolute path without redundant parts (see [path.Clean]), and other paths
+// unchanged.
+func cleaned(p string) string {
+	switch {
+	case drive(p) && len(p) > 2 && (p[2] == '/' || p[2] == '\\'):
+		return p[:2] + path.Clean(slashes(p[2:]))
+	case strings.HasPrefix(p, "/"):
+		return path.Clean(p)
+	}
+	return p
 }
 
 func absolute(p string) bool {

@@ -18,6 +18,8 @@ func TestWorkspace(t *testing.T) {
 		"/u/climb/a":                       "",
 		"/home/me/a":                       "",
 		"/tmp/a":                           "",
+		"/tmp/../u/cli/.worktrees/1/a":     "a",
+		"/u/cli/.worktrees/1/../1/a":       "a",
 		"../a":                             "",
 		`d:\x\y\z`:                         "(workspace y)/z",
 		"":                                 "",
@@ -26,6 +28,17 @@ func TestWorkspace(t *testing.T) {
 		got, ok := w.Place(p)
 		if ok != (want != "") || ok && got != want {
 			t.Errorf("%q: %q, want %q", p, got, want)
+		}
+	}
+}
+
+// TestWorkspaceSpellings verifies that a root with redundant parts is the directory that it names.
+func TestWorkspaceSpellings(t *testing.T) {
+	for _, root := range []string{"/w", "/w/", "/w/./", "/x/../w", "//w"} {
+		for _, p := range []string{"/w/a", "/w/../w/a", "/tmp/../w/a", "/w//a", "a"} {
+			if got, ok := NewWorkspace(root).Place(p); !ok || got != "a" {
+				t.Errorf("%s in %s: %q, %v", p, root, got, ok)
+			}
 		}
 	}
 }
@@ -47,6 +60,10 @@ func TestLabels(t *testing.T) {
 		{"../a", "(outside 12: elsewhere)"},
 		{"", "(outside 13: elsewhere)"},
 		{"/srv/a", "(outside 6: elsewhere)"},
+		{"/srv/./a", "(outside 6: elsewhere)"},
+		{"/srv//a", "(outside 6: elsewhere)"},
+		{"/srv/x/../a", "(outside 6: elsewhere)"},
+		{`C:\Users\me\.\a`, "(outside 7: below home)"},
 	} {
 		if got := w.Label(x.p); got != x.want {
 			t.Errorf("%d: %q: %s, want %s", i, x.p, got, x.want)
