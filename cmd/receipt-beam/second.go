@@ -237,7 +237,7 @@ func (s *shareReader) name(rep *receipt.Report, at join.Place) {
 func (s *shareReader) reword(rep *receipt.Report, related receipt.Place) {
 	for i := range rep.Checks {
 		c := rep.Checks[i]
-		if c.Step != receipt.StepLink || c.Status != receipt.StatusFailed || c.Cause == "" {
+		if c.Step != receipt.StepLink || c.Status != receipt.StatusFailed || c.Cause == "" || c.Cause == zeroHash {
 			continue
 		}
 		c.Related, c.Detail, c.Reason = related, "", ""
@@ -247,6 +247,9 @@ func (s *shareReader) reword(rep *receipt.Report, related receipt.Place) {
 }
 
 const identicalCopy receipt.Code = "identical_copy"
+
+// zeroHash is the cause of a link that is wrong whatever else the input has.
+const zeroHash receipt.Cause = "zero_hash"
 
 // write writes a row of every receipt, and the report of one that is not verified.
 func (s *shareReader) write(rep *receipt.Report) error {

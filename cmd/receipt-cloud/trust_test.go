@@ -164,8 +164,11 @@ func TestCheckpointOfObjects(t *testing.T) {
 	if code, out, messages := verifyBy(t, trusted...); code != terms.ExitUndecided || strings.Count(out, "undecided, unsigned: ") != 5 || strings.Contains(out, "not checked: ") || !strings.HasSuffix(out, ", read twice\n") {
 		t.Errorf("exit %d, %s%s", code, out, messages)
 	}
-	if code, out, messages := verify(t, "--checkpoint", file, l.address("cut.jsonl")); code != terms.ExitRefuted || !strings.Contains(out, "truncated: ") {
+	if code, out, messages := verifyBy(t, "--keys", fixture(t, "keys/trust.json"), "--checkpoint", file, l.address("cut.jsonl")); code != terms.ExitRefuted || !strings.Contains(out, "truncated: ") {
 		t.Errorf("exit %d, %s%s", code, out, messages)
+	}
+	if code, out, messages := verify(t, "--checkpoint", file, l.address("cut.jsonl")); code != terms.ExitUndecided || strings.Count(out, "undecided, unknown_key: ") != 4 {
+		t.Errorf("without the key of the log: exit %d, %s%s", code, out, messages)
 	}
 	if code, out, messages := verify(t, "--expect-count", "5", l.address("cut.jsonl")); code != terms.ExitRefuted || !strings.Contains(out, "count_mismatch: ") {
 		t.Errorf("exit %d, %s%s", code, out, messages)
