@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -170,7 +169,8 @@ func descend(n canon.Node, tokens []string, s *shape) (canon.Node, way) {
 
 // isIndex reports whether a token can be that of an element (RFC 6901 section 4).
 func isIndex(token string) bool {
-	return token != "" && strings.Trim(token, "0123456789") == "" && (token == "0" || token[0] != '0')
+	i, err := strconv.Atoi(token)
+	return err == nil && i >= 0 && strconv.Itoa(i) == token
 }
 
 // childOf returns the member or the element that a token names.
