@@ -207,8 +207,8 @@ func TestPolicy(t *testing.T) {
 		{receipt.Policy{Issuer: issuer}, "?issuer=" + issuer, "verified"},
 		{receipt.Policy{Issuer: issuer}, "?issuer=other", "400"},
 		{receipt.Policy{Issuer: "other"}, "?issuer=" + issuer, "400"},
-		{receipt.Policy{Strict: true}, "", "undecided"},
-		{receipt.Policy{Strict: true}, "?scope=integrity", "undecided"},
+		{receipt.Policy{Strict: true}, "", "verified"},
+		{receipt.Policy{Strict: true}, "?scope=integrity", "verified"},
 		{receipt.Policy{Witnesses: receipt.Quorum{Threshold: 2}}, "?issuer=" + issuer, "undecided"},
 		{receipt.Policy{IntegrityOnly: true}, "", "verified"},
 		{receipt.Policy{IntegrityOnly: true}, "?scope=integrity", "verified"},
@@ -227,6 +227,13 @@ func TestPolicy(t *testing.T) {
 		if text != c.want {
 			t.Errorf("%+v %s: %s, expected %s: %s", c.policy, c.query, text, c.want, got.body)
 		}
+	}
+
+	// Of this receipt, withheld values are not checked.
+	o, v := options(t), verifierOf(t, receipt.Policy{Strict: true})
+	o.Verifier = func() *serve.Verifier { return v }
+	if got := start(t, o).post("/v1/verify", "application/json", fixture(t, "valid/task.json")); got.object(t)["verdict"] != "undecided" {
+		t.Errorf("strict, with withheld values: %s", got.body)
 	}
 }
 
