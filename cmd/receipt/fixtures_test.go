@@ -112,8 +112,13 @@ func TestFixtureExits(t *testing.T) {
 			}
 			seen[code]++
 		}
-		if code, _, _ := command(nil, "verify", "--strict", "--integrity-only", fixturePath(c)); code == 0 {
-			t.Errorf("%s: --strict ended with 0, but the link of a single receipt is never checked", c.File)
+		text, err := fixtures.Read(c.File)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := strings.Contains(strings.ReplaceAll(string(text), " ", ""), `"previous_receipt_hash":null`)
+		if code, _, _ := command(nil, "verify", "--strict", "--integrity-only", fixturePath(c)); code == 0 && !first {
+			t.Errorf("%s: --strict ended with 0, but the predecessor was not checked", c.File)
 		}
 	}
 	if !testsize.Full() {

@@ -11,13 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 	"github.com/receiptkit/receiptkit/schemas"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // A description is what tests need to know of openapi.json.

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-
-	"github.com/receiptkit/receiptkit/canon"
 )
 
 func documentSource(name, text string) stream.Source {

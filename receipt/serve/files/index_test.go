@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
-
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
