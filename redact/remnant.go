@@ -76,13 +76,13 @@ const maxVariants = 16
 // the whole text, in any order and number of rounds.
 func isRemnant(left, whole []byte) bool {
 	if !hasSlashes(whole) {
-		return covers(left, whole, true)
+		return covers(left, whole)
 	}
 
 	rules := []urlRule{newURLRule(URLsWhole, false), newURLRule(URLsWhole, true), newURLRule(URLsAnywhere, false), newURLRule(URLsAnywhere, true)}
 	variants := [][]byte{whole}
 	for i := 0; i < len(variants); i++ {
-		if covers(left, variants[i], false) {
+		if covers(left, variants[i]) {
 			return true
 		}
 		for _, u := range rules {
@@ -112,19 +112,19 @@ func hasSlashes(text []byte) bool {
 }
 
 // covers reports whether a text equals a whole one, except that each placeholder stands for
-// any part of it. In a text with URLs, the placeholder of a parameter stands for itself only:
-// the rules for URLs have written it into the whole text, too.
-func covers(left, whole []byte, parameters bool) bool {
-	at := 0
+// any part of it. That of a parameter stands for a part of one parameter: more than its value
+// up to a fragment, if a detector found a secret that begins in it.
+func covers(left, whole []byte) bool {
+	at, parameter := 0, false
 	literal := func() []byte { // up to the next placeholder, which it skips
 		start := at
 		for ; at < len(left); at++ {
 			n := 0
 			switch c := left[at]; {
 			case c == '[' || c == '<':
-				n = remnantAt(left[at:])
-			case c == '%' && parameters && bytes.HasPrefix(left[at:], []byte(urlPlaceholder)):
-				n = len(urlPlaceholder)
+				n, parameter = remnantAt(left[at:]), false
+			case c == '%' && bytes.HasPrefix(left[at:], []byte(urlPlaceholder)):
+				n, parameter = len(urlPlaceholder), true
 			}
 			if n > 0 {
 				at += n
@@ -144,13 +144,18 @@ func covers(left, whole []byte, parameters bool) bool {
 		return false
 	}
 	for {
+		within := parameter // the placeholder before next
 		next := literal()
-		if at > len(left) {
-			return bytes.HasSuffix(whole, next)
-		}
+		last := at > len(left)
 		i := bytes.Index(whole, next)
-		if i < 0 {
+		if last {
+			i = len(whole) - len(next)
+		}
+		if i < 0 || !bytes.HasPrefix(whole[i:], next) || within && bytes.ContainsAny(whole[:i], "&;") {
 			return false
+		}
+		if last {
+			return true
 		}
 		whole = whole[i+len(next):]
 	}
