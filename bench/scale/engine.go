@@ -138,9 +138,11 @@ func (e *engine) verify(v *receipt.Verifier, parts []string) (err error) {
 			text = own.Append(text[:0])
 			return e.ids.add(id[:], text)
 		}}
-		if _, err := stream.VerifyFiles(context.Background(), v, []stream.Source{sourceOf(path)}, o).Summary(); err != nil {
+		sum, err := stream.VerifyFiles(context.Background(), v, []stream.Source{sourceOf(path)}, o).Summary()
+		if err != nil {
 			return err
 		}
+		e.counts.Leave(sum.Unchecked, sum.Withheld)
 	}
 	return nil
 }
