@@ -78,7 +78,7 @@ func NewMux(o Options) (*Mux, error) {
 		return nil, errors.New("protocol: no Now or no Random in the options")
 	}
 	if (o.Auth != nil) == o.Public {
-		return nil, errors.New("protocol: expected either Auth or Public in the options: without authentication, everybody is served only on request")
+		return nil, errors.New("protocol: options must set either Auth, or Public to accept all clients without authentication")
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

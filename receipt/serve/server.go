@@ -52,7 +52,7 @@ func New(o Options) (*Server, error) {
 		return nil, errors.New("serve: no Verifier in the options")
 	}
 	if (o.Auth != nil) == o.Public {
-		return nil, errors.New("serve: expected either Auth or Public in the options: without authentication, everybody is served only on request")
+		return nil, errors.New("serve: options must set either Auth, or Public to accept all clients without authentication")
 	}
 	for name, f := range o.Anchors {
 		if name == "" || f == nil {
