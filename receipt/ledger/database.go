@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -132,6 +133,8 @@ func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // of a drive
 	}
+
+	query = maps.Clone(query) // Check opens a pool while others read the ledger
 
 	// A transaction takes the lock for writing when it begins, so that it never has to give up
 	// halfway.
