@@ -216,3 +216,67 @@ func TestUnreadContent(t *testing.T) {
 		}
 	}
 }
+
+// TestUnstatedActions verifies that a frame that shows more than its type says makes lower
+// bounds: a call that only reads and has a diff, an approved call without an update, a call
+// that only a frame without an event names, and artifacts without IDs.
+func TestUnstatedActions(t *testing.T) {
+	const permission = `{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"p","title":"rm"},"options":[{"optionId":"yes","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]}}`
+	answer := func(option string) string {
+		return `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"selected","optionId":"` + option + `"}}}`
+	}
+	agent := func(members string) string {
+		return `{"jsonrpc":"2.0","method":"_harn/agentEvent","params":{"sessionId":"s",` + members + `}}`
+	}
+	call := func(kind, content string) string {
+		return updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":"` + kind + `","status":"completed","content":[` + content + `]`)
+	}
+	const diff, terminal, words = `{"type":"diff","path":"a.txt","oldText":null,"newText":"x"}`, `{"type":"terminal","terminalId":"t1"}`, `{"type":"content","content":{"type":"text","text":"x"}}`
+	stated := updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"p","status":"completed"`)
+	for _, test := range []struct {
+		name  string
+		lines []string
+		want  string
+	}{
+		{"a read with a diff", []string{call("read", diff)}, "map[session/update tool_call read with diff:1]"},
+		{"a thought with a terminal", []string{call("think", terminal)}, "map[session/update tool_call think with terminal:1]"},
+		{"a diff before the kind", []string{updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"t","content":[` + diff + `]`), updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","kind":"search","status":"completed"`)},
+			"map[session/update tool_call_update search with diff:1]"},
+		{"a read with words", []string{call("read", words)}, "<nil>"},
+		{"an edit with a diff", []string{call("edit", diff)}, "<nil>"},
+		{"an approved call without an update", []string{permission, answer("yes")}, "map[approved call without an update:1]"},
+		{"an approved call with an update", []string{permission, answer("yes"), stated}, "<nil>"},
+		{"a denied call", []string{permission, answer("no")}, "<nil>"},
+		{"an audit of a call", []string{agent(`"kind":"tool_call_audit","toolCallId":"x"`)}, "map[_harn/agentEvent tool_call_audit of a call without an update:1]"},
+		{"an audit of a call that is stated", []string{agent(`"kind":"tool_call_audit","toolCallId":"p"`), stated}, "<nil>"},
+		{"a batch of calls", []string{agent(`"kind":"tool_batch_disposition","calls":[{"id":"x"},{"tool_call_id":"y"},"z"]`)}, "map[_harn/agentEvent tool_batch_disposition of a call without an update:3]"},
+		{"a batch of calls without IDs", []string{agent(`"kind":"tool_batch_disposition","toolCalls":[{"name":"rm"}]`)}, "map[_harn/agentEvent tool_batch_disposition call without an ID:1]"},
+		{"a batch of another form", []string{agent(`"kind":"tool_batch_disposition","toolCalls":{"x":1}`)}, "map[_harn/agentEvent tool_batch_disposition toolCalls:1]"},
+		{"a number of calls", []string{agent(`"kind":"tool_batch_disposition","calls":3`)}, "<nil>"},
+		{"artifacts as strings", []string{updateLine(`"sessionUpdate":"composition_finish","artifacts":["a.txt"]`)}, "map[session/update composition_finish artifacts:1]"},
+		{"artifacts as an object", []string{updateLine(`"sessionUpdate":"composition_finish","artifacts":{"id":"a"}`)}, "map[session/update composition_finish artifacts:1]"},
+	} {
+		l, err := overBridge(test.lines...)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		floors := named(l.Draft, "at_least")
+		bound := floors["/side_effects/fs_writes"] && floors["/side_effects/tool_calls"] && floors["/final_artifacts"]
+		if got := fmt.Sprint(l.Draft.Metadata["ignored_records"]); got != test.want || bound != (test.want != "<nil>") {
+			t.Errorf("%s: unread are %s, want %s; at least %v", test.name, got, test.want, l.Draft.Metadata["at_least"])
+		}
+	}
+}
+
+// TestFrameOrEvent verifies that a line with a frame and an event is refused.
+func TestFrameOrEvent(t *testing.T) {
+	for _, line := range []string{
+		`{"at":"2026-01-01T00:00:01Z","frame":{"jsonrpc":"2.0","method":"agent/idle"},"event":"span.completed","payload":{"kind":"fs","path":"a"}}`,
+		`{"jsonrpc":"2.0","method":"agent/idle","event":"span.completed","payload":{"kind":"fs","path":"a"}}`,
+	} {
+		if _, err := overBridge(line); err == nil || !strings.Contains(err.Error(), "found both") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}

@@ -85,6 +85,7 @@ func call(f *Translator, fr *frame, c hostCall) {
 		return
 	}
 	f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": c.input, "executor": "host_bridge"})
+	f.calls.named(fr, c.id).told = true
 
 	// The response of the host is the output.
 	fr.expects = true

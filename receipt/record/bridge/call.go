@@ -22,6 +22,10 @@ type frameCall struct {
 	running        canon.Digest // the input with which it was said to run
 	heard          canon.Digest // of what the tool was heard to say
 	unsaid         bool         // no event has that yet
+	told           bool         // a frame other than a question states the call
+	approved       bool         // an answer let it run
+	acts           string       // "diff" or "terminal": a block of its content shows more than reading
+	noted          bool         // that it contradicts the kind of the call
 }
 
 // A preview is what a diff tells about a file before it is written.
@@ -37,6 +41,8 @@ type calls struct {
 	order  []*frameCall // in which they came
 	root   string       // of the workspace
 	budget *event.Budget
+
+	mentioned map[string]string // calls that frames without an event name: the type of the first
 }
 
 // named returns the call of an id.
@@ -70,7 +76,12 @@ func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 		}
 	}
 
-	// A diff tells what a file is going to hold.
+	c.contents(f, fr, n)
+}
+
+// contents reads the content of a call. A diff states what a file is going to contain, and a
+// terminal may change any file.
+func (c *frameCall) contents(f *Translator, fr *frame, n canon.Node) {
 	for _, block := range fr.Elements(n, "content") {
 		if fr.Err != nil {
 			return
@@ -78,11 +89,25 @@ func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 		switch kind := block.Member("type").String(); kind {
 		case "diff":
 			c.preview(f, fr, block)
-		case "content", "terminal":
+			c.acts = kind
+		case "terminal":
+			c.acts = kind
+		case "content":
 		default:
 			f.unread.note(f, fr, fr.Kind+" content "+kind, block)
 		}
 	}
+
+	// A call that only reads has neither, so its kind does not say what it did.
+	if c.acts != "" && !c.noted && readingKinds().Has(c.kind) {
+		c.noted = true
+		f.unread.note(f, fr, fr.Kind+" "+c.kind+" with "+c.acts, n)
+	}
+}
+
+// readingKinds are the kinds of calls that change no file.
+func readingKinds() event.Words {
+	return event.NewWords("read", "", "search", "", "think", "", "fetch", "")
 }
 
 // address notes the URL that a call is given.
@@ -250,7 +275,7 @@ func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 	}
 
 	c.server = cmp.Or(c.server, server)
-	c.announced = true
+	c.announced, c.told = true, true
 	kind := "tool.requested"
 	if c.server != "" {
 		kind = "agent.mcp_tool_use"
@@ -273,6 +298,7 @@ func callStatuses() event.Words {
 // close ends a call.
 func (c *frameCall) close(f *Translator, fr *frame, status string) {
 	u := fr.update
+	c.told = true
 	executor, server := fr.executor(u)
 	if executor == "mcp_server" {
 		server = cmp.Or(server, c.server)

@@ -15,7 +15,7 @@ func translateChildCall(f *Translator, fr *frame) {
 	c.name = cmp.Or(c.name, fr.str(u, "toolName"), "unknown")
 	c.kind = cmp.Or(fr.Text(Own(u, "annotations"), "kind"), c.kind)
 	c.address(fr, u)
-	c.announced = true
+	c.announced, c.told = true, true
 	f.emit(fr, "tool.requested", members{
 		"tool_call_id": c.id, "name": c.name, "kind": c.kind, "input": Own(u, "rawInput"), "run_id": fr.str(u, "runId"),
 		"mutation_scope": scopeOf(fr.str(u, "requestedSideEffectLevel")), "policy_ref": fr.policyRef(u),
@@ -29,6 +29,7 @@ func translateChildResult(f *Translator, fr *frame) {
 	if !c.announced {
 		translateChildCall(f, fr)
 	}
+	c.contents(f, fr, u)
 	switch status := fr.str(u, "status"); status {
 	case "completed", "failed":
 		c.hear(u)
@@ -69,23 +70,20 @@ func scopeOf(level string) string {
 func translateComposition(f *Translator, fr *frame) {
 	f.emit(fr, "agent.message", members{"form": "composition", "content_sha256": event.HashOf(fr.update).String()})
 
-	// Its artifacts are results of the task, where they are named.
-	for _, n := range elementsOf(Own(fr.update, "artifacts")) {
-		id := cmp.Or(fr.Text(n, "artifactId"), fr.Text(n, "artifact_id"), fr.Text(n, "id"))
+	// Its artifacts are results of the task if they have IDs.
+	artifacts := Own(fr.update, "artifacts")
+	if !event.Absent(artifacts) && artifacts.Kind() != canon.KindArray {
+		f.unread.note(f, fr, fr.Kind+" artifacts", artifacts)
+	}
+	for _, n := range artifacts.Elements() {
+		id := ""
+		if n.Kind() == canon.KindObject {
+			id = cmp.Or(fr.Text(n, "artifactId"), fr.Text(n, "artifact_id"), fr.Text(n, "id"))
+		}
 		if id == "" {
 			f.unread.note(f, fr, fr.Kind+" artifacts", n)
 			continue
 		}
 		made(f, fr, id, n)
 	}
-}
-
-// elementsOf are the objects of a list.
-func elementsOf(list canon.Node) (all []canon.Node) {
-	for _, n := range list.Elements() {
-		if n.Kind() == canon.KindObject {
-			all = append(all, n)
-		}
-	}
-	return all
 }

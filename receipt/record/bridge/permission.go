@@ -75,9 +75,11 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 	p := members{"approval_id": id, "tool_call_id": callID, "actor": fr.str(a.result, "reviewer")}
 	decision := a.decide(f.outcomes)
 	if decision == event.Approved {
+		c := f.calls.named(fr, callID)
+		c.approved = true
 		args := a.result.Member("args")
 		if p["args"] = args; !event.Absent(args) { // what was previewed is not what is done
-			clear(f.calls.named(fr, callID).previews)
+			clear(c.previews)
 		}
 		f.emit(fr, "tool.approved", p)
 		return

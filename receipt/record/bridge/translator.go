@@ -127,6 +127,9 @@ func (f *Translator) Line(index int, root canon.Node) error {
 	if !IsLine(root) {
 		return e.Fail(event.CodeTwoFormats, root, "expected a line of a log of frames, found an event")
 	}
+	if !root.Member("event").IsZero() && (!root.Member("frame").IsZero() || !root.Member("jsonrpc").IsZero()) {
+		return e.Fail(event.CodeMalformed, root.Member("event"), "expected a frame or an event, found both")
+	}
 	if !root.Member("jsonrpc").IsZero() {
 		return f.add(f.at, SenderUnknown, root)
 	}
@@ -201,6 +204,7 @@ func (f *Translator) last(fr *frame) {
 	}
 
 	// Nothing is told after the end, so what waits is told now.
+	f.calls.unstated(f, fr)
 	f.unread.tell(f, fr)
 	f.held.release(f, fr, f.held.all())
 	for _, c := range f.calls.order {
@@ -324,6 +328,7 @@ func (f *Translator) request(fr *frame) {
 		f.unread.note(f, fr, key, fr.Root)
 	case k.translate == nil:
 		f.counts.Silent++
+		f.calls.mention(f, fr)
 	default:
 		f.session.live = f.session.live || !fr.update.IsZero() && !f.session.loading
 		if fr.Err == nil {
