@@ -243,7 +243,7 @@ func TestEffects(t *testing.T) {
 		"span.completed " + `{"kind":"fs","path":"new","from":"old","operation":"rename"}`:                                                {"delete old, create new", ""},
 		"span.completed " + `{"kind":"fs","path":"/home/u/garden/src/../a"}`:                                                              {"modify a", ""},
 		"span.completed " + `{"kind":"fs","path":"/home/u/garden-shed/a"}`:                                                                {"modify (outside 1: below home)", ""},
-		"span.completed " + `{"kind":"fs","path":"../a"}`:                                                                                 {"modify (outside 1: elsewhere)", ""},
+		"span.completed " + `{"kind":"fs","path":"../a"}`:                                                                                 {"modify (outside 1: below home)", ""},
 		"span.completed " + `{"kind":"fs","path":"C:\\a"}`:                                                                                {"modify (outside 1: elsewhere)", ""},
 		"agent.mcp_tool_use " + `{"tool_call_id":"c","name":"n","server":"s","url":"https://mcp.example/v1"}`:                             {"", "mcp.example n"},
 		"agent.tool_result " + tool + "\ntool.completed " + tool:                                                                          {"create b", "h.example n"},

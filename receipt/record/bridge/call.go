@@ -41,8 +41,6 @@ type calls struct {
 	order  []*frameCall // in which they came
 	root   string       // of the workspace
 	budget *event.Budget
-
-	mentioned map[string]string // calls that frames without an event name: the type of the first
 }
 
 // named returns the call of an id.

@@ -8,6 +8,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
+// mentions are the calls that frames without an event name.
+type mentions struct {
+	kinds map[string]string // of each call, the type of the first frame
+}
+
 // callIDs are the members that contain the ID of a call, and callLists are the members that
 // contain several IDs, or objects with IDs.
 func callIDs() []string { return []string{"toolCallId", "tool_call_id", "callId", "call_id"} }
@@ -16,16 +21,16 @@ func callLists() []string {
 	return []string{"toolCallIds", "tool_call_ids", "callIds", "call_ids", "toolCalls", "tool_calls", "calls"}
 }
 
-// mention notes the calls that a frame without an event names.
-func (s *calls) mention(f *Translator, fr *frame) {
+// add notes the calls that a frame without an event names.
+func (m *mentions) add(f *Translator, fr *frame) {
 	n := fr.about()
 	if id := Own(n, callIDs()...); !id.IsZero() {
-		s.name(f, fr, id)
+		m.name(f, fr, id)
 	}
 	for _, name := range callLists() {
 		list := Own(n, name)
 		for _, e := range list.Elements() {
-			s.name(f, fr, e)
+			m.name(f, fr, e)
 		}
 		if !list.IsZero() && list.Kind() != canon.KindArray && list.Kind() != canon.KindNumber {
 			f.unread.note(f, fr, fr.Kind+" "+name, list)
@@ -34,7 +39,7 @@ func (s *calls) mention(f *Translator, fr *frame) {
 }
 
 // name notes one call, given by its ID or by an object that contains the ID.
-func (s *calls) name(f *Translator, fr *frame, n canon.Node) {
+func (m *mentions) name(f *Translator, fr *frame, n canon.Node) {
 	if n.Kind() == canon.KindObject {
 		n = Own(n, append(callIDs(), "id")...)
 	}
@@ -44,27 +49,27 @@ func (s *calls) name(f *Translator, fr *frame, n canon.Node) {
 	}
 
 	id := string(n.Text())
-	if _, again := s.mentioned[id]; again {
+	if _, again := m.kinds[id]; again {
 		return
 	}
-	if s.mentioned == nil {
-		s.mentioned = map[string]string{}
+	if m.kinds == nil {
+		m.kinds = map[string]string{}
 	}
-	s.mentioned[id] = fr.Kind
-	s.budget.Charge(&fr.Event, fr.params, len(id)+event.TextCost)
+	m.kinds[id] = fr.Kind
+	f.budget.Charge(&fr.Event, fr.params, len(id)+event.TextCost)
 }
 
 // unstated notes the calls that were approved, or that a frame mentions, and that no frame
 // states: each may have been made.
-func (s *calls) unstated(f *Translator, fr *frame) {
-	for _, c := range s.order {
+func (m *mentions) unstated(f *Translator, fr *frame) {
+	for _, c := range f.calls.order {
 		if c.approved && !c.told {
 			f.unread.note(f, fr, "approved call without an update", fr.Root)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.mentioned)) {
-		if c := s.byID[id]; c == nil {
-			f.unread.note(f, fr, s.mentioned[id]+" of a call without an update", fr.Root)
+	for _, id := range slices.Sorted(maps.Keys(m.kinds)) {
+		if f.calls.byID[id] == nil {
+			f.unread.note(f, fr, m.kinds[id]+" of a call without an update", fr.Root)
 		}
 	}
 }

@@ -18,7 +18,7 @@ A line of a log of frames is one of
     {"at": "2026-04-25T19:17:04Z", "event": "span.completed", "payload": {…}}
 
 The second passed when the line before it did. The third is for what no frame tells, such
-as what a model cost. Members of the runtime's own are read under `+"`_meta.harn`"+`, else where
+as what a model cost. A line with both a frame and an event is refused. Members of the runtime's own are read under `+"`_meta.harn`"+`, else where
 older dialects had them.
 
 [examples/agents/bridge](../examples/agents/bridge) is an end of a bridge that writes such a log:
@@ -36,7 +36,9 @@ by any of them.
 
 A frame without an event, below, is known to be harmless. A frame of a type that the table does not
 have, or a block of the content of a call that is not `+"`content`, `diff`, or `terminal`"+`, may state an
-action. Such frames are recorded together, by type, before the end of the task.
+action. The same applies to a call whose kind only reads and whose content has a diff or a terminal, to
+an approved call that no other frame states, and to a call that only a frame without an event names.
+Such frames are recorded together, by type, before the end of the task.
 
 | frame | event | rule |
 |---|---|---|

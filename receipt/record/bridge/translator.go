@@ -54,6 +54,7 @@ type Translator struct {
 	session   session
 	requests  requests
 	calls     calls
+	mentions  mentions
 	questions questions
 	held      holding            // answers that the runtime did not take or refuse yet
 	workers   map[string]*worker // by their ids
@@ -204,7 +205,7 @@ func (f *Translator) last(fr *frame) {
 	}
 
 	// Nothing is told after the end, so what waits is told now.
-	f.calls.unstated(f, fr)
+	f.mentions.unstated(f, fr)
 	f.unread.tell(f, fr)
 	f.held.release(f, fr, f.held.all())
 	for _, c := range f.calls.order {
@@ -328,7 +329,7 @@ func (f *Translator) request(fr *frame) {
 		f.unread.note(f, fr, key, fr.Root)
 	case k.translate == nil:
 		f.counts.Silent++
-		f.calls.mention(f, fr)
+		f.mentions.add(f, fr)
 	default:
 		f.session.live = f.session.live || !fr.update.IsZero() && !f.session.loading
 		if fr.Err == nil {

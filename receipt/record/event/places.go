@@ -11,6 +11,7 @@ const Outside = "(outside the workspace)"
 // InWorkspace returns a path relative to the workspace, with slashes. A backslash
 // separates names, too, when it is judged where a path leads.
 func InWorkspace(root, p string) (string, bool) {
+	root, p = trimmed(cleaned(root)), cleaned(p)
 	if drive(root) && drive(p) && p[0]^root[0] == 0x20 { // the case of a drive's letter means nothing
 		p = root[:1] + p[1:]
 	}

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"encoding/hex"
 	"path"
 	"strconv"
 	"strings"
@@ -65,6 +66,9 @@ func (w *Workspace) Place(p string) (string, bool) {
 // Label returns the label of a path outside the workspace: its class and a number, which is
 // the same for all spellings of the same path.
 func (w *Workspace) Label(p string) string {
+	if !absolute(p) && !strings.HasPrefix(p, "~") && ofURL(p) == p && absolute(w.roots[0]) {
+		p = w.roots[0] + "/" + p
+	}
 	p = cleaned(p)
 	if w.seen[p] == "" {
 		w.seen[p] = "(outside " + strconv.Itoa(len(w.seen)+1) + ": " + classOf(p) + ")"
@@ -136,9 +140,10 @@ func isBroad(dir string) bool {
 	return parent == "/home" || parent == "/users"
 }
 
-// cleaned returns an absolute path without redundant parts (see [path.Clean]), and other paths
-// unchanged.
+// cleaned returns an absolute path, or that of a file URL, without redundant parts (see
+// [path.Clean]), and other paths unchanged.
 func cleaned(p string) string {
+	p = ofURL(p)
 	switch {
 	case drive(p) && len(p) > 2 && (p[2] == '/' || p[2] == '\\'):
 		return p[:2] + path.Clean(slashes(p[2:]))
@@ -146,6 +151,51 @@ func cleaned(p string) string {
 		return path.Clean(p)
 	}
 	return p
+}
+
+// ofURL returns the path of a file URL of this machine (RFC 8089, section 2), and other paths
+// unchanged.
+func ofURL(p string) string {
+	if len(p) < len("file:") || !strings.EqualFold(p[:len("file:")], "file:") {
+		return p
+	}
+	at := p[len("file:"):]
+	if rest, ok := strings.CutPrefix(at, "//"); ok {
+		host, _, _ := strings.Cut(rest, "/")
+		if host != "" && !strings.EqualFold(host, "localhost") {
+			return p
+		}
+		at = rest[len(host):]
+	}
+	at, ok := unescaped(at)
+	if !ok || !strings.HasPrefix(at, "/") {
+		return p
+	}
+	if drive(at[1:]) {
+		return at[1:]
+	}
+	return at
+}
+
+// unescaped decodes the percent-encoding of a path (RFC 3986, section 2.1).
+func unescaped(p string) (string, bool) {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(p, "%")
+		b.WriteString(before)
+		if !found {
+			return b.String(), true
+		}
+		if len(after) < 2 {
+			return "", false
+		}
+		c, err := hex.DecodeString(after[:2])
+		if err != nil || c[0] == 0 {
+			return "", false
+		}
+		b.WriteByte(c[0])
+		p = after[2:]
+	}
 }
 
 func absolute(p string) bool {

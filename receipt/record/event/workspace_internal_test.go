@@ -35,7 +35,10 @@ func TestWorkspace(t *testing.T) {
 // TestWorkspaceSpellings verifies that a root with redundant parts is the directory that it names.
 func TestWorkspaceSpellings(t *testing.T) {
 	for _, root := range []string{"/w", "/w/", "/w/./", "/x/../w", "//w"} {
-		for _, p := range []string{"/w/a", "/w/../w/a", "/tmp/../w/a", "/w//a", "a"} {
+		for _, p := range []string{"/w/a", "/w/../w/a", "/tmp/../w/a", "/w//a", "a", "./a", "b/../a", "file:///w/a", "file:/w/a", "FILE://localhost/w/./%61"} {
+			if got, ok := InWorkspace(root, p); !ok || got != "a" {
+				t.Errorf("%s in %s: %q, %v", p, root, got, ok)
+			}
 			if got, ok := NewWorkspace(root).Place(p); !ok || got != "a" {
 				t.Errorf("%s in %s: %q, %v", p, root, got, ok)
 			}
@@ -64,6 +67,12 @@ func TestLabels(t *testing.T) {
 		{"/srv//a", "(outside 6: elsewhere)"},
 		{"/srv/x/../a", "(outside 6: elsewhere)"},
 		{`C:\Users\me\.\a`, "(outside 7: below home)"},
+		{"file:///srv/a", "(outside 6: elsewhere)"},
+		{"file:///C:/Users/me/a", "(outside 7: below home)"},
+		{"/etc/hosts", "(outside 10: system)"},
+		{"/a", "(outside 12: elsewhere)"},
+		{"x/../../a", "(outside 12: elsewhere)"},
+		{"file://host/srv/a", "(outside 14: elsewhere)"},
 	} {
 		if got := w.Label(x.p); got != x.want {
 			t.Errorf("%d: %q: %s, want %s", i, x.p, got, x.want)
