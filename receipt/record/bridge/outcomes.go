@@ -58,19 +58,6 @@ func newAnswer(response, options canon.Node) *answer {
 	return &answer{response, result, result.Member("outcome"), options}
 }
 
-// Decide reads the answer to a request for permission, as a recording does, for whoever
-// has to act on it: decision is approved, denied or canceled, and args take the place of
-// the arguments when they are there. response is the whole JSON-RPC response, the zero
-// Node when none came; options are those of the request. Whatever fits no form that
-// approves is none.
-func Decide(response, options canon.Node) (decision string, args canon.Node) {
-	a := newAnswer(response, options)
-	if decision = a.decide(outcomes()); decision == event.Approved {
-		args = a.result.Member("args")
-	}
-	return decision, args
-}
-
 // decide returns the decision of the first form that fits, else denied.
 func (a *answer) decide(table []outcome) string {
 	for _, o := range table {

@@ -21,18 +21,13 @@ The second passed when the line before it did. The third is for what no frame te
 as what a model cost. A line with both a frame and an event is refused. Members of the runtime's own are read under `+"`_meta.harn`"+`, else where
 older dialects had them.
 
-[examples/agents/bridge](../examples/agents/bridge) is an end of a bridge that writes such a log:
-a frame is there before anything is done about it, in the order in which they passed. A
-line that is no JSON-RPC message, or that only the other side may say, is refused and is in
-no log: nobody acted on it. The same is done with a request whose id an open one has, so
-that no answer could be either's, and with a message for which a line of a log has no room. An
-answer that comes after nobody waits for it is in the log: it was given. Whether a call may
-be made is read by the table below, which a recording reads, too. A tool of the host that
-updates tell of as well is one call, when `+"`builtin_call`"+` has the call's id as
-`+"`_meta.harn.toolCallId`"+`. What users say is heard before the next tool
-is called (`+"`interrupt_immediate`, `interrupt`"+`), after a step (`+"`finish_step`, `steer`"+`,
-`+"`after_current_operation`"+`), or else when the work is done; a daemon that waits is woken
-by any of them.
+A program that writes such a log writes each frame before it acts on it, in the order in which
+the frames passed. It refuses a line that is not a JSON-RPC message, a message that only the other
+side may send, a request whose id an open request has, and a message that does not fit into a line
+of a log, and writes none of these. It does write an answer that comes after the request was given
+up. It makes a call only if the table of answers below reads the answer as an approval, as a
+recording does. If updates report a call of a host's tool, too, both are one call when
+`+"`builtin_call`"+` has the call's id as `+"`_meta.harn.toolCallId`"+`.
 
 A frame without an event, below, is known to be harmless. A frame of a type that the table does not
 have, or a block of the content of a call that is not `+"`content`, `diff`, or `terminal`"+`, may state an
