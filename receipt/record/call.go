@@ -166,3 +166,14 @@ func (c *call) sendsNothing() bool {
 	}
 	return false
 }
+
+// end adds an end of the call. An end with a stated status replaces one without, and does
+// not contradict it.
+func (c *call) end(outcome string, stated bool) {
+	c.outcomes = c.outcomes || stated && c.judged && c.outcome != outcome
+	if c.outcome == "" || stated && (!c.judged || c.outcome == "succeeded") {
+		c.outcome = outcome
+	}
+	c.judged = c.judged || stated
+	c.unknown = !c.judged
+}

@@ -146,16 +146,8 @@ func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 		outcome = "canceled"
 	}
 
-	// An end that tells how comes before one that does not, and does not differ from it.
-	told := outcome != "succeeded" || e.Text(e.Payload, "status") != unreported
 	c.byRuntime = c.byRuntime || byRuntime
-	c.outcomes = c.outcomes || told && c.judged && c.outcome != outcome
-	if c.outcome == "" || told && (!c.judged || c.outcome == "succeeded") {
-		c.outcome = outcome
-	}
-	c.judged = c.judged || told
-	c.unknown = !c.judged
-
+	c.end(outcome, outcome != "succeeded" || e.Text(e.Payload, "status") != unreported)
 	return c
 }
 

@@ -119,6 +119,21 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	for i, name := range partNames() {
 		s.count(r, e, &c.parts[i], &s.parts[i], e.OptionalCount(p, name), ofModel)
 	}
+	s.lower(e, c)
+	if amount == nil {
+		c.free, s.free = c.free || ofModel, s.free || ofModel
+		return
+	}
+
+	// Amounts in two currencies have no sum.
+	s.pay(e, currency)
+	c.priced, s.priced = true, true
+	c.amount.add(amount)
+	s.total.add(amount)
+}
+
+// lower notes which token counts the span states as lower bounds.
+func (s *costs) lower(e *event.Event, c *cost) {
 	for _, n := range e.Payload.Member("at_least").Elements() {
 		switch name := n.String(); name {
 		case "input_tokens":
@@ -131,16 +146,6 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 			}
 		}
 	}
-	if amount == nil {
-		c.free, s.free = c.free || ofModel, s.free || ofModel
-		return
-	}
-
-	// Amounts in two currencies have no sum.
-	s.pay(e, currency)
-	c.priced, s.priced = true, true
-	c.amount.add(amount)
-	s.total.add(amount)
 }
 
 // doubt notes what a span cost that ends for a second time: one of its ends may not be
@@ -230,71 +235,96 @@ func (a *account) share() *money {
 	return own
 }
 
-// cost joins both sources: neither takes anything away from what the other tells.
+// cost returns the cost of the task from the spans and the account. Neither source reduces
+// what the other states.
 func (s *costs) cost(r *run, t *telling) receipt.Cost {
-	c := receipt.Cost{Currency: cmp.Or(s.currency, dollars), ProviderBreakdown: []receipt.ProviderCost{}}
 	overlap := s.wholes.overlap()
-	s.input.doubtful, s.output.doubtful = s.input.doubtful || overlap, s.output.doubtful || overlap
-	for i, p := range s.Order {
-		p.doubtful = p.doubtful || p.whole && overlap
-		at := indexed("/cost/provider_breakdown", i)
-		c.ProviderBreakdown = append(c.ProviderBreakdown, p.entry(t, at))
-		if r.sourced.estimated && p.priced {
-			t.estimate(at + "/amount")
-		}
-	}
+	c := receipt.Cost{Currency: cmp.Or(s.currency, dollars), ProviderBreakdown: s.breakdown(r, t, overlap)}
 
-	// Where spans may lie in one another, the sum may be too large.
+	// If spans may contain one another, the sum may be too large.
 	total, share := s.total, s.account.share()
-	if (s.doubtful || s.wholes.overlap()) && (share == nil || share.Cmp(&total.Int) < 0) {
+	if (s.doubtful || overlap) && (share == nil || share.Cmp(&total.Int) < 0) {
 		s.atMost(t)
 	}
 	if s.doubtful {
 		t.contradicts("/cost/total", spanEndedTwice)
 	}
 
-	// The larger of both counts: calls of a model may have told no cost.
 	if share != nil {
-		if s.priced && !share.agrees(&total) {
-			t.contradicts("/cost/total", costsDiffer)
+		total = s.reconcile(t, &c, share)
+	}
+	c.Total = total.float()
+	s.bound(r, t, share != nil)
+	return c
+}
+
+// breakdown returns one entry per model. If spans overlap, amounts and tokens of complete
+// turns, agents, and tasks may be counted twice.
+func (s *costs) breakdown(r *run, t *telling, overlap bool) []receipt.ProviderCost {
+	s.input.doubtful, s.output.doubtful = s.input.doubtful || overlap, s.output.doubtful || overlap
+
+	entries := []receipt.ProviderCost{}
+	for i, p := range s.Order {
+		p.doubtful = p.doubtful || p.whole && overlap
+		at := indexed("/cost/provider_breakdown", i)
+		entries = append(entries, p.entry(t, at))
+		if r.sourced.estimated && p.priced {
+			t.estimate(at + "/amount")
 		}
-		if s.account.shrank {
-			t.contradicts("/cost/total", costShrank)
-		}
-		if s.account.earlier && s.account.before == nil {
-			s.atMost(t)
-		}
-		if rest := new(money); share.agrees(&total) && s.priced {
-			total = *share // who adds up doubles is off by less than it tells
-		} else if share.Cmp(&total.Int) > 0 {
-			rest.Sub(&share.Int, &total.Int)
-			total = *share
-			at := indexed("/cost/provider_breakdown", len(c.ProviderBreakdown))
-			t.untold(at + "/provider")
-			c.ProviderBreakdown = append(c.ProviderBreakdown, receipt.ProviderCost{Provider: "unknown", Amount: rest.float()})
-		}
+	}
+	return entries
+}
+
+// reconcile returns the larger of the sum of the spans and the task's share of the account,
+// because spans of models may state no cost. An entry of an unknown provider has the
+// difference.
+func (s *costs) reconcile(t *telling, c *receipt.Cost, share *money) money {
+	agree := share.agrees(&s.total)
+	if s.priced && !agree {
+		t.contradicts("/cost/total", costsDiffer)
+	}
+	if s.account.shrank {
+		t.contradicts("/cost/total", costShrank)
+	}
+	if s.account.earlier && s.account.before == nil {
+		s.atMost(t)
 	}
 
-	// Where a part is not told, the sum may be too small.
-	c.Total = total.float()
-	if r.sourced.estimated && (share != nil || s.priced) {
-		t.estimate("/cost/total")
+	switch {
+	case agree && s.priced:
+		return *share // amounts that were added as binary numbers differ in the last digits
+	case share.Cmp(&s.total.Int) <= 0:
+		return s.total
+	}
+
+	rest := new(money)
+	rest.Sub(&share.Int, &s.total.Int)
+	t.untold(indexed("/cost/provider_breakdown", len(c.ProviderBreakdown)) + "/provider")
+	c.ProviderBreakdown = append(c.ProviderBreakdown, receipt.ProviderCost{Provider: "unknown", Amount: rest.float()})
+	return *share
+}
+
+// bound notes whether the total is an estimate, unreported, or a lower bound.
+func (s *costs) bound(r *run, t *telling, accounted bool) {
+	note := func(mark func(at string)) {
+		mark("/cost/total")
 		if s.currency == dollars {
-			t.estimate("/autonomy_budget/consumed/usd")
+			mark("/autonomy_budget/consumed/usd")
 		}
 	}
+	if r.sourced.estimated && (accounted || s.priced) {
+		note(t.estimate)
+	}
+
+	// A replay calls no model unless its log records a call.
+	modelCalled := r.spans.of(spanModel)
 	switch {
-	case share != nil || r.replay.is && !s.priced && !s.free && !r.spans.of(spanModel): // a replay calls no model unless it says so
+	case accounted || r.replay.is && !s.priced && !s.free && !modelCalled:
 	case !s.priced:
 		t.untold("/cost/total")
-	case s.free || r.models.told == 0 || r.spans.of(spanModel):
-		t.floor("/cost/total")
-		if s.currency == dollars {
-			t.floor("/autonomy_budget/consumed/usd")
-		}
+	case s.free || r.models.told == 0 || modelCalled:
+		note(t.floor)
 	}
-
-	return c
 }
 
 // atMost notes that the total may have more than the task cost.
