@@ -83,13 +83,7 @@ func rank(c Check) int {
 // another receipt's, and so decides only when none fits.
 func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	if len(v.evidence.proofs) == 0 {
-		if v.evidence.outside != "" {
-			return v.evidence.uncompared()
-		}
-		if v.policy.Checkpoint.asked() {
-			return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
-		}
-		return Check{Step: StepBatch, Status: StatusNotApplicable}
+		return v.unproven()
 	}
 
 	// Every proof is tried: which receipt it is for, only its path says.
@@ -134,7 +128,23 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 			quoted(excerpt([]byte(elsewhere.claims.Origin))), elsewhere.claims.Size)}
 	}
 
-	// None fits. A checkpoint that is false refutes before a path that leads elsewhere.
+	return v.weighUnfitting(faulty, leaf)
+}
+
+// unproven returns the check of a receipt for which no proof was given.
+func (v *Verifier) unproven() Check {
+	if v.evidence.outside != "" {
+		return v.evidence.uncompared()
+	}
+	if v.policy.Checkpoint.asked() {
+		return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
+	}
+	return Check{Step: StepBatch, Status: StatusNotApplicable}
+}
+
+// weighUnfitting returns the check of a receipt that none of the proofs fits. An invalid
+// checkpoint refutes before a path that leads elsewhere does.
+func (v *Verifier) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
 	v.watched.seeAll(pieceProof)
 	if faulty != nil {
 		return checkpointFault(faulty)

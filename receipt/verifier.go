@@ -195,31 +195,31 @@ func (v *Verifier) shown(rep *Report) bool {
 			return false
 		}
 
-		switch c.Step {
-		case StepParse, StepSchema, StepHash:
-			if c.Status != StatusPassed {
-				return false
-			}
-		case StepSignatures:
-			if c.Status != StatusPassed && !v.policy.IntegrityOnly {
-				return false
-			}
-		case StepBatch: // any other reason is that evidence or the policy asks for more
-			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != codeBatchNotChecked) {
-				return false
-			}
-		case StepRedactions: // any other reason is that the disclosures do not suffice
-			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != codeRedactionsNotChecked) {
-				return false
-			}
-		case StepLink: // any other reason is that nobody can tell whether it holds
-			if c.Status == StatusNotChecked && (v.policy.Strict || c.Code != CodeLinkNotChecked) {
-				return false
-			}
+		if !v.suffices(c) {
+			return false
 		}
 	}
 
 	return true
+}
+
+// suffices reports whether a check allows a receipt to be verified. A step for which no
+// evidence was given may be left unchecked unless the policy is strict. A step may not be
+// left unchecked for another reason.
+func (v *Verifier) suffices(c Check) bool {
+	allowed := codeBatchNotChecked
+	switch c.Step {
+	case StepParse, StepSchema, StepHash:
+		return c.Status == StatusPassed
+	case StepSignatures:
+		return c.Status == StatusPassed || v.policy.IntegrityOnly
+	case StepBatch:
+	case StepRedactions:
+		allowed = codeRedactionsNotChecked
+	case StepLink:
+		allowed = CodeLinkNotChecked
+	}
+	return c.Status != StatusNotChecked || c.Code == allowed && !v.policy.Strict
 }
 
 // skipUnreached lists the steps that an early end left out.
