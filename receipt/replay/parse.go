@@ -200,14 +200,12 @@ func (p *parser) fits(at string, key Key, o *Override) {
 		p.fail(at+".kind", "expected a kind that a key of %s: can have, found %s", key.Prefix, o.Kind)
 	}
 	switch {
+	case o.Secret():
+		p.fitsSecret(at, o)
 	case o.value != nil && o.ArtifactID != "":
 		p.fail(at+".artifact_id", "expected it or a value, found both")
-	case o.value == nil && o.ArtifactID == "" && !o.Secret():
+	case o.value == nil && o.ArtifactID == "":
 		p.fail(at+".value", "expected it, or an artifact_id")
-	case o.Secret() && !o.Stated.IsZero():
-		p.fail(at+".sha256", "expected none: a digest of a secret lets it be guessed")
-	case o.Secret() && o.Visibility != ReceiptOnly:
-		p.fail(at+".visibility", "expected receipt_only for a secret")
 	case (o.Kind == EventPayload || o.Kind == CheckpointValue) && o.EventID == "":
 		p.fail(at+".event_id", "expected it: the kind %s has no other name", o.Kind)
 	case o.Kind == EventPayload && o.value != nil && o.value[0] != '{':
@@ -219,6 +217,19 @@ func (p *parser) fits(at string, key Key, o *Override) {
 		if _, ok := timeIn(o.value); !ok {
 			p.fail(at+".value", "expected an RFC 3339 date-time, in the request itself")
 		}
+	}
+}
+
+// fitsSecret checks the members of an override of a secret: nothing that it states may
+// reveal the secret.
+func (p *parser) fitsSecret(at string, o *Override) {
+	switch {
+	case o.value != nil && o.ArtifactID != "":
+		p.fail(at+".artifact_id", "expected it or a value, found both")
+	case !o.Stated.IsZero():
+		p.fail(at+".sha256", "expected none: a digest of a secret lets it be guessed")
+	case o.Visibility != ReceiptOnly:
+		p.fail(at+".visibility", "expected receipt_only for a secret")
 	}
 }
 
