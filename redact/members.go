@@ -136,40 +136,54 @@ func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token stri
 			return ruleOf(secretDetector), true
 		}
 	case f.node.Kind() != canon.KindString || isDigest(f.node.Text()):
-	// A member is judged by its own name, by that of the collection around it, and as the
-	// value of a pair.
 	case f.index < 0:
-		if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
-			return rule, true
-		}
-		if rule, ok := p.collected(w.stack[len(w.stack)-2].name.Text(), f); ok {
-			return rule, true
-		}
-		if around, ok := pairOf(around); ok && around.value == token {
-			if around.weak {
-				return p.assigned(around.name, f.node.Text(), false)
-			}
-			return p.pairRule(around.name, f.node, w.listName(3))
-		}
-	case f.index >= 0 && isCollection(w.listName(2)):
+		return p.namedRule(w, around, f, token)
+	case isCollection(w.listName(2)):
 		return p.collected(w.stack[len(w.stack)-2].name.Text(), f)
-	// The second of two strings may be the value of the first, as in a list of headers.
 	case f.index%2 == 1 && f.prior.Kind() == canon.KindString:
-		switch list := w.listName(2); {
-		case around.Len() == 2 && !isHeaders(list):
-			if isHeaders(w.listName(3)) {
-				return p.pairRule(f.prior.Text(), f.node, w.listName(3))
-			}
-			if name := foldName(f.prior.String()); strings.HasSuffix(name, "cookie") || strings.HasSuffix(name, "authorization") {
-				return p.pairRule(f.prior.Text(), f.node, "headers")
-			}
-			return p.assigned(f.prior.Text(), f.node.Text(), false)
-		case isHeaders(list):
-			return p.pairRule(f.prior.Text(), f.node, list)
-		}
+		return p.secondRule(w, around, f)
 	}
 
 	return "", false
+}
+
+// namedRule returns the rule that withholds a member of an object for its own name, for the
+// name of the collection around it, or as the value of a pair.
+func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
+	if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
+		return rule, true
+	}
+	if rule, ok := p.collected(w.stack[len(w.stack)-2].name.Text(), f); ok {
+		return rule, true
+	}
+
+	pair, ok := pairOf(around)
+	switch {
+	case !ok || pair.value != token:
+		return "", false
+	case pair.weak:
+		return p.assigned(pair.name, f.node.Text(), false)
+	}
+	return p.pairRule(pair.name, f.node, w.listName(3))
+}
+
+// secondRule returns the rule that withholds the second of two strings in an array, which
+// may be the value of the first, as in a list of headers.
+func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule string, ok bool) {
+	list := w.listName(2)
+	switch {
+	case isHeaders(list):
+		return p.pairRule(f.prior.Text(), f.node, list)
+	case around.Len() != 2:
+		return "", false
+	case isHeaders(w.listName(3)):
+		return p.pairRule(f.prior.Text(), f.node, w.listName(3))
+	}
+
+	if name := foldName(f.prior.String()); strings.HasSuffix(name, "cookie") || strings.HasSuffix(name, "authorization") {
+		return p.pairRule(f.prior.Text(), f.node, "headers")
+	}
+	return p.assigned(f.prior.Text(), f.node.Text(), false)
 }
 
 // isCollection reports whether the members and elements of what has this folded

@@ -14,19 +14,8 @@ type size struct {
 // measure returns how many bytes a pattern can match.
 func measure(re *syntax.Regexp) size {
 	switch re.Op {
-	// Cases of one letter may differ in their bytes: the Kelvin sign has three, k one.
 	case syntax.OpLiteral:
-		var s size
-		for _, r := range re.Rune {
-			one := runeSize(r, r)
-			if re.Flags&syntax.FoldCase != 0 {
-				for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-					one = one.or(runeSize(other, other))
-				}
-			}
-			s = s.then(one)
-		}
-		return s
+		return measureLiteral(re)
 
 	case syntax.OpCharClass:
 		if len(re.Rune) == 0 {
@@ -74,6 +63,21 @@ func measure(re *syntax.Regexp) size {
 		return s
 	}
 	return size{} // asserts something
+}
+
+// measureLiteral returns how many bytes a literal can match. If it ignores case, the cases of
+// one letter may differ in length: the Kelvin sign has three bytes, k has one.
+func measureLiteral(re *syntax.Regexp) (s size) {
+	for _, r := range re.Rune {
+		one := runeSize(r, r)
+		if re.Flags&syntax.FoldCase != 0 {
+			for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+				one = one.or(runeSize(other, other))
+			}
+		}
+		s = s.then(one)
+	}
+	return s
 }
 
 func (s size) then(t size) size {
