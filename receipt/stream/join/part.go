@@ -103,80 +103,97 @@ func (d *desk) node(i int) Node {
 // Links judges the receipts that one digest is about, which are all parts that have it as
 // their [Part.Digest]. What is open goes on to the third grouping, and strands are added up.
 func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand) {
-	d, m := newDesk(group), Meeting{}
-	tally := make([]Strand, len(d.streams))
+	d := newDesk(group)
+	k := linking{terms: t, tally: make([]Strand, len(d.streams))}
 	for i, s := range d.streams {
-		tally[i].Stream = s
+		k.tally[i].Stream = s
 	}
 
-	// Who has the digest comes before those that name it.
-	counted := false // the one whose content has it
+	// Receipts that have the digest come before those that name it.
 	for i := range d.parts {
-		p, n := &d.parts[i], d.node(i)
-		s := &tally[n.Stream]
-		switch p.Role {
-		case RoleHas:
-			m.Hurt()
-		case RoleStates:
-			m.State(n)
-			s.Found = s.Found || p.Stated == t.head(p.Stream)
-			if n.Damaged || !counted {
-				s.Count++
-			}
-			if !n.Damaged {
-				counted, s.Intact = true, true
-			}
-			if p.First && n.Damaged {
-				s.Count--
-				done, open = append(done, p.Record), append(open, Part{RoleStray, p.Record})
-			} else if p.First {
-				open = append(open, Part{RoleOrphan, p.Record})
-			}
+		if p := &d.parts[i]; p.Role == RoleHas {
+			k.meeting.Hurt()
+		} else if p.Role == RoleStates {
+			k.state(p, d.node(i))
 		}
 	}
-
 	for i := range d.parts {
-		p := &d.parts[i]
-		if p.Role != RoleNames {
-			continue
-		}
-
-		n := d.node(i)
-		l, s := m.Name(n), &tally[n.Stream]
-		if l.Stray {
-			s.Count--
-			open = append(open, Part{RoleStray, p.Record})
-		}
-		if l.Behind {
-			role := RoleBehind
-			if l.After {
-				role = RoleAfter
-			}
-			open = append(open, Part{role, p.Record})
-		}
-
-		related := Place{}
-		if l.Related != nil {
-			related = l.Related.Place
-		}
-		if l.Mark.Failed() && p.Mark == MarkLinked && !l.Again {
-			s.Failures++
-		}
-		p.settle(l.Mark, related)
-		if l.Orphan {
-			open = append(open, Part{RoleOrphan, p.Record})
-		} else {
-			done = append(done, p.Record)
+		if p := &d.parts[i]; p.Role == RoleNames {
+			k.name(p, d.node(i))
 		}
 	}
 
-	for n := range m.Tails {
-		open = append(open, Part{RoleTail, d.parts[n.Number].Record})
+	for n := range k.meeting.Tails {
+		k.leave(RoleTail, &d.parts[n.Number])
 	}
-	for _, s := range tally {
+	for _, s := range k.tally {
 		if s != (Strand{Stream: s.Stream}) {
 			strands = append(strands, s)
 		}
 	}
-	return done, open, strands
+	return k.done, k.open, strands
+}
+
+// A linking is the state of [Links].
+type linking struct {
+	terms   Terms
+	meeting Meeting
+	counted bool     // an intact receipt that states the digest
+	tally   []Strand // by number of the stream
+	done    []Record
+	open    []Part
+}
+
+func (k *linking) leave(r Role, p *Part) { k.open = append(k.open, Part{r, p.Record}) }
+
+// state adds a receipt that states the digest as its hash.
+func (k *linking) state(p *Part, n Node) {
+	k.meeting.State(n)
+	s := &k.tally[n.Stream]
+	s.Found = s.Found || p.Stated == k.terms.head(p.Stream)
+	if n.Damaged || !k.counted {
+		s.Count++
+	}
+	if !n.Damaged {
+		k.counted, s.Intact = true, true
+	}
+
+	switch {
+	case p.First && n.Damaged:
+		s.Count--
+		k.done = append(k.done, p.Record)
+		k.leave(RoleStray, p)
+	case p.First:
+		k.leave(RoleOrphan, p)
+	}
+}
+
+// name judges a receipt that names the digest as the hash of its predecessor.
+func (k *linking) name(p *Part, n Node) {
+	l, s := k.meeting.Name(n), &k.tally[n.Stream]
+	if l.Stray {
+		s.Count--
+		k.leave(RoleStray, p)
+	}
+	if l.Behind {
+		role := RoleBehind
+		if l.After {
+			role = RoleAfter
+		}
+		k.leave(role, p)
+	}
+
+	related := Place{}
+	if l.Related != nil {
+		related = l.Related.Place
+	}
+	if l.Mark.Failed() && p.Mark == MarkLinked && !l.Again {
+		s.Failures++
+	}
+	p.settle(l.Mark, related)
+	if l.Orphan {
+		k.leave(RoleOrphan, p)
+	} else {
+		k.done = append(k.done, p.Record)
+	}
 }
