@@ -45,19 +45,12 @@ func sessions() []session {
 // others are agents of which only the name is known.
 func others() []session {
 	return []session{
-		{"a session of Cursor", readTelemetry, func(s sketch) bool {
-			return s.among("role", "user", "assistant") && s.at("message", "content").array && !s.has("type") && !s.has("id")
-		}},
-		{"a session of Cline or Roo Code", readTelemetry, func(s sketch) bool {
-			x := s.of()
-			return x.has("ts", "type") && (x.has("say") || x.has("ask")) || x.among("role", "user", "assistant") && x.has("content") && !x.has("type") && !x.has("receipt_id")
-		}},
+		{"a session of Cursor", readTelemetry, isCursor},
+		{"a session of Cline or Roo Code", readTelemetry, isCline},
 		{"a session of Goose", exportGoose, func(s sketch) bool { return s.has("conversation", "working_dir", "accumulated_usage") }},
 		{"a session of Amp", readTelemetry, func(s sketch) bool { return s.has("v") && s.starts("id", "T-") && s.at("messages").array }},
 		{"a session of Droid (Factory)", readTelemetry, func(s sketch) bool { return s.among("type", "session_start") && s.has("owner", "sessionTitle") }},
-		{"a session of Windsurf", readTelemetry, func(s sketch) bool {
-			return s.has("status", "type") && s.at(s.at("type").text).object && !s.has("id") && !s.has("sessionId") && !s.has("session_id")
-		}},
+		{"a session of Windsurf", readTelemetry, isWindsurf},
 		{"a session of Continue", readTelemetry, func(s sketch) bool { return s.has("sessionId", "workspaceDirectory") && s.at("history").array }},
 		{"a session of OpenHands", readTelemetry, func(s sketch) bool { return isOpenHands(s) || isOpenHands(s.of()) }},
 		{"a trajectory of SWE-agent", readTelemetry, func(s sketch) bool { return s.has("trajectory", "history") && s.at("info").has("exit_status") }},
@@ -86,6 +79,19 @@ func isQwen(s sketch) bool {
 
 func isIFlow(s sketch) bool {
 	return s.starts("sessionId", "session-") && s.has("type") && (s.starts("version", "1.0.") || strings.HasPrefix(s.at("message", "id").text, "response-"))
+}
+
+func isCursor(s sketch) bool {
+	return s.among("role", "user", "assistant") && s.at("message", "content").array && !s.has("type") && !s.has("id")
+}
+
+func isCline(s sketch) bool {
+	x := s.of()
+	return x.has("ts", "type") && (x.has("say") || x.has("ask")) || x.among("role", "user", "assistant") && x.has("content") && !x.has("type") && !x.has("receipt_id")
+}
+
+func isWindsurf(s sketch) bool {
+	return s.has("status", "type") && s.at(s.at("type").text).object && !s.has("id") && !s.has("sessionId") && !s.has("session_id")
 }
 
 func isOpenHands(s sketch) bool {

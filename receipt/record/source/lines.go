@@ -108,11 +108,41 @@ func (l *lines) from(line []byte) []byte {
 	return bytes.Join([][]byte{line, more}, []byte("\n"))
 }
 
+// A nesting is the state of a scan for the end of a JSON value.
+type nesting struct {
+	depth           int // of brackets
+	quoted, escaped bool
+}
+
+// scan reads the next part of the value and returns the number of its bytes up to the end of
+// the value, or 0 if the value continues. Brackets in strings are characters (RFC 8259
+// section 7).
+func (n *nesting) scan(part []byte) int {
+	for i, c := range part {
+		switch {
+		case n.escaped:
+			n.escaped = false
+		case n.quoted && c == '\\':
+			n.escaped = true
+		case c == '"':
+			n.quoted = !n.quoted
+		case n.quoted:
+		case c == '{' || c == '[':
+			n.depth++
+		case c == '}' || c == ']':
+			if n.depth--; n.depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return 0
+}
+
 // value returns the next object of a text that is JSON values wherever its lines end: one,
 // several, or an array of them.
 func (l *lines) value() (text []byte, overlong bool, err error) {
 	l.buf = l.buf[:0]
-	depth, quoted, escaped := 0, false, false
+	var n nesting
 	for {
 		part, err := l.chunk()
 		if err != nil && err != io.EOF {
@@ -120,7 +150,7 @@ func (l *lines) value() (text []byte, overlong bool, err error) {
 		}
 
 		from := 0 // where the object begins in this part
-		if depth == 0 {
+		if n.depth == 0 {
 			between := part
 			if from = bytes.IndexByte(part, '{'); from >= 0 {
 				between = part[:from]
@@ -138,30 +168,15 @@ func (l *lines) value() (text []byte, overlong bool, err error) {
 			}
 		}
 
-		// RFC 8259 section 7: brackets within strings are none.
-		for i := from; i < len(part); i++ {
-			switch c := part[i]; {
-			case escaped:
-				escaped = false
-			case quoted && c == '\\':
-				escaped = true
-			case c == '"':
-				quoted = !quoted
-			case quoted:
-			case c == '{' || c == '[':
-				depth++
-			case c == '}' || c == ']':
-				if depth--; depth == 0 {
-					l.count++
-					l.rest = part[i+1:]
-					l.ended = true
-					if overlong {
-						return nil, true, nil
-					}
-					l.buf = append(l.buf, part[from:i+1]...)
-					return l.buf, false, nil
-				}
+		if size := n.scan(part[from:]); size > 0 {
+			l.count++
+			l.rest = part[from+size:]
+			l.ended = true
+			if overlong {
+				return nil, true, nil
 			}
+			l.buf = append(l.buf, part[from:from+size]...)
+			return l.buf, false, nil
 		}
 
 		if overlong = overlong || len(l.buf)+len(part)-from > MaxLine; overlong {
