@@ -151,29 +151,17 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 		return err
 	}
 
-	// Where no flag says it, the first lines of the log do.
+	// Without --frames, the first lines of the log tell its form.
 	form := record.FormUnknown
 	if o.frames {
 		form = record.FormFrames
-	}
-	for _, path := range paths {
-		f := input.KindOfFile(path)
-		if err := declined(path, f); form == record.FormUnknown && err != nil {
-			return err
-		}
-		if form == record.FormUnknown && o.from == "" && !recorded(f.Kind) {
-			return cli.Usage(input.Next(f, path), "%q is not a log that receipts are made of: it is %s", path, f.What)
-		}
+	} else if err := checkKinds(paths, o.from); err != nil {
+		return err
 	}
 
 	progress := e.Progress("recording")
 	defer progress.End()
-	size := int64(0)
-	for _, path := range paths {
-		n, _ := input.SizeOf(path)
-		size += n
-	}
-	progress.Pass(0, size, 0)
+	progress.Pass(0, sizeOf(paths), 0)
 	logs, err := openLogs(ctx, e, paths, progress)
 	defer logs.close()
 	if err != nil {
@@ -203,15 +191,7 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 		o.Withhold = o.withheld.commit
 	}
 	if o.from != "" || len(paths) > 1 || form == record.FormUnknown && logs.ofAgents() {
-		log, err := source.Read(logs.inputs, source.Options{Options: o.Options, From: o.from})
-		if err != nil {
-			return sourceFailure(paths, err)
-		}
-		notes := passedNotes(log.Passed)
-		if o.IssuedAt.IsZero() && log.Passed.Timeless {
-			notes = append(notes, "no line tells a time, so that the draft is dated 1970: --issued-at TIME says when the receipt is issued")
-		}
-		return finishRecorded(e, o, kept, log.Draft, notes)
+		return recordAgent(e, o, paths, logs, kept)
 	}
 	log, err := record.Read(logs.inputs[0], o.Options, form)
 	if err != nil {
@@ -221,6 +201,43 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 		return recordFailure(paths[0], err)
 	}
 	return finishRecorded(e, o, kept, log.Draft, recordNotes(log.Counts))
+}
+
+// checkKinds refuses files that are known not to be logs. If from names the agent, the
+// files may be of an unknown form.
+func checkKinds(paths []string, from string) error {
+	for _, path := range paths {
+		f := input.KindOfFile(path)
+		if err := declined(path, f); err != nil {
+			return err
+		}
+		if from == "" && !recorded(f.Kind) {
+			return cli.Usage(input.Next(f, path), "%q is not a log that receipts are made of: it is %s", path, f.What)
+		}
+	}
+	return nil
+}
+
+// sizeOf returns the number of bytes in files, as far as it is known.
+func sizeOf(paths []string) (size int64) {
+	for _, path := range paths {
+		n, _ := input.SizeOf(path)
+		size += n
+	}
+	return size
+}
+
+// recordAgent records the logs of an agent.
+func recordAgent(e *cli.Env, o *recordOptions, paths []string, logs *logs, kept *keptLog) error {
+	log, err := source.Read(logs.inputs, source.Options{Options: o.Options, From: o.from})
+	if err != nil {
+		return sourceFailure(paths, err)
+	}
+	notes := passedNotes(log.Passed)
+	if o.IssuedAt.IsZero() && log.Passed.Timeless {
+		notes = append(notes, "no line tells a time, so that the draft is dated 1970: --issued-at TIME says when the receipt is issued")
+	}
+	return finishRecorded(e, o, kept, log.Draft, notes)
 }
 
 // recorded reports whether receipts are made of files of a kind, as far as it is known.

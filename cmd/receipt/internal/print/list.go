@@ -346,14 +346,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 
 	p.refutedMore(&b)
 	p.undecidedCauses(&b)
-	for i, f := range findings {
-		if i == p.limit {
-			fmt.Fprintf(&b, "and %s more findings about the whole input\n", cli.Count(len(findings)-i))
-			break
-		}
-		fmt.Fprintf(&b, "%s: %s, %s: %s\n", cli.EscapeLine(FindingName(f)), p.paint(receipt.Refuted, "refuted"), coded(f.Code, f.Cause), cli.EscapeLine(f.Detail))
-	}
-
+	p.findings(&b, findings)
 	for _, n := range unused {
 		fmt.Fprintf(&b, "the input: %s, %s: %s\n", p.paint(receipt.Undecided, "undecided"), n.Code, cli.EscapeLine(n.Detail))
 	}
@@ -361,27 +354,43 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 		b.WriteByte('\n')
 	}
 	if !p.single {
-		p.Streams(&b, s)
-		p.notChecked(&b, s)
-		p.Skipped(&b, s)
-		if p.checkpoint != "" {
-			Footer(&b, "checkpoint", p.checkpoint)
-		}
-		p.signed(&b)
-		if p.file != nil {
-			Footer(&b, "keys", p.file.String())
-		}
-		if hint := p.faults.hint(s); hint != "" {
-			Footer(&b, "hint", hint)
-		}
-		if p.refuted != "" {
-			Footer(&b, "next", "receipt show "+cli.ShellFile(p.refuted))
-		}
+		p.footers(&b, s)
 	}
 
 	fmt.Fprintln(&b, p.Totals.Line(s))
 	_, err := p.w.Write(b.Bytes())
 	return err
+}
+
+// findings writes a line for each of the first findings about the input as a whole.
+func (p *ListPrinter) findings(b *bytes.Buffer, findings []stream.Finding) {
+	for i, f := range findings {
+		if i == p.limit {
+			fmt.Fprintf(b, "and %s more findings about the whole input\n", cli.Count(len(findings)-i))
+			break
+		}
+		fmt.Fprintf(b, "%s: %s, %s: %s\n", cli.EscapeLine(FindingName(f)), p.paint(receipt.Refuted, "refuted"), coded(f.Code, f.Cause), cli.EscapeLine(f.Detail))
+	}
+}
+
+// footers writes the lines between the results and the totals.
+func (p *ListPrinter) footers(b *bytes.Buffer, s *stream.Summary) {
+	p.Streams(b, s)
+	p.notChecked(b, s)
+	p.Skipped(b, s)
+	if p.checkpoint != "" {
+		Footer(b, "checkpoint", p.checkpoint)
+	}
+	p.signed(b)
+	if p.file != nil {
+		Footer(b, "keys", p.file.String())
+	}
+	if hint := p.faults.hint(s); hint != "" {
+		Footer(b, "hint", hint)
+	}
+	if p.refuted != "" {
+		Footer(b, "next", "receipt show "+cli.ShellFile(p.refuted))
+	}
 }
 
 // Footer is a line below the results.

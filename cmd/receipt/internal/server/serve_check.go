@@ -29,20 +29,12 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	if err := o.checkClients(); err != nil {
 		return err
 	}
+	if err := o.checkStores(); err != nil {
+		return err
+	}
 	switch {
 	case o.noAuth && o.apiKeys != "":
 		return cli.Usage("leave one of them out", "--no-auth lets in everybody, --api-keys only who has a key")
-	case o.ledger != "" && len(o.receipts) > 0:
-		return cli.Usage("receipt ledger import stores receipts of files", "--ledger and --receipts are two stores, and one is served")
-	case o.partial && len(o.receipts) == 0:
-		return cli.Usage("--receipts PATH names them", "--partial is about receipts of files, and none are served")
-	case len(o.batches) > 0 && len(o.receipts) == 0 && o.ledger == "":
-		return cli.Usage("--receipts PATH or --ledger FILE names them", "--batch is about stored receipts, and none are served")
-	case o.checkpoint != "" && o.ledger != "":
-		return cli.Usage("receipt ledger export "+cli.ShellName(o.ledger)+" --checkpoint "+cli.ShellName(o.checkpoint)+" -o RECEIPTS writes the receipts that it is over, for --receipts",
-			"--checkpoint is over receipts of files, and a ledger is served")
-	case o.checkpoint != "" && len(o.receipts) == 0:
-		return cli.Usage("--receipts PATH names them", "--checkpoint is over receipts, and none are served")
 	case o.IntegrityOnly && (o.Keys != "" || o.Issuer != "" || o.Policy != "" || o.anchors != ""):
 		return cli.Usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer, --policy and --anchors")
 	}
@@ -54,6 +46,24 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	}
 
 	return o.checkLogFormat()
+}
+
+// checkStores refuses two stores, and evidence about stored receipts without a store.
+func (o flagCheck) checkStores() error {
+	switch {
+	case o.ledger != "" && len(o.receipts) > 0:
+		return cli.Usage("receipt ledger import stores receipts of files", "--ledger and --receipts are two stores, and one is served")
+	case o.partial && len(o.receipts) == 0:
+		return cli.Usage("--receipts PATH names them", "--partial is about receipts of files, and none are served")
+	case len(o.batches) > 0 && len(o.receipts) == 0 && o.ledger == "":
+		return cli.Usage("--receipts PATH or --ledger FILE names them", "--batch is about stored receipts, and none are served")
+	case o.checkpoint != "" && o.ledger != "":
+		return cli.Usage("receipt ledger export "+cli.ShellName(o.ledger)+" --checkpoint "+cli.ShellName(o.checkpoint)+" -o RECEIPTS writes the receipts that it is over, for --receipts",
+			"--checkpoint is over receipts of files, and a ledger is served")
+	case o.checkpoint != "" && len(o.receipts) == 0:
+		return cli.Usage("--receipts PATH names them", "--checkpoint is over receipts, and none are served")
+	}
+	return nil
 }
 
 func (o flagCheck) checkLimits() error {
