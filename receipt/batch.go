@@ -2,7 +2,6 @@ package receipt
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -11,9 +10,12 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// checkBatch weighs the proofs and the batches of the evidence. Both must hold.
-func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
-	asked := len(v.evidence.proofs)+len(v.evidence.batches) > 0 || v.evidence.outside != "" || v.policy.Checkpoint.asked()
+// A batchStep is the step [StepBatch].
+type batchStep struct{ *Verifier }
+
+// check weighs the proofs and the batches of the evidence. Both must hold.
+func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
+	asked := len(s.evidence.proofs)+len(s.evidence.batches) > 0 || s.evidence.outside != "" || s.policy.Checkpoint.asked()
 	stated := doc.Root().Member("chain").Member("merkle_root")
 	switch {
 	case !asked && stated.IsZero():
@@ -23,23 +25,23 @@ func (v *Verifier) checkBatch(doc *canon.Document, holds bool, rep *Report) {
 		rep.omit(StepBatch, codeBatchNotChecked, "batch: "+noBatch)
 		return
 	case !holds: // the leaf would be that of something else
-		v.watched.seeAll(pieceProof, pieceBatch)
+		s.watched.seeAll(pieceProof, pieceBatch)
 		rep.omit(StepBatch, codeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
 
 	// To be in a log and to be in a batch are two claims: neither stands for the other.
-	inclusion, batch := v.weighProofs(doc.Root(), rep), v.weighBatches(doc, stated, rep.ReceiptHash)
-	rep.both(inclusion, batch, v.policy.Strict)
+	inclusion, batch := s.weighProofs(doc.Root(), rep), s.weighBatches(doc, stated, rep.ReceiptHash)
+	s.record(inclusion, batch, rep)
 }
 
 const noBatch = "the receipt states a merkle_root, but its batch was not given"
 
-// both records the step from its two halves: what fails comes first, then what is
+// record records the step from its two halves: what fails comes first, then what is
 // missing. A merkle_root of which no batch was given is only said beside a proof
 // that holds, as it is without one.
-func (r *Report) both(inclusion, batch Check, strict bool) {
-	informs := batch.Code == codeBatchNotChecked && !strict
+func (s batchStep) record(inclusion, batch Check, rep *Report) {
+	informs := batch.Code == codeBatchNotChecked && !s.policy.Strict
 	worse, other := inclusion, batch
 	if rank(batch) > rank(inclusion) && !(informs && inclusion.Status == StatusPassed) {
 		worse, other = batch, inclusion
@@ -50,17 +52,17 @@ func (r *Report) both(inclusion, batch Check, strict bool) {
 
 	switch worse.Status {
 	case StatusFailed:
-		r.fail(worse)
+		rep.fail(worse)
 	case StatusNotChecked:
-		r.leave(worse)
+		rep.leave(worse)
 	default:
 		worse.Step = StepBatch
-		r.Checks = append(r.Checks, worse)
+		rep.Checks = append(rep.Checks, worse)
 	}
 
 	// What was not checked is always listed, also beside a failure.
 	if other.Status == StatusNotChecked {
-		r.NotChecked = append(r.NotChecked, Note{other.Code, other.Pointer, other.Detail})
+		rep.NotChecked = append(rep.NotChecked, Note{other.Code, other.Pointer, other.Detail})
 	}
 }
 
@@ -81,29 +83,29 @@ func rank(c Check) int {
 // checkpoint that is trusted and has its cosigners is enough; one with a false
 // checkpoint refutes whatever the others show. A proof that does not fit may be
 // another receipt's, and so decides only when none fits.
-func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
-	if len(v.evidence.proofs) == 0 {
-		return v.unproven()
+func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
+	if len(s.evidence.proofs) == 0 {
+		return s.unproven()
 	}
 
 	// Every proof is tried: which receipt it is for, only its path says.
-	t := v.tally(root, rep)
+	t := signatureStep{s.Verifier}.tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
 	var elsewhere *checkpoint // one that a proof fits, but not the one that was given
-	for i := range v.evidence.proofs {
-		p := &v.evidence.proofs[i]
+	for i := range s.evidence.proofs {
+		p := &s.evidence.proofs[i]
 		c := p.checkpoint
 		fits := p.leadsTo(leaf) == nil
 		if fits && !p.whole {
-			v.watched.see(pieceProof, p.given)
+			s.watched.see(pieceProof, p.given)
 		}
 
 		switch {
 		case fits && c.fault != "":
 			t.included = t.included[:0]
 			return checkpointFault(c)
-		case fits && v.evidence.demands != nil && !c.sameTree(v.evidence.demands):
+		case fits && s.evidence.demands != nil && !c.sameTree(s.evidence.demands):
 			elsewhere = cmp.Or(elsewhere, c)
 		case fits && len(c.logs) == 0:
 			stranger = cmp.Or(stranger, c)
@@ -117,26 +119,26 @@ func (v *Verifier) weighProofs(root canon.Node, rep *Report) Check {
 	// One that fits comes before all others: under a trusted log, then under an unknown one.
 	switch {
 	case len(t.included) > 0:
-		return t.weighIncluded()
+		return s.weighIncluded(t)
 	case stranger != nil:
 		return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("the receipt is in a checkpoint of %s, which no trusted key of that log signed",
 			quoted(excerpt([]byte(stranger.claims.Origin))))}
-	case v.evidence.demandsUnknown() && faulty == nil:
-		return v.evidence.uncompared()
+	case s.evidence.demandsUnknown() && faulty == nil:
+		return s.evidence.uncompared()
 	case elsewhere != nil:
 		return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: fmt.Sprintf("the proof leads to a checkpoint of %s over %d receipts, which is not the one that was given",
 			quoted(excerpt([]byte(elsewhere.claims.Origin))), elsewhere.claims.Size)}
 	}
 
-	return v.weighUnfitting(faulty, leaf)
+	return s.weighUnfitting(faulty, leaf)
 }
 
 // unproven returns the check of a receipt for which no proof was given.
-func (v *Verifier) unproven() Check {
-	if v.evidence.outside != "" {
-		return v.evidence.uncompared()
+func (s batchStep) unproven() Check {
+	if s.evidence.outside != "" {
+		return s.evidence.uncompared()
 	}
-	if v.policy.Checkpoint.asked() {
+	if s.policy.Checkpoint.asked() {
 		return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
 	}
 	return Check{Step: StepBatch, Status: StatusNotApplicable}
@@ -144,34 +146,18 @@ func (v *Verifier) unproven() Check {
 
 // weighUnfitting returns the check of a receipt that none of the proofs fits. An invalid
 // checkpoint refutes before a path that leads elsewhere does.
-func (v *Verifier) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
-	v.watched.seeAll(pieceProof)
+func (s batchStep) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
+	s.watched.seeAll(pieceProof)
 	if faulty != nil {
 		return checkpointFault(faulty)
 	}
-	if i := slices.IndexFunc(v.evidence.proofs, func(p proof) bool { return len(p.checkpoint.logs) > 0 }); i >= 0 {
-		return v.proofFault(i, leaf)
+	if i := slices.IndexFunc(s.evidence.proofs, func(p proof) bool { return len(p.checkpoint.logs) > 0 }); i >= 0 {
+		return s.proofFault(i, leaf)
 	}
 
 	// A path to the root of an unknown log shows nothing, wherever it leads.
 	return Check{Step: StepBatch, Code: CodeUnknownKey, Reason: fmt.Sprintf("no trusted key of the log %s signed the checkpoint of the proof",
-		quoted(excerpt([]byte(v.evidence.proofs[0].checkpoint.claims.Origin))))}
-}
-
-var errUnreadable = errors.New("receipt: the proof leads to no checkpoint that can be read")
-
-// leadsTo checks the path from a leaf to the root of the checkpoint.
-func (p *proof) leadsTo(leaf merkle.Hash) error {
-	c := p.checkpoint
-	if !c.readable {
-		return errUnreadable
-	}
-	if p.whole {
-		return nil
-	}
-
-	// RFC 9162 section 2.1.3.2.
-	return merkle.CheckInclusion(leaf, p.index, c.claims.Size, p.path, c.claims.Root)
+		quoted(excerpt([]byte(s.evidence.proofs[0].checkpoint.claims.Origin))))}
 }
 
 func checkpointFault(c *checkpoint) Check {
@@ -180,11 +166,11 @@ func checkpointFault(c *checkpoint) Check {
 
 // proofFault says what is wrong with a proof, which is the first by a known log of proofs
 // of which none fits.
-func (v *Verifier) proofFault(i int, leaf merkle.Hash) Check {
+func (s batchStep) proofFault(i int, leaf merkle.Hash) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeProofInvalid}
 
 	// The three ways to fail of RFC 9162 section 2.1.3.2: the root, the length, the index.
-	switch err := v.evidence.proofs[i].leadsTo(leaf).(type) {
+	switch err := s.evidence.proofs[i].leadsTo(leaf).(type) {
 	case *merkle.RootError:
 		c.Stated, c.Computed = err.Want.String(), err.Computed.String()
 		c.Detail = fmt.Sprintf("the path from the receipt's hash does not lead to the root of the tree of size %d", err.Size)
@@ -194,14 +180,14 @@ func (v *Verifier) proofFault(i int, leaf merkle.Hash) Check {
 		c.Detail = "the index of the proof is not below the size of the tree"
 	}
 
-	if more := len(v.evidence.proofs) - 1; more > 0 {
+	if more := len(s.evidence.proofs) - 1; more > 0 {
 		c.Hint = fmt.Sprintf("none of the %d other proofs fits either", more)
 	}
 	return c
 }
 
 // weighIncluded looks for one checkpoint that is all that is asked for.
-func (t *tally) weighIncluded() (why Check) {
+func (s batchStep) weighIncluded(t *tally) (why Check) {
 	for _, c := range t.included {
 		found := t.weighCheckpoint(c)
 		if found.Status == StatusPassed {
@@ -217,8 +203,8 @@ func (t *tally) weighIncluded() (why Check) {
 
 // weighBatches looks for the receipt in the batches. The batch whose root it
 // states decides; another batch may list the same id.
-func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash canon.Digest) Check {
-	if len(v.evidence.batches) == 0 {
+func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash canon.Digest) Check {
+	if len(s.evidence.batches) == 0 {
 		if stated.IsZero() {
 			return Check{Step: StepBatch, Status: StatusNotApplicable}
 		}
@@ -230,18 +216,18 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	var rooted, listed Check
 
 	// A batch is of use as soon as its root is stated, whatever it lists.
-	for i, b := range v.evidence.batches {
+	for i, b := range s.evidence.batches {
 		if err == nil && root == b.Root() {
-			v.watched.see(pieceBatch, i)
+			s.watched.see(pieceBatch, i)
 		}
 	}
 
 	// The batch with the stated root decides; another that lists the id only explains.
-	for _, b := range v.evidence.batches {
+	for _, b := range s.evidence.batches {
 		leaf, ok := b.Leaf(id)
 		switch {
 		case err == nil && root == b.Root():
-			c := v.checkLeaf(doc, id, leaf, ok)
+			c := s.checkLeaf(doc, id, leaf, ok)
 			if c.Status == StatusPassed {
 				c = checkListedHash(b, id, hash)
 			}
@@ -257,7 +243,7 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	if rooted.Code != "" {
 		return rooted
 	}
-	v.watched.seeAll(pieceBatch)
+	s.watched.seeAll(pieceBatch)
 	if listed.Code != "" {
 		return listed
 	}
@@ -268,13 +254,13 @@ func (v *Verifier) weighBatches(doc *canon.Document, stated canon.Node, hash can
 const rootPointer = "/chain/merkle_root"
 
 // checkLeaf compares the receipt with what the batch whose root it states lists.
-func (v *Verifier) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
+func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
 	if !ok {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
 			Detail: "the batch with this root does not list " + quoted(excerpt(id))}
 	}
 
-	leaf, err := v.batchLeaf(doc)
+	leaf, err := s.batchLeaf(doc)
 	if err != nil { // as of the hash, and so reported there before
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeSyntax, Pointer: rootPointer, Detail: err.Error()}
 	}
@@ -297,8 +283,8 @@ func checkListedHash(b Batch, id []byte, hash canon.Digest) Check {
 	return Check{Step: StepBatch, Status: StatusPassed}
 }
 
-func (v *Verifier) batchLeaf(doc *canon.Document) (merkle.Hash, error) {
-	if !v.policy.Plain {
+func (s batchStep) batchLeaf(doc *canon.Document) (merkle.Hash, error) {
+	if !s.policy.Plain {
 		return BatchLeaf(doc), nil
 	}
 	content, err := chain.ReferenceContent(doc.Source())

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/receiptkit/receiptkit/merkle"
@@ -20,15 +21,6 @@ type Checkpoint struct {
 	Signed   bool            // a trusted key of its log signed it, and nothing in it is false
 
 	opened *checkpoint
-}
-
-// OpenCheckpoint opens a signed note (C2SP tlog-checkpoint) with the keys of the
-// verifier's trust when that is a [LogTrust]. A false checkpoint is not an error: its
-// Fault says what is false. Whether a trusted log signed is another question, which
-// the reports answer.
-func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
-	c := v.noteKeys().open(note)
-	return &Checkpoint{Claims: c.claims, Readable: c.readable, Fault: c.fault, Signed: c.fault == "" && len(c.logs) > 0, opened: c}
 }
 
 // A checkpoint is one of the evidence, opened once for all receipts.
@@ -64,14 +56,15 @@ type noteKeys struct {
 	admitted  *Quorum
 }
 
-func (v *Verifier) noteKeys() *noteKeys {
-	k := &noteKeys{byLog: map[*tlog.Log]*Key{}, byWitness: map[*tlog.Witness]*Key{}, admitted: &v.policy.Checkpoint.Cosigners}
-	trust, ok := v.trust.(LogTrust)
+// newNoteKeys returns the keys of a trust that is a [LogTrust], and none of any other.
+func newNoteKeys(t Trust, admitted *Quorum) *noteKeys {
+	k := &noteKeys{byLog: map[*tlog.Log]*Key{}, byWitness: map[*tlog.Witness]*Key{}, admitted: admitted}
+	logs, ok := t.(LogTrust)
 	if !ok {
 		return k
 	}
 
-	for _, key := range trust.NoteKeys() {
+	for _, key := range logs.NoteKeys() {
 		k.add(key)
 	}
 	return k
@@ -115,6 +108,30 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 	}
 	c.about = c.describe()
 	return c
+}
+
+// openProofs opens the checkpoint of each proof.
+func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
+	if len(given) == 0 {
+		return nil
+	}
+
+	opened := map[string]*checkpoint{}
+	proofs := make([]proof, len(given))
+
+	// Proofs of one log usually share a checkpoint: its signatures are checked once.
+	for i, p := range given {
+		c := opened[string(p.Checkpoint)]
+		if c == nil {
+			c = k.open(p.Checkpoint)
+			opened[string(p.Checkpoint)] = c
+		}
+		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
+	}
+
+	// Which of two proofs has the lie cannot be told, so both refute.
+	refuteForks(proofs)
+	return proofs
 }
 
 // describe is done once for all receipts that a checkpoint includes.

@@ -83,6 +83,21 @@ type evidence struct {
 	demands *checkpoint // the one of outside, which a proof has to lead to; nil when any will do
 }
 
+// compare adds a checkpoint that covers all receipts, or the reason why it was not compared.
+func (e *evidence) compare(given Evidence) {
+	e.outside = cmp.Or(given.Uncompared, e.outside)
+	if given.Checkpoint == nil {
+		return
+	}
+
+	// A checkpoint that was not compared shows nothing, but may be the other half of a fork.
+	all := append([]proof{{checkpoint: given.Checkpoint.opened, whole: true}}, e.proofs...)
+	refuteForks(all)
+	if e.proofs = all; given.Uncompared != "" {
+		e.proofs, e.demands = all[1:], given.Checkpoint.opened
+	}
+}
+
 // uncompared leaves a receipt open of which no proof was given, since the checkpoint over all
 // receipts was not compared with them.
 func (e *evidence) uncompared() Check {
@@ -107,6 +122,22 @@ type proof struct {
 	whole      bool // inclusion was shown by computing the root; there is no path
 }
 
+var errUnreadable = errors.New("receipt: the proof leads to no checkpoint that can be read")
+
+// leadsTo checks the path from a leaf to the root of the checkpoint.
+func (p *proof) leadsTo(leaf merkle.Hash) error {
+	c := p.checkpoint
+	if !c.readable {
+		return errUnreadable
+	}
+	if p.whole {
+		return nil
+	}
+
+	// RFC 9162 section 2.1.3.2.
+	return merkle.CheckInclusion(leaf, p.index, c.claims.Size, p.path, c.claims.Root)
+}
+
 // With returns a copy of v that also weighs evidence. The checkpoints are opened
 // here, once, with the keys of the verifier's trust when that is a [LogTrust]. A
 // false checkpoint is not an error: it refutes receipts. An error says that evidence
@@ -118,7 +149,9 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	case e.Checkpoint != nil && e.Checkpoint.opened == nil:
 		return nil, errors.New("receipt: the checkpoint of the evidence was not opened; OpenCheckpoint of a Verifier does")
 	case e.compared():
-		return v.withComparison(e), nil
+		c := *v
+		c.evidence.compare(e)
+		return &c, nil
 	case given.outside != "" || len(given.proofs) > 0 || len(given.batches) > 0 || given.materials != nil || len(given.disclosures) > 0:
 		return nil, errors.New("receipt: the verifier weighs evidence already; give all of it at once")
 	case v.policy.IntegrityOnly && len(e.Proofs) > 0:
@@ -130,59 +163,19 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	// The lists are copied: whoever brought them may go on to change them.
 	c := *v
 	c.evidence = evidence{
-		proofs:    v.openProofs(e.Proofs),
+		proofs:    newNoteKeys(v.trust, &v.policy.Checkpoint.Cosigners).openProofs(e.Proofs),
 		batches:   slices.Clone(e.Batches),
 		materials: e.Materials,
 
 		disclosures: slices.Clone(e.Disclosures),
 	}
 
-	return c.withComparison(e), nil
+	c.evidence.compare(e)
+	return &c, nil
 }
 
 // compared reports whether e is the outcome of a comparison and nothing else.
 func (e *Evidence) compared() bool {
 	return (e.Checkpoint != nil || e.Uncompared != "") &&
 		len(e.Proofs) == 0 && len(e.Batches) == 0 && e.Materials == nil && len(e.Disclosures) == 0
-}
-
-// withComparison returns a copy of v that also weighs a checkpoint over all receipts.
-func (v *Verifier) withComparison(e Evidence) *Verifier {
-	c := *v
-	c.evidence.outside = cmp.Or(e.Uncompared, c.evidence.outside)
-	if e.Checkpoint == nil {
-		return &c
-	}
-
-	// One that was not compared shows nothing, but may be the other half of a fork.
-	all := append([]proof{{checkpoint: e.Checkpoint.opened, whole: true}}, v.evidence.proofs...)
-	refuteForks(all)
-	if c.evidence.proofs = all; e.Uncompared != "" {
-		c.evidence.proofs, c.evidence.demands = all[1:], e.Checkpoint.opened
-	}
-	return &c
-}
-
-func (v *Verifier) openProofs(given []*tlog.Proof) []proof {
-	if len(given) == 0 {
-		return nil
-	}
-
-	keys := v.noteKeys()
-	opened := map[string]*checkpoint{}
-	proofs := make([]proof, len(given))
-
-	// Proofs of one log usually share a checkpoint: its signatures are checked once.
-	for i, p := range given {
-		c := opened[string(p.Checkpoint)]
-		if c == nil {
-			c = keys.open(p.Checkpoint)
-			opened[string(p.Checkpoint)] = c
-		}
-		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
-	}
-
-	// Which of two proofs has the lie cannot be told, so both refute.
-	refuteForks(proofs)
-	return proofs
 }

@@ -11,10 +11,13 @@ import (
 
 const hashPointer = "/chain/receipt_hash"
 
-// checkHash reports whether the receipt hash holds. The step passes when what the
+// A hashStep is the step [StepHash].
+type hashStep struct{ *Verifier }
+
+// check reports whether the receipt hash holds. The step passes when what the
 // hashed content says of materials holds too.
-func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report) bool {
-	computed, err := v.hash(doc, rep)
+func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool {
+	computed, err := s.hash(doc, rep)
 	if err != nil { // the plain path refused what the parse accepted: never a success
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
 		return false
@@ -38,7 +41,7 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 		rep.fail(Check{Step: StepHash, Code: CodeHashMismatch, Pointer: hashPointer, Stated: stated.String(), Computed: computed.String(),
 			Detail: "the content does not fit the stated hash", Hint: hashHint(doc, stated)})
 	default:
-		if c := v.weighMaterials(doc.Root(), schemaHolds, rep); c.Status == StatusPassed {
+		if c := weighMaterials(doc.Root(), s.evidence.materials, &s.watched, schemaHolds, rep); c.Status == StatusPassed {
 			rep.pass(StepHash)
 		} else if c.Status == StatusFailed {
 			rep.fail(c)
@@ -53,15 +56,15 @@ func (v *Verifier) checkHash(doc *canon.Document, schemaHolds bool, rep *Report)
 
 // hash returns the receipt hash, and tells the report the digest of the input, unless
 // nobody wants it.
-func (v *Verifier) hash(doc *canon.Document, rep *Report) (computed canon.Digest, err error) {
+func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest, err error) {
 	switch {
-	case v.policy.Plain:
-		v.digestInput(doc.Source(), rep)
+	case s.policy.Plain:
+		s.digestInput(doc.Source(), rep)
 		return chain.ReferenceHash(doc.Source())
-	case v.policy.NoInputDigest:
+	case s.policy.NoInputDigest:
 		return chain.Hash(doc)
 	default:
-		computed, rep.InputSHA256, err = v.lender.both(doc)
+		computed, rep.InputSHA256, err = s.lender.both(doc)
 		return computed, err
 	}
 }

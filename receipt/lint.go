@@ -16,10 +16,10 @@ import (
 // lint looks for what the format allows but an honest issuer hardly writes. The
 // schema holds. Warnings never change a verdict. What the source did not tell contradicts
 // nothing: what stands in its place is no statement.
-func (v *Verifier) lint(root canon.Node, rep *Report) {
+func lint(root canon.Node, p *Policy, rep *Report) {
 	says := claims{untold: ReadUnreported(root), over: ReadAtMost(root)}
 	lintTimes(root, says, rep)
-	v.lintClock(root, says, rep)
+	lintClock(root, p, says, rep)
 	lintFailure(root.Member("lifecycle"), says, rep)
 	lintCost(root.Member("cost"), says, rep)
 	lintCounts(root, says, rep)
@@ -62,16 +62,16 @@ func lintTimes(root canon.Node, says claims, rep *Report) {
 	}
 }
 
-func (v *Verifier) lintClock(root canon.Node, says claims, rep *Report) {
+func lintClock(root canon.Node, p *Policy, says claims, rep *Report) {
 	issued, err := ParseTime(root.Member("issued_at").Text())
 	if err != nil || says.untold.Has("/issued_at") {
 		return
 	}
 	switch {
-	case !v.policy.At.IsZero() && issued.After(v.policy.At):
-		rep.warn(codeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than the time asked for, %s", At(issued), At(v.policy.At)))
-	case !v.policy.Now.IsZero() && issued.After(v.policy.Now):
-		rep.warn(codeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than now, %s", At(issued), At(v.policy.Now)))
+	case !p.At.IsZero() && issued.After(p.At):
+		rep.warn(codeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than the time asked for, %s", At(issued), At(p.At)))
+	case !p.Now.IsZero() && issued.After(p.Now):
+		rep.warn(codeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than now, %s", At(issued), At(p.Now)))
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 // text: those that a material carries in bytes_base64, always, and the files of
 // materials and final artifacts, when such were given. Other digests of a
 // receipt are of states that have passed, or of values inside it.
-func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report) Check {
+func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bool, rep *Report) Check {
 	if !schemaHolds {
 		return Check{Step: StepHash, Status: StatusPassed} // and the schema has failed
 	}
-	files := fileSearch{in: v.evidence.materials, watched: &v.watched}
+	files := fileSearch{in: in, watched: seen}
 
 	// Bytes in the receipt itself are always checked.
 	for _, m := range root.Member("replay_input").Member("materials").Elements() {
@@ -43,7 +43,7 @@ func (v *Verifier) weighMaterials(root canon.Node, schemaHolds bool, rep *Report
 // checkInline compares the bytes that a material carries with its sha256. Without
 // one they are only decoded.
 func checkInline(m, inline canon.Node, rep *Report) Check {
-	content, ok := rep.decode(inline.Text())
+	content, ok := decodeInline(rep, inline.Text())
 	if !ok {
 		return Check{Step: StepHash, Status: StatusFailed, Code: codeMaterialMismatch, Pointer: place(inline),
 			Detail: fmt.Sprintf("expected strict padded standard base64 (RFC 4648 section 4), found a text of %d bytes", len(inline.Text()))}
@@ -65,9 +65,9 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 // maxScratch bounds the memory that a Report keeps for the next receipt.
 const maxScratch = 1 << 20
 
-// decode reads the one accepted encoding of some bytes. They are overwritten by
-// the next call.
-func (r *Report) decode(text []byte) ([]byte, bool) {
+// decodeInline reads the one accepted encoding of some bytes. They are overwritten by
+// the next call with the report.
+func decodeInline(r *Report, text []byte) ([]byte, bool) {
 	n := base64.StdEncoding.DecodedLen(len(text))
 	if cap(r.scratch) < n {
 		r.scratch = make([]byte, n)

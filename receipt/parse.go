@@ -8,16 +8,19 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// checkParse judges what canon leaves open because only the receipt format
+// A parseStep is the step [StepParse].
+type parseStep struct{ *Verifier }
+
+// check judges what canon leaves open because only the receipt format
 // forbids it: its limits, integers that doubles cannot hold, the root's kind.
-func (v *Verifier) checkParse(doc *canon.Document, rep *Report) bool {
-	limits := v.policy.limits()
+func (s parseStep) check(doc *canon.Document, rep *Report) bool {
+	limits := s.policy.limits()
 	switch lossy, found := doc.LossyInteger(); {
 	case len(doc.Source()) > limits.Bytes:
-		v.parseFailed(&canon.SyntaxError{Code: canon.CodeSizeLimit, Line: 1, Column: 1,
+		s.fail(&canon.SyntaxError{Code: canon.CodeSizeLimit, Line: 1, Column: 1,
 			Detail: fmt.Sprintf("expected at most %d bytes, found more", limits.Bytes)}, len(doc.Source()), rep)
 	case doc.Depth() > limits.Depth:
-		v.parseFailed(&canon.SyntaxError{Code: canon.CodeDepthLimit, Line: 1, Column: 1,
+		s.fail(&canon.SyntaxError{Code: canon.CodeDepthLimit, Line: 1, Column: 1,
 			Detail: fmt.Sprintf("expected at most %d nested levels, found %d", limits.Depth, doc.Depth())}, len(doc.Source()), rep)
 	case found:
 		rep.fail(Check{Step: StepParse, Code: CodeNumberPrecision, Pointer: place(lossy),
@@ -32,9 +35,9 @@ func (v *Verifier) checkParse(doc *canon.Document, rep *Report) bool {
 	return false
 }
 
-// parseFailed words a parse error. A limit of the caller's below the format's
+// fail words a parse error. A limit of the caller's below the format's
 // leaves the verdict open: the receipt may be true.
-func (v *Verifier) parseFailed(err error, size int, rep *Report) {
+func (s parseStep) fail(err error, size int, rep *Report) {
 	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
@@ -44,7 +47,7 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 	}
 
 	// Only the format's own limits refute: within them the receipt may be true.
-	limits := v.policy.limits()
+	limits := s.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
 		c.Code == codeDepthLimit && limits.Depth < MaxDepth
 	if lowered {
@@ -54,17 +57,4 @@ func (v *Verifier) parseFailed(err error, size int, rep *Report) {
 		return
 	}
 	rep.fail(c)
-}
-
-// Unreadable writes the report of a document that was not JSON text to begin with,
-// such as a malformed CBOR item or a line that is too long. The check says why;
-// its status is StatusFailed, or StatusNotChecked when more of the input would be needed.
-func (v *Verifier) Unreadable(rep *Report, c Check) {
-	v.begin(rep)
-	c.Step = StepParse
-	rep.Checks = append(rep.Checks, c)
-	if c.Status == StatusNotChecked {
-		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
-	}
-	v.conclude(rep)
 }

@@ -9,22 +9,25 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// checkRedactions compares the disclosed values that belong to the receipt with
+// A redactionStep is the step [StepRedactions].
+type redactionStep struct{ *Verifier }
+
+// check compares the disclosed values that belong to the receipt with
 // its commitments. What stays withheld is said, and decides nothing: disclosing
 // one field of many is what disclosures are for.
-func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report) {
+func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	withheld := doc.Root().Member("redactions").Len()
 	switch {
-	case len(v.evidence.disclosures) == 0:
-		rep.notDisclosed(withheld)
+	case len(s.evidence.disclosures) == 0:
+		s.notDisclosed(withheld, rep)
 		return
 	case !holds: // the commitments are as doubtful as the rest
-		v.watched.seeAll(pieceDisclosures)
+		s.watched.seeAll(pieceDisclosures)
 		rep.omit(StepRedactions, codeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
 
-	shown, belonging, err := disclosed(v.evidence.disclosures, &v.watched, doc, rep.ReceiptHash)
+	shown, belonging, err := disclosed(s.evidence.disclosures, &s.watched, doc, rep.ReceiptHash)
 	if err == nil {
 		err = redact.Consistent(doc, shown)
 	}
@@ -36,10 +39,10 @@ func (v *Verifier) checkRedactions(doc *canon.Document, holds bool, rep *Report)
 	switch {
 	case err != nil:
 		rep.fail(disclosureFault(err))
-	case !belonging && v.watched.fields == nil: // otherwise, the run says so, since another receipt may be the one
+	case !belonging && s.watched.fields == nil: // otherwise, the run says so, since another receipt may be the one
 		rep.leave(Check{Step: StepRedactions, Code: codeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
 	case len(fields) == 0:
-		rep.notDisclosed(withheld)
+		s.notDisclosed(withheld, rep)
 	default:
 		rep.pass(StepRedactions)
 		if rest := withheld - len(fields); rest > 0 {
@@ -77,7 +80,8 @@ func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, 
 	return shown, belonging, nil
 }
 
-func (r *Report) notDisclosed(withheld int) {
+// notDisclosed records that withheld values were not compared.
+func (redactionStep) notDisclosed(withheld int, r *Report) {
 	r.Withheld = withheld
 	switch withheld {
 	case 0:

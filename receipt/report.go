@@ -239,6 +239,16 @@ func (r *Report) warn(code Code, pointer, detail string) {
 	r.Warnings = append(r.Warnings, Note{code, pointer, detail})
 }
 
+// skipUnreached lists the steps that an early end left out.
+func (r *Report) skipUnreached() {
+	if len(r.Checks) == 0 {
+		return
+	}
+	for s := r.Checks[len(r.Checks)-1].Step + 1; s < stepCount; s++ {
+		r.omit(s, codeStepNotReached, s.String()+": an earlier step ended the verification")
+	}
+}
+
 // failed reports whether any step failed.
 func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == StatusFailed })

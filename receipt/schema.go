@@ -11,9 +11,12 @@ import (
 // package knows.
 const SchemaMarker = "receipt-2026-04-25"
 
+// A schemaStep is the step [StepSchema].
+type schemaStep struct{ *Verifier }
+
 // checkMarker tells receipts of this format from other documents, and from
 // receipts of formats that this package does not know.
-func (v *Verifier) checkMarker(root canon.Node, rep *Report) bool {
+func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 	marker := root.Member("schema")
 	text := marker.Text()
 	switch {
@@ -57,10 +60,11 @@ func notAReceipt(root canon.Node) string {
 	return none
 }
 
-func (v *Verifier) checkSchema(root canon.Node, rep *Report) bool {
-	check := v.schema.Check
-	if v.policy.Plain {
-		check = v.schema.Reference
+// check checks the receipt against its schema.
+func (s schemaStep) check(root canon.Node, rep *Report) bool {
+	check := s.schema.Check
+	if s.policy.Plain {
+		check = s.schema.Reference
 	}
 
 	result := check(root)

@@ -342,7 +342,7 @@ func (s *Sealer) problems(doc *canon.Document) []Problem {
 	}
 
 	// Bytes that do not fit their digest would refute the receipt.
-	if c := new(Verifier).weighMaterials(doc.Root(), result.Total == 0, new(Report)); c.Status == StatusFailed {
+	if c := weighMaterials(doc.Root(), nil, new(watched), result.Total == 0, new(Report)); c.Status == StatusFailed {
 		problems = append(problems, Problem{c.Pointer, c.Code, c.Detail})
 	}
 

@@ -9,13 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// checkSignatures judges every entry of /signatures and then the policy.
+// A signatureStep is the step [StepSignatures].
+type signatureStep struct{ *Verifier }
+
+// check judges every entry of /signatures and then the policy.
 // Entries that are false refute. Entries that cannot be checked never decide.
 // Entries that are true but do not count (expired, revoked, for another issuer)
 // refute only when the policy is thereby unmet.
-func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool, rep *Report) {
+func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *Report) {
 	switch {
-	case v.policy.IntegrityOnly:
+	case s.policy.IntegrityOnly:
 		rep.omit(StepSignatures, codeSignaturesNotChecked, "signatures: only integrity was asked for")
 		return
 	case !schemaHolds:
@@ -24,7 +27,7 @@ func (v *Verifier) checkSignatures(root canon.Node, schemaHolds, hashHolds bool,
 	}
 
 	// Entries beyond the limit are counted but not examined: the limit leaves the step open.
-	t := v.tally(root, rep)
+	t := s.tally(root, rep)
 	for i, n := range root.Member("signatures").Elements() {
 		if t.total++; i < maxSignatures {
 			t.add(i, n)
@@ -63,20 +66,21 @@ type tally struct {
 	others   []string   // why signatures of witnesses can never count
 }
 
-func (v *Verifier) tally(root canon.Node, rep *Report) *tally {
+// tally returns the tally of the report, for a new receipt.
+func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	issuer := root.Member("issuer")
 	if rep.tally == nil {
 		rep.tally = new(tally)
 	}
 
 	t := rep.tally
-	t.policy, t.trust, t.rep, t.kin = &v.policy, v.trust, rep, v.kin
+	t.policy, t.trust, t.rep, t.kin = &s.policy, s.trust, rep, s.kin
 	t.message = root.Member("chain").Member("receipt_hash").Text()
 	t.issuer = issuer.Member("id").Text()
 	t.named = issuer.Member("public_key_id").Text()
 
 	// Keys are judged at the policy's time, or at issued_at, which is inside the hash.
-	t.at = v.policy.At
+	t.at = s.policy.At
 	if t.at.IsZero() {
 		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema holds
 		rep.At = judgedAt(t.at)

@@ -106,7 +106,7 @@ func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
 	v.begin(rep)
 	if err := doc.Parse(data, v.policy.limits()); err != nil {
 		v.digestInput(data, rep)
-		v.parseFailed(err, len(data), rep)
+		parseStep{v}.fail(err, len(data), rep)
 		v.conclude(rep)
 		return
 	}
@@ -144,26 +144,26 @@ func (v *Verifier) digestInput(data []byte, rep *Report) {
 func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	root := doc.Root()
 	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
-	if !v.checkParse(doc, rep) || !v.checkMarker(root, rep) {
+	if !(parseStep{v}).check(doc, rep) || !(schemaStep{v}).checkMarker(root, rep) {
 		v.digestInput(doc.Source(), rep) // else it comes with the hash
 		v.conclude(rep)
 		return
 	}
 
 	// The hash is computed of what does not fit the schema, too: both findings are told.
-	schemaHolds := v.checkSchema(root, rep)
-	hashHolds := v.checkHash(doc, schemaHolds, rep)
+	schemaHolds := schemaStep{v}.check(root, rep)
+	hashHolds := hashStep{v}.check(doc, schemaHolds, rep)
 	if !schemaHolds || !hashHolds { // no files were looked up, and the report says why
 		v.watched.seeAll(pieceMaterials)
 	}
 
 	// These rest on schema and hash: where that ground is gone, they say so.
 	checkLink(root, rep, v.policy.Strict)
-	v.checkBatch(doc, schemaHolds && hashHolds, rep)
-	v.checkSignatures(root, schemaHolds, hashHolds, rep)
-	v.checkRedactions(doc, schemaHolds && hashHolds, rep)
+	batchStep{v}.check(doc, schemaHolds && hashHolds, rep)
+	signatureStep{v}.check(root, schemaHolds, hashHolds, rep)
+	redactionStep{v}.check(doc, schemaHolds && hashHolds, rep)
 	if schemaHolds {
-		v.lint(root, rep)
+		lint(root, &v.policy, rep)
 	}
 
 	v.conclude(rep)
@@ -222,14 +222,69 @@ func (v *Verifier) suffices(c Check) bool {
 	return c.Status != StatusNotChecked || c.Code == allowed && !v.policy.Strict
 }
 
-// skipUnreached lists the steps that an early end left out.
-func (r *Report) skipUnreached() {
-	if len(r.Checks) == 0 {
+// OpenCheckpoint opens a signed note (C2SP tlog-checkpoint) with the keys of the
+// verifier's trust when that is a [LogTrust]. A false checkpoint is not an error: its
+// Fault says what is false. Whether a trusted log signed is another question, which
+// the reports answer.
+func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
+	c := newNoteKeys(v.trust, &v.policy.Checkpoint.Cosigners).open(note)
+	return &Checkpoint{Claims: c.claims, Readable: c.readable, Fault: c.fault, Signed: c.fault == "" && len(c.logs) > 0, opened: c}
+}
+
+// Unreadable writes the report of a document that was not JSON text to begin with,
+// such as a malformed CBOR item or a line that is too long. The check says why;
+// its status is StatusFailed, or StatusNotChecked when more of the input would be needed.
+func (v *Verifier) Unreadable(rep *Report, c Check) {
+	v.begin(rep)
+	c.Step = StepParse
+	rep.Checks = append(rep.Checks, c)
+	if c.Status == StatusNotChecked {
+		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
+	}
+	v.conclude(rep)
+}
+
+// Link tells a report how its receipt stands to the others of its stream, which
+// the receipt alone cannot show, and draws the conclusion anew. The check's
+// status is StatusPassed, StatusFailed or StatusNotChecked; a place that the receipt's own form
+// refuted stays so. A check with a cause and no
+// detail is worded here. Package stream calls it.
+func (v *Verifier) Link(rep *Report, c Check) {
+	c.Step = StepLink
+	c.word()
+	for i := range rep.Checks {
+		found := &rep.Checks[i]
+		left := found.Status == StatusNotChecked && found.Code == CodeLinkNotChecked
+		if found.Step != StepLink || !left && !rep.alone {
+			continue
+		}
+		rep.dropNote(CodeLinkNotChecked)
+		rep.alone = false
+		*found = c
+		if c.Status == StatusNotChecked {
+			rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
+		}
+		v.conclude(rep)
 		return
 	}
-	for s := r.Checks[len(r.Checks)-1].Step + 1; s < stepCount; s++ {
-		r.omit(s, codeStepNotReached, s.String()+": an earlier step ended the verification")
+}
+
+// Weigh adds a finding of what the receipt alone cannot show, such as that it is not the
+// replay that it claims to be, and draws the conclusion anew: StatusFailed refutes, any
+// other status leaves undecided. It stands behind the findings of its step. Package replay
+// calls it.
+func (v *Verifier) Weigh(rep *Report, c Check) {
+	if c.Status != StatusFailed {
+		c.Status = StatusNotChecked
+		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 	}
+
+	at := len(rep.Checks)
+	for at > 0 && rep.Checks[at-1].Step > c.Step {
+		at--
+	}
+	rep.Checks = slices.Insert(rep.Checks, at, c)
+	v.conclude(rep)
 }
 
 // Policy returns what the verifier asks for.

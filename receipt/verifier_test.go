@@ -64,7 +64,7 @@ func TestCloneHasItsOwnMemory(t *testing.T) {
 func TestScratchIsBounded(t *testing.T) {
 	rep := new(Report)
 	for _, n := range []int{1 << 10, 4 << 20, 1 << 10} {
-		if _, ok := rep.decode(bytes.Repeat([]byte("AAAA"), n/3)); !ok || cap(rep.scratch) > maxScratch {
+		if _, ok := decodeInline(rep, bytes.Repeat([]byte("AAAA"), n/3)); !ok || cap(rep.scratch) > maxScratch {
 			t.Errorf("%d bytes: %t, %d kept", n, ok, cap(rep.scratch))
 		}
 	}
