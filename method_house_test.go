@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// Whoever reads a type finds its methods beside it. These are what is left, and grow no
-// further: a method more in another file has to make a smaller type, or be a function.
+// Methods are in the file of their type. The number of exceptions must not grow: write a
+// smaller type, or a function.
 const (
-	mostAway   = 95 // methods in another file than their type
-	mostSpread = 4  // types with methods in four files or more
+	mostAway   = 56 // methods in another file than their type
+	mostSpread = 0  // types with methods in four files or more
 )
 
 // A typeHome is where a type stands and where its methods do.
