@@ -117,7 +117,7 @@ var homes = map[string]string{
 	"go.yaml.in/yaml":                       "redact/rulefile",
 	"github.com/BurntSushi/toml":            "redact/rulefile",
 	"github.com/parquet-go/parquet-go":      "receipt/rows",
-	"github.com/prometheus/client_golang":   "receipt/serve",
+	"github.com/VictoriaMetrics/metrics":    "receipt/serve",
 	"modernc.org/sqlite":                    "receipt/ledger",
 	"filippo.io/age":                        inside + "custody",
 }

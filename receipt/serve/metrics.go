@@ -1,70 +1,101 @@
 package serve
 
 import (
+	"bytes"
+	"fmt"
+	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// meters are what is counted. No label comes from a request.
+// A family is the metrics of one name, which differ in their labels.
+type family struct {
+	name, kind, help string
+	set              *metrics.Set
+}
+
+func newFamily(name, kind, help string) family {
+	return family{name, kind, help, metrics.NewSet()}
+}
+
+// labeled returns the name of the metric with some labels: name, value, name, value, …
+func (f *family) labeled(labels []string) string {
+	var pairs []string
+	for i := 0; i < len(labels); i += 2 {
+		pairs = append(pairs, labels[i]+"="+strconv.Quote(labels[i+1]))
+	}
+	return f.name + "{" + strings.Join(pairs, ",") + "}"
+}
+
+func (f *family) counter(labels ...string) *metrics.Counter {
+	return f.set.GetOrCreateCounter(f.labeled(labels))
+}
+
+func (f *family) histogram(bounds []float64, labels ...string) *metrics.PrometheusHistogram {
+	return f.set.GetOrCreatePrometheusHistogramExt(f.labeled(labels), bounds)
+}
+
+// write appends the family, or nothing if it has no metrics yet.
+func (f *family) write(b *bytes.Buffer) {
+	if len(f.set.ListMetricNames()) > 0 {
+		fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.name, f.help, f.name, f.kind)
+		f.set.WritePrometheus(b)
+	}
+}
+
+// meters are the metrics of a server. No label is taken from a request.
 type meters struct {
-	requests *prometheus.CounterVec
-	duration *prometheus.HistogramVec
-	verdicts *prometheus.CounterVec
-	reloads  *prometheus.CounterVec
-	inFlight prometheus.Gauge
-	gatherer prometheus.Gatherer
+	requests, duration, verdicts, reloads, running family
+	inFlight                                       *metrics.Gauge
 }
 
-func newMeters(registry *prometheus.Registry) (*meters, error) {
+func newMeters() *meters {
 	m := &meters{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "receipt_http_requests_total",
-			Help: "Requests answered, by method, route and status; status 0 was broken off before an answer."}, []string{"method", "route", "status"}),
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "receipt_http_request_duration_seconds",
-			Help: "How long requests took, streams included.", Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10, 60, 600}}, []string{"route"}),
-		verdicts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "receipt_verdicts_total",
-			Help: "Receipts judged, by scope and verdict."}, []string{"scope", "verdict"}),
-		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "receipt_key_reloads_total",
-			Help: "Attempts to read the files of keys again; a failed one keeps the old keys."}, []string{"result"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "receipt_http_requests_in_flight",
-			Help: "Requests that are being answered."}),
-		gatherer: registry,
+		requests: newFamily("receipt_http_requests_total", "counter", "Requests by method, route, and status. Status 0 is a request that ended before an answer."),
+		duration: newFamily("receipt_http_request_duration_seconds", "histogram", "Duration of requests, including streams."),
+		verdicts: newFamily("receipt_verdicts_total", "counter", "Judged receipts by scope and verdict."),
+		reloads:  newFamily("receipt_key_reloads_total", "counter", "Attempts to reload the key files. A failed attempt keeps the old keys."),
+		running:  newFamily("receipt_http_requests_in_flight", "gauge", "Requests that are being answered."),
 	}
-
-	// A registry that is shared may have these already: two servers would then count as one.
-	for _, c := range []prometheus.Collector{m.requests, m.duration, m.verdicts, m.reloads, m.inFlight} {
-		if err := registry.Register(c); err != nil {
-			return nil, err
-		}
+	m.inFlight = m.running.set.NewGauge(m.running.name, nil)
+	for _, result := range []string{"ok", "failed"} { // rules can query them before the first attempt
+		m.reloads.counter("result", result)
 	}
-
-	for _, result := range []string{"ok", "failed"} { // a rule can ask for them before the first
-		m.reloads.WithLabelValues(result)
-	}
-	return m, nil
+	return m
 }
 
+// count counts an answered request.
 func (m *meters) count(method, route string, status int, took time.Duration) {
-	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Inc()
-	m.duration.WithLabelValues(route).Observe(took.Seconds())
+	m.requests.counter("method", method, "route", route, "status", strconv.Itoa(status)).Inc()
+	m.duration.histogram([]float64{.001, .005, .025, .1, .5, 2.5, 10, 60, 600}, "route", route).Update(took.Seconds())
 }
 
-// judged counts the verdicts of one scope.
+// reloaded counts an attempt to reload the keys.
+func (m *meters) reloaded(result string) { m.reloads.counter("result", result).Inc() }
+
+// judged returns a function that counts the verdicts of one scope.
 func (m *meters) judged(scope receipt.Scope) func(receipt.Verdict) {
-	counters := map[receipt.Verdict]prometheus.Counter{}
+	counters := map[receipt.Verdict]*metrics.Counter{}
 	for _, v := range []receipt.Verdict{receipt.Undecided, receipt.Verified, receipt.Refuted} {
-		counters[v] = m.verdicts.WithLabelValues(scope.String(), v.String())
+		counters[v] = m.verdicts.counter("scope", scope.String(), "verdict", v.String())
 	}
 	return func(v receipt.Verdict) { counters[v].Inc() }
 }
 
-// getMetrics answers in the text format of Prometheus.
+// getMetrics answers in the text format of Prometheus, version 0.0.4.
 func getMetrics(c *call) error {
-	o := promhttp.HandlerOpts{DisableCompression: true, ErrorHandling: promhttp.HTTPErrorOnError}
-	promhttp.HandlerFor(c.s.meters.gatherer, o).ServeHTTP(c.w, c.r)
-	return nil
+	m := c.s.meters
+	var b bytes.Buffer
+	for _, f := range []*family{&m.duration, &m.running, &m.requests, &m.reloads, &m.verdicts} {
+		f.write(&b)
+	}
+	c.w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	c.w.WriteHeader(http.StatusOK)
+	_, err := c.w.Write(b.Bytes())
+	return err
 }

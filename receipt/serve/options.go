@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
@@ -78,8 +76,4 @@ type Options struct {
 
 	// Limits bound what clients may use. The zero value means the defaults.
 	Limits Limits
-
-	// Registry is where metrics are registered, and what /metrics shows. Nil: a
-	// registry of its own.
-	Registry *prometheus.Registry
 }

@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -45,8 +43,8 @@ type Server struct {
 	ids *protocol.IDs
 }
 
-// New returns a Server. It refuses options without a verifier, anchors without a
-// name or a verifier, and a registry that has our metrics already.
+// New returns a Server. It returns an error for options without a verifier, and for anchors
+// without a name or a verifier.
 func New(o Options) (*Server, error) {
 	if o.Verifier == nil {
 		return nil, errors.New("serve: no Verifier in the options")
@@ -73,9 +71,6 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Registry == nil {
-		o.Registry = prometheus.NewRegistry()
-	}
 
 	s := &Server{options: o, limits: o.Limits.withDefaults(), router: router{routes()}, codec: archive.NewCodec(), idempotency: newMemory(), once: newMemory()}
 	s.began = receipt.At(o.Now())
@@ -89,10 +84,8 @@ func New(o Options) (*Server, error) {
 	s.streams, s.large = fair.NewShares(int64(s.limits.Streams)), fair.NewShares(int64(s.limits.LargeStreams))
 	s.judging, s.heavy = fair.NewTurns(int64(s.limits.Jobs)), fair.NewTurns(s.limits.Judging)
 	s.ids = protocol.NewIDs(o.Random)
-
-	var err error
-	s.meters, err = newMeters(o.Registry)
-	return s, err
+	s.meters = newMeters()
+	return s, nil
 }
 
 // ServeHTTP answers one request.
@@ -112,11 +105,11 @@ func (s *Server) Drain() { s.draining.Store(true) }
 // old ones were kept.
 func (s *Server) KeysReloaded(err error) {
 	if err != nil {
-		s.meters.reloads.WithLabelValues("failed").Inc()
+		s.meters.reloaded("failed")
 		s.options.Log.Error("keys not reloaded; the old ones are kept", "error", err)
 		return
 	}
-	s.meters.reloads.WithLabelValues("ok").Inc()
+	s.meters.reloaded("ok")
 	s.options.Log.Info("keys reloaded")
 }
 
