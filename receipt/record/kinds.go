@@ -222,7 +222,7 @@ func hitlKinds() []eventKind {
 // itself, and what it does not say.
 func sourceKinds() []eventKind {
 	return []eventKind{
-		{"source.read", []string{"kind", "workspace_ref", "workspace_root", "workspace_roots", "policy_ref", "trace_id", "model", "wall_time_ms", "timed", "estimated", "unreported", "at_least", "inferred", "logs", "ignored_records", "write_continuity", "prompts", "about"},
+		{"source.read", []string{"kind", "workspace_ref", "workspace_root", "workspace_roots", "policy_ref", "trace_id", "model", "wall_time_ms", "timed", "estimated", "partial", "unreported", "at_least", "inferred", "logs", "ignored_records", "write_continuity", "prompts", "about"},
 			"metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported, metadata.at_least, metadata.inferred; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
 		{"source.unread", []string{"ignored_records", "content_sha256"}, "metadata.ignored_records, metadata.unreported, metadata.at_least", sourceUnread, nil},
 		{"source.ended", []string{"autonomy_tier"}, "lifecycle: the end, and that nothing tells how", sourceEnded, nil},

@@ -14,6 +14,7 @@ import (
 // and what of the receipt it does not tell. The zero sourced is a log of the protocol's own.
 type sourced struct {
 	is, timed, estimated bool
+	partial              bool   // a part of the log is missing or cannot be read
 	wall                 *int64 // milliseconds that the source counted itself
 	logs                 []receipt.Material
 	unreported, atLeast  []string
@@ -32,6 +33,7 @@ const (
 func sourceRead(r *run, e *event.Event) {
 	s, p := &r.sourced, e.Payload
 	s.is, s.timed, s.estimated = true, e.Flag(p, "timed"), e.Flag(p, "estimated")
+	s.partial = e.Flag(p, "partial")
 	s.wall = e.OptionalCount(p, "wall_time_ms")
 	s.unreported, s.atLeast = places(r, e, "unreported"), places(r, e, "at_least")
 	s.inferred = places(r, e, "inferred")

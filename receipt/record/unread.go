@@ -47,12 +47,13 @@ func (u *unread) count(kind string, n int64) {
 	u.counts[kind] = before + n
 }
 
-// complete lists what an unread record may have added to.
+// complete lists what an unread record, or a part of a log that is missing, may have added to.
 func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
-	if len(u.counts) == 0 {
+	if len(u.counts) > 0 {
+		d.Metadata["ignored_records"] = u.counts
+	} else if !r.sourced.partial {
 		return
 	}
-	d.Metadata["ignored_records"] = u.counts
 	if d.ReplayInput.Determinism == "byte_deterministic" { // it may be an answer
 		d.ReplayInput.Determinism = "best_effort"
 	}

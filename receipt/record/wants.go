@@ -44,7 +44,7 @@ func wants() map[string]event.Want {
 			"delta_id", "event_id", "message", "target_agent", "task_id", "receipt_id", "memory_id", "workspace_root", "checkpoint_id", "checkpoint_event_id",
 		}},
 		{event.WantCount, []string{"approvers_required", "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens", "bytes_sent", "duration_ms", "execution_duration_ms", "exit_code", "source_log_events", "wall_time_ms"}},
-		{event.WantFlag, []string{"executed", "is_error", "withheld", "applied", "remote", "loaded", "earlier", "unnamed", "apart", "timed", "estimated"}},
+		{event.WantFlag, []string{"executed", "is_error", "withheld", "applied", "remote", "loaded", "earlier", "unnamed", "apart", "timed", "estimated", "partial"}},
 		{event.WantTime, []string{"deadline", "decided_at"}},
 		{event.WantDigest, []string{
 			"sha256", "before_sha256", "after_sha256", "input_sha256", "output_sha256", "args_sha256", "response_sha256", "source_receipt_hash", "source_log_sha256",

@@ -139,7 +139,7 @@ func calls(s *story.Story, message canon.Node, agent string) {
 
 func ask(s *story.Story, b canon.Node, agent string) {
 	id, tool, input := s.Name(b.Member("id")), s.Name(b.Member("name")), b.Member("input")
-	if tool == "" || id == "" && isHandoff(tool) { // it may have given work to another agent
+	if tool == "" { // it may have given work to another agent
 		s.AtLeast("/side_effects/a2a_handoffs")
 	}
 	if id == "" {

@@ -295,7 +295,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 		if use.Told() {
 			models = append(models, use)
 		} else {
-			t.s.Lacks(story.GarbledPart)
+			t.s.Lacks(story.UsageUnread)
 		}
 	}
 	if len(models) > 0 {

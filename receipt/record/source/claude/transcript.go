@@ -155,9 +155,7 @@ func (t *Transcript) took(message canon.Node, agent string) {
 func (t *Transcript) user(n canon.Node, of *turns) {
 	s, message := t.s, n.Member("message")
 	s.Tier(tierOf(n.Member("permissionMode").String()))
-	if !event.Absent(message) {
-		sound(s, "user", message)
-	}
+	sound(s, "user", message)
 	if text := message.Member("content"); text.Kind() == canon.KindString && strings.HasPrefix(textOf(message), interrupted) {
 		later(&of.broken, s.Here())
 	}

@@ -18,7 +18,6 @@ type Reader struct {
 	requests  []*call // that events tell
 	seen      map[string]bool
 	decisions bool // events tell what was decided
-	undecided bool // something may tell a decision, and cannot be read
 	unpriced  bool // an event tells what a call took, and not what that cost
 }
 
@@ -140,8 +139,7 @@ func (r *Reader) sound(list canon.Node) {
 // garbled counts what may have told anything: a time and a decision, too.
 func (r *Reader) garbled() {
 	r.s.Lacks(story.GarbledPart)
-	r.s.AtLeast("/cost/provider_breakdown")
-	r.s.Partly, r.undecided = true, true
+	r.s.Partly = true
 }
 
 // session notes the session that a span or an event names. The first one is the task's.
@@ -207,7 +205,6 @@ func (r *Reader) callOf(a attributes) *story.Call {
 func (r *Reader) decided(a attributes) {
 	s, c := r.s, r.callOf(a)
 	if r.decisions = true; c == nil {
-		s.AtLeast("/approvals")
 		return
 	}
 	source := strings.ToLower(a.get("source").Member("stringValue").String())
@@ -343,9 +340,6 @@ func (r *Reader) End() {
 	s.Estimated()
 	if r.decisions {
 		s.Decided()
-		if r.undecided {
-			s.AtLeast("/approvals")
-		}
 	}
 	if r.unpriced && s.Priced() {
 		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")

@@ -16,30 +16,33 @@ const (
 	EventWithoutCall     Gap = "events_without_a_call"
 	DenialWithoutCall    Gap = "denials_without_call"
 	MessageWithoutID     Gap = "messages_without_an_id"
+	UsageUnread          Gap = "usages_not_read"
 	Embedding            Gap = "embeddings"
 	OtherDecision        Gap = "other_decisions"
 )
 
-// leaves returns the places of the receipt that a gap leaves incomplete. A record that was not
-// read is not among the gaps: package record has what it leaves incomplete, for all readers.
+// leaves returns the places of the receipt that a gap leaves incomplete, nil if it is every list and
+// count. Package record has these, and leaves them incomplete after a record that was not read, too.
 func (g Gap) leaves() []string {
 	const (
-		calls, writes, egress, handoffs = "/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/side_effects/a2a_handoffs"
-		consumed, input, output         = "/autonomy_budget/consumed/tool_calls", "/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens"
+		calls, egress, approvals = "/side_effects/tool_calls", "/side_effects/network_egress", "/approvals"
+		consumed, input, output  = "/autonomy_budget/consumed/tool_calls", "/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens"
+		models                   = "/cost/provider_breakdown"
 	)
+	call := []string{calls, "/side_effects/fs_writes", egress, "/side_effects/a2a_handoffs", approvals, consumed}
 	switch g {
-	case CallWithoutID: // no list can name it, and its result could be any
-		return []string{calls, writes, egress, consumed}
+	case CallWithoutID, EventWithoutCall, DenialWithoutCall: // no list can name it, and its result could be any
+		return call
+	case ResultWithoutCall, CallsOfOneID: // a message is missing, and what else stood there
+		return append(call, "/final_artifacts", models, input, output)
 	case SearchWithoutID:
 		return []string{calls, egress, consumed}
-	case EventWithoutCall, DenialWithoutCall:
-		return []string{calls, consumed}
-	case MessageWithoutID: // another line may state what it used
-		return []string{input, output}
+	case MessageWithoutID, UsageUnread: // another line may state what it used
+		return []string{models, input, output}
 	case Embedding: // a model read more than its calls state
-		return []string{input}
+		return []string{models, input}
 	case OtherDecision:
-		return []string{"/approvals"}
+		return []string{approvals}
 	}
-	return []string{calls, writes, egress, handoffs, consumed, input, output}
+	return nil
 }

@@ -64,6 +64,7 @@ type Story struct {
 	atLeast   []string
 	missing   []string // agents of which no log was read
 	estimated bool
+	partial   bool // each list and count is a lower bound
 	decided   bool // approvals are told
 	endless   bool // a log has a last line that cannot be read
 	over      bool // lines tell when the task was over
@@ -399,7 +400,9 @@ func (s *Story) Lacks(g Gap) {
 	if g != PartMissing {
 		s.Note(string(g))
 	}
-	s.AtLeast(g.leaves()...)
+	leaves := g.leaves()
+	s.AtLeast(leaves...)
+	s.partial = s.partial || leaves == nil
 }
 
 // Call returns the call of an id.
@@ -599,5 +602,5 @@ func (s *Story) Tell(task string, add func([]byte) error) error {
 
 // Empty reports whether nothing was told.
 func (s *Story) Empty() bool {
-	return s.named == "" && s.first.IsZero() && len(s.calls.Order) == 0 && len(s.messages.Order) == 0 && len(s.sums) == 0 && len(s.atLeast) == 0
+	return s.named == "" && s.first.IsZero() && len(s.calls.Order) == 0 && len(s.messages.Order) == 0 && len(s.sums) == 0 && len(s.atLeast) == 0 && !s.partial
 }

@@ -66,6 +66,7 @@ func (t *teller) about(o *object) {
 	o.count("wall_time_ms", s.Wall)
 	o.is("timed", !s.first.IsZero() && !s.Partly)
 	o.is("estimated", s.estimated)
+	o.is("partial", s.partial || slices.ContainsFunc(s.logs, (*log).lacks))
 
 	t.missing(o)
 	list(o, "logs", s.logs, func(o *object, l *log) {
@@ -123,10 +124,6 @@ func (t *teller) missing(o *object) {
 			break
 		}
 	}
-	if slices.ContainsFunc(s.logs, (*log).lacks) { // whatever stood there is not told
-		floor = append(floor, PartMissing.leaves()...)
-	}
-
 	o.texts("unreported", slices.Compact(slices.Sorted(slices.Values(append(untold, floor...)))))
 	o.texts("at_least", slices.Compact(slices.Sorted(slices.Values(floor))))
 	if s.Inferred && s.Ended() != EndUnknown {
