@@ -51,3 +51,55 @@ func TestCallsInPart(t *testing.T) {
 		})
 	}
 }
+
+// TestSharedIDs verifies of all readers that a second call under the ID of another one is not a copy
+// of it, and that a copy adds nothing.
+func TestSharedIDs(t *testing.T) {
+	codex := func(payloads ...string) []string {
+		return codexLines(append([]string{codexMeta, codexBegins, codexNever}, payloads...)...)
+	}
+	function := func(name, arguments string) string {
+		return `response_item {"type":"function_call","call_id":"c1","name":"` + name + `","arguments":"` + arguments + `"}`
+	}
+	ran := func(command string) string {
+		return `event_msg {"type":"exec_command_end","call_id":"c1","command":["` + command + `"],"exit_code":0}`
+	}
+	item := func(command string) string {
+		return codexItem(`{"type":"CommandExecution","id":"c1","command":["` + command + `"],"status":"completed"}`)
+	}
+	step := func(state, command string) string {
+		return `{"type":"item.` + state + `","item":{"id":"i","type":"command_execution","command":"` + command + `","status":"` + map[string]string{"started": "in_progress"}[state] + `"}}`
+	}
+	search := func(state, query string) string {
+		return `{"type":"item.` + state + `","item":{"id":"i","type":"web_search","query":"` + query + `"}}`
+	}
+	run := func(items ...string) []string {
+		return append([]string{`{"type":"thread.started","thread_id":"th"}`, `{"type":"turn.started"}`}, items...)
+	}
+	pair := func(key, value string) string { return `{"key":"` + key + `","value":{"stringValue":"` + value + `"}}` }
+	event := func(name, tool string) string {
+		return `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","attributes":[` + pair("event.name", name) + "," + pair("tool_use_id", "c1") + "," + pair("tool_name", tool) + `]}]}]}]}`
+	}
+	span := func(id, arguments string) string {
+		return export(spanOf{ids: `"spanId":"` + id + `",`, start: `"1777111200000000000"`, end: `"1777111201000000000"`, operation: "execute_tool", more: "," + pair("gen_ai.tool.call.id", "c1") + "," + pair("gen_ai.tool.name", "Bash") + "," + pair("gen_ai.tool.call.arguments", arguments)})
+	}
+
+	for name, test := range map[string]struct{ copies, others []string }{
+		"functions":          {codex(function("shell", "{}"), function("shell", "{ }")), codex(function("shell", "{}"), function("shell", "{\\\"a\\\":1}"))},
+		"functions by name":  {codex(function("shell", "{}"), ran("ls"), function("shell", "{}")), codex(function("shell", "{}"), function("exec", "{}"))},
+		"what Codex ran":     {codex(function("shell", "{}"), ran("ls"), ran("ls")), codex(function("shell", "{}"), ran("ls"), ran("rm"))},
+		"items":              {codex(ran("ls"), item("ls"), item("ls"), function("shell", "{}"), function("shell", "{}")), codex(item("ls"), item("rm"))},
+		"items of two types": {codex(item("ls")), codex(item("ls"), codexItem(`{"type":"FileChange","id":"c1","changes":{"/a":{"type":"delete"}},"status":"completed"}`))},
+		"steps":              {run(step("started", "ls"), step("completed", "ls")), run(step("started", "ls"), step("completed", "rm"))},
+		"searches":           {run(search("started", ""), search("completed", "a")), run(search("completed", "a"), search("completed", "b"))},
+		"events":             {[]string{event("tool_decision", "Bash"), event("tool_result", "Bash")}, []string{event("tool_decision", "Bash"), event("tool_result", "Write")}},
+		"spans":              {[]string{event("tool_result", "Bash"), span("00000000000000a1", "{}"), span("00000000000000a2", "{}")}, []string{event("tool_result", "Bash"), span("00000000000000a1", "{}"), span("00000000000000a2", "[]")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := toldOf(t, test.copies); r.untold[callsList] || len(r.SideEffects.ToolCalls) != 1 {
+				t.Errorf("copies are other calls: %s", asText(t, r.Draft))
+			}
+			open(t, test.others)
+		})
+	}
+}

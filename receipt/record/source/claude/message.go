@@ -146,8 +146,8 @@ func ask(s *story.Story, b canon.Node, agent string) {
 		s.Lacks(story.CallWithoutID)
 		return
 	}
-	c, digest := s.Call(id), s.Digest(input)
-	if c.Shares(s, tool, digest) || !c.Ask(s, tool, digest) {
+	c := s.Call(id)
+	if !c.Ask(s, tool, s.Digest(input)) {
 		return
 	}
 	c.Agent, c.Does, c.Server = agent, does(tool), serverOf(tool)

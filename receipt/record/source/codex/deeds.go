@@ -15,18 +15,20 @@ import (
 // call by its id, and state with authority how it ended.
 type deeds struct {
 	s        *story.Story
-	patches  map[string]patch // of calls that are open
-	opened   map[string]bool  // calls that only Codex itself recorded so far
-	wrote    map[string]bool  // calls of which the changes of files are noted
-	wrappers []string         // open calls whose script calls other tools
-	searches int              // of the model that have no id, without those that Codex recorded
-	turn     string           // the latest one that began
-	folder   string           // in which it works
-	unasked  bool             // nobody is asked to approve a call
+	patches  map[string]patch           // of calls that are open
+	opened   map[string]bool            // calls that only Codex itself recorded so far
+	record   string                     // the type of the record that is read, by which Codex states what it ran
+	ran      map[[2]string]canon.Digest // of what it ran, by the ID of the call and the type of the record
+	wrote    map[string]bool            // calls of which the changes of files are noted
+	wrappers []string                   // open calls whose script calls other tools
+	searches int                        // of the model that have no id, without those that Codex recorded
+	turn     string                     // the latest one that began
+	folder   string                     // in which it works
+	unasked  bool                       // nobody is asked to approve a call
 }
 
 func newDeeds(s *story.Story) *deeds {
-	return &deeds{s: s, patches: map[string]patch{}, opened: map[string]bool{}, wrote: map[string]bool{}}
+	return &deeds{s: s, patches: map[string]patch{}, opened: map[string]bool{}, wrote: map[string]bool{}, ran: map[[2]string]canon.Digest{}}
 }
 
 // ask opens a call. What it may need a person for is asked in its arguments, and no answer
@@ -43,7 +45,7 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	}
 	if d.opened[id] {
 		delete(d.opened, id)
-		c.Adopt(tool)
+		c.Adopt(tool, input)
 		return
 	}
 	if !c.Ask(s, tool, input) {
@@ -91,6 +93,7 @@ func (d *deeds) answer(p canon.Node) {
 // ended takes an event that states how a call ended.
 func (d *deeds) ended(kind string, p canon.Node) {
 	id := d.s.Name(p.Member("call_id"))
+	d.record = kind
 	switch kind {
 	case "exec_command_end":
 		c := d.own(id, "command", p.Member("command"))
@@ -110,17 +113,25 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	}
 }
 
-// own returns the call of an id, and opens it if the model did not ask for it by this id.
+// own returns the call of an id, and opens it if the model did not ask for it by this id. Two
+// records of one type that state another input are of two calls.
 func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	s := d.s
 	if id == "" {
 		s.Lacks(story.CallWithoutID)
 		return nil
 	}
-	c := s.Call(id)
-	if !c.Ask(s, tool, s.Digest(input)) {
+	c, digest, record := s.Call(id), s.Digest(input), [2]string{id, d.record}
+	if before := d.ran[record]; before.IsZero() {
+		d.ran[record] = digest
+		s.Keep(2 * len(id))
+	} else if !digest.IsZero() && before != digest {
+		c.Share(s)
+	}
+	if s.Known(id) != nil {
 		return c
 	}
+	c.Ask(s, tool, digest)
 	c.Does, c.Parent = does(tool), d.parent()
 	d.opened[id] = true
 	s.Keep(len(id))

@@ -48,7 +48,10 @@ func itemOf(s *story.Story, n canon.Node, line string) item {
 		return i
 	}
 
-	i.input, i.outcome = s.Digest(n.Member(input)), stateOf(n, line)
+	if words := n.Member(input); words.Kind() != canon.KindString || len(words.Text()) > 0 { // a search that begins has none yet
+		i.input = s.Digest(words)
+	}
+	i.outcome = stateOf(n, line)
 	if i.outcome != story.Open {
 		i.output = s.Digest(outputOf(n))
 	}

@@ -17,6 +17,7 @@ type items struct{ *deeds }
 func (x items) step(p canon.Node) {
 	s, n := x.s, p.Member("item")
 	id, kind := s.Name(n.Member("id")), typeOf(n)
+	x.record = "item_completed"
 	if turn := s.Name(p.Member("turn_id")); turn != "" && turn != x.turn {
 		x.turns(turn)
 	}

@@ -190,6 +190,7 @@ func (r *Rollout) item(p canon.Node) {
 		d.answer(p)
 	case "web_search_call":
 		d.searches++
+		d.record = kind.String()
 		if id := s.Name(p.Member("id")); id != "" {
 			d.search(id, "web_search", p)
 		}

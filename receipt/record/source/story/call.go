@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -39,6 +40,7 @@ type Call struct {
 	HandedTo string        // the id of that work
 	Parent   string        // id of the call whose script made this one
 
+	words         request // of the line that asked, whatever ran
 	input, output canon.Digest
 	asked, ended  Place
 	approved      Place // where a person allowed it
@@ -54,25 +56,37 @@ type Call struct {
 	searched      bool
 }
 
-// Ask notes that the call was asked for. A line that asks again is a copy.
+// Ask notes that the call was asked for, and reports whether no line did before. A line that asks
+// again is a copy, unless it asks in other words.
 func (c *Call) Ask(s *Story, tool string, input canon.Digest) bool {
 	if c.requested {
+		if !c.words.fits(request{tool, input}) {
+			c.Share(s)
+		}
+		c.words = request{cmp.Or(c.words.tool, tool), cmp.Or(c.words.input, input)}
+		c.Tool, c.input = cmp.Or(c.Tool, tool), cmp.Or(c.input, input)
 		return false
 	}
-	c.requested, c.Tool, c.input, c.asked = true, tool, input, s.mark()
+	c.requested, c.words, c.Tool, c.input, c.asked = true, request{tool, input}, tool, input, s.mark()
 	s.charge(0, len(tool))
 	return true
 }
 
-// Shares reports whether a line that asks for a call of this id asks for another one, and is no
-// copy. A result that follows may then be of either call, so that it is of neither.
-func (c *Call) Shares(s *Story, tool string, input canon.Digest) bool {
-	if !c.requested || c.Tool == tool && c.input == input {
-		return false
-	}
+// A request is what a line asks for. "" and the zero digest are not told.
+type request struct {
+	tool  string
+	input canon.Digest
+}
+
+func (r request) fits(x request) bool {
+	return (r.tool == x.tool || r.tool == "" || x.tool == "") && (r.input == x.input || r.input.IsZero() || x.input.IsZero())
+}
+
+// Share notes that another call has this ID. A result that follows may be of either call, so that
+// it is of neither.
+func (c *Call) Share(s *Story) {
 	c.shared = true
 	s.Lacks(CallsOfOneID)
-	return true
 }
 
 // Close notes what the call returned. The first end counts, but one that tells nothing
@@ -113,6 +127,8 @@ func (c *Call) Settle(outcome Outcome) { c.outcome, c.Doubtful = outcome, false 
 // model does not change that.
 func (c *Call) Ran(s *Story, outcome Outcome) {
 	switch {
+	case c.shared:
+		c.Close(s, outcome, canon.Digest{})
 	case outcome == Open, c.outcome == Rejected && outcome == Denied:
 	case outcome == Unreported && c.outcome != Open:
 	default:
@@ -124,7 +140,8 @@ func (c *Call) Ran(s *Story, outcome Outcome) {
 }
 
 // Adopt notes that the model asked for a call that was known from what ran. It has no parent.
-func (c *Call) Adopt(tool string) {
+func (c *Call) Adopt(tool string, input canon.Digest) {
+	c.words = request{tool, input}
 	if c.Parent = ""; c.Server == "" {
 		c.Tool = tool
 	}
