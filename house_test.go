@@ -53,8 +53,7 @@ var rooms = map[string]room{
 	"receipt/record/source": {pure: true, may: append([]string{"receipt/record/event", "receipt/record", "receipt/kind"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/record/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
-	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}},                                              // and its rooms: what a harness needs that has no receipts
-	"receipt/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of others import it: it stays light
+	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and its rooms: what a harness needs that has no receipts
 	"receipt/attest":        {pure: true, may: append([]string{"receipt/internal"}, core...)},
 	"receipt/headline":      {pure: true, may: core},
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
@@ -75,7 +74,11 @@ var rooms = map[string]room{
 	inside + "replays":      {may: below(lower, []string{"issue"}), libs: anyLib},
 	inside + "bundles":      {may: below(lower, []string{"issue"}), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
-	"examples/":             {may: append([]string{"receipt/"}, core...)}, // no library: what a reader starts with is what is here
+	"harness/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of others import it: it stays light
+	"harness/journal":       {may: []string{"canon", "chain", "receipt", "receipt/protocol"}},
+	"harness/internal/":     {may: append([]string{"receipt/", "harness/journal"}, core...)},
+	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
+	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library: what a reader starts with is what is here
 
 	"redact/internal/corpus":           {},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
@@ -124,7 +127,7 @@ var homes = map[string]string{
 
 // guests are rooms that use a library beside its home.
 var guests = map[string][]string{
-	"github.com/spf13/cobra":        {"cmd/agents-conformance"},
+	"github.com/spf13/cobra":        {"harness/cmd/agents-conformance"},
 	"github.com/klauspost/compress": {"receipt/rows"},
 }
 
@@ -234,7 +237,7 @@ func run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// inspect returns what is wrong in the module at root, and its packages.
+// inspect returns what is wrong in the modules at root, and their packages.
 func inspect(root string) (violations, packages []string, err error) {
 	files, err := parse(root)
 	if err != nil {
@@ -247,10 +250,10 @@ func inspect(root string) (violations, packages []string, err error) {
 	return violations, packages, nil
 }
 
-// sources are the files of this module that are built and are no tests. Nobody writes to them.
+// sources are the files of this module and of harness that are built and are not tests. Nobody writes to them.
 var sources = sync.OnceValues(func() ([]sourceFile, error) { return parse(".") })
 
-// parse reads the files of the module at root that are built and are no tests.
+// parse reads the files of the module at root and of harness that are built and are not tests.
 func parse(root string) (files []sourceFile, err error) {
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -278,7 +281,7 @@ func parse(root string) (files []sourceFile, err error) {
 	return files, err
 }
 
-// judge returns what is wrong in the files of a module, and its packages.
+// judge returns what is wrong in the files of the modules, and their packages.
 func judge(files []sourceFile) (violations, packages []string) {
 	documented := map[string]bool{}
 	for _, f := range files {
@@ -295,9 +298,9 @@ func judge(files []sourceFile) (violations, packages []string) {
 	return violations, packages
 }
 
-// skip skips what the go command skips.
+// skip skips what the go command skips, except the module harness, which has rooms of the house.
 func skip(root, dir, name string) error {
-	if dir == root {
+	if dir == root || dir == filepath.Join(root, "harness") {
 		return nil
 	}
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
@@ -546,7 +549,9 @@ func TestHouseCatches(t *testing.T) {
 		{"receipt/stream/a.go", use(module + "/cmd/receipt"), "receipt/stream/a.go:3: receipt/stream must not import cmd/receipt"},
 		{"receipt/serve/a.go", use("github.com/fxamacker/cbor/v2"), "receipt/serve/a.go:3: receipt/serve imports github.com/fxamacker/cbor/v2, which is for receipt/archive"},
 		{"cmd/receipt/a.go", use("github.com/spf13/cobra", module+"/receipt/serve", module+"/redact/rulefile"), ""},
-		{"cmd/agents-conformance/a.go", use("github.com/spf13/cobra", module+"/receipt/conformance"), ""},
+		{"harness/cmd/agents-conformance/a.go", use("github.com/spf13/cobra", module+"/harness/conformance"), ""},
+		{"harness/conformance/a.go", use(module + "/harness/internal/harness"), "harness/conformance/a.go:3: harness/conformance must not import harness/internal/harness"},
+		{"receipt/protocol/a.go", use(module + "/harness/journal"), "receipt/protocol/a.go:3: receipt/protocol must not import harness/journal"},
 		{"cmd/receipt-wasm/a.go", use("github.com/spf13/cobra"), "cmd/receipt-wasm/a.go:3: cmd/receipt-wasm imports github.com/spf13/cobra, which is for cmd/receipt"},
 		{"cmd/receipt/a.go", use(module + "/fixtures"), "cmd/receipt/a.go:3: cmd/receipt imports fixtures, which is for tests"},
 		{"canon/a.go", use(module + "/fixtures/vectors"), "canon/a.go:3: canon imports fixtures/vectors, which is for tests"},
@@ -585,8 +590,8 @@ func TestHouseCatches(t *testing.T) {
 	for _, test := range tests {
 		root := t.TempDir()
 		write(t, root, test.file, test.src)
-		if strings.HasPrefix(test.file, "bench/") {
-			write(t, root, "bench/go.mod", "module bench\n")
+		if first, _, _ := strings.Cut(test.file, "/"); first == "bench" || first == "harness" {
+			write(t, root, first+"/go.mod", "module "+first+"\n")
 		}
 		got, _, err := inspect(root)
 		if err != nil {

@@ -53,8 +53,8 @@ func saysHow(set *token.FileSet, name string, file *ast.File) (list []string) {
 
 // library reports whether a file is of a package that others import.
 func library(name string) bool {
-	first, _, _ := strings.Cut(name, "/")
-	return path.Dir(name) != "." && first != "cmd" && first != "examples" && first != "fixtures"
+	first, _, _ := strings.Cut(strings.TrimPrefix(name, "harness/"), "/")
+	return path.Dir(name) != "." && first != "cmd" && first != "internal" && first != "examples" && first != "fixtures"
 }
 
 func TestLibrarySaysWhatNotHow(t *testing.T) {

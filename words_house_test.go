@@ -149,7 +149,7 @@ func empty(e ast.Expr) bool {
 	return ok && (lit.Value == `""` || lit.Value == "``")
 }
 
-// eachSource calls do for each file of the module that is built and is not a test.
+// eachSource calls do for each of sources.
 func eachSource(t *testing.T, do func(set *token.FileSet, name string, file *ast.File)) {
 	t.Helper()
 	files, err := sources()

@@ -45,8 +45,8 @@ quote what nobody should read.
 A process that ends loses no turn: ~record.ResumeTurn~ goes on from the events that
 ~Options.Keep~ got, and the draft is the same, byte for byte. A part of which only some
 events were kept is done again: nothing is asked or added twice by that.
-[examples/chat](../examples/chat) is a small chat that does so: sends, signals, listeners, one
-turn of a session at a time.
+[harness/cmd/chat](../harness/cmd/chat) is a small chat that does so: sends, signals, listeners,
+one turn of a session at a time.
 
 A category has one bucket. One that is not here is ~retryable_transient~ when it passes by
 itself, else ~user_correctable~: the session stays usable.

@@ -1,0 +1,199 @@
+// Command agents-conformance asks a running harness of the Harn Agents Protocol v1 whether
+// it does what the protocol says. It is the only command here that calls a server.
+//
+// Results go to stdout, messages to stderr. The exit code is 0 when nothing failed (also
+// when everything was skipped), 1 when a probe failed or the report could not be written,
+// and 2 when nothing could be asked: an unusable target, an unknown category, a bad flag.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/harness/conformance"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// Exit codes.
+const (
+	exitPassed = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// keyVariable is where the API key may be given, so that no list of processes has it.
+const keyVariable = "HARN_AGENTS_CONFORMANCE_API_KEY"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], &surroundings{out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now, random: rand.Reader})
+	stop()
+	os.Exit(code)
+}
+
+// surroundings are what a run has beside its arguments.
+type surroundings struct {
+	out, err io.Writer
+	getenv   func(string) string
+	now      func() time.Time
+	random   io.Reader
+}
+
+// errFailed ends a run that has told everything.
+var errFailed = errors.New("a probe failed")
+
+// A writeError is a report that could not be written.
+type writeError struct{ cause error }
+
+func (e *writeError) Error() string { return "the report could not be written: " + e.cause.Error() }
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, s *surroundings) int {
+	cmd := newCommand(s)
+	cmd.SetArgs(args)
+	cmd.SetOut(s.out)
+	cmd.SetErr(s.err)
+	err := cmd.ExecuteContext(ctx)
+	if err == nil {
+		return exitPassed
+	}
+	if errors.Is(err, errFailed) {
+		return exitFailed
+	}
+	if ctx.Err() != nil {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintf(s.err, "agents-conformance: error: %s\n", foreign.Escape(err.Error()))
+	if _, unwritten := errors.AsType[*writeError](err); unwritten {
+		return exitFailed
+	}
+	return exitUsage
+}
+
+type flags struct {
+	target, key         string
+	otherKey, publicKey string
+	suite, card         string
+	categories          []string
+	json, verbose       bool
+	jsonOut             string
+	workspace, session  string
+	timeout             int
+	keys, issuer        string
+	script              conformance.Script
+}
+
+func newCommand(s *surroundings) *cobra.Command {
+	var o flags
+	cmd := &cobra.Command{
+		Use:   "agents-conformance --target URL",
+		Short: "ask a harness whether it does what the protocol says",
+		Long: `Ask a running harness of the Harn Agents Protocol v1 whether it does what the
+protocol says: by the 26 probes of the protocol's own runner, and by ours, which
+believe nothing that a server answers. A run makes sessions, messages, artifacts and
+tasks on the server.
+
+Categories, in the order in which they are run:
+  upstream  ` + strings.Join(conformance.Categories(conformance.Upstream), ", ") + `
+  ours      ` + strings.Join(conformance.Categories(conformance.Ours), ", ") + `
+
+Exit codes: 0 nothing failed, 1 a probe failed, 2 nothing could be asked.`,
+		Example: `  agents-conformance --target http://127.0.0.1:8080 --keys trust.json
+  agents-conformance --target https://harness.example/base --suite upstream --json`,
+		Args:              cobra.NoArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
+	}
+
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.target, "target", "", "the base `URL` of the server")
+	f.StringVar(&o.key, "api-key", "", "the API `KEY`; rather put it into $"+keyVariable)
+	f.StringVar(&o.otherKey, "other-key", "", "the API `KEY` of a client who may see nothing of what the first one makes")
+	f.StringVar(&o.publicKey, "public-key", "", "API `KEY` of a client that sees the same as the first, but only public parts of messages")
+	f.StringVar(&o.suite, "suite", "both", "`SUITE`: upstream, ours or both")
+	f.StringSliceVar(&o.categories, "category", nil, "only the category `NAME`, in the order given; repeatable, or with commas")
+	f.StringVar(&o.keys, "keys", "", "trust the keys in this `FILE`, a JWK Set; without it signatures are not judged")
+	f.StringVar(&o.issuer, "issuer", "", "the issuer `ID` that receipts must have")
+	f.StringVar(&o.card, "card", "", "the `DIALECT` that the agent card must have: agent_card or harn_agent_card; else either")
+	f.StringVar(&o.workspace, "workspace-id", "", "use the workspace `ID`, and make none")
+	f.StringVar(&o.session, "session-id", "", "use the session `ID`, and make none")
+	f.StringVar(&o.script.Waits, "waits", "", "the `TEXT` of a task that goes on until it is canceled")
+	f.StringVar(&o.script.Unstored, "unstored", "", "the `TEXT` of a task that cannot be replayed exactly: an answer of it is not kept")
+	f.IntVar(&o.timeout, "timeout", 30000, "how long a request may take, in `MILLISECONDS`")
+	f.BoolVar(&o.json, "json", false, "print the report as JSON, and nothing else")
+	f.StringVar(&o.jsonOut, "json-out", "", "write the report as JSON to `FILE`, too")
+	f.BoolVar(&o.verbose, "verbose", false, "list the probes that passed or were skipped, too")
+	return cmd
+}
+
+// options returns what the flags ask for.
+func (o *flags) options(s *surroundings) (conformance.Target, conformance.Options, error) {
+	t := conformance.Target{URL: o.target, Key: o.key, OtherKey: o.otherKey, PublicKey: o.publicKey, WorkspaceID: o.workspace, SessionID: o.session, Script: o.script}
+	c := conformance.Options{Categories: o.categories, Policy: receipt.Policy{Issuer: o.issuer}, Card: o.card, Now: s.now, Random: s.random}
+	if t.Key == "" {
+		t.Key = s.getenv(keyVariable)
+	}
+	c.Timeout = time.Duration(o.timeout) * time.Millisecond
+
+	switch o.suite {
+	case "both":
+	case string(conformance.Upstream), string(conformance.Ours):
+		c.Suites = []conformance.Suite{conformance.Suite(o.suite)}
+	default:
+		return t, c, fmt.Errorf("--suite: expected upstream, ours or both, found %s", foreign.Quote(o.suite, 80))
+	}
+	switch {
+	case o.target == "":
+		return t, c, errors.New("--target: expected the URL of a server, found none")
+	case o.timeout < 1 || o.timeout > 3600_000:
+		return t, c, fmt.Errorf("--timeout: expected 1 to 3600000 milliseconds, found %d", o.timeout)
+	case o.card != "" && o.card != "agent_card" && o.card != "harn_agent_card":
+		return t, c, fmt.Errorf("--card: expected agent_card or harn_agent_card, found %s", foreign.Quote(o.card, 80))
+	case o.keys == "":
+		return t, c, nil
+	}
+
+	data, err := os.ReadFile(o.keys)
+	if err != nil {
+		return t, c, fmt.Errorf("--keys: %w", err)
+	}
+	set, err := keys.ParseSet(data)
+	if err != nil {
+		return t, c, fmt.Errorf("--keys: %w", err)
+	}
+	c.Trust = set
+	return t, c, nil
+}
+
+func (o *flags) run(ctx context.Context, s *surroundings) error {
+	t, c, err := o.options(s)
+	if err != nil {
+		return err
+	}
+	report, err := conformance.Run(ctx, t, c)
+	if err != nil {
+		return err
+	}
+	if err := write(o, report, s.out); err != nil {
+		return &writeError{err}
+	}
+	if report.Summary.Failed > 0 {
+		return errFailed
+	}
+	return nil
+}

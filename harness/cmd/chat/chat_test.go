@@ -1,0 +1,532 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/record/turn"
+)
+
+const keyFile, trustFile = "../../../fixtures/keys/key_2026_04.private.json", "../../../fixtures/keys/trust.json"
+
+// read reads a file of keys.
+func read[T any](t testing.TB, path string, parse func([]byte) (T, error)) T {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// talk is a chat over a ledger of its own.
+func talk(t testing.TB, s store, graph ...node) *chat {
+	t.Helper()
+	l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return newChat(graph, s, &ledger.Issuer{Store: l, Signer: keys.NewSigner(read(t, keyFile, keys.ParsePrivate), time.Now)})
+}
+
+// verified opens a receipt, whose keys are trusted.
+func verified(t testing.TB, sealed *receipt.Sealed) *receipt.Draft {
+	t.Helper()
+	if sealed == nil {
+		t.Fatal("no receipt")
+	}
+	v, err := receipt.NewVerifier(read(t, trustFile, keys.ParseSet), receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Open(sealed.JSON()); err != nil {
+		t.Fatal(err)
+	}
+	d := new(receipt.Draft)
+	if err := json.Unmarshal(sealed.JSON(), d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// hashes are the digests of messages, as a receipt has them.
+func hashes(t testing.TB, messages []message) (list []string) {
+	t.Helper()
+	for _, m := range messages {
+		doc, err := canon.Parse(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, canon.Sum(doc.AppendCanonical(nil)).String())
+	}
+	return list
+}
+
+func artifacts(d *receipt.Draft) (list []string) {
+	for _, a := range d.FinalArtifacts {
+		list = append(list, a.SHA256.String())
+	}
+	return list
+}
+
+// says is a node that adds messages, and raises is one that fails.
+func says(messages ...string) node {
+	return func(context.Context, *state) (list []message, err error) {
+		for _, m := range messages {
+			list = append(list, message(m))
+		}
+		return list, nil
+	}
+}
+
+func raises(err error) node {
+	return func(context.Context, *state) ([]message, error) { return nil, err }
+}
+
+func waits(signal string) node {
+	return raises(&suspension{signal, json.RawMessage(`{"action":"send_email"}`)})
+}
+
+func assistant(text string) string { return `{"role":"assistant","content":"` + text + `"}` }
+func user(text string) string      { return `{"role":"user","content":"` + text + `"}` }
+
+// untouched is a store that nobody may ask, and lost is one that cannot be read.
+type untouched struct{ t *testing.T }
+
+func (s untouched) load(context.Context, string) ([]message, error) {
+	s.t.Error("the session was loaded")
+	return nil, nil
+}
+func (s untouched) save(context.Context, string, []message) error {
+	s.t.Error("the session was saved")
+	return nil
+}
+
+type lost struct{ memory }
+
+func (*lost) load(context.Context, string) ([]message, error) {
+	return nil, &failure{category: "session_load_failed", err: errors.New("no disk")}
+}
+
+type full struct{ memory }
+
+func (*full) save(context.Context, string, []message) error { return errors.New("no room on disk 7") }
+
+// A fixture is a conversation of the contract of chats.
+type fixture struct {
+	name  string
+	store store
+	graph []node
+	turns []sent
+}
+
+// A sent is a message and what becomes of it.
+type sent struct {
+	message    string
+	kind, path string
+	replies    []string
+	category   string
+	bucket     turn.Bucket
+	reply      []string // parts of it, in any case of letters
+	count      int      // messages in the history after it
+}
+
+func fixtures(t *testing.T) []fixture {
+	const (
+		weather = `{"role":"assistant","content":[],"tool_calls":[{"id":"call_abc","name":"get_weather","arguments":{"location":"Paris"}}]}`
+		sunny   = `{"role":"tool","tool_call_id":"call_abc","content":"Sunny, 22°C"}`
+		picture = `{"role":"user","content":[{"type":"text","text":"What's in this picture?"},{"type":"image","source":{"type":"url","url":"https://example.com/sunset.jpg"}}]}`
+	)
+	never := func(context.Context, *state) ([]message, error) {
+		t.Error("the graph was run")
+		return nil, nil
+	}
+	adjust := []string{"adjust your message"}
+	raised := func(category, text string) node { return raises(&failure{category: category, err: errors.New(text)}) }
+	return []fixture{
+		{"001", new(memory), []node{says(assistant("Hi there"))}, []sent{{message: user("Hello"), kind: "completed", path: "3.1", replies: []string{assistant("Hi there")}, count: 2}}},
+		{"002", new(memory), []node{says(assistant("echo"))}, []sent{
+			{message: user("First message"), kind: "completed", path: "3.1", replies: []string{assistant("echo")}, count: 2},
+			{message: user("Second message"), kind: "completed", path: "3.2", replies: []string{assistant("echo")}, count: 4}}},
+		{"003", new(memory), []node{says(weather, sunny, assistant("The weather in Paris is sunny, 22°C."))}, []sent{
+			{message: user("What's the weather in Paris?"), kind: "completed", path: "3.1", replies: []string{weather, sunny, assistant("The weather in Paris is sunny, 22°C.")}, count: 4}}},
+		{"004", new(memory), []node{says(assistant("Got your image. Looks like a sunset."))}, []sent{{message: picture, kind: "completed", path: "3.1", replies: []string{assistant("Got your image. Looks like a sunset.")}, count: 2}}},
+		{"005", new(memory), []node{says(assistant("I'm waiting for approval to send this email.")), waits("approval-001")}, []sent{
+			{message: user("Send the email to Bob."), kind: "suspended", path: "3.1", replies: []string{assistant("I'm waiting for approval to send this email.")}, count: 2}}},
+		{"007", new(lost), []node{never}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "session_load_failed", bucket: turn.SessionTerminating, reply: []string{"this conversation can't continue"}}}},
+		{"008", new(memory), []node{raised("provider_unavailable", "upstream model rate limited")}, []sent{
+			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_unavailable", bucket: turn.RetryableTransient, reply: []string{"try again in a moment"}},
+			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_unavailable", bucket: turn.RetryableTransient, reply: []string{"try again in a moment"}}}},
+		{"009", new(memory), []node{raised("provider_invalid_request", "context length exceeds maximum")}, []sent{
+			{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_invalid_request", bucket: turn.UserCorrectable, reply: []string{"context length exceeds maximum", "adjust your message"}}}},
+		{"010", untouched{t}, []node{never}, []sent{{message: `{"role":"tool","content":"Sunny"}`, kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: adjust}}},
+
+		// What the fixtures leave to a harness.
+		{"an unsupported block", untouched{t}, []node{never}, []sent{{message: `{"role":"user","content":[{"type":"audio","data":"AA=="}]}`, kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: append(adjust, "audio")}}},
+		{"another role", untouched{t}, []node{never}, []sent{{message: assistant("I am you"), kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: adjust}}},
+		{"no JSON", untouched{t}, []node{never}, []sent{{message: `{`, kind: "errored", category: turn.ShapeInvalid, bucket: turn.UserCorrectable, reply: adjust}}},
+		{"no answer", new(memory), []node{says()}, []sent{{message: user("Hello"), kind: "completed", path: "3.1", count: 1}}},
+		{"no message of a node", new(memory), []node{says(`{"role":"assistant"}`)}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "provider_invalid_response", bucket: turn.UserCorrectable, reply: adjust}}},
+		{"nothing is saved", new(full), []node{says(assistant("Hi"))}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "session_save_failed", bucket: turn.SessionTerminating, reply: []string{"new one"}}}},
+		{"nothing is kept", new(full), []node{waits("s")}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", category: "suspension_persistence_failed", bucket: turn.SessionTerminating, reply: []string{"new one"}}}},
+		{"of no category", new(memory), []node{raises(errors.New("password hunter2"))}, []sent{{message: user("Hello"), kind: "errored", path: "3.1", bucket: turn.UserCorrectable, reply: []string{"could not be handled"}}}},
+	}
+}
+
+// TestFixtures: each turn of the fixtures comes to what they say (006 is TestSignal), and
+// each that has ended has one receipt, which verifies and has its messages.
+func TestFixtures(t *testing.T) {
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			c := talk(t, f.store, f.graph...)
+			var history []string // the messages of turns that did not fail, as they came
+			for _, s := range f.turns {
+				o, err := c.send(t.Context(), "conv", message(s.message))
+				if err != nil || o.kind != s.kind || o.path != s.path || o.failure.Category != s.category || o.failure.Bucket != s.bucket {
+					t.Fatalf("%v, %+v", err, o)
+				}
+				var replies []string
+				for _, m := range o.messages {
+					replies = append(replies, string(m))
+				}
+				if !slices.Equal(replies, s.replies) {
+					t.Errorf("replies %q", replies)
+				}
+				for _, part := range s.reply {
+					if reply := strings.ToLower(string(o.reply)); !strings.Contains(reply, part) || strings.Contains(reply, "hunter2") || strings.Contains(reply, "disk 7") {
+						t.Errorf("reply %s", o.reply)
+					}
+				}
+				if s.kind != "errored" {
+					history = append(append(history, s.message), s.replies...)
+				}
+				if m, ok := f.store.(*memory); ok && (len(m.histories["conv"]) != s.count || !slices.EqualFunc(m.histories["conv"], history, func(a message, b string) bool { return string(a) == b })) {
+					t.Errorf("%s, expected %d messages: %s", m.histories["conv"], s.count, history)
+				}
+				if o.kind == "suspended" {
+					if o.receipt != nil || o.signal != "approval-001" || string(o.metadata) != `{"action":"send_email"}` || o.invocation == "" {
+						t.Errorf("%+v", o)
+					}
+					continue
+				}
+				checkReceipt(t, o)
+			}
+		})
+	}
+}
+
+// checkReceipt: the receipt of a turn is of it, and has what the outcome has.
+func checkReceipt(t *testing.T, o outcome) {
+	t.Helper()
+	d := verified(t, o.receipt)
+	want := hashes(t, o.messages)
+	if o.kind == "errored" {
+		if want = hashes(t, []message{o.reply}); d.Lifecycle.FinalState != "FAILED" || d.Lifecycle.Failure["message"] != string(o.failure.Bucket) || o.failure.Category != "" && d.Lifecycle.Failure["code"] != o.failure.Category {
+			t.Errorf("%+v", d.Lifecycle)
+		}
+	} else if d.Lifecycle.FinalState != "SUCCEEDED" {
+		t.Errorf("%+v", d.Lifecycle)
+	}
+	got := artifacts(d)
+	if o.kind == "errored" { // what was added before it failed is there, too
+		got = got[len(got)-1:]
+	}
+	if !slices.Equal(got, want) || d.Identifiers.TaskID != o.invocation || d.Identifiers.SessionID == "" {
+		t.Errorf("%q of %s, expected %q of %s", got, d.Identifiers.TaskID, want, o.invocation)
+	}
+}
+
+// TestSignal: a turn that was suspended goes on when its signal comes (006), its listener is
+// told once, the next send does not get its replies, and one receipt tells of both parts. A
+// second signal is refused.
+func TestSignal(t *testing.T) {
+	c := talk(t, new(memory), says(assistant("Approve sending email?")), waits("approval-002"), func(_ context.Context, s *state) ([]message, error) {
+		if s.values["approved"] != true {
+			t.Errorf("%v", s.values)
+		}
+		return []message{message(assistant("Email sent."))}, nil
+	})
+	var told []outcome
+	c.subscribe("conv-006", func(o outcome) { told = append(told, o) })
+	o, err := c.send(t.Context(), "conv-006", message(user("Send the email.")))
+	if err != nil || o.kind != "suspended" || len(o.messages) != 1 || len(told) != 0 {
+		t.Fatalf("%v, %+v", err, o)
+	}
+	if err := c.signal(t.Context(), "approval-002", "user_robin", []byte(`{"approved":true}`)); err != nil {
+		t.Fatal(err)
+	}
+	var again *failure
+	if err := c.signal(t.Context(), "approval-002", "user_eve", []byte(`{"approved":false}`)); !errors.As(err, &again) || again.category != "harness_signal_correlation_failed" {
+		t.Errorf("a second signal: %v", err)
+	}
+	if len(told) != 1 || told[0].kind != "completed" || told[0].path != "3.3" || told[0].invocation != o.invocation || len(told[0].messages) != 1 || string(told[0].messages[0]) != assistant("Email sent.") {
+		t.Fatalf("told %+v", told)
+	}
+	d := verified(t, told[0].receipt)
+	if got, want := artifacts(d), hashes(t, append(o.messages, told[0].messages...)); !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	if a := d.Approvals; len(a) != 1 || a[0].ApprovalID != "approval-002" || a[0].Action != "send_email" || a[0].Decision != "approved" || a[0].Actor != "user_robin" {
+		t.Errorf("%+v", a)
+	}
+	next, err := c.send(t.Context(), "conv-006", message(user("Send another one.")))
+	if err != nil || next.path != "3.2" || len(next.messages) != 1 || len(told) != 1 {
+		t.Errorf("%v, %+v", err, next)
+	}
+}
+
+// TestNoListener: what a resumed turn came to waits for the first listener. A payload that
+// is no object ends the turn, and its receipt says that nobody decided.
+func TestNoListener(t *testing.T) {
+	c := talk(t, new(memory), waits("s"), says(assistant("done")))
+	for range 2 {
+		if _, err := c.send(t.Context(), "conv", message(user("Go"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.signal(t.Context(), "s", "user_robin", []byte(`[true]`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told []outcome
+	remove := c.subscribe("conv", func(o outcome) { told = append(told, o) })
+	remove()
+	c.subscribe("conv", func(o outcome) { told = append(told, o) })
+	if len(told) != 2 || told[0].failure != (turn.Failure{Category: "suspension_resume_payload_invalid", Bucket: turn.UserCorrectable}) {
+		t.Fatalf("%+v", told)
+	}
+	d := verified(t, told[0].receipt)
+	if d.Approvals[0].Decision != "denied" || !slices.Contains(d.Metadata["unreported"].([]any), any("/approvals/0/decision")) {
+		t.Errorf("%+v", d.Approvals)
+	}
+}
+
+// TestOneSignal: two turns cannot wait for one signal, and a send that names no session is
+// no turn.
+func TestOneSignal(t *testing.T) {
+	c := talk(t, new(memory), waits("s"))
+	if o, err := c.send(t.Context(), "a", message(user("Go"))); err != nil || o.kind != "suspended" {
+		t.Fatalf("%v, %+v", err, o)
+	}
+	o, err := c.send(t.Context(), "b", message(user("Go")))
+	if err != nil || o.failure.Category != "harness_signal_subscription_failed" {
+		t.Errorf("%v, %+v", err, o)
+	}
+	checkReceipt(t, o)
+	if o, err := c.send(t.Context(), "", message(user("Go"))); err == nil || o.failure.Bucket != turn.SessionTerminating || o.receipt != nil {
+		t.Errorf("%v, %+v", err, o)
+	}
+}
+
+// TestRace: a signal and sends at once: each is a turn of its own, in the order in which
+// they came, none of whose messages is lost, and each has its receipt.
+func TestRace(t *testing.T) {
+	m := new(memory)
+	c := talk(t, m, func(_ context.Context, s *state) ([]message, error) {
+		if s.inbound == 0 {
+			return nil, &suspension{"s", nil}
+		}
+		return nil, nil
+	}, says(assistant("done")))
+	var told []outcome
+	c.subscribe("conv", func(o outcome) { told = append(told, o) })
+	if o, err := c.send(t.Context(), "conv", message(user("first"))); err != nil || o.kind != "suspended" {
+		t.Fatalf("%v, %+v", err, o)
+	}
+
+	const sends = 8
+	var all sync.WaitGroup
+	ids := make([]string, sends)
+	accepted := make([]bool, 3)
+	for n := range sends {
+		all.Go(func() {
+			o, err := c.send(t.Context(), "conv", message(user(fmt.Sprint("send ", n))))
+			if err != nil || o.kind != "completed" || len(o.messages) != 1 {
+				t.Errorf("%v, %+v", err, o)
+			}
+			ids[n] = o.invocation
+		})
+	}
+	for n := range accepted {
+		all.Go(func() { accepted[n] = c.signal(t.Context(), "s", "user_robin", []byte(`{"approved":true}`)) == nil })
+	}
+	all.Wait()
+
+	if n := len(slices.DeleteFunc(accepted, func(ok bool) bool { return !ok })); n != 1 || len(told) != 1 || told[0].kind != "completed" {
+		t.Fatalf("%d signals were taken, told %+v", n, told)
+	}
+	verified(t, told[0].receipt)
+	slices.Sort(ids)
+	if got := len(m.histories["conv"]); got != 1+2*sends+1 || len(slices.Compact(ids)) != sends {
+		t.Errorf("%d messages, %q", got, ids)
+	}
+	for i, said := range m.histories["conv"][1:] { // no turn is between a message and its answer
+		if i > 0 && strings.Contains(string(said), `"user"`) && strings.Contains(string(m.histories["conv"][i]), `"user"`) {
+			t.Errorf("%d: %s", i, m.histories["conv"])
+		}
+	}
+}
+
+// TestOrder: sends of one session are taken in the order in which they came, and one that
+// gives up leaves no gap.
+func TestOrder(t *testing.T) {
+	var l turns
+	leave, err := l.enter(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	var mu sync.Mutex
+	var order []int
+	var all sync.WaitGroup
+	for n := range 20 {
+		if n%5 == 2 {
+			if _, err := l.enter(gone, "s"); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+		}
+		before := l.tail("s")
+		all.Go(func() {
+			leave, err := l.enter(t.Context(), "s")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			order = append(order, n)
+			mu.Unlock()
+			leave()
+		})
+		for l.tail("s") == before { // until it stands in line
+			time.Sleep(time.Millisecond)
+		}
+	}
+	leave()
+	all.Wait()
+	if !slices.IsSorted(order) || len(order) != 20 {
+		t.Errorf("%v", order)
+	}
+	for l.tail("s") != nil {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (l *turns) tail(session string) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last[session]
+}
+
+// TestSessions: a hundred conversations at once, each with a turn that waits, run beside
+// each other: each turn has its receipt, and all of them are one chain.
+func TestSessions(t *testing.T) {
+	const sessions = 100
+	m := new(memory)
+	c := talk(t, m, func(_ context.Context, s *state) ([]message, error) {
+		if s.inbound == 0 {
+			return []message{message(assistant("wait"))}, &suspension{string(s.messages[0]), nil}
+		}
+		return nil, nil
+	}, says(assistant("done")))
+	var all sync.WaitGroup
+	for n := range sessions {
+		all.Go(func() {
+			session, told := fmt.Sprint("conv-", n), make(chan outcome, 1)
+			c.subscribe(session, func(o outcome) { told <- o })
+			first := user(fmt.Sprint("hello ", n))
+			if o, err := c.send(t.Context(), session, message(first)); err != nil || o.kind != "suspended" || len(o.messages) != 1 {
+				t.Errorf("%v, %+v", err, o)
+				return
+			}
+			if err := c.signal(t.Context(), first, "user_robin", []byte(`{"approved":true}`)); err != nil {
+				t.Error(err)
+				return
+			}
+			if o := <-told; o.kind != "completed" || o.receipt == nil {
+				t.Errorf("%+v", o)
+			}
+			if o, err := c.send(t.Context(), session, message(user("again"))); err != nil || o.kind != "completed" || o.receipt == nil {
+				t.Errorf("%v, %+v", err, o)
+			}
+		})
+	}
+	all.Wait()
+
+	for session, history := range m.histories {
+		if len(history) != 5 {
+			t.Errorf("%s: %s", session, history)
+		}
+	}
+	streams, err := c.issuer.Store.(*ledger.SQLite).Streams(t.Context())
+	if err != nil || len(streams) != 1 || streams[0].Head.Count != 2*sessions || len(m.histories) != sessions {
+		t.Errorf("%v, %+v, %d sessions", err, streams, len(m.histories))
+	}
+}
+
+// TestRun holds a conversation as its reader does.
+func TestRun(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), keyFile, strings.NewReader("hello\nsend it\n/approve\n/approve\nsend that\n/deny\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"hello\nreceipt receipt_inv_", "Shall I? /approve or /deny\nsend it\nreceipt", "no turn waits for this signal", "Not sent.\nreceipt"} {
+		if !strings.Contains(out.String(), part) {
+			t.Errorf("no %q in\n%s", part, out.String())
+		}
+	}
+	if n := strings.Count(out.String(), "\nreceipt "); n != 3 {
+		t.Errorf("%d receipts in\n%s", n, out.String())
+	}
+}
+
+// TestRunWaits: what is said between a question and its answer takes neither away, and a line
+// that cannot be read is told.
+func TestRunWaits(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), keyFile, strings.NewReader("send a\nsend b\nhello\n/approve\n/deny\n/deny\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if n := strings.Count(text, "\nreceipt "); n != 3 || !strings.Contains(text, "\nsend b\nreceipt") || !strings.Contains(text, "\nNot sent.\nreceipt") || strings.Count(text, "no turn waits") != 1 {
+		t.Errorf("%d receipts in\n%s", n, text)
+	}
+
+	if err := run(t.Context(), keyFile, strings.NewReader(strings.Repeat("a", 1<<20)), &out); !errors.Is(err, bufio.ErrTooLong) {
+		t.Errorf("a line of a megabyte: %v", err)
+	}
+}
+
+// TestListenerIsReplaced: whoever leaves takes no listener away but itself.
+func TestListenerIsReplaced(t *testing.T) {
+	var l listeners
+	told := ""
+	first := l.add("conv", func(outcome) { told += "first " })
+	second := l.add("conv", func(outcome) { told += "second " })
+	first()
+	deliver := func() { l.put("conv", outcome{}); l.tell("conv") }
+	deliver()
+	second()
+	deliver()
+	if told != "second " || len(l.of["conv"].waiting) != 1 {
+		t.Errorf("told %q, %+v", told, l.of["conv"])
+	}
+}

@@ -1,0 +1,184 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// absentAnswers are those to a write of a route that a server does not have.
+func absentAnswers(r *wire.Route) []int {
+	if r.Method == http.MethodGet {
+		return nil
+	}
+	return []int{404, 405, 501}
+}
+
+func versionMissing(ctx context.Context, s *suite) error {
+	return eachRoute(ctx, s, func(t *attempt) error {
+		q := t.exists
+		q.NoVersion = true
+		if t.Open {
+			return ask(ctx, s.client, t.Route, q).Status(200).Err
+		}
+		return needsVersion(ctx, s, t.Route, q)
+	})
+}
+
+func versionUnknown(ctx context.Context, s *suite) error {
+	for _, version := range []string{protocol.Version + "-1", "x"} {
+		if err := needsVersion(ctx, s, &wire.Route{Method: http.MethodGet}, wire.Request{Path: "v1/tasks", Version: version}); err != nil {
+			return err
+		}
+	}
+	return eachRoute(ctx, s, func(t *attempt) error {
+		q := t.exists
+		if q.Version = oldVersion; t.Open {
+			return nil
+		}
+		return needsVersion(ctx, s, t.Route, q)
+	})
+}
+
+func needsVersion(ctx context.Context, s *suite, r *wire.Route, q wire.Request) error {
+	a := ask(ctx, s.client, r, q).Status(append(absentAnswers(r), 426)...)
+	if a.Is(426) {
+		a.Error(protocol.CodeVersion)
+	}
+	return a.Err
+}
+
+func refusedClients(ctx context.Context, s *suite) error {
+	if s.client.Key() == "" {
+		return skipped("no API key was given")
+	}
+	return errors.Join(
+		eachRoute(ctx, s, func(t *attempt) error {
+			if t.Open {
+				return ask(ctx, s.client.As(""), t.Route, t.exists).Status(200).Err
+			}
+			return refusesKey(ctx, s, t, "")
+		}),
+		eachRoute(ctx, s, func(t *attempt) error {
+			if t.Open {
+				return nil
+			}
+			return refusesKey(ctx, s, t, "rk_conformance_wrong_"+s.id)
+		}),
+	)
+}
+
+// refusesKey expects the same refusal whether or not the resource exists.
+func refusesKey(ctx context.Context, s *suite, t *attempt, key string) error {
+	var states [2]string
+	for i, q := range []wire.Request{t.exists, t.absent} {
+		a := ask(ctx, s.client.As(key), t.Route, q).Status(append(absentAnswers(t.Route), 401, 403)...)
+		if a.Is(401, 403) {
+			a.Error(protocol.CodeAuth, protocol.CodeForbidden)
+		}
+		if a.Err == nil && key != "" && a.Tells(key) {
+			a.Fail("expected an answer without the key that was sent, found it there")
+		}
+		if states[i] = t.refusal(s, a); i == 1 && states[0] != states[1] {
+			a.Fail("expected the same answer for a resource that is absent as for one that exists, found a difference")
+		}
+		if a.Err != nil {
+			return a.Err
+		}
+	}
+	return nil
+}
+
+// hiddenIsAbsent reads and writes, with the other key, what the first client made.
+func hiddenIsAbsent(ctx context.Context, s *suite) error {
+	if s.target.OtherKey == "" {
+		return skipped("no key of another client was given")
+	}
+	stranger := s.client.As(s.target.OtherKey)
+	if err := stranger.Do(ctx, wire.Request{Path: "v1/tasks"}).Status(200).List().Err; err != nil {
+		return fmt.Errorf("with the other key: %w", err)
+	}
+	if err := keysAreApart(ctx, s, stranger); err != nil {
+		return err
+	}
+	return eachRoute(ctx, s, func(t *attempt) error {
+		if t.Open || t.Method != http.MethodGet && !t.named() {
+			return nil // whatever it creates belongs to that client
+		}
+		a := ask(ctx, stranger, t.Route, t.exists)
+		if t.named() {
+			other := ask(ctx, stranger, t.Route, t.absent)
+			switch {
+			case a.Err != nil:
+			case t.refusal(s, a) != t.refusal(s, other):
+				a.Fail("with the other key: expected the answer to what is absent, %d, found another, %d", other.Code, a.Code)
+			case t.Method != http.MethodGet && a.Code < http.StatusBadRequest:
+				a.Fail("with the other key: expected that nothing of the first client can be changed, found %d", a.Code)
+			}
+		}
+		return tellsNothing(a, t.ids)
+	})
+}
+
+// keysAreApart repeats a request of the first client, with its Idempotency-Key, as a stranger:
+// what was answered to one client is not answered to another.
+func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) error {
+	session, err := newSession(ctx, s)
+	if err != nil {
+		return err
+	}
+	q := wire.Request{Method: http.MethodPost, Path: path("v1/sessions/%s/messages", session), Once: "ours-" + s.id + "-apart",
+		Body: encode(object{"message": message("a message of the run " + s.id)})}
+	if a := s.client.Do(ctx, q).Status(200, 201).Object("message"); a.Err != nil {
+		return a.Err
+	}
+	if a := stranger.Do(ctx, q); a.Err != nil || a.Code < http.StatusBadRequest {
+		return a.Fail("with the other key and an Idempotency-Key of the first client: expected no answer of that client, found %d", a.Code).Err
+	}
+	return nil
+}
+
+// tellsNothing expects an answer to a stranger without the resources of the first client.
+func tellsNothing(a *wire.Answer, ids map[string]string) error {
+	for _, name := range []string{"task", "session", "message", "artifact", "outcome", "receipt"} {
+		const shortest = 8 // of an ID that means nothing else
+		if id := ids[name]; len(id) >= shortest && a.Err == nil && a.Code < http.StatusBadRequest && a.Tells(`"`+id+`"`) {
+			a.Fail("with the other key: expected nothing of the first client, found %s", wire.Quote(id))
+		}
+	}
+	return a.Err
+}
+
+// absentResources asks for resources that do not exist, on every route.
+func absentResources(ctx context.Context, s *suite) error {
+	for _, r := range wire.Routes() {
+		of, _, _ := strings.Cut(r.Path, "?")
+		if !strings.Contains(of, "{") || !offers(ctx, s, &r) {
+			continue
+		}
+		statuses := []int{404}
+		if isCore := r.Method == http.MethodGet && r.Answer != "" && r.Answer != "Branch" && !r.IsStream(); !isCore {
+			statuses = append(statuses, 405, 406, 501)
+		}
+		if r.List && r.Answer == "Receipt" {
+			statuses = append(statuses, 200) // a server of receipts does not know which tasks there are
+		}
+		q, _ := r.Fill(s.absentIDs())
+		a := ask(ctx, s.client, &r, q).Status(statuses...)
+		if a.Is(200) && a.Array("data").Root().Member("data").Len() == 0 {
+			continue
+		}
+		if a.Is(404) {
+			a.Error(protocol.CodeNotFound)
+		}
+		if a.Err != nil {
+			return a.Err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/replay"
+)
+
+// A given is a receipt as a server gave it, and what we find of it.
+type given struct {
+	answer *wire.Answer
+	raw    []byte // the very bytes
+	doc    *canon.Document
+	report receipt.Report
+}
+
+// payloadOf is the receipt in a resource, or the resource that is one itself.
+func payloadOf(n canon.Node) canon.Node {
+	if !n.Member("schema").IsZero() {
+		return n
+	}
+	return n.Member("wire").Member("payload")
+}
+
+// readReceipt reads a receipt and verifies its bytes. A server may omit wire from the resource
+// and serve the receipt by its media type only.
+func readReceipt(ctx context.Context, s *suite, id string) (*given, error) {
+	a := s.get(ctx, "v1/receipts/%s", id).Status(200).JSON()
+	payload := payloadOf(a.Root())
+	if a.Err == nil && payload.IsZero() {
+		alone := s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", id), Accept: wire.MediaReceipt})
+		if alone.Is(200) && strings.HasPrefix(alone.Header.Get("Content-Type"), wire.MediaReceipt) {
+			payload = alone.JSON().Root()
+			a.Err = alone.Err
+		}
+	}
+	if a.Err == nil && payload.Kind() != canon.KindObject {
+		a.Fail("expected the receipt as wire.payload, found %s", wire.KindName(payload.Kind()))
+	}
+	if a.Err != nil {
+		return nil, a.Err
+	}
+	g := &given{answer: a, raw: bytes.Clone(payload.Raw()), doc: new(canon.Document)}
+	s.judge.VerifyBytes(g.raw, g.doc, &g.report)
+	return g, nil
+}
+
+// receiptOf reads the receipt of a task that has ended.
+func receiptOf(ctx context.Context, s *suite, e *ended) (*given, error) {
+	if e.receipt == "" {
+		return nil, e.task.Fail("expected a receipt_id of a task that is %s, found none", e.status).Err
+	}
+	return readReceipt(ctx, s, e.receipt)
+}
+
+// plainReceipt is the receipt of the plain task.
+func plainReceipt(ctx context.Context, s *suite) (*ended, *given, error) {
+	if err := able(ctx, s, "receipts"); err != nil {
+		return nil, nil, err
+	}
+	e, err := plainTask(ctx, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := receiptOf(ctx, s, e)
+	return e, g, err
+}
+
+// verified expects a receipt to be what was asked for.
+func (g *given) verified() error {
+	if g.report.Verdict == receipt.Verified {
+		return nil
+	}
+	found := g.report.Finding()
+	return g.answer.Fail("expected a receipt that is verified, found it %s: %s at %s", g.report.Verdict, found.Code, wire.Quote(found.Pointer)).Err
+}
+
+// isOfTask expects a receipt to be about a task as it ended.
+func (g *given) isOfTask(e *ended) error {
+	root := g.doc.Root()
+	subject, state := root.Member("subject"), text(root.Member("lifecycle"), "final_state")
+	switch named := text(root.Member("identifiers"), "task_id"); {
+	case named != e.id && text(subject, "id") != e.id:
+		g.answer.Fail("expected a receipt of the task %s, found one of %s", wire.Quote(e.id), wire.Quote(named))
+	case text(subject, "object") == "task" && text(subject, "id") != e.id:
+		g.answer.Fail("expected the task %s as subject, found %s", wire.Quote(e.id), wire.Quote(text(subject, "id")))
+	case state != outcomeStatus(e.status):
+		g.answer.Fail("expected the final_state %s of a task that is %s, found %s", outcomeStatus(e.status), e.status, wire.Quote(state))
+	}
+	return g.answer.Err
+}
+
+// logOf reads the events of a task as the log that its receipt is of.
+func logOf(ctx context.Context, s *suite, task string) (*replay.Log, error) {
+	list, err := eventsOfTask(ctx, s, task)
+	if err != nil {
+		return nil, err
+	}
+	var lines []byte
+	for _, n := range list {
+		lines = append(n.AppendCanonical(lines), '\n')
+	}
+	log, err := replay.ReadLog(bytes.NewReader(lines), task)
+	if err != nil {
+		return nil, fmt.Errorf("GET /v1/tasks/{task_id}/events: expected the log of a task that can be read, found none: %w", err)
+	}
+	return log, nil
+}
+
+// materials are what a receipt has as replay_input.materials, by id, but for the log.
+func materials(doc *canon.Document) (byID map[string]canon.Node, log canon.Node) {
+	byID = map[string]canon.Node{}
+	for _, m := range doc.Root().Member("replay_input").Member("materials").Elements() {
+		if text(m, "kind") == "event_log" {
+			log = m
+		} else {
+			byID[text(m, "id")] = m
+		}
+	}
+	return byID, log
+}
+
+// receiptCoversEvents computes the digest of the log anew.
+func receiptCoversEvents(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	_, material := materials(g.doc)
+	if material.IsZero() {
+		return g.answer.Fail("expected a material of the kind event_log, found none").Err
+	}
+	log, err := logOf(ctx, s, e.id)
+	if err != nil {
+		return err
+	}
+	if stated := text(material, "sha256"); stated != log.Digest.String() {
+		return g.answer.Fail("expected the event_log with the SHA-256 %s, as the events have it, found %s", log.Digest, wire.Quote(stated)).Err
+	}
+	return nil
+}

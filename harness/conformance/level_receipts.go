@@ -1,0 +1,338 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
+)
+
+func levelReceipts() []Probe {
+	return group(Ours, "level-receipts",
+		probe("receipt_verifies", receiptVerifies, "a task that has ended has a receipt, which fits its schema, its hash and a signature of its issuer", "Receipts level; the receipt format"),
+		probe("receipt_is_of_its_task", receiptIsOfTask, "the receipt of a task names the task, and its end", "The receipt format: subject, identifiers, lifecycle"),
+		probe("receipt_is_referenced", receiptIsReferenced, "task, outcome, event and artifact refer to the receipt of their task", "Receipts level; receipt_id"),
+		probe("receipt_bytes_stay", receiptBytesStay, "a receipt is given out as it was sealed, wherever and however often it is read", "GET /v1/receipts/{receipt_id}, ReceiptWireEnvelope"),
+		probe("receipt_covers_its_events", receiptCoversEvents, "the log of which a receipt has the digest is that of the events that are told of its task", "The receipt format: replay_input.materials, event_log"),
+		probe("server_verdict_agrees", serverAgrees, "what a server says of a receipt is so", "POST /v1/receipts/{receipt_id}/verify, ReceiptVerification"),
+		probe("unknown_trust_anchor", unknownAnchor, "a receipt is not reported as valid for a trust anchor that does not exist", "POST /v1/receipts/{receipt_id}/verify, VerifyReceiptRequest"),
+		probe("verification_time", verificationTime, "a receipt is not reported as valid at a time when no trusted key was valid", "POST /v1/receipts/{receipt_id}/verify, VerifyReceiptRequest"),
+		probe("tampered_copy_is_refuted", tamperedCopies, "a copy of a receipt in which anything was changed is refuted", "The receipt format: chain.receipt_hash; POST /v1/verify"),
+		probe("receipts_are_one_chain", oneChain, "a receipt names the hash of the one before it, and no two name the same", "The receipt format: chain.previous_receipt_hash"),
+		probe("canceled_task_has_receipt", canceledHasReceipt, "a task that was canceled has a receipt, which says so", "Receipts level; Task lifecycle"),
+		probe("secrets_are_withheld", secretsAreWithheld, "a secret that somebody told is in no event, stream, receipt, artifact, outcome or error", "Receipts level: redaction"),
+		probe("archive_is_the_receipt", archiveIsReceipt, "the archive of a receipt is the same receipt", "The receipt format: CBOR"),
+	)
+}
+
+func receiptVerifies(ctx context.Context, s *suite) error {
+	_, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	if s.options.Trust == nil {
+		s.note = "without trusted keys only the content was judged"
+	}
+	return g.verified()
+}
+
+func receiptIsOfTask(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	root := g.doc.Root()
+	for name, want := range map[string]string{"id": text(root, "receipt_id"), "object": "receipt", "issuer": text(root.Member("issuer"), "id"), "issued_at": text(root, "issued_at"), "format": receipt.SchemaMarker} {
+		if payloadOf(g.answer.Root()).Offset() != g.answer.Root().Offset() {
+			g.answer.Equal(name, want)
+		}
+	}
+	for _, of := range []canon.Node{g.answer.Root(), g.answer.Root().Member("wire")} {
+		if is := of.Member("subject"); g.answer.Err == nil && !is.IsZero() && wire.Canonical(is) != wire.Canonical(root.Member("subject")) {
+			g.answer.Fail("expected the subject of the receipt, found %s", wire.Quote(wire.Canonical(is)))
+		}
+	}
+	if g.answer.Err == nil && text(root, "receipt_id") != e.receipt {
+		g.answer.Fail("expected the receipt_id %s, found %s", wire.Quote(e.receipt), wire.Quote(text(root, "receipt_id")))
+	}
+	return g.isOfTask(e)
+}
+
+// receiptIsReferenced follows the references to a receipt.
+func receiptIsReferenced(ctx context.Context, s *suite) error {
+	e, _, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	expect := func(of string, n canon.Node) error {
+		if id := text(n, "receipt_id"); id != e.receipt {
+			return fmt.Errorf("%s: expected the receipt_id %s, as the task has it, found %s", of, wire.Quote(e.receipt), wire.Quote(id))
+		}
+		return nil
+	}
+
+	listed, err := items(ctx, s, path("v1/tasks/%s/receipts", e.id), 200)
+	if err != nil {
+		return err
+	}
+	if differs := sameIDs([]string{e.receipt}, ids(listed)); differs != "" {
+		return fmt.Errorf("GET /v1/tasks/{task_id}/receipts: %s", differs)
+	}
+	outcome := s.get(ctx, "v1/outcomes/%s", text(e.task.Root(), "outcome_id")).Status(200)
+	if outcome.Err != nil {
+		return outcome.Err
+	}
+	if err := expect("the outcome", outcome.Root()); err != nil {
+		return err
+	}
+	artifacts, err := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
+	if err != nil {
+		return err
+	}
+	for _, a := range artifacts {
+		if err := expect("an artifact of the task", a); err != nil {
+			return err
+		}
+	}
+
+	events, err := eventsOfTask(ctx, s, e.id)
+	if err != nil {
+		return err
+	}
+	for _, n := range events {
+		if text(n, "event") == "receipt.issued" {
+			return expect("the event receipt.issued", n)
+		}
+	}
+	return errors.New("GET /v1/tasks/{task_id}/events: expected the event receipt.issued, found none")
+}
+
+// receiptBytesStay reads a receipt in the ways that there are.
+func receiptBytesStay(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	again, err := receiptOf(ctx, s, e)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(g.raw, again.raw) {
+		return again.answer.Fail("expected the bytes that were read before, found others").Err
+	}
+
+	listed, err := items(ctx, s, path("v1/tasks/%s/receipts", e.id), 200)
+	if err != nil {
+		return err
+	}
+	for _, item := range listed {
+		if payload := payloadOf(item); text(item, "id") == e.receipt && !payload.IsZero() && !bytes.Equal(payload.Raw(), g.raw) {
+			return fmt.Errorf("GET /v1/tasks/{task_id}/receipts: expected the receipt %s in the bytes in which it is read alone, found others", wire.Quote(e.receipt))
+		}
+	}
+	alone := s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", e.receipt), Accept: wire.MediaReceipt})
+	if alone.Code == 200 && strings.HasPrefix(alone.Header.Get("Content-Type"), wire.MediaReceipt) && !bytes.Equal(bytes.TrimSpace(alone.Body), g.raw) {
+		alone.Fail("as %s: expected the bytes of wire.payload, found others", wire.MediaReceipt)
+	}
+	return alone.Err
+}
+
+// serverAgrees compares what the server says of a receipt with what is so.
+func serverAgrees(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	a := s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200).Bool("valid").Has("checked_at")
+	if a.Err != nil {
+		return a.Err
+	}
+	said := a.Root().Member("valid").Bool()
+	switch ours := g.report.Verdict; {
+	case ours == receipt.Refuted && said:
+		a.Fail("expected valid to be false of a receipt that is refuted (%s), found true", g.report.Finding().Code)
+	case s.options.Trust == nil && ours == receipt.Verified && !said:
+		return skipped("the server says that the receipt is not valid; without trusted keys nobody can tell")
+	case ours == receipt.Verified && !said:
+		a.Fail("expected valid to be true of a receipt that is verified, found false")
+	case s.options.Trust != nil && ours == receipt.Undecided && said:
+		a.Fail("expected valid to be false of a receipt that the trusted keys do not verify (%s), found true", g.report.Finding().Code)
+	}
+	return a.Err
+}
+
+// unknownAnchor requests a verification with a trust anchor that does not exist.
+func unknownAnchor(ctx context.Context, s *suite) error {
+	e, _, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	return notValid(ctx, s, e, object{"trust_anchor": s.absent()})
+}
+
+// verificationTime requests a verification at a time before the key was valid, if there is one.
+func verificationTime(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	policy := s.options.Policy
+	policy.At = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	if s.options.Trust == nil {
+		return skipped("no trusted keys were given")
+	}
+	judge, err := receipt.NewVerifier(s.options.Trust, policy)
+	if err != nil {
+		return fmt.Errorf("conformance: %w", err)
+	}
+	var report receipt.Report
+	if judge.VerifyBytes(g.raw, new(canon.Document), &report); report.Verdict == receipt.Verified {
+		return skipped("the trusted keys are valid at any time")
+	}
+	return notValid(ctx, s, e, object{"at_time": policy.At.Format(time.RFC3339)})
+}
+
+// notValid expects a verification to be refused, or not to be valid.
+func notValid(ctx context.Context, s *suite, e *ended, question object) error {
+	a := s.post(ctx, "", question, "v1/receipts/%s/verify", e.receipt).Status(200, 400, 404, 422, 501)
+	if a.Is(200) && a.Bool("valid").Err == nil && a.Root().Member("valid").Bool() {
+		a.Fail("with %s: expected valid to be false, found true", encode(question))
+	}
+	return a.Err
+}
+
+// A change alters one thing of a receipt, as a text.
+type change struct{ what, old, new string }
+
+// tamperedCopies changes a receipt in some ways, each of which has to be found: here, and by
+// the server when it verifies what is sent to it.
+func tamperedCopies(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	root := g.doc.Root()
+	hash := text(root.Member("chain"), "receipt_hash")
+	state := text(root.Member("lifecycle"), "final_state")
+	changes := []change{
+		{"the end of the task", `"` + state + `"`, `"CANCELED"`},
+		{"the task", `"` + e.id + `"`, `"` + e.id + `x"`},
+		{"the stated hash", hash, canon.Sum([]byte(hash)).String()},
+		{"the time of issue", text(root, "issued_at"), "2001-01-01T00:00:00Z"},
+	}
+	if state == "CANCELED" {
+		changes[0].new = `"SUCCEEDED"`
+	}
+
+	if said, offered, err := serverSays(ctx, s, g.raw); offered && (err != nil || said != "verified" && g.report.Verdict == receipt.Verified && s.options.Trust != nil) {
+		return errors.Join(err, fmt.Errorf("POST /v1/verify: expected the receipt as it was given to be verified, found it %s", wire.Quote(said)))
+	}
+	for _, c := range changes {
+		if c.old == "" || c.old == c.new {
+			return g.answer.Fail("expected a receipt that tells %s, found none", c.what).Err
+		}
+		tampered := bytes.ReplaceAll(g.raw, []byte(c.old), []byte(c.new))
+		var doc canon.Document
+		var report receipt.Report
+		s.judge.VerifyBytes(tampered, &doc, &report)
+		if bytes.Equal(tampered, g.raw) || report.Verdict != receipt.Refuted {
+			return g.answer.Fail("expected a copy with %s changed to be refuted, found it %s", c.what, report.Verdict).Err
+		}
+		if said, offered, err := serverSays(ctx, s, tampered); err != nil || offered && said != "refuted" {
+			return errors.Join(err, fmt.Errorf("POST /v1/verify: expected a copy with %s changed to be refuted, found it %s", c.what, wire.Quote(said)))
+		}
+	}
+	return nil
+}
+
+// serverSays sends a receipt to be verified. Not every server offers that.
+func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, offered bool, err error) {
+	a := s.client.Do(ctx, wire.Request{Method: "POST", Path: "v1/verify", Body: text})
+	if a.Is(404, 405, 501) {
+		return "", false, nil
+	}
+	return a.Status(200).Has("verdict").Root().Member("verdict").String(), true, a.Err
+}
+
+// tries is how often two tasks are done until no other client's receipt is between theirs.
+const tries = 3
+
+// oneChain does two tasks, one after the other.
+func oneChain(ctx context.Context, s *suite) error {
+	if err := able(ctx, s, "receipts"); err != nil {
+		return err
+	}
+	var wrong error
+	for range tries {
+		var list [2]*given
+		for i := range list {
+			e, err := endedTask(ctx, s, "a task before or behind another of the run "+s.id)
+			if err != nil {
+				return err
+			}
+			if list[i], err = receiptOf(ctx, s, e); err != nil {
+				return err
+			}
+		}
+		one, known := chain.LinkOf(list[0].doc)
+		two, knownToo := chain.LinkOf(list[1].doc)
+		switch {
+		case !known || !knownToo:
+			return list[1].answer.Fail("expected hashes in chain, found none").Err
+		case chain.StreamOf(list[0].doc) != chain.StreamOf(list[1].doc):
+			return list[1].answer.Fail("expected two tasks of one workspace in one stream of receipts, found two").Err
+		case one.First && two.First, !one.First && one.Previous == two.Previous:
+			return list[1].answer.Fail("expected the receipt before as the predecessor, found the predecessor of that one: the chain forks").Err
+		case two.Previous == one.Hash && !two.First:
+			return nil
+		}
+		wrong = list[1].answer.Fail("expected %s, the receipt of the task before, as previous_receipt_hash, found %s", one.Hash, two.Previous).Err
+	}
+	return wrong
+}
+
+func canceledHasReceipt(ctx context.Context, s *suite) error {
+	if err := able(ctx, s, "receipts"); err != nil {
+		return err
+	}
+	e, err := canceledTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	g, err := receiptOf(ctx, s, e)
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.isOfTask(e), g.verified())
+}
+
+// archiveIsReceipt compares the archive with the receipt, where archives are offered.
+func archiveIsReceipt(ctx context.Context, s *suite) error {
+	e, g, err := plainReceipt(ctx, s)
+	if err != nil {
+		return err
+	}
+	a := s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", e.receipt), Accept: wire.MediaArchive})
+	if a.Err != nil {
+		return a.Err
+	}
+	if a.Code != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), wire.MediaArchive) {
+		return skipped("the server offers no archive")
+	}
+	text, err := archive.NewCodec().ToJSON(a.Body)
+	switch {
+	case err != nil:
+		a.Fail("expected an archive, found none: %v", err)
+	case string(text) != wire.Canonical(g.doc.Root()):
+		a.Fail("expected the receipt that is given as JSON, found another")
+	}
+	return a.Err
+}

@@ -1,0 +1,290 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/replay"
+)
+
+func levelReplay() []Probe {
+	const post = "POST /v1/tasks/{task_id}/replay"
+	return group(Ours, "level-replay",
+		probe("replay_exact", replayExact, "an exact replay is a task of its own, answered by what was recorded alone, and its receipt says that nothing was swapped or done", post+"; mode exact"),
+		probe("replay_overrides", replayOverrides, "each override is one delta of the receipt, with the digests before and after, and nothing else is swapped", post+"; mode with_overrides; deltas"),
+		probe("replay_checkpoint", replayCheckpoint, "a replay from a checkpoint restores what lies before it, and tells the rest again; one that is unknown is refused", post+"; mode from_checkpoint"),
+		probe("replays_are_equal", replaysAreEqual, "two replays of one task with the same overrides have the same receipt, but for names, times of issue and places in a chain", "Replay: determinism"),
+		probe("replay_events_are_marked", replayEventsMarked, "replayed events are marked and name the source's events that they repeat, in order and with the same payloads", "Replay: events; ReplayEventMetadata"),
+		probe("replay_refuses", replayRefuses, "a request that says something false or impossible is refused, 400, and begins no replay", "ReplayTaskRequest"),
+		probe("replay_names_what_is_missing", replayNamesMissing, "a replay that lacks something names the first thing that it lacks", "Replay: failure reporting"),
+		probe("replay_once", replayOnce, "one Idempotency-Key begins one replay", post+"; Idempotency"),
+		probe("replay_leaves_its_source", replayLeavesSource, "a replay changes nothing of the task that it replays", "Replay: durable event ranges"),
+	)
+}
+
+func replayExact(ctx context.Context, s *suite) error {
+	e, from, err := source(ctx, s)
+	if err != nil {
+		return err
+	}
+	request := object{"mode": "exact"}
+	r, g, err := replayed(ctx, s, e, request)
+	if err != nil {
+		return err
+	}
+	return judge(ctx, s, e, from, encode(request), r, g)
+}
+
+func replayOverrides(ctx context.Context, s *suite) error {
+	e, from, err := source(ctx, s)
+	if err != nil {
+		return err
+	}
+	overrides, keys := swaps(from)
+	request := object{"mode": "with_overrides", "override": overrides, "reason": "agents conformance"}
+	r, g, err := replayed(ctx, s, e, request)
+	if err != nil {
+		return err
+	}
+	s.note = "overrides of " + strings.Join(keys, ", ")
+	return judge(ctx, s, e, from, encode(request), r, g)
+}
+
+func replayCheckpoint(ctx context.Context, s *suite) error {
+	e, from, err := source(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := refuses(ctx, s, e, object{"mode": "from_checkpoint"}, 400); err != nil {
+		return err
+	}
+	if err := refuses(ctx, s, e, object{"mode": "from_checkpoint", "checkpoint_event_id": "conformance_never_" + s.id}, 404, 410, 409); err != nil {
+		return err
+	}
+
+	list, err := eventsOfTask(ctx, s, e.id)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	request := object{"mode": "from_checkpoint", "checkpoint_event_id": text(list[len(list)/2], "id")}
+	r, g, err := replayed(ctx, s, e, request)
+	if err != nil {
+		return err
+	}
+	return judge(ctx, s, e, from, encode(request), r, g)
+}
+
+func replaysAreEqual(ctx context.Context, s *suite) error {
+	e, from, err := source(ctx, s)
+	if err != nil {
+		return err
+	}
+	overrides, _ := swaps(from)
+	var docs [2]*given
+	for i := range docs {
+		if _, docs[i], err = replayed(ctx, s, e, object{"mode": "with_overrides", "override": overrides}); err != nil {
+			return err
+		}
+	}
+	if differences := replay.Compare(docs[0].doc, docs[1].doc, replay.Projection); len(differences) > 0 {
+		d := differences[0]
+		return docs[1].answer.Fail("expected the receipt of the replay before, found it other at %s: %s, and before %s", wire.Quote(d.Pointer), wire.Quote(d.B), wire.Quote(d.A)).Err
+	}
+	return nil
+}
+
+// replayEventsMarked looks at the events of a replay: each of the source is told again as
+// such, but what belongs to its receipt.
+func replayEventsMarked(ctx context.Context, s *suite) error {
+	e, _, err := source(ctx, s)
+	if err != nil {
+		return err
+	}
+	r, _, err := replayed(ctx, s, e, object{})
+	if err != nil {
+		return err
+	}
+	list, err := eventsOfTask(ctx, s, r.id)
+	if err != nil {
+		return err
+	}
+	original, err := eventsOfTask(ctx, s, e.id)
+	if err != nil {
+		return err
+	}
+	kinds, again, last := map[string]bool{}, 0, -1
+	for i, n := range list {
+		kinds[text(n, "event")] = true
+		if !n.Member("replayed").Bool() {
+			continue
+		}
+		again++
+		if last, err = toldAgain(n, original, last, e, r); err != nil {
+			return fmt.Errorf("GET /v1/tasks/{task_id}/events: item %d: %w", i+1, err)
+		}
+	}
+	switch {
+	case again == 0:
+		return errors.New("GET /v1/tasks/{task_id}/events: expected events that are marked as replayed, found none")
+	case !kinds["replay.started"] || !kinds["replay.completed"]:
+		return errors.New("GET /v1/tasks/{task_id}/events: expected replay.started and replay.completed, found one of them or none")
+	}
+	return nil
+}
+
+// toldAgain expects an event of an exact replay to be one of its source, after the one at
+// last, and returns its place there.
+func toldAgain(n canon.Node, original []canon.Node, last int, e, r *ended) (at int, err error) {
+	of := n.Member("replay")
+	if text(of, "source_task_id") != e.id || text(of, "replay_task_id") != r.id {
+		return 0, fmt.Errorf("expected the tasks %s and %s in replay, found %s and %s",
+			wire.Quote(e.id), wire.Quote(r.id), wire.Quote(text(of, "source_task_id")), wire.Quote(text(of, "replay_task_id")))
+	}
+	id := cmp.Or(text(of, "original_event_id"), text(n, "id"))
+	at = slices.IndexFunc(original, func(o canon.Node) bool { return text(o, "id") == id })
+	switch {
+	case at < 0:
+		return 0, fmt.Errorf("expected an event of the source as replay.original_event_id, found %s", wire.Quote(id))
+	case at <= last:
+		return 0, fmt.Errorf("expected an event after number %d of the source as replay.original_event_id, found number %d", last+1, at+1)
+	case text(original[at], "event") != text(n, "event"):
+		return 0, fmt.Errorf("expected the kind %s of the source's event, found %s", wire.Quote(text(original[at], "event")), wire.Quote(text(n, "event")))
+	}
+	was := strings.ReplaceAll(wire.Canonical(original[at].Member("payload")), e.id, r.id)
+	if is := strings.ReplaceAll(wire.Canonical(n.Member("payload")), e.id, r.id); was != is {
+		return 0, fmt.Errorf("expected the payload of the source's event %s, found another", wire.Quote(id))
+	}
+	return at, nil
+}
+
+func replayRefuses(ctx context.Context, s *suite) error {
+	e, from, err := source(ctx, s)
+	if err != nil {
+		return err
+	}
+	overrides, keys := swaps(from)
+	one := overrides[keys[0]].(object)
+	lies := object{"sha256": canon.Sum([]byte("another")).String()}
+	for name, value := range one {
+		lies[name] = value
+	}
+	for _, body := range []object{
+		{"mode": "exact", "override": overrides},
+		{"mode": "conformance"},
+		{"mode": "with_overrides", "override": object{keys[0]: lies}},
+		{"mode": "with_overrides", "override": object{"conformance": one}},
+		{"mode": "with_overrides", "override": object{keys[0]: object{"kind": "conformance", "value": 1}}},
+	} {
+		if err := refuses(ctx, s, e, body, 400); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replayNamesMissing asks for what nobody has: an answer that the task did not keep, where
+// there are words for such a task, and an artifact that never was.
+func replayNamesMissing(ctx context.Context, s *suite) error {
+	e, from, err := source(ctx, s)
+	if err != nil {
+		return err
+	}
+	if words := s.target.Script.Unstored; words != "" {
+		gone, err := endedTask(ctx, s, words)
+		if err != nil {
+			return err
+		}
+		if err := namesMissing(ctx, s, gone, object{"mode": "exact"}, ""); err != nil {
+			return err
+		}
+	}
+	_, keys := swaps(from)
+	if kindOf(keys[0]) == "time" {
+		return skipped("no answer was recorded that an artifact could take the place of")
+	}
+	absent := "conformance_absent_" + s.id
+	body := object{"mode": "with_overrides", "override": object{keys[0]: object{"kind": kindOf(keys[0]), "artifact_id": absent}}}
+	return namesMissing(ctx, s, e, body, absent)
+}
+
+// namesMissing expects a replay to be refused, or to fail, and to name what is missing: one
+// of the five things that can be.
+func namesMissing(ctx context.Context, s *suite, e *ended, body object, id string) error {
+	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(202, 404, 409, 410)
+	details := a.Root().Member("error").Member("details")
+	if a.Is(202) {
+		r, err := end(ctx, s, text(a.Root(), "id"))
+		if err != nil {
+			return err
+		}
+		if a = r.task; r.status != failed {
+			return a.Fail("expected a replay that lacks something to be FAILED, found it %s", r.status).Err
+		}
+		details = a.Root().Member("failure").Member("details")
+	} else if a.Members("error").Err != nil {
+		return a.Err
+	}
+	what := details.Member("first_unavailable")
+	switch object := text(what, "object"); {
+	case !slices.Contains([]string{"event", "artifact", "memory", "receipt", "host_dependency"}, object):
+		a.Fail("expected what is missing as details.first_unavailable, found %s", wire.Quote(object))
+	case id != "" && text(what, "id") != id:
+		a.Fail("expected %s as what is missing, found %s", wire.Quote(id), wire.Quote(text(what, "id")))
+	case text(what, "id") == "":
+		a.Fail("expected the id of what is missing, found none")
+	}
+	return a.Err
+}
+
+func replayOnce(ctx context.Context, s *suite) error {
+	e, _, err := source(ctx, s)
+	if err != nil {
+		return err
+	}
+	key := "ours-" + s.id + "-replay"
+	send := func(body string) *wire.Answer {
+		return s.client.Do(ctx, wire.Request{Method: "POST", Path: path("v1/tasks/%s/replay", e.id), Once: key, Body: []byte(body)})
+	}
+	first := send(`{"mode":"exact","reason":"once"}`).Status(202).Object("task").Has("id")
+	again := send(` {"reason":"once", "mode":"exact"}`).Status(200, 202).Object("task").Has("id")
+	if err := errors.Join(first.Err, again.Err); err != nil {
+		return err
+	}
+	if one, two := text(first.Root(), "id"), text(again.Root(), "id"); one != two {
+		return again.Fail("expected the replay %s again, found %s", wire.Quote(one), wire.Quote(two)).Err
+	}
+	return send(`{"mode":"exact","reason":"another"}`).Status(409).Error(protocol.CodeKeyReused).Err
+}
+
+func replayLeavesSource(ctx context.Context, s *suite) error {
+	e, _, err := source(ctx, s)
+	if err != nil {
+		return err
+	}
+	before, err := eventsOfTask(ctx, s, e.id)
+	if err != nil {
+		return err
+	}
+	if _, _, err := replayed(ctx, s, e, object{}); err != nil {
+		return err
+	}
+	after, err := eventsOfTask(ctx, s, e.id)
+	if err != nil {
+		return err
+	}
+	if differs := sameIDs(ids(before), ids(after)); differs != "" {
+		return fmt.Errorf("GET /v1/tasks/{task_id}/events: after a replay: %s", differs)
+	}
+	now := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task")
+	if now.Err == nil && endOf(now.Root()) != endOf(e.task.Root()) {
+		now.Fail("expected the task as it was before its replay, found it changed")
+	}
+	return now.Err
+}

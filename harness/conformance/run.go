@@ -1,0 +1,188 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// A Target is the server that is asked.
+type Target struct {
+	URL string // http or https, with the path that all of its routes are below, "" for none
+	Key string // the API key; "": none is sent
+
+	// OtherKey is the key of a client for whom nothing is there of what Key makes, such as
+	// one of another tenant. "": what is hidden from others is not asked.
+	OtherKey string
+
+	// PublicKey is the key of a client that sees the same resources as Key, and of messages
+	// only the public parts. "": the visibility of parts is not checked.
+	PublicKey string
+
+	// Client asks. Only its Transport is used. Nil: one with a transport of its own.
+	Client *http.Client
+
+	WorkspaceID string // of a workspace to use; "": one is made
+	SessionID   string // of a session to use; "": one is made
+
+	Script Script
+}
+
+// A Script says by which words a server can be made to do what no server does for every
+// task. What has no words is tried otherwise, or skipped.
+type Script struct {
+	Waits    string // a task that goes on until it is canceled
+	Unstored string // a task one of whose answers is not kept, so that it cannot be replayed exactly
+}
+
+// Options say what is asked, and by what it is judged.
+type Options struct {
+	Suites     []Suite  // none: all
+	Categories []string // names of categories, in the order in which they are run; none: all of the suites
+
+	Trust  receipt.Trust // the keys that are trusted; nil: signatures are not judged, only content
+	Policy receipt.Policy
+
+	// Card is the discriminator that the agent card has to have, which upstream's documents
+	// disagree about: "agent_card" or "harn_agent_card". "": either.
+	Card string
+
+	Timeout time.Duration    // of each request; 0: 30 s
+	Now     func() time.Time // required
+	Random  io.Reader        // required: names of what a run makes
+	Done    func(Test)       // called with what each probe found; may be nil
+}
+
+// Run asks a server. What is wrong with it is in the report. An error says that it could not
+// be asked: an unusable target (*TargetError), a category that there is none of, a context
+// that has ended.
+func Run(ctx context.Context, t Target, o Options) (*Report, error) {
+	if o.Now == nil || o.Random == nil {
+		return nil, errors.New("conformance: no Now or no Random in the options")
+	}
+	base, err := baseOf(t.URL)
+	if err != nil {
+		return nil, err
+	}
+	probes, err := o.probes()
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSuite(base, t, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.client.Close()
+
+	began := o.Now()
+	r := &Report{Schema: ReportSchema, Target: base, ProtocolVersion: protocol.Version, GeneratedAt: began.UTC().Format(time.RFC3339), Categories: []Category{}}
+	for len(probes) > 0 {
+		n := 1
+		for n < len(probes) && probes[n].Category == probes[0].Category {
+			n++
+		}
+		r.add(category(ctx, s, probes[:n]))
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("conformance: the run was ended: %w", context.Cause(ctx))
+		}
+		probes = probes[n:]
+	}
+	r.Capabilities, r.CardDialect = s.advertised, s.dialect
+	r.finish(o.Now().Sub(began))
+	return r, nil
+}
+
+// A TargetError is an address that nothing can be asked at.
+type TargetError struct{ Reason string }
+
+func (e *TargetError) Error() string { return "conformance: the target: " + e.Reason }
+
+// baseOf returns the address that paths are written behind.
+func baseOf(text string) (string, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return "", &TargetError{"expected a URL such as http://127.0.0.1:8080, found none"} // its text may hold a password
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return "", &TargetError{"expected a URL with http or https and a host, such as http://127.0.0.1:8080, found none"}
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", &TargetError{"expected a URL without user, query and fragment, found one with them"}
+	}
+	return strings.TrimSuffix(u.String(), "/") + "/", nil
+}
+
+// A CategoryError is a category that there is none of.
+type CategoryError struct{ Name string }
+
+func (e *CategoryError) Error() string {
+	return fmt.Sprintf("conformance: expected a category of %s, found %s", strings.Join(Categories(), ", "), wire.Quote(e.Name))
+}
+
+// probes returns what is to be run.
+func (o *Options) probes() (list []Probe, err error) {
+	all, names := Probes(), o.Categories
+	if len(names) == 0 {
+		names = Categories(o.Suites...)
+	}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
+		found := slices.Clone(all)
+		found = slices.DeleteFunc(found, func(p Probe) bool { return p.Category != name })
+		if len(found) == 0 {
+			return nil, &CategoryError{name}
+		}
+		list = append(list, found...)
+	}
+	return list, nil
+}
+
+// probeLasts is how many timeouts of a request a probe may take.
+const probeLasts = 8
+
+// category runs the probes of one.
+func category(ctx context.Context, s *suite, probes []Probe) Category {
+	began := s.now()
+	c := Category{Name: probes[0].Category, Tests: []Test{}}
+	for _, p := range probes {
+		if ctx.Err() != nil {
+			break
+		}
+		t := try(ctx, s, p)
+		c.Tests = append(c.Tests, t)
+		if s.options.Done != nil && ctx.Err() == nil {
+			s.options.Done(t)
+		}
+	}
+	c.DurationMS = s.now().Sub(began).Milliseconds()
+	return c
+}
+
+// try runs one probe.
+func try(ctx context.Context, s *suite, p Probe) Test {
+	ctx, cancel := context.WithTimeout(ctx, probeLasts*s.client.Timeout())
+	defer cancel()
+
+	began := s.now()
+	s.note = ""
+	err := p.run(ctx, s)
+	t := Test{Name: p.Name, Status: Passed, DurationMS: s.now().Sub(began).Milliseconds(), Note: s.watch.Withhold(s.note)}
+	if reason, ok := isSkip(err); ok {
+		t.Status, t.Note = Skipped, s.watch.Withhold(reason)
+	} else if err != nil {
+		oneLine := strings.ReplaceAll(s.watch.Withhold(err.Error()), "\n", "; ") // errors that are joined
+		t.Status, t.Error, t.Rule = Failed, oneLine, &p.Rule
+	}
+	return t
+}

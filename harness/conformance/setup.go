@@ -1,0 +1,277 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
+)
+
+// own is what our probes know of the server, beside what upstream's do.
+type own struct {
+	known     bool
+	abilities map[string]bool // what discovery says
+
+	ended *ended // a plain task that has ended
+	stuck error  // why there is none
+
+	resources map[string]string // IDs of one resource of each kind, by the names that routes have
+	streams   map[string]bool   // whether the server has a stream, by its path
+	surveyed  bool
+}
+
+// able skips a probe of what the server does not say that it can.
+func able(ctx context.Context, s *suite, capability string) error {
+	if !s.own.known {
+		a := s.client.Do(ctx, wire.Request{Path: "v1", NoKey: true}).Status(200).Members("capabilities")
+		if a.Err != nil {
+			return a.Err
+		}
+		s.own.known, s.own.abilities = true, map[string]bool{}
+		for name, value := range a.Root().Member("capabilities").Members() {
+			s.own.abilities[name.String()] = value.Bool()
+		}
+	}
+	if !s.own.abilities[capability] {
+		return skipped("discovery does not advertise %s", capability)
+	}
+	return nil
+}
+
+// newSession makes a session of its own for a probe.
+func newSession(ctx context.Context, s *suite) (string, error) {
+	if err := ensureWorkspace(ctx, s); err != nil {
+		return "", err
+	}
+	a := s.post(ctx, "", object{"workspace_id": s.workspace, "metadata": s.meta()}, "v1/sessions").Status(201, 200).Object("session").Has("id")
+	return text(a.Root(), "id"), a.Err
+}
+
+// newTask submits a task, and returns its id.
+func newTask(ctx context.Context, s *suite, session, words string) (string, error) {
+	a := s.post(ctx, "", object{"input": message(words), "metadata": s.meta()}, "v1/sessions/%s/tasks", session).Status(202, 200)
+	_, err := statusOfTask(a.Has("id"))
+	return text(a.Root(), "id"), err
+}
+
+// An ended is a task that has ended.
+type ended struct {
+	id, session, status string
+	task                *wire.Answer
+	receipt             string // its id; "": there is none
+}
+
+// end waits until a task has ended, and has its receipt where there are any. No server has to
+// end a task soon, or without a person: of one that has not nothing can be said.
+func end(ctx context.Context, s *suite, id string) (*ended, error) {
+	receipts := able(ctx, s, "receipts") == nil
+	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
+	defer cancel()
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, pollEvery) {
+		a := s.get(ctx, "v1/tasks/%s", id).Status(200)
+		status, err := statusOfTask(a)
+		if err != nil {
+			return nil, err
+		}
+		e := &ended{id, text(a.Root(), "session_id"), status, a, text(a.Root(), "receipt_id")}
+		if isTerminal(status) && (e.receipt != "" || !receipts) {
+			return e, nil
+		}
+		if status == input || status == auth || !wait(lasts, pause) {
+			if isTerminal(status) {
+				return e, nil // who needs the receipt says that it is missing
+			}
+			return nil, skipped("a task of one sentence did not end within %s: it is %s", min(s.client.Timeout(), pollLasts), status)
+		}
+	}
+}
+
+// endedTask submits a task in a session of its own, and waits until it has ended.
+func endedTask(ctx context.Context, s *suite, words string) (*ended, error) {
+	session, err := newSession(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	id, err := newTask(ctx, s, session, words)
+	if err != nil {
+		return nil, err
+	}
+	return end(ctx, s, id)
+}
+
+// plainTask returns a task that has ended, and that nobody changes: one for all probes.
+func plainTask(ctx context.Context, s *suite) (*ended, error) {
+	if s.own.ended != nil || s.own.stuck != nil {
+		return s.own.ended, s.own.stuck
+	}
+	e, err := endedTask(ctx, s, "a plain task of the run "+s.id)
+	if err == nil {
+		s.own.ended = e
+	} else if _, stuck := isSkip(err); stuck {
+		s.own.stuck = err
+	}
+	return e, err
+}
+
+// canceledTask returns a task that was canceled before it ended.
+func canceledTask(ctx context.Context, s *suite) (*ended, error) {
+	session, err := newSession(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	words, tries := s.target.Script.Waits, 1
+	if words == "" {
+		words, tries = "a task to be canceled of the run "+s.id, 3
+	}
+	for range tries {
+		id, err := newTask(ctx, s, session, words)
+		if err != nil {
+			return nil, err
+		}
+		a := cancel(ctx, s, id, "")
+		if a.Err != nil {
+			return nil, a.Err
+		}
+		if a.Is(200) && text(a.Root(), "status") == canceled {
+			now := s.get(ctx, "v1/tasks/%s", id).Status(200).Object("task").Equal("status", canceled)
+			if now.Err != nil {
+				return nil, now.Err
+			}
+		}
+		e, err := end(ctx, s, id)
+		if err != nil || e.status == canceled {
+			return e, err
+		}
+	}
+	return nil, skipped("no task could be canceled before it ended; words of one that waits would help")
+}
+
+// Limits of a list that is read to its end.
+const (
+	mostPages = 500
+	mostBytes = 32 << 20
+)
+
+// errEndless is a list beyond its limits.
+func errEndless(path string) error {
+	return fmt.Errorf("GET /%s: expected a list that ends within %d pages and %d bytes, found no end", path, mostPages, mostBytes)
+}
+
+// readPages reads a list to its end, page by page. A page is asked for by the place that one before
+// has behind it, as the parameter by; next is its cursor, "" at the end.
+func readPages(ctx context.Context, s *suite, path string, limit int, by string, behind func(a *wire.Answer, page []canon.Node, next string) (place string, err error)) (list []canon.Node, err error) {
+	size, place := 0, ""
+	for range mostPages {
+		query := fmt.Sprintf("%s%slimit=%d", path, separator(path), limit)
+		if place != "" {
+			query += "&" + by + "=" + wire.Segment(place)
+		}
+		a := s.client.Do(ctx, wire.Request{Path: query})
+		page, next, err := pageOf(a, limit)
+		if err != nil {
+			return nil, err
+		}
+		if size += len(a.Body); size > mostBytes {
+			return nil, errEndless(path)
+		}
+		list = append(list, page...)
+		if place, err = behind(a, page, next); err != nil {
+			return nil, err
+		}
+		if next == "" {
+			return list, nil
+		}
+	}
+	return nil, errEndless(path)
+}
+
+// items returns the items of a list, page by page, and what is wrong with a page.
+func items(ctx context.Context, s *suite, path string, limit int) ([]canon.Node, error) {
+	seen := map[string]bool{}
+	return readPages(ctx, s, path, limit, "cursor", func(a *wire.Answer, page []canon.Node, next string) (string, error) {
+		for _, id := range ids(page) {
+			if id == "" || seen[id] {
+				return "", a.Fail("expected items that are there once, each with an id, found %s again or none", wire.Quote(id)).Err
+			}
+			seen[id] = true
+		}
+		return next, nil
+	})
+}
+
+func separator(path string) string {
+	for _, c := range path {
+		if c == '?' {
+			return "&"
+		}
+	}
+	return "?"
+}
+
+// pageOf returns the items of a page, and the cursor behind it, "" at the end.
+func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string, err error) {
+	a.Status(200).List().Equal("object", "list").Members("page")
+	page := a.Root().Member("page")
+	more, cursor := page.Member("has_more"), page.Member("next_cursor")
+	switch {
+	case a.Err != nil:
+	case a.Root().Member("data").Len() > limit:
+		a.Fail("expected at most %d items, found %d", limit, a.Root().Member("data").Len())
+	case more.Kind() != canon.KindBool:
+		a.Fail("expected page.has_more to be true or false, found %s", wire.KindName(more.Kind()))
+	case more.Bool() && cursor.String() == "":
+		a.Fail("expected a text as page.next_cursor where has_more is true, found %s", wire.KindName(cursor.Kind()))
+	case more.Bool() && a.Root().Member("data").Len() == 0:
+		a.Fail("expected items where has_more is true, found none")
+	}
+	for _, item := range a.Root().Member("data").Elements() {
+		list = append(list, item)
+	}
+	if more.Bool() {
+		next = cursor.String()
+	}
+	return list, next, a.Err
+}
+
+// eventsOf returns the events of a list of them, read by ranges of so many.
+func eventsOf(ctx context.Context, s *suite, path string, limit int) ([]canon.Node, error) {
+	return readPages(ctx, s, path, limit, "after_event_id", func(a *wire.Answer, page []canon.Node, next string) (last string, err error) {
+		if next == "" {
+			return "", nil
+		}
+		if last = text(page[len(page)-1], "id"); last == "" {
+			err = a.Fail("expected events with ids, found one without").Err
+		}
+		return last, err
+	})
+}
+
+// eventsOfTask returns the events of a task that has ended.
+func eventsOfTask(ctx context.Context, s *suite, id string) ([]canon.Node, error) {
+	return eventsOf(ctx, s, path("v1/tasks/%s/events", id), 200)
+}
+
+// ids returns the ids of resources.
+func ids(list []canon.Node) (out []string) {
+	for _, n := range list {
+		out = append(out, text(n, "id"))
+	}
+	return out
+}
+
+// sameIDs says where two lists of ids differ first, "" when they are the same.
+func sameIDs(want, got []string) string {
+	for i := range max(len(want), len(got)) {
+		switch {
+		case i >= len(got):
+			return fmt.Sprintf("expected %d items, found %d: %s is missing", len(want), len(got), wire.Quote(want[i]))
+		case i >= len(want):
+			return fmt.Sprintf("expected %d items, found %s behind them", len(want), wire.Quote(got[i]))
+		case want[i] != got[i]:
+			return fmt.Sprintf("expected %s as item %d, found %s", wire.Quote(want[i]), i+1, wire.Quote(got[i]))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,244 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
+)
+
+// endOf is what of a task does not change any more when it has ended.
+func endOf(task canon.Node) string {
+	text := ""
+	for _, name := range []string{"status", "session_id", "workspace_id", "input", "created_by", "started_at", "completed_at", "canceled_at", "failure", "outcome_id", "receipt_id"} {
+		if n := task.Member(name); !isNull(n) {
+			text += name + " " + wire.Canonical(n) + "\n"
+		}
+	}
+	return text
+}
+
+// endedTaskStays asks for what would move a task that has ended.
+func endedTaskStays(ctx context.Context, s *suite) error {
+	e, err := plainTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	want := endOf(e.task.Root())
+	for _, move := range []struct {
+		path string
+		body object
+	}{
+		{"v1/tasks/%s/cancel", object{"reason": "agents conformance"}},
+		{"v1/tasks/%s/messages", object{"kind": "input", "message": message("too late")}},
+		{"v1/tasks/%s/messages", object{"kind": "interrupt", "message": message("too late")}},
+	} {
+		a := s.post(ctx, "", move.body, move.path, e.id)
+		if a.Err == nil && a.Code >= 500 && a.Code != 501 {
+			a.Status(409)
+		}
+		if a.Err != nil {
+			return a.Err
+		}
+		now := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task")
+		if now.Err == nil && endOf(now.Root()) != want {
+			now.Fail("after %s: expected the task as it ended, %s, found it changed, %s", a.Request, e.status, wire.Quote(text(now.Root(), "status")))
+		}
+		if now.Err != nil {
+			return now.Err
+		}
+	}
+
+	list, err := eventsOfTask(ctx, s, e.id)
+	if err == nil {
+		err = statesOf(list, e.status)
+	}
+	return err
+}
+
+// canceledTaskIs looks at a task that was canceled before it ended.
+func canceledTaskIs(ctx context.Context, s *suite) error {
+	e, err := canceledTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	task := e.task.Root()
+	if at := task.Member("completed_at"); !isNull(at) {
+		return e.task.Fail("expected no completed_at of a task that is CANCELED, found %s", wire.Quote(at.String())).Err
+	}
+	if at := text(task, "canceled_at"); !wire.IsTime(at) {
+		return e.task.Fail("expected a time (RFC 3339, UTC) as canceled_at, found %s", wire.Quote(at)).Err
+	}
+	if again := cancel(ctx, s, e.id, ""); again.Err != nil || again.Is(200) && again.Equal("status", canceled).Err != nil {
+		return again.Err
+	}
+	if now := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task"); now.Err != nil || endOf(now.Root()) != endOf(task) {
+		return now.Fail("expected the task as it was canceled first, found it changed").Err
+	}
+	if err := outcomeOf(ctx, s, e); err != nil {
+		return err
+	}
+	list, err := eventsOfTask(ctx, s, e.id)
+	if err == nil {
+		err = statesOf(list, canceled)
+	}
+	return err
+}
+
+func outcomeAgrees(ctx context.Context, s *suite) error {
+	e, err := plainTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	if e.status == completed && !wire.IsTime(text(e.task.Root(), "completed_at")) {
+		return e.task.Fail("expected a time (RFC 3339, UTC) as completed_at of a task that is COMPLETED, found %s", wire.Quote(text(e.task.Root(), "completed_at"))).Err
+	}
+	return outcomeOf(ctx, s, e)
+}
+
+// outcomeStatus is the status of the outcome of a task that has ended so.
+func outcomeStatus(status string) string {
+	if status == completed {
+		return "SUCCEEDED"
+	}
+	return status
+}
+
+// outcomeOf expects one outcome of a task, which says of it what the task says.
+func outcomeOf(ctx context.Context, s *suite, e *ended) error {
+	list, err := items(ctx, s, path("v1/outcomes?task_id=%s", e.id), 200)
+	if err != nil {
+		return err
+	}
+	if len(list) != 1 {
+		return fmt.Errorf("GET /v1/outcomes?task_id={task_id}: expected one outcome of a task that is %s, found %d", e.status, len(list))
+	}
+	id := text(list[0], "id")
+	if told := e.task.Root().Member("outcome_id"); !isNull(told) && told.String() != id {
+		return e.task.Fail("expected the outcome_id %s, found %s", wire.Quote(id), wire.Quote(told.String())).Err
+	}
+	return s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Equal("task_id", e.id).Equal("status", outcomeStatus(e.status)).Err
+}
+
+// eventSequences looks at the numbers of the events of a task, and of its session.
+func eventSequences(ctx context.Context, s *suite) error {
+	e, err := plainTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	for _, at := range []string{path("v1/tasks/%s/events", e.id), path("v1/sessions/%s/events", e.session)} {
+		list, err := eventsOf(ctx, s, at, 200)
+		if err != nil {
+			return err
+		}
+		if err := sequencesOf(list, e); err != nil {
+			return fmt.Errorf("GET /%s: %w", at, err)
+		}
+	}
+	return nil
+}
+
+// sequencesOf expects the events of the task to be numbered without a gap. Of other
+// resources some may be in other lists: their numbers grow.
+func sequencesOf(list []canon.Node, e *ended) error {
+	last, seen := map[string]uint64{}, map[string]bool{}
+	for i, n := range list {
+		id, of := text(n, "id"), n.Member("resource")
+		if seen[id] {
+			return fmt.Errorf("item %d: expected an id of its own, found %s again", i+1, wire.Quote(id))
+		}
+		seen[id] = true
+
+		number, err := wire.Natural(n, "sequence")
+		if err != nil {
+			return fmt.Errorf("item %d: %w", i+1, err)
+		}
+		key := text(of, "object") + " " + text(of, "id")
+		before, known := last[key]
+		last[key] = number
+		switch {
+		case !known:
+		case text(of, "id") == e.id && number != before+1:
+			return fmt.Errorf("item %d: expected the sequence %d of the task, found %d", i+1, before+1, number)
+		case number <= before:
+			return fmt.Errorf("item %d: expected a sequence beyond %d of its resource, found %d", i+1, before, number)
+		}
+	}
+	return nil
+}
+
+// eventsTellStates follows a task by its events.
+func eventsTellStates(ctx context.Context, s *suite) error {
+	e, err := plainTask(ctx, s)
+	if err != nil {
+		return err
+	}
+	list, err := eventsOfTask(ctx, s, e.id)
+	if err == nil {
+		err = statesOf(list, e.status)
+	}
+	if err != nil {
+		return fmt.Errorf("GET /v1/tasks/{task_id}/events: %w", err)
+	}
+	return nil
+}
+
+// stateOf is the state that an event moves its task to, "" for none.
+func stateOf(n canon.Node) string {
+	switch kind := text(n, "event"); kind {
+	case "task.submitted":
+		return submitted
+	case "task.started":
+		return working
+	case "task.input_required":
+		return input
+	case "task.auth_required":
+		return auth
+	case "task.completed":
+		return completed
+	case "task.failed":
+		return failed
+	case "task.canceled":
+		return canceled
+	case "task.status_changed":
+		if state := text(n.Member("payload"), "status"); next(state) != nil {
+			return state
+		}
+	}
+	return ""
+}
+
+// statesOf follows the events of a task to its end. What is told again of another task is no
+// deed of this one.
+func statesOf(list []canon.Node, status string) error {
+	const changed = "task.status_changed"
+	state, alone := "", false // told by task.status_changed alone, which may come before the kind for it
+	for i, n := range list {
+		if n.Member("replayed").Bool() {
+			continue
+		}
+		told := stateOf(n)
+		accompanies := told != "" && told == state && (text(n, "event") == changed || alone)
+		if told != "" {
+			alone = text(n, "event") == changed && (alone || told != state)
+		}
+		switch {
+		case isTerminal(state) && strings.HasPrefix(text(n, "event"), "task.") && !accompanies:
+			return fmt.Errorf("item %d: expected no event of a task behind its end, found %s", i+1, wire.Quote(text(n, "event")))
+		case told == "" || accompanies:
+			continue
+		case state == "" && told != submitted:
+			return fmt.Errorf("item %d: expected task.submitted as the first state, found %s", i+1, wire.Quote(text(n, "event")))
+		case state != "" && !slices.Contains(next(state), told):
+			return fmt.Errorf("item %d: expected a state that may follow %s, found %s", i+1, state, told)
+		}
+		state = told
+	}
+	if state != status {
+		return fmt.Errorf("expected events that end in %s, as the task does, found %s", status, wire.Quote(state))
+	}
+	return nil
+}

@@ -1,0 +1,209 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+func streamingProbes() []Probe {
+	const where = "Server-Sent Events; Event"
+	return group(Upstream, "streaming",
+		probe("session_sse_event_shape", sessionStream, "the events of a session are streamed, each as a frame of id, event and data", where),
+		probe("task_sse_event_shape", taskStream, "the events of a task are streamed, each as a frame of id, event and data", where),
+	)
+}
+
+// firstFrame is how long a stream may take to tell its first event.
+const firstFrame = 5 * time.Second
+
+func sessionStream(ctx context.Context, s *suite) error {
+	if err := ensureSession(ctx, s); err != nil {
+		return err
+	}
+
+	// Something happens while the stream is open; what is answered to it does not matter.
+	ctx, cancel := context.WithCancel(ctx)
+	said := make(chan struct{})
+	session := s.session
+	go func() {
+		defer close(said)
+		if wait(ctx, 100*time.Millisecond) {
+			s.post(ctx, s.id+"-stream-message", object{"message": message("a message to be streamed of the run " + s.id)}, "v1/sessions/%s/messages", session)
+		}
+	}()
+	err := streamTells(ctx, s, path("v1/sessions/%s/events/stream", session))
+	cancel()
+	<-said
+	return err
+}
+
+func taskStream(ctx context.Context, s *suite) error {
+	id, _, err := submit(ctx, s, "a task to be streamed of the run "+s.id)
+	if err != nil {
+		return err
+	}
+	return streamTells(ctx, s, path("v1/tasks/%s/stream", id))
+}
+
+// streamTells expects a stream that tells an event soon.
+func streamTells(ctx context.Context, s *suite, path string) error {
+	stream, err := open(ctx, s, wire.Request{Path: path}, firstFrame)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	f, err := stream.Next()
+	if errors.Is(err, io.EOF) || errors.Is(err, wire.ErrQuiet) {
+		return fmt.Errorf("%s: expected an event within %s, found none", stream.Request, min(firstFrame, s.client.Timeout()))
+	}
+	if err == nil {
+		err = f.Check()
+	}
+	return inStream(stream, err)
+}
+
+// open opens a stream, which has to be one.
+func open(ctx context.Context, s *suite, r wire.Request, lasts time.Duration) (*wire.Stream, error) {
+	stream, err := wire.Open(ctx, s.client, r, lasts)
+	if err != nil {
+		return nil, err
+	}
+	if stream.Answer != nil {
+		return nil, stream.Answer.Status(200).Err
+	}
+	if media := stream.Header.Get("Content-Type"); !strings.HasPrefix(media, "text/event-stream") {
+		stream.Close()
+		return nil, fmt.Errorf("%s: expected the Content-Type text/event-stream, found %s", r, wire.Quote(media))
+	}
+	return stream, nil
+}
+
+// inStream says of which stream an error is.
+func inStream(stream *wire.Stream, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", stream.Request, err)
+}
+
+func lifecycleProbes() []Probe {
+	return group(Upstream, "lifecycle",
+		probe("task_state_machine", taskStates, "a task goes from state to state as the table of states allows, and its events say so", "Task lifecycle"),
+		probe("cancel_terminal_consistency", cancelConsistency, "a task that is CANCELED was not completed", "Task lifecycle; Task"),
+	)
+}
+
+// How often and how long a task is looked at until it has ended.
+const (
+	pollEvery = 250 * time.Millisecond
+	pollLasts = 10 * time.Second
+)
+
+func taskStates(ctx context.Context, s *suite) error {
+	id, status, err := submit(ctx, s, "a task to be watched of the run "+s.id)
+	if err != nil {
+		return err
+	}
+	if _, err := await(ctx, s, id, status); err != nil {
+		return err
+	}
+
+	events := s.get(ctx, "v1/tasks/%s/events", id).Status(200).Array("data")
+	if events.Err == nil && events.Root().Member("data").Len() == 0 {
+		events.Fail("expected events of the task, found none")
+	}
+	for i, e := range events.Root().Member("data").Elements() {
+		_, err := wire.Natural(e, "sequence")
+		switch {
+		case events.Err != nil:
+		case text(e, "object") != "event" || text(e, "event") == "":
+			events.Fail("expected the object \"event\" with a kind as item %d, found %s", i, wire.Quote(text(e, "object")))
+		case err != nil:
+			events.Fail("item %d: %v", i, err)
+		}
+	}
+	return events.Err
+}
+
+// await looks at a task until it has ended, or for as long as that may take. Each change
+// that is seen has to be one that is allowed.
+func await(ctx context.Context, s *suite, id, status string) (*wire.Answer, error) {
+	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
+	defer cancel()
+	for {
+		a := s.get(ctx, "v1/tasks/%s", id).Status(200)
+		seen, err := statusOfTask(a)
+		if err != nil {
+			return nil, err
+		}
+		if seen != status && !slices.Contains(next(status), seen) {
+			return nil, a.Fail("expected a state that may follow %s, found %s", status, seen).Err
+		}
+		status = seen
+		remember(s, a.Root())
+		if isTerminal(status) || !wait(lasts, pollEvery) {
+			return a, nil
+		}
+	}
+}
+
+func cancelConsistency(ctx context.Context, s *suite) error {
+	id, _, err := submit(ctx, s, "a task to be canceled of the run "+s.id)
+	if err != nil {
+		return err
+	}
+	if err := cancel(ctx, s, id, s.id+"-lifecycle-cancel").Err; err != nil {
+		return err
+	}
+	a := s.get(ctx, "v1/tasks/%s", id).Status(200)
+	status, err := statusOfTask(a)
+	if at := a.Root().Member("completed_at"); err == nil && status == canceled && !isNull(at) {
+		err = a.Fail("expected no completed_at of a task that is CANCELED, found %s", wire.Quote(string(at.Raw()))).Err
+	}
+	return err
+}
+
+func idempotencyProbes() []Probe {
+	return group(Upstream, "idempotency",
+		probe("same_key_same_body", sameBody, "a request that comes again with its Idempotency-Key has the same result", "Idempotency"),
+		probe("same_key_different_body", differentBody, "an Idempotency-Key that comes with another body is refused, 409 idempotency_key_reused", "Idempotency; Errors"),
+	)
+}
+
+func sameBody(ctx context.Context, s *suite) error {
+	if err := ensureSession(ctx, s); err != nil {
+		return err
+	}
+	var ids [2]string
+	for i := range ids {
+		a := s.post(ctx, s.id+"-same-body", object{"input": message("a task that is submitted twice of the run " + s.id)}, "v1/sessions/%s/tasks", s.session).Status(202, 200).Has("id")
+		if ids[i] = text(a.Root(), "id"); i == 1 && ids[1] != ids[0] {
+			a.Fail("expected the task %s again, found %s", wire.Quote(ids[0]), wire.Quote(ids[1]))
+		}
+		if a.Err != nil {
+			return a.Err
+		}
+	}
+	return nil
+}
+
+func differentBody(ctx context.Context, s *suite) error {
+	if err := ensureSession(ctx, s); err != nil {
+		return err
+	}
+	send := func(words string) *wire.Answer {
+		return s.post(ctx, s.id+"-different-body", object{"input": message(words + s.id)}, "v1/sessions/%s/tasks", s.session)
+	}
+	if err := send("a task of the run ").Status(202, 200).Err; err != nil {
+		return err
+	}
+	return send("another task of the run ").Status(409).Error(protocol.CodeKeyReused).Err
+}

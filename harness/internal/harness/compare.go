@@ -1,0 +1,74 @@
+package harness
+
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// noteIssued notes a receipt that the log says was issued.
+func (s *state) noteIssued(e *journal.Event) error {
+	var told struct {
+		Hash canon.Digest `json:"receipt_hash"`
+	}
+	if err := payload(e, &told); err != nil {
+		return err
+	}
+	if s.issued == nil {
+		s.issued, s.newest = map[canon.Digest]bool{}, map[string]canon.Digest{}
+	}
+	s.issued[told.Hash], s.newest[e.Workspace] = true, told.Hash
+	return nil
+}
+
+// compare makes sure that log and ledger are of one time. If one of them is an older copy, tasks
+// that have ended would run again, or receipts would be missing.
+func (h *Harness) compare() error {
+	streams, err := h.ledger.Streams(h.life)
+	if err != nil {
+		return err
+	}
+	for _, s := range streams {
+		if s.Stream.Issuer != h.options.Issuer || h.state.issued[s.Head.Hash] {
+			continue
+		}
+		for e, err := range h.ledger.Scan(h.life, ledger.Query{Stream: &s.Stream}) {
+			if err != nil {
+				return err
+			}
+			if err := h.known(&e); err != nil {
+				return err
+			}
+		}
+	}
+
+	for workspace, hash := range h.state.newest {
+		_, found, err := h.ledger.StreamOfHash(h.life, hash)
+		if err != nil {
+			return err
+		}
+		if !found {
+			return fmt.Errorf("harness: ledger.db lacks the receipt %v of the workspace %q, which events.jsonl says was issued: restore both files from copies of one time", hash, workspace)
+		}
+	}
+	return nil
+}
+
+// known makes sure that the log knows a receipt, or the end of the task that the receipt is of: a
+// crash may come between both.
+func (h *Harness) known(e *ledger.Entry) error {
+	if h.state.issued[e.Hash] {
+		return nil
+	}
+	doc, err := canon.Parse(e.JSON)
+	if err != nil {
+		return fmt.Errorf("harness: the receipt %q in ledger.db cannot be read: %w", e.ID, err)
+	}
+	task := doc.Root().Member("subject").Member("id").String()
+	if t := read(&h.state, &h.state.tasks, task); t == nil || !t.ended() || t.ReceiptID != nil {
+		return fmt.Errorf("harness: events.jsonl lacks the end of the task %.80q, of which ledger.db has the receipt %.80q: restore both files from copies of one time", task, e.ID)
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package harness
+
+import (
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+)
+
+// tellTask serves POST /v1/tasks/{task_id}/messages: what a person says to a task.
+//
+//	input              answers what the task asks; it waits for that (INPUT_REQUIRED)
+//	tool_confirmation  says whether a tool may be used; the task waits for that (AUTH_REQUIRED)
+//	interrupt          is for whoever reads the conversation; cancel ends a task
+func (h *Harness) tellTask(w http.ResponseWriter, r *protocol.Request) error {
+	found, err := h.task(r, r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	kind, err := r.RequiredText("kind")
+	if err != nil {
+		return err
+	}
+	m, err := readMessage(r.JSON.Root().Member("message"), "message")
+	if err != nil {
+		return err
+	}
+	say := map[string]func(*Task, *messageInput, object) ([]journal.Event, error){"input": h.input, "tool_confirmation": h.confirm, "interrupt": h.interrupt}[kind]
+	if say == nil {
+		return protocol.Invalid("kind", "expected input, interrupt or tool_confirmation")
+	}
+
+	of := journal.Pointer{Object: "message", ID: h.newID("message")}
+	return h.write(w, r, http.StatusCreated, of, func() ([]journal.Event, error) {
+		t := read(&h.state, &h.state.tasks, found.ID)
+		if t.ended() {
+			return nil, transition("the task has ended as " + t.Status)
+		}
+		if h.journal.Len(journal.View{Task: t.ID}) >= mostEvents {
+			return nil, protocol.Conflict("as much was said to this task as its receipt has room for")
+		}
+		told := m.told(of.ID)
+		told["actor"] = actorOf(r)
+		return say(t, m, told)
+	})
+}
+
+// transition says that the life of a task does not allow it.
+func transition(why string) error {
+	return &protocol.Error{Code: protocol.CodeTransition, Message: why}
+}
+
+// waits is what a task waits for.
+func (h *Harness) waits(t *Task) string {
+	id, _ := look(&h.state, t.ID, func(w *work) (string, bool) { return w.waits, true })
+	return id
+}
+
+func (h *Harness) input(t *Task, m *messageInput, told object) ([]journal.Event, error) {
+	if t.Status != inputRequired {
+		return nil, transition("the task does not wait for input")
+	}
+	told["tool_call_id"], told["text"] = h.waits(t), m.text
+	return []journal.Event{t.event("user.input_submitted", told), t.event("task.status_changed", object{"status": working})}, nil
+}
+
+func (h *Harness) confirm(t *Task, m *messageInput, told object) ([]journal.Event, error) {
+	if t.Status != authRequired {
+		return nil, transition("the task does not wait for a confirmation")
+	}
+
+	// What is not said in so many words is no approval. It is read as a receipt reads it:
+	// another reader takes Approved for approved, too.
+	said, err := canon.Parse(m.value)
+	if err != nil || said.Root().Member("approved").Kind() != canon.KindBool {
+		return nil, protocol.Invalid("message.parts", `expected a part of the type json with the value {"approved": true} or {"approved": false}`)
+	}
+	approved, decision := event.DecisionOf(said.Root()) == event.Approved, "tool.denied"
+	if approved {
+		decision = "tool.approved"
+	}
+	told["approval_id"], told["approved"] = h.waits(t), approved
+	return []journal.Event{
+		t.event("user.tool_confirmation", told),
+		t.event(decision, object{"approval_id": h.waits(t), "actor": told["actor"]}),
+		t.event("task.status_changed", object{"status": working}),
+	}, nil
+}
+
+func (h *Harness) interrupt(t *Task, _ *messageInput, told object) ([]journal.Event, error) {
+	return []journal.Event{t.event("user.message", told)}, nil
+}

@@ -1,0 +1,249 @@
+package harness
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/redact"
+	"github.com/receiptkit/receiptkit/redact/everyday"
+)
+
+// Options say what a harness is. The first four are required.
+type Options struct {
+	Dir    string         // where everything is kept; it is made when it is not there
+	Issuer string         // of the receipts
+	Signer receipt.Signer // of the receipts
+	Trust  receipt.Trust  // by which receipts are verified: the signer's key is in it
+
+	Auth     protocol.Authenticator // of clients; nil: Public is set
+	Public   bool                   // everybody is served, without authentication
+	Provider Provider               // nil: Scripted
+	Module   Module                 // nil: Agent
+	Tools    []Tool                 // beside those of every harness here
+	Card     protocol.Dialect       // "": DialectRunner
+	Page     http.Handler           // of package page, at /; nil: none
+	Hosts    []string               // serve.Options has it
+	Now      func() time.Time       // nil: time.Now
+	Random   io.Reader              // nil: crypto/rand
+	Log      *slog.Logger           // nil: nothing is logged
+}
+
+func (o *Options) fill() error {
+	if o.Dir == "" || o.Issuer == "" || o.Signer == nil || o.Trust == nil {
+		return errors.New("harness: expected a folder, an issuer, a signer and a trust in the options")
+	}
+	if o.Provider == nil {
+		o.Provider = Scripted{}
+	}
+	if o.Module == nil {
+		o.Module = Agent
+	}
+	if o.Card == "" {
+		o.Card = protocol.DialectRunner
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// A Harness takes tasks and does them. It is safe for concurrent use.
+type Harness struct {
+	options Options
+	began   receipt.Time
+	state   state
+	memory  *protocol.Memory // of what was answered to requests with an Idempotency-Key
+	journal *journal.Journal
+	ledger  *ledger.SQLite
+	issuer  *ledger.Issuer
+	sealer  *receipt.Sealer
+	secrets *redact.Policy
+	handler http.Handler
+	mux     *protocol.Mux
+
+	writing sync.Mutex // what is decided by the state is written before another decides
+
+	life  context.Context // ends with Close
+	end   context.CancelFunc
+	tasks sync.WaitGroup
+
+	mu      sync.Mutex
+	running map[string]*run // by the ids of tasks
+	halted  map[string]int  // tasks that are about to be canceled, and by how many requests
+	closed  bool
+}
+
+// Open opens a harness where the log in its folder ends: tasks that were at work go on.
+func Open(o Options) (*Harness, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	h := &Harness{options: o, memory: protocol.NewMemory(protocol.MemoryLimits{}), running: map[string]*run{}, halted: map[string]int{}}
+	h.began = h.now()
+	h.life, h.end = context.WithCancel(context.Background())
+	for _, step := range []func() error{h.openTools, h.openLedger, h.openLog, h.compare, h.serve, h.resume} {
+		if err := step(); err != nil {
+			return nil, errors.Join(err, h.Close())
+		}
+	}
+	return h, nil
+}
+
+func (h *Harness) openTools() (err error) {
+	if h.secrets, err = everyday.Policy(); err == nil {
+		h.sealer, err = receipt.NewSealer()
+	}
+	return err
+}
+
+func (h *Harness) openLedger() (err error) {
+	path := filepath.Join(h.options.Dir, "ledger.db")
+	if h.ledger, err = ledger.Open(h.life, path); errors.Is(err, fs.ErrNotExist) {
+		h.ledger, err = ledger.Create(h.life, path)
+	}
+	if err == nil {
+		h.issuer = &ledger.Issuer{Store: h.ledger, Signer: h.options.Signer, Secrets: h.secrets}
+	}
+	return err
+}
+
+// openLog reads the log: each commit makes the state what it was behind it, and what it answered
+// is remembered as it was answered then.
+func (h *Harness) openLog() (err error) {
+	h.journal, err = journal.Open(filepath.Join(h.options.Dir, "events.jsonl"), func(c *journal.Commit) error {
+		if err := h.state.apply(c); err != nil {
+			return err
+		}
+		c.Remember(h.memory, h.options.Now(), h.state.answer(c.Resource))
+		return nil
+	})
+	if err == nil {
+		h.state.read = h.journal.Part
+	}
+	return err
+}
+
+// resume goes on with what the log leaves open: tasks at work, and receipts that are missing.
+func (h *Harness) resume() error {
+	if len(list(&h.state, &h.state.workspaces)) == 0 {
+		of := journal.Pointer{Object: "workspace", ID: h.newID("workspace")}
+		told := object{"name": "default", "root": "harn://default"}
+		first := journal.Event{Kind: workspaceCreated, Resource: of, Workspace: of.ID, Payload: told.json()}
+		if err := h.journal.Append(&journal.Commit{At: h.now(), Events: []journal.Event{first}}); err != nil {
+			return err
+		}
+	}
+	for _, t := range list(&h.state, &h.state.tasks) {
+		if t.ReceiptID == nil {
+			h.begin(t.ID)
+		}
+	}
+	return nil
+}
+
+// Handler serves the protocol.
+func (h *Harness) Handler() http.Handler { return h.handler }
+
+// Drain ends the streams, so that http.Server.Shutdown does not wait for them; requests are still
+// answered.
+func (h *Harness) Drain() { h.mux.Close() }
+
+// Close stops tasks where they are: the next Open goes on with them. What is asked then fails.
+func (h *Harness) Close() (err error) {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.end()
+	if h.mux != nil {
+		h.Drain()
+	}
+	h.tasks.Wait()
+	if h.journal != nil {
+		err = h.journal.Close()
+	}
+	if h.ledger != nil {
+		err = errors.Join(err, h.ledger.Close())
+	}
+	return err
+}
+
+// now is the time as events have it.
+func (h *Harness) now() receipt.Time { return receipt.At(h.options.Now()) }
+
+// newID makes the id of a resource: its kind and 128 bits of randomness.
+func (h *Harness) newID(kind string) string {
+	var b [16]byte
+	if _, err := io.ReadFull(h.options.Random, b[:]); err != nil {
+		panic(fmt.Sprintf("harness: no randomness for an id: %v", err))
+	}
+	return fmt.Sprintf("%s_%x", kind, b)
+}
+
+// write answers a request that changes something: what happens is one commit of the log, and the
+// answer is the resource as it is then. build decides by the state, and nothing is written
+// meanwhile; without events nothing had to be done.
+func (h *Harness) write(w http.ResponseWriter, r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error)) error {
+	return h.writeThen(w, r, status, of, build, nil)
+}
+
+// writeThen is write, but for an answer that is made when others may write again.
+func (h *Harness) writeThen(w http.ResponseWriter, r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error), then func() any) error {
+	answer, err := h.commit(r, status, of, build)
+	if err != nil {
+		return err
+	}
+	if then != nil {
+		answer = then()
+	}
+	return protocol.WriteJSON(w, status, answer)
+}
+
+func (h *Harness) commit(r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error)) (any, error) {
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	events, err := build()
+	if err != nil || len(events) == 0 {
+		return h.state.resource(of), err
+	}
+
+	actor := actorOf(r)
+	events = slices.Clone(events)
+	for i := range events {
+		events[i].Actor = actor
+	}
+	if events[0].Key, err = h.cleanText(r.Header.Get(protocol.IdempotencyHeader)); err != nil {
+		return nil, err
+	}
+	if err := h.recordable(events); err != nil {
+		return nil, notRecordable()
+	}
+	c := &journal.Commit{At: h.now(), Events: events, Use: r.Use(), Status: status, Resource: of}
+	if err := h.journal.Append(c); err != nil {
+		return nil, err
+	}
+	return h.state.resource(of), nil
+}

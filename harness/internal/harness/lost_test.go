@@ -1,0 +1,109 @@
+package harness_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/harness/internal/harness"
+)
+
+// TestLostLines verifies that a harness whose log lost whole lines does not open, whether the head next
+// to the log tells or the ledger does: otherwise it would run a task again that has ended, and give new
+// events the ids of others.
+func TestLostLines(t *testing.T) {
+	dir := t.TempDir()
+	h, c := start(t, options(t, dir))
+	c.begin()
+	for range 2 {
+		task := c.submit("look")
+		c.reach(task, "COMPLETED")
+		c.receipt(task)
+	}
+	h.Close()
+	log := filepath.Join(dir, "events.jsonl")
+	whole := read(t, log)
+	head := read(t, log+"-head")
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	lines = lines[:len(lines)-1]
+	var submitted, ended int // the lines of the second task
+	for i, line := range lines {
+		if bytes.Contains(line, []byte(`"task.submitted"`)) {
+			submitted = i
+		}
+		if bytes.Contains(line, []byte(`"task.completed"`)) {
+			ended = i
+		}
+	}
+
+	opens := func(left int, headless bool) (string, bool) {
+		write(t, log, bytes.Join(lines[:left], nil))
+		write(t, log+"-head", head)
+		if headless {
+			if err := os.Remove(log + "-head"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h, err := harness.Open(options(t, dir))
+		if err != nil {
+			return err.Error(), false
+		}
+		return "", h.Close() == nil
+	}
+	for left := range len(lines) {
+		if why, ok := opens(left, false); ok || !strings.Contains(why, "restore the file from a copy") {
+			t.Errorf("%d lines of %d are left: it opens, or says %q", left, len(lines), why)
+		}
+
+		// Without the head the ledger tells, except of what a crash explains: a receipt is issued
+		// before the log says so.
+		if left == 0 || left > ended {
+			continue
+		}
+		if why, ok := opens(left, true); ok || !strings.Contains(why, "restore both files") {
+			t.Errorf("%d lines of %d are left, without a head, the second task has those from %d to %d: it opens, or says %q", left, len(lines), submitted, ended, why)
+		}
+	}
+	if why, ok := opens(len(lines)-1, true); !ok {
+		t.Errorf("without its last line, as after a crash: %s", why)
+	}
+	if why, ok := opens(len(lines), false); !ok {
+		t.Errorf("as it was: %s", why)
+	}
+}
+
+// TestLostReceipts verifies that a harness whose ledger is older than its log does not open.
+func TestLostReceipts(t *testing.T) {
+	dir := t.TempDir()
+	h, c := start(t, options(t, dir))
+	c.begin()
+	c.receipt(c.reach(c.submit("look"), "COMPLETED")["id"].(string))
+	h.Close()
+	for _, name := range []string{"ledger.db", "ledger.db-head", "ledger.db-wal", "ledger.db-shm"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+	if h, err := harness.Open(options(t, dir)); err == nil || !strings.Contains(err.Error(), "ledger.db lacks the receipt") {
+		h.Close()
+		t.Errorf("%v", err)
+	}
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func write(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,77 @@
+package harness
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// An Outcome is what a task came to: each that has ended has one. Its messages and artifacts
+// are those of the state, as they are when it is written.
+type Outcome struct {
+	envelope
+	TaskID      string          `json:"task_id"`
+	Status      string          `json:"status"`
+	Summary     string          `json:"summary"`
+	ReceiptID   *string         `json:"receipt_id"`
+	Failure     json.RawMessage `json:"failure"`
+	WorkspaceID string          `json:"-"`
+
+	messages, artifacts []string // IDs
+	state               *state
+}
+
+// MarshalJSON returns the outcome with its messages and artifacts.
+func (o *Outcome) MarshalJSON() ([]byte, error) {
+	type own Outcome // without this method
+	return json.Marshal(struct {
+		*own
+		Messages  []*Message  `json:"messages"`
+		Artifacts []*Artifact `json:"artifacts"`
+	}{(*own)(o), readEach(o.state, &o.state.messages, o.messages), readEach(o.state, &o.state.artifacts, o.artifacts)})
+}
+
+// An ending is what the last event of a task tells.
+type ending struct {
+	OutcomeID string          `json:"outcome_id"`
+	Summary   string          `json:"summary"`
+	Failure   json.RawMessage `json:"failure"`
+}
+
+// told is the payload of the event, with what else it tells.
+func (n *ending) told(more object) object {
+	told := object{"outcome_id": n.OutcomeID, "summary": n.Summary, "failure": n.Failure}
+	maps.Copy(told, more)
+	return told
+}
+
+// outcomeOf is the outcome of a task that has just ended.
+func (s *state) outcomeOf(c *journal.Commit, t *Task, n ending) Outcome {
+	o := Outcome{
+		TaskID: t.ID, Status: t.Status, Summary: n.Summary, Failure: n.Failure, WorkspaceID: t.WorkspaceID,
+		messages: t.messages, artifacts: t.artifacts, state: s,
+	}
+	if t.Status == completed {
+		o.Status = "SUCCEEDED"
+	}
+	o.begin("outcome", n.OutcomeID, c)
+	return o
+}
+
+func (h *Harness) getOutcome(w http.ResponseWriter, r *protocol.Request) error {
+	o := read(&h.state, &h.state.outcomes, r.PathValue("outcome_id"))
+	if o == nil || !h.sees(r, o.WorkspaceID) {
+		return protocol.NotFound()
+	}
+	h.settled(r.Context(), o.TaskID)
+	return protocol.WriteJSON(w, http.StatusOK, read(&h.state, &h.state.outcomes, o.ID))
+}
+
+func (h *Harness) listOutcomes(w http.ResponseWriter, r *protocol.Request) error {
+	task := r.Query["task_id"]
+	return protocol.WriteItems(w, r, list(&h.state, &h.state.outcomes, task), func(o *Outcome) string { return o.ID },
+		func(o *Outcome) bool { return h.sees(r, o.WorkspaceID) && (task == "" || task == o.TaskID) })
+}

@@ -1,0 +1,107 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/record"
+)
+
+// settle issues the receipt of a task that has ended, and tells the log of it. It is made of the
+// log alone, so that after a crash it is the same: one that is in the ledger is not made again.
+func (h *Harness) settle(ctx context.Context, id string) error {
+	t := read(&h.state, &h.state.tasks, id)
+	if t.ReceiptID != nil {
+		return nil
+	}
+	draft, err := h.draft(ctx, id)
+	if err != nil {
+		return err
+	}
+	sealed, err := h.ledger.Get(ctx, draft.ReceiptID)
+	if errors.Is(err, ledger.ErrNotFound) {
+		sealed, err = h.issue(ctx, draft)
+	}
+	if err != nil {
+		return err
+	}
+
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	if read(&h.state, &h.state.tasks, id).ReceiptID != nil { // by another who settled it meanwhile
+		return nil
+	}
+	issued := t.event("receipt.issued", object{"receipt_id": sealed.ID(), "receipt_hash": sealed.Hash()})
+	issued.Receipt = sealed.ID()
+	return h.journal.Append(&journal.Commit{At: h.now(), Events: []journal.Event{issued}})
+}
+
+// draft makes the draft of a receipt of what the log tells of a task.
+func (h *Harness) draft(ctx context.Context, id string) (*receipt.Draft, error) {
+	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: h.options.Issuer}, TaskID: id, LogURI: "/v1/tasks/" + id + "/events", Sealer: h.sealer})
+	if err != nil {
+		return nil, err
+	}
+	err = h.events(ctx, id, func(text []byte) error { return rec.Add(text) })
+	if err != nil {
+		return nil, err
+	}
+	return rec.Draft()
+}
+
+// events gives the events of a task, each as the log has it.
+func (h *Harness) events(ctx context.Context, task string, give func([]byte) error) error {
+	const page = 256
+	log, last := h.journal.Log(journal.View{Task: task}), ""
+	for {
+		events, err := log.After(ctx, last, page)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		for _, e := range events {
+			if err := give(e.JSON); err != nil {
+				return err
+			}
+			last = e.ID
+		}
+		if len(events) == 0 || err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// issue makes the receipt of a draft. Whatever goes wrong, also when nobody knows whether it is
+// stored, the task is settled again: that never makes a second receipt.
+func (h *Harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sealed, error) {
+	doc, err := h.redacted(draft)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return h.issuer.IssueDocument(ctx, doc)
+}
+
+// redacted is a draft without what looks like a secret. At the door each value is looked at by
+// itself; here they stand together.
+func (h *Harness) redacted(draft *receipt.Draft) (*canon.Document, error) {
+	text, err := receipt.AppendJSON(nil, draft)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := canon.Parse(text)
+	if err != nil || len(h.secrets.Find(doc)) == 0 {
+		return doc, err
+	}
+	result, err := h.secrets.Redact(doc, h.options.Random)
+	if err != nil {
+		return nil, err
+	}
+	return canon.Parse(result.Draft)
+}

@@ -1,0 +1,51 @@
+package harness
+
+import (
+	"encoding/json"
+
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/record"
+)
+
+// mostEvents is how many events a task may have when something more is said to it.
+const mostEvents = 10_000
+
+// notRecordable is for a request of which no receipt could be made.
+func notRecordable() error {
+	return protocol.Invalid("", "expected what a receipt can be made of: shorter texts, fewer values")
+}
+
+// recordable says whether a receipt can be made of events. What cannot be recorded must not be
+// in the log: its task would have no receipt, ever.
+func (h *Harness) recordable(events []journal.Event) error {
+	for _, e := range events {
+		if e.Task == "" {
+			continue
+		}
+		rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: h.options.Issuer}, TaskID: e.Task, Sealer: h.sealer})
+		if err != nil {
+			return err
+		}
+
+		// By itself, in a task that has begun.
+		probe := []journal.Event{e}
+		if e.Kind != "task.submitted" {
+			t := Task{SessionID: e.Session, WorkspaceID: e.Workspace}
+			t.ID = e.Task
+			probe = []journal.Event{t.event("task.submitted", object{}), t.event("task.started", object{}), e}
+		}
+		for n, p := range probe {
+			p.ID, p.Object, p.Sequence, p.CreatedAt = string(rune('a'+n)), "event", int64(n+1), h.now()
+			line, err := json.Marshal(p)
+			if err == nil {
+				err = rec.Add(line)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/receipt/replay"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+)
+
+// replay runs the module of a task again, with the answers that its log tells and those that the
+// request puts in their place. Nothing is asked outside, so that the replay has ended when it is
+// answered: as one commit, or not at all.
+func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
+	if h.tellsSecrets(r.JSON) {
+		return protocol.Invalid("", "expected what looks like a secret in the value of an override alone")
+	}
+	request, err := replay.ParseRequest(r.JSON.Root().Raw())
+	if err != nil {
+		return serve.ReplayError(err)
+	}
+	if wrong := request.Mismatches(); len(wrong) > 0 {
+		return serve.ReplayError(wrong[0])
+	}
+	found, err := h.task(r, r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	source := h.settled(r.Context(), found.ID)
+	if !source.ended() || source.ReceiptID == nil {
+		return serve.ReplayError(record.ErrNotEnded)
+	}
+
+	plan, err := h.plan(r.Context(), source, request)
+	if err != nil {
+		return serve.ReplayError(err)
+	}
+	text, failure := h.playAgain(r.Context(), source, plan, request.Mode)
+	if hides(request) {
+		text = "replayed with values that are for the receipt only"
+	}
+	of := journal.Pointer{Object: "task", ID: h.newID("task")}
+	events, err := h.retold(r, source, plan, of.ID, text, failure)
+	if err != nil {
+		return err
+	}
+	return h.writeThen(w, r, http.StatusAccepted, of, func() ([]journal.Event, error) { return events, nil }, func() any {
+		h.begin(of.ID) // to its receipt
+		return h.settled(r.Context(), of.ID)
+	})
+}
+
+// hides reports whether a module gets values that no event may tell. Nor may then what it makes
+// of them.
+func hides(request *replay.Request) bool {
+	return slices.ContainsFunc(request.Overrides, func(o replay.Override) bool {
+		return o.Visibility == replay.ReceiptOnly && o.Kind != record.KindTime
+	})
+}
+
+// plan reads the log of a task that has ended, and finds in it what a request swaps.
+func (h *Harness) plan(ctx context.Context, source *Task, request *replay.Request) (*replay.Plan, error) {
+	var lines []byte
+	err := h.events(ctx, source.ID, func(text []byte) error {
+		lines = append(append(lines, text...), '\n')
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	log, err := replay.ReadLog(bytes.NewReader(lines), source.ID)
+	if err != nil {
+		return nil, err
+	}
+	return replay.NewPlan(ctx, log, request, artifactsOf{h, source})
+}
+
+// artifactsOf are those that an override may name: of the workspace of the task.
+type artifactsOf struct {
+	h    *Harness
+	task *Task
+}
+
+// Artifact is described at [replay.Artifacts].
+func (s artifactsOf) Artifact(_ context.Context, want replay.Wanted) ([]byte, error) {
+	a := read(&s.h.state, &s.h.state.artifacts, want.ID)
+	if a == nil || a.WorkspaceID != s.task.WorkspaceID || a.content.size() == 0 {
+		return nil, fs.ErrNotExist
+	}
+	return a.text()
+}
+
+// A recorded supply answers with what a plan has, and asks for nothing.
+type recorded struct {
+	plan          *replay.Plan
+	models, calls int
+}
+
+// Model is described at [Supply].
+func (s *recorded) Model(ctx context.Context, _ Prompt) (Reply, error) {
+	s.models++
+	a, err := s.plan.Take(ctx, fmt.Sprintf("llm:main:%d", s.models))
+	return Reply(a.Value), err
+}
+
+// Tool is described at [Supply].
+func (s *recorded) Tool(ctx context.Context, c Call) (Result, error) {
+	s.calls++
+	a, err := s.plan.Take(ctx, "host:"+c.Name+":"+callID(s.calls))
+	return Result{Output: a.Value}, err
+}
+
+// playAgain runs the module with the answers of a plan, to where the source ended.
+func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan, mode replay.Mode) (text string, failure *replay.Failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.options.Log.Error("a module panicked in a replay", "task", source.ID, "panic", protocol.Clean(fmt.Sprint(p)))
+			failure = &replay.Failure{Code: "replay_differs", Message: "the module panicked"}
+		}
+
+		// A receipt with a delta for it would state a substitution that did not happen.
+		if unused := plan.Unused(); failure == nil && len(unused) > 0 {
+			failure = &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + foreign.Cut(unused[0], protocol.MaxID) + ", which the request overrides"}
+		}
+	}()
+	input, err := source.publicInput()
+	if err != nil {
+		return "", &replay.Failure{Code: "replay_unavailable", Message: "the input of the task cannot be read"}
+	}
+	text, err = h.options.Module(ctx, &recorded{plan: plan}, input)
+	left := untaken(plan)
+
+	// A task that was canceled, or whose model failed, ends where no answer was recorded.
+	missing, isMissing := errors.AsType[*replay.UnavailableError](err)
+	switch {
+	case isMissing && source.Status != completed && len(left) == 0:
+		return source.Status, nil
+	case isMissing:
+		return "", &replay.Failure{Code: "replay_unavailable", Message: missing.Error(), Missing: missing}
+	case err != nil && source.Status == failed:
+		return source.Status, nil
+	case err != nil || source.Status != completed:
+		return "", &replay.Failure{Code: "replay_differs", Message: "the module came to another end than the source"}
+	case mode == replay.Exact && len(left) > 0:
+		return "", &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + foreign.Cut(left[0], protocol.MaxID)}
+	}
+	return text, nil
+}
+
+// untaken are the answers that a module did not ask for. The times of the task are for nobody to
+// ask for.
+func untaken(plan *replay.Plan) (keys []string) {
+	for _, key := range plan.Untaken() {
+		if !strings.HasPrefix(key, "time:") {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// retold are the events of a replay, as events of its own task here.
+func (h *Harness) retold(r *protocol.Request, source *Task, plan *replay.Plan, task, text string, failure *replay.Failure) (events []journal.Event, err error) {
+	sealed, err := h.ledger.Get(r.Context(), *source.ReceiptID)
+	if err != nil {
+		return nil, err
+	}
+	if failure != nil {
+		text = failure.Message
+	}
+	if text, err = h.cleanText(text); err != nil {
+		return nil, err
+	}
+	run := replay.Run{TaskID: task, Remap: true, LogURI: "/v1/tasks/" + source.ID + "/events", ReceiptHash: sealed.Hash(), Failure: failure}
+	for line, err := range plan.Events(run) {
+		if err != nil {
+			return nil, err
+		}
+		if doc, err := canon.Parse(line); err != nil || len(h.secrets.Find(doc)) > 0 {
+			return nil, protocol.Invalid("override", "expected no value that looks like a secret where it is told; make it receipt_only")
+		}
+		var e journal.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, err
+		}
+		if !e.Replayed {
+			if err := h.own(&e, source, actorOf(r), text); err != nil {
+				return nil, err
+			}
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// own makes an event of the source's life one of the replay's: who asked for it, of what it is a
+// replay, and what it came to.
+func (h *Harness) own(e *journal.Event, source *Task, actor, text string) error {
+	told := map[string]json.RawMessage{}
+	if err := payload(e, &told); err != nil {
+		return err
+	}
+	o := object{}
+	for name, value := range told {
+		o[name] = value
+	}
+	switch e.Kind {
+	case "task.submitted":
+		o["created_by"], o["parent_task_id"] = actor, source.ID
+	case "task.completed", "task.failed", "task.canceled":
+		o["outcome_id"], o["summary"] = h.newID("outcome"), foreign.Cut(text, 200)
+	default:
+		return nil
+	}
+	e.Payload = o.json()
+	return nil
+}

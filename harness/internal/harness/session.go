@@ -1,0 +1,188 @@
+package harness
+
+import (
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// sessionUpdated: the protocol has no kind of event for it.
+const sessionUpdated = "vendor.session.updated"
+
+// A Session is a conversation, in which tasks are submitted.
+type Session struct {
+	envelope
+	WorkspaceID string  `json:"workspace_id"`
+	State       string  `json:"state"`
+	Transcript  string  `json:"transcript"` // where its messages are
+	PersonaID   *string `json:"persona_id"`
+	Root        string  `json:"root_session_id"`
+	Parent      *string `json:"parent_session_id"`
+	BranchID    *string `json:"branch_id"`
+	Summary     text    `json:"summary"`
+	ExpiresAt   *string `json:"expires_at"`
+}
+
+func (s *state) sessionCreated(c *journal.Commit, e *journal.Event) error {
+	v := Session{WorkspaceID: e.Workspace, State: "ACTIVE", Root: e.Session, Transcript: "/v1/sessions/" + e.Session + "/messages"}
+	if err := payload(e, &v); err != nil {
+		return err
+	}
+	s.keep(&v.Metadata, c, "payload", "metadata")
+	v.begin("session", e.Session, c)
+	s.sessions.put(v.ID, v, v.WorkspaceID)
+	return nil
+}
+
+func (s *state) sessionUpdated(c *journal.Commit, e *journal.Event) error {
+	v := *s.sessions.get(e.Session)
+	v.UpdatedAt = c.At
+	if err := payload(e, &v); err != nil {
+		return err
+	}
+	s.keep(&v.Metadata, c, "payload", "metadata")
+	s.keep(&v.Summary, c, "payload", "summary")
+	s.sessions.put(v.ID, v)
+	return nil
+}
+
+// session finds the one of an id that the client may see.
+func (h *Harness) session(r *protocol.Request, id string) (*Session, error) {
+	if s := read(&h.state, &h.state.sessions, id); s != nil && h.sees(r, s.WorkspaceID) {
+		return s, nil
+	}
+	return nil, protocol.NotFound()
+}
+
+// openSession is session for what is to be added to it. It is asked for where the writing is.
+func (h *Harness) openSession(r *protocol.Request, id string) (*Session, error) {
+	s, err := h.session(r, id)
+	if err == nil && s.State == "CLOSED" {
+		err = protocol.Conflict("the session is closed")
+	}
+	return s, err
+}
+
+// of is where an event of a session belongs.
+func (s *Session) event(kind string, told object) journal.Event {
+	return journal.Event{Kind: kind, Resource: journal.Pointer{Object: "session", ID: s.ID}, Workspace: s.WorkspaceID, Session: s.ID, Payload: told.json()}
+}
+
+func (h *Harness) createSession(w http.ResponseWriter, r *protocol.Request) error {
+	workspace, err := r.RequiredText("workspace_id")
+	if err != nil {
+		return err
+	}
+	if _, err := h.workspace(r, workspace); err != nil {
+		return err
+	}
+	if err := unimplemented(r, "persona_id", "vault_ids", "memory_ids", "skill_ids"); err != nil {
+		return err
+	}
+	metadata, err := r.Object("metadata")
+	if err != nil {
+		return err
+	}
+	first, err := initialMessages(r)
+	if err != nil {
+		return err
+	}
+
+	s := &Session{WorkspaceID: workspace}
+	s.ID = h.newID("session")
+	return h.write(w, r, http.StatusCreated, journal.Pointer{Object: "session", ID: s.ID}, func() ([]journal.Event, error) {
+		events := []journal.Event{s.event("session.created", object{"metadata": metadata})}
+		for _, m := range first {
+			events = append(events, s.event("session.message_appended", m.told(h.newID("message"))))
+		}
+		return events, nil
+	})
+}
+
+// unimplemented returns the error 422 if a request names something that this harness does
+// not have. A receipt would state it otherwise.
+func unimplemented(r *protocol.Request, names ...string) error {
+	for _, name := range names {
+		switch value := r.JSON.Root().Member(name); {
+		case value.IsZero(), value.Kind() == canon.KindNull, value.Kind() == canon.KindArray && value.Len() == 0:
+		default:
+			return &protocol.Error{Code: protocol.CodePolicy, Param: name, Message: "this harness has nothing that " + name + " could name"}
+		}
+	}
+	return nil
+}
+
+// initialMessages reads the messages that a session begins with.
+func initialMessages(r *protocol.Request) (list []*messageInput, err error) {
+	const name = "initial_messages"
+	node := r.JSON.Root().Member(name)
+	switch node.Kind() {
+	case canon.KindInvalid, canon.KindNull:
+		return nil, nil
+	case canon.KindArray:
+	default:
+		return nil, protocol.Invalid(name, "expected an array of messages")
+	}
+	for _, element := range node.Elements() {
+		m, err := readMessage(element, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+func (h *Harness) updateSession(w http.ResponseWriter, r *protocol.Request) error {
+	found, err := h.session(r, r.PathValue("session_id"))
+	if err != nil {
+		return err
+	}
+	metadata, err := r.Object("metadata")
+	if err != nil {
+		return err
+	}
+	if _, err := r.Text("summary"); err != nil {
+		return err
+	}
+
+	return h.write(w, r, http.StatusOK, journal.Pointer{Object: "session", ID: found.ID}, func() ([]journal.Event, error) {
+		told := object{"metadata": metadata}
+		if summary := r.JSON.Root().Member("summary"); !summary.IsZero() { // null takes it away
+			told["summary"] = rawOf(summary)
+		}
+		return []journal.Event{found.event(sessionUpdated, told)}, nil
+	})
+}
+
+func (h *Harness) closeSession(w http.ResponseWriter, r *protocol.Request) error {
+	found, err := h.session(r, r.PathValue("session_id"))
+	if err != nil {
+		return err
+	}
+	of := journal.Pointer{Object: "session", ID: found.ID}
+	return h.write(w, r, http.StatusOK, of, func() ([]journal.Event, error) {
+		if s, err := h.openSession(r, found.ID); err != nil || s.State == "CLOSED" {
+			return nil, nil // it is closed already
+		}
+		return []journal.Event{found.event("session.closed", object{"state": "CLOSED"})}, nil
+	})
+}
+
+func (h *Harness) getSession(w http.ResponseWriter, r *protocol.Request) error {
+	found, err := h.session(r, r.PathValue("session_id"))
+	if err != nil {
+		return err
+	}
+	return protocol.WriteJSON(w, http.StatusOK, found)
+}
+
+func (h *Harness) listSessions(w http.ResponseWriter, r *protocol.Request) error {
+	workspace := r.Query["workspace_id"]
+	return protocol.WriteItems(w, r, list(&h.state, &h.state.sessions, workspace), func(s *Session) string { return s.ID },
+		func(s *Session) bool {
+			return h.sees(r, s.WorkspaceID) && (workspace == "" || workspace == s.WorkspaceID)
+		})
+}

@@ -1,0 +1,270 @@
+package harness
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// A Task is what was asked for, and what became of it.
+type Task struct {
+	envelope
+	SessionID   string          `json:"session_id"`
+	WorkspaceID string          `json:"workspace_id"`
+	Status      string          `json:"status"`
+	Input       text            `json:"input"`
+	CreatedBy   string          `json:"created_by"`
+	PersonaID   *string         `json:"persona_id"`
+	BranchID    *string         `json:"branch_id"`
+	ParentID    *string         `json:"parent_task_id"`
+	AgentID     *string         `json:"assigned_agent_id"`
+	ReceiptID   *string         `json:"receipt_id"`
+	OutcomeID   *string         `json:"outcome_id"`
+	QuotaID     *string         `json:"quota_id"`
+	StartedAt   *receipt.Time   `json:"started_at"`
+	CompletedAt *receipt.Time   `json:"completed_at"`
+	CanceledAt  *receipt.Time   `json:"canceled_at"`
+	Failure     json.RawMessage `json:"failure"` // null: it did not fail
+
+	messages, artifacts []string // that the agent said and made
+}
+
+// The states of a task. The last three are its end.
+const (
+	submitted     = "SUBMITTED"
+	working       = "WORKING"
+	inputRequired = "INPUT_REQUIRED"
+	authRequired  = "AUTH_REQUIRED"
+	completed     = "COMPLETED"
+	failed        = "FAILED"
+	canceled      = "CANCELED"
+)
+
+// ended reports whether nothing more becomes of the task.
+func (t *Task) ended() bool {
+	return t.Status == completed || t.Status == failed || t.Status == canceled
+}
+
+// event is one of the task. All are numbered by it, so that none can be missing.
+func (t *Task) event(kind string, told object) journal.Event {
+	return journal.Event{
+		Kind: kind, Resource: journal.Pointer{Object: "task", ID: t.ID}, Payload: told.json(),
+		Workspace: t.WorkspaceID, Session: t.SessionID, Task: t.ID,
+	}
+}
+
+func (s *state) taskSubmitted(c *journal.Commit, e *journal.Event) error {
+	t := Task{SessionID: e.Session, WorkspaceID: e.Workspace, Status: submitted}
+	if err := payload(e, &t); err != nil {
+		return err
+	}
+	s.keep(&t.Input, c, "payload", "input")
+	s.keep(&t.Metadata, c, "payload", "metadata")
+	t.begin("task", e.Task, c)
+	s.tasks.put(t.ID, t, t.SessionID, t.WorkspaceID)
+	if s.works == nil {
+		s.works = map[string]*work{}
+	}
+	s.works[t.ID] = newWork()
+	return nil
+}
+
+// change changes a task as a commit says.
+func (s *state) change(c *journal.Commit, e *journal.Event, how func(*Task)) error {
+	t := *s.tasks.get(e.Task)
+	t.UpdatedAt = c.At
+	how(&t)
+	s.tasks.put(t.ID, t)
+	return nil
+}
+
+func (s *state) taskStarted(c *journal.Commit, e *journal.Event) error {
+	return s.change(c, e, func(t *Task) { t.Status, t.StartedAt = working, &e.CreatedAt })
+}
+
+// taskWaits: the task waits for somebody, or goes on.
+func (s *state) taskWaits(c *journal.Commit, e *journal.Event) error {
+	var told callEvent
+	if err := payload(e, &told); err != nil {
+		return err
+	}
+	if w := s.works[e.Task]; w != nil {
+		w.waits = cmp.Or(told.ApprovalID, told.CallID)
+	}
+	switch e.Kind {
+	case "task.input_required":
+		told.Status = inputRequired
+	case "task.auth_required":
+		told.Status = authRequired
+	}
+	return s.change(c, e, func(t *Task) { t.Status = told.Status })
+}
+
+func (s *state) taskEnded(c *journal.Commit, e *journal.Event) error {
+	var told ending
+	if err := payload(e, &told); err != nil {
+		return err
+	}
+	delete(s.works, e.Task)
+	return s.change(c, e, func(t *Task) {
+		t.OutcomeID, t.Failure = &told.OutcomeID, told.Failure
+		switch e.Kind {
+		case "task.completed":
+			t.Status, t.CompletedAt = completed, &e.CreatedAt
+		case "task.failed":
+			t.Status, t.CompletedAt = failed, &e.CreatedAt
+		case "task.canceled":
+			t.Status, t.CanceledAt = canceled, &e.CreatedAt
+		}
+		s.outcomes.put(told.OutcomeID, s.outcomeOf(c, t, told), t.ID)
+	})
+}
+
+// receiptIssued: everything that the receipt is about refers to it.
+func (s *state) receiptIssued(c *journal.Commit, e *journal.Event) error {
+	if err := s.noteIssued(e); err != nil {
+		return err
+	}
+	return s.change(c, e, func(t *Task) {
+		t.ReceiptID = &e.Receipt
+		for _, id := range t.artifacts {
+			a := *s.artifacts.get(id)
+			a.ReceiptID, a.UpdatedAt = &e.Receipt, c.At
+			s.artifacts.put(id, a)
+		}
+		o := *s.outcomes.get(*t.OutcomeID)
+		o.ReceiptID, o.UpdatedAt = &e.Receipt, c.At
+		s.outcomes.put(o.ID, o)
+	})
+}
+
+// task finds the one of an id that the client may see.
+func (h *Harness) task(r *protocol.Request, id string) (*Task, error) {
+	if t := read(&h.state, &h.state.tasks, id); t != nil && h.sees(r, t.WorkspaceID) {
+		return t, nil
+	}
+	return nil, protocol.NotFound()
+}
+
+// submit serves both routes by which a task is submitted. The task is begun at once.
+func (h *Harness) submit(w http.ResponseWriter, r *protocol.Request) error {
+	t, err := h.readTask(r)
+	if err != nil {
+		return err
+	}
+	of := journal.Pointer{Object: "task", ID: t.ID}
+	err = h.write(w, r, http.StatusAccepted, of, func() ([]journal.Event, error) {
+		if _, err := h.openSession(r, t.SessionID); err != nil {
+			return nil, err
+		}
+		told := object{"created_by": t.CreatedBy, "input": t.Input.raw, "metadata": t.Metadata.raw, "autonomy_tier": tier}
+		if t.ParentID != nil {
+			told["parent_task_id"] = *t.ParentID
+		}
+		return []journal.Event{t.event("task.submitted", told), t.event("task.started", object{})}, nil
+	})
+	if err == nil {
+		h.begin(t.ID)
+	}
+	return err
+}
+
+// tier is how free the agent is: what changes something, a person approves.
+const tier = "act_with_approval"
+
+// readTask reads a SubmitTaskRequest.
+func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
+	t := new(Task)
+	t.ID, t.CreatedBy = h.newID("task"), actorOf(r)
+
+	// The path names the session, or the body does. Both name the same.
+	inBody, err := r.Text("session_id")
+	if err != nil {
+		return nil, err
+	}
+	if t.SessionID = r.PathValue("session_id"); t.SessionID == "" {
+		if t.SessionID, err = r.RequiredText("session_id"); err != nil {
+			return nil, err
+		}
+	}
+	s, err := h.session(r, t.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	t.WorkspaceID = s.WorkspaceID
+	if workspace, err := r.Text("workspace_id"); err != nil || workspace != "" && workspace != s.WorkspaceID || inBody != "" && inBody != s.ID {
+		return nil, protocol.Invalid("session_id", "expected one session, of one workspace")
+	}
+
+	if err := unimplemented(r, "persona_id", "branch_id"); err != nil {
+		return nil, err
+	}
+	parent, err := r.Text("parent_task_id")
+	if err != nil {
+		return nil, err
+	}
+	if parent != "" {
+		if _, err := h.task(r, parent); err != nil {
+			return nil, err
+		}
+		t.ParentID = &parent
+	}
+	if t.Metadata.raw, err = r.Object("metadata"); err != nil {
+		return nil, err
+	}
+	t.Input.raw, err = readInput(r.JSON.Root().Member("input"))
+	return t, err
+}
+
+// readInput reads what a task is to do: a message, or any other object.
+func readInput(node canon.Node) (json.RawMessage, error) {
+	if node.Kind() != canon.KindObject {
+		return nil, protocol.Invalid("input", "expected a message, or another object")
+	}
+	if !node.Member("role").IsZero() || !node.Member("parts").IsZero() {
+		if _, err := readMessage(node, "input"); err != nil {
+			return nil, err
+		}
+	}
+	return rawOf(node), nil
+}
+
+// publicInput returns the part of the input that models and tools may see.
+func (t *Task) publicInput() (json.RawMessage, error) {
+	input, err := t.Input.value()
+	if err != nil {
+		return nil, err
+	}
+	return new(protocol.Client).Visible(input)
+}
+
+// actorOf returns the name of the client.
+func actorOf(r *protocol.Request) string { return cmp.Or(r.Client.Name, "anonymous") }
+
+// getTask answers with a task. One that has ended has its receipt: for that is waited.
+func (h *Harness) getTask(w http.ResponseWriter, r *protocol.Request) error {
+	t, err := h.task(r, r.PathValue("task_id"))
+	if err != nil {
+		return err
+	}
+	return protocol.WriteJSON(w, http.StatusOK, h.settled(r.Context(), t.ID))
+}
+
+func (h *Harness) listTasks(w http.ResponseWriter, r *protocol.Request) error {
+	workspace, session := r.Query["workspace_id"], r.Query["session_id"]
+	if id := r.PathValue("session_id"); id != "" {
+		if _, err := h.session(r, id); err != nil {
+			return err
+		}
+		session = id
+	}
+	return protocol.WriteItems(w, r, list(&h.state, &h.state.tasks, session, workspace), func(t *Task) string { return t.ID },
+		func(t *Task) bool {
+			return h.sees(r, t.WorkspaceID) && (workspace == "" || workspace == t.WorkspaceID) && (session == "" || session == t.SessionID)
+		})
+}

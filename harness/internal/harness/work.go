@@ -1,0 +1,101 @@
+package harness
+
+import (
+	"encoding/json"
+
+	"github.com/receiptkit/receiptkit/harness/journal"
+)
+
+// A work is what the log tells of a task that has not ended: what answered it so far. Its
+// module, run again after a crash, gets the same answers.
+type work struct {
+	models    []answer          // of the calls of the model, in their order
+	tools     map[string]answer // by the ids of calls
+	requested map[string]bool   // the ids of calls that were begun
+	decisions map[string]bool   // by the ids of approvals
+	inputs    map[string]string // what the person said, by the ids of calls
+	waits     string            // the id of the approval or the call that it waits for
+}
+
+// An answer is what was told of a call.
+type answer struct {
+	output json.RawMessage
+	failed *Failure // nil: it did not
+}
+
+func newWork() *work {
+	return &work{tools: map[string]answer{}, requested: map[string]bool{}, decisions: map[string]bool{}, inputs: map[string]string{}}
+}
+
+// A callEvent is the payload of events about calls.
+type callEvent struct {
+	CallID     string          `json:"tool_call_id"`
+	ApprovalID string          `json:"approval_id"`
+	Kind       string          `json:"kind"`
+	Status     string          `json:"status"`
+	Approved   bool            `json:"approved"`
+	Text       string          `json:"text"`
+	Output     json.RawMessage `json:"output"`
+	Response   json.RawMessage `json:"response"`
+	Failure    *Failure        `json:"failure"`
+}
+
+// note folds an event into the work of its task, if that has not ended.
+func (s *state) note(e *journal.Event, how func(*work, callEvent)) error {
+	var told callEvent
+	if err := payload(e, &told); err != nil {
+		return err
+	}
+	if w := s.works[e.Task]; w != nil {
+		how(w, told)
+	}
+	return nil
+}
+
+func (s *state) modelAnswered(_ *journal.Commit, e *journal.Event) error {
+	return s.note(e, func(w *work, told callEvent) {
+		w.models = append(w.models, answer{told.Response, told.Failure})
+	})
+}
+
+func (s *state) toolRequested(_ *journal.Commit, e *journal.Event) error {
+	return s.note(e, func(w *work, told callEvent) { w.requested[told.CallID] = true })
+}
+
+func (s *state) toolAnswered(_ *journal.Commit, e *journal.Event) error {
+	return s.note(e, func(w *work, told callEvent) {
+		a := answer{output: told.Output}
+		if told.Status != statusOK {
+			a.failed = &Failure{"tool_error", told.Status}
+		}
+		w.tools[told.CallID] = a
+	})
+}
+
+func (s *state) toolConfirmed(c *journal.Commit, e *journal.Event) error {
+	err := s.note(e, func(w *work, told callEvent) {
+		w.decisions[told.ApprovalID] = told.Approved
+		s.permissionDecided(c, e, told)
+	})
+	if err != nil {
+		return err
+	}
+	return s.messageAppended(c, e)
+}
+
+func (s *state) inputSubmitted(c *journal.Commit, e *journal.Event) error {
+	if err := s.note(e, func(w *work, told callEvent) { w.inputs[told.CallID] = told.Text }); err != nil {
+		return err
+	}
+	return s.messageAppended(c, e)
+}
+
+// A look is what a run sees of the work of its task.
+func look[T any](s *state, task string, at func(*work) (T, bool)) (value T, found bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if w := s.works[task]; w != nil {
+		return at(w)
+	}
+	return value, false
+}

@@ -1,0 +1,125 @@
+package harness
+
+import (
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// The protocol has no kinds of events of workspaces.
+const (
+	workspaceCreated = "vendor.workspace.created"
+	workspaceUpdated = "vendor.workspace.updated"
+)
+
+// A Workspace is for whom sessions and their tasks work: receipts of one are one chain.
+type Workspace struct {
+	envelope
+	Name          string `json:"name"`
+	Root          string `json:"root"`
+	DefaultBranch string `json:"default_branch_id"`
+}
+
+func (s *state) workspaceCreated(c *journal.Commit, e *journal.Event) error {
+	w := Workspace{DefaultBranch: "main"}
+	if err := payload(e, &w); err != nil {
+		return err
+	}
+	s.keep(&w.Metadata, c, "payload", "metadata")
+	w.begin("workspace", e.Workspace, c)
+	s.workspaces.put(w.ID, w)
+	return nil
+}
+
+func (s *state) workspaceUpdated(c *journal.Commit, e *journal.Event) error {
+	w := *s.workspaces.get(e.Workspace)
+	w.UpdatedAt = c.At
+	if err := payload(e, &w); err != nil {
+		return err
+	}
+	s.keep(&w.Metadata, c, "payload", "metadata")
+	s.workspaces.put(w.ID, w)
+	return nil
+}
+
+// sees reports whether the client of a request may see the work in a workspace.
+func (h *Harness) sees(r *protocol.Request, workspace string) bool {
+	return r.Client.Reach.Sees(chain.Stream{Issuer: h.options.Issuer, Workspace: workspace})
+}
+
+// workspace finds the one of an id that the client may see.
+func (h *Harness) workspace(r *protocol.Request, id string) (*Workspace, error) {
+	if w := read(&h.state, &h.state.workspaces, id); w != nil && h.sees(r, w.ID) {
+		return w, nil
+	}
+	return nil, protocol.NotFound()
+}
+
+func (h *Harness) createWorkspace(w http.ResponseWriter, r *protocol.Request) error {
+	name, err := r.RequiredText("name")
+	if err == nil {
+		err = short(r, "name", "root")
+	}
+	if err != nil {
+		return err
+	}
+	root, err := r.RequiredText("root")
+	if err != nil {
+		return err
+	}
+	metadata, err := r.Object("metadata")
+	if err != nil {
+		return err
+	}
+
+	of := journal.Pointer{Object: "workspace", ID: h.newID("workspace")}
+	if !h.sees(r, of.ID) {
+		return &protocol.Error{Code: protocol.CodeForbidden, Message: "this API key is for other workspaces, and could not see a new one"}
+	}
+	return h.write(w, r, http.StatusCreated, of, func() ([]journal.Event, error) {
+		told := object{"name": name, "root": root, "metadata": metadata}
+		return []journal.Event{{Kind: workspaceCreated, Resource: of, Workspace: of.ID, Payload: told.json()}}, nil
+	})
+}
+
+func (h *Harness) updateWorkspace(w http.ResponseWriter, r *protocol.Request) error {
+	found, err := h.workspace(r, r.PathValue("workspace_id"))
+	if err != nil {
+		return err
+	}
+	name, err := r.Text("name")
+	if err == nil {
+		err = short(r, "name")
+	}
+	if err != nil {
+		return err
+	}
+	metadata, err := r.Object("metadata")
+	if err != nil {
+		return err
+	}
+
+	of := journal.Pointer{Object: "workspace", ID: found.ID}
+	return h.write(w, r, http.StatusOK, of, func() ([]journal.Event, error) {
+		told := object{"metadata": metadata}
+		if name != "" {
+			told["name"] = name
+		}
+		return []journal.Event{{Kind: workspaceUpdated, Resource: of, Workspace: of.ID, Payload: told.json()}}, nil
+	})
+}
+
+func (h *Harness) getWorkspace(w http.ResponseWriter, r *protocol.Request) error {
+	found, err := h.workspace(r, r.PathValue("workspace_id"))
+	if err != nil {
+		return err
+	}
+	return protocol.WriteJSON(w, http.StatusOK, found)
+}
+
+func (h *Harness) listWorkspaces(w http.ResponseWriter, r *protocol.Request) error {
+	return protocol.WriteItems(w, r, list(&h.state, &h.state.workspaces), func(w *Workspace) string { return w.ID },
+		func(w *Workspace) bool { return h.sees(r, w.ID) })
+}

@@ -1,0 +1,69 @@
+package journal_test
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/harness/journal"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// limited lets no file of this process grow beyond so many bytes.
+func limited(t *testing.T, most int64) (lift func()) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ) // so that a write fails, as on a full disk
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(most), Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestNoRoom: a commit for which there is no room is not there, not in part either, and the
+// journal goes on when there is room again.
+func TestNoRoom(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "events.jsonl")
+	j, _ := open(t, path)
+	long := happened("task.submitted", "a") // than any file that go test writes meanwhile
+	long.Payload = []byte(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)
+	add(t, j, long)
+	for _, room := range []int64{0, 1, 100} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lift := limited(t, info.Size()+room)
+		err = j.Append(&journal.Commit{At: noon(), Events: []journal.Event{happened("task.started", "a")}})
+		full := j.Ready()
+		lift()
+		if full == nil {
+			t.Errorf("room for %d bytes: ready", room)
+		}
+		if err := j.Ready(); err != nil {
+			t.Errorf("when there is room again: %v", err)
+		}
+		if e := protocol.ErrorOf(err); !errors.Is(err, journal.ErrNotWritten) || e.HTTPStatus() != 503 {
+			t.Errorf("room for %d bytes: %v", room, err)
+		}
+		if now, err := os.Stat(path); err != nil || now.Size() != info.Size() {
+			t.Errorf("room for %d bytes: %v, %d bytes of %d", room, err, now.Size(), info.Size())
+		}
+		add(t, j, happened("task.started", "a"))
+	}
+	j.Close()
+	if _, applied := open(t, path); len(*applied) != 4 {
+		t.Errorf("%d commits", len(*applied))
+	}
+}
