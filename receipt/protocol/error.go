@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
@@ -72,6 +74,14 @@ func Invalid(param, format string, args ...any) *Error {
 // NotFound is the same for what is absent and for what is hidden.
 func NotFound() *Error {
 	return &Error{Code: CodeNotFound, Message: "there is no such resource, or it may not be seen"}
+}
+
+// MethodNotAllowed is for a path that has routes for other methods only. No code of the closed
+// list says that.
+func MethodNotAllowed(allowed ...string) *Error {
+	allow := strings.Join(slices.Compact(slices.Sorted(slices.Values(allowed))), ", ")
+	e := &Error{Code: CodeInvalid, Status: http.StatusMethodNotAllowed, Message: "expected the method " + allow}
+	return e.With("Allow", allow)
 }
 
 // NotImplemented is for what the protocol has, and this server does not. No code of the

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"reflect"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -28,11 +26,13 @@ type exchange struct {
 	started time.Time
 	held    int64  // bytes of the answer, of [Limits].Answers
 	place   func() // gives back the place among the requests
-	open    bool   // nobody needs a key here
+	keyed   bool   // an API key is needed here
+
+	answered func(Outcome)
 }
 
 func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{mux: m, w: conn.NewAnswer(w, m.limits.Idle), started: time.Now(), place: func() {}}
+	x := &exchange{mux: m, w: conn.NewAnswer(w, m.limits.Idle), started: time.Now(), place: func() {}, answered: m.options.Observe()}
 	x.r = &Request{Request: r, ID: m.ids.Next(), Client: new(Client), exchange: x}
 	if m.options.Public {
 		x.r.Client = Anyone()
@@ -49,29 +49,23 @@ func (x *exchange) answer() error {
 	if Ambiguous(r.Request) {
 		h.Set("Connection", "close")
 	}
-	if err := cmp.Or(CheckFraming(r.Request), CheckForm(r.Request)); err != nil {
+	if err := cmp.Or(CheckFraming(r.Request), x.mux.hosts.check(r.Request), CheckForm(r.Request)); err != nil {
 		return err
 	}
 
-	// What is protected asks for version and key before it says what there is.
 	found := x.mux.find(r.Method, r.URL.EscapedPath())
-	if x.open = found.open; !x.open {
-		if err := x.admit(); err != nil {
-			return err
-		}
+	if err := x.admit(found); err != nil {
+		return err
 	}
-
 	switch {
 	case found.route == nil && len(found.allowed) > 0:
-		slices.Sort(found.allowed)
-		allow := strings.Join(slices.Compact(found.allowed), ", ")
-		e := &Error{Code: CodeInvalid, Status: http.StatusMethodNotAllowed, Message: "expected the method " + allow}
-		return e.With("Allow", allow)
-	case found.route == nil || !x.open && !r.Client.Permits(found.route.Scope):
+		return MethodNotAllowed(found.allowed...)
+	case found.route == nil || !r.Client.Permits(found.route.Scope):
 		return NotFound()
 	}
 
-	if !x.open {
+	r.Route = found.route.path
+	if found.route.placed() {
 		give, err := x.take(x.mux.requests, "the server is busy")
 		if err != nil {
 			return err
@@ -82,9 +76,14 @@ func (x *exchange) answer() error {
 }
 
 // admit checks the version, and who sent the request.
-func (x *exchange) admit() (err error) {
-	if err := CheckVersion(x.r.Header); err != nil {
-		return err
+func (x *exchange) admit(found match) error {
+	if found.version {
+		if err := CheckVersion(x.r.Header); err != nil {
+			return err
+		}
+	}
+	if x.keyed = found.key; !x.keyed {
+		return nil
 	}
 	client, err := x.identify()
 	if err != nil {
@@ -103,7 +102,7 @@ func (x *exchange) identify() (*Client, error) {
 // admitted reports whether the request would now be admitted as before: from the same
 // client, with the same rights.
 func (x *exchange) admitted() bool {
-	if x.open {
+	if !x.keyed {
 		return true
 	}
 	client, err := x.identify()
@@ -163,7 +162,7 @@ func (x *exchange) serve(found match) (err error) {
 	for i, name := range namesOf(route.path) {
 		r.SetPathValue(name, found.vars[i])
 	}
-	if !subtree(route.path) { // which reads its own query
+	if route.readsQuery() {
 		if r.Query, err = ParseQuery(r.URL.RawQuery, route.Params); err != nil {
 			return err
 		}
@@ -197,9 +196,7 @@ func (x *exchange) readBody(takes Body) error {
 		return err
 	}
 
-	x.body.Until(x.started.Add(x.mux.limits.Arrive))
-	x.intake = &Intake{Body: x.body, Memory: x.mux.bodies, Client: r.Client.Share(r.Request), Stated: r.ContentLength}
-	data, err := x.intake.Read(x.mux.limits.Body, "")
+	data, err := x.read(x.mux.limits.Body, "")
 	if err != nil {
 		return err
 	}
@@ -209,6 +206,13 @@ func (x *exchange) readBody(takes Body) error {
 		return peekJSON(r, data, x.intake.Hold)
 	}
 	return readJSON(r, data, takes == BodyOptional, x.intake.Hold)
+}
+
+// read reads the body into memory that all requests share, until the end of the exchange.
+func (x *exchange) read(limit int64, instead string) ([]byte, error) {
+	x.body.Until(x.started.Add(x.mux.limits.Arrive)) // the idle limit is for each read
+	x.intake = &Intake{Body: x.body, Memory: x.mux.bodies, Client: x.r.Client.Share(x.r.Request), Stated: x.r.ContentLength}
+	return x.intake.Read(limit, instead)
 }
 
 // refuse answers with the envelope of an error. When the answer has begun, all that is left
@@ -234,7 +238,7 @@ func (x *exchange) refuse(err error) {
 // that it is busy.
 func (x *exchange) logMistake(e *Error) {
 	if status := e.HTTPStatus(); status == http.StatusInternalServerError || status > http.StatusInternalServerError && e.Cause != nil {
-		x.mux.options.Log.Error("request failed", "request", x.r.ID, "error", Clean(e.Error()))
+		x.mux.options.Log.Error("request failed", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "error", Clean(e.Error()))
 	}
 }
 
@@ -262,13 +266,14 @@ func (x *exchange) end() {
 		x.mux.answers.Give(x.r.Client.Share(x.r.Request), x.held)
 	}
 	x.place()
+	x.answered(Outcome{Request: x.r, Status: x.w.Status(), Bytes: x.w.Written(), Took: time.Since(x.started), Aborted: aborted})
 	if aborted {
 		panic(http.ErrAbortHandler)
 	}
 }
 
 func (x *exchange) logPanic(p any) {
-	x.mux.options.Log.Error("panic", "request", x.r.ID, "panic", Clean(fmt.Sprint(p)), "stack", string(debug.Stack()))
+	x.mux.options.Log.Error("panic", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "panic", Clean(fmt.Sprint(p)), "stack", string(debug.Stack()))
 }
 
 // mistake is what a client is told of a panic.

@@ -12,11 +12,15 @@ type Limits struct {
 	// that does not fit is answered 503.
 	Bodies int64
 
+	// Memory, if positive, is how many bytes of bodies and answers together are held at the
+	// same time, instead of Bodies and Answers.
+	Memory int64
+
 	// Arrive is how long a body may take to arrive. Default: 60 s. Beyond it: 504.
 	Arrive time.Duration
 
 	// Requests is how many requests are answered at the same time, but for those of open
-	// routes and streams. Default: 256. The next one is answered 503. Of these, of Bodies,
+	// and free routes, and streams. Default: 256. The next one is answered 503. Of these, of Bodies,
 	// Answers and Streams, each client gets half at the most, and less when others have some: as
 	// much as it would leave to one more. A client is an API key, or where there are none an
 	// address.
@@ -47,6 +51,9 @@ func (l Limits) withDefaults() Limits {
 	l.Bodies = orElse(l.Bodies, 64*mebi)
 	l.Arrive = orElse(l.Arrive, time.Minute)
 	l.Answers = orElse(l.Answers, 64*mebi)
+	if l.Memory > 0 {
+		l.Bodies, l.Answers = l.Memory, l.Memory
+	}
 	l.Requests = orElse(l.Requests, 256)
 	l.Streams = orElse(l.Streams, 1024)
 	l.Idle = orElse(l.Idle, 30*time.Second)

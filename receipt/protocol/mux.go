@@ -1,11 +1,13 @@
 package protocol
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,14 +41,37 @@ type Options struct {
 	// cause, and for each panic. Nothing that a client sent is in it. Nil: nothing is logged.
 	Log *slog.Logger
 
+	// Observe, if not nil, is called when a request arrives, and the function that it returns
+	// when the request has been answered: for an access log and metrics.
+	Observe func() (answered func(Outcome))
+
+	// Hosts are the names, without port, that a Host header may have; others are answered
+	// with 403. A server on a loopback address lists the loopback names, so that no web page
+	// can reach it by a name of its own (DNS rebinding). Empty: any.
+	Hosts []string
+
+	// Guarded is the path below which a request must have the version and an API key even if
+	// no route has its path, so that a client without a key does not learn what exists. Elsewhere
+	// such a request is answered with 404. Empty: "/".
+	Guarded string
+
 	// Limits bound what clients may use.
 	Limits Limits
+}
+
+// An Outcome is how a request was answered.
+type Outcome struct {
+	Request *Request
+	Status  int   // 0: no answer began
+	Bytes   int64 // of the body of the answer
+	Took    time.Duration
+	Aborted bool // the answer was broken off
 }
 
 // A Mux is the http.Handler of a harness: what is common to all of its routes is done here,
 // in this order, and what is left is the handler's.
 //
-//  1. the form of the request: bounds of headers, path and query, 400
+//  1. the form of the request: its host, 403, and bounds of headers, path and query, 400
 //  2. the version, 426
 //  3. the client, 401
 //  4. the route, 404 or 405; one that the client has no scope for is as if it were not there
@@ -69,6 +94,7 @@ type Mux struct {
 	answers  *fair.Shares
 	closing  chan struct{}
 	closed   sync.Once
+	hosts    hosts
 }
 
 // NewMux returns a Mux. It refuses options without a clock or randomness, and routes of which
@@ -86,11 +112,18 @@ func NewMux(o Options) (*Mux, error) {
 	if o.Memory == nil {
 		o.Memory = NewMemory(MemoryLimits{})
 	}
+	if o.Observe == nil {
+		o.Observe = func() func(Outcome) { return func(Outcome) {} }
+	}
+	o.Guarded = cmp.Or(o.Guarded, "/")
 
 	l := o.Limits.withDefaults()
-	m := &Mux{options: o, limits: l, ids: NewIDs(o.Random), memory: o.Memory, closing: make(chan struct{})}
+	m := &Mux{options: o, limits: l, ids: NewIDs(o.Random), memory: o.Memory, closing: make(chan struct{}), hosts: newHosts(o.Hosts)}
 	m.requests, m.streams = fair.NewShares(int64(l.Requests)), fair.NewShares(int64(l.Streams))
 	m.bodies, m.answers = fair.NewShares(l.Bodies), fair.NewShares(l.Answers)
+	if l.Memory > 0 {
+		m.answers = m.bodies
+	}
 	for _, route := range o.Routes {
 		if err := m.add(route); err != nil {
 			return nil, err
@@ -132,20 +165,19 @@ type match struct {
 	route   *servedRoute // nil: no route has the path, or none the method
 	vars    []string     // of the path, unescaped
 	allowed []string     // methods, when a route has the path
-	open    bool         // a route that has the path is open, and none other has it
+	version bool         // the request must have the version
+	key     bool         // and an API key
 }
 
 func (m *Mux) find(method, escaped string) (found match) {
-	paths, open := 0, 0
+	known, versioned := false, false
 	for _, r := range m.routes {
 		vars, ok := MatchPath(r.path, escaped)
 		if !ok {
 			continue
 		}
 
-		if paths++; r.Open {
-			open++
-		}
+		known, versioned = true, versioned || r.versioned()
 		if !r.takes(method) {
 			found.allowed = append(found.allowed, r.methods()...)
 			continue
@@ -155,6 +187,13 @@ func (m *Mux) find(method, escaped string) (found match) {
 		}
 	}
 
-	found.open = found.route != nil && found.route.Open || found.route == nil && paths > 0 && open == paths
+	if found.route != nil {
+		found.version, found.key = found.route.versioned(), !found.route.Open
+		return found
+	}
+
+	// What is protected asks for version and key before it says what there is.
+	guarded := versioned || !known && strings.HasPrefix(escaped, m.options.Guarded)
+	found.version, found.key = guarded, guarded
 	return found
 }

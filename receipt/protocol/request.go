@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 )
 
 // A Request is what a Handler answers.
@@ -15,6 +16,7 @@ type Request struct {
 	*http.Request
 
 	ID     string          // of the request; errors and the log name it
+	Route  string          // the path of its route's pattern; "" if it was refused before
 	Client *Client         // the sender, which must not be changed; nobody on an open route
 	Query  Query           // its parameters, each there once and known; nil below a /
 	JSON   *canon.Document // the body, an object; nil: the route takes none
@@ -40,6 +42,21 @@ func (r *Request) Use() Use { return Use{Actor: r.Client.Actor, Key: r.Once, Bod
 // whose answer is longer than the body that it takes asks for it before it changes anything. The
 // error is an *[Error], 503.
 func (r *Request) Hold(n int64) error { return r.exchange.hold(n) }
+
+// Conn returns the body and the answer on the connection, for a handler that streams. Nothing that is
+// written to the answer is reduced to what the client may see, and none of it is counted: a handler
+// that holds a long one calls Hold.
+func (r *Request) Conn() (*conn.Body, *conn.Answer) { return r.exchange.body, r.exchange.w }
+
+// ReadBody reads a body of at most limit bytes, on a route with [BodyStream], into memory that all
+// requests share, which the end of the request gives back. The error is an *[Error]: 413 with a word on
+// what may be sent instead, 400, 503, or 504.
+func (r *Request) ReadBody(limit int64, instead string) ([]byte, error) {
+	return r.exchange.read(limit, instead)
+}
+
+// Saturated reports whether no place among the requests is left.
+func (r *Request) Saturated() bool { return !r.exchange.mux.requests.Any() }
 
 // Workspace is what the request says that it is of: the member workspace_id of its body, or
 // else that parameter; "" when it says none.

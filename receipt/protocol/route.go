@@ -48,6 +48,10 @@ type Route struct {
 	Body   Body     // of POST, PUT and PATCH
 	Again  bool     // may be done again, so that an Idempotency-Key is not looked at
 	Serve  Handler
+
+	AnyVersion bool // needs no version: what is not the protocol's
+	AnyQuery   bool // any query is accepted, and none is read: links get parameters on their way
+	Free       bool // takes no place among the requests; an open route takes none either
 }
 
 // A servedRoute is a Route that was read.
@@ -85,6 +89,15 @@ func newRoute(r Route) (*servedRoute, error) {
 	}
 	return &servedRoute{r, method, path}, nil
 }
+
+// versioned reports whether a request must have the version.
+func (r *servedRoute) versioned() bool { return !r.Open && !r.AnyVersion }
+
+// placed reports whether a request takes a place.
+func (r *servedRoute) placed() bool { return !r.Open && !r.Free }
+
+// readsQuery reports whether the query is read before the handler: below a / that reads its own.
+func (r *servedRoute) readsQuery() bool { return !r.AnyQuery && !subtree(r.path) }
 
 // namesOf are the names in the {…} of a path.
 func namesOf(path string) (names []string) {
