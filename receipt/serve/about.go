@@ -18,7 +18,7 @@ var openAPI []byte
 // OpenAPI returns the description of all routes, OpenAPI 3.1.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
 
-func getOpenAPI(c *call) error { return c.write(http.StatusOK, mediaJSON, openAPI) }
+func getOpenAPI(c *call) error { return c.send(http.StatusOK, mediaJSON, openAPI) }
 
 // schemaPath is where openapi.json finds the schema of receipts.
 const schemaPath = "/schemas/" + receipt.SchemaMarker + ".schema.json"
@@ -29,7 +29,7 @@ func getSchema(c *call) error {
 	if !ok {
 		return protocol.NotFound()
 	}
-	return c.write(http.StatusOK, mediaSchema, text)
+	return c.send(http.StatusOK, mediaSchema, text)
 }
 
 func getDiscovery(c *call) error {
@@ -57,14 +57,14 @@ func getReady(c *call) error {
 		return c.json(http.StatusServiceUnavailable, status{"draining"})
 	case c.s.options.Verifier() == nil:
 		return c.json(http.StatusServiceUnavailable, status{"no keys"})
-	case !c.s.requests.Any():
+	case c.r.Saturated():
 		return c.json(http.StatusServiceUnavailable, status{"busy"})
 	}
 	if c.s.options.Ready == nil {
 		return c.json(http.StatusOK, status{"ready"})
 	}
 	if err := c.s.options.Ready(); err != nil {
-		c.s.options.Log.Error("not ready", "request", c.id, "error", protocol.Clean(err.Error()))
+		c.s.options.Log.Error("not ready", "request", c.r.ID, "error", protocol.Clean(err.Error()))
 		return c.json(http.StatusServiceUnavailable, status{"not writable"})
 	}
 	return c.json(http.StatusOK, status{"ready"})
@@ -74,7 +74,7 @@ func getReady(c *call) error {
 func getPage(c *call) error {
 	if c.s.options.Page == nil {
 		const text = "This server verifies receipts: POST one to /v1/verify. Its routes are described in /openapi.json.\n"
-		return c.write(http.StatusOK, mediaText, []byte(text))
+		return c.send(http.StatusOK, mediaText, []byte(text))
 	}
 
 	// The page sets its own caching, and gets of a request only what that needs.
@@ -114,7 +114,7 @@ func getKeySet(c *call) error {
 	if err != nil {
 		return protocol.Internal(protocol.WithoutText(err), "the key set cannot be read")
 	}
-	return c.write(http.StatusOK, mediaKeys, out)
+	return c.send(http.StatusOK, mediaKeys, out)
 }
 
 // shownKeys is what is shown of a key set, made once: anybody may ask, any number of

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"strings"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // RouteTable returns the routes as docs/http.md lists them: method and path, whether
@@ -13,30 +15,32 @@ func RouteTable() (lines []string) {
 		}
 		return "no"
 	}
-	for _, r := range routes() {
-		name := strings.TrimSpace(r.method + " " + r.pattern)
-		if r.method == "" {
-			name = "any " + r.pattern
+	for _, r := range new(Server).Routes() {
+		name := r.Pattern
+		if strings.HasPrefix(name, "/") {
+			name = "any " + name
 		}
-		lines = append(lines, "`"+name+"` "+yes(r.version)+" "+yes(r.key))
+		lines = append(lines, "`"+name+"` "+yes(!r.Open && !r.AnyVersion)+" "+yes(!r.Open))
 	}
 	return lines
 }
 
-// FindRoute returns the pattern of the route of a request, "" for none, and what it
-// needs.
+// FindRoute returns the path of the route of a request, "" for none, and what it needs.
 func FindRoute(method, path string) (pattern string, version, key bool, params []string) {
-	m := (&router{routes()}).find(method, path)
-	if m.route == nil {
-		return "", false, false, nil
+	for i, r := range new(Server).Routes() {
+		of, pattern := Routes()[i][0], Routes()[i][1]
+		if _, ok := protocol.MatchPath(pattern, path); ok && (of == "" || of == method) {
+			return pattern, !r.Open && !r.AnyVersion, !r.Open, r.Params
+		}
 	}
-	return m.route.pattern, m.route.version, m.route.key, m.route.params
+	return "", false, false, nil
 }
 
 // Routes returns method and pattern of each route.
 func Routes() (list [][2]string) {
-	for _, r := range routes() {
-		list = append(list, [2]string{r.method, r.pattern})
+	for _, r := range new(Server).Routes() {
+		at := strings.Index(r.Pattern, "/")
+		list = append(list, [2]string{strings.TrimSpace(r.Pattern[:at]), r.Pattern[at:]})
 	}
 	return list
 }

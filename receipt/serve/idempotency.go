@@ -1,8 +1,6 @@
 package serve
 
 import (
-	"strings"
-
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
@@ -27,13 +25,13 @@ func useOf(c *call, body canon.Digest) (use protocol.Use, err error) {
 	if err != nil || key == "" {
 		return use, err
 	}
-	if err := c.client.Repeats(); err != nil {
+	if err := c.r.Client.Repeats(); err != nil {
 		return use, err
 	}
 
 	// Of the target what it names, however that is escaped.
-	target := c.route.method + "\x00" + c.route.pattern + "\x00" + strings.Join(c.vars, "\x00")
-	use = protocol.Use{Actor: c.client.Actor, Key: canon.Sum([]byte(target + "\x00" + key)), Body: body}
+	target := c.r.Method + "\x00" + c.r.Route + "\x00" + c.id()
+	use = protocol.Use{Actor: c.r.Client.Actor, Key: canon.Sum([]byte(target + "\x00" + key)), Body: body}
 	return use, nil
 }
 

@@ -17,14 +17,14 @@ func listReceipts(c *call) error {
 		return protocol.NotFound()
 	}
 
-	limit, err := c.query.Number("limit", 1, mostPage, usualPage)
+	limit, err := c.r.Query.Number("limit", 1, mostPage, usualPage)
 	if err != nil {
 		return err
 	}
 
 	// A cursor is of one task, and names a receipt rather than a position.
-	q := TaskQuery{Task: c.vars[0], Reach: c.client.Reach, Limit: int(limit)}
-	if q.After, err = afterCursor(q.Task, c.query["cursor"]); err != nil {
+	q := TaskQuery{Task: c.id(), Reach: c.r.Client.Reach, Limit: int(limit)}
+	if q.After, err = afterCursor(q.Task, c.r.Query["cursor"]); err != nil {
 		return err
 	}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // A family is the metrics of one name, which differ in their labels.
@@ -73,6 +74,15 @@ func newMeters() *meters {
 func (m *meters) count(method, route string, status int, took time.Duration) {
 	m.requests.counter("method", method, "route", route, "status", strconv.Itoa(status)).Inc()
 	m.duration.histogram([]float64{.001, .005, .025, .1, .5, 2.5, 10, 60, 600}, "route", route).Update(took.Seconds())
+}
+
+// methodOf returns the method of a request if it is a usual one: others come from strangers.
+func methodOf(r *protocol.Request) string {
+	switch m := r.Method; m {
+	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT":
+		return m
+	}
+	return "other"
 }
 
 // reloaded counts an attempt to reload the keys.

@@ -31,31 +31,29 @@ type Proofs interface {
 // getProofs answers the routes below /x/.
 func getProofs(c *call) error {
 	p := c.s.options.Proofs
-	if p == nil || !p.Within(c.client.Reach) {
+	if p == nil || !p.Within(c.r.Client.Reach) {
 		return protocol.NotFound()
 	}
 
-	// The same router as the server has, so that paths and methods are read alike.
-	checkpoint := route{method: http.MethodGet, pattern: "/x/checkpoint"}
-	proof := route{method: http.MethodGet, pattern: "/x/receipts/{id}/proof"}
-	table := router{[]route{checkpoint, proof}}
-	m := table.find(c.r.Method, c.r.URL.EscapedPath())
+	// Paths and methods are read as those of all routes are.
+	path := c.r.URL.EscapedPath()
+	ids, proof := protocol.MatchPath("/x/receipts/{id}/proof", path)
 	switch {
-	case m.route == nil && len(m.allowed) > 0:
-		return notAllowed(m.allowed)
-	case m.route == nil:
+	case !proof && path != "/x/checkpoint":
 		return protocol.NotFound()
+	case c.r.Method != http.MethodGet && c.r.Method != http.MethodHead:
+		return protocol.MethodNotAllowed(http.MethodGet, http.MethodHead)
 	}
 
 	// Neither route has a parameter.
 	if _, err := protocol.ParseQuery(c.r.URL.RawQuery, nil); err != nil {
 		return err
 	}
-	if m.route.pattern == checkpoint.pattern {
+	if !proof {
 		return c.write(http.StatusOK, mediaText, p.Checkpoint())
 	}
 
-	text, err := p.Proof(m.vars[0])
+	text, err := p.Proof(ids[0])
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return protocol.NotFound()

@@ -91,16 +91,16 @@ func postReplay(c *call) error {
 	}
 
 	// A request is judged before the task is looked for, so that it tells of none.
-	owner, err := c.s.options.Replay.Owner(c.r.Context(), c.vars[0])
+	owner, err := c.s.options.Replay.Owner(c.r.Context(), c.id())
 	switch {
 	case err != nil:
 		return ReplayError(err)
-	case !c.client.Reach.Sees(owner.Stream):
+	case !c.r.Client.Reach.Sees(owner.Stream):
 		return protocol.NotFound()
 	}
 
 	answer, err := once(c, request.Digest(), func(key canon.Digest) ([]byte, error) {
-		return beginReplay(c, owner, ReplayQuery{Task: c.vars[0], Request: request, Once: key})
+		return beginReplay(c, owner, ReplayQuery{Task: c.id(), Request: request, Once: key})
 	})
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func beginReplay(c *call, owner Owner, q ReplayQuery) ([]byte, error) {
 		return nil, protocol.Internal(errors.New("the replayer returned no task of the replay's own"), "the replay could not be begun")
 	}
 
-	by := c.client.Name
+	by := c.r.Client.Name
 	if by == "" {
 		by = "anonymous"
 	}
@@ -135,15 +135,15 @@ func beginReplay(c *call, owner Owner, q ReplayQuery) ([]byte, error) {
 
 // replayRequest reads the optional body.
 func replayRequest(c *call) (*replay.Request, error) {
-	if _, err := protocol.ContentEncoding(c.r); err != nil {
+	if _, err := protocol.ContentEncoding(c.r.Request); err != nil {
 		return nil, err
 	}
-	data, err := readBody(c, replay.MaxRequest, "")
+	data, err := c.r.ReadBody(replay.MaxRequest, "")
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > 0 {
-		if _, err := protocol.ContentType(c.r, mediaJSON); err != nil {
+		if _, err := protocol.ContentType(c.r.Request, mediaJSON); err != nil {
 			return nil, err
 		}
 	}

@@ -1,13 +1,12 @@
 package serve
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,24 +22,19 @@ import (
 type Server struct {
 	options  Options
 	limits   Limits
-	router   router
-	hosts    map[string]bool
+	mux      *protocol.Mux
 	meters   *meters
 	codec    *archive.Codec
-	requests *fair.Shares
 	streams  *fair.Shares
 	large    *fair.Shares // of streams
-	memory   *fair.Shares
-	judging  *fair.Turns // of processors, for documents that are not large
-	heavy    *fair.Turns // of memory, for those that are
+	judging  *fair.Turns  // of processors, for documents that are not large
+	heavy    *fair.Turns  // of memory, for those that are
 	draining atomic.Bool
 	began    receipt.Time
 	shown    shownKeys
 
 	idempotency *protocol.Memory // of what may be done again
 	once        *protocol.Memory // of what may not
-
-	ids *protocol.IDs
 }
 
 // New returns a Server. It returns an error for options without a verifier, and for anchors
@@ -48,9 +42,6 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	if o.Verifier == nil {
 		return nil, errors.New("serve: no Verifier in the options")
-	}
-	if (o.Auth != nil) == o.Public {
-		return nil, errors.New("serve: options must set either Auth, or Public to accept all clients without authentication")
 	}
 	for name, f := range o.Anchors {
 		if name == "" || f == nil {
@@ -72,28 +63,77 @@ func New(o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 
-	s := &Server{options: o, limits: o.Limits.withDefaults(), router: router{routes()}, codec: archive.NewCodec(), idempotency: newMemory(), once: newMemory()}
+	s := &Server{options: o, limits: o.Limits.withDefaults(), codec: archive.NewCodec(), idempotency: newMemory(), once: newMemory()}
 	s.began = receipt.At(o.Now())
-	s.hosts = map[string]bool{}
-	for _, host := range o.Hosts {
-		s.hosts[hostName(host)] = true
-	}
 
 	// Whoever finds no share is refused; whoever has no turn waits for it.
-	s.requests, s.memory = fair.NewShares(int64(s.limits.Requests)), fair.NewShares(s.limits.Memory)
 	s.streams, s.large = fair.NewShares(int64(s.limits.Streams)), fair.NewShares(int64(s.limits.LargeStreams))
 	s.judging, s.heavy = fair.NewTurns(int64(s.limits.Jobs)), fair.NewTurns(s.limits.Judging)
-	s.ids = protocol.NewIDs(o.Random)
 	s.meters = newMeters()
+
+	var err error
+	s.mux, err = protocol.NewMux(protocol.Options{
+		Routes: s.Routes(), Auth: o.Auth, Public: o.Public, Now: o.Now, Random: o.Random, Log: o.Log, Observe: s.Observe, Hosts: o.Hosts, Guarded: "/v1/",
+		Limits: protocol.Limits{Requests: s.limits.Requests, Memory: s.limits.Memory, Arrive: s.limits.Body, Idle: s.limits.Idle},
+	})
+	if err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
 // ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := newCall(s, w, r)
-	defer c.end()
-	if err := c.answer(); err != nil {
-		c.refuse(err)
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// Routes returns the routes of the server, in the order of docs/http.md, for a program that serves
+// them with routes of its own on one [protocol.Mux]: each request then takes a place of that Mux,
+// whose Limits count instead of Requests, Memory, Body, and Idle.
+func (s *Server) Routes() []protocol.Route {
+	const stream = protocol.BodyStream
+	return []protocol.Route{
+		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: stream, Serve: s.answer(verify)},
+		{Pattern: "GET /v1/receipts/{id}", Scope: ScopeRead, Serve: s.answer(getReceipt)},
+		{Pattern: "POST /v1/receipts/{id}/verify", Scope: ScopeVerify, Body: stream, Serve: s.answer(verifyStored)},
+		{Pattern: "GET /v1/tasks/{id}/receipts", Scope: ScopeRead, Params: []string{"limit", "cursor"}, Serve: s.answer(listReceipts)},
+		{Pattern: "POST /v1/tasks/{id}/replay", Scope: ScopeReplay, Body: stream, Serve: s.answer(postReplay)},
+		{Pattern: "GET /v1", Open: true, Serve: s.answer(getDiscovery)},
+		{Pattern: "GET /v1/agent-card", Open: true, Serve: s.answer(getAgentCard)},
+		{Pattern: "GET /.well-known/jwks.json", Open: true, Serve: s.answer(getKeySet)},
+		{Pattern: "GET /openapi.json", Open: true, Serve: s.answer(getOpenAPI)},
+		{Pattern: "GET " + schemaPath, Open: true, Serve: s.answer(getSchema)},
+		{Pattern: "GET /healthz", Open: true, Serve: s.answer(getHealth)},
+		{Pattern: "GET /readyz", Open: true, Serve: s.answer(getReady)},
+		{Pattern: "GET /metrics", AnyVersion: true, Scope: protocol.Operator, Free: true, Serve: s.answer(getMetrics)},
+		{Pattern: "GET /", Open: true, AnyQuery: true, Serve: s.answer(getPage)},
+		{Pattern: "/x/", AnyVersion: true, Scope: ScopeRead, Body: stream, Serve: s.answer(getProofs)},
+	}
+}
+
+// answer returns the handler of a route.
+func (s *Server) answer(serve func(*call) error) protocol.Handler {
+	return func(_ http.ResponseWriter, r *protocol.Request) error {
+		c := &call{s: s, r: r}
+		c.body, c.w = r.Conn()
+		return serve(c)
+	}
+}
+
+// Observe counts a request, and logs it when it has been answered. It is for the Observe option of a
+// Mux that has the server's routes.
+func (s *Server) Observe() (answered func(protocol.Outcome)) {
+	s.meters.inFlight.Inc()
+	return func(o protocol.Outcome) {
+		s.meters.inFlight.Dec()
+		method, route := methodOf(o.Request), cmp.Or(o.Request.Route, "none")
+		s.meters.count(method, route, o.Status, o.Took)
+
+		// Everything in it is ours, except the name of a key, which is one word.
+		level := slog.LevelInfo
+		if o.Status >= http.StatusInternalServerError || o.Aborted {
+			level = slog.LevelWarn
+		}
+		s.options.Log.Log(o.Request.Context(), level, "request", "request", o.Request.ID, "method", method, "route", route,
+			"status", o.Status, "bytes", o.Bytes, "ms", float64(o.Took.Microseconds())/1000, "key", o.Request.Client.Name, "aborted", o.Aborted)
 	}
 }
 
@@ -119,12 +159,4 @@ func (s *Server) verifier(f func() *Verifier) (*Verifier, error) {
 		return v, nil
 	}
 	return nil, protocol.Busy(1, "the server has no keys yet")
-}
-
-// hostName is a Host header without its port, in lower case.
-func hostName(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }

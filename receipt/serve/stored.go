@@ -39,7 +39,7 @@ func getReceipt(c *call) error {
 		return err
 	}
 
-	switch preferred(c.r) {
+	switch preferred(c.r.Request) {
 	case mediaArchive:
 		item, err := c.s.codec.Append(nil, doc)
 		if err != nil {
@@ -50,7 +50,7 @@ func getReceipt(c *call) error {
 		return c.write(http.StatusOK, mediaReceipt, doc.Root().Raw())
 	}
 
-	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.vars[0]), '\n'))
+	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.id()), '\n'))
 }
 
 // storedReceipt finds the receipt that the path names, and no other.
@@ -58,14 +58,14 @@ func storedReceipt(c *call) (Stored, error) {
 	if c.s.options.Source == nil {
 		return Stored{}, protocol.NotFound()
 	}
-	stored, err := c.s.options.Source.Get(c.r.Context(), c.vars[0], c.client.Reach)
+	stored, err := c.s.options.Source.Get(c.r.Context(), c.id(), c.r.Client.Reach)
 	if err != nil {
 		if pruned, ok := errors.AsType[*PrunedError](err); ok {
-			return Stored{}, moved(pruned, c.client.Reach)
+			return Stored{}, moved(pruned, c.r.Client.Reach)
 		}
 		return Stored{}, sourceFault(err)
 	}
-	return stored, stored.isReceipt(c.vars[0], c.client.Reach)
+	return stored, stored.isReceipt(c.id(), c.r.Client.Reach)
 }
 
 // moved is for a receipt that was there, and is in an archive now. Who may see all receipts
@@ -205,7 +205,7 @@ func verifyAsked(c *call, question Question, anchor func() *Verifier) error {
 	}
 
 	return judgeOne(c, judge, stored.JSON, stream.JSON, "stored", stored.Link, func(rep *receipt.Report) error {
-		return c.json(http.StatusOK, verificationOf(rep, c.vars[0], receipt.At(now)))
+		return c.json(http.StatusOK, verificationOf(rep, c.id(), receipt.At(now)))
 	})
 }
 
@@ -217,7 +217,7 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 
 	// A proof is found by the id; whether it is of this receipt, its path tells.
 	if p := c.s.options.Proofs; p != nil && judge.Scope() == receipt.ScopeFull { // else no log is trusted
-		text, err := p.Proof(c.vars[0])
+		text, err := p.Proof(c.id())
 		if err == nil {
 			e.Proofs = make([]*tlog.Proof, 1)
 			e.Proofs[0], err = tlog.ParseProof(text)
@@ -270,15 +270,15 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 
 // verifyBody reads the optional body; nil when there is none.
 func verifyBody(c *call) ([]byte, error) {
-	if _, err := protocol.ContentEncoding(c.r); err != nil {
+	if _, err := protocol.ContentEncoding(c.r.Request); err != nil {
 		return nil, err
 	}
 
-	data, err := readBody(c, maxVerifyBody, "")
+	data, err := c.r.ReadBody(maxVerifyBody, "")
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
-	_, err = protocol.ContentType(c.r, mediaJSON)
+	_, err = protocol.ContentType(c.r.Request, mediaJSON)
 	return data, err
 }
 

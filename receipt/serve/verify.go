@@ -47,18 +47,18 @@ func verifyParams() []string {
 
 // verify serves POST /v1/verify: one receipt and its report, or a stream of both.
 func verify(c *call) error {
-	media, err := protocol.ContentType(c.r, verifyMedia()...)
+	media, err := protocol.ContentType(c.r.Request, verifyMedia()...)
 	if err != nil {
 		return err
 	}
 
 	f := forms()[media]
-	question, err := questionOf(c.query)
+	question, err := questionOf(c.r.Query)
 	if err != nil {
 		return err
 	}
 
-	options, err := continuityOf(c.query, f.stream)
+	options, err := continuityOf(c.r.Query, f.stream)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func verify(c *call) error {
 	if err != nil {
 		return err
 	}
-	if c.query["scope"] == receipt.ScopeFull.String() && !v.Full() {
+	if c.r.Query["scope"] == receipt.ScopeFull.String() && !v.Full() {
 		return protocol.Invalid("scope", "%v", errNoKeys)
 	}
 
@@ -135,10 +135,10 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 // verifyDocument answers with the report of one receipt. Whatever the body is, it
 // is evidence: what is malformed is refuted.
 func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
-	if _, err := protocol.ContentEncoding(c.r); err != nil {
+	if _, err := protocol.ContentEncoding(c.r.Request); err != nil {
 		return err
 	}
-	data, err := readBody(c, c.s.limits.document(kind == stream.CBOR), "; a stream (application/x-ndjson) has no limit but for its lines")
+	data, err := c.r.ReadBody(c.s.limits.document(kind == stream.CBOR), "; a stream (application/x-ndjson) has no limit but for its lines")
 	if err != nil {
 		return err
 	}
@@ -230,13 +230,4 @@ func refuteItem(s *Server, v *receipt.Verifier, data []byte, rep *receipt.Report
 	}
 	v.Unreadable(rep, check)
 	rep.InputSHA256 = canon.Sum(data)
-}
-
-// readBody reads a body of at most limit bytes into memory that all requests share.
-// A longer one is refused, with a word on what may be sent instead.
-func readBody(c *call, limit int64, instead string) ([]byte, error) {
-	// The idle limit is for each read; this one is for all of them.
-	c.body.Until(c.started.Add(c.s.limits.Body))
-	c.intake = &protocol.Intake{Body: c.body, Memory: c.s.memory, Client: c.share(), Stated: c.r.ContentLength}
-	return c.intake.Read(limit, instead)
 }

@@ -25,13 +25,14 @@ const (
 // when anything goes wrong after the first report, the last line is an error, and
 // the connection is broken off.
 func verifyStream(c *call, v *Verifier, judge *judge, o stream.Options) error {
-	encoding, err := protocol.ContentEncoding(c.r, "gzip", "zstd")
+	encoding, err := protocol.ContentEncoding(c.r.Request, "gzip", "zstd")
 	if err != nil {
 		return err
 	}
-	if err := c.place(c.s.streams, "as many streams as this server allows are being verified"); err != nil {
-		return err
+	if !c.s.streams.Take(c.share(), 1) {
+		return protocol.Busy(1, "as many streams as this server allows are being verified")
 	}
+	defer c.s.streams.Give(c.share(), 1)
 
 	// Without it, HTTP/1 would stop reading at the first report (net/http).
 	c.w.Duplex()
@@ -235,7 +236,7 @@ func (l *lineWriter) end(err error) error {
 	if err != nil {
 		var f *protocol.Error
 		if errors.As(err, &f) && f.Code != protocol.CodeInternal {
-			_ = l.write(f.Envelope(l.c.id))
+			_ = l.write(f.Envelope(l.c.r.ID))
 		}
 	}
 
