@@ -80,6 +80,94 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestGuarded verifies which requests need the version and a key when the Mux also serves paths that
+// are not the protocol's.
+func TestGuarded(t *testing.T) {
+	keys, bearer := keysOf(t, map[string]string{"all": ""})
+	m := muxOf(t, func(o *protocol.Options) { o.Auth, o.Guarded, o.Limits.Requests = keys, "/v1/", 1 },
+		protocol.Route{Pattern: "GET /v1/tasks", Serve: says("tasks")},
+		protocol.Route{Pattern: "POST /v1/verify", AnyVersion: true, Serve: says("verify")},
+		protocol.Route{Pattern: "GET /metrics", AnyVersion: true, Free: true, Serve: says("metrics")},
+		protocol.Route{Pattern: "GET /wait", Serve: func(_ http.ResponseWriter, r *protocol.Request) error {
+			for path, want := range map[string]string{"/metrics": "200", "/v1/tasks": "503 service_unavailable"} {
+				if got := ask(r.Context().Value(muxKey{}).(http.Handler), "GET", path, "", "Authorization", bearer["all"]); got.said() != want || !r.Saturated() {
+					t.Errorf("while all places are taken, %s: %s", path, got.body)
+				}
+			}
+			return nil
+		}},
+		protocol.Route{Pattern: "GET /", Open: true, AnyQuery: true, Serve: says("page")},
+	)
+	none, any := []string{protocol.VersionHeader, ""}, []string{protocol.VersionHeader, "", "Authorization", bearer["all"]}
+	for _, c := range []struct {
+		method, path string
+		headers      []string
+		want         string
+	}{
+		{"GET", "/absent", none, "404 resource_not_found"},
+		{"GET", "/v1", none, "404 resource_not_found"},
+		{"GET", "/v1/absent", none, "426 unsupported_protocol_version Harn-Agents-Protocol-Version"},
+		{"GET", "/v1/absent", nil, "401 unauthenticated"},
+		{"PUT", "/v1/tasks", none, "426 unsupported_protocol_version Harn-Agents-Protocol-Version"},
+		{"PUT", "/v1/verify", none, "405 invalid_request"},
+		{"POST", "/v1/verify", none, "401 unauthenticated"},
+		{"POST", "/v1/verify", any, "200"},
+		{"PUT", "/metrics", none, "405 invalid_request"},
+		{"GET", "/metrics", none, "401 unauthenticated"},
+		{"GET", "/metrics", any, "200"},
+		{"GET", "/metrics?x=1", any, "400 invalid_request x"},
+		{"GET", "/?x=1&x;y", none, "200"},
+	} {
+		if got := ask(m, c.method, c.path, "{}", append(c.headers, "Content-Type", "application/json")...); got.said() != c.want {
+			t.Errorf("%s %s: %s, expected %s", c.method, c.path, got.body, c.want)
+		}
+	}
+
+	above := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), muxKey{}, m)))
+	})
+	if got := ask(above, "GET", "/wait", "", "Authorization", bearer["all"]); got.status != 200 {
+		t.Error(got.body)
+	}
+}
+
+// A muxKey is the key of a Mux in a context.
+type muxKey struct{}
+
+// TestObserve verifies that each request is observed when it arrives and when it has been answered.
+func TestObserve(t *testing.T) {
+	now, seen := 0, ""
+	m := muxOf(t, func(o *protocol.Options) {
+		o.Observe = func() func(protocol.Outcome) {
+			now++
+			return func(p protocol.Outcome) {
+				now--
+				seen = fmt.Sprint(p.Request.Method, " ", p.Request.Route, " ", p.Status, " ", p.Bytes, " ", p.Aborted)
+			}
+		}
+	}, protocol.Route{Pattern: "GET /v1/tasks/{task_id}", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		if now != 1 {
+			t.Errorf("%d requests", now)
+		}
+		return says("task")(w, r)
+	}}, protocol.Route{Pattern: "GET /v1/panic", Serve: func(w http.ResponseWriter, _ *protocol.Request) error {
+		_, _ = w.Write([]byte("begun"))
+		panic("late")
+	}})
+	for path, want := range map[string]string{
+		"/v1/tasks/t": "GET /v1/tasks/{task_id} 200 6 false", "/v1/tasks/t?x=1": "GET /v1/tasks/{task_id} 400 176 false",
+		"/v1/absent": "GET  404 184 false", "/v1/panic": "GET /v1/panic 200 5 true",
+	} {
+		func() {
+			defer func() { _ = recover() }()
+			ask(m, "GET", path, "")
+		}()
+		if seen != want || now != 0 {
+			t.Errorf("%s: %s, %d", path, seen, now)
+		}
+	}
+}
+
 // TestRoutes: the earlier literal segment wins, whatever the order of the routes, and a
 // segment is unescaped by itself.
 func TestRoutes(t *testing.T) {
@@ -311,6 +399,32 @@ func TestLateBody(t *testing.T) {
 	defer res.Body.Close()
 	if took := time.Since(began); res.StatusCode != 504 || took > 20*time.Second { // the idle time is 30 s
 		t.Errorf("%s after %v", res.Status, took)
+	}
+}
+
+// TestMemoryOfAll verifies that with Limits.Memory bodies and answers take from one pool.
+func TestMemoryOfAll(t *testing.T) {
+	m := muxOf(t, func(o *protocol.Options) { o.Limits.Memory = 64 << 10 },
+		protocol.Route{Pattern: "POST /", Body: protocol.BodyStream, Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+			data, err := r.ReadBody(1<<20, "; send less")
+			if err != nil {
+				return err
+			}
+			if err := r.Hold(int64(len(data))); err != nil {
+				return err
+			}
+			_, answer := r.Conn()
+			_, err = answer.Write(data)
+			return err
+		}},
+	)
+	for range 8 {
+		for size, want := range map[int]string{12 << 10: "200", 31 << 10: "503 service_unavailable", 1<<20 + 1: "413 payload_too_large"} {
+			got := ask(m, "POST", "/", strings.Repeat("x", size))
+			if got.said() != want || got.status == 413 && !strings.Contains(got.body, "; send less") {
+				t.Errorf("%d bytes: %.300s, expected %s", size, got.body, want)
+			}
+		}
 	}
 }
 
