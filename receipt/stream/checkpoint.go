@@ -69,7 +69,7 @@ func (f *forest) take(t *join.Tree) bool {
 
 // leafOf is what a document is in the tree.
 func leafOf(it *item) join.Leaf {
-	l := join.Leaf{Placed: it.facts.placed, Skipped: it.other != "", Single: it.single}
+	l := join.Leaf{Placed: it.facts.placed, Skipped: it.other != "", Single: it.Single}
 	if l.Placed {
 		l.Hash = receipt.CheckpointLeaf(it.facts.computed)
 	}

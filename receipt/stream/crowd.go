@@ -79,7 +79,7 @@ func (c *crowd) each(f func(*item, *attendee) error) error {
 	for i := range c.sources {
 		for k := range c.sources[i].list {
 			a := &c.sources[i].list[k]
-			it.source, it.index = i, k+1
+			it.source, it.Index = i, k+1
 			it.facts = facts{placed: true, holds: a.holds(), link: a.link, computed: a.computed, id: a.id,
 				key: streamKey(nil).appendStream(c.streams[a.stream]), issued: time.UnixMilli(a.issued)}
 			if err := f(it, a); err != nil {

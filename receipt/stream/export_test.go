@@ -1,11 +1,14 @@
 package stream
 
-import "github.com/receiptkit/receiptkit/receipt"
+import (
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
+)
 
 // What tests from outside see.
 const (
-	MaxGap      = maxGap
-	MaxWrapping = maxWrapping
+	MaxGap      = input.MaxGap
+	MaxWrapping = input.MaxWrapping
 
 	LargeDocument = largeDocument
 )

@@ -49,9 +49,9 @@ func (x *index) add(it *item, stream int) {
 	}
 
 	hash := short(f.computed)
-	x.ids[f.id] = seen{hash, int32(it.index), it.alone.own}
+	x.ids[f.id] = seen{hash, int32(it.Index), it.alone.own}
 	n := x.nodes[hash]
-	n.line, n.stream = int32(it.index), int32(stream)
+	n.line, n.stream = int32(it.Index), int32(stream)
 	x.nodes[hash] = n
 	if f.link.First {
 		return
@@ -60,7 +60,7 @@ func (x *index) add(it *item, stream int) {
 	// The first that names a predecessor is kept: any other one is a fork.
 	previous := short(f.link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
-		n.namer, n.naming = int32(it.index), int32(stream)
+		n.namer, n.naming = int32(it.Index), int32(stream)
 		n.open = it.rep.Check(receipt.StepLink).Status == receipt.StatusNotChecked
 		x.nodes[previous] = n
 	}

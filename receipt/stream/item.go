@@ -2,12 +2,13 @@ package stream
 
 import (
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
 // An item is one document on its way from the reader over a worker to whoever
 // asked, or the end of a source. Items are reused.
 type item struct {
-	piece
+	input.Piece
 	from, to int // of data in its batch
 	source   int
 

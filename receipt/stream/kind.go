@@ -1,16 +1,20 @@
 package stream
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
+)
 
 // A Kind is how an input holds its receipts.
 type Kind uint8
 
 const (
-	Sniffed  Kind = iota // found out from its first bytes
-	JSON                 // one document: a receipt, a list or an array of them
-	Lines                // a JSON document a line (JSONL, NDJSON)
-	CBOR                 // one item
-	Sequence             // items one after the other (RFC 8742)
+	Sniffed  = Kind(input.Sniffed)  // found out from its first bytes
+	JSON     = Kind(input.JSON)     // one document: a receipt, a list or an array of them
+	Lines    = Kind(input.Lines)    // a JSON document a line (JSONL, NDJSON)
+	CBOR     = Kind(input.CBOR)     // one item
+	Sequence = Kind(input.Sequence) // items one after the other (RFC 8742)
 )
 
 func kindNames() []string { return []string{"", "json", "lines", "cbor", "cborseq"} }

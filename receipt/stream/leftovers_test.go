@@ -20,7 +20,7 @@ func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) 
 	key := streamKey(nil).appendStream(chain.Stream{Issuer: "a", Workspace: "w"})
 	for i := range n {
 		it := &item{}
-		it.index = i + 1
+		it.Index = i + 1
 		hash := canon.Sum(binary.BigEndian.AppendUint64(nil, uint64(i)))
 		it.facts = facts{placed: true, holds: true, link: link(i, hash), computed: hash, id: fingerprintOf(hash[:]), key: key, issued: time.UnixMilli(int64(i))}
 		if err := s.record(it); err != nil {

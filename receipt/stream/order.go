@@ -61,7 +61,7 @@ func (o *order) place(it *item) error {
 	f := &it.facts
 	if !f.placed {
 		if it.other == "" && len(o.gaps) < maxDamaged {
-			o.gaps = append(o.gaps, it.index)
+			o.gaps = append(o.gaps, it.Index)
 		}
 		return nil
 	}
@@ -90,7 +90,7 @@ func (o *order) place(it *item) error {
 	}
 
 	o.disprove(s, it)
-	s.line, s.issued, s.undated = it.index, f.issued, f.undated
+	s.line, s.issued, s.undated = it.Index, f.issued, f.undated
 	s.found = s.found || f.link.Hash == s.wanted.Hash
 	if f.holds {
 		o.index.add(it, s.number)
@@ -150,7 +150,7 @@ func (o *order) disprove(s *strand, it *item) {
 	}
 	stream := o.names[n.naming]
 	o.behind = append(o.behind, Finding{Code: receipt.CodeChainBreak, Stream: &stream, Source: fmt.Sprintf("%s:%d", it.rep.Source, n.namer),
-		Stated: it.facts.computed.String(), Cause: vocab.CausePredecessorElsewhere, Detail: fmt.Sprintf("it names line %d, a receipt of another stream", it.index)})
+		Stated: it.facts.computed.String(), Cause: vocab.CausePredecessorElsewhere, Detail: fmt.Sprintf("it names line %d, a receipt of another stream", it.Index)})
 }
 
 // begin opens a stream with its first receipt.
@@ -169,7 +169,7 @@ func (o *order) begin(it *item) (*strand, error) {
 	o.names = append(o.names, stream)
 	s.wanted = o.demands.head(stream)
 	after := o.demands.previous(stream)
-	if it.single && after.IsZero() {
+	if it.Single && after.IsZero() {
 		return s, nil // one receipt shows nothing of what precedes or follows it
 	}
 
@@ -268,8 +268,8 @@ func (o *order) apart(s *strand, l chain.Link) receipt.Check {
 // damage remembers a receipt that does not fit its own hash, by both hashes.
 func (o *order) damage(it *item) {
 	if len(o.damaged) < maxDamaged {
-		o.damaged[it.facts.link.Hash] = it.index
-		o.damaged[it.facts.computed] = it.index
+		o.damaged[it.facts.link.Hash] = it.Index
+		o.damaged[it.facts.computed] = it.Index
 	}
 	it.v.Link(&it.rep, unchecked(vocab.CauseOwnHash, receipt.Place{}))
 }

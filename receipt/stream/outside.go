@@ -43,7 +43,7 @@ func (*outside) conclude(*Summary) error { return nil }
 func recordOf(it *item) join.Record {
 	f := &it.facts
 	r := join.Record{Stream: f.key.stream(), ID: join.ID(f.id), Stated: f.link.Hash, Computed: f.computed, First: f.link.First, Previous: f.link.Previous,
-		Issued: f.issued.UnixMilli(), Place: join.Place{Index: it.index}}
+		Issued: f.issued.UnixMilli(), Place: join.Place{Index: it.Index}}
 
 	r.Verdict, r.Reason, r.Before = it.alone.own, it.alone.reason, it.before
 	r.Begin()

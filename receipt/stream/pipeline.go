@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
 // Sizes of a batch: enough work that handing it over costs nothing, and so
@@ -68,7 +69,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	var workers sync.WaitGroup
 	for range jobs {
 		w := newWorker(codec, p.verify)
-		w.unwrap, w.glean = p.options.Unwrap, p.options.Glean
+		w.Unwrap, w.glean = p.options.Unwrap, p.options.Glean
 		workers.Go(func() { p.judge(w) })
 	}
 
@@ -121,8 +122,8 @@ func (p *pipeline) judge(w *worker) {
 			}
 			for i := range b.items[:b.count] {
 				if it := &b.items[i]; !it.end {
-					if it.data == nil {
-						it.data = b.bytes[it.from:it.to]
+					if it.Data == nil {
+						it.Data = b.bytes[it.from:it.to]
 					}
 					if err := p.lookInTurn(w, it); err != nil {
 						p.fail(err)
@@ -142,11 +143,11 @@ func (p *pipeline) judge(w *worker) {
 func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	turn := p.options.Bounds.Turn
 	kind, weight := JSON, int64(0)
-	if it.cbor {
+	if it.CBOR {
 		kind = CBOR
 	}
 	if turn != nil {
-		weight = Weight(it.data, kind)
+		weight = Weight(it.Data, kind)
 	}
 	if weight == 0 {
 		p.look(w, it)
@@ -162,7 +163,7 @@ func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	p.look(w, it)
 
 	// The index of a large document is not kept for the next one.
-	w.doc, w.json = new(canon.Document), nil
+	w.Doc, w.JSON = new(canon.Document), nil
 	return nil
 }
 
@@ -178,7 +179,7 @@ func (p *pipeline) look(w *worker, it *item) {
 		it.v = p.inside
 	}
 	w.v = it.v
-	it.rep.Source, it.rep.Index, it.rep.Listed = source.Name, it.index, !it.single
+	it.rep.Source, it.rep.Index, it.rep.Listed = source.Name, it.Index, !it.Single
 	w.verify(it, source.Found)
 }
 
@@ -186,7 +187,7 @@ func (p *pipeline) look(w *worker, it *item) {
 func (p *pipeline) read() {
 	defer close(p.ordered)
 	defer close(p.work)
-	buffer := newBuffer(p.sources...)
+	buffer := input.NewBuffer(sizeOfOnly(p.sources))
 	for i := range p.sources {
 		docs, err := p.readSource(i, buffer)
 		if errors.Is(err, errStopped) {
@@ -206,10 +207,10 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 	if err != nil {
 		return 0, err
 	}
-	defer in.close()
+	defer in.Close()
 
 	for {
-		d, err := in.next()
+		d, err := in.Next()
 		if err == io.EOF {
 			return docs, nil
 		}
@@ -218,12 +219,12 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 		}
 
 		docs++
-		if err := p.add(item{source: i, number: docs, piece: d}, d.data); err != nil {
+		if err := p.add(item{source: i, number: docs, Piece: d}, d.Data); err != nil {
 			return docs, err
 		}
 
 		// The next one may take long to come: those that are here need not wait.
-		if !in.ready() {
+		if !in.Ready() {
 			if err := p.flush(); err != nil {
 				return docs, err
 			}
@@ -250,11 +251,11 @@ func (p *pipeline) add(it item, data []byte) error {
 	it.rep, it.facts.key = slot.rep, slot.facts.key // their memory
 
 	// A cutter uses its memory again: the bytes are copied, unless they are kept and many.
-	if large := len(data) >= batchBytes; !large || !it.kept {
+	if large := len(data) >= batchBytes; !large || !it.Kept {
 		it.from = len(b.bytes)
 		b.bytes = append(b.bytes, data...)
 		it.to = len(b.bytes)
-		it.data = nil
+		it.Data = nil
 	}
 	*slot = it
 
@@ -302,7 +303,7 @@ func (b *batch) reset() {
 func (b *batch) trim() {
 	for i := range b.items[:b.count] {
 		it := &b.items[i]
-		it.data = nil
+		it.Data = nil
 		if cap(it.facts.key) > nameBytes {
 			it.facts.key = nil
 		}

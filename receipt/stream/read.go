@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
@@ -93,7 +94,7 @@ func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document,
 
 // A delivery is what was cut out of a source, or why nothing more can be.
 type delivery struct {
-	piece
+	input.Piece
 	source *Source
 	other  string // what the source is that holds no receipts
 	err    error
@@ -111,7 +112,7 @@ type reader struct {
 
 func (r *reader) all() {
 	defer close(r.got)
-	buffer := newBuffer()
+	buffer := input.NewBuffer(0)
 	for i := range r.sources {
 		if !r.read(&r.sources[i], buffer) {
 			return
@@ -127,16 +128,14 @@ func (r *reader) read(source *Source, buffer *bufio.Reader) (more bool) {
 	if err != nil {
 		return r.hand(delivery{source: source, err: err})
 	}
-	defer in.close()
+	defer in.Close()
 
-	// A process that writes drafts into a pipe may wait for the first result before it
-	// writes the second draft.
-	if lines, is := in.cutter.(*lineCutter); is && source.Kind == Lines {
-		lines.eager = true
+	if source.Kind == Lines {
+		in.Hurry()
 	}
 
 	for n := 0; ; n++ {
-		d, err := in.next()
+		d, err := in.Next()
 		switch {
 		case err == io.EOF && n > 0:
 			return true
@@ -166,13 +165,13 @@ func (r *reader) hand(p delivery) (more bool) {
 // A documentDecoder makes documents of what was delivered, with memory that it
 // uses again.
 type documentDecoder struct {
-	decoder
+	input.Decoder
 	out Document
 }
 
 func newDocumentDecoder() *documentDecoder {
-	d := &documentDecoder{decoder: newDecoder(archive.NewCodec())}
-	d.out.Document = d.doc
+	d := &documentDecoder{Decoder: input.NewDecoder(archive.NewCodec())}
+	d.out.Document = d.Doc
 	return d
 }
 
@@ -184,8 +183,8 @@ func (d *documentDecoder) document(in *delivery) (*Document, error) {
 		return &Document{Document: new(canon.Document), Source: in.source.Name, Index: 1, Other: in.other}, nil
 	}
 
-	c := d.decode(&in.piece, in.source.Found)
-	d.out.Source, d.out.Index, d.out.Listed, d.out.Other = in.source.Name, in.index, !in.single, c.other
+	c := d.Decode(&in.Piece, in.source.Found)
+	d.out.Source, d.out.Index, d.out.Listed, d.out.Other = in.source.Name, in.Index, !in.Single, c.Other
 	if err := d.refused(&c); err != nil {
 		err.Address = d.out.Address()
 		return nil, err
@@ -195,21 +194,21 @@ func (d *documentDecoder) document(in *delivery) (*Document, error) {
 
 // refused says why a piece is not an object that a receipt could be; nil when it is
 // one. What is skipped need not be.
-func (d *documentDecoder) refused(c *contents) *DocumentError {
+func (d *documentDecoder) refused(c *input.Contents) *DocumentError {
 	switch {
-	case c.fault != nil:
-		return &DocumentError{Code: c.fault.code, Detail: c.fault.words(), Hint: c.fault.hint}
-	case c.syntax != nil:
-		return syntaxError(c.syntax)
-	case c.other != "":
+	case c.Fault != nil:
+		return &DocumentError{Code: c.Fault.Code, Detail: c.Fault.Words(), Hint: c.Fault.Hint}
+	case c.Syntax != nil:
+		return syntaxError(c.Syntax)
+	case c.Other != "":
 		return nil
-	case d.doc.Root().Kind() != canon.KindObject:
+	case d.Doc.Root().Kind() != canon.KindObject:
 		return &DocumentError{Code: receipt.CodeNotObject, Detail: "expected a JSON object"}
 	}
 
 	// RFC 7493 section 2.2: integers beyond ±(2^53-1) are not the same number to
 	// every reader.
-	if n, found := d.doc.LossyInteger(); found {
+	if n, found := d.Doc.LossyInteger(); found {
 		return &DocumentError{Code: receipt.CodeNumberPrecision,
 			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %s at %.80q", foreign.Number(n.Raw()), n.Pointer()),
 			Hint:   "issuers write such values as strings"}
@@ -228,3 +227,8 @@ func syntaxError(err error) *DocumentError {
 	}
 	return &DocumentError{Code: receipt.Code(syntax.Code), Detail: place + ": " + syntax.Detail, Hint: syntax.Hint}
 }
+
+// Receipt parses the JSON text of a receipt into doc by the limits of the format,
+// and returns the text. Of a receipt inside an API envelope both are of the receipt.
+// On error, a *[canon.SyntaxError], doc is empty.
+func Receipt(doc *canon.Document, text []byte) ([]byte, error) { return input.Receipt(doc, text) }

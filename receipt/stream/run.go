@@ -126,7 +126,7 @@ func (r *Run) Text() []byte {
 	if r.current == nil {
 		return nil
 	}
-	return r.current.data
+	return r.current.Data
 }
 
 // Progress returns how many bytes of the input have been read, compressed or

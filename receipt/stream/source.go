@@ -10,6 +10,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
@@ -34,20 +35,12 @@ type Source struct {
 	size int64 // how many bytes Open returns at most; 0: not known
 }
 
-// An opened source is being cut into documents.
-type opened struct {
-	cutter
-	close func()
-}
-
-// newBuffer returns what sources are read through, one after the other. A single one that
-// is small, and in memory, fits into it with its end.
-func newBuffer(sources ...Source) *bufio.Reader {
-	size := int64(readBytes)
-	if len(sources) == 1 && sources[0].size > 0 {
-		size = min(size, sources[0].size+1)
+// sizeOfOnly returns how many bytes the only source has at most; 0 when that is not known.
+func sizeOfOnly(sources []Source) int64 {
+	if len(sources) == 1 {
+		return sources[0].size
 	}
-	return bufio.NewReaderSize(nil, int(size))
+	return 0
 }
 
 // sizeOf returns how many bytes a reader in memory holds, or 0 for any other.
@@ -61,35 +54,15 @@ func sizeOf(r io.Reader) int64 {
 	return 0
 }
 
-// cut opens, decompresses and sniffs a source, which is read through buffer until it is
-// closed. meter sees every byte read. Wrapped says that receipts in signed envelopes are
-// receipts.
-func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, meter func(int)) (*opened, error) {
-	file, err := s.Open()
-	if err != nil {
-		return nil, err
+// cut opens a source, which is read through buffer until it is closed. meter sees every
+// byte read. Wrapped says that receipts in signed envelopes are receipts.
+func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, meter func(int)) (*input.Opened, error) {
+	in := input.File{Name: s.Name, Kind: input.Kind(s.Kind), Index: s.Index, Open: s.Open, Packed: packed, Wrapped: wrapped, Meter: meter}
+	cut, err := in.Cut(buffer)
+	if other := (*input.ForeignError)(nil); errors.As(err, &other) {
+		return nil, (*OtherKindError)(other)
 	}
-
-	from := &metered{Reader: file, meter: meter}
-	buffer.Reset(from)
-	plain, compressed, done, err := unpack.Plain(buffer, packed, &from.count)
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-
-	closer := func() { done(); file.Close() }
-	cut, err := cutterFor(plain, s.Kind, s.Name, compressed, wrapped)
-	if err != nil {
-		closer()
-		return nil, err
-	}
-
-	// One document is found by counting those before it.
-	if s.Index > 0 {
-		cut = &chosen{cutter: cut, index: s.Index}
-	}
-	return &opened{cut, closer}, nil
+	return cut, err
 }
 
 // ErrSeveral is returned by Find for a source that holds several documents when
@@ -105,13 +78,13 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	if index > 0 {
 		one.Index = index
 	}
-	in, err := one.cut(newBuffer(), unpack.Options{Long: long}, false, func(int) {})
+	in, err := one.cut(input.NewBuffer(0), unpack.Options{Long: long}, false, func(int) {})
 	if err != nil {
 		return nil, err
 	}
-	defer in.close()
+	defer in.Close()
 
-	d, err := in.next()
+	d, err := in.Next()
 	switch {
 	case err == io.EOF:
 		return nil, errors.New("it holds no document")
@@ -120,15 +93,15 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	}
 
 	// Nothing is judged: a text that does not parse is found, too.
-	decoder := newDecoder(archive.NewCodec())
-	c := decoder.decode(&d, false)
-	if c.whole == nil {
-		return nil, fmt.Errorf("%s: %s", c.fault.code, c.fault.words())
+	decoder := input.NewDecoder(archive.NewCodec())
+	c := decoder.Decode(&d, false)
+	if c.Whole == nil {
+		return nil, fmt.Errorf("%s: %s", c.Fault.Code, c.Fault.Words())
 	}
 
 	// That it is the only one is known once the next was asked for.
-	text := bytes.Clone(c.whole)
-	switch _, err := in.next(); err {
+	text := bytes.Clone(c.Whole)
+	switch _, err := in.Next(); err {
 	case io.EOF:
 		return text, nil
 	case nil:
@@ -136,26 +109,6 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	default:
 		return nil, err
 	}
-}
-
-// metered tells how much was read. An error is final: looking ahead must not
-// swallow it.
-type metered struct {
-	io.Reader
-	meter func(int)
-	count int64
-	err   error
-}
-
-func (m *metered) Read(p []byte) (int, error) {
-	if m.err != nil {
-		return 0, m.err
-	}
-	n, err := m.Reader.Read(p)
-	m.meter(n)
-	m.count += int64(n)
-	m.err = err
-	return n, err
 }
 
 // beside tells of a log, or of evidence, that was found in a folder beside receipts: it
@@ -170,3 +123,10 @@ func (s *Source) beside(err error) (kind.Found, bool) {
 	k := other.Found.Kind
 	return other.Found, k.Lines() || k.Beside() || k == kind.Attestation
 }
+
+// An OtherKindError says that a source is of a kind that holds no receipts, such as a
+// PDF or the transcript of an agent: nothing of it was judged.
+type OtherKindError struct{ Found kind.Found }
+
+// Error says what it is.
+func (e *OtherKindError) Error() string { return (*input.ForeignError)(e).Error() }

@@ -116,7 +116,7 @@ func (s *survey) record(it *item) error {
 		s.names, s.intact = append(s.names, f.key.stream()), append(s.intact, false)
 	}
 
-	at, issued := address{it.source, it.index}, f.issued.UnixMilli()
+	at, issued := address{it.source, it.Index}, f.issued.UnixMilli()
 	hash := hashRecord{digest: f.link.Hash, stream: stream, number: number, address: at, damaged: !f.holds, issued: issued}
 	s.addHash(&hash)
 	if !f.holds {
@@ -282,7 +282,7 @@ func (s *survey) follow(number int, it *item) {
 	}
 
 	t.broken = t.broken || s.marks[number].Failed()
-	t.address, t.hash = address{it.source, it.index}, link.Hash
+	t.address, t.hash = address{it.source, it.Index}, link.Hash
 }
 
 // check says what a mark means of a receipt.

@@ -5,11 +5,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
 // A worker judges one item after the other with memory of its own.
 type worker struct {
-	decoder
+	input.Decoder
 	v      *receipt.Verifier
 	policy receipt.Policy // of v
 	glean  func(*canon.Document, *receipt.Report, []byte) []byte
@@ -18,7 +19,7 @@ type worker struct {
 // newWorker makes a worker for verifiers of one policy; v is nil when it is to
 // gather facts alone.
 func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
-	w := &worker{decoder: newDecoder(codec)}
+	w := &worker{Decoder: input.NewDecoder(codec)}
 	if v != nil {
 		w.policy = v.Policy()
 	}
@@ -27,69 +28,69 @@ func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
 
 // survey gathers the facts of an item and makes no report.
 func (w *worker) survey(it *item, found bool) {
-	c := w.decode(&it.piece, found)
-	it.facts.placed, it.other = false, c.other
-	if c.parsed() {
-		it.facts.gather(w.doc, canon.Digest{})
+	c := w.Decode(&it.Piece, found)
+	it.facts.placed, it.other = false, c.Other
+	if c.Parsed() {
+		it.facts.gather(w.Doc, canon.Digest{})
 	}
 }
 
 // verify makes the report of an item and gathers its facts.
 func (w *worker) verify(it *item, found bool) {
-	w.json = nil // the item keeps its text
-	received := it.data
-	c := w.decode(&it.piece, found)
-	it.facts.placed, it.other = false, c.other
-	if c.text != nil {
-		it.data = c.text
+	w.JSON = nil // the item keeps its text
+	received := it.Data
+	c := w.Decode(&it.Piece, found)
+	it.facts.placed, it.other = false, c.Other
+	if c.Text != nil {
+		it.Data = c.Text
 	}
 
 	rep := &it.rep
 	switch {
-	case c.fault != nil:
-		w.refuse(it, c.fault)
-	case c.wrong != nil:
-		w.v.Unreadable(rep, *c.wrong)
-	case c.syntax != nil:
-		w.v.VerifyBytes(c.text, w.doc, rep) // the same error, as reports word it
-	case w.beyondCaller(c.text):
+	case c.Fault != nil:
+		w.refuse(it, c.Fault)
+	case c.Wrong != nil:
+		w.v.Unreadable(rep, *c.Wrong)
+	case c.Syntax != nil:
+		w.v.VerifyBytes(c.Text, w.Doc, rep) // the same error, as reports word it
+	case w.beyondCaller(c.Text):
 		// What the caller's limits leave undecided has its place among the others.
-		it.facts.gather(w.doc, canon.Digest{})
-		w.v.VerifyBytes(c.text, w.doc, rep)
+		it.facts.gather(w.Doc, canon.Digest{})
+		w.v.VerifyBytes(c.Text, w.Doc, rep)
 	default:
-		w.v.Verify(w.doc, rep)
-		it.facts.gather(w.doc, rep.ReceiptHash)
+		w.v.Verify(w.Doc, rep)
+		it.facts.gather(w.Doc, rep.ReceiptHash)
 	}
 
-	if w.glean != nil && c.parsed() {
-		rep.Gleaned = w.glean(w.doc, rep, rep.Gleaned)
+	if w.glean != nil && c.Parsed() {
+		rep.Gleaned = w.glean(w.Doc, rep, rep.Gleaned)
 	}
 
-	if c.wrapped {
+	if c.Wrapped {
 		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: vocab.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
 			Detail: "the API envelope around the receipt: nothing protects it"})
 	}
 
 	// What is around the receipt is signed, and shows more of it.
-	if c.weigh != nil {
-		c.weigh(w.v, w.doc, rep)
+	if c.Weigh != nil {
+		c.Weigh(w.v, w.Doc, rep)
 	}
 
 	// The digest is of the bytes that were received, not of what is in them.
-	if (it.cbor || c.sealed) && !w.policy.NoInputDigest {
+	if (it.CBOR || c.Sealed) && !w.policy.NoInputDigest {
 		rep.InputSHA256 = canon.Sum(received)
 	}
 }
 
 // refuse reports what is not a document.
-func (w *worker) refuse(it *item, f *fault) {
-	c := receipt.Check{Status: receipt.StatusFailed, Code: f.code, Detail: f.detail, Hint: f.hint}
-	if f.torn {
+func (w *worker) refuse(it *item, f *input.Fault) {
+	c := receipt.Check{Status: receipt.StatusFailed, Code: f.Code, Detail: f.Detail, Hint: f.Hint}
+	if f.Torn {
 		c.Status = receipt.StatusNotChecked
 	}
 	w.v.Unreadable(&it.rep, c)
-	if len(it.data) > 0 && !w.policy.NoInputDigest {
-		it.rep.InputSHA256 = canon.Sum(it.data)
+	if len(it.Data) > 0 && !w.policy.NoInputDigest {
+		it.rep.InputSHA256 = canon.Sum(it.Data)
 	}
 }
 
@@ -97,5 +98,5 @@ func (w *worker) refuse(it *item, f *fault) {
 // not within those that the caller set below them.
 func (w *worker) beyondCaller(text []byte) bool {
 	limits := w.policy.Limits
-	return limits.Bytes > 0 && len(text) > limits.Bytes || limits.Depth > 0 && w.doc.Depth() > limits.Depth
+	return limits.Bytes > 0 && len(text) > limits.Bytes || limits.Depth > 0 && w.Doc.Depth() > limits.Depth
 }

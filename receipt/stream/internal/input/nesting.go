@@ -1,4 +1,4 @@
-package stream
+package input
 
 // nesting follows how deep a place of a JSON text lies in objects and arrays, byte
 // by byte. What is not JSON is left to the parser.

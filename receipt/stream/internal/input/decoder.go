@@ -1,4 +1,4 @@
-package stream
+package input
 
 import (
 	"bytes"
@@ -12,91 +12,92 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
-// A decoder turns pieces into documents. Whoever reads an input has one: what it
-// makes of a piece, every reader of this package makes of it. Its memory is used
+// A Decoder turns pieces into documents. Whoever reads an input has one: what it
+// makes of a piece, every reader of package stream makes of it. Its memory is used
 // again for the next piece.
-type decoder struct {
-	doc  *canon.Document // of the text; empty when there is none, or it does not parse
+type Decoder struct {
+	Doc  *canon.Document // of the text; empty when there is none, or it does not parse
 	cbor *archive.Codec
-	json []byte // the translation of CBOR
+	JSON []byte // the translation of CBOR
 
-	unwrap func(*canon.Document) ([]byte, *receipt.Check, func(*receipt.Verifier, *canon.Document, *receipt.Report)) // of the options
+	Unwrap func(*canon.Document) ([]byte, *receipt.Check, func(*receipt.Verifier, *canon.Document, *receipt.Report)) // of the options
 }
 
-func newDecoder(codec *archive.Codec) decoder {
-	return decoder{doc: new(canon.Document), cbor: codec}
+// NewDecoder returns a decoder that translates CBOR with a codec.
+func NewDecoder(codec *archive.Codec) Decoder {
+	return Decoder{Doc: new(canon.Document), cbor: codec}
 }
 
 // Contents are what a piece turned out to be: a document that parses, or a fault,
 // or a text with a syntax error. They are valid until the next piece.
-type contents struct {
-	whole   []byte // the JSON text of the piece; nil when it is not JSON
-	text    []byte // the text of the receipt in it: another one only inside an API envelope
-	wrapped bool   // it is inside one
+type Contents struct {
+	Whole   []byte // the JSON text of the piece; nil when it is not JSON
+	Text    []byte // the text of the receipt in it: another one only inside an API envelope
+	Wrapped bool   // it is inside one
 
-	sealed bool                                                      // it is inside a signed envelope, which is not judged as text
-	wrong  *receipt.Check                                            // what is wrong with that envelope
-	weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // what it adds to the report
+	Sealed bool                                                      // it is inside a signed envelope, which is not judged as text
+	Wrong  *receipt.Check                                            // what is wrong with that envelope
+	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // what it adds to the report
 
-	fault  *fault // why there is no document, unless syntax says all
-	syntax error  // why text is not JSON within the limits, a *canon.SyntaxError; beside the fault of a line that breaks off
-	other  string // what the document is instead of a receipt, when it was found and not named
+	Fault  *Fault // why there is no document, unless syntax says all
+	Syntax error  // why text is not JSON within the limits, a *canon.SyntaxError; beside the fault of a line that breaks off
+	Other  string // what the document is instead of a receipt, when it was found and not named
 }
 
-// parsed reports whether the decoder holds a document that may be a receipt.
-func (c *contents) parsed() bool { return c.fault == nil && c.syntax == nil && c.wrong == nil }
+// Parsed reports whether the decoder holds a document that may be a receipt.
+func (c *Contents) Parsed() bool { return c.Fault == nil && c.Syntax == nil && c.Wrong == nil }
 
-// decode parses a piece by the limits of the format. Found says that its source was
+// Decode parses a piece by the limits of the format. Found says that its source was
 // found and not named: other documents of this toolkit may lie there.
-func (d *decoder) decode(p *piece, found bool) (c contents) {
-	if c.fault = p.fault; c.fault != nil {
+func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
+	if c.Fault = p.fault; c.Fault != nil {
 		return c
 	}
 
 	// An archive is deterministic CBOR, of which there is one translation.
-	if c.whole = p.data; p.cbor {
+	if c.Whole = p.Data; p.CBOR {
 		var err error
-		if d.json, err = d.cbor.AppendJSON(d.json[:0], p.data); err != nil {
-			return contents{fault: itemFault(err)}
+		if d.JSON, err = d.cbor.AppendJSON(d.JSON[:0], p.Data); err != nil {
+			return Contents{Fault: itemFault(err)}
 		}
-		c.whole = d.json
+		c.Whole = d.JSON
 	}
 
-	c.text, c.syntax = Receipt(d.doc, c.whole)
-	c.wrapped = len(c.text) != len(c.whole)
-	if c.syntax != nil {
-		if p.last && tornTail(c.syntax, c.text) {
-			c.fault = &fault{code: vocab.CodeTornTail, torn: true, detail: "the last line breaks off and has no line end",
-				hint: "it is still being written, or the file was cut off"}
+	c.Text, c.Syntax = Receipt(d.Doc, c.Whole)
+	c.Wrapped = len(c.Text) != len(c.Whole)
+	if c.Syntax != nil {
+		if p.last && tornTail(c.Syntax, c.Text) {
+			c.Fault = &Fault{Code: vocab.CodeTornTail, Torn: true, Detail: "the last line breaks off and has no line end",
+				Hint: "it is still being written, or the file was cut off"}
 		}
 		return c
 	}
 
-	if d.unwrap != nil {
+	if d.Unwrap != nil {
 		d.open(&c)
 	}
-	if found && !c.sealed {
-		c.other = otherKind(d.doc.Root())
+	if found && !c.Sealed {
+		c.Other = otherKind(d.Doc.Root())
 	}
 	return c
 }
 
 // open looks for a receipt in a signed envelope.
-func (d *decoder) open(c *contents) {
+func (d *Decoder) open(c *Contents) {
 	var inside []byte
-	inside, c.wrong, c.weigh = d.unwrap(d.doc)
-	if c.sealed = inside != nil || c.wrong != nil; inside != nil {
-		c.text, c.syntax = inside, d.doc.Parse(inside, receiptLimits())
+	inside, c.Wrong, c.Weigh = d.Unwrap(d.Doc)
+	if c.Sealed = inside != nil || c.Wrong != nil; inside != nil {
+		c.Text, c.Syntax = inside, d.Doc.Parse(inside, receiptLimits())
 	}
 }
 
 // itemFault says why CBOR is not an archive of a document.
-func itemFault(err error) *fault {
+func itemFault(err error) *Fault {
 	var bad *archive.ItemError
 	if errors.As(err, &bad) {
-		return &fault{code: receipt.Code(bad.Code), place: fmt.Sprintf("offset %d", bad.Offset), detail: bad.Detail, hint: bad.Hint}
+		return &Fault{Code: receipt.Code(bad.Code), place: fmt.Sprintf("offset %d", bad.Offset), Detail: bad.Detail, Hint: bad.Hint}
 	}
-	return &fault{code: receipt.CodeSyntax, detail: err.Error()}
+	return &Fault{Code: receipt.CodeSyntax, Detail: err.Error()}
 }
 
 // tornTail reports whether the error of a last line without its line end is that

@@ -1,4 +1,4 @@
-package stream
+package input
 
 import (
 	"fmt"
@@ -8,22 +8,22 @@ import (
 // A cutter cuts an input into pieces. The error is io.EOF at the end, and
 // otherwise says why the rest of the input cannot be read.
 type cutter interface {
-	next() (piece, error)
-	// ready reports whether the next piece can be had without waiting for
+	Next() (Piece, error)
+	// Ready reports whether the next piece can be had without waiting for
 	// more input.
-	ready() bool
+	Ready() bool
 }
 
 // heldPieces were cut out at once.
 type heldPieces struct {
-	list []piece
+	list []Piece
 }
 
-func (l *heldPieces) ready() bool { return true }
+func (l *heldPieces) Ready() bool { return true }
 
-func (l *heldPieces) next() (piece, error) {
+func (l *heldPieces) Next() (Piece, error) {
 	if len(l.list) == 0 {
-		return piece{}, io.EOF
+		return Piece{}, io.EOF
 	}
 	d := l.list[0]
 	l.list = l.list[1:]
@@ -37,20 +37,20 @@ type chosen struct {
 	done  bool
 }
 
-func (c *chosen) ready() bool { return c.done || c.cutter.ready() }
+func (c *chosen) Ready() bool { return c.done || c.cutter.Ready() }
 
-func (c *chosen) next() (piece, error) {
+func (c *chosen) Next() (Piece, error) {
 	if c.done {
-		return piece{}, io.EOF
+		return Piece{}, io.EOF
 	}
 	for {
-		d, err := c.cutter.next()
+		d, err := c.cutter.Next()
 		switch {
 		case err == io.EOF:
 			return d, fmt.Errorf("it has no document %d", c.index)
 		case err != nil:
 			return d, err
-		case d.index == c.index:
+		case d.Index == c.index:
 			c.done = true
 			return d, nil
 		}

@@ -1,4 +1,4 @@
-package stream
+package input
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ type cborCutter struct {
 	under *bufio.Reader
 	only  bool // more than one item is too many
 	count int
-	ahead *piece
+	ahead *Piece
 	ended bool
 }
 
@@ -27,9 +27,9 @@ func newCBORCutter(r *bufio.Reader, only bool) *cborCutter {
 	return &cborCutter{r: archive.NewReader(r), under: r, only: only}
 }
 
-func (s *cborCutter) ready() bool { return s.ahead != nil || s.under.Buffered() > readBytes/2 }
+func (s *cborCutter) Ready() bool { return s.ahead != nil || s.under.Buffered() > readBytes/2 }
 
-func (s *cborCutter) next() (piece, error) {
+func (s *cborCutter) Next() (Piece, error) {
 	if s.ahead != nil {
 		d := *s.ahead
 		s.ahead = nil
@@ -42,17 +42,17 @@ func (s *cborCutter) next() (piece, error) {
 	}
 
 	// Only the next item tells whether the first one is alone.
-	d.data, d.kept = bytes.Clone(d.data), true
+	d.Data, d.Kept = bytes.Clone(d.Data), true
 	following, err := s.read()
 	switch {
 	case err == io.EOF:
-		d.single = true
+		d.Single = true
 	case err != nil:
-		return piece{}, err
+		return Piece{}, err
 	case s.only:
 		s.ended = true
-		return piece{index: 1, single: true, fault: &fault{code: vocab.CodeTrailingData,
-			detail: "expected one item, found more", hint: "a sequence of items is named .cborseq"}}, nil
+		return Piece{Index: 1, Single: true, fault: &Fault{Code: vocab.CodeTrailingData,
+			Detail: "expected one item, found more", Hint: "a sequence of items is named .cborseq"}}, nil
 	default:
 		s.ahead = &following
 	}
@@ -60,27 +60,27 @@ func (s *cborCutter) next() (piece, error) {
 	return d, nil
 }
 
-func (s *cborCutter) read() (piece, error) {
+func (s *cborCutter) read() (Piece, error) {
 	if s.ended {
-		return piece{}, io.EOF
+		return Piece{}, io.EOF
 	}
 	item, err := s.r.Next()
 	s.count++
 	var bad *archive.ItemError
 	switch {
 	case err == nil:
-		return piece{data: item, index: s.count, cbor: true}, nil
+		return Piece{Data: item, Index: s.count, CBOR: true}, nil
 	case errors.As(err, &bad):
 		// RFC 8742: nothing stands between items, so that nothing tells where
 		// the next one begins.
 		s.ended = true
-		f := &fault{code: receipt.Code(bad.Code), hint: bad.Hint,
-			detail: fmt.Sprintf("item %d at offset %d: %s; what follows was not read", s.count, bad.Offset, bad.Detail)}
+		f := &Fault{Code: receipt.Code(bad.Code), Hint: bad.Hint,
+			Detail: fmt.Sprintf("item %d at offset %d: %s; what follows was not read", s.count, bad.Offset, bad.Detail)}
 		if errors.Is(err, io.ErrUnexpectedEOF) && !(s.only && s.count == 1) {
-			f.code, f.torn = vocab.CodeTornTail, true
+			f.Code, f.Torn = vocab.CodeTornTail, true
 		}
-		return piece{index: s.count, single: s.count == 1, fault: f}, nil
+		return Piece{Index: s.count, Single: s.count == 1, fault: f}, nil
 	}
 
-	return piece{}, err
+	return Piece{}, err
 }

@@ -1,4 +1,4 @@
-package stream
+package input
 
 import (
 	"bufio"
@@ -15,18 +15,18 @@ import (
 // bracket; lines when the first line that is not blank ends with } and leaves
 // nothing open, or the second begins with { and more and is no part of the first.
 // Everything else is one document. A name that ends in .cbor says that one item is the whole.
-func cutterFor(r *bufio.Reader, kind Kind, name string, packed, wrapped bool) (cutter, error) {
-	lines := kind == Lines || kind == Sniffed && namesLines(name)
-	if kind == Sniffed {
+func cutterFor(r *bufio.Reader, form Kind, name string, packed, wrapped bool) (cutter, error) {
+	lines := form == Lines || form == Sniffed && namesLines(name)
+	if form == Sniffed {
 		var err error
-		if kind, err = sniff(r, name, wrapped); err != nil {
+		if form, err = sniff(r, name, wrapped); err != nil {
 			return nil, err
 		}
 	}
 
-	switch kind {
+	switch form {
 	case CBOR, Sequence:
-		return newCBORCutter(r, kind == CBOR), nil
+		return newCBORCutter(r, form == CBOR), nil
 	case Lines:
 		return &lineCutter{r: r, packed: packed, lines: lines}, nil
 	}
@@ -48,7 +48,7 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 		return JSON, err
 	}
 	if other, ok := foreignKind(head); ok && !(wrapped && other.Kind == kind.Attestation) {
-		return JSON, &OtherKindError{other}
+		return JSON, &ForeignError{other}
 	}
 	if isCBOR(head) {
 		if strings.HasSuffix(plainName(name), ".cbor") {
@@ -75,12 +75,12 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	return JSON, nil
 }
 
-// An OtherKindError says that a source is of a kind that holds no receipts, such as a
-// PDF or the transcript of an agent: nothing of it was judged.
-type OtherKindError struct{ Found kind.Found }
+// A ForeignError says that an input is of a kind that holds no receipts, such as a
+// PDF or the transcript of an agent.
+type ForeignError struct{ Found kind.Found }
 
 // Error says what it is.
-func (e *OtherKindError) Error() string { return "holds no receipts: it is " + e.Found.What }
+func (e *ForeignError) Error() string { return "holds no receipts: it is " + e.Found.What }
 
 // telltale is how many bytes are looked at for what an input is.
 const telltale = 16 << 10
@@ -227,11 +227,11 @@ func cutWhole(r io.Reader, lines bool) (cutter, error) {
 	if list := pageOf(text); list != nil {
 		return &heldPieces{list}, nil
 	}
-	return &heldPieces{[]piece{{data: text, kept: true, index: 1, single: true, last: lines && !bytes.HasSuffix(text, []byte{'\n'})}}}, nil
+	return &heldPieces{[]Piece{{Data: text, Kept: true, Index: 1, Single: true, last: lines && !bytes.HasSuffix(text, []byte{'\n'})}}}, nil
 }
 
 // pageOf returns the entries of a list: {"object":"list","data":[...]}.
-func pageOf(text []byte) []piece {
+func pageOf(text []byte) []Piece {
 	if !bytes.Contains(text, []byte(`"list"`)) {
 		return nil
 	}
@@ -245,9 +245,9 @@ func pageOf(text []byte) []piece {
 		return nil
 	}
 
-	list := []piece{} // an empty page is not a receipt, but a list
+	list := []Piece{} // an empty page is not a receipt, but a list
 	for i, n := range data.Elements() {
-		list = append(list, piece{data: n.Raw(), kept: true, index: i + 1})
+		list = append(list, Piece{Data: n.Raw(), Kept: true, Index: i + 1})
 	}
 
 	return list

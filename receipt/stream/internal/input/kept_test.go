@@ -1,4 +1,4 @@
-package stream
+package input
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 // whatever order the large and the small come; and the large ones are kept.
 func TestKept(t *testing.T) {
 	var docs []string
-	for i, size := range []int{10, 6 * readBytes, batchBytes + 100, readBytes + 1, 5 * readBytes, 10, 6 * readBytes, 2 * batchBytes, 10} {
+	for i, size := range []int{10, 6 * readBytes, 128<<10 + 100, readBytes + 1, 5 * readBytes, 10, 6 * readBytes, 256 << 10, 10} {
 		docs = append(docs, fmt.Sprintf(`{"n":%d,"s":"%s"}`, i, strings.Repeat(string(rune('a'+i)), size)))
 	}
 	codec := archive.NewCodec()
@@ -43,7 +43,7 @@ func TestKept(t *testing.T) {
 		var list []held
 		large := 0
 		for n := 0; ; n++ {
-			p, err := c.next()
+			p, err := c.Next()
 			if err == io.EOF {
 				if n != len(docs) {
 					t.Errorf("%s: %d pieces", name, n)
@@ -52,9 +52,9 @@ func TestKept(t *testing.T) {
 			} else if err != nil || p.fault != nil {
 				t.Fatal(name, n, err, p.fault)
 			}
-			if p.kept {
-				list = append(list, held{p.data, bytes.Clone(p.data)})
-				if len(p.data) > 5*readBytes {
+			if p.Kept {
+				list = append(list, held{p.Data, bytes.Clone(p.Data)})
+				if len(p.Data) > 5*readBytes {
 					large++
 				}
 			}

@@ -1,4 +1,4 @@
-package stream
+package input
 
 import (
 	"bytes"
@@ -8,13 +8,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxWrapping is how many bytes an API envelope may have around its receipt, and a
+// MaxWrapping is how many bytes an API envelope may have around its receipt, and a
 // page around its entries. Receipts have limits of their own, [receipt.MaxBytes] and
 // [receipt.MaxDepth], which are judged of what is inside.
-const maxWrapping = 1 << 20
+const MaxWrapping = 1 << 20
 
 // maxDocument bounds what is cut out of an input: a receipt in its envelope.
-const maxDocument = receipt.MaxBytes + maxWrapping
+const maxDocument = receipt.MaxBytes + MaxWrapping
 
 func receiptLimits() canon.Limits {
 	return canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}

@@ -1,4 +1,4 @@
-package stream
+package input
 
 import (
 	"bufio"
@@ -36,9 +36,9 @@ func beginsPage(text []byte) bool {
 	return err == nil && p.entries != nil
 }
 
-func (p *pageCutter) ready() bool { return p.r.Buffered() > readBytes/2 }
+func (p *pageCutter) Ready() bool { return p.r.Buffered() > readBytes/2 }
 
-func (p *pageCutter) next() (piece, error) {
+func (p *pageCutter) Next() (Piece, error) {
 	for !p.ended {
 		if p.entries == nil {
 			if d, err := p.seek(); err != nil || d.fault != nil {
@@ -48,7 +48,7 @@ func (p *pageCutter) next() (piece, error) {
 			continue
 		}
 
-		d, err := p.entries.next()
+		d, err := p.entries.Next()
 		if err != io.EOF {
 			p.count++
 			p.ended = err != nil || d.fault != nil
@@ -56,29 +56,29 @@ func (p *pageCutter) next() (piece, error) {
 		}
 		p.entries = nil
 	}
-	return piece{}, io.EOF
+	return Piece{}, io.EOF
 }
 
 // seek reads on to the entries, or to the end of the page, which is judged then.
-func (p *pageCutter) seek() (piece, error) {
+func (p *pageCutter) seek() (Piece, error) {
 	for {
 		c, err := p.r.ReadByte()
 		switch {
 		case err == io.EOF:
 			return p.end()
 		case err != nil:
-			return piece{}, err
+			return Piece{}, err
 		case c == '[' && p.at.depth == 1 && p.named && string(p.name) == `"data"` && !p.found:
 			p.found = true
 			p.frame = append(p.frame, "[]"...)
 			p.entries = &arrayCutter{r: p.r, inside: true}
-			return piece{}, p.r.UnreadByte()
+			return Piece{}, p.r.UnreadByte()
 		}
 
 		// The frame alone is kept, so it is bounded.
 		p.read(c)
-		if len(p.frame) > maxWrapping {
-			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes beside the entries of a list, found more; what follows was not read", maxWrapping)), nil
+		if len(p.frame) > MaxWrapping {
+			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes beside the entries of a list, found more; what follows was not read", MaxWrapping)), nil
 		}
 	}
 }
@@ -107,23 +107,23 @@ func (p *pageCutter) read(c byte) {
 }
 
 // end judges the frame.
-func (p *pageCutter) end() (piece, error) {
+func (p *pageCutter) end() (Piece, error) {
 	doc := new(canon.Document)
-	err := doc.Parse(p.frame, canon.Limits{Bytes: 2 * maxWrapping})
+	err := doc.Parse(p.frame, canon.Limits{Bytes: 2 * MaxWrapping})
 	var syntax *canon.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && p.at.depth > 0:
 		d := p.fault(vocab.CodeTornTail, "the list ends in its middle")
-		d.fault.torn = true
+		d.fault.Torn = true
 		return d, nil
 	case errors.As(err, &syntax):
 		return p.fault(receipt.Code(syntax.Code), "beside the entries of the list: "+syntax.Detail), nil
 	case doc.Root().Member("object").String() != "list" || !p.found:
 		return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, or a page of a list, found neither", receipt.MaxBytes)), nil
 	}
-	return piece{}, io.EOF
+	return Piece{}, io.EOF
 }
 
-func (p *pageCutter) fault(code receipt.Code, detail string) piece {
-	return piece{index: p.count + 1, fault: &fault{code: code, detail: detail}}
+func (p *pageCutter) fault(code receipt.Code, detail string) Piece {
+	return Piece{Index: p.count + 1, fault: &Fault{Code: code, Detail: detail}}
 }

@@ -1,4 +1,4 @@
-package stream
+package input
 
 import (
 	"bufio"
@@ -25,23 +25,23 @@ type arrayCutter struct {
 	offset  int64
 }
 
-func (a *arrayCutter) ready() bool { return a.r.Buffered() > readBytes/2 }
+func (a *arrayCutter) Ready() bool { return a.r.Buffered() > readBytes/2 }
 
-func (a *arrayCutter) next() (piece, error) {
+func (a *arrayCutter) Next() (Piece, error) {
 	if a.ended {
-		return piece{}, io.EOF
+		return Piece{}, io.EOF
 	}
 	d, err := a.read()
 	a.ended = a.ended || err != nil || d.fault != nil
 	return d, err
 }
 
-func (a *arrayCutter) read() (piece, error) {
+func (a *arrayCutter) read() (Piece, error) {
 	// RFC 8259 section 5: a bracket, then elements with commas between them.
 	if !a.begun {
 		a.begun = true
 		if _, err := a.symbol(); err != nil { // the bracket that was sniffed
-			return piece{}, err
+			return Piece{}, err
 		}
 	} else {
 		c, err := a.symbol()
@@ -49,7 +49,7 @@ func (a *arrayCutter) read() (piece, error) {
 		case err == io.EOF:
 			return a.cut(), nil
 		case err != nil:
-			return piece{}, err
+			return Piece{}, err
 		case c == ']':
 			return a.end()
 		case c != ',':
@@ -63,7 +63,7 @@ func (a *arrayCutter) read() (piece, error) {
 	case err == io.EOF:
 		return a.cut(), nil
 	case err != nil:
-		return piece{}, err
+		return Piece{}, err
 	case c == ']' && a.index == 0:
 		return a.end()
 	case c == ']' || c == ',':
@@ -76,7 +76,7 @@ func (a *arrayCutter) read() (piece, error) {
 }
 
 // readElement reads on to the end of the element that begins with c.
-func (a *arrayCutter) readElement(c byte) (piece, error) {
+func (a *arrayCutter) readElement(c byte) (Piece, error) {
 	var at nesting
 	at.read(c)
 	for {
@@ -87,8 +87,8 @@ func (a *arrayCutter) readElement(c byte) (piece, error) {
 			}
 		}
 		if len(a.element) > maxDocument {
-			return piece{index: a.index, fault: &fault{code: receipt.CodeSizeLimit,
-				detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", maxDocument)}}, nil
+			return Piece{Index: a.index, fault: &Fault{Code: receipt.CodeSizeLimit,
+				Detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", maxDocument)}}, nil
 		}
 
 		// What is in the buffer is taken at once, as far as it may belong to it.
@@ -96,7 +96,7 @@ func (a *arrayCutter) readElement(c byte) (piece, error) {
 		if err == io.EOF {
 			return a.cut(), nil
 		} else if err != nil {
-			return piece{}, err
+			return Piece{}, err
 		}
 		n := at.follow(buffered[:min(len(buffered), maxDocument+1-len(a.element))])
 		c = buffered[n-1]
@@ -105,9 +105,9 @@ func (a *arrayCutter) readElement(c byte) (piece, error) {
 }
 
 // handOut returns the element. A rare large one takes its memory along.
-func (a *arrayCutter) handOut() piece {
-	d := piece{data: a.element, index: a.index}
-	if d.kept = cap(a.element) > 4*readBytes; d.kept {
+func (a *arrayCutter) handOut() Piece {
+	d := Piece{Data: a.element, Index: a.index}
+	if d.Kept = cap(a.element) > 4*readBytes; d.Kept {
 		a.element = nil
 	}
 	return d
@@ -161,27 +161,27 @@ func (a *arrayCutter) elementEnds(c byte) (bool, error) {
 }
 
 // end checks that nothing follows the array.
-func (a *arrayCutter) end() (piece, error) {
+func (a *arrayCutter) end() (Piece, error) {
 	a.ended = true
 	if a.inside {
-		return piece{}, io.EOF
+		return Piece{}, io.EOF
 	}
 	c, err := a.symbol()
 	if err != nil {
-		return piece{}, err // io.EOF
+		return Piece{}, err // io.EOF
 	}
-	return piece{index: a.index + 1, fault: &fault{code: vocab.CodeTrailingData,
-		detail: fmt.Sprintf("expected nothing after the array, found %q at offset %d", c, a.offset-1)}}, nil
+	return Piece{Index: a.index + 1, fault: &Fault{Code: vocab.CodeTrailingData,
+		Detail: fmt.Sprintf("expected nothing after the array, found %q at offset %d", c, a.offset-1)}}, nil
 }
 
-func (a *arrayCutter) cut() piece {
-	return piece{index: max(a.index, 1), fault: &fault{code: vocab.CodeTornTail, torn: true,
-		detail: fmt.Sprintf("the array ends in its middle, at offset %d", a.offset)}}
+func (a *arrayCutter) cut() Piece {
+	return Piece{Index: max(a.index, 1), fault: &Fault{Code: vocab.CodeTornTail, Torn: true,
+		Detail: fmt.Sprintf("the array ends in its middle, at offset %d", a.offset)}}
 }
 
-func (a *arrayCutter) malformed(expected string, found byte) piece {
-	return piece{index: a.index + 1, fault: &fault{code: receipt.CodeSyntax,
-		detail: fmt.Sprintf("expected %s, found %q at offset %d; what follows was not read", expected, found, a.offset-1)}}
+func (a *arrayCutter) malformed(expected string, found byte) Piece {
+	return Piece{Index: a.index + 1, fault: &Fault{Code: receipt.CodeSyntax,
+		Detail: fmt.Sprintf("expected %s, found %q at offset %d; what follows was not read", expected, found, a.offset-1)}}
 }
 
 // symbol returns the next byte that is not white space.

@@ -1,4 +1,4 @@
-package stream
+package input
 
 import (
 	"bufio"
@@ -23,14 +23,14 @@ type lineCutter struct {
 	long   []byte // a line longer than the reader's buffer
 	kept   bool   // the last line is in memory of its own
 	count  int    // documents so far
-	ahead  []piece
+	ahead  []Piece
 	err    error       // after ahead
 	page   *pageCutter // instead of lines: the first is a page of a list
 }
 
-func (l *lineCutter) ready() bool {
+func (l *lineCutter) Ready() bool {
 	if l.page != nil {
-		return l.page.ready()
+		return l.page.Ready()
 	}
 	if len(l.ahead) > 0 {
 		return true
@@ -39,9 +39,9 @@ func (l *lineCutter) ready() bool {
 	return bytes.IndexByte(buffered, '\n') >= 0
 }
 
-func (l *lineCutter) next() (piece, error) {
+func (l *lineCutter) Next() (Piece, error) {
 	if l.page != nil {
-		return l.page.next()
+		return l.page.Next()
 	}
 	if len(l.ahead) > 0 {
 		d := l.ahead[0]
@@ -50,13 +50,13 @@ func (l *lineCutter) next() (piece, error) {
 	}
 
 	if l.err != nil {
-		return piece{}, l.err
+		return Piece{}, l.err
 	}
 	d, err := l.read()
 	if err != nil || l.page != nil {
 		return d, err
 	}
-	if l.count++; l.count > 1 || l.eager && pageOf(d.data) == nil {
+	if l.count++; l.count > 1 || l.eager && pageOf(d.Data) == nil {
 		return d, nil
 	}
 	return l.alone(d)
@@ -65,43 +65,43 @@ func (l *lineCutter) next() (piece, error) {
 // alone finds out whether the first document is the only one, which takes
 // reading to the next: an only one is addressed by its file alone, and may be a
 // page of a list.
-func (l *lineCutter) alone(d piece) (piece, error) {
+func (l *lineCutter) alone(d Piece) (Piece, error) {
 	if l.err != nil { // nothing after it can be read
-		d.single, d.last = true, d.last && l.lines
+		d.Single, d.last = true, d.last && l.lines
 		return d, nil
 	}
-	if d.fault == nil && !d.kept {
-		d.data, d.kept = bytes.Clone(d.data), true
+	if d.fault == nil && !d.Kept {
+		d.Data, d.Kept = bytes.Clone(d.Data), true
 	}
 
 	// What follows is kept: it is the next piece.
 	following, err := l.read()
 	switch {
 	case err == io.EOF:
-		d.single, d.last, l.err = true, d.last && l.lines, err
-		if page := pageOf(d.data); page != nil {
+		d.Single, d.last, l.err = true, d.last && l.lines, err
+		if page := pageOf(d.Data); page != nil {
 			l.ahead = page
-			return l.next()
+			return l.Next()
 		}
 	case err != nil:
 		l.err = err
 	default:
 		l.count++
-		l.ahead = []piece{following}
+		l.ahead = []Piece{following}
 	}
 
 	return d, nil
 }
 
 // read returns the next line that is not blank.
-func (l *lineCutter) read() (piece, error) {
+func (l *lineCutter) read() (Piece, error) {
 	for skipped := 0; ; {
 		if skipped += l.skipBlank(); skipped > l.mostGap() {
-			return piece{}, fmt.Errorf("line %d: %d bytes of blank lines", l.line, skipped)
+			return Piece{}, fmt.Errorf("line %d: %d bytes of blank lines", l.line, skipped)
 		}
 		text, ended, err := l.readLine()
 		if err != nil {
-			return piece{}, err
+			return Piece{}, err
 		}
 
 		// RFC 8259 section 2: a line of nothing but white space holds no value.
@@ -109,15 +109,15 @@ func (l *lineCutter) read() (piece, error) {
 		switch blank := len(bytes.TrimLeft(text, " \t\r")) == 0; {
 		case len(text) > maxDocument && l.count == 0 && beginsPage(text):
 			l.page = l.turn(text, ended)
-			return l.page.next()
+			return l.page.Next()
 		case len(text) > maxDocument:
 			return l.oversize(ended)
 		case blank && !ended:
-			return piece{}, io.EOF
+			return Piece{}, io.EOF
 		case blank:
 			skipped += len(text) + 1
 		default:
-			return piece{data: text, kept: l.kept, index: l.line, last: !ended}, nil
+			return Piece{Data: text, Kept: l.kept, Index: l.line, last: !ended}, nil
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (l *lineCutter) mostGap() int {
 	if l.packed {
 		return maxPackedGap
 	}
-	return maxGap
+	return MaxGap
 }
 
 // readLine returns a line without its LF, or more than maxDocument+1 bytes
@@ -215,9 +215,9 @@ func (l *lineRest) Read(p []byte) (int, error) {
 
 // oversize reports a line that no receipt can be. Its rest is skipped, unless
 // the input is compressed: there it may be endless, and the input ends with it.
-func (l *lineCutter) oversize(ended bool) (piece, error) {
-	d := piece{index: l.line, fault: &fault{code: receipt.CodeSizeLimit,
-		detail: fmt.Sprintf("expected a line of at most %d bytes, found more", maxDocument)}}
+func (l *lineCutter) oversize(ended bool) (Piece, error) {
+	d := Piece{Index: l.line, fault: &Fault{Code: receipt.CodeSizeLimit,
+		Detail: fmt.Sprintf("expected a line of at most %d bytes, found more", maxDocument)}}
 	if ended {
 		return d, nil
 	}
@@ -238,8 +238,8 @@ func (l *lineCutter) skipLine() error {
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return err // io.EOF too: nothing follows
-		case skipped > maxGap:
-			return fmt.Errorf("line %d does not end within %d bytes", l.line, maxGap)
+		case skipped > MaxGap:
+			return fmt.Errorf("line %d does not end within %d bytes", l.line, MaxGap)
 		}
 	}
 }
