@@ -22,6 +22,14 @@ func TestUnreadClaude(t *testing.T) {
 		"a provider's without a call": {answered, message("assistant", transcript, ran)},
 		"a result without a message":  {answered, `{"type":"user"` + transcript + `,"toolUseResult":{"type":"create","filePath":"/w/a"}}`},
 		"a result without its block":  {answered, `{"type":"user"` + transcript + `,"toolUseResult":{"type":"create","filePath":"/w/a"},"message":{"role":"user","content":"on"}}`},
+		"a line of a person alone":    {answered, `{"type":"user"` + transcript + `}`},
+
+		"a command that runs":       {answered, `{"type":"progress"` + transcript + `,"toolUseID":"bash-progress-0","parentToolUseID":"t9","data":{"type":"bash_progress"}}`},
+		"a command of no call":      {answered, `{"type":"progress"` + transcript + `,"data":{"type":"bash_progress"}}`},
+		"an MCP tool that runs":     {answered, `{"type":"progress"` + transcript + `,"toolUseID":"t9","data":{"type":"mcp_progress","status":"started"}}`},
+		"an agent that works":       {answered, `{"type":"progress"` + transcript + `,"parentToolUseID":"t9","data":{"type":"agent_progress","message":{"type":"user","message":{"role":"user","content":"x"}}}}`},
+		"a hook of a call":          {answered, `{"type":"progress"` + transcript + `,"parentToolUseID":"t9","data":{"type":"hook_progress","hookEvent":"PostToolUse"}}`},
+		"a hook that ran of a call": {answered, `{"type":"attachment"` + transcript + `,"attachment":{"type":"hook_success","toolUseID":"t9","hookEvent":"PostToolUse"}}`},
 
 		"a stream's call by the user":          {begun, message("user", stream, call)},
 		"a stream's result from the model":     {begun, message("assistant", stream, result)},
@@ -57,6 +65,10 @@ func TestMentions(t *testing.T) {
 		"a call at the start":          {part(`{"type":"message_start","message":{"content":[{"type":"tool_use","id":"t9"}]}}`)},
 		"a part of an unknown type":    {part(`{"type":"teleport"}`)},
 		"a part without a type":        {part(`{}`)},
+		"a part without its call":      {part(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{"}}`), call},
+		"a part of another block":      {block(`{"type":"tool_use","id":"t9"}`), part(`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta"}}`), call},
+		"a part of a message before":   {block(`{"type":"tool_use","id":"t9"}`), part(`{"type":"message_start"}`), part(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta"}}`), call},
+		"a part of an unknown delta":   {part(`{"type":"content_block_delta","index":0,"delta":{"type":"teleport_delta"}}`)},
 		"a block of an unknown type":   {block(`{"type":"teleport"}`)},
 		"progress of an unknown call":  {progress},
 		"progress without an ID":       {call, `{"type":"tool_progress","session_id":"s"}`},
@@ -76,12 +88,28 @@ func TestMentions(t *testing.T) {
 	r := toldOf(t, []string{
 		begun, part(`{"type":"message_start","message":{"content":[]}}`), part(`{"type":"ping"}`), block(`{"type":"text","text":""}`),
 		block(`{"type":"tool_use","id":"t9","name":"Bash","input":{}}`), part(`{"type":"content_block_delta","delta":{}}`), call, progress,
+		part(`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{"}}`), part(`{"type":"content_block_delta","index":7,"delta":{"type":"text_delta"}}`),
 		block(`{"type":"server_tool_use","id":"t8"}`), block(`{"type":"web_search_tool_result","tool_use_id":"t8"}`), search,
 		system("task_started", `,"task_id":"b1","task_type":"local_bash","tool_use_id":"t9"`), system("task_updated", `,"task_id":"b1"`),
 		system("task_progress", `,"task_id":"b1"`), system("task_notification", `,"task_id":"b1"`),
 	})
 	if r.untold["/side_effects/tool_calls"] || r.meta["ignored_records"] != nil || len(r.SideEffects.ToolCalls) != 2 {
 		t.Errorf("lines that repeat two calls leave the list open: %s", asText(t, r.Draft))
+	}
+}
+
+// TestProgressOfCalls verifies that lines which state that a known call runs, or that a hook runs for
+// no call, leave no list open.
+func TestProgressOfCalls(t *testing.T) {
+	const line = `,"sessionId":"s","timestamp":"2026-04-25T10:00:04Z"`
+	r := toldOf(t, []string{
+		`{"type":"progress"` + line + `,"toolUseID":"bash-progress-0","parentToolUseID":"t9","data":{"type":"bash_progress"}}`,
+		`{"type":"progress"` + line + `,"toolUseID":"x","parentToolUseID":"x","data":{"type":"hook_progress","hookEvent":"SessionStart"}}`,
+		`{"type":"assistant"` + line + `,"message":{"id":"m9","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t9","name":"Read","input":{}}]}}`,
+		`{"type":"attachment"` + line + `,"attachment":{"type":"hook_success","toolUseID":"x","hookEvent":"Stop"}}`,
+	})
+	if r.untold[callsList] || r.meta["ignored_records"] != nil || len(r.SideEffects.ToolCalls) != 1 {
+		t.Errorf("the list of calls is open: %s", asText(t, r.Draft))
 	}
 }
 

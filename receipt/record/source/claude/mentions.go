@@ -2,43 +2,18 @@ package claude
 
 import (
 	"cmp"
+	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 )
 
-// Mentions are the calls and tasks that lines of a stream name besides the lines that state them.
-// A call that no other line states was made all the same.
+// Mentions are the tasks and the blocks that lines of a stream name besides the lines that state
+// what was done in them.
 type mentions struct {
-	calls []mention
-	known map[mention]bool // of calls
-	tasks map[string]bool  // IDs of tasks of which a line states the beginning
-}
-
-// A mention is the ID of a call, and what names it: the type of the line, and of the block in it.
-type mention struct{ id, line, block string }
-
-// called notes that a line names a call. One without an ID is counted as unread.
-func (m *mentions) called(s *story.Story, id canon.Node, line, block string) {
-	x := mention{s.Name(id), line, block}
-	switch {
-	case x.id == "":
-		s.Ignored(x.kind())
-	case !m.known[x]:
-		if m.known == nil {
-			m.known = map[mention]bool{}
-		}
-		m.known[x], m.calls = true, append(m.calls, x)
-		s.Keep(2 * len(x.id))
-	}
-}
-
-func (x mention) kind() string {
-	if x.block == "" {
-		return x.line
-	}
-	return x.line + "/" + x.block
+	tasks map[string]bool            // IDs of tasks of which a line states the beginning
+	parts map[string]map[string]bool // indexes of the calls in the message that each agent writes
 }
 
 // begun notes that a task of this ID began.
@@ -52,40 +27,56 @@ func (m *mentions) begun(s *story.Story, task string) {
 	}
 }
 
-// settle counts the mentions of calls that no line states.
-func (m *mentions) settle(s *story.Story) {
-	for _, x := range m.calls {
-		c := s.Known(x.id)
-		if c == nil || isProviderResult(x.block) && c.Ended() == story.Open {
-			s.Ignored(x.kind())
-		}
-	}
-}
-
 // partial is the type of the lines that have a part of a message.
 const partial = "stream_event"
 
-// part reads a part of a message. An assistant line repeats each block of it, with its ID.
-func (m *mentions) part(s *story.Story, e canon.Node) {
+// part reads a part of a message. An assistant line repeats each block of it, with its ID. What
+// is neither text nor a part of a call that began may be a part of any call.
+func (m *mentions) part(s *story.Story, n canon.Node) {
+	e, agent := n.Member("event"), n.Member("parent_tool_use_id").String()
+	index := string(e.Member("index").Raw())
 	switch kind := e.Member("type"); kind.String() {
 	case "message_start":
-		for _, b := range contents(e.Member("message")) {
-			m.block(s, b)
+		delete(m.parts, agent)
+		for i, b := range contents(e.Member("message")) {
+			m.block(s, b, agent, strconv.Itoa(i))
 		}
 	case "content_block_start":
-		m.block(s, e.Member("content_block"))
-	case "content_block_delta", "content_block_stop", "message_delta", "message_stop", "ping", "error":
+		m.block(s, e.Member("content_block"), agent, index)
+	case "content_block_delta":
+		delta := e.Member("delta").Member("type")
+		if began := m.parts[agent]; !isText(delta.String()) && !began[index] && (index != "" || len(began) == 0) {
+			s.Ignored(partial + "/" + cmp.Or(s.Name(delta), "None"))
+		}
+	case "content_block_stop", "message_delta", "message_stop", "ping", "error":
 	default:
 		s.Ignored(partial + "/" + cmp.Or(s.Name(kind), "None"))
 	}
 }
 
-func (m *mentions) block(s *story.Story, b canon.Node) {
+// isText reports a type of a part of a text.
+func isText(kind string) bool {
+	switch kind {
+	case "text_delta", "thinking_delta", "signature_delta", "citations_delta":
+		return true
+	}
+	return false
+}
+
+func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
 	switch kind := b.Member("type").String(); {
 	case isCall(kind):
-		m.called(s, b.Member("id"), partial, kind)
+		s.Mention(s.Name(b.Member("id")), partial+"/"+kind)
+		if m.parts == nil {
+			m.parts = map[string]map[string]bool{}
+		}
+		if m.parts[agent] == nil {
+			m.parts[agent] = map[string]bool{}
+			s.Keep(len(agent))
+		}
+		m.parts[agent][index] = true
 	case isProviderResult(kind):
-		m.called(s, b.Member("tool_use_id"), partial, kind)
+		s.MentionEnd(s.Name(b.Member("tool_use_id")), partial+"/"+kind)
 	case !isBlock("assistant", kind):
 		s.Ignored(partial + "/" + cmp.Or(s.Name(b.Member("type")), "None"))
 	}
@@ -111,10 +102,10 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 			c.HandedTo = task
 		}
 		if !event.Absent(call) {
-			m.called(s, call, line, "")
+			s.Mention(s.Name(call), line)
 		}
 	case kind.String() == "local_bash":
-		m.called(s, call, line, "")
+		s.Mention(s.Name(call), line)
 	default:
 		s.Ignored(line + "/" + cmp.Or(s.Name(kind), "None"))
 	}

@@ -140,9 +140,9 @@ func (t *Stream) Line(n canon.Node) {
 	case "result":
 		t.result(n, t.of(n))
 	case "stream_event":
-		t.part(s, n.Member("event"))
+		t.part(s, n)
 	case "tool_progress":
-		t.called(s, n.Member("tool_use_id"), kind.String(), "")
+		s.Mention(s.Name(n.Member("tool_use_id")), kind.String())
 	default:
 		if !harmlessStream(kind.String()) {
 			s.Ignored(s.Name(kind))
@@ -333,7 +333,6 @@ func (t *Stream) End() {
 	s := t.s
 	s.Estimated()
 	unanswered(s)
-	t.settle(s)
 	settle(s, nil)
 	priced := true
 	for _, x := range t.sessions {

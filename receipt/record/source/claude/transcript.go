@@ -216,6 +216,18 @@ func (t *Transcript) attached(n, line canon.Node) {
 	switch kind.String() {
 	case "hook_success", "hook_blocking_error", "hook_non_blocking_error", "hook_error_during_execution", "hook_cancelled":
 		t.s.Hooks("attachment", hookOf(t.s, n), 1, t.s.Name(line))
+		ofCall(t.s, n, n, "attachment/"+kind.String())
+	}
+}
+
+// ofCall notes of which call a line states that something runs. Hooks of other events run for no
+// call, and messages of an agent name the calls in them.
+func ofCall(s *story.Story, n, told canon.Node, kind string) {
+	call, hook := cmp.Or(s.Name(n.Member("parentToolUseID")), s.Name(n.Member("toolUseID"))), told.Member("hookEvent")
+	switch {
+	case call == "" && kind == "progress/agent_progress":
+	case event.Absent(hook), strings.HasSuffix(hook.String(), "ToolUse"):
+		s.Mention(call, kind)
 	}
 }
 
@@ -228,7 +240,9 @@ func hookOf(s *story.Story, n canon.Node) string {
 // file, too, with the same ids.
 func (t *Transcript) progress(n canon.Node, of *turns) {
 	s, data := t.s, n.Member("data")
-	switch kind := data.Member("type"); kind.String() {
+	kind := data.Member("type")
+	ofCall(s, n, data, "progress/"+cmp.Or(s.Name(kind), "None"))
+	switch kind.String() {
 	case "hook_progress":
 		s.Hooks("progress", hookOf(s, data), 1, s.Name(n.Member("uuid")))
 		if data.Member("hookEvent").String() == "Stop" { // hooks of this event run when a turn ends

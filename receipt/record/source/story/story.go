@@ -59,6 +59,7 @@ type Story struct {
 	hooks     map[string]map[string]int // by the way in which they are told
 	hookLines map[string]bool           // ids of the lines that told them
 	ignored   map[string]int
+	mentions  map[mention]bool
 	notes     map[string]int
 	untold    []string
 	atLeast   []string
@@ -578,7 +579,7 @@ func Unnamed(digests []byte) string {
 // the function returns: first what was read, then what happened, in the order of the
 // instants, then the end. The error is a limit that was met, or what the function returned.
 func (s *Story) Tell(task string, add func([]byte) error) error {
-	if s.err != nil {
+	if s.settle(); s.err != nil {
 		return s.err
 	}
 	t := &teller{Story: s, task: cmp.Or(task, s.TaskID()), add: add}
