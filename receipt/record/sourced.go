@@ -238,6 +238,13 @@ func (s *sourced) complete(d *receipt.Draft, o Options, w *event.Workspace, t *t
 		t.infer(at)
 	}
 
+	// Tokens that no line states are none that were used.
+	for at, n := range map[string]*int64{"input_tokens": d.AutonomyBudget.Consumed.InputTokens, "output_tokens": d.AutonomyBudget.Consumed.OutputTokens} {
+		if n == nil {
+			t.untold("/autonomy_budget/consumed/" + at)
+		}
+	}
+
 	// Between two lines of a log lies no time of the task that all lines tell.
 	if !s.timed {
 		d.AutonomyBudget.Consumed.WallTimeMS = nil

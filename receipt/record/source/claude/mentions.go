@@ -66,7 +66,7 @@ func isText(kind string) bool {
 func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
 	switch kind := b.Member("type").String(); {
 	case isCall(kind):
-		s.Mention(s.Name(b.Member("id")), partial+"/"+kind)
+		s.Mention(s.Name(b.Member("id")), partial+"/"+kind, false)
 		if m.parts == nil {
 			m.parts = map[string]map[string]bool{}
 		}
@@ -76,7 +76,7 @@ func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
 		}
 		m.parts[agent][index] = true
 	case isProviderResult(kind):
-		s.MentionEnd(s.Name(b.Member("tool_use_id")), partial+"/"+kind)
+		s.Mention(s.Name(b.Member("tool_use_id")), partial+"/"+kind, true)
 	case !isBlock("assistant", kind):
 		s.Ignored(partial + "/" + cmp.Or(s.Name(b.Member("type")), "None"))
 	}
@@ -102,10 +102,10 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 			c.HandedTo = task
 		}
 		if !event.Absent(call) {
-			s.Mention(s.Name(call), line)
+			s.Mention(s.Name(call), line, false)
 		}
 	case kind.String() == "local_bash":
-		s.Mention(s.Name(call), line)
+		s.Mention(s.Name(call), line, false)
 	default:
 		s.Ignored(line + "/" + cmp.Or(s.Name(kind), "None"))
 	}

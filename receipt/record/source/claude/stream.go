@@ -142,7 +142,7 @@ func (t *Stream) Line(n canon.Node) {
 	case "stream_event":
 		t.part(s, n)
 	case "tool_progress":
-		s.Mention(s.Name(n.Member("tool_use_id")), kind.String())
+		s.Mention(s.Name(n.Member("tool_use_id")), kind.String(), false)
 	default:
 		if !harmlessStream(kind.String()) {
 			s.Ignored(s.Name(kind))

@@ -227,7 +227,7 @@ func ofCall(s *story.Story, n, told canon.Node, kind string) {
 	switch {
 	case call == "" && kind == "progress/agent_progress":
 	case event.Absent(hook), strings.HasSuffix(hook.String(), "ToolUse"):
-		s.Mention(call, kind)
+		s.Mention(call, kind, false)
 	}
 }
 

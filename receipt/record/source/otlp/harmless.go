@@ -56,13 +56,11 @@ func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 	}
 
 	switch {
-	case is != other:
-		return ""
-	case kind != "":
+	case is == other && kind != "":
 		return story.Joined(s, "span/"+kind)
-	case !a.get("gen_ai.tool.name", "tool.name", "ai.toolCall.id", "ai.toolCall.name").IsZero():
-		return "span/None"
-	case follows:
+	case is != toolCall && !a.get("gen_ai.tool.name", "gen_ai.tool.call.id", "tool.name", "ai.toolCall.id", "ai.toolCall.name").IsZero():
+		return "span/None" // it is of a call, and says that it is not
+	case is != other, follows:
 		return ""
 	}
 	return unnamedSpan(s, a, name)
@@ -75,7 +73,7 @@ func unnamedSpan(s *story.Story, a attributes, name string) string {
 	case "claude_code.interaction", "claude_code.llm_request", "claude_code.hook":
 		return ""
 	}
-	for _, prefix := range []string{"claude_code.", "codex.", "ai.toolCall", "tools/call", "invoke_agent", "create_agent"} {
+	for _, prefix := range []string{"claude_code.", "codex.", "ai.toolCall", "tools/call", "invoke_agent", "create_agent", "chat ", "text_completion ", "generate_content ", "embeddings "} {
 		if strings.HasPrefix(name, prefix) {
 			return story.Joined(s, "span/"+prefix)
 		}
@@ -134,4 +132,24 @@ func harmlessEvent(name string) bool {
 // unreadEvent is the type of an event that is not read. The body of a record is no name of it.
 func unreadEvent(s *story.Story, a attributes, eventName string) string {
 	return story.Joined(s, "event/"+cmp.Or(strings.TrimSpace(cmp.Or(a.text(s, "event.name"), eventName)), "None"))
+}
+
+// metric reads the name of a metric: a metric states in sums what spans and events state of each
+// call. Those of programs around agents state nothing of them.
+func metric(s *story.Story, n canon.Node) {
+	name := n.Member("name").String()
+	switch name {
+	case "claude_code.session.count", "claude_code.active_time.total", "claude_code.lines_of_code.count", "claude_code.commit.count",
+		"gen_ai.server.request.duration", "gen_ai.server.time_per_output_token", "gen_ai.server.time_to_first_token":
+	case "claude_code.token.usage", "gen_ai.client.token.usage", "gen_ai.client.operation.duration":
+		s.Lacks(story.UsageUnread)
+	case "claude_code.cost.usage":
+		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
+	case "claude_code.code_edit_tool.decision":
+		s.Lacks(story.EventWithoutCall)
+	default:
+		if agent, _, _ := strings.Cut(name, "."); agent == "claude_code" || agent == "codex" || conventionOf(n.Member("name")) != "" || name == "" {
+			s.Ignored("metric/" + cmp.Or(s.Name(n.Member("name")), "None"))
+		}
+	}
 }

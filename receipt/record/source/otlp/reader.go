@@ -17,13 +17,15 @@ type Reader struct {
 	spans     spans
 	requests  []*call // that events tell
 	seen      map[string]bool
+	asked     asked
+	nameless  int  // calls of tools that have no id of their own
 	decisions bool // events tell what was decided
 	unpriced  bool // an event tells what a call took, and not what that cost
 }
 
 // New returns a reader.
 func New(s *story.Story) *Reader {
-	return &Reader{s: s, spans: spans{}, seen: map[string]bool{}}
+	return &Reader{s: s, spans: spans{}, seen: map[string]bool{}, asked: asked{s: s}}
 }
 
 // Is reports a value of an export: ExportTraceServiceRequest and the like, or what Tempo
@@ -44,13 +46,14 @@ func (r *Reader) Line(n canon.Node) {
 		switch name.String() {
 		case "resourceSpans", "batches":
 			known = true
-			r.each(list, []string{"scopeSpans", "instrumentationLibrarySpans"}, "spans", r.span)
+			r.each(list, []string{"scopeSpans", "instrumentationLibrarySpans"}, "spans", r.span, "attributes", "events", "links", "status")
 		case "resourceLogs":
 			known = true
-			r.each(list, []string{"scopeLogs", "instrumentationLibraryLogs"}, "logRecords", r.event)
+			r.each(list, []string{"scopeLogs", "instrumentationLibraryLogs"}, "logRecords", r.event, "attributes", "body")
 		case "resourceMetrics":
 			known = true
 			r.s.Note("metrics")
+			r.each(list, []string{"scopeMetrics", "instrumentationLibraryMetrics"}, "metrics", func(n canon.Node) { metric(r.s, n) }, "sum", "gauge", "histogram", "exponentialHistogram", "summary", "metadata")
 		default:
 			known = r.strange(name, list) || known
 		}
@@ -60,11 +63,12 @@ func (r *Reader) Line(n canon.Node) {
 	}
 }
 
-// each gives what resources tell, scope by scope, to a function.
+// each gives what resources tell, scope by scope, to a function. Parts are the members of what it
+// gets that are lists or objects.
 //
 // A resource has a list of scopes, and a scope has a list. One that has none was written in
 // another form.
-func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node)) {
+func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node), parts ...string) {
 	r.among(resources.Kind() == canon.KindArray)
 	for _, x := range r.objects(resources) {
 		r.others(x, append(scopes, "resource")...)
@@ -79,7 +83,7 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 				r.among(y.Member(name).Kind() == canon.KindArray)
 				for _, n := range r.objects(y.Member(name)) {
 					r.sound(n.Member("attributes"))
-					r.others(n, "attributes", "body", "events", "links", "status")
+					r.others(n, parts...)
 					take(n)
 				}
 			}
@@ -323,6 +327,7 @@ func (r *Reader) End() {
 		s.AtLeast("/side_effects/a2a_handoffs")
 	}
 	calls := r.spans.counted()
+	r.settle(calls)
 	if len(calls) == 0 { // an agent that tells both tells the same calls
 		calls = r.requests
 	}
@@ -384,8 +389,15 @@ func (r *Reader) span(n canon.Node) {
 	if kind := unreadSpan(s, a, x.class, name); kind != "" {
 		s.Ignored(kind)
 	}
+	for _, e := range r.objects(n.Member("events")) {
+		r.spanEvent(e)
+	}
+	if x.class != modelCall && !embeds(a) {
+		x.sum = usageOf(a)
+	}
 	switch x.class {
 	case modelCall:
+		r.asked.read(a, isOutput)
 		x.call = r.model(a)
 		x.call.start, x.call.end, x.call.nameless = start, end, key.span == "" || !isText(n.Member("parentSpanId"))
 	case toolCall:
@@ -394,9 +406,52 @@ func (r *Reader) span(n canon.Node) {
 			s.Lacks(story.CallWithoutID)
 			return
 		}
+		if strings.HasPrefix(id, spanCall) {
+			r.nameless++
+		}
 		r.tool(a, id, name)
 		s.At(end)
 		r.toolEnded(a, x, id)
+	}
+}
+
+// spanEvent reads an event of a span.
+func (r *Reader) spanEvent(n canon.Node) {
+	s, a := r.s, attributes{n.Member("attributes")}
+	r.sound(a.list)
+	r.others(n, "attributes")
+	switch name := n.Member("name"); name.String() {
+	case "gen_ai.choice", "gen_ai.assistant.message", "gen_ai.tool.message", "gen_ai.content.completion", "gen_ai.client.inference.operation.details":
+		r.asked.read(a, func(string) bool { return true })
+	case "exception", "gen_ai.system.message", "gen_ai.user.message", "gen_ai.content.prompt", "gen_ai.evaluation.result":
+	default:
+		follows := conventionOf(name) != ""
+		for _, x := range a.list.Elements() {
+			follows = follows || conventionOf(x.Member("key")) != ""
+		}
+		if follows {
+			s.Ignored("span_event/" + cmp.Or(s.Name(name), "None"))
+		}
+	}
+}
+
+// settle notes what the calls leave open: calls for which a model asked, beyond those that a span
+// or an event states, and tokens of an agent beyond those of its calls of models.
+func (r *Reader) settle(calls []*call) {
+	s := r.s
+	if r.asked.unstated(r.nameless) {
+		s.Lacks(story.CallUnstated)
+	}
+
+	var input, output int64
+	for _, x := range calls {
+		input, output = input+value(x.usage.Input), output+value(x.usage.Output)
+	}
+	for _, x := range r.spans {
+		if value(x.sum.Input) > input || value(x.sum.Output) > output {
+			s.Lacks(story.UsageUnread)
+			return
+		}
 	}
 }
 

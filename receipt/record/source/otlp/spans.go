@@ -40,6 +40,7 @@ type span struct {
 	status int
 	http   bool
 	call   *call        // of a model
+	sum    story.Usage  // that it repeats of the calls in it
 	words  canon.Digest // all that was told of it
 }
 
@@ -117,11 +118,14 @@ func usageOf(a attributes) story.Usage {
 	}
 }
 
+// spanCall begins the id of a call that has only that of its span.
+const spanCall = "span:"
+
 // callID is the id of a call; without one that of its span; "" where that has none.
 func callID(a attributes, s *story.Story, key spanKey) string {
 	id := a.text(s, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
 	if id == "" && key.span != "" {
-		id = "span:" + string(key.span)
+		id = spanCall + string(key.span)
 	}
 	return id
 }

@@ -15,6 +15,7 @@ const (
 	SearchWithoutID      Gap = "web_searches_without_id"
 	EventWithoutCall     Gap = "events_without_a_call"
 	DenialWithoutCall    Gap = "denials_without_call"
+	CallUnstated         Gap = "calls_asked_for_only"
 	MessageWithoutID     Gap = "messages_without_an_id"
 	UsageUnread          Gap = "usages_not_read"
 	Embedding            Gap = "embeddings"
@@ -31,7 +32,7 @@ func (g Gap) leaves() []string {
 	)
 	call := []string{calls, "/side_effects/fs_writes", egress, "/side_effects/a2a_handoffs", approvals, consumed}
 	switch g {
-	case CallWithoutID, EventWithoutCall, DenialWithoutCall: // no list can name it, and its result could be any
+	case CallWithoutID, EventWithoutCall, DenialWithoutCall, CallUnstated: // no list can name it, and its result could be any
 		return call
 	case ResultWithoutCall, CallsOfOneID: // a message is missing, and what else stood there
 		return append(call, "/final_artifacts", models, input, output)

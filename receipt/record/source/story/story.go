@@ -423,6 +423,21 @@ func (s *Story) Known(id string) *Call {
 	return nil
 }
 
+// Mention notes that a record of a type names a call, and that it states that the call returned. If
+// no line states that, or the ID of the call is "", the record is counted as unread.
+func (s *Story) Mention(call, kind string, ended bool) {
+	switch x := (mention{call, kind, ended}); {
+	case call == "":
+		s.Ignored(kind)
+	case !s.mentions[x]:
+		if s.mentions == nil {
+			s.mentions = map[mention]bool{}
+		}
+		s.mentions[x] = true
+		s.charge(0, partCost+len(call))
+	}
+}
+
 // Calls yields the calls that were asked for, in the order of their lines.
 func (s *Story) Calls() iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
@@ -579,7 +594,12 @@ func Unnamed(digests []byte) string {
 // the function returns: first what was read, then what happened, in the order of the
 // instants, then the end. The error is a limit that was met, or what the function returned.
 func (s *Story) Tell(task string, add func([]byte) error) error {
-	if s.settle(); s.err != nil {
+	for x := range s.mentions {
+		if !x.stated(s) {
+			s.Ignored(x.kind)
+		}
+	}
+	if s.mentions = nil; s.err != nil {
 		return s.err
 	}
 	t := &teller{Story: s, task: cmp.Or(task, s.TaskID()), add: add}
