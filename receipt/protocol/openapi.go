@@ -56,7 +56,7 @@ func operation(route *Route, path string) object {
 	for _, name := range route.Params {
 		parameters = append(parameters, object{"name": name, "in": "query", "schema": text})
 	}
-	if !route.Open {
+	if !route.Open && !route.AnyVersion {
 		parameters = append(parameters, object{"$ref": "#/components/parameters/Version"})
 	}
 

@@ -37,7 +37,7 @@ type Options struct {
 	Tools    []Tool                 // beside those of every harness here
 	Card     protocol.Dialect       // "": DialectRunner
 	Page     http.Handler           // of package page, at /; nil: none
-	Hosts    []string               // serve.Options has it
+	Hosts    []string               // protocol.Options has it
 	Now      func() time.Time       // nil: time.Now
 	Random   io.Reader              // nil: crypto/rand
 	Log      *slog.Logger           // nil: nothing is logged
@@ -79,7 +79,6 @@ type Harness struct {
 	issuer  *ledger.Issuer
 	sealer  *receipt.Sealer
 	secrets *redact.Policy
-	handler http.Handler
 	mux     *protocol.Mux
 
 	writing sync.Mutex // what is decided by the state is written before another decides
@@ -166,7 +165,7 @@ func (h *Harness) resume() error {
 }
 
 // Handler serves the protocol.
-func (h *Harness) Handler() http.Handler { return h.handler }
+func (h *Harness) Handler() http.Handler { return h.mux }
 
 // Drain ends the streams, so that http.Server.Shutdown does not wait for them; requests are still
 // answered.

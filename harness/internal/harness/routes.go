@@ -15,7 +15,11 @@ import (
 // Scopes are those that a key of a harness can have: the protocol's, and that of verifying.
 func Scopes() []protocol.Scope { return append(protocol.Scopes(), serve.ScopeVerify) }
 
-// serve makes the handler: the routes of the protocol, and those of receipts beside them.
+// mostHeld is how many bytes of bodies and answers are held at the same time: one body of the longest
+// receipt in CBOR fits into the half that a client gets.
+const mostHeld = 128 << 20
+
+// serve makes the handler: the routes of the protocol, and those of receipts.
 func (h *Harness) serve() error {
 	verifier, err := serve.NewVerifier(h.options.Trust, receipt.Policy{}, nil)
 	if err != nil {
@@ -23,7 +27,7 @@ func (h *Harness) serve() error {
 	}
 	receipts, err := serve.New(serve.Options{
 		Verifier: func() *serve.Verifier { return verifier }, Source: served.New(h.ledger), Auth: h.options.Auth, Public: h.options.Public, Page: h.options.Page,
-		Ready: h.journal.Ready, Hosts: h.options.Hosts, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
+		Ready: h.journal.Ready, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
 	})
 	if err != nil {
 		return err
@@ -38,22 +42,10 @@ func (h *Harness) serve() error {
 	}})
 	h.mux, err = protocol.NewMux(protocol.Options{
 		Routes: routes, Auth: h.options.Auth, Public: h.options.Public, Now: h.options.Now, Random: h.options.Random, Log: h.options.Log,
-		Memory: h.memory, Limits: protocol.Limits{Body: replay.MaxRequest},
+		Observe: receipts.Observe, Hosts: h.options.Hosts, Guarded: "/v1/", Memory: h.memory,
+		Limits: protocol.Limits{Body: replay.MaxRequest, Memory: mostHeld},
 	})
-	if err != nil {
-		return err
-	}
-
-	// What the protocol has no route for, verification and the page, is served as receipts are.
-	h.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path := r.URL.EscapedPath()
-		if path == "/v1" || path == "/openapi.json" || strings.HasPrefix(path, "/v1/") && path != "/v1/verify" {
-			h.mux.ServeHTTP(w, r)
-			return
-		}
-		receipts.ServeHTTP(w, r)
-	})
-	return nil
+	return err
 }
 
 // routes are what the protocol has, but for receipts.
@@ -120,19 +112,25 @@ func absent() (routes []protocol.Route) {
 	return routes
 }
 
-// receiptRoutes are those of receipts. Of a task that has just ended they wait for its receipt.
-func (h *Harness) receiptRoutes(receipts http.Handler) []protocol.Route {
-	ofTask := func(w http.ResponseWriter, r *protocol.Request) error {
-		if t, err := h.task(r, r.PathValue("task_id")); err == nil {
-			h.settled(r.Context(), t.ID)
+// receiptRoutes are those of receipts that the harness does not have itself. Of a task that has just
+// ended they wait for its receipt.
+func (h *Harness) receiptRoutes(receipts *serve.Server) (routes []protocol.Route) {
+	for _, route := range receipts.Routes() {
+		switch route.Pattern {
+		case "GET /v1", "GET /v1/agent-card", "GET /openapi.json", "POST /v1/tasks/{id}/replay":
+			continue
+		case "GET /v1/tasks/{id}/receipts":
+			list := route.Serve
+			route.Serve = func(w http.ResponseWriter, r *protocol.Request) error {
+				if t, err := h.task(r, r.PathValue("id")); err == nil {
+					h.settled(r.Context(), t.ID)
+				}
+				return list(w, r)
+			}
 		}
-		receipts.ServeHTTP(w, r.Request)
-		return nil
+		routes = append(routes, route)
 	}
-	return []protocol.Route{
-		{Pattern: "GET /v1/tasks/{task_id}/receipts", Scope: protocol.ReceiptsRead, Params: protocol.ListParams(), Serve: ofTask},
-		{Pattern: "/v1/receipts/", Body: protocol.BodyStream, Serve: protocol.Plain(receipts)},
-	}
+	return routes
 }
 
 func (h *Harness) discovery(w http.ResponseWriter, _ *protocol.Request) error {
