@@ -119,20 +119,3 @@ func (c *Client) Share(r *http.Request) string {
 	}
 	return "address " + host
 }
-
-// Identify returns the client that sent a request: what auth finds, or, if everybody is let
-// in, [Anyone].
-func Identify(auth Authenticator, public bool, r *http.Request) (*Client, error) {
-	if public {
-		return Anyone(), nil
-	}
-
-	client, err := auth.Authenticate(r)
-	if err == nil && client == nil {
-		err = unauthorized()
-	}
-	if err != nil {
-		return nil, err
-	}
-	return client, nil
-}

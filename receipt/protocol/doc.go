@@ -27,8 +27,8 @@
 //		return protocol.WriteStream(w, r, h.log(r.PathValue("task_id")))
 //	}
 //
-// A [Mux] does the rest, in the order that its documentation gives. Each part can be used
-// without it, as package serve does:
+// A [Mux] does the rest, in the order that its documentation gives, also for the routes of package
+// serve. Most parts can be used without it:
 //
 //   - [CheckVersion], [NewDiscovery]: which version is spoken.
 //   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: who may do what, with which work.
@@ -36,7 +36,7 @@
 //   - [Query], [FormatCursor], [ParseCursor]: lists, page by page.
 //   - [Memory], [OnceOf]: what was answered to an Idempotency-Key.
 //   - [AppendFrame], [LastEventID], [Bell]: server-sent events.
-//   - [Intake], [ContentType], [CheckForm]: what of a request is taken.
+//   - [ContentType], [CheckForm]: what of a request is taken.
 //
 // # What is bounded
 //

@@ -22,7 +22,7 @@ type exchange struct {
 	w       *conn.Answer
 	r       *Request
 	body    *conn.Body
-	intake  *Intake
+	intake  *intake
 	started time.Time
 	held    int64  // bytes of the answer, of [Limits].Answers
 	place   func() // gives back the place among the requests
@@ -33,7 +33,7 @@ type exchange struct {
 
 func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{mux: m, w: conn.NewAnswer(w, m.limits.Idle), started: time.Now(), place: func() {}, answered: m.options.Observe()}
-	x.r = &Request{Request: r, ID: m.ids.Next(), Client: new(Client), exchange: x}
+	x.r = &Request{Request: r, ID: m.ids.next(), Client: new(Client), exchange: x}
 	if m.options.Public {
 		x.r.Client = Anyone()
 	}
@@ -46,10 +46,10 @@ func (x *exchange) answer() error {
 	h, r := x.w.Header(), x.r
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if Ambiguous(r.Request) {
+	if ambiguous(r.Request) {
 		h.Set("Connection", "close")
 	}
-	if err := cmp.Or(CheckFraming(r.Request), x.mux.hosts.check(r.Request), CheckForm(r.Request)); err != nil {
+	if err := cmp.Or(checkFraming(r.Request), x.mux.hosts.check(r.Request), CheckForm(r.Request)); err != nil {
 		return err
 	}
 
@@ -95,8 +95,19 @@ func (x *exchange) admit(found match) error {
 	return nil
 }
 
+// identify returns the client that sent the request.
 func (x *exchange) identify() (*Client, error) {
-	return Identify(x.mux.options.Auth, x.mux.options.Public, x.r.Request)
+	if x.mux.options.Public {
+		return Anyone(), nil
+	}
+	client, err := x.mux.options.Auth.Authenticate(x.r.Request)
+	if err == nil && client == nil {
+		err = unauthorized()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return client, nil
 }
 
 // admitted reports whether the request would now be admitted as before: from the same
@@ -203,16 +214,16 @@ func (x *exchange) readBody(takes Body) error {
 	r.Body, r.Asked = conn.Whole(data), canon.Sum(data)
 
 	if takes == BodyBytes {
-		return peekJSON(r, data, x.intake.Hold)
+		return peekJSON(r, data, x.intake.hold)
 	}
-	return readJSON(r, data, takes == BodyOptional, x.intake.Hold)
+	return readJSON(r, data, takes == BodyOptional, x.intake.hold)
 }
 
 // read reads the body into memory that all requests share, until the end of the exchange.
 func (x *exchange) read(limit int64, instead string) ([]byte, error) {
 	x.body.Until(x.started.Add(x.mux.limits.Arrive)) // the idle limit is for each read
-	x.intake = &Intake{Body: x.body, Memory: x.mux.bodies, Client: x.r.Client.Share(x.r.Request), Stated: x.r.ContentLength}
-	return x.intake.Read(limit, instead)
+	x.intake = &intake{body: x.body, memory: x.mux.bodies, client: x.r.Client.Share(x.r.Request), stated: x.r.ContentLength}
+	return x.intake.read(limit, instead)
 }
 
 // refuse answers with the envelope of an error. When the answer has begun, all that is left
@@ -257,7 +268,7 @@ func (x *exchange) end() {
 	// First the body: nothing touches the connection after the answer.
 	x.body.Close()
 	if x.intake != nil {
-		x.intake.Close()
+		x.intake.close()
 	}
 	if aborted && x.w.Status() != 0 {
 		x.w.BreakOff()

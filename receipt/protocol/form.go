@@ -23,16 +23,16 @@ func CheckForm(r *http.Request) error {
 	return nil
 }
 
-// Ambiguous reports whether another reader of the connection may see the end of a
+// ambiguous reports whether another reader of the connection may see the end of a
 // request elsewhere than net/http does, so that nothing after it may be read as a
 // request (RFC 9112, 6.1). With chunks net/http drops a Content-Length. In HTTP/1.0 it
 // drops a Transfer-Encoding, and takes the chunks for the next request.
-func Ambiguous(r *http.Request) bool {
+func ambiguous(r *http.Request) bool {
 	return r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
 }
 
-// CheckFraming refuses a body whose end cannot be seen.
-func CheckFraming(r *http.Request) error {
+// checkFraming refuses a body whose end cannot be seen.
+func checkFraming(r *http.Request) error {
 	if !r.ProtoAtLeast(1, 1) && brings(r.Method) && r.Header.Get("Content-Length") == "" {
 		return Invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
 	}

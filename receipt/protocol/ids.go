@@ -10,21 +10,21 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// IDs makes names for requests. It is safe for concurrent use.
-type IDs struct {
+// ids makes names for requests. It is safe for concurrent use.
+type ids struct {
 	mu     sync.Mutex
 	random *bufio.Reader
 }
 
-// NewIDs returns names out of a source of randomness.
-func NewIDs(random io.Reader) *IDs {
+// newIDs returns names out of a source of randomness.
+func newIDs(random io.Reader) *ids {
 	const ahead = 512 // bytes that are read at once
-	return &IDs{random: bufio.NewReaderSize(random, ahead)}
+	return &ids{random: bufio.NewReaderSize(random, ahead)}
 }
 
-// Next returns 16 hexadecimal digits, and "unnamed" when there is no randomness: a name
+// next returns 16 hexadecimal digits, and "unnamed" when there is no randomness: a name
 // matters less than an answer.
-func (d *IDs) Next() string {
+func (d *ids) next() string {
 	var id [8]byte
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,21 +9,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
 )
 
-// An Intake reads the body of a request into memory that all requests share.
-type Intake struct {
-	Body   *conn.Body
-	Memory *fair.Shares // in bytes
-	Client string       // whose share it is
-	Stated int64        // Content-Length; -1: none
+// An intake reads the body of a request into memory that all requests share.
+type intake struct {
+	body   *conn.Body
+	memory *fair.Shares // in bytes
+	client string       // whose share it is
+	stated int64        // Content-Length; -1: none
 
 	held int64
 }
 
-// Read reads a body of at most limit bytes. The error is an *[Error]: the body is longer,
+// read reads a body of at most limit bytes. The error is an *[Error]: the body is longer,
 // with a word on what may be sent instead; there is no memory left; it does not come, or not
 // in time.
-func (in *Intake) Read(limit int64, instead string) ([]byte, error) {
-	if in.Stated > limit {
+func (in *intake) read(limit int64, instead string) ([]byte, error) {
+	if in.stated > limit {
 		return nil, TooLarge(limit, instead)
 	}
 
@@ -39,7 +39,7 @@ func (in *Intake) Read(limit int64, instead string) ([]byte, error) {
 			}
 		}
 
-		n, err := in.Body.Read(data[len(data):cap(data)])
+		n, err := in.body.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		switch {
 		case err == io.EOF && int64(len(data)) > limit:
@@ -52,10 +52,10 @@ func (in *Intake) Read(limit int64, instead string) ([]byte, error) {
 	}
 }
 
-// Hold takes n bytes more, for what is made of a body: an index of many values takes more
+// hold takes n bytes more, for what is made of a body: an index of many values takes more
 // memory than their text.
-func (in *Intake) Hold(n int64) error {
-	if !in.Memory.Take(in.Client, n) {
+func (in *intake) hold(n int64) error {
+	if !in.memory.Take(in.client, n) {
 		return noMemory()
 	}
 	in.held += n
@@ -66,33 +66,33 @@ func noMemory() *Error {
 	return Busy(1, "the bodies of other requests take all the memory that there is for them")
 }
 
-// Close gives the memory back: what was read must not be used any longer.
-func (in *Intake) Close() {
+// close gives the memory back: what was read must not be used any longer.
+func (in *intake) close() {
 	if in.held > 0 {
-		in.Memory.Give(in.Client, in.held)
+		in.memory.Give(in.client, in.held)
 	}
 	in.held = 0
 }
 
 // grow doubles a buffer: a client that says much and sends little holds little.
 // One byte beyond the limit tells that the body is longer.
-func (in *Intake) grow(data []byte, limit int64) ([]byte, error) {
+func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 	const least, double = 8 << 10, 2
 	size := max(least, double*int64(cap(data)))
-	if in.Stated >= 0 {
-		size = min(size, in.Stated+1)
+	if in.stated >= 0 {
+		size = min(size, in.stated+1)
 	}
 
 	// Both buffers count for as long as one is copied into the other.
 	size = min(size, limit+1)
-	if !in.Memory.Take(in.Client, size) {
+	if !in.memory.Take(in.client, size) {
 		return nil, noMemory()
 	}
 
 	in.held += size
 	larger := append(make([]byte, 0, size), data...)
 	if old := int64(cap(data)); old > 0 {
-		in.Memory.Give(in.Client, old)
+		in.memory.Give(in.client, old)
 		in.held -= old
 	}
 

@@ -86,7 +86,7 @@ type Mux struct {
 	options  Options
 	limits   Limits
 	routes   []*servedRoute
-	ids      *IDs
+	ids      *ids
 	memory   *Memory
 	requests *fair.Shares
 	streams  *fair.Shares
@@ -118,7 +118,7 @@ func NewMux(o Options) (*Mux, error) {
 	o.Guarded = cmp.Or(o.Guarded, "/")
 
 	l := o.Limits.withDefaults()
-	m := &Mux{options: o, limits: l, ids: NewIDs(o.Random), memory: o.Memory, closing: make(chan struct{}), hosts: newHosts(o.Hosts)}
+	m := &Mux{options: o, limits: l, ids: newIDs(o.Random), memory: o.Memory, closing: make(chan struct{}), hosts: newHosts(o.Hosts)}
 	m.requests, m.streams = fair.NewShares(int64(l.Requests)), fair.NewShares(int64(l.Streams))
 	m.bodies, m.answers = fair.NewShares(l.Bodies), fair.NewShares(l.Answers)
 	if l.Memory > 0 {
