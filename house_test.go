@@ -83,6 +83,7 @@ var rooms = map[string]room{
 
 	"redact/internal/corpus":           {},
 	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)}, // what a document is, not how it stands to others
+	"receipt/stream/internal/survey":   {may: append([]string{"receipt/internal", "receipt/stream/internal/input", "receipt/stream/join"}, core...)},          // not the bytes of an input, and no summary
 	"receipt/stream/join":              {pure: true, may: append([]string{"receipt/internal"}, core...)},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
 	inside + "custody/custodytest":     {libs: anyLib},
@@ -550,6 +551,7 @@ func TestHouseCatches(t *testing.T) {
 		{"receipt/stream/a.go", use(module+"/receipt/archive", module+"/receipt/unpack"), ""},
 		{"receipt/stream/a.go", use(module + "/receipt/stream/internal/input"), ""},
 		{"receipt/stream/internal/input/a.go", use(module + "/receipt/stream/join"), "receipt/stream/internal/input/a.go:3: receipt/stream/internal/input must not import receipt/stream/join"},
+		{"receipt/stream/internal/survey/a.go", use(module + "/receipt/unpack"), "receipt/stream/internal/survey/a.go:3: receipt/stream/internal/survey must not import receipt/unpack"},
 		{"receipt/unpack/a.go", use("github.com/klauspost/compress/zstd"), ""},
 		{"receipt/stream/a.go", use(module + "/cmd/receipt"), "receipt/stream/a.go:3: receipt/stream must not import cmd/receipt"},
 		{"receipt/serve/a.go", use("github.com/fxamacker/cbor/v2"), "receipt/serve/a.go:3: receipt/serve imports github.com/fxamacker/cbor/v2, which is for receipt/archive"},

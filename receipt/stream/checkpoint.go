@@ -10,6 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -41,10 +42,7 @@ func newForest(c *receipt.Checkpoint) *forest {
 }
 
 // add takes an item of the first reading.
-func (f *forest) add(it *item) {
-	if it.end {
-		return
-	}
+func (f *forest) add(it *survey.Item) {
 	l := leafOf(it)
 	f.Documents++
 	f.Single = f.Documents == 1 && l.Single
@@ -54,7 +52,7 @@ func (f *forest) add(it *item) {
 	}
 	f.edge.Append(l.Hash)
 	if f.Size = f.edge.Size(); f.Size == f.claims.Size {
-		f.Root, f.Source, f.Until = f.edge.Root(), it.source, it.number
+		f.Root, f.Source, f.Until = f.edge.Root(), it.Source, it.Number
 	}
 }
 
@@ -68,10 +66,10 @@ func (f *forest) take(t *join.Tree) bool {
 }
 
 // leafOf is what a document is in the tree.
-func leafOf(it *item) join.Leaf {
-	l := join.Leaf{Placed: it.facts.placed, Skipped: it.other != "", Single: it.Single}
+func leafOf(it *survey.Item) join.Leaf {
+	l := join.Leaf{Placed: it.Facts.Placed, Skipped: it.Other != "", Single: it.Single}
 	if l.Placed {
-		l.Hash = receipt.CheckpointLeaf(it.facts.computed)
+		l.Hash = receipt.CheckpointLeaf(it.Facts.Computed)
 	}
 	return l
 }
@@ -84,8 +82,8 @@ type bound struct{ source, docs int }
 var everything = bound{source: math.MaxInt}
 
 // holds reports whether an item comes before a bound.
-func (b bound) holds(it *item) bool {
-	return it.source < b.source || it.source == b.source && it.number <= b.docs
+func (b bound) holds(it *survey.Item) bool {
+	return it.Source < b.source || it.Source == b.source && it.Number <= b.docs
 }
 
 // judge returns what the checkpoint shows of the documents below a bound and beyond

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -58,12 +57,12 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	if s.roster == nil {
 		return s.Verified, nil
 	}
-	if s.roster.documents() != s.Receipts+s.Copies {
+	if s.roster.Documents() != s.Receipts+s.Copies {
 		return 0, errors.New("its roster is not of the receipts that it counts")
 	}
 
 	known := map[chain.Stream]bool{}
-	for _, stream := range s.roster.streams {
+	for _, stream := range s.roster.Streams {
 		known[stream] = true
 	}
 	for i := range s.Streams {
@@ -72,35 +71,29 @@ func checkRoster(s *Summary) (distinct int, err error) {
 		}
 	}
 
-	// A false hash refutes its receipt, and so does a link that fails.
-	wrong, left, spare, contents := 0, 0, 0, map[canon.Digest]bool{}
-	for i := range s.roster.sources {
-		list, err := s.roster.sources[i].unpack(len(s.roster.streams))
-		if err != nil {
-			return 0, err
-		}
-		for k := range list {
-			a := &list[k]
-			if contents[a.link.Hash] = true; !a.holds() || a.own == receipt.Refuted || a.fault != nil && a.fault.counted().own == receipt.Refuted {
-				wrong++
-			}
-			if a.fault != nil && !a.spare && a.fault.counted().own == receipt.Undecided {
-				left++
-			}
-			if a.spare {
-				spare++
-			}
-		}
-	}
-
-	if s.roster.outcomes && spare != s.Copies {
+	t, err := s.roster.Tally()
+	switch {
+	case err != nil:
+		return 0, err
+	case s.roster.Outcomes && t.Spare != s.Copies:
 		return 0, errors.New("its roster has other copies than it counts")
-	}
-	if wrong > s.Refuted {
+	case t.Refuted > s.Refuted:
 		return 0, errors.New("its roster has more receipts with faults than are refuted")
-	}
-	if s.roster.outcomes && left > s.Undecided {
+	case s.roster.Outcomes && t.Open > s.Undecided:
 		return 0, errors.New("its roster has more receipts whose links are open than are undecided")
 	}
-	return len(contents), nil
+	return t.Contents, nil
+}
+
+// checkUnchecked makes sure that a summary counts no more documents than it has.
+func checkUnchecked(s *Summary) error {
+	for code, n := range s.Unchecked {
+		if n <= 0 || n > s.Receipts+s.Copies {
+			return fmt.Errorf("it leaves %.40q unchecked of %d documents", code, n)
+		}
+	}
+	if s.Withheld < 0 || s.Withheld > 0 && len(s.Unchecked) == 0 {
+		return fmt.Errorf("it counts %d withheld values", s.Withheld)
+	}
+	return nil
 }

@@ -2,49 +2,27 @@ package stream
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Demands are what the streams of an input must continue, hold and end in.
+// Demands are what the streams of an input must continue, hold and end in, and whether
+// they do.
 type demands struct {
-	after   map[chain.Stream]chain.Head
+	survey.Wanted
 	follows bool
-	expect  map[chain.Stream]chain.Head
 	only    Only
 }
 
-// head is the head that is expected of a stream; zero when none is.
-func (d *demands) head(stream chain.Stream) chain.Head {
-	if h := d.expect[stream]; !h.IsZero() {
-		return h
-	}
-	return chain.Head{Hash: d.only.Head}
-}
-
-// previous is what the first receipt of a stream must name; zero when that is not
-// known.
-func (d *demands) previous(stream chain.Stream) canon.Digest {
-	if h := d.after[stream].Hash; !h.IsZero() {
-		return h
-	}
-	return d.only.Previous
-}
-
-// A streamEnd is where a stream ends in an input, and whether the head that was
-// expected is in it.
-type streamEnd struct {
-	chain.Segment
-	found bool
-}
-
 // compare compares the end of one stream with what is known of it.
-func (d *demands) compare(s *Summary, e streamEnd) {
-	stream, wanted := e.Stream, d.head(e.Stream)
+func (d *demands) compare(s *Summary, e survey.End) {
+	stream, wanted := e.Stream, d.Head(e.Stream)
 	fail := func(code receipt.Code, stated, computed, detail string) {
 		s.addFinding(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
@@ -55,11 +33,11 @@ func (d *demands) compare(s *Summary, e streamEnd) {
 	case wanted.IsZero():
 	case !d.only.Head.IsZero() && e.Head != wanted.Hash:
 		detail := fmt.Sprintf("the stream ends in %s, expected %s, which is not in the input", head, wanted.Hash)
-		if e.found {
+		if e.Found {
 			detail = fmt.Sprintf("receipts follow the expected head %s, up to %s", wanted.Hash, head)
 		}
 		fail(receipt.CodeHeadMismatch, wanted.Hash.String(), head, detail)
-	case e.found:
+	case e.Found:
 	case wanted.Count > e.Count:
 		fail(receipt.CodeTruncated, wanted.Hash.String(), head,
 			fmt.Sprintf("the stream had %d receipts up to %s before, the input has %d of them and not that one", wanted.Count, wanted.Hash, e.Count))
@@ -79,16 +57,16 @@ func (d *demands) conclude(s *Summary) {
 	open, unexpected := 0, 0
 	for _, g := range s.Streams {
 		present[g.Stream] = true
-		if d.only.Head.IsZero() && d.expect[g.Stream].Hash != g.Head {
+		if d.only.Head.IsZero() && d.Expect[g.Stream].Hash != g.Head {
 			unexpected++
 		}
-		if _, ok := d.after[g.Stream]; !ok && !g.First && d.only.Previous.IsZero() {
+		if _, ok := d.After[g.Stream]; !ok && !g.First && d.only.Previous.IsZero() {
 			open++
 		}
 	}
 
 	// A stream that was there before may be gone as a whole.
-	for stream, head := range d.expect {
+	for stream, head := range d.Expect {
 		if !present[stream] {
 			s.addFinding(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
 				Detail: fmt.Sprintf("the stream of issuer %.80q, workspace %.80q is not in the input", stream.Issuer, stream.Workspace)})
@@ -115,20 +93,20 @@ func (d *demands) conclude(s *Summary) {
 func (d *demands) concludeAfter(s *Summary) {
 	streams := map[chain.Stream]bool{}
 	for _, g := range s.Streams {
-		if _, continued := d.after[g.Stream]; continued {
+		if _, continued := d.After[g.Stream]; continued {
 			return
 		}
 		streams[g.Stream] = true
 	}
 
-	if len(d.after) == 0 || s.Receipts == 0 {
+	if len(d.After) == 0 || s.Receipts == 0 {
 		return
 	}
 
 	// One predecessor for one stream was meant to precede it.
-	for given, head := range d.after {
+	for given, head := range d.After {
 		if d.follows && len(streams) == 1 {
-			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
+			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: survey.Stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
 				Detail: fmt.Sprintf("the predecessor given, %s, is of another stream, of issuer %.80q, workspace %.80q", head.Hash, given.Issuer, given.Workspace)})
 			return
 		}
@@ -156,4 +134,91 @@ func ofStreams(n, all int) string {
 		return " of 1 stream"
 	}
 	return fmt.Sprintf(" of %d streams", n)
+}
+
+// end adds the ends of streams to the summary, and compares them with what is known.
+func (d *demands) end(s *Summary, ends []survey.End) {
+	for _, e := range ends {
+		s.Streams = append(s.Streams, e.Segment)
+		d.compare(s, e)
+	}
+	s.Streams = chain.Join(s.Streams)
+}
+
+// compareMerged makes s the summary that parts were merged to, compared with what is
+// expected of the whole.
+func compareMerged(s *Summary, o *Options) error {
+	*s = *o.Merged
+	s.Findings, s.NotChecked = slices.Clone(s.Findings), slices.Clone(s.NotChecked)
+	d := demands{Wanted: survey.Wanted{Expect: maps.Clone(o.Expect), Last: o.Only.Head}, only: Only{Head: o.Only.Head, Count: o.Only.Count}}
+	ends := endsOf(s.Streams, &d)
+	if len(ends) > 1 && !d.only.isZero() {
+		return ErrStreams
+	}
+
+	known, err := findHeads(s, ends, &d)
+	if err != nil {
+		return fmt.Errorf("stream: summary: %w", err)
+	}
+	for _, e := range ends {
+		if wanted := d.Head(e.Stream); !wanted.IsZero() && !e.Found && !known {
+			s.addNote(receipt.CodeEvidenceUnused, "whether the expected head %s is in the input: the reports of its parts do not tell all receipts", wanted.Hash)
+			delete(d.Expect, e.Stream)
+			d.only.Head, d.Last = canon.Digest{}, canon.Digest{}
+		}
+		d.compare(s, e)
+	}
+
+	// What nobody asked of the parts is not asked of the whole.
+	precede, follow := s.hasNote(receipt.CodeLinkNotChecked), s.hasNote(receipt.CodeTailNotChecked)
+	s.dropNotes(receipt.CodeLinkNotChecked)
+	s.dropNotes(receipt.CodeTailNotChecked)
+	d.conclude(s)
+	if !precede {
+		s.dropNotes(receipt.CodeLinkNotChecked)
+	}
+	if !follow {
+		s.dropNotes(receipt.CodeTailNotChecked)
+	}
+
+	slices.SortFunc(s.Findings, compareFindings)
+	sortNotes(s.NotChecked)
+	return nil
+}
+
+// endsOf are the ends of streams, of which some may be in several segments that do not join:
+// then one of these ends in the expected head, or none does.
+func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
+	for _, g := range segments {
+		found := g.Head == d.Head(g.Stream).Hash
+		if n := len(ends); n > 0 && ends[n-1].Stream == g.Stream {
+			e := &ends[n-1]
+			if e.Count += g.Count; !e.Found {
+				e.Head, e.Found = g.Head, found
+			}
+			continue
+		}
+		ends = append(ends, survey.End{Segment: g, Found: found})
+	}
+	return ends
+}
+
+// findHeads finds the expected heads that are inside of streams, among the receipts that the
+// parts tell; known is false when they do not tell all.
+func findHeads(s *Summary, ends []survey.End, d *demands) (known bool, err error) {
+	if s.roster == nil {
+		for i := range ends {
+			ends[i].Found = ends[i].Found || s.listed[d.Head(ends[i].Stream).Hash]
+		}
+		return s.listed != nil, nil
+	}
+
+	has, err := s.roster.Heads(&d.Wanted)
+	if err != nil {
+		return false, err
+	}
+	for i := range ends {
+		ends[i].Found = ends[i].Found || has[ends[i].Stream]
+	}
+	return true, nil
 }

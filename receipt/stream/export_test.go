@@ -3,6 +3,7 @@ package stream
 import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
 // What tests from outside see.
@@ -16,13 +17,13 @@ const (
 // ErrOnce is errOnce.
 var ErrOnce = errOnce
 
-// Indexed returns o with another limit than maxIndexed.
+// Indexed returns o with another limit than survey.MaxIndexed.
 func (o Options) Indexed(n int) Options {
 	o.indexed = n
 	return o
 }
 
-// Rostered returns o with another limit than maxRoster.
+// Rostered returns o with another limit than survey.MaxRoster.
 func (o Options) Rostered(n int) Options {
 	o.rostered = n
 	return o
@@ -41,17 +42,17 @@ func (s *Summary) Asked() *Asked { return s.asked }
 // RosterOfBefore returns s as the version before wrote it under a strict policy: a receipt
 // whose link was open said no more than that.
 func (s *Summary) RosterOfBefore() *Summary {
-	c, err := crowdOf(s.roster)
+	c, err := survey.CrowdOf(s.roster)
 	if err != nil {
 		panic(err)
 	}
-	_ = c.each(func(_ *item, a *attendee) error {
-		if f := a.fault; f != nil && f.open() {
-			a.fault, a.before, a.outcome = nil, false, outcome{own: receipt.Undecided, reason: f.code}
+	_ = c.Each(func(_ *survey.Item, a *survey.Attendee) error {
+		if f := a.Fault; f != nil && f.Open() {
+			a.Fault, a.Before, a.Outcome = nil, false, survey.Outcome{Own: receipt.Undecided, Reason: f.Code}
 		}
 		return nil
 	})
 	before := *s
-	before.roster = c.pack()
+	before.roster = c.Pack()
 	return &before
 }

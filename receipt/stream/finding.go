@@ -7,6 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A Finding says why an input is refuted as a whole.
@@ -42,4 +44,26 @@ func firstsFinding(stream chain.Stream) Finding {
 func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CausePredecessorElsewhere, Stated: previous.String(),
 		Detail: fmt.Sprintf("a part of the stream begins after %s, a receipt of another stream", previous)}
+}
+
+// markFinding says of several parts what a mark says of a receipt of theirs, which no
+// report of a part has said.
+func markFinding(m join.Mark, stream chain.Stream, f *survey.Facts) Finding {
+	switch m {
+	case join.MarkMissing:
+		return missingFinding(stream, f.Link.Previous)
+	case join.MarkFork:
+		return forkFinding(stream, f.Link.Previous)
+	case join.MarkSecond:
+		return firstsFinding(stream)
+	case join.MarkElsewhere:
+		return strangerFinding(stream, f.Link.Previous)
+	case join.MarkDuplicate:
+		return Finding{Code: receipt.CodeDuplicateID, Stream: &stream, Drawn: true, Cause: vocab.CauseIDTaken, Stated: f.Computed.String(),
+			Detail: fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", f.Computed)}
+	}
+
+	// It comes too early, or another one stands between.
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CauseComesEarlier, Stated: survey.Stated(f.Link),
+		Detail: fmt.Sprintf("the receipt %s is out of its order in a part", f.Computed)}
 }

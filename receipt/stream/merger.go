@@ -10,13 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
-
-// aboutLinks reports whether a code is about how receipts stand to each other.
-func aboutLinks(code receipt.Code) bool {
-	return code == receipt.CodeChainBreak || code == receipt.CodeChainFork || code == receipt.CodeDuplicateID
-}
 
 // A merger makes the summary of two parts. It begins with the counts of both, and
 // draws what is about links and streams anew.
@@ -177,8 +173,16 @@ func compareFindings(a, b Finding) int {
 	if b.Stream != nil {
 		o = *b.Stream
 	}
-	return cmp.Or(cmp.Compare(flag(a.Stream != nil), flag(b.Stream != nil)), of.Compare(o), cmp.Compare(flag(a.Drawn), flag(b.Drawn)), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Cause, b.Cause),
+	return cmp.Or(cmp.Compare(truth(a.Stream != nil), truth(b.Stream != nil)), of.Compare(o), cmp.Compare(truth(a.Drawn), truth(b.Drawn)), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Cause, b.Cause),
 		cmp.Compare(a.Stated, b.Stated), cmp.Compare(a.Computed, b.Computed), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Detail, b.Detail), cmp.Compare(a.Hint, b.Hint))
+}
+
+// truth orders what is false before what is true.
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func sortNotes(list []receipt.Note) {
@@ -190,82 +194,80 @@ func sortNotes(list []receipt.Note) {
 // joinRosters joins the receipts of two parts as one run over their sources does:
 // the same survey finds the same.
 func (m *merger) joinRosters() error {
-	c, err := crowdOf(m.parts[0].roster, m.parts[1].roster)
+	c, err := survey.CrowdOf(m.parts[0].roster, m.parts[1].roster)
 	if err != nil {
 		return fmt.Errorf("stream: summary: %w", err)
 	}
 
-	v, err := c.survey()
+	v, err := c.Survey()
 	if err != nil {
 		return err
 	}
 
 	// A receipt that comes again across parts was counted in both.
 	var linked map[int]bool
-	if m.once = c.outcomes; m.once {
-		linked = c.linked(v)
-		m.countOnce(c.spares(v))
+	if m.once = c.Outcomes; m.once {
+		linked = c.Linked(v)
+		m.countOnce(c.Spares(v))
 	} else {
-		m.noteOverlap(c.shared(v))
+		m.noteOverlap(c.Shared(v))
 	}
 
 	// A link that failed in a part may hold among all receipts, and the other way
 	// round.
 	number := 0
-	_ = c.each(func(it *item, a *attendee) error {
-		is := v.marks[number]
-		if c.outcomes { // otherwise no copy counts
-			is = v.found(number)
+	_ = c.Each(func(it *survey.Item, a *survey.Attendee) error {
+		is := v.Marks[number]
+		if c.Outcomes { // otherwise no copy counts
+			is = v.Found(number)
 		}
-		open := m.strict() && isOpen(is) && a.yields() && !linked[v.first(number)]
+		open := m.strict() && survey.IsOpen(is) && a.Yields() && !linked[v.First(number)]
 		number++
 		switch {
-		case a.spare:
+		case a.Spare:
 			return nil
-		case a.fault != nil:
-			m.settle(a.fault, is, open)
-		case open && c.outcomes: // it was a copy of another, which bore the link
-			m.recount(a.alone(), -1)
-			a.leave()
-			m.recount(a.fault.counted(), 1)
+		case a.Fault != nil:
+			m.settle(a.Fault, is, open)
+		case open && c.Outcomes: // it was a copy of another, which bore the link
+			m.recount(a.Alone(), -1)
+			a.Leave()
+			m.recount(a.Fault.Counted(), 1)
 		}
-		if is.Failed() && (a.fault == nil || !a.fault.failed()) {
-			m.addFinding(markFinding(is, v.names[v.streams[string(it.facts.key)]], &it.facts))
+		if is.Failed() && (a.Fault == nil || !a.Fault.Failed()) {
+			m.addFinding(markFinding(is, v.StreamOf(it), &it.Facts))
 		}
 		return nil
 	})
 
-	if len(v.unknown) > 0 {
+	if v.Apart() {
 		m.noteNotJoined("some of them are selections, and their predecessors are not there")
 	}
 
 	// A stream of damaged receipts alone is not listed.
-	for i, e := range v.ends {
-		if v.intact[i] {
-			m.Streams = append(m.Streams, e.Segment)
-		}
+	for _, e := range v.Ends() {
+		m.Streams = append(m.Streams, e.Segment)
 	}
 	m.Streams = chain.Join(m.Streams)
 
-	m.roster = c.pack()
+	m.roster = c.Pack()
 	return nil
 }
 
 // countOnce counts copies as a run over all sources does: those that turned out to be
 // spare no longer, and others again.
-func (m *merger) countOnce(changed []*attendee) {
+func (m *merger) countOnce(changed []*survey.Attendee) {
 	for _, a := range changed {
 		by := 1
-		if a.spare {
+		if a.Spare {
 			by = -1
-			if a.fault != nil { // a copy has no link of its own
-				m.settle(a.fault, join.MarkCopy, false)
+			if a.Fault != nil { // a copy has no link of its own
+				m.settle(a.Fault, join.MarkCopy, false)
 			}
 		}
 		m.Receipts += by
 		m.Copies -= by
 
-		m.recount(a.alone(), by)
+		m.recount(a.Alone(), by)
 	}
 }
 

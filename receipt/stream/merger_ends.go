@@ -7,6 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
 const acrossParts = "whether two parts use one receipt_id for two receipts, and whether a link leads into another stream"
@@ -36,7 +37,7 @@ func (p *endsJoiner) join() {
 	}
 	// One run over the files of all parts compares them, however many there are. Smaller reports
 	// without a roster are of versions that had none, and still merge.
-	if p.strict() || p.Receipts > maxRoster {
+	if p.strict() || p.Receipts > survey.MaxRoster {
 		p.addNote(vocab.CodePartsNotJoined, acrossParts+": one run over all parts compares that")
 	}
 

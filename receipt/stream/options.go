@@ -1,12 +1,14 @@
 package stream
 
 import (
+	"context"
 	"math"
 	"runtime"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
@@ -120,7 +122,7 @@ type Options struct {
 	// knows whether an expected head is among them, it is undecided.
 	Merged *Summary
 
-	indexed, rostered int // instead of maxIndexed and maxRoster, for tests
+	indexed, rostered int // instead of survey.MaxIndexed and survey.MaxRoster, for tests
 }
 
 // Only is what the one stream of an input must continue and end in. Zero members
@@ -133,10 +135,6 @@ type Only struct {
 
 func (o *Only) isZero() bool { return o.Previous.IsZero() && o.Head.IsZero() && o.Count == nil }
 
-// maxIndexed is how many receipts are kept in memory to compare their ids and to
-// tell a fork from a break.
-const maxIndexed = 1 << 18
-
 func (o *Options) mostIndexed() int {
 	if o.indexed > 0 {
 		return o.indexed
@@ -144,11 +142,11 @@ func (o *Options) mostIndexed() int {
 	if o.Bounds.Indexed > 0 {
 		return o.Bounds.Indexed
 	}
-	return maxIndexed
+	return survey.MaxIndexed
 }
 
 func (o *Options) mostRostered() int {
-	most := maxRoster
+	most := survey.MaxRoster
 	switch {
 	case o.Mergeable:
 		most = math.MaxInt
@@ -169,7 +167,12 @@ func (o *Options) jobs() int {
 }
 
 func (o *Options) demands() demands {
-	return demands{after: o.After, follows: o.Follows, expect: o.Expect, only: o.Only}
+	return demands{Wanted: survey.Wanted{After: o.After, Expect: o.Expect, One: !o.Only.isZero(), First: o.Only.Previous, Last: o.Only.Head}, follows: o.Follows, only: o.Only}
+}
+
+func (o *Options) terms() survey.Terms {
+	d := o.demands()
+	return survey.Terms{Wanted: d.Wanted, Partial: o.Partial, Unordered: o.Unordered, TempDir: o.TempDir, Indexed: o.mostIndexed(), Bounded: o.Bounds.allows}
 }
 
 func (o *Options) compression() unpack.Options {
@@ -179,3 +182,53 @@ func (o *Options) compression() unpack.Options {
 // MaxLongWindow is what zstd --long needs: how much of its output a decoder has to keep in
 // memory.
 const MaxLongWindow = unpack.MaxLongWindow
+
+// Bounds are for the input of a stranger, who is not to get more memory or time than
+// others. Zero members bound nothing.
+type Bounds struct {
+	// Ratio is how many bytes a compressed input may hold for each of its own, beyond
+	// the first MiB. Receipts have hashes and signatures, which no compression makes
+	// shorter: they come to a hundred at the most. What goes beyond it ends the input.
+	Ratio int
+
+	// Streams is how many streams an input may have, whose names have a KiB each on
+	// average. One more ends it with [ErrManyStreams].
+	Streams int
+
+	// Indexed is how many receipts are compared by their ids, instead of 262,144.
+	Indexed int
+
+	// Turn is asked before a document beyond 256 KiB is judged, with its Weight. It may wait, and returns what is called
+	// when they are free again. Its error ends the input. It must be safe for
+	// concurrent use.
+	Turn func(ctx context.Context, size int64) (done func(), err error)
+}
+
+// largeDocument is how many bytes a document has that is judged in a turn of its own.
+const largeDocument = 256 << 10
+
+// ErrManyStreams is returned for an input of more streams than [Bounds] allow.
+var ErrManyStreams = survey.ErrManyStreams
+
+// nameBytes is how many bytes the name of a stream may have on average.
+const nameBytes = 1 << 10
+
+// allows reports whether an input may have so many streams with so many bytes of names.
+func (b *Bounds) allows(streams, names int) bool {
+	return b.Streams <= 0 || streams <= b.Streams && names <= b.Streams*nameBytes
+}
+
+// Weight returns how many bytes of memory judging a document takes at most, but for the
+// document itself: its copies, and the index of its parse. CBOR is translated to JSON
+// first; each of its bytes may be a value, which the index of the translation has and
+// that of the receipt again. It is 0 for a document of up to 256 KiB, which needs no
+// turn of its own.
+func Weight(data []byte, kind Kind) int64 {
+	if len(data) <= largeDocument {
+		return 0
+	}
+	if kind == CBOR || kind == Sequence {
+		return 50 * int64(min(len(data), receipt.MaxBytes/2))
+	}
+	return 2*int64(len(data)) + canon.Size(data)
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
 // Sizes of a batch: enough work that handing it over costs nothing, and so
@@ -23,6 +24,17 @@ const (
 // mostInFlight is how many bytes of documents are in flight at the same time, unless
 // one document is larger: then those of the largest two.
 const mostInFlight = 32 << 20
+
+// An item is one document on its way from the reader over a worker to whoever
+// asked, or the end of a source. Items are reused.
+type item struct {
+	survey.Item
+	from, to int // of its data in its batch
+
+	end  bool  // no document: the source has ended
+	err  error // why it ended before its end; nil otherwise
+	docs int   // how many documents it held
+}
 
 // A batch is some documents on their way to a worker. Batches are reused.
 type batch struct {
@@ -168,19 +180,19 @@ func (p *pipeline) lookInTurn(w *worker, it *item) error {
 }
 
 func (p *pipeline) look(w *worker, it *item) {
-	source := &p.sources[it.source]
+	source := &p.sources[it.Source]
 	if p.verify == nil {
-		w.survey(it, source.Found)
+		w.survey(&it.Item, source.Found)
 		return
 	}
 
-	it.v = p.verify
-	if p.bound.holds(it) {
-		it.v = p.inside
+	it.Verifier = p.verify
+	if p.bound.holds(&it.Item) {
+		it.Verifier = p.inside
 	}
-	w.v = it.v
-	it.rep.Source, it.rep.Index, it.rep.Listed = source.Name, it.Index, !it.Single
-	w.verify(it, source.Found)
+	w.v = it.Verifier
+	it.Report.Source, it.Report.Index, it.Report.Listed = source.Name, it.Index, !it.Single
+	w.verify(&it.Item, source.Found)
 }
 
 // read cuts the sources into batches.
@@ -193,7 +205,7 @@ func (p *pipeline) read() {
 		if errors.Is(err, errStopped) {
 			return
 		}
-		if p.add(item{source: i, end: true, err: err, docs: docs}, nil) != nil {
+		if p.add(item{Item: survey.Item{Source: i}, end: true, err: err, docs: docs}, nil) != nil {
 			return
 		}
 	}
@@ -219,7 +231,7 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 		}
 
 		docs++
-		if err := p.add(item{source: i, number: docs, Piece: d}, d.Data); err != nil {
+		if err := p.add(item{Item: survey.Item{Source: i, Number: docs, Piece: d}}, d.Data); err != nil {
 			return docs, err
 		}
 
@@ -248,7 +260,7 @@ func (p *pipeline) add(it item, data []byte) error {
 		b.items = append(b.items, make([]item, max(4, b.count))...)
 	}
 	slot := &b.items[b.count]
-	it.rep, it.facts.key = slot.rep, slot.facts.key // their memory
+	it.Report, it.Facts.Key = slot.Report, slot.Facts.Key // their memory
 
 	// A cutter uses its memory again: the bytes are copied, unless they are kept and many.
 	if large := len(data) >= batchBytes; !large || !it.Kept {
@@ -304,8 +316,8 @@ func (b *batch) trim() {
 	for i := range b.items[:b.count] {
 		it := &b.items[i]
 		it.Data = nil
-		if cap(it.facts.key) > nameBytes {
-			it.facts.key = nil
+		if cap(it.Facts.Key) > nameBytes {
+			it.Facts.Key = nil
 		}
 	}
 	if cap(b.bytes) > 4*batchBytes {

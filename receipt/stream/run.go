@@ -11,11 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
 // ErrStreams is returned for an input of several streams when [Options.Only]
 // asked for one.
-var ErrStreams = errors.New("stream: the input holds several streams, so one hash or count cannot be about it; give an earlier report instead")
+var ErrStreams = survey.ErrStreams
 
 // ErrStopped is returned by Summary when the caller stopped before the end.
 var ErrStopped = errors.New("stream: the input was not read to its end")
@@ -24,7 +25,7 @@ var ErrStopped = errors.New("stream: the input was not read to its end")
 var errUnordered = errors.New("stream: an input that is in no order is read twice, which this one does not allow")
 
 // ErrChanged is returned when a source was not the same when it was read again.
-var ErrChanged = errors.New("stream: the input changed while it was being read")
+var ErrChanged = survey.ErrChanged
 
 // An IncompleteError says that sources could not be read to their end. What was
 // read of them is in the reports and in the summary.
@@ -55,7 +56,7 @@ type Run struct {
 	summary Summary
 	current *item
 
-	reread  *rereading
+	reread  *survey.Rereading
 	covered bool // a checkpoint is over all receipts of the input
 
 	receipts, bytes, surveyed atomic.Int64
@@ -104,7 +105,7 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	v, idle := v.Watch()
 	return &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
-		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: newRoster()}}
+		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Mergeable, o.mostRostered())}}
 }
 
 // Reports returns the reports in the order of the input, once. Each is valid
@@ -144,12 +145,6 @@ func (r *Run) Summary() (*Summary, error) {
 	return &r.summary, r.err
 }
 
-// A placement judges how the receipts of an input stand to each other.
-type placement interface {
-	place(*item) error
-	conclude(*Summary) error
-}
-
 func (r *Run) read(yield func(*receipt.Report) bool) error {
 	if r.refused != nil {
 		return r.refused
@@ -173,13 +168,13 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 	err = p.process(r.ctx, func(it *item) bool {
 		more := true
 		more, failure = r.take(it, place, yield)
-		finished = it.end && it.source == len(r.sources)-1
+		finished = it.end && it.Source == len(r.sources)-1
 		return more
 	})
 
 	// The summary tells what was read, whatever ended the reading.
 	r.summary.Inputs.Bytes = r.bytes.Load()
-	concluded := r.conclude(place, finished)
+	r.conclude(place, finished)
 	switch {
 	case err != nil:
 		return err
@@ -187,9 +182,7 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 		return failure
 	case !finished:
 		return ErrStopped
-	case concluded != nil:
-		return concluded
-	case !r.reread.same():
+	case !r.reread.Same():
 		return ErrChanged
 	case len(r.summary.Inputs.Unreadable) > 0:
 		return &IncompleteError{r.summary.Inputs.Unreadable}
@@ -201,10 +194,10 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 
 // conclude adds to the summary what the order of the receipts shows. Of an input
 // that was not read to its end nothing shows what it lacks.
-func (r *Run) conclude(place placement, finished bool) error {
+func (r *Run) conclude(place placement, finished bool) {
 	s := &r.summary
 	findings := len(s.Findings)
-	err := place.conclude(s)
+	place.conclude(s)
 	if !finished {
 		s.Findings = s.Findings[:findings]
 		s.dropNotes(receipt.CodeEvidenceUnused)
@@ -215,7 +208,6 @@ func (r *Run) conclude(place placement, finished bool) error {
 	if r.covered {
 		s.dropNotes(receipt.CodeTailNotChecked)
 	}
-	return err
 }
 
 // noteUnused says which evidence had to do with no receipt of the input.
@@ -244,32 +236,30 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 		return true, nil
 	}
 
-	r.reread.again(it)
-
-	if it.facts.placed {
-		it.alone, it.before = ownOutcome(it)
-	}
-	if err := place.place(it); err != nil {
+	r.reread.Again(&it.Item)
+	it.Weigh()
+	if err := place.Place(&it.Item); err != nil {
 		return false, err
 	}
 
-	if it.other != "" {
-		r.summary.skip(r.sources[it.source].Name, it.other)
+	if it.Other != "" {
+		r.summary.skip(r.sources[it.Source].Name, it.Other)
 		return true, nil
 	}
 
-	r.summary.count(it)
-	if s := &r.summary; s.roster != nil && !s.roster.add(it, &r.options) {
+	r.summary.count(&it.Item)
+	if s := &r.summary; s.roster != nil && !s.roster.Add(&it.Item) {
 		s.roster = nil
 	}
 
 	r.receipts.Add(1)
 	r.current = it
-	return yield(&it.rep), nil
+	return yield(&it.Report), nil
 }
 
+// endSource adds to the summary how the reading of a source ended.
 func (r *Run) endSource(it *item) {
-	source := &r.sources[it.source]
+	source := &r.sources[it.Source]
 	r.summary.Inputs.Files++
 	err := it.err
 	if other, beside := source.beside(err); beside {
@@ -287,11 +277,11 @@ func (r *Run) endSource(it *item) {
 // prepare reads the sources a first time when that is needed: to join several by
 // their links, or to compare the whole with a checkpoint.
 func (r *Run) prepare(p *pipeline) (placement, error) {
-	var s *survey
+	var s *survey.Survey
 	var f *forest
 	if r.options.Place == nil && r.several {
-		s = newSurvey(&r.options, r.sources)
-		defer s.close()
+		s = survey.New(r.options.terms(), namesOf(r.sources))
+		defer s.Close()
 	}
 	if r.options.Checkpoint != nil {
 		f = newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
@@ -314,9 +304,9 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		r.summary.roster = nil
 		return &outside{options: &r.options, demands: r.options.demands()}, nil
 	case s == nil:
-		return newOrder(&r.options), nil
+		return &inOrder{Order: survey.NewOrder(r.options.terms()), demands: r.options.demands()}, nil
 	}
-	return s, s.join()
+	return &byLinks{Survey: s, demands: r.options.demands()}, s.Join()
 }
 
 // leaves tells an engine of the leaves of the input.
@@ -325,7 +315,7 @@ func (r *Run) leaves() (failure error) {
 	p := &pipeline{sources: r.sources, options: &r.options, meter: func(n int) { r.surveyed.Add(int64(n)) }}
 	err := p.process(r.ctx, func(it *item) bool {
 		if !it.end {
-			failure = r.options.Leaf(leafOf(it))
+			failure = r.options.Leaf(leafOf(&it.Item))
 		}
 		return failure == nil
 	})
@@ -364,7 +354,7 @@ func (r *Run) joined() error {
 		if s.Streams = append(s.Streams, e.Segment()); len(s.Streams) > 1 && !d.only.isZero() {
 			return ErrStreams
 		}
-		d.compare(s, streamEnd{e.Segment(), e.Found})
+		d.compare(s, survey.End{Segment: e.Segment(), Found: e.Found})
 	}
 	s.Streams = chain.Join(s.Streams)
 	d.conclude(s)
@@ -375,20 +365,31 @@ func (r *Run) joined() error {
 	return nil
 }
 
-func (r *Run) readFirst(s *survey, f *forest) (failure error) {
+func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	first := &pipeline{sources: r.sources, options: &r.options, meter: func(n int) { r.surveyed.Add(int64(n)) }}
-	r.reread = newRereading()
+	r.reread = survey.NewRereading()
 	err := first.process(r.ctx, func(it *item) bool {
-		r.reread.before(it)
-		if f != nil {
-			f.add(it)
-		}
-		if s != nil {
-			failure = s.record(it)
+		switch {
+		case it.end && s != nil:
+			s.EndSource(it.Source, it.docs)
+		case !it.end:
+			failure = r.keep(&it.Item, s, f)
 		}
 		return failure == nil
 	})
 	return errors.Join(err, failure)
+}
+
+// keep keeps what the second reading has to know of a document of the first.
+func (r *Run) keep(it *survey.Item, s *survey.Survey, f *forest) error {
+	r.reread.Before(it)
+	if f != nil {
+		f.add(it)
+	}
+	if s != nil {
+		return s.Record(it)
+	}
+	return nil
 }
 
 // weigh uses what a checkpoint says of the whole input.

@@ -10,6 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A Summary is one verdict over all receipts of an input, or of several inputs
@@ -51,7 +53,7 @@ type Summary struct {
 
 	asked *asked // what the verifier was asked; nil: not known
 
-	roster   *roster               // its receipts; nil when there are too many
+	roster   *survey.Roster        // its receipts; nil when there are too many
 	listed   map[canon.Digest]bool // their hashes, as List was told
 	once     bool                  // a merge counted receipts that its parts share once
 	selected map[chain.Stream]bool // streams of which some part is a selection; nil: all, when Partial says so
@@ -173,15 +175,15 @@ func (s *Summary) selects(stream chain.Stream) bool {
 }
 
 // count adds a judged item.
-func (s *Summary) count(it *item) {
-	s.countUnchecked(&it.rep)
-	if it.spare() {
+func (s *Summary) count(it *survey.Item) {
+	s.countUnchecked(&it.Report)
+	if it.Spare() {
 		s.Copies++
 		return
 	}
 
 	s.Receipts++
-	switch it.rep.Verdict {
+	switch it.Report.Verdict {
 	case receipt.Verified:
 		s.Verified++
 	case receipt.Refuted:
@@ -190,8 +192,8 @@ func (s *Summary) count(it *item) {
 		s.Undecided++
 	}
 
-	if it.rep.Verdict != receipt.Verified {
-		s.Codes[it.rep.Finding().Code]++
+	if it.Report.Verdict != receipt.Verified {
+		s.Codes[it.Report.Finding().Code]++
 	}
 }
 
@@ -237,15 +239,15 @@ func (s *Summary) dropNotes(code receipt.Code) {
 }
 
 // settle counts a receipt by what was found of its link among the receipts of all parts.
-func (s *Summary) settle(f *fumble, is mark, open bool) {
-	s.recount(f.counted(), -1)
-	f.settle(is, open)
-	s.recount(f.counted(), 1)
+func (s *Summary) settle(f *survey.Fumble, is join.Mark, open bool) {
+	s.recount(f.Counted(), -1)
+	f.Settle(is, open)
+	s.recount(f.Counted(), 1)
 }
 
 // recount counts a receipt, or takes it back.
-func (s *Summary) recount(o outcome, by int) {
-	switch o.own {
+func (s *Summary) recount(o survey.Outcome, by int) {
+	switch o.Own {
 	case receipt.Verified:
 		s.Verified += by
 		return
@@ -254,7 +256,7 @@ func (s *Summary) recount(o outcome, by int) {
 	default:
 		s.Undecided += by
 	}
-	s.countCode(o.reason, by)
+	s.countCode(o.Reason, by)
 }
 
 func (s *Summary) countCode(code receipt.Code, by int) {
@@ -268,13 +270,27 @@ func (s *Summary) hashes() map[canon.Digest]bool {
 	if s.listed != nil || s.roster == nil {
 		return s.listed
 	}
-	c, err := crowdOf(s.roster)
+	c, err := survey.CrowdOf(s.roster)
 	if err != nil {
 		return nil
 	}
 	list := map[canon.Digest]bool{}
-	for _, d := range c.hashes() {
+	for _, d := range c.Hashes() {
 		list[d] = true
 	}
 	return list
+}
+
+// dependsOnOthers reports whether a note is not about a document alone: the documents or the
+// envelope around it decide the note, or the note only states that another step failed.
+func dependsOnOthers(code receipt.Code) bool {
+	switch code {
+	case receipt.CodeLinkNotChecked, vocab.CodeCopyNotChecked, vocab.CodeEnvelopeNotChecked, vocab.CodeStepNotReached:
+		return true
+	}
+	return false
+}
+
+func noted(list []receipt.Note, code receipt.Code) bool {
+	return slices.ContainsFunc(list, func(n receipt.Note) bool { return n.Code == code })
 }

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
 // summaryJSON is the form of a Summary that the schema "summary" fixes.
@@ -171,7 +171,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 			delete(r.Codes, f.Code)
 		}
 		if j.Asked == nil { // an older version
-			f.Drawn = aboutLinks(f.Code)
+			f.Drawn = survey.AboutLinks(f.Code)
 		}
 		if f.Stream != nil {
 			stream := f.Stream.stream()
@@ -198,39 +198,32 @@ func (j *summaryJSON) summary() (Summary, error) {
 }
 
 // newRosterJSON is nil for receipts that are too many for a report.
-func newRosterJSON(r *roster) *rosterJSON {
-	if r == nil || r.receipts > maxRoster && !r.whole {
+func newRosterJSON(r *survey.Roster) *rosterJSON {
+	if r == nil || r.Receipts > survey.MaxRoster && !r.Whole {
 		return nil
 	}
-	j := &rosterJSON{Streams: []streamName{}, Sources: []attendanceJSON{}, Outcomes: r.outcomes}
-	for _, s := range r.streams {
+	j := &rosterJSON{Streams: []streamName{}, Sources: []attendanceJSON{}, Outcomes: r.Outcomes}
+	for _, s := range r.Streams {
 		j.Streams = append(j.Streams, nameOf(s))
 	}
-	for _, in := range r.sources {
-		j.Sources = append(j.Sources, attendanceJSON{in.partial, in.unordered, in.unplaced, orEmpty(in.packed)})
+	for _, in := range r.Sources {
+		j.Sources = append(j.Sources, attendanceJSON{in.Partial, in.Unordered, in.Unplaced, orEmpty(in.Packed)})
 	}
 	return j
 }
 
 // parse reads a roster back, and makes sure that it can be unpacked.
-func (j *rosterJSON) parse() (*roster, error) {
-	r := &roster{outcomes: j.Outcomes}
+func (j *rosterJSON) parse() (*survey.Roster, error) {
+	r := &survey.Roster{Outcomes: j.Outcomes}
 	for i := range j.Streams {
-		r.streams = append(r.streams, j.Streams[i].stream())
+		r.Streams = append(r.Streams, j.Streams[i].stream())
 	}
 
 	for _, in := range j.Sources {
-		a := attendance{in.Partial, in.Unordered, in.Unplaced, in.Receipts}
-		list, err := a.unpack(len(r.streams))
-		told := func(a attendee) bool { return a.outcome != verified() }
-		if err != nil || a.unplaced < 0 || !r.outcomes && slices.ContainsFunc(list, told) {
-			return nil, errRoster
+		if err := r.Read(survey.Attendance{Partial: in.Partial, Unordered: in.Unordered, Unplaced: in.Unplaced, Packed: in.Receipts}); err != nil {
+			return nil, err
 		}
-		r.receipts += len(list)
-		r.sources = append(r.sources, a)
 	}
-
-	r.whole = r.receipts > maxRoster
 	return r, nil
 }
 

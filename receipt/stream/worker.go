@@ -6,6 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
 // A worker judges one item after the other with memory of its own.
@@ -27,25 +28,25 @@ func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
 }
 
 // survey gathers the facts of an item and makes no report.
-func (w *worker) survey(it *item, found bool) {
+func (w *worker) survey(it *survey.Item, found bool) {
 	c := w.Decode(&it.Piece, found)
-	it.facts.placed, it.other = false, c.Other
+	it.Facts.Placed, it.Other = false, c.Other
 	if c.Parsed() {
-		it.facts.gather(w.Doc, canon.Digest{})
+		it.Facts.Gather(w.Doc, canon.Digest{})
 	}
 }
 
 // verify makes the report of an item and gathers its facts.
-func (w *worker) verify(it *item, found bool) {
+func (w *worker) verify(it *survey.Item, found bool) {
 	w.JSON = nil // the item keeps its text
 	received := it.Data
 	c := w.Decode(&it.Piece, found)
-	it.facts.placed, it.other = false, c.Other
+	it.Facts.Placed, it.Other = false, c.Other
 	if c.Text != nil {
 		it.Data = c.Text
 	}
 
-	rep := &it.rep
+	rep := &it.Report
 	switch {
 	case c.Fault != nil:
 		w.refuse(it, c.Fault)
@@ -55,11 +56,11 @@ func (w *worker) verify(it *item, found bool) {
 		w.v.VerifyBytes(c.Text, w.Doc, rep) // the same error, as reports word it
 	case w.beyondCaller(c.Text):
 		// What the caller's limits leave undecided has its place among the others.
-		it.facts.gather(w.Doc, canon.Digest{})
+		it.Facts.Gather(w.Doc, canon.Digest{})
 		w.v.VerifyBytes(c.Text, w.Doc, rep)
 	default:
 		w.v.Verify(w.Doc, rep)
-		it.facts.gather(w.Doc, rep.ReceiptHash)
+		it.Facts.Gather(w.Doc, rep.ReceiptHash)
 	}
 
 	if w.glean != nil && c.Parsed() {
@@ -83,14 +84,14 @@ func (w *worker) verify(it *item, found bool) {
 }
 
 // refuse reports what is not a document.
-func (w *worker) refuse(it *item, f *input.Fault) {
+func (w *worker) refuse(it *survey.Item, f *input.Fault) {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: f.Code, Detail: f.Detail, Hint: f.Hint}
 	if f.Torn {
 		c.Status = receipt.StatusNotChecked
 	}
-	w.v.Unreadable(&it.rep, c)
+	w.v.Unreadable(&it.Report, c)
 	if len(it.Data) > 0 && !w.policy.NoInputDigest {
-		it.rep.InputSHA256 = canon.Sum(it.Data)
+		it.Report.InputSHA256 = canon.Sum(it.Data)
 	}
 }
 

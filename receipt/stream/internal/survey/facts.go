@@ -1,4 +1,4 @@
-package stream
+package survey
 
 import (
 	"crypto/sha256"
@@ -10,13 +10,13 @@ import (
 )
 
 // Facts are what other receipts need to know of a receipt.
-type facts struct {
-	placed   bool         // it states its place: everything below is known
+type Facts struct {
+	Placed   bool         // it states its place: everything below is known
 	holds    bool         // its content fits its stated hash
-	link     chain.Link   // as stated
-	computed canon.Digest // the hash of its content
+	Link     chain.Link   // as stated
+	Computed canon.Digest // the hash of its content
 	id       fingerprint  // of issuer.id and receipt_id
-	key      streamKey    // of its stream
+	Key      streamKey    // of its stream
 	issued   time.Time    // issued_at
 	undated  bool         // that is no time that the source told
 }
@@ -30,29 +30,29 @@ func fingerprintOf(text []byte) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// gather reads the facts of a document: whether it states a place in a stream
+// Gather reads the facts of a document: whether it states a place in a stream
 // does not depend on whether it is true. A hash that was computed already is not
 // computed again.
-func (f *facts) gather(doc *canon.Document, computed canon.Digest) {
-	f.key, f.placed = f.key[:0], false
+func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
+	f.Key, f.Placed = f.Key[:0], false
 	root := doc.Root()
 	if string(root.Member("schema").Text()) != receipt.SchemaMarker {
 		return
 	}
-	if f.link, f.placed = chain.LinkOf(doc); !f.placed {
+	if f.Link, f.Placed = chain.LinkOf(doc); !f.Placed {
 		return
 	}
 
 	if computed.IsZero() {
 		computed, _ = chain.Hash(doc) // it has members, so it is an object
 	}
-	f.computed = computed
-	f.holds = computed == f.link.Hash
+	f.Computed = computed
+	f.holds = computed == f.Link.Hash
 	f.issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
 	f.undated = receipt.ReadUnreported(root).Has("/issued_at")
 
 	// An id is the issuer's own: two issuers may both count from one.
-	id := append(appendText(f.key, root.Member("issuer").Member("id").Text()), root.Member("receipt_id").Text()...)
+	id := append(appendText(f.Key, root.Member("issuer").Member("id").Text()), root.Member("receipt_id").Text()...)
 	f.id = fingerprintOf(id)
-	f.key = streamKey(id[:0]).appendReceipt(root)
+	f.Key = streamKey(id[:0]).appendReceipt(root)
 }

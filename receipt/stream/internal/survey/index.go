@@ -1,4 +1,4 @@
-package stream
+package survey
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
@@ -38,30 +38,30 @@ func newIndex(most int) *index {
 func (x *index) full() bool { return x.rest != nil }
 
 // add remembers a receipt whose content fits its hash.
-func (x *index) add(it *item, stream int) {
-	f := &it.facts
+func (x *index) add(it *Item, stream int) {
+	f := &it.Facts
 	if len(x.ids) >= x.most {
 		if x.rest == nil {
 			x.rest = newFilter()
 		}
-		x.rest.add(f.computed)
+		x.rest.add(f.Computed)
 		return
 	}
 
-	hash := short(f.computed)
-	x.ids[f.id] = seen{hash, int32(it.Index), it.alone.own}
+	hash := short(f.Computed)
+	x.ids[f.id] = seen{hash, int32(it.Index), it.alone.Own}
 	n := x.nodes[hash]
 	n.line, n.stream = int32(it.Index), int32(stream)
 	x.nodes[hash] = n
-	if f.link.First {
+	if f.Link.First {
 		return
 	}
 
 	// The first that names a predecessor is kept: any other one is a fork.
-	previous := short(f.link.Previous)
+	previous := short(f.Link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
 		n.namer, n.naming = int32(it.Index), int32(stream)
-		n.open = it.rep.Check(receipt.StepLink).Status == receipt.StatusNotChecked
+		n.open = it.Report.Check(receipt.StepLink).Status == receipt.StatusNotChecked
 		x.nodes[previous] = n
 	}
 }
@@ -76,3 +76,7 @@ func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest != nil && x.re
 // short is the fingerprint of a digest. It is not a prefix of it, since whoever
 // writes a receipt may choose the digests that it states.
 func short(d canon.Digest) fingerprint { return fingerprintOf(d[:]) }
+
+// MaxIndexed is how many receipts are kept in memory to compare their ids and to
+// tell a fork from a break.
+const MaxIndexed = 1 << 18

@@ -1,4 +1,4 @@
-package stream
+package survey
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // join. It reads hashes and links side by side, both sorted by digest: those of one digest
 // meet. What is left over is judged stream by stream.
 type joiner struct {
-	*survey
+	*Survey
 	next func() ([]byte, error, bool)
 	hash hashRecord // the current one, when there are more
 	more bool
@@ -25,8 +25,8 @@ type joiner struct {
 	left leftovers
 }
 
-func newJoiner(s *survey) *joiner {
-	return &joiner{survey: s, left: newLeftovers(s)}
+func newJoiner(s *Survey) *joiner {
+	return &joiner{Survey: s, left: newLeftovers(s)}
 }
 
 // join judges all links, and finds where streams begin and end.
@@ -42,7 +42,7 @@ func (j *joiner) join() error {
 		if err != nil {
 			return err
 		}
-		if l := parseLinkRecord(b); j.marks[l.number] != join.MarkCopy {
+		if l := parseLinkRecord(b); j.Marks[l.number] != join.MarkCopy {
 			if err := j.link(l); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func (j *joiner) advance() error {
 		if j.more = more; err != nil || !more {
 			return err
 		}
-		if j.hash = parseHashRecord(b); j.marks[j.hash.number] != join.MarkCopy {
+		if j.hash = parseHashRecord(b); j.Marks[j.hash.number] != join.MarkCopy {
 			return nil
 		}
 	}
@@ -115,7 +115,7 @@ func (j *joiner) meet(digest canon.Digest) error {
 			j.meeting.State(n)
 			e := &j.ends[n.Stream]
 			e.Count++
-			e.found = e.found || j.demands.head(e.Stream).Hash == digest
+			e.Found = e.Found || j.Head(e.Stream).Hash == digest
 		}
 		if err := j.advance(); err != nil {
 			return err
@@ -181,11 +181,11 @@ func (j *joiner) beside(n, before join.Node) bool {
 	return before.Place.Source == n.Place.Source && j.ordered(n.Place.Source) && !j.spread[n.Number] && !j.spread[before.Number]
 }
 
-func (j *joiner) decide(n join.Node, m mark, other address) {
-	if j.marks[n.Number] != join.MarkLinked { // one finding, not two
+func (j *joiner) decide(n join.Node, m join.Mark, other address) {
+	if j.Marks[n.Number] != join.MarkLinked { // one finding, not two
 		return
 	}
-	j.marks[n.Number] = m
+	j.Marks[n.Number] = m
 	if (other != address{}) {
 		j.about(n.Number, other)
 	}
@@ -231,16 +231,16 @@ func (j *joiner) begin(stream int) *join.Beginner {
 	e := &j.ends[stream]
 	var parts []join.Part
 	for _, d := range j.left.cutDamage(stream) {
-		r := join.Record{Stream: e.Stream, Stated: d.Hash, Previous: d.previous, Issued: d.Issued, Place: d.Place, Mark: j.marks[d.Number]}
+		r := join.Record{Stream: e.Stream, Stated: d.Hash, Previous: d.previous, Issued: d.Issued, Place: d.Place, Mark: j.Marks[d.Number]}
 		copy(r.Computed[:], contentOf(&d.Node))
 		parts = append(parts, join.Part{Role: d.role, Record: r})
 	}
 
 	terms := join.Terms{
 		Partial:  func(chain.Stream) bool { return j.selected(stream) == selectedAll },
-		Previous: j.demands.previous,
+		Previous: j.Previous,
 	}
-	s := join.Strand{Stream: e.Stream, Count: int64(e.Count), Failures: int64(e.Failures.Count), Intact: j.intact[stream], Found: e.found}
+	s := join.Strand{Stream: e.Stream, Count: int64(e.Count), Failures: int64(e.Failures.Count), Intact: j.intact[stream], Found: e.Found}
 	return join.NewBeginner(s, parts, j.left.cutTails(stream), terms)
 }
 
@@ -248,14 +248,14 @@ func (j *joiner) begin(stream int) *join.Beginner {
 // this one is missing.
 func (j *joiner) orphan(b *join.Beginner, stream int, o *orphanRecord) (forgiven bool) {
 	r := b.Orphan(join.Record{Stream: j.names[stream], Stated: o.hash, Computed: o.hash, First: o.first, Previous: o.previous,
-		Issued: o.issued, Place: o.place(), Mark: j.marks[o.number]})
+		Issued: o.issued, Place: o.place(), Mark: j.Marks[o.number]})
 	if r.Mark == join.MarkMissing {
 		if r.Mark = j.forgive(stream); r.Mark != join.MarkMissing {
 			forgiven, r.Related = true, join.Place{}
 		}
 	}
 
-	j.marks[o.number] = r.Mark
+	j.Marks[o.number] = r.Mark
 	if r.Related != (join.Place{}) {
 		j.about(o.number, address{r.Related.Source, r.Related.Index})
 	}
@@ -264,7 +264,7 @@ func (j *joiner) orphan(b *join.Beginner, stream int, o *orphanRecord) (forgiven
 
 // forgive marks what is missing of a stream: something unreadable may be it, each time
 // another one, or another part may hold it of which it was said that it is a selection.
-func (j *joiner) forgive(stream int) mark {
+func (j *joiner) forgive(stream int) join.Mark {
 	switch {
 	case j.gaps > 0:
 		j.gaps--

@@ -1,4 +1,4 @@
-package stream
+package survey
 
 import (
 	"fmt"
@@ -12,20 +12,19 @@ import (
 
 const previousPointer = "/chain/previous_receipt_hash"
 
-// An order judges the links of one ordered input: each receipt has to name the
+// An Order judges the links of one ordered input: each receipt has to name the
 // one before it in its stream. Two kinds of neighbours are not a second finding: a
 // receipt that does not fit its own hash stands where its successor says it
 // stands, and after something unreadable one link cannot be checked.
-type order struct {
-	options *Options
-	demands demands
+type Order struct {
+	Terms
 	streams map[string]*strand
 	named   int // bytes of the names of streams
 	index   *index
 	damaged map[canon.Digest]int // hashes, stated and computed, of receipts that do not fit theirs
 	gaps    []int                // lines that state no place, and that no link has been forgiven for
 	names   []chain.Stream       // by the number of the stream
-	behind  []Finding            // links that later receipts showed to be false, the first MaxNotices
+	Behind  []disproof           // links that later receipts showed to be false, the first maxBehind
 }
 
 // Judged is what is known of the last receipt of a stream.
@@ -33,6 +32,19 @@ type judged struct {
 	hash    canon.Digest
 	verdict receipt.Verdict // if its link holds
 }
+
+// A disproof is a link that a later receipt showed to be false: it names that one, which
+// is of another stream.
+type disproof struct {
+	Stream chain.Stream // of the link
+	Source string       // of both receipts
+	Line   int          // of the receipt that names the other
+	Named  int          // line of that one
+	Hash   canon.Digest // of that one
+}
+
+// maxBehind is how many disproofs are kept.
+const maxBehind = 1000
 
 // maxDamaged bounds what an input of nothing but damage can make us remember.
 const maxDamaged = 1 << 16
@@ -52,15 +64,16 @@ type strand struct {
 	found   bool // the wanted head was seen
 }
 
-func newOrder(o *Options) *order {
-	return &order{options: o, demands: o.demands(), streams: map[string]*strand{}, index: newIndex(o.mostIndexed()), damaged: map[canon.Digest]int{}}
+// NewOrder returns an order of an input that has no receipts yet.
+func NewOrder(t Terms) *Order {
+	return &Order{Terms: t, streams: map[string]*strand{}, index: newIndex(t.Indexed), damaged: map[canon.Digest]int{}}
 }
 
-// place judges the link of an item.
-func (o *order) place(it *item) error {
-	f := &it.facts
-	if !f.placed {
-		if it.other == "" && len(o.gaps) < maxDamaged {
+// Place judges the link of an item.
+func (o *Order) Place(it *Item) error {
+	f := &it.Facts
+	if !f.Placed {
+		if it.Other == "" && len(o.gaps) < maxDamaged {
 			o.gaps = append(o.gaps, it.Index)
 		}
 		return nil
@@ -72,7 +85,7 @@ func (o *order) place(it *item) error {
 	}
 
 	// A damaged receipt opens no stream: its names may be what was damaged.
-	s := o.streams[string(f.key)]
+	s := o.streams[string(f.Key)]
 	if s == nil {
 		if !f.holds {
 			o.damage(it)
@@ -91,10 +104,10 @@ func (o *order) place(it *item) error {
 
 	o.disprove(s, it)
 	s.line, s.issued, s.undated = it.Index, f.issued, f.undated
-	s.found = s.found || f.link.Hash == s.wanted.Hash
+	s.found = s.found || f.Link.Hash == s.wanted.Hash
 	if f.holds {
 		o.index.add(it, s.number)
-		s.last = judged{f.computed, it.alone.own}
+		s.last = judged{f.Computed, it.alone.Own}
 	}
 
 	return nil
@@ -102,14 +115,14 @@ func (o *order) place(it *item) error {
 
 // repeats reports whether the item's id was there before: as the same receipt,
 // which counts once, or as another one, which refutes.
-func (o *order) repeats(it *item) bool {
-	before, ok := o.index.ids[it.facts.id]
+func (o *Order) repeats(it *Item) bool {
+	before, ok := o.index.ids[it.Facts.id]
 	switch {
 	case !ok:
 		return false
-	case before.hash != short(it.facts.computed):
-		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
-			Stated: it.facts.computed.String(), Cause: vocab.CauseIDTaken, Related: atLine(int(before.line))})
+	case before.hash != short(it.Facts.Computed):
+		it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
+			Stated: it.Facts.Computed.String(), Cause: vocab.CauseIDTaken, Related: atLine(int(before.line))})
 		return false
 	}
 	o.repeat(it, int(before.line), before.verdict)
@@ -118,71 +131,69 @@ func (o *order) repeats(it *item) bool {
 
 // again reports whether an item after those of the index repeats the receipt before it,
 // or may repeat another one: nobody can tell.
-func (o *order) again(s *strand, it *item) bool {
-	f := &it.facts
+func (o *Order) again(s *strand, it *Item) bool {
+	f := &it.Facts
 	switch {
-	case !o.index.full() || s.segment.Joins(chain.SegmentOf(s.segment.Stream, f.link)):
+	case !o.index.full() || s.segment.Joins(chain.SegmentOf(s.segment.Stream, f.Link)):
 		return false
-	case f.computed == s.last.hash:
+	case f.Computed == s.last.hash:
 		o.repeat(it, s.line, s.last.verdict)
 		return true
-	case o.index.maybeCopy(f.computed):
-		it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotChecked, Code: vocab.CodeCopyNotChecked, Related: atLine(s.line),
-			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt after the first %d", s.line, o.options.mostIndexed())})
+	case o.index.maybeCopy(f.Computed):
+		it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusNotChecked, Code: vocab.CodeCopyNotChecked, Related: atLine(s.line),
+			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt after the first %d", s.line, o.Indexed)})
 		return true
 	}
 	return false
 }
 
 // repeat makes an item a copy of the receipt at a line.
-func (o *order) repeat(it *item, line int, verdict receipt.Verdict) {
-	it.v.Link(&it.rep, receipt.Check{Status: receipt.StatusNotApplicable})
-	it.rep.Warnings = append(it.rep.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d is the same receipt", line)})
-	it.again, it.copy = true, verdict == it.rep.Verdict
+func (o *Order) repeat(it *Item, line int, verdict receipt.Verdict) {
+	it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusNotApplicable})
+	it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d is the same receipt", line)})
+	it.Again, it.Copy = true, verdict == it.Report.Verdict
 }
 
 // disprove finds the link of another stream's receipt, left open before, that
 // names this one.
-func (o *order) disprove(s *strand, it *item) {
-	n := o.index.node(it.facts.computed)
-	if !it.facts.holds || !n.open || int(n.naming) == s.number || len(o.behind) >= MaxNotices {
+func (o *Order) disprove(s *strand, it *Item) {
+	n := o.index.node(it.Facts.Computed)
+	if !it.Facts.holds || !n.open || int(n.naming) == s.number || len(o.Behind) >= maxBehind {
 		return
 	}
-	stream := o.names[n.naming]
-	o.behind = append(o.behind, Finding{Code: receipt.CodeChainBreak, Stream: &stream, Source: fmt.Sprintf("%s:%d", it.rep.Source, n.namer),
-		Stated: it.facts.computed.String(), Cause: vocab.CausePredecessorElsewhere, Detail: fmt.Sprintf("it names line %d, a receipt of another stream", it.Index)})
+	o.Behind = append(o.Behind, disproof{o.names[n.naming], it.Report.Source, int(n.namer), it.Index, it.Facts.Computed})
 }
 
 // begin opens a stream with its first receipt.
-func (o *order) begin(it *item) (*strand, error) {
-	f := &it.facts
-	stream := f.key.stream()
-	if !o.options.Only.isZero() && len(o.streams) > 0 {
+func (o *Order) begin(it *Item) (*strand, error) {
+	f := &it.Facts
+	stream := f.Key.stream()
+	if o.One && len(o.streams) > 0 {
 		return nil, ErrStreams
 	}
-	if o.named += len(f.key); !o.options.Bounds.allows(len(o.streams)+1, o.named) {
+	if o.named += len(f.Key); !o.Bounded(len(o.streams)+1, o.named) {
 		return nil, ErrManyStreams
 	}
 
-	s := &strand{number: len(o.names), segment: chain.SegmentOf(stream, f.link), first: f.link.First}
-	o.streams[string(f.key)] = s
+	s := &strand{number: len(o.names), segment: chain.SegmentOf(stream, f.Link), first: f.Link.First}
+	o.streams[string(f.Key)] = s
 	o.names = append(o.names, stream)
-	s.wanted = o.demands.head(stream)
-	after := o.demands.previous(stream)
+	s.wanted = o.Head(stream)
+	after := o.Previous(stream)
 	if it.Single && after.IsZero() {
 		return s, nil // one receipt shows nothing of what precedes or follows it
 	}
 
 	// What precedes the first receipt is known only when it was given.
-	check := o.first(f.link, after)
+	check := o.first(f.Link, after)
 	it.foreign = check.Status == receipt.StatusFailed && !after.IsZero()
-	it.v.Link(&it.rep, check)
+	it.Verifier.Link(&it.Report, check)
 	return s, nil
 }
 
 // first judges the first receipt of a stream; after is what it must name, or
 // zero when that is not known.
-func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
+func (o *Order) first(l chain.Link, after canon.Digest) receipt.Check {
 	_, damaged := o.damaged[l.Previous]
 	n := o.index.node(l.Previous)
 	switch {
@@ -190,7 +201,7 @@ func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
 		return namesElsewhere(l, int(n.line))
 	case !after.IsZero() && (l.First || l.Previous != after):
 		return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
-			Stated: stated(l), Computed: after.String(), Cause: vocab.CausePredecessorNotGiven}
+			Stated: Stated(l), Computed: after.String(), Cause: vocab.CausePredecessorNotGiven}
 	case l.First, !after.IsZero(), damaged:
 		return receipt.Check{Status: receipt.StatusPassed}
 	}
@@ -198,37 +209,37 @@ func (o *order) first(l chain.Link, after canon.Digest) receipt.Check {
 }
 
 // follow judges a receipt by the one before it in its stream.
-func (o *order) follow(s *strand, it *item) {
-	f := &it.facts
-	one := chain.SegmentOf(s.segment.Stream, f.link)
+func (o *Order) follow(s *strand, it *Item) {
+	f := &it.Facts
+	one := chain.SegmentOf(s.segment.Stream, f.Link)
 	check := receipt.Check{Status: receipt.StatusPassed}
 	if !s.segment.Joins(one) {
 		if !f.holds { // one finding, not two
 			o.damage(it)
 			return
 		}
-		check = o.apart(s, f.link)
+		check = o.apart(s, f.Link)
 		if check.Status != receipt.StatusFailed { // nothing shows that it does not follow
 			one.First, one.Previous = false, s.segment.Head
 		}
 	}
 
 	// A predecessor comes before the receipt that names it.
-	if n := o.index.node(f.computed); f.holds && check.Status != receipt.StatusFailed && n.open && int(n.naming) == s.number {
-		check = o.broken(s, f.link)
+	if n := o.index.node(f.Computed); f.holds && check.Status != receipt.StatusFailed && n.open && int(n.naming) == s.number {
+		check = o.broken(s, f.Link)
 		check.Cause, check.Related = vocab.CauseNamedEarlier, atLine(int(n.namer))
 		s.segment.Failures.Count++
 	}
 
 	// Clocks go wrong: this warns, and refutes nothing. A time that nobody told is before none.
 	if !f.undated && !s.undated && f.issued.Before(s.issued) {
-		it.rep.Warnings = append(it.rep.Warnings, receipt.Note{Code: vocab.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
+		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
 	}
 
 	// A damaged receipt keeps its place. A true copy of it would follow the head
 	// before it.
 	if f.holds {
-		it.v.Link(&it.rep, check)
+		it.Verifier.Link(&it.Report, check)
 		s.shaky = false
 	} else {
 		o.damage(it)
@@ -236,11 +247,11 @@ func (o *order) follow(s *strand, it *item) {
 			s.shaky, s.sound = true, s.segment.Head
 		}
 	}
-	s.segment, s.first = s.segment.Merge(one), s.first || f.link.First
+	s.segment, s.first = s.segment.Merge(one), s.first || f.Link.First
 }
 
 // apart judges a receipt that does not name the one before it.
-func (o *order) apart(s *strand, l chain.Link) receipt.Check {
+func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 	if l.First {
 		return o.broken(s, l)
 	}
@@ -258,7 +269,7 @@ func (o *order) apart(s *strand, l chain.Link) receipt.Check {
 	if at, ok := o.forgive(s); ok {
 		return unchecked(vocab.CauseUnreadable, atLine(at))
 	}
-	if o.options.Partial && o.absent(l) {
+	if o.Partial && o.absent(l) {
 		return unchecked(vocab.CauseSelection, receipt.Place{})
 	}
 
@@ -266,17 +277,17 @@ func (o *order) apart(s *strand, l chain.Link) receipt.Check {
 }
 
 // damage remembers a receipt that does not fit its own hash, by both hashes.
-func (o *order) damage(it *item) {
+func (o *Order) damage(it *Item) {
 	if len(o.damaged) < maxDamaged {
-		o.damaged[it.facts.link.Hash] = it.Index
-		o.damaged[it.facts.computed] = it.Index
+		o.damaged[it.Facts.Link.Hash] = it.Index
+		o.damaged[it.Facts.Computed] = it.Index
 	}
-	it.v.Link(&it.rep, unchecked(vocab.CauseOwnHash, receipt.Place{}))
+	it.Verifier.Link(&it.Report, unchecked(vocab.CauseOwnHash, receipt.Place{}))
 }
 
 // forgive finds something unreadable between the last receipt of a stream and
 // now. Each such line is forgiven once.
-func (o *order) forgive(s *strand) (line int, ok bool) {
+func (o *Order) forgive(s *strand) (line int, ok bool) {
 	for i, line := range o.gaps {
 		if line > s.line {
 			o.gaps = append(o.gaps[:i], o.gaps[i+1:]...)
@@ -288,15 +299,15 @@ func (o *order) forgive(s *strand) (line int, ok bool) {
 
 // absent reports that the receipt before is not in the input, as far as the
 // index goes.
-func (o *order) absent(l chain.Link) bool {
+func (o *Order) absent(l chain.Link) bool {
 	n := o.index.node(l.Previous)
 	return n.line == 0 && n.namer == 0
 }
 
 // broken says why a receipt does not follow the one before it.
-func (o *order) broken(s *strand, l chain.Link) receipt.Check {
+func (o *Order) broken(s *strand, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
-		Stated: stated(l), Computed: s.segment.Head.String(), Cause: vocab.CausePredecessorOther, Related: atLine(s.line)}
+		Stated: Stated(l), Computed: s.segment.Head.String(), Cause: vocab.CausePredecessorOther, Related: atLine(s.line)}
 	n := o.index.node(l.Previous)
 	switch {
 	case l.First && s.first:
@@ -311,27 +322,20 @@ func (o *order) broken(s *strand, l chain.Link) receipt.Check {
 	return c
 }
 
-// conclude fills in what the order knows of the whole input.
-func (o *order) conclude(s *Summary) error {
-	for _, g := range o.streams {
-		s.Streams = append(s.Streams, g.segment)
-		o.demands.compare(s, streamEnd{g.segment, g.found})
+// Ends are where the streams end.
+func (o *Order) Ends() (list []End) {
+	for _, s := range o.streams {
+		list = append(list, End{s.segment, s.found})
 	}
-	s.Streams = chain.Join(s.Streams)
-	for _, f := range o.behind {
-		f.Drawn = s.roster != nil
-		s.addFinding(f)
-	}
-	if o.index.full() {
-		s.addNote(vocab.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, after the first %d receipts", o.options.mostIndexed())
-	}
-	o.demands.conclude(s)
-	return nil
+	return list
 }
+
+// Full reports whether there were more receipts than are compared by their ids.
+func (o *Order) Full() bool { return o.index.full() }
 
 // namesElsewhere says that a receipt names one of another stream.
 func namesElsewhere(l chain.Link, at int) receipt.Check {
-	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: stated(l),
+	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: Stated(l),
 		Cause: vocab.CausePredecessorElsewhere, Related: atLine(at)}
 }
 
@@ -343,7 +347,8 @@ func unchecked(cause receipt.Cause, related receipt.Place) receipt.Check {
 // atLine is a place in the source that is being read.
 func atLine(n int) receipt.Place { return receipt.Place{Index: n} }
 
-func stated(l chain.Link) string {
+// Stated is the predecessor that a link names, as reports write it.
+func Stated(l chain.Link) string {
 	if l.First {
 		return "null"
 	}

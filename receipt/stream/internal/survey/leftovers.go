@@ -1,4 +1,4 @@
-package stream
+package survey
 
 import (
 	"cmp"
@@ -30,13 +30,13 @@ type damage struct {
 	previous canon.Digest
 }
 
-func newLeftovers(s *survey) leftovers {
+func newLeftovers(s *Survey) leftovers {
 	l := leftovers{rank: make([]int, len(s.names)), heads: make([]join.Node, len(s.names)),
-		orphans: newSorter(orphanRecordWidth, s.options.mostIndexed(), s.options.TempDir)}
+		orphans: newSorter(orphanRecordWidth, s.Indexed, s.TempDir)}
 	for at, stream := range s.byName() {
 		l.rank[stream] = at
 	}
-	l.given = func(stream int) canon.Digest { return s.demands.previous(s.names[stream]) }
+	l.given = func(stream int) canon.Digest { return s.Previous(s.names[stream]) }
 	return l
 }
 

@@ -1,4 +1,4 @@
-package stream
+package survey
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 )
 
 // attendee draws a receipt of one of three streams, often one that follows.
-func (d *dice) attendee(last []canon.Digest) attendee {
-	a := attendee{stream: d.number() % len(last), again: d.yes(), issued: int64(d.number()), outcome: verified()}
+func (d *dice) attendee(last []canon.Digest) Attendee {
+	a := Attendee{stream: d.number() % len(last), again: d.yes(), issued: int64(d.number()), Outcome: verified()}
 	hash := d.digest()
 	copy(a.id[:], hash[:])
 	a.link.Hash, a.computed = hash, hash
@@ -29,23 +29,23 @@ func (d *dice) attendee(last []canon.Digest) attendee {
 	}
 	switch d.number() % 6 {
 	case 1:
-		a.fault = &fumble{code: receipt.CodeChainBreak, own: receipt.Verified, healed: d.yes()}
-		a.fault.left = a.fault.healed && d.yes()
+		a.Fault = &Fumble{Code: receipt.CodeChainBreak, own: receipt.Verified, healed: d.yes()}
+		a.Fault.left = a.Fault.healed && d.yes()
 	case 2:
-		a.fault = &fumble{code: receipt.CodeChainFork, own: receipt.Undecided, reason: vocab.CodeBatchNotChecked}
+		a.Fault = &Fumble{Code: receipt.CodeChainFork, own: receipt.Undecided, reason: vocab.CodeBatchNotChecked}
 	case 3:
-		a.fault = &fumble{code: receipt.CodeLinkNotChecked, own: receipt.Verified, healed: d.yes()}
+		a.Fault = &Fumble{Code: receipt.CodeLinkNotChecked, own: receipt.Verified, healed: d.yes()}
 	}
-	if a.fault == nil {
+	if a.Fault == nil {
 		switch d.number() % 5 {
 		case 1:
-			a.outcome = outcome{own: receipt.Refuted, reason: receipt.CodeHashMismatch}
+			a.Outcome = Outcome{Own: receipt.Refuted, Reason: receipt.CodeHashMismatch}
 		case 2:
-			a.outcome = outcome{own: receipt.Undecided, reason: vocab.CodeBatchNotChecked}
+			a.Outcome = Outcome{Own: receipt.Undecided, Reason: vocab.CodeBatchNotChecked}
 		}
 	}
-	a.before = a.alone().own == receipt.Undecided && d.yes()
-	a.spare = a.again && a.own != receipt.Refuted && d.yes()
+	a.Before = a.Alone().Own == receipt.Undecided && d.yes()
+	a.Spare = a.again && a.Own != receipt.Refuted && d.yes()
 	last[a.stream] = hash
 	return a
 }
@@ -59,31 +59,31 @@ func FuzzAttendees(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		const streams = 3
 		d, last := dice{in}, make([]canon.Digest, streams)
-		var list []attendee
+		var list []Attendee
 		for len(d.rest) > 0 {
 			list = append(list, d.attendee(last))
 		}
 		again(t, list, streams)
-		if list, err := (&attendance{packed: in}).unpack(streams); err == nil {
+		if list, err := (&Attendance{Packed: in}).unpack(streams); err == nil {
 			again(t, list, streams)
 		}
 	})
 }
 
-func again(t *testing.T, list []attendee, streams int) {
+func again(t *testing.T, list []Attendee, streams int) {
 	t.Helper()
 	var c attendeeCoder
 	c.begin(streams)
-	in := attendance{}
+	in := Attendance{}
 	for i := range list {
-		in.packed = c.append(in.packed, &list[i])
+		in.Packed = c.append(in.Packed, &list[i])
 	}
 	got, err := in.unpack(streams)
 	if err != nil || len(got) != len(list) {
 		t.Fatalf("%d receipts, %v; expected %d", len(got), err, len(list))
 	}
 	for i := range list {
-		if compareAttendees(got[i], list[i]) != 0 || got[i].again != list[i].again || got[i].before != list[i].before || (got[i].fault != nil && *got[i].fault != *list[i].fault) {
+		if compareAttendees(got[i], list[i]) != 0 || got[i].again != list[i].again || got[i].Before != list[i].Before || (got[i].Fault != nil && *got[i].Fault != *list[i].Fault) {
 			t.Errorf("packed %+v, unpacked %+v", list[i], got[i])
 		}
 	}

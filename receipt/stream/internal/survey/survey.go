@@ -1,6 +1,7 @@
-package stream
+package survey
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -10,28 +11,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// A survey knows how the receipts of several sources join by their links. It is
+// A Survey knows how the receipts of several sources join by their links. It is
 // made by a first reading, which looks at nothing but ids and links; the second
 // one verifies, and asks it about each receipt. Of a receipt it keeps one byte,
 // and three records that sorters may put on disk.
-type survey struct {
-	options *Options
-	demands demands
-	sources []Source
+type Survey struct {
+	Terms
+	sources []string // their names
 
-	marks  []mark          // of each item, in the order of reading
+	Marks  []join.Mark     // of each item, in the order of reading
 	others map[int]address // the receipt that the mark of an item is about
 
 	originals map[int]int       // of each copy: the number of the receipt that it repeats
 	spread    map[int]bool      // of these, the ones that other sources repeat: no order is theirs
-	counted   map[int][]outcome // of these receipts: what those that count are on their own, in the second reading
+	counted   map[int][]Outcome // of these receipts: what those that count are on their own, in the second reading
 	streams   map[string]int
 	names     []chain.Stream
-	trails    []trail     // by stream, in the second reading
-	intact    []bool      // by stream: a receipt of it fits its own hash
-	ends      []streamEnd // by stream
-	gaps      int         // items that state no place
-	docs      []int       // of each source
+	trails    []trail // by stream, in the second reading
+	intact    []bool  // by stream: a receipt of it fits its own hash
+	ends      []End   // by stream
+	gaps      int     // items that state no place
+	docs      []int   // of each source
 
 	ids, hashes, links *sorter // records
 	scratch            []byte  // a record on its way to them
@@ -43,6 +43,15 @@ type survey struct {
 	mixed      []bool       // by source, in a merge: it is in no order; nil: as the options say
 }
 
+// ErrStreams is returned for an input of several streams that has to be one.
+var ErrStreams = errors.New("stream: the input holds several streams, so one hash or count cannot be about it; give an earlier report instead")
+
+// ErrManyStreams is returned for an input of more streams than are allowed.
+var ErrManyStreams = errors.New("stream: the input holds more streams, or longer names of them, than are allowed here")
+
+// ErrChanged is returned when a source was not the same when it was read again.
+var ErrChanged = errors.New("stream: the input changed while it was being read")
+
 // A selection says of how much of a stream it was said that it is a selection.
 type selection uint8
 
@@ -52,22 +61,22 @@ const (
 	selectedAll
 )
 
-func (s *survey) selected(stream int) selection {
+func (s *Survey) selected(stream int) selection {
 	switch {
 	case s.selections != nil:
 		return s.selections[stream]
-	case s.options.Partial:
+	case s.Partial:
 		return selectedAll
 	}
 	return selectedNone
 }
 
 // ordered reports whether a source is in the order of its chains.
-func (s *survey) ordered(source int) bool {
+func (s *Survey) ordered(source int) bool {
 	if s.mixed != nil {
 		return !s.mixed[source]
 	}
-	return !s.options.Unordered
+	return !s.Unordered
 }
 
 // A trail is the last receipt of a stream in the source that is being read again.
@@ -78,81 +87,81 @@ type trail struct {
 	broken bool // something was out of place before it: one finding, not two
 }
 
-func newSurvey(o *Options, sources []Source) *survey {
-	s := &survey{options: o, demands: o.demands(), sources: sources, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{},
+// New returns a survey of sources, which have these names.
+func New(t Terms, sources []string) *Survey {
+	s := &Survey{Terms: t, sources: sources, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{},
 		docs: make([]int, len(sources))}
-	dir, most := o.TempDir, o.mostIndexed()
+	dir, most := t.TempDir, t.Indexed
 	s.ids, s.hashes, s.links = newSorter(idRecordWidth, most, dir), newSorter(hashRecordWidth, most, dir), newSorter(linkRecordWidth, most, dir)
 	return s
 }
 
-func (s *survey) close() {
+// Close gives back the memory and the files of the sorters.
+func (s *Survey) Close() {
 	for _, sorter := range []*sorter{s.ids, s.hashes, s.links} {
 		_ = sorter.close() // files without names
 	}
 }
 
-// record keeps the facts of one item.
-func (s *survey) record(it *item) error {
-	if it.end {
-		s.docs[it.source] = it.docs
-		return nil
-	}
+// EndSource keeps how many documents a source has.
+func (s *Survey) EndSource(source, docs int) { s.docs[source] = docs }
 
-	number := len(s.marks)
-	f := &it.facts
-	if !f.placed {
-		s.marks = append(s.marks, join.MarkUnplaced)
-		if it.other == "" {
+// Record keeps the facts of one item.
+func (s *Survey) Record(it *Item) error {
+	number := len(s.Marks)
+	f := &it.Facts
+	if !f.Placed {
+		s.Marks = append(s.Marks, join.MarkUnplaced)
+		if it.Other == "" {
 			s.gaps++
 		}
 		return nil
 	}
 
-	stream, known := s.streams[string(f.key)]
+	stream, known := s.streams[string(f.Key)]
 	if !known {
 		stream = len(s.names)
-		s.streams[string(f.key)] = stream
-		s.names, s.intact = append(s.names, f.key.stream()), append(s.intact, false)
+		s.streams[string(f.Key)] = stream
+		s.names, s.intact = append(s.names, f.Key.stream()), append(s.intact, false)
 	}
 
-	at, issued := address{it.source, it.Index}, f.issued.UnixMilli()
-	hash := hashRecord{digest: f.link.Hash, stream: stream, number: number, address: at, damaged: !f.holds, issued: issued}
+	at, issued := address{it.Source, it.Index}, f.issued.UnixMilli()
+	hash := hashRecord{digest: f.Link.Hash, stream: stream, number: number, address: at, damaged: !f.holds, issued: issued}
 	s.addHash(&hash)
 	if !f.holds {
 		// A damaged receipt is known by both hashes: its successor may name either.
-		s.marks = append(s.marks, join.MarkDamaged)
-		hash.digest, hash.content = f.computed, true
+		s.Marks = append(s.Marks, join.MarkDamaged)
+		hash.digest, hash.content = f.Computed, true
 		s.addHash(&hash)
 	} else {
-		if !s.intact[stream] && !s.demands.only.isZero() && slices.Contains(s.intact, true) {
+		if !s.intact[stream] && s.One && slices.Contains(s.intact, true) {
 			return ErrStreams
 		}
 		s.intact[stream] = true
-		s.marks = append(s.marks, join.MarkLinked)
-		id := idRecord{f.id, issued, f.computed, number, at}
+		s.Marks = append(s.Marks, join.MarkLinked)
+		id := idRecord{f.id, issued, f.Computed, number, at}
 		s.scratch = id.append(s.scratch[:0])
 		s.ids.add(s.scratch)
 	}
 
-	link := linkRecord{f.link.First, f.link.Previous, stream, issued, f.link.Hash, number, at, !f.holds}
+	link := linkRecord{f.Link.First, f.Link.Previous, stream, issued, f.Link.Hash, number, at, !f.holds}
 	s.scratch = link.append(s.scratch[:0])
 	s.links.add(s.scratch)
 	return nil
 }
 
-func (s *survey) addHash(r *hashRecord) {
+func (s *Survey) addHash(r *hashRecord) {
 	s.scratch = r.append(s.scratch[:0])
 	s.hashes.add(s.scratch)
 }
 
-// join finds copies and duplicate ids, and then the predecessor of each receipt.
-func (s *survey) join() error {
+// Join finds copies and duplicate ids, and then the predecessor of each receipt.
+func (s *Survey) Join() error {
 	if err := s.joinIDs(); err != nil {
 		return err
 	}
 	_ = s.ids.close() // files without names
-	s.ends, s.trails = make([]streamEnd, len(s.names)), make([]trail, len(s.names))
+	s.ends, s.trails = make([]End, len(s.names)), make([]trail, len(s.names))
 	for i, name := range s.names {
 		s.ends[i].Stream = name
 	}
@@ -160,7 +169,7 @@ func (s *survey) join() error {
 }
 
 // joinIDs marks copies, and the receipts whose id is another's, too.
-func (s *survey) joinIDs() error {
+func (s *Survey) joinIDs() error {
 	var taking join.Taking
 	var content idRecord // the first receipt of the content before
 	for b, err := range s.ids.sorted() {
@@ -174,14 +183,14 @@ func (s *survey) joinIDs() error {
 			s.repeat(r, content)
 			continue
 		case join.MarkDuplicate:
-			s.marks[r.number] = m
+			s.Marks[r.number] = m
 			s.about(r.number, address{related.Source, related.Index})
 		}
 		content = r
 	}
 
 	// A copy is not counted when one that counts has the same outcome.
-	s.counted = make(map[int][]outcome, len(s.originals))
+	s.counted = make(map[int][]Outcome, len(s.originals))
 	for _, original := range s.originals {
 		s.counted[original] = nil
 	}
@@ -189,8 +198,8 @@ func (s *survey) joinIDs() error {
 }
 
 // repeat marks a receipt as a copy of another one.
-func (s *survey) repeat(r, original idRecord) {
-	s.marks[r.number] = join.MarkCopy
+func (s *Survey) repeat(r, original idRecord) {
+	s.Marks[r.number] = join.MarkCopy
 	if r.source != original.source {
 		s.spread[original.number] = true
 	}
@@ -198,11 +207,11 @@ func (s *survey) repeat(r, original idRecord) {
 	s.originals[r.number] = original.number
 }
 
-// found is what was found of a receipt, or of the one that it repeats.
-func (s *survey) found(number int) mark { return s.marks[s.first(number)] }
+// Found is what was found of a receipt, or of the one that it repeats.
+func (s *Survey) Found(number int) join.Mark { return s.Marks[s.First(number)] }
 
-// first is the number of the receipt that one repeats, or its own.
-func (s *survey) first(number int) int {
+// First is the number of the receipt that one repeats, or its own.
+func (s *Survey) First(number int) int {
 	if original, is := s.originals[number]; is {
 		return original
 	}
@@ -210,7 +219,7 @@ func (s *survey) first(number int) int {
 }
 
 // byName is the streams in the order of their names.
-func (s *survey) byName() []int {
+func (s *Survey) byName() []int {
 	list := make([]int, len(s.names))
 	for i := range list {
 		list[i] = i
@@ -221,43 +230,43 @@ func (s *survey) byName() []int {
 
 // about remembers which receipt a mark is about, for the first that will be
 // printed.
-func (s *survey) about(number int, a address) {
+func (s *Survey) about(number int, a address) {
 	if len(s.others) < maxDamaged {
 		s.others[number] = a
 	}
 }
 
-// place judges an item in the second reading.
-func (s *survey) place(it *item) error {
+// Place judges an item in the second reading.
+func (s *Survey) Place(it *Item) error {
 	// What the first reading found holds for the same documents only.
 	number := s.number
-	if s.number++; number >= len(s.marks) {
+	if s.number++; number >= len(s.Marks) {
 		return ErrChanged
 	}
-	if it.facts.placed != (s.marks[number] != join.MarkUnplaced) {
+	if it.Facts.Placed != (s.Marks[number] != join.MarkUnplaced) {
 		return ErrChanged
 	}
-	if !it.facts.placed {
+	if !it.Facts.Placed {
 		return nil
 	}
 
 	s.follow(number, it)
-	m, about := s.marks[number], number
-	if it.again = m == join.MarkCopy; it.again {
+	m, about := s.Marks[number], number
+	if it.Again = m == join.MarkCopy; it.Again {
 		about = s.originals[number]
-		it.rep.Warnings = append(it.rep.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
+		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
 	}
 
 	// What counts for itself bears what is found of its content.
 	if list, repeated := s.counted[about]; repeated {
-		if it.copy = it.again && slices.Contains(list, it.alone); !it.copy {
-			m = s.marks[about]
+		if it.Copy = it.Again && slices.Contains(list, it.alone); !it.Copy {
+			m = s.Marks[about]
 			s.counted[about] = it.alone.repeated(list)
 		}
 	}
 
 	other := s.others[about]
-	it.v.Link(&it.rep, s.check(it, m, other))
+	it.Verifier.Link(&it.Report, s.check(it, m, other))
 	it.foreign = m == join.MarkForeign
 	return nil
 }
@@ -265,42 +274,42 @@ func (s *survey) place(it *item) error {
 // follow compares the order of one source with its links: a receipt whose
 // predecessor is in it stands after that one, and a first receipt after none.
 // What several sources hold has no order.
-func (s *survey) follow(number int, it *item) {
-	m, link := s.marks[number], it.facts.link
-	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.source) {
+func (s *Survey) follow(number int, it *Item) {
+	m, link := s.Marks[number], it.Facts.Link
+	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
 		return
 	}
 
-	stream := s.streams[string(it.facts.key)]
+	stream := s.streams[string(it.Facts.Key)]
 	t := &s.trails[stream]
-	if !t.begun || t.source != it.source {
+	if !t.begun || t.source != it.Source {
 		*t = trail{begun: true}
 	} else if !t.broken && (m == join.MarkFollows && link.Previous != t.hash || m == join.MarkLinked && link.First) {
-		s.marks[number] = join.MarkBetween
+		s.Marks[number] = join.MarkBetween
 		s.about(number, t.address)
 		s.ends[stream].Failures.Count++
 	}
 
-	t.broken = t.broken || s.marks[number].Failed()
-	t.address, t.hash = address{it.source, it.Index}, link.Hash
+	t.broken = t.broken || s.Marks[number].Failed()
+	t.address, t.hash = address{it.Source, it.Index}, link.Hash
 }
 
 // check says what a mark means of a receipt.
-func (s *survey) check(it *item, m mark, other address) receipt.Check {
+func (s *Survey) check(it *Item, m join.Mark, other address) receipt.Check {
 	related := receipt.Place{}
 	if other.index > 0 {
 		related = s.at(other)
 	}
 	var previous canon.Digest
 	if m == join.MarkForeign {
-		previous = s.demands.previous(s.names[s.streams[string(it.facts.key)]])
+		previous = s.Previous(s.StreamOf(it))
 	}
-	return checkOf(m, it, s.options.Partial, related, previous)
+	return CheckOf(m, it, s.Partial, related, previous)
 }
 
-// checkOf says what a mark means of a receipt; previous is what was given as its
+// CheckOf says what a mark means of a receipt; previous is what was given as its
 // predecessor.
-func checkOf(m mark, it *item, partial bool, related receipt.Place, previous canon.Digest) receipt.Check {
+func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previous canon.Digest) receipt.Check {
 	switch {
 	case m == join.MarkCopy:
 		return receipt.Check{Status: receipt.StatusNotApplicable}
@@ -312,34 +321,37 @@ func checkOf(m mark, it *item, partial bool, related receipt.Place, previous can
 		return unchecked(m.Cause(), receipt.Place{})
 	}
 
-	c := receipt.Check{Status: receipt.StatusFailed, Code: m.Code(), Pointer: previousPointer, Stated: stated(it.facts.link), Cause: m.Cause(), Related: related}
+	c := receipt.Check{Status: receipt.StatusFailed, Code: m.Code(), Pointer: previousPointer, Stated: Stated(it.Facts.Link), Cause: m.Cause(), Related: related}
 	switch m {
 	case join.MarkForeign:
 		c.Computed = previous.String()
 	case join.MarkDuplicate:
-		c.Pointer, c.Stated = "/receipt_id", it.facts.computed.String()
+		c.Pointer, c.Stated = "/receipt_id", it.Facts.Computed.String()
 	}
 	return c
 }
 
 // at is the place of a receipt as reports name it.
-func (s *survey) at(a address) receipt.Place {
-	p := receipt.Place{Source: s.sources[a.source].Name}
+func (s *Survey) at(a address) receipt.Place {
+	p := receipt.Place{Source: s.sources[a.source]}
 	if s.docs[a.source] > 1 {
 		p.Index = a.index
 	}
 	return p
 }
 
-// conclude adds the streams to the summary.
-func (s *survey) conclude(sum *Summary) error {
-	for i := range s.ends {
-		if e := s.ends[i]; s.intact[i] {
-			sum.Streams = append(sum.Streams, e.Segment)
-			s.demands.compare(sum, e)
+// StreamOf is the stream of a receipt that was recorded.
+func (s *Survey) StreamOf(it *Item) chain.Stream { return s.names[s.streams[string(it.Facts.Key)]] }
+
+// Ends are where the streams end. One of damaged receipts alone is none.
+func (s *Survey) Ends() (list []End) {
+	for i, e := range s.ends {
+		if s.intact[i] {
+			list = append(list, e)
 		}
 	}
-	sum.Streams = chain.Join(sum.Streams)
-	s.demands.conclude(sum)
-	return nil
+	return list
 }
+
+// Apart reports whether parts that are selections do not join.
+func (s *Survey) Apart() bool { return len(s.unknown) > 0 }

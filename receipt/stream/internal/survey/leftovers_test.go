@@ -1,4 +1,4 @@
-package stream
+package survey
 
 import (
 	"encoding/binary"
@@ -13,17 +13,17 @@ import (
 )
 
 // loose is a survey of receipts of one stream, none of which has its predecessor there.
-func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) *survey {
+func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) *Survey {
 	t.Helper()
-	s := newSurvey(&Options{TempDir: t.TempDir(), indexed: 1 << 12}, make([]Source, 1))
-	t.Cleanup(s.close)
+	s := New(Terms{TempDir: t.TempDir(), Indexed: 1 << 12}, make([]string, 1))
+	t.Cleanup(s.Close)
 	key := streamKey(nil).appendStream(chain.Stream{Issuer: "a", Workspace: "w"})
 	for i := range n {
-		it := &item{}
+		it := &Item{}
 		it.Index = i + 1
 		hash := canon.Sum(binary.BigEndian.AppendUint64(nil, uint64(i)))
-		it.facts = facts{placed: true, holds: true, link: link(i, hash), computed: hash, id: fingerprintOf(hash[:]), key: key, issued: time.UnixMilli(int64(i))}
-		if err := s.record(it); err != nil {
+		it.Facts = Facts{Placed: true, holds: true, Link: link(i, hash), Computed: hash, id: fingerprintOf(hash[:]), Key: key, issued: time.UnixMilli(int64(i))}
+		if err := s.Record(it); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,7 +39,7 @@ func TestLooseReceipts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		link func(int, canon.Digest) chain.Link
-		want mark // of all but the one that begins the stream
+		want join.Mark // of all but the one that begins the stream
 	}{
 		"first":   {func(_ int, hash canon.Digest) chain.Link { return chain.Link{First: true, Hash: hash} }, join.MarkSecond},
 		"missing": {func(_ int, hash canon.Digest) chain.Link { return chain.Link{Hash: hash, Previous: canon.Sum(hash[:])} }, join.MarkMissing},
@@ -47,7 +47,7 @@ func TestLooseReceipts(t *testing.T) {
 		s := loose(t, n, c.link)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if err := s.join(); err != nil {
+		if err := s.Join(); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
@@ -56,7 +56,7 @@ func TestLooseReceipts(t *testing.T) {
 		}
 
 		// What can begin the stream is the one that was issued first.
-		for i, m := range s.marks[1:] {
+		for i, m := range s.Marks[1:] {
 			if m != c.want {
 				t.Fatalf("%s: receipt %d has the mark %d, expected %d", name, i+2, m, c.want)
 			}

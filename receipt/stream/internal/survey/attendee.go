@@ -1,4 +1,4 @@
-package stream
+package survey
 
 import (
 	"encoding/binary"
@@ -7,85 +7,86 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// An attendee is one receipt of a roster.
-type attendee struct {
+// An Attendee is one receipt of a roster.
+type Attendee struct {
 	stream   int
 	again    bool
 	link     chain.Link
 	computed canon.Digest
 	id       fingerprint
 	issued   int64 // milliseconds since 1970
-	before   bool  // what it is without its link explains it whatever is found of the link
-	fault    *fumble
-	outcome
+	Before   bool  // what it is without its link explains it whatever is found of the link
+	Fault    *Fumble
+	Outcome
 }
 
-// An outcome is what a receipt is counted as, apart from a fault.
-type outcome struct {
-	own    receipt.Verdict
-	reason receipt.Code // of own, unless that is verified
-	spare  bool         // it is a copy that does not count
+// An Outcome is what a receipt is counted as, apart from a fault.
+type Outcome struct {
+	Own    receipt.Verdict
+	Reason receipt.Code // of own, unless that is verified
+	Spare  bool         // it is a copy that does not count
 }
 
-// alone is what a receipt is counted as if its link holds.
-func (a *attendee) alone() outcome {
-	if a.fault != nil {
-		return a.fault.alone()
+// Alone is what a receipt is counted as if its link holds.
+func (a *Attendee) Alone() Outcome {
+	if a.Fault != nil {
+		return a.Fault.alone()
 	}
-	return outcome{own: a.own, reason: a.reason}
+	return Outcome{Own: a.Own, Reason: a.Reason}
 }
 
 // linked reports whether the link of a receipt was seen to hold, in a part that may know
 // what precedes it from elsewhere. A copy that does not count has none of its own.
-func (a *attendee) linked() bool {
+func (a *Attendee) linked() bool {
 	switch {
-	case a.spare:
+	case a.Spare:
 		return false
-	case a.fault != nil:
-		return a.yields() && a.fault.healed && !a.fault.left
+	case a.Fault != nil:
+		return a.Yields() && a.Fault.healed && !a.Fault.left
 	}
-	return a.yields() && !a.again
+	return a.Yields() && !a.again
 }
 
-// yields reports whether a link that nobody can check leaves a receipt undecided under a
+// Yields reports whether a link that nobody can check leaves a receipt undecided under a
 // strict policy, and for that reason.
-func (a *attendee) yields() bool {
-	own := a.alone()
-	return own.own == receipt.Verified || own.own == receipt.Undecided && !a.before && own.reason != receipt.CodeLinkNotChecked
+func (a *Attendee) Yields() bool {
+	own := a.Alone()
+	return own.Own == receipt.Verified || own.Own == receipt.Undecided && !a.Before && own.Reason != receipt.CodeLinkNotChecked
 }
 
-// leave keeps that nothing shows whether the link of a receipt holds.
-func (a *attendee) leave() {
-	a.fault = &fumble{code: receipt.CodeLinkNotChecked, own: a.own, reason: a.reason}
-	a.outcome = outcome{own: receipt.Verified, spare: a.spare} // the fault tells it
+// Leave keeps that nothing shows whether the link of a receipt holds.
+func (a *Attendee) Leave() {
+	a.Fault = &Fumble{Code: receipt.CodeLinkNotChecked, own: a.Own, reason: a.Reason}
+	a.Outcome = Outcome{Own: receipt.Verified, Spare: a.Spare} // the fault tells it
 }
 
 // verified is the outcome of most receipts.
-func verified() outcome { return outcome{own: receipt.Verified} }
+func verified() Outcome { return Outcome{Own: receipt.Verified} }
 
 // repeated adds an outcome to those that a copy does not count with again. What is refuted
 // counts each time, and is not remembered: there may be any number of it.
-func (o outcome) repeated(list []outcome) []outcome {
-	if o.own == receipt.Refuted {
+func (o Outcome) repeated(list []Outcome) []Outcome {
+	if o.Own == receipt.Refuted {
 		return list
 	}
 	return append(list, o)
 }
 
 // sane reports whether an outcome is one that a run writes.
-func (o outcome) sane() bool {
-	known := o.own == receipt.Verified || o.own == receipt.Refuted || o.own == receipt.Undecided
-	return known && (o.own == receipt.Verified) == (o.reason == "") && !(o.spare && o.own == receipt.Refuted)
+func (o Outcome) sane() bool {
+	known := o.Own == receipt.Verified || o.Own == receipt.Refuted || o.Own == receipt.Undecided
+	return known && (o.Own == receipt.Verified) == (o.Reason == "") && !(o.Spare && o.Own == receipt.Refuted)
 }
 
-func (a *attendee) holds() bool { return a.computed == a.link.Hash }
+func (a *Attendee) holds() bool { return a.computed == a.link.Hash }
 
-// A fumble is a link that failed where its receipt was read, or that left the receipt
+// A Fumble is a link that failed where its receipt was read, or that left the receipt
 // undecided there, and what the receipt is without that.
-type fumble struct {
-	code   receipt.Code
+type Fumble struct {
+	Code   receipt.Code
 	own    receipt.Verdict
 	reason receipt.Code // of own, unless that is verified
 	healed bool         // among all parts merged the link holds
@@ -93,57 +94,57 @@ type fumble struct {
 }
 
 // sane reports whether a fault is one that a run writes.
-func (f *fumble) sane() bool {
-	if f.left && !(f.healed && f.failed()) {
+func (f *Fumble) sane() bool {
+	if f.left && !(f.healed && f.Failed()) {
 		return false
 	}
 	switch f.own {
 	case receipt.Verified:
-		return f.reason == "" && (f.failed() || f.open())
+		return f.reason == "" && (f.Failed() || f.Open())
 	case receipt.Undecided:
-		return f.reason != "" && (f.failed() || f.open())
+		return f.reason != "" && (f.Failed() || f.Open())
 	case receipt.Refuted: // an open link explains nothing that is false
-		return f.reason != "" && f.failed() && !f.left
+		return f.reason != "" && f.Failed() && !f.left
 	}
 	return false
 }
 
-// failed reports whether the link was false where it was read.
-func (f *fumble) failed() bool { return aboutLinks(f.code) }
+// Failed reports whether the link was false where it was read.
+func (f *Fumble) Failed() bool { return AboutLinks(f.Code) }
 
-// open reports whether nobody could check the link where it was read.
-func (f *fumble) open() bool {
-	return f.code == receipt.CodeLinkNotChecked || f.code == vocab.CodeCopyNotChecked
+// Open reports whether nobody could check the link where it was read.
+func (f *Fumble) Open() bool {
+	return f.Code == receipt.CodeLinkNotChecked || f.Code == vocab.CodeCopyNotChecked
 }
 
 // alone is what the receipt is counted as if its link holds.
-func (f *fumble) alone() outcome { return outcome{own: f.own, reason: f.reason} }
+func (f *Fumble) alone() Outcome { return Outcome{Own: f.own, Reason: f.reason} }
 
-// counted is what the receipt is counted as.
-func (f *fumble) counted() outcome {
+// Counted is what the receipt is counted as.
+func (f *Fumble) Counted() Outcome {
 	switch {
 	case f.left:
-		return outcome{own: receipt.Undecided, reason: receipt.CodeLinkNotChecked}
+		return Outcome{Own: receipt.Undecided, Reason: receipt.CodeLinkNotChecked}
 	case f.healed:
 		return f.alone()
-	case f.failed():
-		return outcome{own: receipt.Refuted, reason: f.code}
+	case f.Failed():
+		return Outcome{Own: receipt.Refuted, Reason: f.Code}
 	}
-	return outcome{own: receipt.Undecided, reason: f.code}
+	return Outcome{Own: receipt.Undecided, Reason: f.Code}
 }
 
-// settle takes what was found of the link among all parts merged: open says that nothing
+// Settle takes what was found of the link among all parts merged: open says that nothing
 // shows whether it holds, and that this decides. That a link is false which a part left
 // open is a finding of the whole, and its receipt stays open.
-func (f *fumble) settle(is mark, open bool) {
+func (f *Fumble) Settle(is join.Mark, open bool) {
 	switch {
-	case f.failed():
+	case f.Failed():
 		f.healed, f.left = !is.Failed(), open
 		if is.Failed() {
-			f.code = is.Code()
+			f.Code = is.Code()
 		}
 	default:
-		f.healed, f.code = !is.Failed() && !open, receipt.CodeLinkNotChecked
+		f.healed, f.Code = !is.Failed() && !open, receipt.CodeLinkNotChecked
 	}
 }
 
@@ -203,7 +204,7 @@ func (c *attendeeCoder) begin(streams int) {
 func (c *attendeeCoder) grow() { c.last = append(c.last, canon.Digest{}) }
 
 // append writes a receipt after the one that was written before.
-func (c *attendeeCoder) append(b []byte, a *attendee) []byte {
+func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 	at, flags := len(b), byte(0)
 	b = append(b, 0)
 	if a.stream != c.stream {
@@ -230,29 +231,29 @@ func (c *attendeeCoder) append(b []byte, a *attendee) []byte {
 		flags |= rosterAgain
 	}
 
-	if f := a.fault; f != nil {
+	if f := a.Fault; f != nil {
 		flags |= rosterFault
 		if f.healed {
 			flags |= rosterHealed
 		}
 		own := byte(f.own)
-		if a.before {
+		if a.Before {
 			own |= faultBefore
 		}
 		if f.left {
 			own |= faultLeft
 		}
-		b = append(appendText(b, []byte(f.code)), own)
+		b = append(appendText(b, []byte(f.Code)), own)
 		b = appendText(b, []byte(f.reason))
 	}
-	if o := a.outcome; o != verified() {
+	if o := a.Outcome; o != verified() {
 		flags |= rosterOutcome
-		own := flag(o.spare) * outcomeSpare
-		if a.before && a.fault == nil {
+		own := flag(o.Spare) * outcomeSpare
+		if a.Before && a.Fault == nil {
 			own |= outcomeBefore
 		}
-		b = append(b, own, byte(o.own))
-		b = appendText(b, []byte(o.reason))
+		b = append(b, own, byte(o.Own))
+		b = appendText(b, []byte(o.Reason))
 	}
 
 	b[at] = flags
@@ -262,17 +263,17 @@ func (c *attendeeCoder) append(b []byte, a *attendee) []byte {
 
 // parse reads what append wrote. A roster is read from a file: what no run writes is
 // refused.
-func (c *attendeeCoder) parse(u *unpacker) (attendee, error) {
+func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	flags := u.byte()
-	a := attendee{stream: c.stream, outcome: verified(), again: flags&rosterAgain != 0, link: chain.Link{First: flags&rosterFirst != 0}}
+	a := Attendee{stream: c.stream, Outcome: verified(), again: flags&rosterAgain != 0, link: chain.Link{First: flags&rosterFirst != 0}}
 	if flags&rosterStream != 0 {
 		a.stream = int(min(u.uvarint(), uint64(len(c.last))))
 	}
 	if a.stream < 0 || a.stream >= len(c.last) {
-		return attendee{}, errRoster
+		return Attendee{}, errRoster
 	}
 	if a.link.First && flags&rosterPrevious != 0 {
-		return attendee{}, errRoster // it names no predecessor, or another one
+		return Attendee{}, errRoster // it names no predecessor, or another one
 	}
 
 	copy(a.id[:], u.bytes(len(a.id)))
@@ -289,31 +290,31 @@ func (c *attendeeCoder) parse(u *unpacker) (attendee, error) {
 	}
 	a.issued = c.issued + u.varint()
 	if flags&rosterFault != 0 {
-		a.fault = &fumble{code: receipt.Code(u.text()), healed: flags&rosterHealed != 0}
+		a.Fault = &Fumble{Code: receipt.Code(u.text()), healed: flags&rosterHealed != 0}
 		own := u.byte()
-		a.before, a.fault.left = own&faultBefore != 0, own&faultLeft != 0
-		a.fault.own, a.fault.reason = receipt.Verdict(own&^(faultBefore|faultLeft)), receipt.Code(u.text())
+		a.Before, a.Fault.left = own&faultBefore != 0, own&faultLeft != 0
+		a.Fault.own, a.Fault.reason = receipt.Verdict(own&^(faultBefore|faultLeft)), receipt.Code(u.text())
 	}
 
 	if flags&rosterOutcome != 0 {
 		own := u.byte()
-		if own&^(outcomeSpare|outcomeBefore) != 0 || own&outcomeBefore != 0 && a.fault != nil {
-			return attendee{}, errRoster
+		if own&^(outcomeSpare|outcomeBefore) != 0 || own&outcomeBefore != 0 && a.Fault != nil {
+			return Attendee{}, errRoster
 		}
-		a.before = a.before || own&outcomeBefore != 0
-		a.outcome = outcome{spare: own&outcomeSpare != 0, own: receipt.Verdict(u.byte()), reason: receipt.Code(u.text())}
+		a.Before = a.Before || own&outcomeBefore != 0
+		a.Outcome = Outcome{Spare: own&outcomeSpare != 0, Own: receipt.Verdict(u.byte()), Reason: receipt.Code(u.text())}
 	}
 
 	// A fault and an outcome are such that a run writes, and nothing is cut off.
-	if u.short || a.fault != nil && !a.fault.sane() || !a.outcome.sane() || a.spare && !a.again || a.before && a.alone().own != receipt.Undecided {
-		return attendee{}, errRoster
+	if u.short || a.Fault != nil && !a.Fault.sane() || !a.Outcome.sane() || a.Spare && !a.again || a.Before && a.Alone().Own != receipt.Undecided {
+		return Attendee{}, errRoster
 	}
 	c.after(&a)
 	return a, nil
 }
 
 // after remembers what the next receipt may leave out.
-func (c *attendeeCoder) after(a *attendee) {
+func (c *attendeeCoder) after(a *Attendee) {
 	c.stream, c.issued, c.last[a.stream] = a.stream, a.issued, a.link.Hash
 }
 
@@ -357,4 +358,12 @@ func (u *unpacker) varint() int64 {
 func (u *unpacker) text() string {
 	n := u.uvarint()
 	return string(u.bytes(int(min(n, uint64(len(u.rest)+1)))))
+}
+
+// IsOpen reports whether a mark says that nothing shows whether a link holds.
+func IsOpen(m join.Mark) bool { return m.Code() != "" && !m.Failed() }
+
+// AboutLinks reports whether a code is about how receipts stand to each other.
+func AboutLinks(code receipt.Code) bool {
+	return code == receipt.CodeChainBreak || code == receipt.CodeChainFork || code == receipt.CodeDuplicateID
 }

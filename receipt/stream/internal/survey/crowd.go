@@ -1,0 +1,236 @@
+package survey
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// A crowd is the receipts of several rosters, unpacked: what a survey of all their
+// sources would have seen.
+type crowd struct {
+	streams  []chain.Stream
+	sources  []crowdSource
+	Outcomes bool // all of the rosters tell what their receipts are counted as
+	whole    bool // one of them was asked for, however many its receipts are
+}
+
+type crowdSource struct {
+	Attendance
+	list []Attendee
+}
+
+// CrowdOf returns the receipts of rosters together, in an order that does not
+// depend on which roster a source came from.
+func CrowdOf(rosters ...*Roster) (*crowd, error) {
+	c := &crowd{Outcomes: true}
+	for _, r := range rosters {
+		c.streams = append(c.streams, r.Streams...)
+		c.Outcomes, c.whole = c.Outcomes && r.Outcomes, c.whole || r.Whole
+	}
+	slices.SortFunc(c.streams, chain.Stream.Compare)
+	c.streams = slices.Compact(c.streams)
+
+	// Each roster numbers the streams in its own way.
+	for _, r := range rosters {
+		for _, in := range r.Sources {
+			list, err := in.unpack(len(r.Streams))
+			if err != nil {
+				return nil, err
+			}
+			for i := range list {
+				list[i].stream, _ = slices.BinarySearchFunc(c.streams, r.Streams[list[i].stream], chain.Stream.Compare)
+				if !c.Outcomes {
+					list[i].Outcome, list[i].Before = verified(), list[i].Before && list[i].Fault != nil
+				}
+			}
+			c.sources = append(c.sources, crowdSource{in, list})
+		}
+	}
+
+	slices.SortFunc(c.sources, func(a, b crowdSource) int {
+		return cmp.Or(slices.CompareFunc(a.list, b.list, compareAttendees), cmp.Compare(flag(a.Partial), flag(b.Partial)), cmp.Compare(flag(a.Unordered), flag(b.Unordered)), cmp.Compare(a.Unplaced, b.Unplaced))
+	})
+	return c, nil
+}
+
+func compareAttendees(a, b Attendee) int {
+	return cmp.Or(bytes.Compare(a.link.Hash[:], b.link.Hash[:]), bytes.Compare(a.computed[:], b.computed[:]), cmp.Compare(a.stream, b.stream),
+		bytes.Compare(a.link.Previous[:], b.link.Previous[:]), cmp.Compare(flag(a.link.First), flag(b.link.First)), bytes.Compare(a.id[:], b.id[:]), cmp.Compare(a.issued, b.issued), compareFaults(a.Fault, b.Fault),
+		cmp.Compare(a.Own, b.Own), cmp.Compare(a.Reason, b.Reason), cmp.Compare(flag(a.Spare), flag(b.Spare)), cmp.Compare(flag(a.Before), flag(b.Before)))
+}
+
+func compareFaults(a, b *Fumble) int {
+	switch {
+	case a == nil || b == nil:
+		return cmp.Compare(flag(a != nil), flag(b != nil))
+	}
+	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.own, b.own), cmp.Compare(a.reason, b.reason), cmp.Compare(flag(a.healed), flag(b.healed)), cmp.Compare(flag(a.left), flag(b.left)))
+}
+
+// Each calls f with every receipt, as an item of a survey.
+func (c *crowd) Each(f func(*Item, *Attendee) error) error {
+	it := new(Item)
+	for i := range c.sources {
+		for k := range c.sources[i].list {
+			a := &c.sources[i].list[k]
+			it.Source, it.Index = i, k+1
+			it.Facts = Facts{Placed: true, holds: a.holds(), Link: a.link, Computed: a.computed, id: a.id,
+				Key: streamKey(nil).appendStream(c.streams[a.stream]), issued: time.UnixMilli(a.issued)}
+			if err := f(it, a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Survey joins the receipts by their links, as a run over all sources does.
+func (c *crowd) Survey() (*Survey, error) {
+	s := New(Terms{Indexed: MaxIndexed}, make([]string, len(c.sources)))
+	defer s.Close()
+	err := c.Each(func(it *Item, _ *Attendee) error { return s.Record(it) })
+	if err != nil {
+		return nil, err
+	}
+
+	// What was unreadable in a part may be what a link misses here.
+	for _, in := range c.sources {
+		s.gaps += in.Unplaced
+		s.mixed = append(s.mixed, in.Unordered)
+	}
+	s.selections = c.selections(s)
+	if err := s.Join(); err != nil {
+		return nil, err
+	}
+
+	// As in a second reading: the order within each source.
+	number := 0
+	return s, c.Each(func(it *Item, _ *Attendee) error {
+		s.follow(number, it)
+		number++
+		return nil
+	})
+}
+
+// Spares finds the copies that do not count among all receipts, and returns those that
+// were counted so far, or the other way round.
+func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
+	var list []*Attendee
+	_ = c.Each(func(_ *Item, a *Attendee) error {
+		list = append(list, a)
+		return nil
+	})
+
+	// As in a second reading: copies count once for each outcome, and when that is refuted.
+	counted := map[int][]Outcome{} // by the number of the first
+	for _, original := range v.originals {
+		counted[original] = nil
+	}
+	for number, a := range list {
+		about := number
+		if a.again = v.Marks[number] == join.MarkCopy; a.again {
+			about = v.originals[number]
+		}
+
+		spare := false
+		if outcomes, repeated := counted[about]; repeated {
+			own := a.Alone()
+			if spare = a.again && slices.Contains(outcomes, own); !spare {
+				counted[about] = own.repeated(outcomes)
+			}
+		}
+		if a.Spare != spare {
+			a.Spare = spare
+			changed = append(changed, a)
+		}
+	}
+	return changed
+}
+
+// Linked returns the receipts whose link was seen to hold in a part, whatever is seen of
+// it among all: by the number of the first of their copies.
+func (c *crowd) Linked(v *Survey) map[int]bool {
+	list, number := map[int]bool{}, 0
+	_ = c.Each(func(_ *Item, a *Attendee) error {
+		if IsOpen(v.Found(number)) && a.linked() {
+			list[v.First(number)] = true
+		}
+		number++
+		return nil
+	})
+	return list
+}
+
+// Shared returns the receipts that come again across rosters.
+func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
+	copies, number := map[canon.Digest]int{}, 0
+	_ = c.Each(func(_ *Item, a *Attendee) error {
+		if v.Marks[number] == join.MarkCopy {
+			copies[a.computed]++
+		}
+		if a.again {
+			copies[a.computed]--
+		}
+		number++
+		return nil
+	})
+
+	for d, n := range copies {
+		if n > 0 {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// selections says of which streams it was said that they are selections.
+func (c *crowd) selections(s *Survey) []selection {
+	of := make([][2]bool, len(s.names)) // by stream: a source that is whole, one that is a selection
+	_ = c.Each(func(it *Item, _ *Attendee) error {
+		of[s.streams[string(it.Facts.Key)]][flag(c.sources[it.Source].Partial)] = true
+		return nil
+	})
+
+	list := make([]selection, len(of))
+	for i, has := range of {
+		switch {
+		case has[0] && has[1]:
+			list[i] = selectedSome
+		case has[1]:
+			list[i] = selectedAll
+		}
+	}
+
+	return list
+}
+
+// Pack packs the receipts again, however many they are: the parts held them before.
+func (c *crowd) Pack() *Roster {
+	r := &Roster{Streams: c.streams, Outcomes: c.Outcomes, Whole: c.whole}
+	for _, in := range c.sources {
+		r.Receipts += len(in.list)
+		r.coder.begin(len(c.streams))
+		in.Packed = nil
+		for i := range in.list {
+			in.Packed = r.coder.append(in.Packed, &in.list[i])
+		}
+		r.Sources = append(r.Sources, in.Attendance)
+	}
+	return r
+}
+
+// Hashes returns those of all receipts.
+func (c *crowd) Hashes() (list []canon.Digest) {
+	for _, in := range c.sources {
+		for i := range in.list {
+			list = append(list, in.list[i].computed)
+		}
+	}
+	return list
+}
