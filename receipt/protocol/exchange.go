@@ -222,7 +222,9 @@ func (x *exchange) readBody(takes Body) error {
 // read reads the body into memory that all requests share, until the end of the exchange.
 func (x *exchange) read(limit int64, instead string) ([]byte, error) {
 	x.body.Until(x.started.Add(x.mux.limits.Arrive)) // the idle limit is for each read
-	x.intake = &intake{body: x.body, memory: x.mux.bodies, client: x.r.Client.Share(x.r.Request), stated: x.r.ContentLength}
+	if x.intake == nil {                             // else what it holds would never be given back
+		x.intake = &intake{body: x.body, memory: x.mux.bodies, client: x.r.Client.Share(x.r.Request), stated: x.r.ContentLength}
+	}
 	return x.intake.read(limit, instead)
 }
 

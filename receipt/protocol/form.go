@@ -1,6 +1,10 @@
 package protocol
 
-import "net/http"
+import (
+	"net"
+	"net/http"
+	"strings"
+)
 
 // Bounds of what names a resource.
 const (
@@ -37,4 +41,32 @@ func checkFraming(r *http.Request) error {
 		return Invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
 	}
 	return nil
+}
+
+// hosts are the names that a server may be reached by; without any, all are.
+type hosts map[string]bool
+
+func newHosts(names []string) hosts {
+	h := hosts{}
+	for _, name := range names {
+		h[hostName(name)] = true
+	}
+	return h
+}
+
+// check refuses a request to another name. A web page can reach a local server only by a name
+// of its own (DNS rebinding).
+func (h hosts) check(r *http.Request) error {
+	if len(h) > 0 && !h[hostName(r.Host)] {
+		return &Error{Code: CodeForbidden, Param: "Host", Message: "this server is not reached by that name"}
+	}
+	return nil
+}
+
+// hostName returns a Host header without its port, in lowercase.
+func hostName(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
