@@ -1,6 +1,9 @@
 package source_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // lists are the lists and counts that any line of a log may add to.
 var lists = []string{
@@ -100,6 +103,64 @@ func TestSharedIDs(t *testing.T) {
 				t.Errorf("copies are other calls: %s", asText(t, r.Draft))
 			}
 			open(t, test.others)
+		})
+	}
+}
+
+// TestDamagedLines verifies of damages that no type of record shows, and that TestDamage found, which
+// places they leave unreported.
+func TestDamagedLines(t *testing.T) {
+	const ended, over = "/lifecycle/final_state", "/lifecycle/completed_at"
+	message := func(id, usage string) string {
+		return `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"id":"` + id + `","role":"assistant","model":"m","stop_reason":"end_turn","content":[],"usage":` + usage + `}}`
+	}
+	const cached = `{"input_tokens":3,"cache_read_input_tokens":50,"cache_creation_input_tokens":7,"output_tokens":5}`
+	refused := func(isError, besides string) string {
+		return `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:04Z","toolUseResult":` + besides + `,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":"no"` + isError + `}]}}`
+	}
+	const called = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:03Z","message":{"id":"m9","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t9","name":"Read","input":{}}]}}`
+	result := func(id, more string) string {
+		return `{"type":"result","subtype":"success","session_id":"s","uuid":"` + id + `"` + more + `}`
+	}
+	const model = `,"modelUsage":{"m":{"inputTokens":3,"outputTokens":5,"costUSD":0.1}},"total_cost_usd":`
+	codex := func(payloads ...string) []string {
+		return codexLines(append([]string{codexMeta, codexBegins, codexNever}, payloads...)...)
+	}
+	const complete = `event_msg {"type":"task_complete","turn_id":"t1"}`
+	search := func(where string) []string {
+		return codex(`response_item {"type":"tool_search_call","call_id":"c1","execution":"` + where + `"}`)
+	}
+	letter := `response_item {"type":"agent_message","author":"/root/a","recipient":"/root","content":[{"type":"input_text","text":"x"}]}`
+	spawned := `response_item {"type":"function_call","name":"spawn_agent","call_id":"c1","arguments":"{}"}`
+
+	for name, test := range map[string]struct {
+		right, wrong []string
+		at           string
+	}{
+		"two messages of one ID":       {[]string{message("m1", cached), message("m1", cached)}, []string{message("m1", cached), message("m1", `{"input_tokens":3,"cache_read_input_tokens":9,"output_tokens":6}`)}, inputTokens},
+		"a part of an input":           {[]string{message("m1", cached), message("m2", cached)}, []string{message("m1", cached), message("m2", `{"input_tokens":3,"output_tokens":5}`)}, inputTokens},
+		"a time of a line":             {[]string{message("m1", cached)}, []string{message("m1", cached), `{"type":"user","sessionId":"s","message":{"role":"user","content":"x"}}`}, "/lifecycle/started_at"},
+		"a refusal without its flag":   {[]string{called, refused("", `{}`)}, []string{called, refused("", `"User rejected tool use"`)}, callsList + "/0/status"},
+		"an error without its flag":    {[]string{called, refused(`,"is_error":true`, `"Error: x"`)}, []string{called, refused("", `"Error: x"`)}, callsList + "/0/status"},
+		"two results of one ID":        {[]string{began, result("r1", model+"0.1")}, []string{began, result("r1", model+"0.1"), result("r1", `,"permission_denials":[{"tool_use_id":"t1"}]`)}, callsList},
+		"a model that is not listed":   {[]string{began, result("r1", model+"0.1")}, []string{began, result("r1", model+"0.3")}, inputTokens},
+		"how long a run took":          {[]string{began, result("r1", `,"duration_ms":5`)}, []string{began, result("r1", `,"duration_ms":5`), result("r2", `,"duration_ms":"5"`)}, "/autonomy_budget/consumed/wall_time_ms"},
+		"two turns of one ID":          {codex(complete), codex(complete, `event_msg {"type":"task_started","turn_id":"t1"}`), ended},
+		"when two turns of one ID end": {codex(complete), codex(complete, `event_msg {"type":"task_started","turn_id":"t1"}`), over},
+		"a session without its ID":     {codex(complete), append(codex(complete), `{"timestamp":"2026-04-25T10:00:09Z","type":"session_meta","payload":{}}`), callsList},
+		"a time of a rollout's line":   {codex(complete), append(codex(complete), `{"type":"event_msg","payload":{"type":"agent_message"}}`), over},
+		"another search for tools":     {search("client"), search("remote"), callsList},
+		"a letter of an agent":         {codex(), codex(letter), callsList},
+		"an agent without an ID":       {codex(), codex(spawned), callsList},
+		"a message to an agent":        {codex(), codex(strings.Replace(spawned, "spawn_agent", "send_message", 1)), handoffsList},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := toldOf(t, test.right); r.untold[test.at] {
+				t.Errorf("%s is not stated of what is right", test.at)
+			}
+			if r := toldOf(t, test.wrong); !r.untold[test.at] {
+				t.Errorf("%s is stated: %s", test.at, asText(t, r.Draft))
+			}
 		})
 	}
 }

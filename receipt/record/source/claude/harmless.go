@@ -28,6 +28,15 @@ func isRecord(kind string) bool {
 	return harmlessRecord(kind)
 }
 
+// isStamped reports a type of line of a transcript that states its time.
+func isStamped(kind string) bool {
+	switch kind {
+	case "assistant", "user", "system", "progress", "attachment":
+		return true
+	}
+	return false
+}
+
 // harmlessSubtype reports whether the system lines of a transcript that have this subtype state
 // no action.
 func harmlessSubtype(sub string) bool {

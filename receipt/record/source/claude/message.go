@@ -209,10 +209,15 @@ func endOfCall(tool string, block, besides canon.Node) story.Outcome {
 		return story.Canceled
 	case failed, tool == "NotebookEdit" && len(besides.Member("error").Text()) > 0:
 		return story.Failed
-	case !isFlag(is), !isFlag(stopped):
+	case !isFlag(is), !isFlag(stopped), event.Absent(is) && saysFailed(text, besides.String()):
 		return story.Unreported
 	}
 	return story.Succeeded
+}
+
+// saysFailed reports words that results have which are errors.
+func saysFailed(text, besides string) bool {
+	return strings.HasPrefix(text, rejected) || strings.HasPrefix(besides, rejectedShort) || strings.HasPrefix(besides, failure)
 }
 
 // isFlag reports what says yes or no, or nothing.

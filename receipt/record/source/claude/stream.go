@@ -15,15 +15,16 @@ import (
 // A Stream reads what claude -p writes with --output-format stream-json: runs, each from
 // system/init to result, of one session or of several.
 type Stream struct {
-	s        *story.Story
-	sessions []*session
-	byID     map[string]*session
-	latest   *session  // that a line was of
-	lastly   string    // the subtype of the latest result; "" when a run is open
-	end      story.End // that the result tells
-	wall     int64
-	counted  bool            // a result told how long it took
-	results  map[string]bool // that were read
+	s         *story.Story
+	sessions  []*session
+	byID      map[string]*session
+	latest    *session  // that a line was of
+	lastly    string    // the subtype of the latest result; "" when a run is open
+	end       story.End // that the result tells
+	wall      int64
+	counted   bool                  // a result told how long it took
+	unclocked bool                  // another one did not
+	results   map[canon.Digest]bool // that were read
 	mentions
 }
 
@@ -40,6 +41,7 @@ type session struct {
 	at          map[string]int  // where they are in it, by their ids
 	settled     map[string]bool // messages that a result accounts for
 	less        bool            // a result told less than one before
+	ended       bool            // a result was read
 	nameless    bool            // messages since the latest result have no ids
 }
 
@@ -61,7 +63,7 @@ type said struct {
 // NewStream returns a reader of streams.
 func NewStream(s *story.Story) *Stream {
 	s.Partly = true // few lines tell their times
-	return &Stream{s: s, byID: map[string]*session{}, results: map[string]bool{}}
+	return &Stream{s: s, byID: map[string]*session{}, results: map[canon.Digest]bool{}}
 }
 
 // IsStream reports a line of a stream.
@@ -194,6 +196,9 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 	}
 	m := said{id, model, agent, usageOf(message.Member("usage"))}
 	if i, have := x.at[id]; have { // a line for each of its blocks
+		if m.usage.Differs(x.open[i].usage) {
+			s.Lacks(story.MessagesOfOneID)
+		}
 		if m.usage.More(x.open[i].usage) {
 			x.open[i] = m
 		}
@@ -211,10 +216,7 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 func (t *Stream) result(n canon.Node, x *session) {
 	s := t.s
 	t.lastly, t.end = cmp.Or(s.Name(n.Member("subtype")), "result"), endOf(n)
-	id := s.Name(n.Member("uuid"))
-	if id == "" { // not every version tells one: a copy has the same words
-		id = canon.Sum(n.Raw()).String()
-	}
+	id := event.HashOf(n) // a copy has the same words
 	if t.results[id] {
 		s.Note("repeated_accounts")
 		x.again(s)
@@ -225,6 +227,8 @@ func (t *Stream) result(n canon.Node, x *session) {
 	}
 	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true
+	} else {
+		t.unclocked = true
 	}
 	if amount := amountOf(n.Member("total_cost_usd")); amount == "" {
 		x.unpriced = x.unpriced || !event.Absent(n.Member("total_cost_usd"))
@@ -286,6 +290,7 @@ func (x *session) settle() {
 // thread is a floor.
 func (t *Stream) account(n canon.Node, x *session) {
 	x.settle()
+	x.ended = true
 	if x.less && x.whole {
 		return
 	}
@@ -306,7 +311,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 	// Whether a result tells of its own run or of all before it, nothing says: the larger
 	// is no less than either.
 	if u := n.Member("usage"); u.Kind() == canon.KindObject {
-		if use := usageOf(u); !x.told || use.More(x.usage) {
+		if use := usageOf(u); use.Told() && (!x.told || use.More(x.usage)) {
 			x.usage, x.told = use, true
 		}
 	}
@@ -345,7 +350,9 @@ func (t *Stream) End() {
 		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
 	}
 	if t.counted {
-		s.Wall = &t.wall
+		if s.Wall = &t.wall; t.unclocked {
+			s.AtLeast("/autonomy_budget/consumed/wall_time_ms")
+		}
 	}
 	if t.lastly != "" {
 		s.End = t.end
@@ -365,15 +372,34 @@ func (x *session) unpaid() bool {
 	return x.cost == "" || x.unpriced || x.less || x.nameless || len(x.open) > 0
 }
 
+// unlisted reports whether the session cost more than all models that its result lists.
+func (x *session) unlisted() bool {
+	total, _ := strconv.ParseFloat(x.cost, 64)
+	sum := 0.0
+	for _, m := range x.models {
+		cost, _ := strconv.ParseFloat(m.cost, 64)
+		sum += cost
+	}
+	return len(x.models) > 0 && x.priced() && sum < total*(1-1e-6)
+}
+
 // tell adds what a session took. Prices of models are told where they are all there is.
 func (t *Stream) tell(x *session, priced bool) {
 	s := t.s
 	s.Cost(x.cost)
+	switch {
+	case x.told || !x.ended:
+	case slices.ContainsFunc(t.sessions, func(x *session) bool { return x.told }):
+		s.Lacks(story.UsageUnread)
+	default:
+		s.Untold("/cost/provider_breakdown")
+	}
+	less := x.less || x.unlisted()
 	for _, m := range slices.SortedFunc(slices.Values(x.models), func(a, b modelUse) int { return strings.Compare(a.model, b.model) }) {
 		if !priced {
 			m.cost = ""
 		}
-		m.Floor, m.InputFloor = x.less, m.InputFloor || x.less
+		m.Floor, m.InputFloor = less, m.InputFloor || less
 		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost})
 	}
 	if x.told && !x.whole { // what its agents took is not in it
@@ -389,6 +415,6 @@ func (t *Stream) tell(x *session, priced bool) {
 		message, _ := s.Message(m.id)
 		message.Model, message.Agent = m.model, m.agent
 		m.usage.Floor = true
-		message.Use(m.usage)
+		message.Use(s, m.usage)
 	}
 }

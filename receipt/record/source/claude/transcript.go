@@ -83,8 +83,11 @@ func (t *Transcript) Line(n canon.Node) {
 		of, agent = &t.side, cmp.Or(agent, "sidechain")
 	}
 	of.lines++
-
-	switch kind := n.Member("type"); kind.String() {
+	kind := n.Member("type")
+	if isStamped(kind.String()) && event.Absent(n.Member("timestamp")) {
+		s.Partly = true
+	}
+	switch kind.String() {
 	case "assistant":
 		t.assistant(n, of, agent)
 	case "user":
@@ -147,7 +150,7 @@ func (t *Transcript) took(message canon.Node, agent string) {
 	if fresh {
 		m.Model, m.Agent = s.Name(message.Member("model")), agent
 	}
-	m.Use(usageOf(message.Member("usage")))
+	m.Use(s, usageOf(message.Member("usage")))
 	m.Finished = m.Finished || message.Member("stop_reason").Kind() == canon.KindString
 }
 

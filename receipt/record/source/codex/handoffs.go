@@ -27,7 +27,7 @@ func collabOf(tool string) collab {
 		name = name[i+len("__"):]
 	}
 	switch strings.ToLower(strings.ReplaceAll(name, "_", "")) {
-	case "spawn", "spawnagent", "sendinput", "resumeagent", "followuptask", "assigntask":
+	case "spawn", "spawnagent", "sendinput", "resumeagent", "followuptask", "assigntask", "sendmessage":
 		return handsOver
 	case "wait", "waitagent", "closeagent", "listagents", "interruptagent":
 		return manages
@@ -77,8 +77,8 @@ func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 		h := s.Handoff(thread, c.ID)
 		h.Agent, c.HandedTo, known = cmp.Or(h.Agent, agent), thread, true
 	}
-	if !known {
-		s.AtLeast(handoffs)
+	if !known { // what they did is in none of the logs, or nobody can say in which
+		s.Lacks(story.PartMissing)
 	}
 }
 

@@ -21,7 +21,10 @@ type Rollout struct {
 	review  time.Time // of the latest one
 	deeds   *deeds
 
-	turns   map[string]bool // that began, and whether they are over
+	turns   map[string]bool      // that began, and whether they are over
+	began   map[string]time.Time // of these, when
+	shared  bool                 // two turns have one ID, so that nothing states which of both is over
+	letters int                  // messages between agents
 	started int
 	over    int
 	aborted bool // the latest turn was
@@ -29,7 +32,7 @@ type Rollout struct {
 
 // NewRollout returns a reader of rollouts.
 func NewRollout(s *story.Story) *Rollout {
-	return &Rollout{s: s, turns: map[string]bool{}, deeds: newDeeds(s)}
+	return &Rollout{s: s, turns: map[string]bool{}, began: map[string]time.Time{}, deeds: newDeeds(s)}
 }
 
 // IsRollout reports a line of a rollout.
@@ -58,6 +61,15 @@ func (r *Rollout) Line(n canon.Node) {
 		return
 	}
 	s.Stamped(n.Member("timestamp"))
+	if !event.Absent(kind) && !event.Absent(p) && event.Absent(n.Member("timestamp")) {
+		s.Partly = true
+	}
+	switch kind.String() {
+	case "session_meta", "turn_context", "response_item", "event_msg":
+		if p.Kind() != canon.KindObject {
+			s.Lacks(story.GarbledPart)
+		}
+	}
 	switch kind.String() {
 	case "session_meta":
 		r.meta(f, p)
@@ -126,6 +138,9 @@ func (r *Rollout) Aside(n canon.Node) {
 // the first is its own.
 func (r *Rollout) meta(f *file, p canon.Node) {
 	s, id := r.s, r.s.Name(p.Member("id"))
+	if id == "" { // it may be a fork
+		s.Lacks(story.GarbledPart)
+	}
 	switch {
 	case f.id != "":
 		s.Another(id)
@@ -139,6 +154,8 @@ func (r *Rollout) meta(f *file, p canon.Node) {
 
 	f.id, f.forkedFrom, f.provider = id, s.Name(p.Member("forked_from_id")), s.Name(p.Member("model_provider"))
 	f.eldest = f.forkedFrom
+	fork := p.Member("forked_from_id")
+	f.strange = !event.Absent(fork) && fork.Kind() != canon.KindString
 	f.start = story.Count(p.Member("subagent_history_start_ordinal"))
 	base := p.Member("history_base")
 	f.base, f.baseEnd = s.Name(base.Member("thread_id")), story.Count(base.Member("end_ordinal_exclusive"))
@@ -194,9 +211,16 @@ func (r *Rollout) item(p canon.Node) {
 		if id := s.Name(p.Member("id")); id != "" {
 			d.search(id, "web_search", p)
 		}
-	case "message", "reasoning", "agent_message":
+	case "agent_message": // from one agent to another
+		r.letters++
+		fallthrough
+	case "message", "reasoning":
 		blocks(s, "response_item/"+kind.String(), p.Member("content"))
-	case "ghost_snapshot", "tool_search_call", "tool_search_output":
+	case "tool_search_call", "tool_search_output": // Codex or the provider searches the list of tools
+		if where := p.Member("execution"); !event.Absent(where) && where.String() != "client" && where.String() != "server" {
+			s.Ignored("response_item/" + kind.String())
+		}
+	case "ghost_snapshot":
 	default:
 		s.Ignored("response_item/" + cmp.Or(s.Name(kind), "None"))
 	}
@@ -248,8 +272,10 @@ func (r *Rollout) turn(p canon.Node, what string) {
 		} else {
 			r.started++
 		}
+	case !over && begun: // a copy has the time of the line
+		r.shared = r.shared || !r.began[id].Equal(r.s.Now())
 	case !over && !begun:
-		r.turns[id] = false
+		r.turns[id], r.began[id] = false, r.s.Now()
 		r.started++
 	case over && begun && !ended:
 		r.turns[id] = true
@@ -267,13 +293,16 @@ const maxTurns = 1 << 16
 func (r *Rollout) End() {
 	r.files.tell(r.s)
 	r.deeds.unlisted()
+	if r.letters > 0 && len(r.s.Handed()) == 0 { // an agent works, and no line gave it work
+		r.s.Lacks(story.PartMissing)
+	}
 	for _, id := range r.s.Handed() {
 		if r.files.byID(id) == nil {
 			r.s.Missing(id)
 		}
 	}
 	switch s := r.s; {
-	case r.started == 0 || r.over < r.started:
+	case r.started == 0 || r.over < r.started || r.shared:
 	case r.aborted:
 		s.End = story.EndCanceled
 	default:

@@ -337,7 +337,7 @@ func (r *Reader) End() {
 		}
 		m := s.MessageAt("call_"+strconv.Itoa(i), x.at)
 		m.Model, m.Provider, m.Agent, m.Finished = x.model, x.provider, x.agent, true
-		m.Use(x.usage)
+		m.Use(s, x.usage)
 	}
 
 	// What is not instrumented is not told.

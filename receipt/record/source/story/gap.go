@@ -17,6 +17,7 @@ const (
 	DenialWithoutCall    Gap = "denials_without_call"
 	CallUnstated         Gap = "calls_asked_for_only"
 	MessageWithoutID     Gap = "messages_without_an_id"
+	MessagesOfOneID      Gap = "messages_of_one_id"
 	UsageUnread          Gap = "usages_not_read"
 	Embedding            Gap = "embeddings"
 	OtherDecision        Gap = "other_decisions"
@@ -38,7 +39,7 @@ func (g Gap) leaves() []string {
 		return append(call, "/final_artifacts", models, input, output)
 	case SearchWithoutID:
 		return []string{calls, egress, consumed}
-	case MessageWithoutID, UsageUnread: // another line may state what it used
+	case MessageWithoutID, MessagesOfOneID, UsageUnread: // another line may state what it used
 		return []string{models, input, output}
 	case Embedding: // a model read more than its calls state
 		return []string{models, input}

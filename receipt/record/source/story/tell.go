@@ -200,9 +200,29 @@ func (t *teller) ending() string {
 	return "source.ended"
 }
 
+// usages compares what lines state of the parts of an input. A part that some lines state may be
+// missing in others.
+func (t *teller) usages() {
+	var all []*Usage
+	var stated Usage
+	for _, m := range t.messages.Order {
+		all = append(all, &m.usage)
+	}
+	for _, x := range t.sums {
+		all = append(all, &x.Usage)
+	}
+	for _, u := range all {
+		stated.CacheRead, stated.CacheWrite = cmp.Or(stated.CacheRead, u.CacheRead), cmp.Or(stated.CacheWrite, u.CacheWrite)
+	}
+	for _, u := range all {
+		u.complete(stated)
+	}
+}
+
 // deeds returns what happened, in the order of the instants.
 func (t *teller) deeds() []deed {
 	var all []deed
+	t.usages()
 	for _, m := range t.messages.Order {
 		if m.told {
 			all = append(all, deed{m.first, "span.completed", m.write})

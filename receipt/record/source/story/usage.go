@@ -9,12 +9,13 @@ type Usage struct {
 	CacheRead, CacheWrite, Reasoning *int64
 
 	InputFloor, Floor bool // more was read than Input says, and written than Output does
+	Apart             bool // Input is the sum of what was read anew, CacheRead and CacheWrite
 }
 
 // Apart is the use of a source that tells what was read anew apart from what came out of a
 // cache and what was put into one. Without the first the sum is a floor.
 func Apart(fresh, read, written, output *int64) Usage {
-	u := Usage{CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
+	u := Usage{Apart: true, CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
 	for _, n := range []*int64{fresh, read, written} {
 		if n == nil {
 			continue
@@ -41,6 +42,20 @@ func (u Usage) More(than Usage) bool {
 	return *u.Output > *than.Output
 }
 
+// Differs reports whether two lines are not of one message: as long as it is written, counts grow,
+// and what came out of a cache is as it was.
+func (u Usage) Differs(from Usage) bool {
+	differ := func(a, b *int64) bool { return a != nil && b != nil && *a != *b }
+	less := func(a, b *int64) bool { return a != nil && b != nil && *a < *b }
+	return differ(u.CacheRead, from.CacheRead) || differ(u.CacheWrite, from.CacheWrite) ||
+		less(u.Input, from.Input) && !less(u.Output, from.Output) || less(from.Input, u.Input) && !less(from.Output, u.Output)
+}
+
+// complete marks as a lower bound the input of a usage in which a part is missing that others state.
+func (u *Usage) complete(others Usage) {
+	u.InputFloor = u.InputFloor || u.Apart && (u.CacheRead == nil && others.CacheRead != nil || u.CacheWrite == nil && others.CacheWrite != nil)
+}
+
 // A Message is one answer of a model, as all lines that name its id describe it.
 type Message struct {
 	Model, Provider string
@@ -54,7 +69,10 @@ type Message struct {
 
 // Use notes what a line tells of the message's use. Lines repeat it, and some tell it
 // while the model still writes: the one with the most output counts.
-func (m *Message) Use(u Usage) {
+func (m *Message) Use(s *Story, u Usage) {
+	if m.told && u.Differs(m.usage) {
+		s.Lacks(MessagesOfOneID)
+	}
 	if !m.told || u.More(m.usage) {
 		m.usage, m.told = u, true
 	}

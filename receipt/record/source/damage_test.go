@@ -1,0 +1,217 @@
+package source_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+)
+
+// TestDamage damages public logs in one place at a time: a member is missing, null, a text that
+// nobody knows, a number in a text, a value in a list, an object in part, or the value of the same
+// member of another record. A list or count that is then smaller must be unreported or a lower
+// bound. In its modest size, the test tries some damages of each log that is not large.
+//
+// Exceptions are damages after which a log is one that an agent may write.
+func TestDamage(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	each, size := 40, 60_000
+	if testsize.Full() {
+		each, size = 150, 300_000
+	}
+	damages := 0
+	for _, name := range publicLogs(t) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > size || bytes.HasPrefix(text, []byte("\x28\xb5\x2f\xfd")) {
+			continue
+		}
+		values := valuesIn(t, string(bytes.Join(valuesOf(text), []byte("\n"))))
+		before := tryRead(t, reading(t, values))
+		right := read(t, before)
+		want := amountsOf(t, before)
+
+		all := damagesOf(values)
+		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		for _, x := range all[:min(len(all), each)] {
+			if slices.ContainsFunc(exceptions(), func(end string) bool { return strings.HasSuffix(filepath.Base(name)+" "+x.what, end) }) {
+				continue
+			}
+			x.set(x.to)
+			log := reading(t, values)
+			x.set(x.from)
+			d := tryRead(t, log)
+			if d == nil { // nothing is stated
+				continue
+			}
+			damages++
+			for _, what := range lost(t, right, want, read(t, d)) {
+				t.Errorf("%s, line %d, %s: %s", filepath.Base(name), x.line+1, x.what, what)
+			}
+		}
+	}
+	if damages < 300 {
+		t.Errorf("%d damages", damages)
+	}
+}
+
+// exceptions are the ends of what is damaged, after the name of the log where it is only one.
+func exceptions() (all []string) {
+	for _, how := range []string{"missing", "null"} {
+		all = append(all,
+			".spans[].attributes: "+how, "payload.forked_from_id: "+how,
+			// Its only message may be one of which nothing was cached.
+			"agent-acompact-946d2b.jsonl assistant.message.usage.cache_creation_input_tokens: "+how,
+			"agent-acompact-946d2b.jsonl assistant.message.usage.cache_read_input_tokens: "+how)
+	}
+	return append(all, ".metrics[].name: unknown", "agent-acompact-946d2b.jsonl assistant.message.usage: in part",
+		"claude-code-with-plan.jsonl assistant.message.id: that of another") // whose counts are larger, as those of one message become
+}
+
+// lost are the amounts and the calls that a draft states less of than another, and does not state
+// to be a part.
+func lost(t *testing.T, right told, want map[string]float64, r told) (all []string) {
+	t.Helper()
+	got := amountsOf(t, r.Draft)
+	for _, at := range slices.Sorted(maps.Keys(want)) {
+		cost := strings.HasSuffix(at, "/usd") || at == "/cost/provider_breakdown"
+		if m, have := got[at]; m < want[at] && countsDeeds(at) && !listed(r.untold, at) && !(cost && r.untold["/cost/total"]) && (have || at != "/autonomy_budget/consumed/wall_time_ms") {
+			all = append(all, fmt.Sprintf("%s is %v, was %v, and is not unreported", at, m, want[at]))
+		}
+	}
+	status := map[string]string{}
+	for i, c := range r.SideEffects.ToolCalls {
+		if status[c.CallID] = c.Status; r.untold[fmt.Sprintf("%s/%d/status", callsList, i)] {
+			status[c.CallID] = ""
+		}
+	}
+	for i, c := range right.SideEffects.ToolCalls {
+		if status[c.CallID] == "succeeded" && c.Status != "succeeded" && !right.untold[fmt.Sprintf("%s/%d/status", callsList, i)] {
+			all = append(all, fmt.Sprintf("the call %s succeeded, and was %s", c.CallID, c.Status))
+		}
+	}
+	for at := range right.untold {
+		if _, have := want[at]; (have && countsDeeds(at) || strings.HasPrefix(at, "/lifecycle/")) && !listed(r.untold, at) && at != "/autonomy_budget/consumed/wall_time_ms" {
+			all = append(all, fmt.Sprintf("%s is stated, and was unreported", at))
+		}
+	}
+	return all
+}
+
+// countsDeeds reports an amount of what was done or used in all.
+func countsDeeds(at string) bool {
+	for _, list := range []string{"/side_effects/", "/autonomy_budget/consumed/", "/approvals", "/final_artifacts", "/cost/total", "/cost/provider_breakdown"} {
+		if rest, ok := strings.CutPrefix(at, list); ok && !strings.Contains(rest, "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// A damage is what replaces one value of a log.
+type damage struct {
+	line     int
+	what     string
+	set      func(any)
+	from, to any
+}
+
+// absent is the value of a member that is removed.
+type absent struct{}
+
+// damagesOf returns the damages of all values of a log that are not within inputs and results of
+// tools, each kind of damage once for each kind of place.
+func damagesOf(values []any) (all []damage) {
+	seen, other := map[string]bool{}, map[string]any{}
+	for i := range values {
+		eachPart(kindOf(values[i]), values[i], func(at string, v any, set func(any)) {
+			for what, to := range damaged(at, v, other[at]) {
+				if key := at + ": " + what; !seen[key] {
+					seen[key] = true
+					all = append(all, damage{i, key, set, v, to})
+				}
+			}
+			if other[at] == nil {
+				other[at] = v
+			}
+		})
+	}
+	slices.SortFunc(all, func(a, b damage) int { return strings.Compare(a.what, b.what) })
+	return all
+}
+
+// damaged are the values that replace a value; another is that of the same member elsewhere.
+func damaged(at string, v, another any) map[string]any {
+	to := map[string]any{"missing": absent{}, "null": nil, "in a list": []any{v}, "empty": map[string]any{}}
+	switch x := v.(type) {
+	case string:
+		to["unknown"] = unheard
+		if another, ok := another.(string); ok && another != x && isID(at) {
+			to["that of another"] = another
+		}
+	case float64, json.Number:
+		to["in a text"] = fmt.Sprint(x)
+	case map[string]any:
+		part := map[string]any{}
+		for i, name := range slices.Sorted(maps.Keys(x)) {
+			if i%2 == 0 {
+				part[name] = x[name]
+			}
+		}
+		to["in part"] = part
+	case []any:
+		to["an object"] = map[string]any{"0": v}
+	}
+	return to
+}
+
+// isID reports a place of an ID.
+func isID(at string) bool {
+	name := at[strings.LastIndexByte(at, '.')+1:]
+	return strings.HasSuffix(strings.ToLower(name), "id") || name == "stringValue" && strings.Contains(at, "id).")
+}
+
+// eachPart is as eachPlace, but yields members only, and can remove them.
+func eachPart(at string, v any, take func(at string, v any, set func(any))) {
+	switch x := v.(type) {
+	case []any:
+		for _, y := range x {
+			eachPart(at+"[]"+typeIn(y), y, take)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			value := x[name]
+			take(at+"."+name, value, func(v any) {
+				if x[name] = v; v == (absent{}) {
+					delete(x, name)
+				}
+			})
+			switch name {
+			case "input", "arguments", "structuredPatch", "snapshot", "rate_limits", "tools":
+			default:
+				eachPart(at+"."+name, value, take)
+			}
+		}
+	}
+}
+
+// typeIn tells parts of different types in a list apart.
+func typeIn(v any) string {
+	x, _ := v.(map[string]any)
+	for _, name := range []string{"type", "key"} {
+		if word, ok := x[name].(string); ok {
+			return "(" + word + ")"
+		}
+	}
+	return ""
+}
