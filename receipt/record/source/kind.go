@@ -4,10 +4,10 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/source/claude"
-	"github.com/receiptkit/receiptkit/receipt/record/source/codex"
-	"github.com/receiptkit/receiptkit/receipt/record/source/otlp"
-	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/claude"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/codex"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/otlp"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
 // A Kind is what writes a log, and in which of its forms.

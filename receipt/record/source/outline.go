@@ -7,7 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
-	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
 // An Outline is what a log tells at first sight: of which session it is, and where the

@@ -12,7 +12,7 @@ import (
 	kinds "github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/record/event"
-	"github.com/receiptkit/receiptkit/receipt/record/source/story"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
 // Options say what logs do not. Of record.Options only Issuer.ID is required: where no
@@ -37,11 +37,14 @@ type Input struct {
 	Asides int
 }
 
+// Passed lists what of the logs was not read.
+type Passed = story.Passed
+
 // A Log is what was read.
 type Log struct {
 	Kind   Kind
 	Counts record.Counts
-	Passed story.Passed // what was passed over
+	Passed Passed // what was not read
 	Draft  *receipt.Draft
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
-	"github.com/receiptkit/receiptkit/receipt/record/source/story"
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
@@ -150,7 +149,7 @@ func sourceFailure(paths []string, err error) error {
 }
 
 // passedNotes says what of the logs the draft does not tell, and what it tells as one.
-func passedNotes(p story.Passed) (notes []string) {
+func passedNotes(p source.Passed) (notes []string) {
 	total := 0
 	for _, n := range p.Records {
 		total += n

@@ -1,0 +1,70 @@
+package claude
+
+import (
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// Glances returns a function that looks at the lines of a transcript, one after the other.
+// A task begins where a person asks for something. Commands of Claude Code are written in
+// tags: some of them ask a model, and others ask nobody.
+func Glances() func(canon.Node) story.Glance {
+	return func(n canon.Node) story.Glance {
+		g := story.Glance{
+			At: story.Stamp(n.Member("timestamp")), Session: story.Known(n.Member("sessionId")), Agent: story.Known(n.Member("agentId")),
+			Key: story.Known(n.Member("uuid")), Unique: true, Aside: n.Member("isSidechain").Bool(),
+		}
+		message := n.Member("message")
+		switch n.Member("type").String() {
+		case "assistant":
+			g.Spoke = !g.Aside && message.Member("model").String() != synthetic && !n.Member("isApiErrorMessage").Bool()
+			refer(&g, message)
+		case "progress": // an agent's message
+			refer(&g, n.Member("data").Member("message").Member("message"))
+		case "user":
+			refer(&g, message)
+			if g.Perhaps = commands(n, message); !g.Aside && (g.Perhaps || asks(n, message) || asksBehind(n, message)) {
+				g.Begins = g.Key
+			}
+		}
+		return g
+	}
+}
+
+// refer notes the calls for which a message asks, and those that it answers.
+func refer(g *story.Glance, message canon.Node) {
+	for _, b := range contents(message) {
+		switch b.Member("type").String() {
+		case "tool_use", "mcp_tool_use":
+			g.Asks = append(g.Asks, story.Known(b.Member("id")))
+		case "tool_result":
+			g.Answers = append(g.Answers, story.Known(b.Member("tool_use_id")))
+		}
+	}
+}
+
+// commands reports a line in which a person gave a command that may ask a model.
+func commands(n, message canon.Node) bool {
+	text := strings.TrimSpace(textOf(message))
+	return !n.Member("isMeta").Bool() && strings.HasPrefix(text, "<command-")
+}
+
+// asksBehind reports a line in which a person asks for something behind blocks that a
+// program wrote for them.
+func asksBehind(n, message canon.Node) bool {
+	if n.Member("isMeta").Bool() || n.Member("isCompactSummary").Bool() {
+		return false
+	}
+	for _, b := range contents(message) {
+		text := strings.TrimSpace(b.Member("text").String())
+		switch {
+		case b.Member("type").String() == "tool_result":
+			return false
+		case text != "" && text[0] != '<' && !strings.HasPrefix(text, interrupted):
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package claude
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// Mentions are the tasks and the blocks that lines of a stream name besides the lines that state
+// what was done in them.
+type mentions struct {
+	tasks map[string]bool            // IDs of tasks of which a line states the beginning
+	parts map[string]map[string]bool // indexes of the calls in the message that each agent writes
+}
+
+// begun notes that a task of this ID began.
+func (m *mentions) begun(s *story.Story, task string) {
+	if !m.tasks[task] {
+		if m.tasks == nil {
+			m.tasks = map[string]bool{}
+		}
+		m.tasks[task] = true
+		s.Keep(len(task))
+	}
+}
+
+// partial is the type of the lines that have a part of a message.
+const partial = "stream_event"
+
+// part reads a part of a message. An assistant line repeats each block of it, with its ID. What
+// is neither text nor a part of a call that began may be a part of any call.
+func (m *mentions) part(s *story.Story, n canon.Node) {
+	e, agent := n.Member("event"), n.Member("parent_tool_use_id").String()
+	index := string(e.Member("index").Raw())
+	switch kind := e.Member("type"); kind.String() {
+	case "message_start":
+		delete(m.parts, agent)
+		for i, b := range contents(e.Member("message")) {
+			m.block(s, b, agent, strconv.Itoa(i))
+		}
+	case "content_block_start":
+		m.block(s, e.Member("content_block"), agent, index)
+	case "content_block_delta":
+		delta := e.Member("delta").Member("type")
+		if began := m.parts[agent]; !isText(delta.String()) && !began[index] && (index != "" || len(began) == 0) {
+			s.Ignored(partial + "/" + cmp.Or(s.Name(delta), "None"))
+		}
+	case "content_block_stop", "message_delta", "message_stop", "ping", "error":
+	default:
+		s.Ignored(partial + "/" + cmp.Or(s.Name(kind), "None"))
+	}
+}
+
+// isText reports a type of a part of a text.
+func isText(kind string) bool {
+	switch kind {
+	case "text_delta", "thinking_delta", "signature_delta", "citations_delta":
+		return true
+	}
+	return false
+}
+
+func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
+	switch kind := b.Member("type").String(); {
+	case isCall(kind):
+		s.Mention(s.Name(b.Member("id")), partial+"/"+kind, false)
+		if m.parts == nil {
+			m.parts = map[string]map[string]bool{}
+		}
+		if m.parts[agent] == nil {
+			m.parts[agent] = map[string]bool{}
+			s.Keep(len(agent))
+		}
+		m.parts[agent][index] = true
+	case isProviderResult(kind):
+		s.Mention(s.Name(b.Member("tool_use_id")), partial+"/"+kind, true)
+	case !isBlock("assistant", kind):
+		s.Ignored(partial + "/" + cmp.Or(s.Name(b.Member("type")), "None"))
+	}
+}
+
+// started notes work that was given to another agent. A command in the background is a task,
+// too, and a call. What a task of another type does is not known.
+func (m *mentions) started(s *story.Story, n canon.Node) {
+	const line = "system/task_started"
+	kind, call := n.Member("task_type"), n.Member("tool_use_id")
+	agent, task := s.Name(n.Member("subagent_type")), s.Name(n.Member("task_id"))
+	if task == "" {
+		s.Ignored(line)
+		return
+	}
+	m.begun(s, task)
+
+	switch {
+	case agent != "" || kind.String() == "local_agent":
+		h := s.Handoff(task, "")
+		h.Agent = cmp.Or(h.Agent, agent)
+		if c := s.Known(s.Name(call)); c != nil {
+			c.HandedTo = task
+		}
+		if !event.Absent(call) {
+			s.Mention(s.Name(call), line, false)
+		}
+	case kind.String() == "local_bash":
+		s.Mention(s.Name(call), line, false)
+	default:
+		s.Ignored(line + "/" + cmp.Or(s.Name(kind), "None"))
+	}
+}
+
+// runs reads what became of a task. One of which no line states the beginning may do anything.
+func (m *mentions) runs(s *story.Story, n canon.Node, sub string) {
+	task := s.Name(n.Member("task_id"))
+	h := s.Given(task)
+	if h == nil && !m.tasks[task] {
+		s.Ignored("system/" + sub)
+	}
+	if h != nil && sub == "task_notification" {
+		h.Status = cmp.Or(s.Name(n.Member("status")), h.Status)
+	}
+}

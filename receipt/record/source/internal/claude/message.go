@@ -1,0 +1,303 @@
+package claude
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/command"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// agent is what Claude Code calls itself in a tool's name: tools of MCP servers.
+const mcpPrefix = "mcp__"
+
+// synthetic is the model of messages that no model wrote.
+const synthetic = "<synthetic>"
+
+// usageOf reads what a message took.
+func usageOf(n canon.Node) story.Usage {
+	return usageIn(n, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+}
+
+// usageIn reads a use by the names of its counts. What is there and no count may be any.
+func usageIn(n canon.Node, fresh, read, written, output string) story.Usage {
+	u := story.Apart(story.Count(n.Member(fresh)), story.Count(n.Member(read)), story.Count(n.Member(written)), story.Count(n.Member(output)))
+	for _, name := range []string{read, written} {
+		if x := n.Member(name); !event.Absent(x) && story.Count(x) == nil {
+			u.InputFloor = true
+		}
+	}
+	return u
+}
+
+// tiers says which tier a permission mode is. Modes that are not here tell none.
+func tierOf(mode string) string {
+	switch mode {
+	case "plan":
+		return "suggest"
+	case "default", "acceptEdits":
+		return "act_with_approval"
+	case "bypassPermissions":
+		return "act_auto"
+	}
+	return ""
+}
+
+// does says what a tool of Claude Code does. Of a tool that is not here nothing is known.
+func does(tool string) string {
+	switch tool {
+	case "Read", "Glob", "Grep", "LS", "NotebookRead":
+		return "read"
+	case "Edit", "MultiEdit", "Write", "NotebookEdit":
+		return "edit"
+	case "Bash", "PowerShell", "BashOutput", "KillBash", "KillShell":
+		return "execute"
+	case "WebFetch", "WebSearch":
+		return "fetch"
+	case "TodoWrite", "TodoRead", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode", "AskUserQuestion", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate":
+		return "think"
+	}
+	return ""
+}
+
+// isHandoff reports a tool that gives work to another agent.
+func isHandoff(tool string) bool {
+	return tool == "Task" || tool == "Agent" || tool == "mcp__ccd_session__spawn_task"
+}
+
+// serverOf is the MCP server of a tool's name.
+func serverOf(tool string) string {
+	if rest, ok := strings.CutPrefix(tool, mcpPrefix); ok {
+		if server, name, ok := strings.Cut(rest, "__"); ok && name != "" {
+			return server
+		}
+	}
+	return ""
+}
+
+// contents yields the blocks of a message, objects with a type.
+func contents(message canon.Node) (blocks []canon.Node) {
+	for _, b := range message.Member("content").Elements() {
+		if b.Kind() == canon.KindObject {
+			blocks = append(blocks, b)
+		}
+	}
+	return blocks
+}
+
+// sound reports whether a message has the form of messages in lines of this role. It counts each
+// part with another form, and each block that is not read.
+func sound(s *story.Story, role string, message canon.Node) bool {
+	content := message.Member("content")
+	ok := message.Kind() == canon.KindObject
+	switch content.Kind() {
+	case canon.KindArray, canon.KindString:
+	default:
+		ok = ok && event.Absent(content)
+	}
+	for _, b := range content.Elements() {
+		ok = ok && b.Kind() == canon.KindObject && b.Member("type").Kind() == canon.KindString
+	}
+	if !ok {
+		s.Lacks(story.GarbledPart)
+	}
+	unreadBlocks(s, role, message)
+	return ok
+}
+
+// textOf is the text of a message or of a tool's result, as far as its beginning goes.
+func textOf(n canon.Node) string {
+	content := n.Member("content")
+	if content.Kind() == canon.KindString {
+		return string(content.Text()[:min(len(content.Text()), 256)])
+	}
+	for _, b := range content.Elements() {
+		if t := b.Member("text"); t.Kind() == canon.KindString {
+			return string(t.Text()[:min(len(t.Text()), 256)])
+		}
+	}
+	return ""
+}
+
+// calls reads the calls of tools in a message of a model.
+func calls(s *story.Story, message canon.Node, agent string) {
+	for _, b := range contents(message) {
+		switch kind := b.Member("type").String(); {
+		case isCall(kind):
+			ask(s, b, agent)
+		case isProviderResult(kind):
+			if c := s.Known(s.Name(b.Member("tool_use_id"))); c != nil {
+				c.Close(s, story.Unreported, s.Digest(b.Member("content")))
+			} else {
+				s.Lacks(story.ResultWithoutCall)
+			}
+		}
+	}
+}
+
+func ask(s *story.Story, b canon.Node, agent string) {
+	id, tool, input := s.Name(b.Member("id")), s.Name(b.Member("name")), b.Member("input")
+	if tool == "" { // it may have given work to another agent
+		s.AtLeast("/side_effects/a2a_handoffs")
+	}
+	if id == "" {
+		s.Lacks(story.CallWithoutID)
+		return
+	}
+	c := s.Call(id)
+	if !c.Ask(s, tool, s.Digest(input)) {
+		return
+	}
+	c.Agent, c.Does, c.Server = agent, does(tool), serverOf(tool)
+	switch {
+	case tool == "WebFetch":
+		c.Reached(s, s.Name(input.Member("url")))
+	case tool == "WebSearch":
+		c.Searched()
+	case c.Does == "execute":
+		c.Hints = command.Of(s.Name(input.Member("command")))
+	case isHandoff(tool):
+		c.Handed = s.Name(input.Member("subagent_type"))
+	case c.Does == "edit":
+		if c.Path = s.Name(input.Member("file_path")); c.Path == "" {
+			c.Path = s.Name(input.Member("notebook_path"))
+		}
+		if content := input.Member("content"); tool == "Write" && content.Kind() == canon.KindString && s.Exact() {
+			c.Content = story.Held(content.Text())
+		}
+	}
+}
+
+// Words by which a result says that the call was refused, stopped or never made.
+const (
+	rejected      = "The user doesn't want to "
+	rejectedShort = "User rejected"
+	interrupted   = "[Request interrupted by user"
+	failure       = "Error: "
+	siblingFailed = "Sibling tool call errored"
+)
+
+// outcomeOf is how a call ended, by the block that is its result and by what the line says
+// besides. A rule's refusal is an error here: only its text would tell it apart. A doubtful
+// end is a person's refusal, or text of an MCP server that resembles one.
+func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
+	text, said := textOf(block), besides.String()
+	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
+	switch kind := cmp.Or(line.Member("toolDenialKind").String(), besides.Member("toolDenialKind").String()); {
+	case kind == "user", kind == "user-rejected", kind == "user_rejected":
+		return story.Rejected, false
+	case kind != "":
+		return story.Denied, false
+	case refused && serverOf(tool) != "":
+		return story.Unreported, true
+	case refused:
+		return story.Rejected, false
+	}
+	return endOfCall(tool, block, besides), false
+}
+
+// endOfCall is how a call ended that nobody refused.
+func endOfCall(tool string, block, besides canon.Node) story.Outcome {
+	text, is, stopped := textOf(block), block.Member("is_error"), besides.Member("interrupted")
+	failed := is.Bool()
+	switch {
+	case failed && strings.Contains(text, siblingFailed):
+		return story.Canceled
+	case strings.HasPrefix(text, interrupted), stopped.Bool():
+		return story.Canceled
+	case failed, tool == "NotebookEdit" && len(besides.Member("error").Text()) > 0:
+		return story.Failed
+	case !isFlag(is), !isFlag(stopped), event.Absent(is) && saysFailed(text, besides.String()):
+		return story.Unreported
+	}
+	return story.Succeeded
+}
+
+// saysFailed reports words that results have which are errors.
+func saysFailed(text, besides string) bool {
+	return strings.HasPrefix(text, rejected) || strings.HasPrefix(besides, rejectedShort) || strings.HasPrefix(besides, failure)
+}
+
+// isFlag reports what says yes or no, or nothing.
+func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
+
+// answers reads the results of tools in a message of a user. Besides is what the line states of
+// its result outside the message. Without a block of that result, no call is known to have it.
+func answers(s *story.Story, line, besides canon.Node) {
+	read := event.Absent(besides)
+	for _, b := range contents(line.Member("message")) {
+		if b.Member("type").String() == "tool_result" {
+			answer(s, b, line, besides)
+			read = true
+		}
+	}
+	if !read {
+		s.Lacks(story.ResultWithoutCall)
+	}
+}
+
+// answer reads a result of a tool. Besides is what the line tells of it outside of the
+// message: toolUseResult of a transcript, tool_use_result of a stream.
+func answer(s *story.Story, block, line, besides canon.Node) {
+	id := s.Name(block.Member("tool_use_id"))
+	c := s.Known(id)
+	if id == "" || c == nil {
+		s.Lacks(story.ResultWithoutCall)
+		return
+	}
+
+	outcome, doubtful := outcomeOf(c.Tool, block, line, besides)
+	if !c.Close(s, outcome, s.Digest(block.Member("content"))) {
+		return
+	}
+	c.Doubtful = doubtful
+	if outcome == story.Canceled && strings.Contains(textOf(block), siblingFailed) {
+		c.RanNot, c.Category = true, "sibling_failed"
+	}
+	acted(s, c, block, besides)
+	if d := story.Count(besides.Member("durationMs")); d != nil {
+		c.Duration = d
+	}
+	if outcome == story.Succeeded {
+		wrote(s, c, besides)
+	}
+	if isHandoff(c.Tool) {
+		handed(s, c, besides)
+	}
+}
+
+// handed notes the work that a call gave to another agent.
+func handed(s *story.Story, c *story.Call, besides canon.Node) {
+	switch c.Ended() {
+	case story.Rejected, story.Denied:
+		return
+	}
+	if c.RanNot {
+		return
+	}
+	h := s.Handoff(cmp.Or(s.Name(besides.Member("agentId")), c.HandedTo), c.ID)
+	if h.Agent == "" {
+		h.Agent = c.Handed
+	}
+	h.Calls = cmp.Or(story.Count(besides.Member("totalToolUseCount")), h.Calls)
+	switch status := s.Name(besides.Member("status")); {
+	case status != "":
+		h.Status = status
+	case c.Ended() == story.Failed:
+		h.Status = "failed"
+	}
+}
+
+// unanswered notes the work that calls gave to other agents and that nothing tells the end
+// of.
+func unanswered(s *story.Story) {
+	for c := range s.Calls() {
+		if isHandoff(c.Tool) && c.Ended() == story.Open {
+			if h := s.Handoff(c.HandedTo, c.ID); h.Agent == "" {
+				h.Agent = c.Handed
+			}
+		}
+	}
+}

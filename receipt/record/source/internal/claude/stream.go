@@ -1,0 +1,420 @@
+package claude
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// A Stream reads what claude -p writes with --output-format stream-json: runs, each from
+// system/init to result, of one session or of several.
+type Stream struct {
+	s         *story.Story
+	sessions  []*session
+	byID      map[string]*session
+	latest    *session  // that a line was of
+	lastly    string    // the subtype of the latest result; "" when a run is open
+	end       story.End // that the result tells
+	wall      int64
+	counted   bool                  // a result told how long it took
+	unclocked bool                  // another one did not
+	results   map[canon.Digest]bool // that were read
+	mentions
+}
+
+// A session of a stream. The account of a result is that of its process so far, so that
+// the last one counts.
+type session struct {
+	id, model   string
+	cost        string
+	unpriced    bool // a result tells a cost that is none
+	models      []modelUse
+	usage       story.Usage     // of the main thread, where no models are told
+	told, whole bool            // a result told usage; and of each model
+	open        []said          // messages since the latest result
+	at          map[string]int  // where they are in it, by their ids
+	settled     map[string]bool // messages that a result accounts for
+	less        bool            // a result told less than one before
+	ended       bool            // a result was read
+	nameless    bool            // messages since the latest result have no ids
+}
+
+// maxSettled bounds what is kept of a session so that lines told again are known.
+const maxSettled = 1 << 16
+
+type modelUse struct {
+	model string
+	story.Usage
+	cost string
+}
+
+// A said is a message of which only lines tell that were written while it was.
+type said struct {
+	id, model, agent string
+	usage            story.Usage
+}
+
+// NewStream returns a reader of streams.
+func NewStream(s *story.Story) *Stream {
+	s.Partly = true // few lines tell their times
+	return &Stream{s: s, byID: map[string]*session{}, results: map[canon.Digest]bool{}}
+}
+
+// IsStream reports a line of a stream.
+func IsStream(n canon.Node) bool {
+	if n.Member("session_id").Kind() != canon.KindString || !n.Member("sessionId").IsZero() {
+		return false
+	}
+	switch n.Member("type").String() {
+	case "system", "assistant", "user", "result", "stream_event", "rate_limit_event":
+		return true
+	}
+	return false
+}
+
+// LooksLikeArray reports whether a text begins as an array of the lines of a stream, which is
+// what claude-code-action writes. Any type of line may come first.
+func LooksLikeArray(head []byte) bool {
+	text := string(bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil))
+	if !strings.HasPrefix(text, "[{") || !strings.Contains(text, `"session_id":"`) {
+		return false
+	}
+	for _, kind := range []string{"system", "assistant", "user", "result"} {
+		if strings.Contains(text, `"type":"`+kind+`"`) {
+			return true
+		}
+	}
+	return false
+}
+
+// of returns the session that a line names. A line that names none is of the session of the
+// line before it, and the first such lines of the first that is named.
+func (t *Stream) of(n canon.Node) *session {
+	id := t.s.Name(n.Member("session_id"))
+	if id == "" && t.latest != nil {
+		return t.latest
+	}
+	x := t.byID[id]
+	if first := t.byID[""]; x == nil && first != nil {
+		delete(t.byID, "")
+		x, first.id, t.byID[id] = first, id, first
+		t.s.Own(id)
+	}
+	if x == nil {
+		x = &session{id: id, at: map[string]int{}, settled: map[string]bool{}}
+		t.byID[id] = x
+		if id != "" && len(t.sessions) == 0 {
+			t.s.Own(id)
+		}
+		if t.sessions = append(t.sessions, x); len(t.sessions) > event.MaxEntries {
+			t.s.Fail(event.OverLimit(len(t.sessions), "MaxEntries", int64(len(t.sessions))))
+		}
+	}
+	t.latest = x
+	return x
+}
+
+// Line takes a line.
+func (t *Stream) Line(n canon.Node) {
+	s, kind := t.s, n.Member("type")
+	s.Stamped(n.Member("timestamp"))
+	if id := s.Name(n.Member("session_id")); id != "" && len(t.sessions) > 0 && t.byID[id] == nil {
+		s.Another(id)
+	}
+
+	switch kind.String() {
+	case "system":
+		t.system(n)
+	case "assistant":
+		t.lastly = ""
+		sound(s, "assistant", n.Member("message"))
+		t.assistant(n, t.of(n))
+	case "user":
+		t.lastly = ""
+		sound(s, "user", n.Member("message"))
+		answers(s, n, n.Member("tool_use_result"))
+	case "result":
+		t.result(n, t.of(n))
+	case "stream_event":
+		t.part(s, n)
+	case "tool_progress":
+		s.Mention(s.Name(n.Member("tool_use_id")), kind.String(), false)
+	default:
+		if !harmlessStream(kind.String()) {
+			s.Ignored(s.Name(kind))
+		}
+	}
+}
+
+func (t *Stream) system(n canon.Node) {
+	s, sub := t.s, n.Member("subtype")
+	switch sub.String() {
+	case "init":
+		x := t.of(n)
+		x.model = cmp.Or(s.Name(n.Member("model")), x.model)
+		s.Model = cmp.Or(s.Model, x.model)
+		s.Version(s.Name(n.Member("claude_code_version")))
+		s.Tier(tierOf(n.Member("permissionMode").String()))
+		s.Workspace = cmp.Or(s.Workspace, s.Name(n.Member("cwd")))
+		t.lastly = ""
+	case "task_started":
+		t.started(s, n)
+	case "task_notification", "task_updated", "task_progress":
+		t.runs(s, n, sub.String())
+	case "hook_started":
+		s.Hooks("started", cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))), 1, cmp.Or(s.Name(n.Member("hook_id")), s.Name(n.Member("uuid"))))
+	default:
+		if !harmlessSystem(sub.String()) {
+			s.Ignored("system/" + cmp.Or(s.Name(sub), "None"))
+		}
+	}
+}
+
+// assistant keeps what a line tells of a message, in case no result does.
+func (t *Stream) assistant(n canon.Node, x *session) {
+	s, message := t.s, n.Member("message")
+	agent := s.Name(n.Member("parent_tool_use_id"))
+	calls(s, message, agent)
+	model := s.Name(message.Member("model"))
+	if model == synthetic {
+		s.Note("synthetic_messages")
+		return
+	}
+
+	id := s.Name(message.Member("id"))
+	if id == "" {
+		x.nameless = true
+	}
+	if id == "" || x.settled[id] {
+		return
+	}
+	m := said{id, model, agent, usageOf(message.Member("usage"))}
+	if i, have := x.at[id]; have { // a line for each of its blocks
+		if m.usage.Differs(x.open[i].usage) {
+			s.Lacks(story.MessagesOfOneID)
+		}
+		if m.usage.More(x.open[i].usage) {
+			x.open[i] = m
+		}
+		return
+	}
+	if len(x.open) == event.MaxEntries {
+		s.Fail(event.OverLimit(len(x.open), "MaxEntries", event.MaxEntries+1))
+		return
+	}
+	x.at[id] = len(x.open)
+	x.open = append(x.open, m)
+}
+
+// result reads the account at the end of a run.
+func (t *Stream) result(n canon.Node, x *session) {
+	s := t.s
+	t.lastly, t.end = cmp.Or(s.Name(n.Member("subtype")), "result"), endOf(n)
+	id := event.HashOf(n) // a copy has the same words
+	if t.results[id] {
+		s.Note("repeated_accounts")
+		x.again(s)
+		return
+	}
+	if len(t.results) < maxSettled {
+		t.results[id] = true
+	}
+	if d := story.Count(n.Member("duration_ms")); d != nil {
+		t.wall, t.counted = t.wall+*d, true
+	} else {
+		t.unclocked = true
+	}
+	if amount := amountOf(n.Member("total_cost_usd")); amount == "" {
+		x.unpriced = x.unpriced || !event.Absent(n.Member("total_cost_usd"))
+	} else {
+		if less(amount, x.cost) {
+			x.less = true
+		} else {
+			x.cost = amount
+		}
+	}
+	denials := n.Member("permission_denials")
+	if !event.Absent(denials) && denials.Kind() != canon.KindArray {
+		s.Lacks(story.GarbledPart)
+	}
+	for _, d := range denials.Elements() {
+		if c := s.Known(s.Name(d.Member("tool_use_id"))); c != nil {
+			c.Refused()
+		} else {
+			s.Lacks(story.DenialWithoutCall)
+		}
+	}
+	t.account(n, x)
+}
+
+// endOf is how a run ended, as its result tells it. One that does not say what it is tells
+// no more than that it is an error.
+func endOf(n canon.Node) story.End {
+	sub, is := n.Member("subtype"), n.Member("is_error")
+	switch {
+	case is.Bool(), sub.Kind() == canon.KindString && sub.String() != "success":
+		return story.EndFailed
+	case sub.Kind() != canon.KindString || !isFlag(is):
+		return story.EndUnknown
+	}
+	return story.EndSucceeded
+}
+
+// again takes a result that was told before. Whether it accounts for the messages that stand
+// before it now, nothing says.
+func (x *session) again(s *story.Story) {
+	if len(x.open) > 0 {
+		s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+	}
+	x.settle()
+}
+
+// settle notes that a result accounts for the messages before it.
+func (x *session) settle() {
+	for _, m := range x.open {
+		if len(x.settled) < maxSettled {
+			x.settled[m.id] = true
+		}
+	}
+	x.open, x.nameless = nil, false
+	clear(x.at)
+}
+
+// account keeps what a result tells of models. Without that, what it tells of the main
+// thread is a floor.
+func (t *Stream) account(n canon.Node, x *session) {
+	x.settle()
+	x.ended = true
+	if x.less && x.whole {
+		return
+	}
+	var models []modelUse
+	for name, u := range n.Member("modelUsage").Members() {
+		use := modelUse{t.s.Name(name), usageIn(u, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens"), amountOf(u.Member("costUSD"))}
+		if use.Told() {
+			models = append(models, use)
+		} else {
+			t.s.Lacks(story.UsageUnread)
+		}
+	}
+	if len(models) > 0 {
+		x.models, x.whole, x.told = models, true, true
+		return
+	}
+
+	// Whether a result tells of its own run or of all before it, nothing says: the larger
+	// is no less than either.
+	if u := n.Member("usage"); u.Kind() == canon.KindObject {
+		if use := usageOf(u); use.Told() && (!x.told || use.More(x.usage)) {
+			x.usage, x.told = use, true
+		}
+	}
+}
+
+// less reports whether an amount is smaller than another. An account that shrinks is of
+// another process, or of an earlier time: the largest is what the session took at least.
+func less(amount, than string) bool {
+	a, _ := strconv.ParseFloat(amount, 64)
+	b, _ := strconv.ParseFloat(than, 64)
+	return a < b
+}
+
+// amountOf is an amount of money as decimal text; "" when it is none.
+func amountOf(n canon.Node) string {
+	if n.Kind() != canon.KindNumber {
+		return ""
+	}
+	return story.Amount(n.Float())
+}
+
+// End tells what the runs cost and how the last one ended.
+func (t *Stream) End() {
+	s := t.s
+	s.Estimated()
+	unanswered(s)
+	settle(s, nil)
+	priced := true
+	for _, x := range t.sessions {
+		priced = priced && x.priced()
+	}
+	for _, x := range t.sessions {
+		t.tell(x, priced)
+	}
+	if s.Priced() && slices.ContainsFunc(t.sessions, (*session).unpaid) {
+		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
+	}
+	if t.counted {
+		if s.Wall = &t.wall; t.unclocked {
+			s.AtLeast("/autonomy_budget/consumed/wall_time_ms")
+		}
+	}
+	if t.lastly != "" {
+		s.End = t.end
+	}
+	if s.End == story.EndFailed {
+		s.Failure = t.lastly
+	}
+}
+
+// priced reports whether models tell all that the session cost.
+func (x *session) priced() bool {
+	return x.cost == "" || len(x.models) > 0 && !slices.ContainsFunc(x.models, func(m modelUse) bool { return m.cost == "" })
+}
+
+// unpaid reports whether the session cost more than its results tell, or none of them does.
+func (x *session) unpaid() bool {
+	return x.cost == "" || x.unpriced || x.less || x.nameless || len(x.open) > 0
+}
+
+// unlisted reports whether the session cost more than all models that its result lists.
+func (x *session) unlisted() bool {
+	total, _ := strconv.ParseFloat(x.cost, 64)
+	sum := 0.0
+	for _, m := range x.models {
+		cost, _ := strconv.ParseFloat(m.cost, 64)
+		sum += cost
+	}
+	return len(x.models) > 0 && x.priced() && sum < total*(1-1e-6)
+}
+
+// tell adds what a session took. Prices of models are told where they are all there is.
+func (t *Stream) tell(x *session, priced bool) {
+	s := t.s
+	s.Cost(x.cost)
+	switch {
+	case x.told || !x.ended:
+	case slices.ContainsFunc(t.sessions, func(x *session) bool { return x.told }):
+		s.Lacks(story.UsageUnread)
+	default:
+		s.Untold("/cost/provider_breakdown")
+	}
+	less := x.less || x.unlisted()
+	for _, m := range slices.SortedFunc(slices.Values(x.models), func(a, b modelUse) int { return strings.Compare(a.model, b.model) }) {
+		if !priced {
+			m.cost = ""
+		}
+		m.Floor, m.InputFloor = less, m.InputFloor || less
+		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost})
+	}
+	if x.told && !x.whole { // what its agents took is not in it
+		x.usage.Floor, x.usage.InputFloor = true, true
+		s.Took(story.Sum{Model: x.model, Usage: x.usage})
+	}
+
+	// A run without a result: lines tell what they knew when a message began.
+	if x.nameless {
+		s.Lacks(story.MessageWithoutID)
+	}
+	for _, m := range x.open {
+		message, _ := s.Message(m.id)
+		message.Model, message.Agent = m.model, m.agent
+		m.usage.Floor = true
+		message.Use(s, m.usage)
+	}
+}

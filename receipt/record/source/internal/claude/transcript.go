@@ -1,0 +1,337 @@
+package claude
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// A Transcript reads what Claude Code keeps of a session, and of the agents to which it
+// gave work. A session that was resumed begins with copies of lines of the one before.
+type Transcript struct {
+	s      *story.Story
+	main   turns // of the session itself
+	side   turns // of agents, which some versions write into the same file
+	model  string
+	agents map[string]bool // that have lines of their own
+	nested map[string]bool // whose messages the session repeats while they work
+
+	started map[string]bool // calls of MCP tools of which a line states that they ran; nil: no line states it of any
+}
+
+// Turns are what tells how a session ended.
+type turns struct {
+	lines  int
+	stop   string      // why the model stopped in its latest line
+	spoke  story.Place // of that line
+	ended  story.Place // of the latest line that says that a turn is over
+	broken story.Place // of the latest interruption
+	open   story.Place // of the latest line to which a model has to answer, or should have
+}
+
+// later moves a place to another that is behind it, wherever the logs have its line.
+func later(p *story.Place, here story.Place) bool {
+	if here.Before(*p) {
+		return false
+	}
+	*p = here
+	return true
+}
+
+// NewTranscript returns a reader of transcripts.
+func NewTranscript(s *story.Story) *Transcript {
+	return &Transcript{s: s, agents: map[string]bool{}, nested: map[string]bool{}}
+}
+
+// IsTranscript reports a line of a transcript.
+func IsTranscript(n canon.Node) bool {
+	switch n.Member("type").String() {
+	case "summary":
+		return !n.Member("leafUuid").IsZero() || !n.Member("summary").IsZero()
+	case "file-history-snapshot":
+		return !n.Member("snapshot").IsZero() || !n.Member("messageId").IsZero()
+	}
+	if n.Member("sessionId").Kind() != canon.KindString || !isRecord(n.Member("type").String()) {
+		return false
+	}
+	message, role := n.Member("message"), n.Member("message").Member("role").String()
+	return event.Absent(message) || !message.Member("content").IsZero() && (role == "user" || role == "assistant")
+}
+
+// Line takes a line.
+func (t *Transcript) Line(n canon.Node) {
+	s := t.s
+	at := s.Stamped(n.Member("timestamp"))
+	if id := s.Name(n.Member("sessionId")); !at.IsZero() {
+		s.Names(id)
+	}
+	s.Version(s.Name(n.Member("version")))
+	s.Branch(s.Name(n.Member("gitBranch")))
+	s.In(s.Name(n.Member("cwd")))
+	agent := s.Name(n.Member("agentId"))
+	if agent != "" {
+		t.agents[agent] = true
+	}
+
+	of := &t.main
+	if n.Member("isSidechain").Bool() {
+		of, agent = &t.side, cmp.Or(agent, "sidechain")
+	}
+	of.lines++
+	kind := n.Member("type")
+	if isStamped(kind.String()) && event.Absent(n.Member("timestamp")) {
+		s.Partly = true
+	}
+	switch kind.String() {
+	case "assistant":
+		t.assistant(n, of, agent)
+	case "user":
+		t.user(n, of)
+	case "system":
+		t.system(n, of)
+	case "progress":
+		t.progress(n, of)
+	case "permission-mode":
+		s.Tier(tierOf(cmp.Or(n.Member("permissionMode").String(), n.Member("mode").String())))
+	case "pr-link":
+		s.Publish("pull_request", s.Name(n.Member("prUrl")), "")
+	case "frame-link":
+		s.Publish("page", s.Name(n.Member("frameUrl")), "Artifact")
+	case "attachment":
+		t.attached(n.Member("attachment"), n.Member("uuid"))
+	default:
+		if !harmlessRecord(kind.String()) {
+			s.Ignored(s.Name(kind))
+		}
+	}
+}
+
+// assistant reads what a model wrote. A message has a line for each of its blocks.
+func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
+	s, message := t.s, n.Member("message")
+	if n.Member("isApiErrorMessage").Bool() {
+		s.Note("api_errors")
+		later(&of.open, s.Here())
+	}
+	model := s.Name(message.Member("model"))
+	if sound(s, "assistant", message); message.Kind() != canon.KindObject {
+		return
+	}
+	if model == synthetic {
+		s.Note("synthetic_messages")
+	} else {
+		t.took(message, agent)
+		if later(&of.spoke, s.Here()) {
+			of.stop = message.Member("stop_reason").String()
+		}
+		if of == &t.main && s.Model == "" {
+			s.Model = model
+		}
+		t.model = cmp.Or(t.model, model)
+	}
+	calls(s, message, agent)
+}
+
+// took notes what a message took, however many lines repeat it. Of one without an id nothing
+// tells which lines those are.
+func (t *Transcript) took(message canon.Node, agent string) {
+	s := t.s
+	id := s.Name(message.Member("id"))
+	if id == "" {
+		s.Lacks(story.MessageWithoutID)
+		return
+	}
+	m, fresh := s.Message(id)
+	if fresh {
+		m.Model, m.Agent = s.Name(message.Member("model")), agent
+	}
+	m.Use(s, usageOf(message.Member("usage")))
+	m.Finished = m.Finished || message.Member("stop_reason").Kind() == canon.KindString
+}
+
+// user reads what a person wrote, and what tools returned.
+func (t *Transcript) user(n canon.Node, of *turns) {
+	s, message := t.s, n.Member("message")
+	s.Tier(tierOf(n.Member("permissionMode").String()))
+	sound(s, "user", message)
+	if text := message.Member("content"); text.Kind() == canon.KindString && strings.HasPrefix(textOf(message), interrupted) {
+		later(&of.broken, s.Here())
+	}
+	if asks(n, message) {
+		later(&of.open, s.Here())
+	}
+	if of == &t.main && (asks(n, message) || asksBehind(n, message)) {
+		s.Prompt(s.Name(n.Member("uuid")), message.Member("content"))
+	}
+	for _, b := range contents(message) {
+		if b.Member("type").String() == "text" && strings.HasPrefix(b.Member("text").String(), interrupted) {
+			later(&of.broken, s.Here())
+		}
+	}
+	answers(s, n, n.Member("toolUseResult"))
+}
+
+// asks reports a line in which a person asks a model for something. Commands that Claude
+// Code runs itself are written in tags.
+func asks(n, message canon.Node) bool {
+	if n.Member("isMeta").Bool() || n.Member("isCompactSummary").Bool() {
+		return false
+	}
+	for _, b := range contents(message) {
+		if b.Member("type").String() == "tool_result" {
+			return false
+		}
+	}
+	text := strings.TrimSpace(textOf(message))
+	return text != "" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, interrupted)
+}
+
+func (t *Transcript) system(n canon.Node, of *turns) {
+	switch sub := n.Member("subtype"); sub.String() {
+	case "turn_duration", "stop_hook_summary":
+		later(&of.ended, t.s.Here())
+		if count := story.Count(n.Member("hookCount")); count != nil && *count > 0 && *count <= maxStopHooks {
+			t.s.Hooks("summary", "Stop", int(*count), t.s.Name(n.Member("uuid")))
+		}
+	case "compact_boundary":
+		t.s.Note("compactions")
+	default:
+		if !harmlessSubtype(sub.String()) {
+			t.s.Ignored("system/" + cmp.Or(t.s.Name(sub), "None"))
+		}
+	}
+}
+
+// maxStopHooks is how many hooks a summary is believed to count.
+const maxStopHooks = 1 << 10
+
+// attached reads what versions that tell no progress tell of hooks: how each of them ended.
+func (t *Transcript) attached(n, line canon.Node) {
+	kind := n.Member("type")
+	if !harmlessAttachment(kind.String()) {
+		t.s.Ignored("attachment/" + cmp.Or(t.s.Name(kind), "None"))
+	}
+	switch kind.String() {
+	case "hook_success", "hook_blocking_error", "hook_non_blocking_error", "hook_error_during_execution", "hook_cancelled":
+		t.s.Hooks("attachment", hookOf(t.s, n), 1, t.s.Name(line))
+		ofCall(t.s, n, n, "attachment/"+kind.String())
+	}
+}
+
+// ofCall notes of which call a line states that something runs. Hooks of other events run for no
+// call, and messages of an agent name the calls in them.
+func ofCall(s *story.Story, n, told canon.Node, kind string) {
+	call, hook := cmp.Or(s.Name(n.Member("parentToolUseID")), s.Name(n.Member("toolUseID"))), told.Member("hookEvent")
+	switch {
+	case call == "" && kind == "progress/agent_progress":
+	case event.Absent(hook), strings.HasSuffix(hook.String(), "ToolUse"):
+		s.Mention(call, kind, false)
+	}
+}
+
+// hookOf is the name of a hook, with its event.
+func hookOf(s *story.Story, n canon.Node) string {
+	return cmp.Or(s.Name(n.Member("hookName")), s.Name(n.Member("hookEvent")))
+}
+
+// progress reads what was told while something ran. An agent's messages are in its own
+// file, too, with the same ids.
+func (t *Transcript) progress(n canon.Node, of *turns) {
+	s, data := t.s, n.Member("data")
+	kind := data.Member("type")
+	ofCall(s, n, data, "progress/"+cmp.Or(s.Name(kind), "None"))
+	switch kind.String() {
+	case "hook_progress":
+		s.Hooks("progress", hookOf(s, data), 1, s.Name(n.Member("uuid")))
+		if data.Member("hookEvent").String() == "Stop" { // hooks of this event run when a turn ends
+			later(&of.ended, s.Here())
+		}
+	case "agent_progress":
+		t.relayed(data)
+	case "mcp_progress":
+		t.runs(n)
+	default:
+		if !harmlessProgress(kind.String()) {
+			s.Ignored("progress/" + cmp.Or(s.Name(kind), "None"))
+		}
+	}
+}
+
+// relayed reads a message of an agent that the session repeats while the agent works. The
+// agent's own file, if it is read, too, has the same ids.
+func (t *Transcript) relayed(data canon.Node) {
+	s, told := t.s, data.Member("message")
+	agent, message := cmp.Or(s.Name(data.Member("agentId")), "agent"), told.Member("message")
+	t.nested[agent] = true
+
+	s.Relaying(true)
+	defer s.Relaying(false)
+	switch told.Member("type").String() {
+	case "assistant":
+		if sound(s, "assistant", message) && message.Member("model").String() != synthetic {
+			t.took(message, agent)
+		}
+		calls(s, message, agent)
+	case "user":
+		sound(s, "user", message)
+		answers(s, told, told.Member("toolUseResult"))
+	default:
+		s.Ignored("progress/agent_progress/" + cmp.Or(s.Name(told.Member("type")), "None"))
+	}
+}
+
+// runs notes a call of an MCP tool that was given to its server.
+func (t *Transcript) runs(n canon.Node) {
+	if t.started == nil {
+		t.started = map[string]bool{}
+	}
+	id := cmp.Or(t.s.Name(n.Member("toolUseID")), t.s.Name(n.Member("data").Member("toolUseID")))
+	if n.Member("data").Member("status").String() == "started" && !t.started[id] {
+		t.started[id] = true
+		t.s.Keep(len(id))
+	}
+}
+
+// End tells how the session ended, and what of its agents is not here.
+func (t *Transcript) End() {
+	s, of := t.s, &t.main
+	if of.lines == 0 { // what an agent did, without the session that it worked for
+		of = &t.side
+		if len(t.agents) == 1 {
+			for agent := range t.agents {
+				s.Agent = agent
+			}
+		}
+	}
+	s.Model = cmp.Or(s.Model, t.model)
+	switch {
+	case of.spoke.Before(of.broken) && !of.broken.Before(of.ended):
+		s.End = story.EndCanceled
+	case of.spoke.Before(of.open): // nobody answered, or what did was an error
+	case !of.spoke.IsZero() && (of.stop == "end_turn" || of.spoke.Before(of.ended)):
+		s.End, s.Inferred = story.EndSucceeded, true
+	}
+
+	unanswered(s)
+	settle(s, t.started)
+
+	// An agent of which there is no file made calls that are not here, and where nothing says
+	// which agent it was, nobody can say that there is one.
+	if s.Nobodys() && t.side.lines == 0 {
+		s.Lacks(story.PartMissing)
+	}
+	for _, agent := range slices.Concat(s.Handed(), slices.Sorted(maps.Keys(t.nested))) {
+		switch {
+		case t.agents[agent]:
+		case t.nested[agent] && s.HasCalls(agent): // its last message is not repeated
+			s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+		default:
+			s.Missing(agent)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package claude
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// wrote notes what a call that succeeded wrote: what the file held before and after, as
+// far as the line tells it. The digests are of the text in the log.
+func wrote(s *story.Story, c *story.Call, told canon.Node) {
+	path := c.Path
+	if c.Does != "edit" {
+		return
+	}
+	if p := s.Name(told.Member("filePath")); p != "" {
+		path = p
+	} else if p := s.Name(told.Member("notebook_path")); p != "" {
+		path = p
+	}
+	if path == "" {
+		return
+	}
+
+	w := story.Write{Path: path}
+	if told.Kind() == canon.KindObject && s.Exact() {
+		switch c.Tool {
+		case "Edit", "MultiEdit":
+			edited(&w, told)
+		case "Write":
+			written(&w, told)
+		case "NotebookEdit":
+			notebook(&w, told)
+		}
+	} else if c.Tool == "Write" && told.Kind() != canon.KindObject {
+		w.After = c.Content
+	}
+
+	// A person changed what the agent wrote: nothing tells to what.
+	if told.Member("userModified").Bool() {
+		w.After = story.State{}
+	}
+	c.Wrote(s, w)
+}
+
+// written reads what Write tells: the whole text.
+func written(w *story.Write, told canon.Node) {
+	content, original := told.Member("content"), told.Member("originalFile")
+	if content.Kind() == canon.KindString {
+		w.After = story.Held(content.Text())
+	}
+	switch told.Member("type").String() {
+	case "create":
+		w.Operation, w.Before = "create", story.Nothing()
+	case "update":
+		w.Operation = "modify"
+		if patch := told.Member("structuredPatch"); original.Kind() == canon.KindString && content.Kind() == canon.KindString {
+			if patch.Len() > 0 && !fits(original.Text(), content.Text(), patch) {
+				w.After = story.State{}
+				return
+			}
+			w.Before = story.Held(original.Text())
+		}
+	}
+}
+
+// notebook reads what NotebookEdit tells: the whole text before and after, since some
+// version; of one before it the path alone. A notebook is not empty: where the text is, it
+// is not told.
+func notebook(w *story.Write, told canon.Node) {
+	w.Operation = "modify"
+	before, after := told.Member("original_file").Text(), told.Member("updated_file").Text()
+	if len(before) == 0 || len(after) == 0 {
+		return
+	}
+	w.Before, w.After = story.Held(before), story.Held(after)
+}
+
+// edited replays the edits over the text that the file held, and believes what comes out
+// when the patch in the line leads there, too.
+func edited(w *story.Write, told canon.Node) {
+	w.Operation = "modify"
+	original := told.Member("originalFile")
+	if original.IsZero() {
+		original = told.Member("originalFileContents")
+	}
+	if original.Kind() != canon.KindString {
+		if old := told.Member("oldString"); old.Kind() == canon.KindString && len(old.Text()) == 0 {
+			w.Operation = "" // an edit of nothing may have made the file
+		}
+		return
+	}
+
+	before, after, ok := original.Text(), []byte(nil), true
+	if edits := told.Member("edits"); edits.Kind() == canon.KindArray {
+		after = before
+		for _, e := range edits.Elements() {
+			old, anew := e.Member("old_string"), e.Member("new_string")
+			if old.Kind() != canon.KindString || anew.Kind() != canon.KindString || !ok {
+				ok = false
+				break
+			}
+			after, ok = replace(after, old.Text(), anew.Text(), e.Member("replace_all").Bool())
+		}
+	} else {
+		old, anew := told.Member("oldString"), told.Member("newString")
+		if old.Kind() != canon.KindString || anew.Kind() != canon.KindString {
+			return
+		}
+		after, ok = replace(before, old.Text(), anew.Text(), told.Member("replaceAll").Bool())
+	}
+	if !ok || !fits(before, after, told.Member("structuredPatch")) {
+		return
+	}
+	w.Before, w.After = story.Held(before), story.Held(after)
+	if len(before) == 0 { // an edit of nothing may have made the file
+		w.Operation, w.Before = "", story.State{}
+	}
+}
+
+// replace is what an edit makes of a text. An edit that takes a text out takes the line
+// end behind it, too, unless the text ends with one.
+func replace(text, old, anew []byte, all bool) ([]byte, bool) {
+	if len(old) == 0 {
+		return anew, len(text) == 0
+	}
+	if len(anew) == 0 && !bytes.HasSuffix(old, []byte("\n")) && bytes.Contains(text, append(bytes.Clone(old), '\n')) {
+		old = append(bytes.Clone(old), '\n')
+	}
+	if !bytes.Contains(text, old) {
+		return nil, false
+	}
+	n := 1
+	if all {
+		n = -1
+	}
+	return bytes.Replace(text, old, anew, n), true
+}
+
+// fits reports whether a patch leads from one text to the other. A patch tells some lines
+// of both, with the numbers of its first; it may show leading tabs as two spaces.
+func fits(before, after []byte, patch canon.Node) bool {
+	if patch.Kind() != canon.KindArray {
+		return false
+	}
+	from, to := linesOf(before), linesOf(after)
+	if patch.Len() == 0 {
+		return bytes.Equal(before, after)
+	}
+	unended := false // a hunk shows a last line without a line end
+	at := 0          // of both, where they are the same up to here
+	shift := 0
+	for _, hunk := range patch.Elements() {
+		start, lines := story.Count(hunk.Member("oldStart")), hunk.Member("lines")
+		first := story.Count(hunk.Member("newStart"))
+		if start == nil || first == nil || lines.Kind() != canon.KindArray {
+			return false
+		}
+		i, j := max(int(*start)-1, 0), max(int(*first)-1, 0)
+
+		// Between hunks nothing changed.
+		if i < at || j != i+shift || i > len(from) || j > len(to) || !same(from[at:i], to[at+shift:j]) {
+			return false
+		}
+		for _, l := range lines.Elements() {
+			line := l.Text()
+			if len(line) == 0 {
+				return false
+			}
+			switch {
+			case line[0] == ' ' && i < len(from) && j < len(to) && shows(from[i], line[1:]) && shows(to[j], line[1:]):
+				i++
+				j++
+			case line[0] == '-' && i < len(from) && shows(from[i], line[1:]):
+				i++
+			case line[0] == '+' && j < len(to) && shows(to[j], line[1:]):
+				j++
+			case line[0] == '\\': // "\ No newline at end of file"
+				unended = true
+			default:
+				return false
+			}
+		}
+		at, shift = i, j-i
+	}
+	if ends(before) != ends(after) && !unended {
+		return false
+	}
+	return at+shift >= 0 && at <= len(from) && at+shift <= len(to) && same(from[at:], to[at+shift:])
+}
+
+// linesOf returns the lines of a text. What follows its last line end is a line only if it
+// is not empty.
+func linesOf(text []byte) [][]byte {
+	lines := bytes.Split(text, []byte("\n"))
+	if ends(text) {
+		return lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// ends reports whether the last line of a text has its end; an empty text has no line.
+func ends(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
+
+func same(a, b [][]byte) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !bytes.Equal(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// shows reports whether a patch shows a line, as it is or with leading tabs as two spaces.
+func shows(line, shown []byte) bool {
+	if bytes.Equal(line, shown) {
+		return true
+	}
+	rest := bytes.TrimLeft(line, "\t")
+	tabs := len(line) - len(rest)
+	return tabs > 0 && string(shown) == strings.Repeat("  ", tabs)+string(rest)
+}

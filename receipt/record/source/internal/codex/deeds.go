@@ -1,0 +1,264 @@
+package codex
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// Deeds are the calls of a task. Codex records each that the model asks for, and by itself what
+// it ran: in the events *_end, and in versions with paginated history in items. Both name the
+// call by its id, and state with authority how it ended.
+type deeds struct {
+	s        *story.Story
+	patches  map[string]patch           // of calls that are open
+	opened   map[string]bool            // calls that only Codex itself recorded so far
+	record   string                     // the type of the record that is read, by which Codex states what it ran
+	ran      map[[2]string]canon.Digest // of what it ran, by the ID of the call and the type of the record
+	wrote    map[string]bool            // calls of which the changes of files are noted
+	wrappers []string                   // open calls whose script calls other tools
+	searches int                        // of the model that have no id, without those that Codex recorded
+	turn     string                     // the latest one that began
+	folder   string                     // in which it works
+	unasked  bool                       // nobody is asked to approve a call
+}
+
+func newDeeds(s *story.Story) *deeds {
+	return &deeds{s: s, patches: map[string]patch{}, opened: map[string]bool{}, wrote: map[string]bool{}, ran: map[[2]string]canon.Digest{}}
+}
+
+// ask opens a call. What it may need a person for is asked in its arguments, and no answer
+// is written down.
+func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
+	s, id := d.s, d.s.Name(p.Member("call_id"))
+	if id == "" {
+		s.Lacks(story.CallWithoutID)
+		return
+	}
+	c, tool := s.Call(id), s.Name(p.Member("name"))
+	if p.Member("type").String() == "local_shell_call" { // the only one without a name
+		tool = "local_shell"
+	}
+	if d.opened[id] {
+		delete(d.opened, id)
+		c.Adopt(tool, input)
+		return
+	}
+	if !c.Ask(s, tool, input) {
+		return
+	}
+	c.Does, c.Server = does(tool), cmp.Or(serverOf(tool), spaceOf(s.Name(p.Member("namespace"))))
+	if isWrapper(tool) {
+		d.wrappers = append(d.wrappers, id)
+	}
+	if tool != "apply_patch" && !told.ofShell {
+		return
+	}
+	switch {
+	case len(told.changes) > 0 && s.Exact():
+		d.patches[id] = told
+	case tool == "apply_patch":
+		s.Note("unreadable_patches")
+	}
+}
+
+// answer closes a call.
+func (d *deeds) answer(p canon.Node) {
+	s, id := d.s, d.s.Name(p.Member("call_id"))
+	c := s.Known(id)
+	if id == "" || c == nil {
+		s.Lacks(story.ResultWithoutCall)
+		return
+	}
+	d.unwrap(id)
+	output := p.Member("output")
+	if c.Server == "" && collabOf(c.Tool) == handsOver {
+		if thread := threadIn(output); thread != "" {
+			handOver(s, c, "", thread)
+		}
+	}
+	if c.Close(s, outcomeOf(c.Tool, c.Server, output), s.Digest(output)) && c.Ended() == story.Succeeded && !d.wrote[id] {
+		for _, w := range d.patches[id].changes {
+			changed(s, c, w)
+			d.wrote[id] = true
+		}
+	}
+	delete(d.patches, id)
+}
+
+// ended takes an event that states how a call ended.
+func (d *deeds) ended(kind string, p canon.Node) {
+	id := d.s.Name(p.Member("call_id"))
+	d.record = kind
+	switch kind {
+	case "exec_command_end":
+		c := d.own(id, "command", p.Member("command"))
+		d.settle(c, p, d.outcomeOf(p))
+	case "patch_apply_end":
+		c := d.own(id, "patch_apply", p.Member("changes"))
+		if d.settle(c, p, d.outcomeOf(p)); c != nil {
+			d.applied(c, p.Member("changes"))
+		}
+	case "mcp_tool_call_end":
+		invocation, result := p.Member("invocation"), p.Member("result")
+		c := d.own(id, "mcp", invocation.Member("arguments"))
+		of(d.s, c, invocation)
+		d.settle(c, p, mcpOutcome(result.Member("Ok"), result.Member("Err")))
+	case "web_search_end":
+		d.search(id, "web_search", p)
+	}
+}
+
+// own returns the call of an id, and opens it if the model did not ask for it by this id. Two
+// records of one type that state another input are of two calls.
+func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
+	s := d.s
+	if id == "" {
+		s.Lacks(story.CallWithoutID)
+		return nil
+	}
+	c, digest, record := s.Call(id), s.Digest(input), [2]string{id, d.record}
+	if before := d.ran[record]; before.IsZero() {
+		d.ran[record] = digest
+		s.Keep(2 * len(id))
+	} else if !digest.IsZero() && before != digest {
+		c.Share(s)
+	}
+	if s.Known(id) != nil {
+		return c
+	}
+	c.Ask(s, tool, digest)
+	c.Does, c.Parent = does(tool), d.parent()
+	d.opened[id] = true
+	s.Keep(len(id))
+	return c
+}
+
+// settle notes how a call ended, and how long it took.
+func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
+	if c == nil {
+		return
+	}
+	if c.Ran(d.s, outcome); d.opened[c.ID] {
+		c.Close(d.s, story.Open, d.s.Digest(outputOf(n)))
+	}
+	if code := either(n, "exit_code"); code.Kind() == canon.KindNumber {
+		if f := code.Float(); f == float64(int64(f)) && f >= 0 {
+			exit := int64(f)
+			c.ExitCode = &exit
+		}
+	}
+	if ms := durationOf(n.Member("duration")); ms != nil {
+		c.Duration = ms
+	}
+}
+
+// outcomeOf is how a call ended, by its status, its exit code, and whether it succeeded.
+func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
+	status, success, code := n.Member("status").String(), n.Member("success"), either(n, "exit_code")
+	switch {
+	case status == "declined":
+		return d.declined()
+	case status == "failed", success.Kind() == canon.KindBool && !success.Bool(), code.Kind() == canon.KindNumber && code.Float() != 0:
+		return story.Failed
+	case status == "completed", success.Bool(), code.Kind() == canon.KindNumber:
+		return story.Succeeded
+	}
+	return story.Unreported
+}
+
+// declined is the outcome of a call that was refused: by the person, unless nobody was asked.
+func (d *deeds) declined() story.Outcome {
+	if d.unasked {
+		return story.Denied
+	}
+	return story.Rejected
+}
+
+// search notes a search of the web, or a page that the provider opened: {query, action}.
+func (d *deeds) search(id, tool string, n canon.Node) {
+	c := d.own(id, tool, n.Member("query"))
+	if c == nil || c.Ended() != story.Open {
+		return
+	}
+	d.searches--
+	d.settle(c, n, story.Unreported)
+	action := n.Member("action")
+	if url := d.s.Name(action.Member("url")); url != "" {
+		c.Reached(d.s, url)
+		return
+	}
+	c.Searched()
+}
+
+// applied notes the changes that Codex says it applied for a call. They are preferred to the
+// text of the patch. If the two name different paths, both are recorded. Where the changes cannot
+// be read, the text is all that there is.
+func (d *deeds) applied(c *story.Call, told canon.Node) {
+	s := d.s
+	if d.wrote[c.ID] { // repeated by another record
+		return
+	}
+	if k := told.Kind(); k != canon.KindObject && k != canon.KindArray {
+		if _, asked := d.patches[c.ID]; c.Ended() == story.Succeeded && !(asked && event.Absent(told)) {
+			s.AtLeast("/side_effects/fs_writes")
+		}
+		return
+	}
+	changes := changesOf(s, told)
+	d.wrote[c.ID] = true
+	s.Keep(len(c.ID))
+	if c.Ended() != story.Succeeded {
+		return
+	}
+	for _, w := range changes {
+		changed(s, c, w)
+	}
+	c.WroteAll()
+	if asked, ok := d.patches[c.ID]; ok && !slices.Equal(d.paths(asked.changes), d.paths(changes)) {
+		c.Claimed(s, asked.changes)
+	}
+}
+
+// paths are the files that changes name, absolute where the folder is known.
+func (d *deeds) paths(changes []story.Write) (names []string) {
+	for _, w := range changes {
+		name := w.Path
+		if !path.IsAbs(name) && d.folder != "" {
+			name = path.Join(d.folder, name)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// parent is the wrapper in whose span the line stands; "" where there is none, or more than one.
+func (d *deeds) parent() string {
+	if len(d.wrappers) == 1 {
+		return d.wrappers[0]
+	}
+	return ""
+}
+
+// unwrap notes that a call returned.
+func (d *deeds) unwrap(id string) {
+	d.wrappers = slices.DeleteFunc(d.wrappers, func(w string) bool { return w == id })
+}
+
+// unlisted notes what no list can name, as it has no id: searches, and agents that were given
+// work.
+func (d *deeds) unlisted() {
+	s := d.s
+	for range d.searches {
+		s.Lacks(story.SearchWithoutID)
+	}
+	unnamed(s)
+}
+
+// turns notes that a turn began or ended. A call does not outlast its turn.
+func (d *deeds) turns(id string) { d.turn, d.wrappers = id, nil }

@@ -1,0 +1,311 @@
+package codex
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// A Rollout reads what Codex keeps of a session. Those of a session and of one that was
+// forked from it, or works for it, are one task.
+type Rollout struct {
+	s       *story.Story
+	files   files
+	log     int // the number of the log that is read
+	reviews int
+	review  time.Time // of the latest one
+	deeds   *deeds
+
+	turns   map[string]bool      // that began, and whether they are over
+	began   map[string]time.Time // of these, when
+	shared  bool                 // two turns have one ID, so that nothing states which of both is over
+	letters int                  // messages between agents
+	started int
+	over    int
+	aborted bool // the latest turn was
+}
+
+// NewRollout returns a reader of rollouts.
+func NewRollout(s *story.Story) *Rollout {
+	return &Rollout{s: s, turns: map[string]bool{}, began: map[string]time.Time{}, deeds: newDeeds(s)}
+}
+
+// IsRollout reports a line of a rollout.
+func IsRollout(n canon.Node) bool {
+	switch n.Member("type").String() {
+	case "session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record", "world_state":
+		return n.Member("payload").Kind() == canon.KindObject
+	}
+	return isBare(n)
+}
+
+// file returns the rollout that is read.
+func (r *Rollout) file() *file {
+	if n := r.s.Logs(); n != r.log || len(r.files) == 0 {
+		r.log = n
+		r.files = append(r.files, new(file))
+	}
+	return r.files[len(r.files)-1]
+}
+
+// Line takes a line.
+func (r *Rollout) Line(n canon.Node) {
+	s, f := r.s, r.file()
+	kind, p := n.Member("type"), n.Member("payload")
+	if f.inherits(n) {
+		return
+	}
+	s.Stamped(n.Member("timestamp"))
+	if !event.Absent(kind) && !event.Absent(p) && event.Absent(n.Member("timestamp")) {
+		s.Partly = true
+	}
+	switch kind.String() {
+	case "session_meta", "turn_context", "response_item", "event_msg":
+		if p.Kind() != canon.KindObject {
+			s.Lacks(story.GarbledPart)
+		}
+	}
+	switch kind.String() {
+	case "session_meta":
+		r.meta(f, p)
+	case "turn_context":
+		r.context(f, p)
+	case "response_item":
+		r.item(p)
+	case "event_msg":
+		r.message(f, p)
+	case "compacted":
+		s.Note("compactions")
+	case "token_usage_record":
+		f.record(p.Member("thread_token_usage"))
+	case "world_state":
+	default:
+		r.bare(f, n)
+	}
+}
+
+// bare reads a line without an envelope.
+func (r *Rollout) bare(f *file, n canon.Node) {
+	s, kind := r.s, n.Member("type")
+	switch {
+	case beginsBare(n):
+		r.meta(f, n)
+	case isMark(n) && onlyMark(n):
+	case isWhole(n):
+		session := n.Member("session")
+		s.Stamped(session.Member("timestamp"))
+		r.meta(f, session)
+		for _, x := range n.Member("items").Elements() {
+			r.bareItem(x)
+		}
+	case event.Absent(n.Member("payload")) && isItem(kind.String()):
+		r.bareItem(n)
+	default:
+		s.Ignored(cmp.Or(s.Name(kind), s.Name(n.Member("record_type"))))
+	}
+}
+
+// bareItem reads what has no time of its own, mostly: when the session began is all that is
+// told then.
+func (r *Rollout) bareItem(n canon.Node) {
+	at := r.s.Stamped(n.Member("timestamp"))
+	r.s.Partly = r.s.Partly || at.IsZero()
+	r.item(n)
+}
+
+// Aside takes a line that stands before those of the task: which session it is of, and
+// what that took so far.
+func (r *Rollout) Aside(n canon.Node) {
+	f, p := r.file(), n.Member("payload")
+	if n.Member("type").String() == "session_meta" {
+		r.meta(f, p)
+		return
+	}
+	before := file{}
+	before.count(p.Member("info"))
+	before.record(p.Member("thread_token_usage"))
+	for _, u := range slices.Concat(before.counts, before.records) {
+		f.before = &u
+	}
+}
+
+// meta reads what a session is. A rollout that goes on with another has that one's, too:
+// the first is its own.
+func (r *Rollout) meta(f *file, p canon.Node) {
+	s, id := r.s, r.s.Name(p.Member("id"))
+	if id == "" { // it may be a fork
+		s.Lacks(story.GarbledPart)
+	}
+	switch {
+	case f.id != "":
+		s.Another(id)
+		f.behind(id, s.Name(p.Member("forked_from_id")))
+		return
+	case len(r.files) == 1:
+		s.Own(id)
+	default:
+		s.Another(id)
+	}
+
+	f.id, f.forkedFrom, f.provider = id, s.Name(p.Member("forked_from_id")), s.Name(p.Member("model_provider"))
+	f.eldest = f.forkedFrom
+	fork := p.Member("forked_from_id")
+	f.strange = !event.Absent(fork) && fork.Kind() != canon.KindString
+	f.start = story.Count(p.Member("subagent_history_start_ordinal"))
+	base := p.Member("history_base")
+	f.base, f.baseEnd = s.Name(base.Member("thread_id")), story.Count(base.Member("end_ordinal_exclusive"))
+	s.Provider = cmp.Or(s.Provider, f.provider)
+	s.Workspace = cmp.Or(s.Workspace, s.Name(p.Member("cwd")))
+	s.Version(s.Name(p.Member("cli_version")))
+	git := p.Member("git")
+	s.Commit = cmp.Or(s.Commit, s.Name(git.Member("commit_hash")))
+	s.Branch(s.Name(git.Member("branch")))
+}
+
+// context reads under what a turn runs. It is repeated for every call of a model.
+func (r *Rollout) context(f *file, p canon.Node) {
+	s := r.s
+	model := s.Name(p.Member("model"))
+	s.Model = cmp.Or(s.Model, model)
+	f.models = story.Once(f.models, model)
+	switch p.Member("approval_policy").String() {
+	case "untrusted", "on-request", "on-failure":
+		s.Tier("act_with_approval")
+	case "never":
+		s.Tier("act_auto")
+	}
+
+	reviewer := p.Member("approvals_reviewer")
+	r.deeds.unasked = p.Member("approval_policy").String() == "never" || !event.Absent(reviewer) && reviewer.String() != "user"
+	r.deeds.folder = s.Name(p.Member("cwd"))
+
+	sandbox := p.Member("sandbox_policy")
+	if name := cmp.Or(s.Name(sandbox.Member("type")), s.Name(sandbox)); s.Policy == "" && name != "" {
+		s.Policy = story.Joined(s, "sandbox:"+name)
+	}
+	s.Workspace = cmp.Or(s.Workspace, s.Name(p.Member("cwd")))
+}
+
+// item reads what passed between Codex and the model.
+func (r *Rollout) item(p canon.Node) {
+	s, d := r.s, r.deeds
+	switch kind := p.Member("type"); kind.String() {
+	case "function_call":
+		arguments := p.Member("arguments")
+		d.ask(p, digestOf(s, arguments), patchIn(arguments))
+	case "custom_tool_call":
+		input := p.Member("input")
+		d.ask(p, s.Digest(input), patchOf(input.String()))
+	case "local_shell_call":
+		d.ask(p, s.Digest(p.Member("action")), patch{})
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		d.answer(p)
+	case "web_search_call":
+		d.searches++
+		d.record = kind.String()
+		if id := s.Name(p.Member("id")); id != "" {
+			d.search(id, "web_search", p)
+		}
+	case "agent_message": // from one agent to another
+		r.letters++
+		fallthrough
+	case "message", "reasoning":
+		blocks(s, "response_item/"+kind.String(), p.Member("content"))
+	case "tool_search_call", "tool_search_output": // Codex or the provider searches the list of tools
+		if where := p.Member("execution"); !event.Absent(where) && where.String() != "client" && where.String() != "server" {
+			s.Ignored("response_item/" + kind.String())
+		}
+	case "ghost_snapshot":
+	default:
+		s.Ignored("response_item/" + cmp.Or(s.Name(kind), "None"))
+	}
+}
+
+// message reads what Codex told who watched it.
+func (r *Rollout) message(f *file, p canon.Node) {
+	s := r.s
+	switch kind := p.Member("type"); kind.String() {
+	case "item_completed":
+		items{r.deeds}.step(p)
+	case "exec_command_end", "patch_apply_end", "mcp_tool_call_end", "web_search_end":
+		r.deeds.ended(kind.String(), p)
+	case "token_count":
+		f.count(p.Member("info"))
+	case "task_started", "turn_started", "task_complete", "turn_complete", "turn_aborted":
+		r.deeds.turns(s.Name(p.Member("turn_id")))
+		if f.id == r.files[0].id { // turns of sessions that work for the task's do not end it
+			r.turn(p, kind.String())
+		}
+	case "entered_review_mode":
+		if at := s.Now(); at.IsZero() || !at.Equal(r.review) { // told again, it is the same
+			r.reviews, r.review = r.reviews+1, at
+			s.Handoff("", fmt.Sprint("review_", r.reviews)).Agent = "review"
+		}
+	case "context_compacted":
+		s.Note("compactions")
+	case "user_message":
+		if words := p.Member("message"); words.Kind() == canon.KindString { // a fork repeats the line, with its time
+			s.Prompt(s.Now().String()+canon.Sum(words.Text()).String(), words)
+		}
+	case "agent_message", "agent_reasoning", "exited_review_mode":
+	default:
+		s.Ignored("event_msg/" + cmp.Or(s.Name(kind), "None"))
+	}
+}
+
+// turn notes that a turn began, or that it is over.
+func (r *Rollout) turn(p canon.Node, what string) {
+	id, over := r.s.Name(p.Member("turn_id")), what != "task_started" && what != "turn_started"
+	if over {
+		r.aborted = what == "turn_aborted"
+	}
+	ended, begun := r.turns[id]
+	switch {
+	case id == "" || len(r.turns) >= maxTurns: // they follow each other
+		if over {
+			r.over = r.started
+		} else {
+			r.started++
+		}
+	case !over && begun: // a copy has the time of the line
+		r.shared = r.shared || !r.began[id].Equal(r.s.Now())
+	case !over && !begun:
+		r.turns[id], r.began[id] = false, r.s.Now()
+		r.started++
+	case over && begun && !ended:
+		r.turns[id] = true
+		r.over++
+	case over && !begun: // the log was cut where it began
+		r.turns[id] = true
+		r.started, r.over = r.started+1, r.over+1
+	}
+}
+
+// maxTurns bounds what is kept of turns.
+const maxTurns = 1 << 16
+
+// End tells what the sessions took, and how the task ended.
+func (r *Rollout) End() {
+	r.files.tell(r.s)
+	r.deeds.unlisted()
+	if r.letters > 0 && len(r.s.Handed()) == 0 { // an agent works, and no line gave it work
+		r.s.Lacks(story.PartMissing)
+	}
+	for _, id := range r.s.Handed() {
+		if r.files.byID(id) == nil {
+			r.s.Missing(id)
+		}
+	}
+	switch s := r.s; {
+	case r.started == 0 || r.over < r.started || r.shared:
+	case r.aborted:
+		s.End = story.EndCanceled
+	default:
+		s.End = story.EndSucceeded
+	}
+}

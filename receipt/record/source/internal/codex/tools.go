@@ -1,0 +1,140 @@
+package codex
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// does says what a tool of Codex does. Of a tool that is not here nothing is known.
+func does(tool string) string {
+	switch tool {
+	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution", "command", "exec", "functions.exec":
+		return "execute"
+	case "apply_patch", "patch_apply", "file_change":
+		return "edit"
+	case "update_plan":
+		return "think"
+	case "view_image", "read_file", "list_dir", "grep_files":
+		return "read"
+	case "web_search", "web.search":
+		return "fetch"
+	}
+	return ""
+}
+
+// spaceOf is the MCP server in the namespace of a call: mcp__SERVER, or mcp__SERVER__GROUP.
+func spaceOf(namespace string) string {
+	rest, ok := strings.CutPrefix(namespace, "mcp__")
+	if !ok {
+		return ""
+	}
+	server, _, _ := strings.Cut(rest, "__")
+	return server
+}
+
+// serverOf is the MCP server of a tool's name: mcp__SERVER__TOOL.
+func serverOf(tool string) string {
+	rest, ok := strings.CutPrefix(tool, "mcp__")
+	server, name, two := strings.Cut(rest, "__")
+	if !ok || !two || name == "" {
+		return ""
+	}
+	return server
+}
+
+// digestOf is that of the arguments of a call, which are JSON in a text; of the text where
+// it is none.
+func digestOf(s *story.Story, arguments canon.Node) canon.Digest {
+	switch {
+	case !s.Exact() || arguments.IsZero() || arguments.Kind() == canon.KindNull:
+		return canon.Digest{}
+	case arguments.Kind() != canon.KindString:
+		return s.Digest(arguments)
+	}
+	if doc, err := canon.Parse(arguments.Text()); err == nil {
+		return doc.Digest()
+	}
+	return canon.Sum(arguments.Text())
+}
+
+// Words in which an output says that a person refused the call or stopped it, or that it did
+// nothing.
+const (
+	execRejected  = "exec command rejected by user"
+	patchRejected = "patch rejected by user"
+	aborted       = "aborted by user"
+	unverified    = "apply_patch verification failed"
+)
+
+// outcomeOf is how a call ended, as far as its output says. Texts have no other form than
+// the one in which tools of Codex write them.
+func outcomeOf(tool, server string, output canon.Node) story.Outcome {
+	if output.Kind() == canon.KindObject {
+		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
+			return outcome(ok.Bool())
+		}
+		output = output.Member("content")
+	}
+
+	// An output in parts begins with its first text.
+	text := output.Text()
+	for _, part := range output.Elements() {
+		if n := part.Member("text"); n.Kind() == canon.KindString {
+			text = n.Text()
+			break
+		}
+	}
+	switch {
+	case server != "": // they are the words of the server
+		return story.Unreported
+	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):
+		return story.Rejected
+	case bytes.HasPrefix(text, []byte(aborted)):
+		return story.Canceled
+	case tool == "apply_patch" && bytes.HasPrefix(text, []byte(unverified)):
+		return story.Failed
+	case bytes.HasPrefix(text, []byte("{")):
+		if doc, err := canon.Parse(text); err == nil {
+			if code := doc.Root().Member("metadata").Member("exit_code"); code.Kind() == canon.KindNumber {
+				return outcome(code.Float() == 0)
+			}
+		}
+		return story.Unreported
+	}
+
+	// Lines before the output: what the command wrote is not asked.
+	for line := range bytes.SplitSeq(text[:min(len(text), 4096)], []byte("\n")) {
+		for _, words := range []string{"Exit code: ", "Process exited with code "} {
+			if rest, ok := bytes.CutPrefix(line, []byte(words)); ok {
+				if code, err := strconv.Atoi(string(bytes.TrimSpace(rest))); err == nil {
+					return outcome(code == 0)
+				}
+			}
+		}
+		if !isHeader(line) {
+			break
+		}
+	}
+	return story.Unreported
+}
+
+// isHeader reports a line that stands before what a command wrote.
+func isHeader(line []byte) bool {
+	for _, words := range []string{"Chunk ID: ", "Wall time: ", "Total output lines: ", "Original token count: ", "Warning: "} {
+		if bytes.HasPrefix(line, []byte(words)) {
+			return true
+		}
+	}
+	return false
+}
+
+func outcome(ok bool) story.Outcome {
+	if ok {
+		return story.Succeeded
+	}
+	return story.Failed
+}

@@ -1,0 +1,132 @@
+package otlp
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// The answer of a model names the calls for which it asks, in attributes of its span or of an event
+// in it. If no span states such a call, nobody can say whether it was made.
+
+// Asked are the calls for which models asked.
+type asked struct {
+	s       *story.Story
+	calls   map[canon.Digest]bool // of their IDs, or of all that is stated of those without one
+	unclear bool                  // some cannot be read
+}
+
+// isOutput reports an attribute of what a model answered.
+func isOutput(name string) bool {
+	for _, prefix := range []string{"gen_ai.completion", "gen_ai.output.messages", "llm.output_messages.", "ai.response.toolCalls"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// read notes the calls that attributes name: as NAME.tool_calls.N.id, or in messages, which are JSON
+// in a text.
+func (r *asked) read(a attributes, named func(string) bool) {
+	parts := map[string]string{} // of what is stated of a call without its ID
+	for _, x := range a.list.Elements() {
+		key, value := x.Member("key").String(), x.Member("value")
+		if !named(key) {
+			continue
+		}
+		before, after, flat := strings.Cut(key, "tool_calls.")
+		number, part, _ := strings.Cut(after, ".")
+		switch call := before + number; {
+		case !flat:
+			r.messages(value)
+		case strings.TrimPrefix(part, "tool_call.") == "id" && value.Member("stringValue").String() != "":
+			r.want(value.Member("stringValue").String())
+			parts[call] = stated
+		case parts[call] != stated:
+			parts[call] += part + string(value.Raw())
+		}
+	}
+	for _, words := range parts {
+		if words != stated {
+			r.want(words)
+		}
+	}
+}
+
+// stated stands for a call that has an ID.
+const stated = "\x00"
+
+// messages notes the calls in messages. Other texts name none.
+func (r *asked) messages(value canon.Node) {
+	text := value.Member("stringValue").Text()
+	switch {
+	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
+		doc, err := canon.Parse(text)
+		if r.unclear = r.unclear || err != nil; err == nil {
+			r.wants(doc.Root())
+		}
+	case value.Member("arrayValue").Kind() == canon.KindObject, value.Member("kvlistValue").Kind() == canon.KindObject:
+		r.unclear = true
+	}
+}
+
+// wants notes the calls in a JSON value.
+func (r *asked) wants(n canon.Node) {
+	for _, x := range n.Elements() {
+		r.wants(x)
+	}
+	id := ""
+	for name, x := range n.Members() {
+		switch name.String() {
+		case "arguments", "args", "input", "response", "result": // of a call
+			continue
+		case "id", "toolCallId", "tool_call_id", "call_id":
+			id = cmp.Or(id, x.String())
+		}
+		r.wants(x)
+	}
+	is := !n.Member("toolCallId").IsZero() || !n.Member("tool_call_id").IsZero() || !n.Member("function").IsZero()
+	switch n.Member("type").String() {
+	case "tool_call", "tool-call", "tool_use", "function_call":
+		is = true
+	}
+	if is {
+		r.want(cmp.Or(id, string(n.Raw())))
+	}
+}
+
+// want notes a call for which a model asked: by its ID, or by all that is stated of it.
+func (r *asked) want(call string) {
+	sum := canon.Sum([]byte(call))
+	if r.calls[sum] {
+		return
+	}
+	if r.calls == nil {
+		r.calls = map[canon.Digest]bool{}
+	}
+	r.calls[sum] = true
+	r.s.Keep(2 * len(sum))
+}
+
+// unstated reports whether there is a call that no line states. Some of the calls that lines state
+// are nameless: they have no ID of their own.
+func (r *asked) unstated(nameless int) bool {
+	n := len(r.calls) - nameless
+	for c := range r.s.Calls() {
+		if r.calls[canon.Sum([]byte(c.ID))] {
+			n--
+		}
+	}
+	return n > 0 || r.unclear
+}
+
+// value is a count, 0 where there is none.
+func value(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}

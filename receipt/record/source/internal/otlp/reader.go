@@ -1,0 +1,520 @@
+package otlp
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// A Reader reads OTLP/JSON. All traces of a log are one task.
+type Reader struct {
+	s         *story.Story
+	spans     spans
+	requests  []*call // that events tell
+	seen      map[string]bool
+	asked     asked
+	nameless  int  // calls of tools that have no id of their own
+	decisions bool // events tell what was decided
+	unpriced  bool // an event tells what a call took, and not what that cost
+}
+
+// New returns a reader.
+func New(s *story.Story) *Reader {
+	return &Reader{s: s, spans: spans{}, seen: map[string]bool{}, asked: asked{s: s}}
+}
+
+// Is reports a value of an export: ExportTraceServiceRequest and the like, or what Tempo
+// makes of one.
+func Is(n canon.Node) bool {
+	for _, name := range members() {
+		if n.Member(name).Kind() == canon.KindArray {
+			return true
+		}
+	}
+	return false
+}
+
+// Line takes an export.
+func (r *Reader) Line(n canon.Node) {
+	known := false
+	for name, list := range n.Members() {
+		switch name.String() {
+		case "resourceSpans", "batches":
+			known = true
+			r.each(list, []string{"scopeSpans", "instrumentationLibrarySpans"}, "spans", r.span, "attributes", "events", "links", "status")
+		case "resourceLogs":
+			known = true
+			r.each(list, []string{"scopeLogs", "instrumentationLibraryLogs"}, "logRecords", r.event, "attributes", "body")
+		case "resourceMetrics":
+			known = true
+			r.s.Note("metrics")
+			r.each(list, []string{"scopeMetrics", "instrumentationLibraryMetrics"}, "metrics", func(n canon.Node) { metric(r.s, n) }, "sum", "gauge", "histogram", "exponentialHistogram", "summary", "metadata")
+		default:
+			known = r.strange(name, list) || known
+		}
+	}
+	if !known {
+		r.s.Ignored("None")
+	}
+}
+
+// each gives what resources tell, scope by scope, to a function. Parts are the members of what it
+// gets that are lists or objects.
+//
+// A resource has a list of scopes, and a scope has a list. One that has none was written in
+// another form.
+func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node), parts ...string) {
+	r.among(resources.Kind() == canon.KindArray)
+	for _, x := range r.objects(resources) {
+		r.others(x, append(scopes, "resource")...)
+		r.among(slices.ContainsFunc(scopes, func(scope string) bool { return x.Member(scope).Kind() == canon.KindArray }))
+		a := attributes{x.Member("resource").Member("attributes")}
+		if service := a.text(r.s, "service.name"); service != "" {
+			r.s.Version(story.Joined(r.s, strings.TrimSpace(service+" "+a.text(r.s, "service.version"))))
+		}
+		for _, scope := range scopes {
+			for _, y := range r.objects(x.Member(scope)) {
+				r.others(y, name, "scope", "instrumentationLibrary")
+				r.among(y.Member(name).Kind() == canon.KindArray)
+				for _, n := range r.objects(y.Member(name)) {
+					r.sound(n.Member("attributes"))
+					r.others(n, parts...)
+					take(n)
+				}
+			}
+		}
+	}
+}
+
+// objects are the elements of a list. What is something else is counted.
+func (r *Reader) objects(list canon.Node) (all []canon.Node) {
+	if !event.Absent(list) && list.Kind() != canon.KindArray {
+		r.garbled()
+	}
+	for _, n := range list.Elements() {
+		if n.Kind() != canon.KindObject {
+			r.garbled()
+			continue
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// among counts a container that has no list of what it contains.
+func (r *Reader) among(listed bool) {
+	if !listed {
+		r.garbled()
+	}
+}
+
+// others counts the members of a container that are lists or objects and have no known name.
+func (r *Reader) others(n canon.Node, known ...string) {
+	for name, value := range n.Members() {
+		if !slices.Contains(known, name.String()) {
+			r.strange(name, value)
+		}
+	}
+}
+
+// strange counts a member of an unknown name that may contain something, and reports one.
+func (r *Reader) strange(name, value canon.Node) bool {
+	if value.Kind() != canon.KindArray && value.Kind() != canon.KindObject {
+		return false
+	}
+	r.s.Ignored(r.s.Name(name))
+	return true
+}
+
+// sound counts attributes that are none.
+func (r *Reader) sound(list canon.Node) {
+	for _, n := range r.objects(list) {
+		if !isAttribute(n) {
+			r.garbled()
+		}
+	}
+}
+
+// garbled counts what may have told anything: a time and a decision, too.
+func (r *Reader) garbled() {
+	r.s.Lacks(story.GarbledPart)
+	r.s.Partly = true
+}
+
+// session notes the session that a span or an event names. The first one is the task's.
+func (r *Reader) session(a attributes) {
+	s := r.s
+	id := a.text(s, "gen_ai.conversation.id", "session.id", "conversation.id")
+	switch {
+	case id == "":
+	case s.Session() == "":
+		s.Own(id)
+	default:
+		s.Another(id)
+	}
+}
+
+// event reads an event of an agent, by its name without that of the agent before it.
+func (r *Reader) event(n canon.Node) {
+	s, a := r.s, attributes{n.Member("attributes")}
+	name := cmp.Or(a.text(s, "event.name"), s.Name(n.Member("eventName")), s.Name(n.Member("body").Member("stringValue")))
+	at := nanos(cmpNode(n.Member("timeUnixNano"), n.Member("observedTimeUnixNano")))
+	if s.At(at); at.IsZero() {
+		r.timeless()
+	}
+	r.session(a)
+	if a.ambiguous("event.name") {
+		s.Ignored("event/None")
+	}
+	switch base := name[strings.LastIndexByte(name, '.')+1:]; base {
+	case "tool_decision":
+		r.decided(a)
+	case "tool_result":
+		r.result(a)
+	case "api_request", "sse_event":
+		r.request(a)
+	default:
+		if s.Note("other_events"); !harmlessEvent(name) {
+			s.Ignored(unreadEvent(s, a, s.Name(n.Member("eventName"))))
+		}
+	}
+}
+
+func cmpNode(a, b canon.Node) canon.Node {
+	if n := nanos(a); n.IsZero() {
+		return b
+	}
+	return a
+}
+
+// callOf returns the call that an event names, nil when it names none.
+func (r *Reader) callOf(a attributes) *story.Call {
+	s, id := r.s, a.text(r.s, "tool_use_id", "call_id")
+	if id == "" {
+		s.Lacks(story.EventWithoutCall)
+		return nil
+	}
+	c := s.Call(id)
+	c.Ask(s, a.text(s, "tool_name"), canon.Digest{})
+	return c
+}
+
+// decided reads a decision about a call. That of a person is an approval or none; that of a
+// configuration or of a hook is a policy's.
+func (r *Reader) decided(a attributes) {
+	s, c := r.s, r.callOf(a)
+	if r.decisions = true; c == nil {
+		return
+	}
+	source := strings.ToLower(a.get("source").Member("stringValue").String())
+	person := strings.HasPrefix(source, "user")
+	switch source {
+	case "config", "hook", "policy", "automated_reviewer", "automatedreviewer":
+	default:
+		if !person { // it may be a person's
+			s.Lacks(story.OtherDecision)
+		}
+	}
+	switch decision := strings.ToLower(a.get("decision").Member("stringValue").String()); decision {
+	case "accept", "approved", "approved_for_session", "approved_execpolicy_amendment":
+		if person {
+			c.Approve(s)
+		}
+	case "reject", "denied", "abort", "timed_out":
+		if person && decision != "timed_out" { // nobody answered
+			c.Close(s, story.Rejected, canon.Digest{})
+		} else {
+			c.Close(s, story.Denied, canon.Digest{})
+		}
+	default:
+		if person { // in a word that is not known
+			s.Lacks(story.OtherDecision)
+		}
+	}
+}
+
+// result reads how a call ended.
+func (r *Reader) result(a attributes) {
+	s, c := r.s, r.callOf(a)
+	if c == nil {
+		return
+	}
+	outcome := story.Unreported
+	if ok, told := a.flag("success"); told {
+		if outcome = story.Failed; ok {
+			outcome = story.Succeeded
+		}
+	}
+	if c.Ended() != story.Rejected && c.Ended() != story.Denied {
+		c.Close(s, outcome, canon.Digest{})
+	}
+	c.Duration = a.count("duration_ms")
+}
+
+// request reads a call of a model that an event tells. One that tells neither tokens nor
+// cost says less than is needed to count it.
+func (r *Reader) request(a attributes) {
+	s := r.s
+	x := &call{model: a.text(s, "model"), usage: requestOf(a), at: s.Here()}
+	if !x.usage.Told() {
+		return
+	}
+
+	// One that is exported again is the same: without an id, one of the same instant.
+	id := cmp.Or(a.text(s, "request_id"), s.Now().String()+x.model+countsOf(x.usage))
+	if r.seen[id] {
+		s.Note("repeated_events")
+		return
+	}
+	r.seen[id] = true
+	r.requests = append(r.requests, x)
+	if text := amount(a.get("cost_usd")); text != "" {
+		s.Cost(text)
+	} else if micros := a.count("cost_usd_micros"); micros != nil {
+		s.Cost(strconv.FormatInt(*micros, 10) + "e-6")
+	} else {
+		r.unpriced = true
+	}
+}
+
+// requestOf is what a call took that an event tells: Claude Code tells what was cached apart
+// from the rest, Codex as a part of it.
+func requestOf(a attributes) story.Usage {
+	if input := a.count("input_token_count"); input != nil {
+		return story.Usage{Input: input, CacheRead: a.count("cached_token_count"), Output: a.count("output_token_count"), Reasoning: a.count("reasoning_token_count")}
+	}
+	return story.Apart(a.count("input_tokens"), a.count("cache_read_tokens"), a.count("cache_creation_tokens"), a.count("output_tokens", "output_token_count"))
+}
+
+// countsOf tells uses of the same instant apart.
+func countsOf(u story.Usage) (text string) {
+	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
+		if text += "/"; n != nil {
+			text += strconv.FormatInt(*n, 10)
+		}
+	}
+	return text
+}
+
+// amount is an amount of dollars as decimal text; "" when it is none.
+func amount(v canon.Node) string {
+	text := v.Member("stringValue").String()
+	for _, kind := range []string{"doubleValue", "intValue"} {
+		if n := v.Member(kind); n.Kind() == canon.KindNumber {
+			text = string(n.Raw())
+		}
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return ""
+	}
+	return story.Amount(f)
+}
+
+// End tells the calls of models, each once, and how the task ended.
+func (r *Reader) End() {
+	s := r.s
+	r.spans.settle()
+	if settleNameless(r.spans) {
+		s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+	}
+	if r.spans.nested() { // what agents gave each other, spans do not tell
+		s.AtLeast("/side_effects/a2a_handoffs")
+	}
+	calls := r.spans.counted()
+	r.settle(calls)
+	if len(calls) == 0 { // an agent that tells both tells the same calls
+		calls = r.requests
+	}
+	for i, x := range calls {
+		if s.Model == "" {
+			s.Model, s.Provider = x.model, x.provider
+		}
+		m := s.MessageAt("call_"+strconv.Itoa(i), x.at)
+		m.Model, m.Provider, m.Agent, m.Finished = x.model, x.provider, x.agent, true
+		m.Use(s, x.usage)
+	}
+
+	// What is not instrumented is not told.
+	s.Untold("/side_effects/fs_writes", "/side_effects/network_egress")
+	s.Estimated()
+	if r.decisions {
+		s.Decided()
+	}
+	if r.unpriced && s.Priced() {
+		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
+	}
+	if r.spans.whole() {
+		s.Over()
+	}
+	s.End = r.spans.outcome()
+	if s.End == story.EndFailed {
+		s.Failure = "status_error"
+	}
+}
+
+// span reads a span. One that is exported again is the same.
+func (r *Reader) span(n canon.Node) {
+	s, a := r.s, attributes{n.Member("attributes")}
+	key, words, fresh := r.named(n)
+	if !fresh {
+		return
+	}
+	if len(r.spans) == maxSpans {
+		s.Fail(event.OverLimit(maxSpans, "MaxEvents", maxSpans+1))
+		return
+	}
+
+	start, end := nanos(n.Member("startTimeUnixNano")), nanos(n.Member("endTimeUnixNano"))
+	s.At(end)
+	s.At(start)
+	if start.IsZero() || end.IsZero() {
+		r.timeless()
+	}
+	r.session(a)
+	s.Trace = cmp.Or(s.Trace, string(key.trace))
+
+	name := s.Name(n.Member("name"))
+	x := &span{words: words, parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a, name), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
+	x.http = !a.get("http.request.method", "http.method").IsZero()
+	r.spans[key] = x
+	if embeds(a) && usageOf(a).Told() { // a model read more than its calls say
+		s.Lacks(story.Embedding)
+	}
+	if kind := unreadSpan(s, a, x.class, name); kind != "" {
+		s.Ignored(kind)
+	}
+	for _, e := range r.objects(n.Member("events")) {
+		r.spanEvent(e)
+	}
+	if x.class != modelCall && !embeds(a) {
+		x.sum = usageOf(a)
+	}
+	switch x.class {
+	case modelCall:
+		r.asked.read(a, isOutput)
+		x.call = r.model(a)
+		x.call.start, x.call.end, x.call.nameless = start, end, key.span == "" || !isText(n.Member("parentSpanId"))
+	case toolCall:
+		id := callID(a, s, key)
+		if id == "" {
+			s.Lacks(story.CallWithoutID)
+			return
+		}
+		if strings.HasPrefix(id, spanCall) {
+			r.nameless++
+		}
+		r.tool(a, id, name)
+		s.At(end)
+		r.toolEnded(a, x, id)
+	}
+}
+
+// spanEvent reads an event of a span.
+func (r *Reader) spanEvent(n canon.Node) {
+	s, a := r.s, attributes{n.Member("attributes")}
+	r.sound(a.list)
+	r.others(n, "attributes")
+	switch name := n.Member("name"); name.String() {
+	case "gen_ai.choice", "gen_ai.assistant.message", "gen_ai.tool.message", "gen_ai.content.completion", "gen_ai.client.inference.operation.details":
+		r.asked.read(a, func(string) bool { return true })
+	case "exception", "gen_ai.system.message", "gen_ai.user.message", "gen_ai.content.prompt", "gen_ai.evaluation.result":
+	default:
+		follows := conventionOf(name) != ""
+		for _, x := range a.list.Elements() {
+			follows = follows || conventionOf(x.Member("key")) != ""
+		}
+		if follows {
+			s.Ignored("span_event/" + cmp.Or(s.Name(name), "None"))
+		}
+	}
+}
+
+// settle notes what the calls leave open: calls for which a model asked, beyond those that a span
+// or an event states, and tokens of an agent beyond those of its calls of models.
+func (r *Reader) settle(calls []*call) {
+	s := r.s
+	if r.asked.unstated(r.nameless) {
+		s.Lacks(story.CallUnstated)
+	}
+
+	var input, output int64
+	for _, x := range calls {
+		input, output = input+value(x.usage.Input), output+value(x.usage.Output)
+	}
+	for _, x := range r.spans {
+		if value(x.sum.Input) > input || value(x.sum.Output) > output {
+			s.Lacks(story.UsageUnread)
+			return
+		}
+	}
+}
+
+// named returns how a span is named, all that it tells, and whether it is a new one. One
+// that is exported again is the same. Of two that have one id and tell different things the
+// first is kept, and what the other tells is not here.
+func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh bool) {
+	s := r.s
+	key, words = spanKey{trace: idOf(n.Member("traceId"), 16), span: idOf(n.Member("spanId"), 8)}, event.HashOf(n)
+	if key.span == "" {
+		key.words = words
+	}
+	switch before := r.spans[key]; {
+	case before == nil && key.span == "":
+		s.Note("spans_without_an_id")
+	case before == nil:
+	case before.words == words:
+		s.Note("repeated_spans")
+		return key, words, false
+	default:
+		s.Lacks(story.SpansOfOneID)
+		return key, words, false
+	}
+	return key, words, true
+}
+
+// timeless notes what was told without the times that a span or an event has: when it
+// began, and when all was over, is not told.
+func (r *Reader) timeless() {
+	r.s.Note("without_times")
+	r.s.Partly = true
+}
+
+func (r *Reader) model(a attributes) *call {
+	s := r.s
+	return &call{
+		model:    a.text(s, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name"),
+		provider: a.text(s, "gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"),
+		agent:    a.text(s, "gen_ai.agent.name"), usage: usageOf(a), at: s.Here(),
+	}
+}
+
+// tool reads a call of a tool: that it was made, and with what.
+func (r *Reader) tool(a attributes, id, span string) {
+	s := r.s
+	name := a.text(s, "gen_ai.tool.name", "tool.name", "ai.toolCall.name")
+	if rest, ok := strings.CutPrefix(span, executeTool+" "); ok && name == "" {
+		name = rest
+	}
+	if c := s.Call(id); c.Ask(s, name, a.digest(s, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "ai.toolCall.args", "input.value")) {
+		c.Agent = a.text(s, "gen_ai.agent.name")
+	}
+}
+
+// toolEnded reads how a call ended: an error, or a status that says that all is well. A
+// status that is not set says nothing.
+func (r *Reader) toolEnded(a attributes, x *span, id string) {
+	s, outcome := r.s, story.Unreported
+	switch status := a.get("gen_ai.tool.status").Member("stringValue").String(); {
+	case x.status == statusError, !a.get("error.type").IsZero(), status == "error", status == "failed":
+		outcome = story.Failed
+	case x.status == statusOK, status == "success", status == "succeeded", status == "ok", status == "completed":
+		outcome = story.Succeeded
+	}
+	s.Call(id).Close(s, outcome, a.digest(s, "gen_ai.tool.call.result", "gen_ai.tool.result", "ai.toolCall.result", "output.value"))
+}
