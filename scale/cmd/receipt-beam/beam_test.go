@@ -15,13 +15,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/lake"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 // begin starts Beam once: its registry is the process's.
@@ -40,7 +40,7 @@ func runBeam(t testing.TB, args ...string) (code int, out, messages string) {
 // fixture is the path of a file of the fixtures.
 func fixture(t testing.TB, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("../../fixtures", name))
+	path, err := filepath.Abs(filepath.Join("../../../fixtures", name))
 	if err != nil {
 		t.Fatal(err)
 	}

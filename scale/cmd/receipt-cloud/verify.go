@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/object"
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/scale/object"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 type verifyFlags struct {

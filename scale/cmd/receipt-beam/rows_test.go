@@ -11,10 +11,10 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/fixtures/lake"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 // cells are the rows of Parquet files, each as the text of all its columns, sorted.

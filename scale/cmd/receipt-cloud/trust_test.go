@@ -13,17 +13,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 // fixture is the path of a file of the fixtures.
 func fixture(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("../../fixtures", name))
+	path, err := filepath.Abs(filepath.Join("../../../fixtures", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestInterrupted(t *testing.T) {
 func TestAsReceipt(t *testing.T) {
 	receipt := filepath.Join(t.TempDir(), "receipt")
 	build := exec.Command("go", "build", "-o", receipt, "./cmd/receipt")
-	build.Dir = "../.."
+	build.Dir = "../../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

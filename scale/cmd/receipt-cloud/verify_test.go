@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/johannesboyne/gofakes3"
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 // TestAsOneMachine: objects in whatever order give what one file gives, finding for
@@ -266,7 +266,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fixtures, err := filepath.Abs("../../fixtures")
+	fixtures, err := filepath.Abs("../../../fixtures")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,9 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 // A setting is what every worker has to know of a run. It is sent as bytes: of the

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/object"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/scale/object"
 )
 
 // An input is a file or an object, as it is told to workers.

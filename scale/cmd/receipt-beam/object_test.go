@@ -14,9 +14,9 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/fixtures/lake"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 // A store is a bucket of S3 on loopback.

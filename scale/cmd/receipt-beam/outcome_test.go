@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/scale/terms"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 

@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon/foreign"
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 func main() {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/lake"
 	"github.com/receiptkit/receiptkit/merkle"
@@ -23,6 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 const logName, ownName = "log.example.net/receipts", "own.example.net/receipts"

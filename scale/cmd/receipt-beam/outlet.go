@@ -12,7 +12,7 @@ import (
 
 	"gocloud.dev/blob"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/object"
+	"github.com/receiptkit/receiptkit/scale/object"
 )
 
 // An outlet is where the files of a run go. Workers write them below a folder of their

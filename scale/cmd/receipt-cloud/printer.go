@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"github.com/receiptkit/receiptkit/canon/foreign"
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 // A printer writes results as they come.

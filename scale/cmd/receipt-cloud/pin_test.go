@@ -8,8 +8,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/object"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/scale/object"
 )
 
 // TestPin: what one process opened, another one opens again by its pin, and nothing else

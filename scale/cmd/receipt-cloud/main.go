@@ -19,7 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/canon/foreign"
-	"github.com/receiptkit/receiptkit/cmd/receipt-cloud/terms"
+	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
 func main() {
