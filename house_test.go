@@ -123,7 +123,6 @@ var homes = map[string]string{
 	"github.com/klauspost/compress":         "receipt/unpack",
 	"go.yaml.in/yaml":                       "redact/rulefile",
 	"github.com/BurntSushi/toml":            "redact/rulefile",
-	"github.com/parquet-go/parquet-go":      "receipt/rows",
 	"github.com/VictoriaMetrics/metrics":    "receipt/serve",
 	"modernc.org/sqlite":                    "receipt/ledger",
 	"filippo.io/age":                        inside + "custody",
@@ -131,8 +130,7 @@ var homes = map[string]string{
 
 // guests are rooms that use a library beside its home.
 var guests = map[string][]string{
-	"github.com/spf13/cobra":        {"harness/cmd/agents-conformance"},
-	"github.com/klauspost/compress": {"receipt/rows"},
+	"github.com/spf13/cobra": {"harness/cmd/agents-conformance"},
 }
 
 // impure are the packages that a pure room does without; "net/" is every

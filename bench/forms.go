@@ -61,8 +61,7 @@ func forms() []form {
 		{name: "github", flags: []string{"--format", "github"}, most: mostOfForm},
 		{name: "report .json", report: ".json"},
 		{name: "report .ndjson", report: ".ndjson"},
-		{name: "report .csv", report: ".csv"},
-		{name: "report .parquet", report: ".parquet", most: mostOfRows},
+		{name: "report .csv", report: ".csv", most: mostOfRows},
 		{name: "report .xml", report: ".xml"},
 		{name: "report .html", report: ".html"},
 	}

@@ -27,7 +27,7 @@ const (
 func main() {
 	receipts := flag.Int("receipts", 1_000_000, "`N` receipts, of 1.3 KB each")
 	rounds := flag.Int("rounds", 3, "`rounds`, of which the median counts; a round is a run without a table and one with each")
-	must := flag.Bool("must", false, "exit 1 when the Parquet table takes more than it may")
+	must := flag.Bool("must", false, "exit 1 when the table takes more than it may")
 	write := flag.String("write", "", "write the receipts into this `FOLDER`, which is how the process that does so is started")
 	flag.Parse()
 	switch {
@@ -104,7 +104,7 @@ func table(w io.Writer, receipts, rounds int, must bool) error {
 	}
 
 	// A ratio is taken within a round.
-	forms := []string{"", ".csv", ".parquet"}
+	forms := []string{"", ".csv"}
 	costs := make([]cost, len(forms))
 	for range rounds {
 		without := 0.0

@@ -11,7 +11,7 @@ import (
 // TestTell: a line for each form, and an error for a table that takes too much.
 func TestTell(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "table.parquet"), make([]byte, 1000), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "table.csv"), make([]byte, 1000), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -22,7 +22,7 @@ func TestTell(t *testing.T) {
 		without.add(2, 2, 60)
 		with.add(test.seconds, 2, test.memory)
 		var out bytes.Buffer
-		err := tell(&out, dir, 10, []string{"", ".parquet"}, []cost{without, with}, true)
+		err := tell(&out, dir, 10, []string{"", ".csv"}, []cost{without, with}, true)
 		if (err == nil) != test.good || strings.Count(out.String(), "\n") != 5 || !strings.Contains(out.String(), "100\n") {
 			t.Errorf("%+v: %v\n%s", test, err, &out)
 		}

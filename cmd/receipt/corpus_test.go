@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
-	"encoding/csv"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go"
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/mod/sumdb/note"
 
@@ -31,7 +29,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/batch"
 	"github.com/receiptkit/receiptkit/receipt/keys"
-	"github.com/receiptkit/receiptkit/receipt/rows"
 )
 
 // corpusCommands make inputs for scripts:
@@ -42,13 +39,12 @@ import (
 //	checkpoint IN OUT [N]  of the first N lines, signed by log_1
 //	prove IN N OUT         that line N is in the checkpoint of all
 //	replaced IN OUT A B…   the text with each A, which is in it, replaced by its B
-//	table IN OUT           a report .parquet as one .csv, without its escapes
 //	batch IN OUT MANIFEST  the receipts sealed again as one batch of the content profile
 func corpusCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){}
 	for name, make := range map[string]func(ts *testscript.TestScript, args []string) error{
 		"receipts": makeReceipts, "repack": repack, "files": splitFiles,
-		"checkpoint": makeCheckpoint, "prove": makeProof, "batch": makeBatch, "replaced": replaced, "table": makeTable,
+		"checkpoint": makeCheckpoint, "prove": makeProof, "batch": makeBatch, "replaced": replaced,
 	} {
 		commands[name] = func(ts *testscript.TestScript, neg bool, args []string) {
 			if neg {
@@ -256,23 +252,6 @@ func makeProof(ts *testscript.TestScript, args []string) error {
 	}
 	p.Checkpoint = signCheckpoint(ts, leaves)
 	return os.WriteFile(ts.MkAbs(args[2]), p.Format(), 0o644)
-}
-
-func makeTable(ts *testscript.TestScript, args []string) error {
-	list, err := parquet.ReadFile[rows.Row](ts.MkAbs(args[0]))
-	if err != nil {
-		return err
-	}
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	all := [][]string{rows.Columns()}
-	for _, r := range list {
-		all = append(all, r.AppendCells(nil))
-	}
-	if err := w.WriteAll(all); err != nil {
-		return err
-	}
-	return os.WriteFile(ts.MkAbs(args[1]), out.Bytes(), 0o644)
 }
 
 func makeBatch(ts *testscript.TestScript, args []string) error {

@@ -101,7 +101,7 @@ func pour(t *testing.T, l *lake.Lake, parts int, mix bool, r *rand.Rand) *poured
 	}
 	path := p.write("earlier.jsonl", before)
 	p.earlier = filepath.Join(p.dir, "earlier.json")
-	if code := p.verify("earlier.json", path, "--report", filepath.Join(p.dir, "earlier.parquet")); code != 0 {
+	if code := p.verify("earlier.json", path, "--report", filepath.Join(p.dir, "earlier.csv")); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
 	return p
@@ -139,11 +139,11 @@ func (p *poured) asked(engine string) (list []lake.Finding) {
 		p.t.Fatal(err)
 	}
 	for i, part := range p.parts {
-		p.sqlFolder.verify(fmt.Sprintf("rows/%03d.parquet", i), append(slices.Clone(p.flags), "--partial", part)...)
+		p.sqlFolder.verify(fmt.Sprintf("rows/%03d.csv", i), append(slices.Clone(p.flags), "--partial", part)...)
 	}
 
 	_, queries := sqlBlocks(p.t)
-	once := strings.ReplaceAll(queries["once"], "'verdicts.parquet'", "'rows/*.parquet'")
+	once := strings.ReplaceAll(queries["once"], "'verdicts.csv'", "'rows/*.csv'")
 	own := `SELECT DISTINCT code, receipt_id FROM receipts WHERE code IN ('hash_mismatch', 'unknown_key')`
 	answers := ask(p.t, engine, p.dir, []string{once, queries["findings"], own, queries["gone"]})
 	for _, row := range slices.Concat(answers[1], answers[2]) {

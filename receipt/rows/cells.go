@@ -1,19 +1,19 @@
 package rows
 
 import (
+	"reflect"
 	"strconv"
-
-	"github.com/parquet-go/parquet-go"
+	"strings"
 )
 
-// Cells take the values of a row, one after the other. What is "" or nil, or not there, is
-// NULL.
-type cells interface {
-	text(string)
-	flag(*bool)
-	count(n int64, there bool)
-	amount(*float64)
-	time(*Instant)
+// Cells receives the values of a row in the order of [Columns]. An empty string, a nil
+// pointer, and a count that is not known are NULL.
+type Cells interface {
+	Text(string)
+	Flag(*bool)
+	Count(n int64, known bool)
+	Amount(*float64)
+	Time(*Instant)
 }
 
 func deref(n *int64) (int64, bool) {
@@ -23,10 +23,11 @@ func deref(n *int64) (int64, bool) {
 	return *n, true
 }
 
-// Columns are the names of the columns, in their order.
+// Columns returns the names of the columns in their order.
 func Columns() (names []string) {
-	for _, field := range parquet.SchemaOf(Row{}).Fields() {
-		names = append(names, field.Name())
+	for field := range reflect.TypeFor[Row]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+		names = append(names, name)
 	}
 	return names
 }
@@ -34,36 +35,36 @@ func Columns() (names []string) {
 // Texts are cells as text.
 type texts []string
 
-func (t *texts) text(s string) { *t = append(*t, s) }
+func (t *texts) Text(s string) { *t = append(*t, s) }
 
-func (t *texts) flag(b *bool) {
+func (t *texts) Flag(b *bool) {
 	if b == nil {
-		t.text("")
+		t.Text("")
 		return
 	}
-	t.text(strconv.FormatBool(*b))
+	t.Text(strconv.FormatBool(*b))
 }
 
-func (t *texts) count(n int64, there bool) {
+func (t *texts) Count(n int64, there bool) {
 	if !there {
-		t.text("")
+		t.Text("")
 		return
 	}
-	t.text(strconv.FormatInt(n, 10))
+	t.Text(strconv.FormatInt(n, 10))
 }
 
-func (t *texts) amount(f *float64) {
+func (t *texts) Amount(f *float64) {
 	if f == nil {
-		t.text("")
+		t.Text("")
 		return
 	}
-	t.text(strconv.FormatFloat(*f, 'f', -1, 64))
+	t.Text(strconv.FormatFloat(*f, 'f', -1, 64))
 }
 
-func (t *texts) time(i *Instant) {
+func (t *texts) Time(i *Instant) {
 	if i == nil {
-		t.text("")
+		t.Text("")
 		return
 	}
-	t.text(i.String())
+	t.Text(i.String())
 }

@@ -1,12 +1,10 @@
-// Package rows makes a table of verdicts: a row a receipt, for whoever asks questions in
-// SQL, and writes it as Apache Parquet.
+// Package rows returns the rows of a table of verdicts, one per receipt, for questions in SQL.
 //
-//	out := rows.NewWriter(file)
 //	run := stream.Verify(ctx, v, input, stream.Options{Glean: rows.Glean})
 //	for rep := range run.Reports() {
-//		out.Write(rows.Of(rep))
+//		row := rows.Of(rep)
+//		err = table.Write(row.AppendCells(nil)) // such as a csv.Writer
 //	}
-//	err := out.Close()
 //
 // # What a row says
 //

@@ -22,7 +22,8 @@ const (
 	notRead = "not read" // of an input
 )
 
-// A Row is one line of the table. The tags name the columns; "" and nil are NULL.
+// A Row is one line of the table. The tags name the columns, and how Parquet stores them;
+// "" and nil are NULL.
 type Row struct {
 	Source      string `parquet:"source,optional,dict"` // the input, as the caller named it
 	Index       int64  `parquet:"index,optional"`       // line or item of the source, from 1
@@ -133,51 +134,51 @@ func (r *Row) name(s chain.Stream) {
 // column is NULL.
 func (r *Row) AppendCells(list []string) []string {
 	t := texts(list)
-	r.each(&t)
+	r.Each(&t)
 	return t
 }
 
-// each gives the values of a row, in the order of the fields.
-func (r *Row) each(to cells) {
-	to.text(r.Source)
-	to.count(r.Index, r.Index > 0)
-	to.text(r.Verdict)
-	to.text(r.Code)
-	to.text(r.Pointer)
-	to.text(r.ReceiptID)
-	to.text(r.ReceiptHash)
-	to.text(r.Detail)
+// Each passes the values of the row to a receiver, in the order of [Columns].
+func (r *Row) Each(to Cells) {
+	to.Text(r.Source)
+	to.Count(r.Index, r.Index > 0)
+	to.Text(r.Verdict)
+	to.Text(r.Code)
+	to.Text(r.Pointer)
+	to.Text(r.ReceiptID)
+	to.Text(r.ReceiptHash)
+	to.Text(r.Detail)
 
-	to.text(r.Kind)
-	to.text(r.Address)
+	to.Text(r.Kind)
+	to.Text(r.Address)
 
-	to.text(r.Stream)
-	to.text(r.Issuer)
-	to.text(r.Tenant)
-	to.text(r.Workspace)
-	to.text(r.Stated)
-	to.text(r.Previous)
-	to.flag(r.First)
-	to.time(r.IssuedAt)
+	to.Text(r.Stream)
+	to.Text(r.Issuer)
+	to.Text(r.Tenant)
+	to.Text(r.Workspace)
+	to.Text(r.Stated)
+	to.Text(r.Previous)
+	to.Flag(r.First)
+	to.Time(r.IssuedAt)
 
-	to.text(r.Task)
-	to.text(r.Session)
-	to.text(r.State)
-	to.text(r.StartTier)
-	to.text(r.EndTier)
-	to.text(r.Provider)
-	to.text(r.Model)
+	to.Text(r.Task)
+	to.Text(r.Session)
+	to.Text(r.State)
+	to.Text(r.StartTier)
+	to.Text(r.EndTier)
+	to.Text(r.Provider)
+	to.Text(r.Model)
 
-	to.text(r.Currency)
-	to.amount(r.Cost)
-	to.amount(r.CostLeast)
-	to.amount(r.CostMost)
-	to.count(deref(r.InputTokens))
-	to.count(deref(r.InputTokensLeast))
-	to.count(deref(r.InputTokensMost))
-	to.count(deref(r.OutputTokens))
-	to.count(deref(r.OutputTokensLeast))
-	to.count(deref(r.OutputTokensMost))
+	to.Text(r.Currency)
+	to.Amount(r.Cost)
+	to.Amount(r.CostLeast)
+	to.Amount(r.CostMost)
+	to.Count(deref(r.InputTokens))
+	to.Count(deref(r.InputTokensLeast))
+	to.Count(deref(r.InputTokensMost))
+	to.Count(deref(r.OutputTokens))
+	to.Count(deref(r.OutputTokensLeast))
+	to.Count(deref(r.OutputTokensMost))
 
-	to.count(deref(r.Unreported))
+	to.Count(deref(r.Unreported))
 }

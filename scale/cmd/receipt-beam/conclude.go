@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
 // errorName is the name of what a run leaves that gives no verdict: why. No other attempt
@@ -70,7 +71,7 @@ func (c *conclude) ProcessElement(ctx context.Context, _ int, readings, counts, 
 	}
 	return errors.Join(
 		c.write(ctx, rowsName(c.run.Shares, c.run.Shares+1), func(to io.Writer) error {
-			table := rows.NewWriter(to)
+			table := parquet.NewWriter(to)
 			for _, r := range rows.About(s) {
 				if err := table.Write(r); err != nil {
 					return err

@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/lake"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
 // BenchmarkOverhead: what a receipt costs on prism, and on one machine without an engine,
@@ -67,7 +68,7 @@ func judge(b *testing.B, paths []string) {
 		b.Fatal(err)
 	}
 	defer file.Close()
-	table := rows.NewWriter(file)
+	table := parquet.NewWriter(file)
 	run := stream.VerifyFiles(b.Context(), verifier(b, false), sources, stream.Options{Unordered: true, TempDir: b.TempDir(), Glean: rows.Glean})
 	for rep := range run.Reports() {
 		if err := table.Write(rows.Of(rep)); err != nil {

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parquet-go/parquet-go"
+	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/receiptkit/receiptkit/fixtures/lake"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/scale/parquet"
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
@@ -21,7 +22,7 @@ import (
 func cells(t *testing.T, files ...string) (list []string) {
 	t.Helper()
 	for _, path := range files {
-		table, err := parquet.ReadFile[rows.Row](path)
+		table, err := pq.ReadFile[rows.Row](path)
 		if err != nil {
 			t.Fatal(path, err)
 		}
@@ -47,7 +48,7 @@ func TestRows(t *testing.T) {
 	}
 
 	var file bytes.Buffer
-	table := rows.NewWriter(&file)
+	table := parquet.NewWriter(&file)
 	run := stream.VerifyFiles(t.Context(), verifier(t, false), sources(paths), stream.Options{Unordered: true, Expect: l.Expect, Glean: rows.Glean})
 	for rep := range run.Reports() {
 		if err := table.Write(rows.Of(rep)); err != nil {

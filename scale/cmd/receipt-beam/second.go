@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
 // A mark is what the groupings found of a receipt, as the second reading needs it.
@@ -116,7 +117,7 @@ func (f *secondReading) ProcessElement(ctx context.Context, number int, inputs, 
 	}
 	defer reports.abandon()
 
-	s.rows, s.reports = rows.NewWriter(table), bufio.NewWriter(reports)
+	s.rows, s.reports = parquet.NewWriter(table), bufio.NewWriter(reports)
 	for i := range list {
 		if err := s.read(ctx, &list[i]); err != nil {
 			return fmt.Errorf("%s: %w", list[i].Input.name(), err)
@@ -144,7 +145,7 @@ type shareReader struct {
 	*secondReading
 	marks   map[join.Place]marked
 	copies  map[join.Place]receipt.Place // of copies, what they are the same as
-	rows    *rows.Writer
+	rows    *parquet.Writer
 	reports *bufio.Writer
 	line    []byte
 	out     share

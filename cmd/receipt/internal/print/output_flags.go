@@ -13,7 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print/gather"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -35,8 +34,8 @@ func formats() []string { return []string{"text", "json", "ndjson", "junit", "gi
 // Register adds the flags to those of a verb.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json, ndjson, junit or github")
-	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv or .parquet (tables), .xml (JUnit) or .html (to read and print); repeatable")
-	f.StringVar(&o.only, "report-only", "all", "list in reports (.json, .ndjson, .csv, .parquet, and --format json or ndjson) `WHICH` receipts: all, failures, or none: summary")
+	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv (a table), .xml (JUnit) or .html (to read and print); repeatable")
+	f.StringVar(&o.only, "report-only", "all", "list in reports (.json, .ndjson, .csv, and --format json or ndjson) `WHICH` receipts: all, failures, or none: summary")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the files of --report")
 	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code, and N inputs that were not read")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; the exit code tells")
@@ -73,8 +72,8 @@ func (o *OutputFlags) Check() error {
 
 	// Two reports in one file would destroy each other.
 	for i, path := range o.reports {
-		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".parquet", ".xml", ".html"}, Extension(path)) {
-			return cli.Usage("", "--report writes .json, .ndjson, .csv, .parquet, .xml or .html, found %q", path)
+		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml", ".html"}, Extension(path)) {
+			return cli.Usage(otherTable(path), "--report writes .json, .ndjson, .csv, .xml or .html, found %q", path)
 		}
 		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
 		if slices.ContainsFunc(o.reports[:i], same) {
@@ -83,6 +82,14 @@ func (o *OutputFlags) Check() error {
 	}
 
 	return nil
+}
+
+// otherTable returns what to do instead of writing a table in another format.
+func otherTable(path string) string {
+	if Extension(path) == ".parquet" {
+		return "write a .csv report and convert it, as docs/sql.md describes"
+	}
+	return ""
 }
 
 // lists reports whether anything that is written lists every receipt.
@@ -100,7 +107,7 @@ func (o *OutputFlags) TellsDigests() bool {
 
 // TellsRows reports whether a table is written: its rows tell what a receipt states.
 func (o *OutputFlags) TellsRows() bool {
-	table := func(path string) bool { return Extension(path) == ".csv" || Extension(path) == ".parquet" }
+	table := func(path string) bool { return Extension(path) == ".csv" }
 	return o.only != "summary" && slices.ContainsFunc(o.reports, table)
 }
 
@@ -218,8 +225,6 @@ func (o *OutputFlags) reportPrinter(extension string, f *cli.File) printer {
 		return o.listed(&ndjsonPrinter{NewJSONWriter(f)})
 	case ".csv":
 		return o.listed(&tablePrinter{newCSVWriter(f)})
-	case ".parquet":
-		return o.listed(&tablePrinter{rows.NewWriter(f)})
 	case ".html":
 		return &htmlPrinter{w: f}
 	}

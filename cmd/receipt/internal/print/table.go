@@ -7,12 +7,9 @@ import (
 )
 
 // A tablePrinter writes a row a receipt, and a row for each thing that is about the whole
-// input, as Parquet or as CSV.
+// input, as CSV.
 type tablePrinter struct {
-	out interface {
-		Write(rows.Row) error
-		Close() error
-	}
+	out *csvWriter
 }
 
 func (p *tablePrinter) Report(rep *receipt.Report, _ []byte) error { return p.out.Write(rows.Of(rep)) }

@@ -1,4 +1,4 @@
-package rows_test
+package parquet_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/rows"
+	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
 // BenchmarkWriter is what a row costs beside the verification: to keep it, to make it and
@@ -29,7 +30,7 @@ func BenchmarkWriter(b *testing.B) {
 	rep := &receipt.Report{Source: "day.jsonl", Listed: true}
 	v.Verify(doc, rep)
 	b.ReportAllocs()
-	w := rows.NewWriter(io.Discard)
+	w := parquet.NewWriter(io.Discard)
 	for n := 0; b.Loop(); n++ {
 		rep.Gleaned = rows.Glean(doc, rep, rep.Gleaned[:0])
 		rep.Index, rep.ReceiptID, rep.ReceiptHash = n+1, fmt.Appendf(rep.ReceiptID[:0], "receipt_%08d", n), canon.Sum(rep.ReceiptID)

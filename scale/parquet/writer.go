@@ -1,9 +1,11 @@
-package rows
+package parquet
 
 import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/receiptkit/receiptkit/receipt/rows"
 )
 
 // Rows are collected until they are so many, and then written as one group, whose columns
@@ -19,37 +21,37 @@ const (
 // zstd, which takes the most time. Memory does not grow with the number of rows, but for
 // some kilobytes each 65,536 rows, which tell at the end of the file where their columns lie.
 type Writer struct {
-	w       *parquet.GenericWriter[Row]
+	w       *parquet.GenericWriter[rows.Row]
 	columns []*parquet.ColumnWriter
 	values
-	rows, bytes int   // of the group
-	err         error // the first one, after which nothing is written
+	count, bytes int   // rows and bytes of the group
+	err          error // the first one, after which nothing is written
 }
 
 // NewWriter returns one that writes to w. What it writes is a file only after Close.
 func NewWriter(w io.Writer) *Writer {
-	table := parquet.NewGenericWriter[Row](w, parquet.Compression(newCodec()), parquet.PageBufferSize(64<<10),
+	table := parquet.NewGenericWriter[rows.Row](w, parquet.Compression(newCodec()), parquet.PageBufferSize(64<<10),
 		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.DeltaByteArray), parquet.DefaultEncodingFor(parquet.Int64, &parquet.DeltaBinaryPacked))
 	columns := table.ColumnWriters()
 	return &Writer{w: table, columns: columns, values: values{columns: make([][batchRows]parquet.Value, len(columns))}}
 }
 
 // Write adds a row. After an error there is no file: all that follows returns it, too.
-func (w *Writer) Write(r Row) error {
+func (w *Writer) Write(r rows.Row) error {
 	if w.err != nil {
 		return w.err
 	}
 	before := len(w.memory)
-	r.each(&w.values)
+	r.Each(&w.values)
 	w.row, w.column = w.row+1, 0
-	w.rows, w.bytes = w.rows+1, w.bytes+len(w.memory)-before
+	w.count, w.bytes = w.count+1, w.bytes+len(w.memory)-before
 
-	full := w.rows >= groupRows || w.bytes >= groupBytes
+	full := w.count >= groupRows || w.bytes >= groupBytes
 	if full || w.row == batchRows {
 		w.flush()
 	}
 	if full && w.err == nil {
-		w.rows, w.bytes = 0, 0
+		w.count, w.bytes = 0, 0
 		w.err = w.w.Flush()
 	}
 	return w.err

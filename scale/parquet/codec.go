@@ -1,4 +1,4 @@
-package rows
+package parquet
 
 import (
 	"github.com/klauspost/compress/zstd"

@@ -1,6 +1,10 @@
-package rows
+package parquet
 
-import "github.com/parquet-go/parquet-go"
+import (
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/receiptkit/receiptkit/receipt/rows"
+)
 
 // batchRows is how many rows are handed over at once.
 const batchRows = 256
@@ -15,17 +19,17 @@ type values struct {
 	memory  []byte // of the texts of all of them
 }
 
-func (v *values) text(s string) {
+func (v *values) Text(s string) {
 	from := len(v.memory)
 	v.memory = append(v.memory, s...)
 	v.add(parquet.ByteArrayValue(v.memory[from:]), s != "")
 }
 
-func (v *values) flag(b *bool) { v.add(parquet.BooleanValue(b != nil && *b), b != nil) }
+func (v *values) Flag(b *bool) { v.add(parquet.BooleanValue(b != nil && *b), b != nil) }
 
-func (v *values) count(n int64, there bool) { v.add(parquet.Int64Value(n), there) }
+func (v *values) Count(n int64, there bool) { v.add(parquet.Int64Value(n), there) }
 
-func (v *values) amount(f *float64) {
+func (v *values) Amount(f *float64) {
 	if f == nil {
 		v.add(parquet.Value{}, false)
 		return
@@ -33,7 +37,7 @@ func (v *values) amount(f *float64) {
 	v.add(parquet.DoubleValue(*f), true)
 }
 
-func (v *values) time(i *Instant) {
+func (v *values) Time(i *rows.Instant) {
 	if i == nil {
 		v.add(parquet.Value{}, false)
 		return

@@ -1,0 +1,12 @@
+// Package parquet writes the rows of verdicts ([rows.Row]) as Apache Parquet. The core writes
+// them as CSV; engines that read many gigabytes of rows read Parquet faster.
+//
+//	out := parquet.NewWriter(file)
+//	run := stream.Verify(ctx, v, input, stream.Options{Glean: rows.Glean})
+//	for rep := range run.Reports() {
+//		out.Write(rows.Of(rep))
+//	}
+//	err := out.Close()
+//
+// The exported names may still change.
+package parquet
