@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	streamengine "github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -125,7 +126,7 @@ func (e *engine) verify(v *receipt.Verifier, parts []string) (err error) {
 
 	var text []byte
 	for i, path := range parts {
-		o := stream.Options{Jobs: 1, Place: func(r *join.Record) error {
+		place := func(r *join.Record) error {
 			if r == nil {
 				return errors.New("a document states no place")
 			}
@@ -137,8 +138,8 @@ func (e *engine) verify(v *receipt.Verifier, parts []string) (err error) {
 			}
 			text = own.Append(text[:0])
 			return e.ids.add(id[:], text)
-		}}
-		sum, err := stream.VerifyFiles(context.Background(), v, []stream.Source{sourceOf(path)}, o).Summary()
+		}
+		sum, err := streamengine.Records(context.Background(), v, []stream.Source{sourceOf(path)}, stream.Options{Jobs: 1}, nil, place).Summary()
 		if err != nil {
 			return err
 		}
@@ -223,7 +224,7 @@ func (e *engine) end(v *receipt.Verifier, terms join.Terms) (*stream.Summary, er
 		return nil, err
 	}
 	result.Counts = e.counts
-	return stream.VerifyFiles(context.Background(), v, nil, stream.Options{Expect: e.expect, Joined: result}).Summary()
+	return streamengine.Conclude(context.Background(), v, result, stream.Options{Expect: e.expect}, nil)
 }
 
 func (e *engine) count(done []join.Record) {

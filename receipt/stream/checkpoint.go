@@ -18,7 +18,7 @@ import (
 var errOnce = errors.New("stream: a checkpoint is compared with an input by reading it twice, which this one does not allow")
 
 // errTree is returned for a checkpoint over what an engine joined, without its tree.
-var errTree = errors.New("stream: a checkpoint is compared with the tree over all receipts; give Options.Tree")
+var errTree = errors.New("stream: a checkpoint is compared with the tree over all receipts; give the tree")
 
 // A forest is the tree over the receipts of an input, in the order of reading,
 // and what a checkpoint says of it. Every receipt is a leaf, copies too.

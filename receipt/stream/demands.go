@@ -2,10 +2,8 @@ package stream
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
@@ -143,47 +141,6 @@ func (d *demands) end(s *Summary, ends []survey.End) {
 		d.compare(s, e)
 	}
 	s.Streams = chain.Join(s.Streams)
-}
-
-// compareMerged makes s the summary that parts were merged to, compared with what is
-// expected of the whole.
-func compareMerged(s *Summary, o *Options) error {
-	*s = *o.Merged
-	s.Findings, s.NotChecked = slices.Clone(s.Findings), slices.Clone(s.NotChecked)
-	d := demands{Wanted: survey.Wanted{Expect: maps.Clone(o.Expect), Last: o.Only.Head}, only: Only{Head: o.Only.Head, Count: o.Only.Count}}
-	ends := endsOf(s.Streams, &d)
-	if len(ends) > 1 && !d.only.isZero() {
-		return ErrStreams
-	}
-
-	known, err := findHeads(s, ends, &d)
-	if err != nil {
-		return fmt.Errorf("stream: summary: %w", err)
-	}
-	for _, e := range ends {
-		if wanted := d.Head(e.Stream); !wanted.IsZero() && !e.Found && !known {
-			s.addNote(receipt.CodeEvidenceUnused, "whether the expected head %s is in the input: the reports of its parts do not tell all receipts", wanted.Hash)
-			delete(d.Expect, e.Stream)
-			d.only.Head, d.Last = canon.Digest{}, canon.Digest{}
-		}
-		d.compare(s, e)
-	}
-
-	// What nobody asked of the parts is not asked of the whole.
-	precede, follow := s.hasNote(receipt.CodeLinkNotChecked), s.hasNote(receipt.CodeTailNotChecked)
-	s.dropNotes(receipt.CodeLinkNotChecked)
-	s.dropNotes(receipt.CodeTailNotChecked)
-	d.conclude(s)
-	if !precede {
-		s.dropNotes(receipt.CodeLinkNotChecked)
-	}
-	if !follow {
-		s.dropNotes(receipt.CodeTailNotChecked)
-	}
-
-	slices.SortFunc(s.Findings, compareFindings)
-	sortNotes(s.NotChecked)
-	return nil
 }
 
 // endsOf are the ends of streams, of which some may be in several segments that do not join:

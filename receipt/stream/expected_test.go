@@ -16,9 +16,7 @@ import (
 // compared compares what was merged with what is expected.
 func compared(t *testing.T, m *stream.Summary, o stream.Options) (*stream.Summary, error) {
 	t.Helper()
-	o.Merged = m
-	r := verifyFiles(t, o)
-	return r.summary, r.err
+	return m.Expect(o.Expect, o.Only)
 }
 
 // TestExpectedOfMerged: of what parts were merged to is expected what is of one run over

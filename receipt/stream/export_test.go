@@ -19,13 +19,13 @@ var ErrOnce = errOnce
 
 // Indexed returns o with another limit than survey.MaxIndexed.
 func (o Options) Indexed(n int) Options {
-	o.indexed = n
+	o.Bounds.indexed = n
 	return o
 }
 
 // Rostered returns o with another limit than survey.MaxRoster.
 func (o Options) Rostered(n int) Options {
-	o.rostered = n
+	o.Bounds.rostered = n
 	return o
 }
 

@@ -21,7 +21,7 @@ func TestMergeable(t *testing.T) {
 
 	of := func(o stream.Options) *stream.Summary {
 		a, b := part(t, o, one...), part(t, o, two...)
-		if o.Mergeable {
+		if o.Summing.Mergeable {
 			a = reread(t, "part", a)
 		}
 		return merged(t, a, b)
@@ -29,7 +29,7 @@ func TestMergeable(t *testing.T) {
 	if m := of(stream.Options{}.Rostered(limit)); m.Verdict() != receipt.Undecided {
 		t.Errorf("%s", gist(m))
 	}
-	m := reread(t, "merged", of(stream.Options{Mergeable: true}))
+	m := reread(t, "merged", of(stream.Options{Summing: stream.Summing{Mergeable: true}}))
 	if m.Verdict() != receipt.Verified || m.Receipts != n || m.Copies != shared || len(m.Streams) != 1 || m.Streams[0].Count != uint64(n) {
 		t.Errorf("%s", gist(m))
 	}

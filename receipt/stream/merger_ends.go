@@ -124,28 +124,32 @@ func (p *endsJoiner) judge(group []chain.Segment) {
 		p.addFinding(strangerFinding(stream, g.Previous))
 	}
 
-	// What did not join: receipts between two segments are missing, there twice, or
-	// not told.
 	for i := 1; i < len(group); i++ {
-		before, after := &group[i-1], &group[i]
-		together := before.First == after.First && before.Previous == after.Previous
-		split := p.apart || before.Count == after.Count && before.Failures.Count+after.Failures.Count == 0
-		switch {
-		case before.Head == after.Head:
-			if !p.known {
-				p.noteOverlap([]canon.Digest{after.Head})
-			}
-		case together && split && after.First:
-			p.addFinding(firstsFinding(stream))
-		case together && split:
-			p.addFinding(forkFinding(stream, after.Previous))
-		case !together && p.surelyMissing(group, after):
-			p.addFinding(missingFinding(stream, after.Previous))
-		case !together && p.surelyInside(group, after):
-			p.addFinding(forkFinding(stream, after.Previous))
-		default:
-			p.open = true
+		p.judgeApart(group, &group[i-1], &group[i])
+	}
+}
+
+// judgeApart judges two segments of one stream that did not join: receipts between them are
+// missing, there twice, or not told.
+func (p *endsJoiner) judgeApart(group []chain.Segment, before, after *chain.Segment) {
+	stream := after.Stream
+	together := before.First == after.First && before.Previous == after.Previous
+	split := p.apart || before.Count == after.Count && before.Failures.Count+after.Failures.Count == 0
+	switch {
+	case before.Head == after.Head:
+		if !p.known {
+			p.noteOverlap([]canon.Digest{after.Head})
 		}
+	case together && split && after.First:
+		p.addFinding(firstsFinding(stream))
+	case together && split:
+		p.addFinding(forkFinding(stream, after.Previous))
+	case !together && p.surelyMissing(group, after):
+		p.addFinding(missingFinding(stream, after.Previous))
+	case !together && p.surelyInside(group, after):
+		p.addFinding(forkFinding(stream, after.Previous))
+	default:
+		p.open = true
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
@@ -58,33 +57,17 @@ type Options struct {
 	// input is then read twice: once for its root, once to verify.
 	Checkpoint []byte
 
-	// Leaf is for an engine that builds the tree of a checkpoint by package join. It is
-	// called for every document in the order of the input, which is only looked at for its
-	// leaves: there are no reports, and the summary is of nothing. An error ends the run.
-	Leaf func(join.Leaf) error
-
-	// Tree is what an engine found of all inputs, with Checkpoint, for the one that is read
-	// here: its Source is counted from the first of the sources that are. Nil: the tree is
-	// that of the receipts that are read.
-	Tree *join.Tree
-
 	// Unwrap opens documents that hold a receipt in a signed envelope, as package attest
 	// does: see there. The receipt inside stands for the document, what is wrong with the
 	// envelope is its report, and what weighs adds to the report of the receipt. Nil: such
 	// documents are of a kind that holds no receipts.
 	Unwrap func(*canon.Document) (inside []byte, wrong *receipt.Check, weigh func(*receipt.Verifier, *canon.Document, *receipt.Report))
 
-	// Subjects is what such envelopes were asked to be about, as sha256:HEX or
-	// gitCommit:HEX. Unwrap judges that; the summary records it, and does not merge with
-	// one that was asked for other subjects.
-	Subjects []string
+	// Summing says what the summary records beyond what was read.
+	Summing Summing
 
 	// Bounds are for inputs of strangers.
 	Bounds Bounds
-
-	// Evidence names one of the verifier's evidence for a person, such as by its
-	// file. Nil: by its kind and its place in the list.
-	Evidence func(receipt.Piece) string
 
 	// Glean, when it is given, appends to kept what the caller wants to know of a
 	// document beside its report, so that nobody has to parse it again; the report has
@@ -96,33 +79,23 @@ type Options struct {
 	// Unordered says that no input is in the order of its chains: receipts join by their
 	// links alone, those of one source, too, which is then read twice.
 	Unordered bool
+}
+
+// Summing says what a summary records.
+type Summing struct {
+	// Subjects is what such envelopes were asked to be about, as sha256:HEX or
+	// gitCommit:HEX. Unwrap judges that; the summary records it, and does not merge with
+	// one that was asked for other subjects.
+	Subjects []string
+
+	// Evidence names one of the verifier's evidence for a person, such as by its
+	// file. Nil: by its kind and its place in the list.
+	Evidence func(receipt.Piece) string
 
 	// Mergeable says that the summary remembers all of its receipts, however many, so that
 	// it merges with others as if all had been read together: some 55 bytes of memory for
 	// each, and 75 in its JSON. Otherwise it does up to 65,536.
 	Mergeable bool
-
-	// Place is for an engine that joins receipts by package join. It is called for every
-	// document that counts, in the order of the input, and instead of everything that this
-	// package knows of links and copies: the record is what the receipt is on its own, at
-	// the index that it has in its source, and what the call leaves in its Mark and Related
-	// is what the report says of its link. MarkLinked, which is there, says that it holds,
-	// and MarkCopy that it does not count. A document that states no place has nil. An error
-	// ends the run. The record is valid until it returns. The summary is then of documents
-	// alone, and knows no streams.
-	Place func(*join.Record) error
-
-	// Joined is what an engine found that joined receipts by package join. Nothing is read,
-	// and the summary is of these: Inputs and Skipped are the caller's to fill in.
-	Joined *join.Result
-
-	// Merged is the summary that parts were merged to. Nothing is read: it is compared with
-	// Expect, Only.Head and Only.Count, as one run over all sources would have been, and the
-	// summary of the run is that. Where parts do not tell their receipts, so that nobody
-	// knows whether an expected head is among them, it is undecided.
-	Merged *Summary
-
-	indexed, rostered int // instead of survey.MaxIndexed and survey.MaxRoster, for tests
 }
 
 // Only is what the one stream of an input must continue and end in. Zero members
@@ -136,8 +109,8 @@ type Only struct {
 func (o *Only) isZero() bool { return o.Previous.IsZero() && o.Head.IsZero() && o.Count == nil }
 
 func (o *Options) mostIndexed() int {
-	if o.indexed > 0 {
-		return o.indexed
+	if o.Bounds.indexed > 0 {
+		return o.Bounds.indexed
 	}
 	if o.Bounds.Indexed > 0 {
 		return o.Bounds.Indexed
@@ -148,10 +121,10 @@ func (o *Options) mostIndexed() int {
 func (o *Options) mostRostered() int {
 	most := survey.MaxRoster
 	switch {
-	case o.Mergeable:
+	case o.Summing.Mergeable:
 		most = math.MaxInt
-	case o.rostered > 0:
-		most = o.rostered
+	case o.Bounds.rostered > 0:
+		most = o.Bounds.rostered
 	}
 	if o.Bounds.Indexed > 0 {
 		return min(most, o.Bounds.Indexed)
@@ -202,6 +175,8 @@ type Bounds struct {
 	// when they are free again. Its error ends the input. It must be safe for
 	// concurrent use.
 	Turn func(ctx context.Context, size int64) (done func(), err error)
+
+	indexed, rostered int // instead of survey.MaxIndexed and survey.MaxRoster, for tests
 }
 
 // largeDocument is how many bytes a document has that is judged in a turn of its own.

@@ -48,7 +48,8 @@ func (l *byLinks) conclude(s *Summary) {
 
 // An outside asks an engine how receipts stand to each other.
 type outside struct {
-	options *Options
+	engine  func(*join.Record) error
+	partial bool
 	demands demands
 	record  join.Record
 }
@@ -59,17 +60,17 @@ func (o *outside) Place(it *survey.Item) error {
 		if it.Other != "" {
 			return nil
 		}
-		return o.options.Place(nil)
+		return o.engine(nil)
 	}
 
 	r := &o.record
 	*r = it.Record()
-	if err := o.options.Place(r); err != nil {
+	if err := o.engine(r); err != nil {
 		return err
 	}
 
 	related := receipt.Place{Index: r.Related.Index}
-	it.Verifier.Link(&it.Report, survey.CheckOf(r.Mark, it, o.options.Partial, related, o.demands.Previous(r.Stream)))
+	it.Verifier.Link(&it.Report, survey.CheckOf(r.Mark, it, o.partial, related, o.demands.Previous(r.Stream)))
 	if it.Again = r.Mark == join.MarkCopy; it.Again {
 		it.Copy = true
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: "another receipt of the input is the same"})

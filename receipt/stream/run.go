@@ -12,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/task"
 )
 
 // ErrStreams is returned for an input of several streams when [Options.Only]
@@ -48,8 +49,9 @@ type Run struct {
 	idle    func() []receipt.Piece // evidence of v that showed nothing so far
 	sources []Source
 	options Options
-	several bool  // sources join by links, whatever their order
-	refused error // why nothing is read
+	task    task.Task // of an engine
+	several bool      // sources join by links, whatever their order
+	refused error     // why nothing is read
 
 	begun   bool
 	err     error
@@ -105,7 +107,14 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	v, idle := v.Watch()
 	return &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
-		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Mergeable, o.mostRostered())}}
+		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Summing.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Summing.Mergeable, o.mostRostered())}}
+}
+
+// Do makes a run that has not begun one step of an engine, and returns it. It is for package
+// engine: nobody else can make a task.
+func (r *Run) Do(t task.Task) *Run {
+	r.task = t
+	return r
 }
 
 // Reports returns the reports in the order of the input, once. Each is valid
@@ -150,12 +159,10 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 		return r.refused
 	}
 	switch {
-	case r.options.Joined != nil:
+	case r.task.Joined != nil:
 		return r.joined()
-	case r.options.Leaf != nil:
+	case r.task.Leaf != nil:
 		return r.leaves()
-	case r.options.Merged != nil:
-		return compareMerged(&r.summary, &r.options)
 	}
 	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
 	place, err := r.prepare(p)
@@ -212,7 +219,7 @@ func (r *Run) conclude(place placement, finished bool) {
 
 // noteUnused says which evidence had to do with no receipt of the input.
 func (r *Run) noteUnused() {
-	name := r.options.Evidence
+	name := r.options.Summing.Evidence
 	if name == nil {
 		name = receipt.Piece.String
 	}
@@ -279,7 +286,7 @@ func (r *Run) endSource(it *item) {
 func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey.Survey
 	var f *forest
-	if r.options.Place == nil && r.several {
+	if r.task.Place == nil && r.several {
 		s = survey.New(r.options.terms(), namesOf(r.sources))
 		defer s.Close()
 	}
@@ -288,7 +295,7 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 	}
 
 	// One ordered source without a checkpoint is read once, and so is what an engine joins.
-	if known := f.take(r.options.Tree); s != nil || f != nil && !known {
+	if known := f.take(r.task.Tree); s != nil || f != nil && !known {
 		if err := r.readFirst(s, f); err != nil {
 			return nil, err
 		}
@@ -300,9 +307,9 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 	}
 
 	switch {
-	case r.options.Place != nil:
+	case r.task.Place != nil:
 		r.summary.roster = nil
-		return &outside{options: &r.options, demands: r.options.demands()}, nil
+		return &outside{engine: r.task.Place, partial: r.options.Partial, demands: r.options.demands()}, nil
 	case s == nil:
 		return &inOrder{Order: survey.NewOrder(r.options.terms()), demands: r.options.demands()}, nil
 	}
@@ -315,7 +322,7 @@ func (r *Run) leaves() (failure error) {
 	p := &pipeline{sources: r.sources, options: &r.options, meter: func(n int) { r.surveyed.Add(int64(n)) }}
 	err := p.process(r.ctx, func(it *item) bool {
 		if !it.end {
-			failure = r.options.Leaf(leafOf(&it.Item))
+			failure = r.task.Leaf(leafOf(&it.Item))
 		}
 		return failure == nil
 	})
@@ -328,14 +335,14 @@ func (r *Run) joined() error {
 	s.roster = nil
 	if r.options.Checkpoint != nil {
 		f := newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
-		if !f.take(r.options.Tree) {
+		if !f.take(r.task.Tree) {
 			return errTree
 		}
 		if err := r.weigh(f, &pipeline{}); err != nil {
 			return err
 		}
 	}
-	c := &r.options.Joined.Counts
+	c := &r.task.Joined.Counts
 	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
 	for code, n := range c.Codes {
 		s.Codes[code] = int(n)
@@ -346,8 +353,8 @@ func (r *Run) joined() error {
 		s.Unchecked[code] = int(n)
 	}
 
-	for i := range r.options.Joined.Strands {
-		e := &r.options.Joined.Strands[i]
+	for i := range r.task.Joined.Strands {
+		e := &r.task.Joined.Strands[i]
 		if !e.Intact {
 			continue
 		}

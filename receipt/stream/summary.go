@@ -148,6 +148,50 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	return merge(s, o)
 }
 
+// Expect returns the summary of merged parts compared with what is expected of the whole, as
+// one run over all sources would have been: each head must be in the input, and one stream has
+// to end as only says; only.Previous is not compared. Where parts do not tell their receipts,
+// so that nobody knows whether an expected head is among them, it is undecided.
+func (s *Summary) Expect(heads map[chain.Stream]chain.Head, only Only) (*Summary, error) {
+	sum := *s
+	s = &sum
+	s.Findings, s.NotChecked = slices.Clone(s.Findings), slices.Clone(s.NotChecked)
+	d := demands{Wanted: survey.Wanted{Expect: maps.Clone(heads), Last: only.Head}, only: Only{Head: only.Head, Count: only.Count}}
+	ends := endsOf(s.Streams, &d)
+	if len(ends) > 1 && !d.only.isZero() {
+		return nil, ErrStreams
+	}
+
+	known, err := findHeads(s, ends, &d)
+	if err != nil {
+		return nil, fmt.Errorf("stream: summary: %w", err)
+	}
+	for _, e := range ends {
+		if wanted := d.Head(e.Stream); !wanted.IsZero() && !e.Found && !known {
+			s.addNote(receipt.CodeEvidenceUnused, "whether the expected head %s is in the input: the reports of its parts do not tell all receipts", wanted.Hash)
+			delete(d.Expect, e.Stream)
+			d.only.Head, d.Last = canon.Digest{}, canon.Digest{}
+		}
+		d.compare(s, e)
+	}
+
+	// What nobody asked of the parts is not asked of the whole.
+	precede, follow := s.hasNote(receipt.CodeLinkNotChecked), s.hasNote(receipt.CodeTailNotChecked)
+	s.dropNotes(receipt.CodeLinkNotChecked)
+	s.dropNotes(receipt.CodeTailNotChecked)
+	d.conclude(s)
+	if !precede {
+		s.dropNotes(receipt.CodeLinkNotChecked)
+	}
+	if !follow {
+		s.dropNotes(receipt.CodeTailNotChecked)
+	}
+
+	slices.SortFunc(s.Findings, compareFindings)
+	sortNotes(s.NotChecked)
+	return s, nil
+}
+
 // MarshalJSON writes the summary with its verdict.
 func (s *Summary) MarshalJSON() ([]byte, error) { return json.Marshal(newSummaryJSON(s)) }
 

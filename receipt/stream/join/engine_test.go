@@ -18,6 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	streamengine "github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -189,7 +190,7 @@ func sourceOf(name string, text []byte) stream.Source {
 func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) {
 	e.t.Helper()
 	for i, text := range files {
-		o := stream.Options{Place: func(r *join.Record) error {
+		place := func(r *join.Record) error {
 			if r == nil {
 				return nil
 			}
@@ -197,8 +198,8 @@ func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) 
 			own.Place.Source = i
 			list = append(list, own)
 			return nil
-		}}
-		run := stream.VerifyFiles(e.t.Context(), v, []stream.Source{sourceOf(fmt.Sprint(i), text)}, o)
+		}
+		run := streamengine.Records(e.t.Context(), v, []stream.Source{sourceOf(fmt.Sprint(i), text)}, stream.Options{}, nil, place)
 		for rep := range run.Reports() {
 			e.ids[join.Place{Source: i, Index: rep.Index}] = string(rep.ReceiptID)
 			if rep.Verdict == receipt.Refuted && rep.Finding().Code == "syntax" {
@@ -220,8 +221,7 @@ func (e *engine) summary(v *receipt.Verifier, files [][]byte, expect map[chain.S
 	e.strands, e.ids = map[chain.Stream]*join.Strand{}, map[join.Place]string{}
 	e.terms.Head = func(s chain.Stream) canon.Digest { return expect[s].Hash }
 	result := e.run(e.read(v, files))
-	run := stream.VerifyFiles(e.t.Context(), v, nil, stream.Options{Expect: expect, Joined: result})
-	sum, err := run.Summary()
+	sum, err := streamengine.Conclude(e.t.Context(), v, result, stream.Options{Expect: expect}, nil)
 	if err != nil {
 		e.t.Fatal(err)
 	}

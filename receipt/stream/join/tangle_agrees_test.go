@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	streamengine "github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -89,7 +90,8 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	var records []join.Record
 	for i, source := range linesOf(files) {
 		gaps, index := map[int]bool{}, 0
-		own := stream.Options{Partial: o.Partial, Checkpoint: o.Checkpoint, Tree: trees[i], Place: func(r *join.Record) error {
+		own := stream.Options{Partial: o.Partial, Checkpoint: o.Checkpoint}
+		place := func(r *join.Record) error {
 			if index++; r == nil {
 				gaps[index] = true
 				return nil
@@ -97,8 +99,8 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 			records = append(records, *r)
 			records[len(records)-1].Place.Source = i
 			return nil
-		}}
-		run := stream.VerifyFiles(t.Context(), v, []stream.Source{source}, own)
+		}
+		run := streamengine.Records(t.Context(), v, []stream.Source{source}, own, trees[i], place)
 		for rep := range run.Reports() {
 			if gaps[rep.Index] {
 				e.counts.Gap(rep.Verdict, rep.Finding().Code)
@@ -111,9 +113,7 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 		e.counts.Leave(sum.Unchecked, sum.Withheld)
 	}
 
-	joined := o
-	joined.Joined, joined.Tree = e.run(records), trees[0]
-	sum, err := stream.VerifyFiles(t.Context(), v, nil, joined).Summary()
+	sum, err := streamengine.Conclude(t.Context(), v, e.run(records), o, trees[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,16 +127,16 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	}
 	for i, source := range linesOf(files) {
 		own := o
-		own.Expect, own.Tree = nil, trees[i]
+		own.Expect = nil
 		var related join.Place
-		own.Place = func(r *join.Record) error {
+		place := func(r *join.Record) error {
 			if r != nil {
 				m := marks[join.Place{Source: i, Index: r.Place.Index}]
 				r.Mark, r.Related, related = m.Mark, m.Related, m.Related
 			}
 			return nil
 		}
-		list = append(list, told(stream.VerifyFiles(t.Context(), v, []stream.Source{source}, own), func(*receipt.Report) join.Place { return related })...)
+		list = append(list, told(streamengine.Records(t.Context(), v, []stream.Source{source}, own, trees[i], place), func(*receipt.Report) join.Place { return related })...)
 	}
 	slices.Sort(list)
 	return sum, list

@@ -17,25 +17,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	streamengine "github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // leavesOf reads files for their leaves, as the workers of an engine do.
-func leavesOf(t *testing.T, v *receipt.Verifier, files [][]byte) (extents []join.Extent, leaves [][]merkle.Hash, documents [][]int) {
+func leavesOf(t *testing.T, files [][]byte) (extents []join.Extent, leaves [][]merkle.Hash, documents [][]int) {
 	t.Helper()
 	extents, leaves, documents = make([]join.Extent, len(files)), make([][]merkle.Hash, len(files)), make([][]int, len(files))
 	for i, source := range linesOf(files) {
-		o := stream.Options{Leaf: func(l join.Leaf) error {
+		err := streamengine.Leaves(t.Context(), []stream.Source{source}, stream.Options{}, func(l join.Leaf) error {
 			if extents[i].Add(&l); l.Placed {
 				leaves[i], documents[i] = append(leaves[i], l.Hash), append(documents[i], extents[i].Documents)
 			}
 			return nil
-		}}
-		run := stream.VerifyFiles(t.Context(), v, []stream.Source{source}, o)
-		for range run.Reports() {
-			t.Fatal("a reading for leaves has a report")
-		}
-		if _, err := run.Summary(); err != nil {
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +47,7 @@ func plant(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options, 
 	if o.Checkpoint == nil {
 		return trees
 	}
-	extents, leaves, documents := leavesOf(t, v, files)
+	extents, leaves, documents := leavesOf(t, files)
 	claimed := v.OpenCheckpoint(o.Checkpoint).Claims.Size
 
 	var branches []join.Branch
@@ -191,7 +188,7 @@ func TestTreeAgrees(t *testing.T) {
 			o = stream.Options{Unordered: true, Partial: o.Partial}
 		}
 		files := split(list, 1+g.dice.IntN(5), g.dice)
-		_, leaves, _ := leavesOf(t, v, files)
+		_, leaves, _ := leavesOf(t, files)
 		o.Checkpoint = claim(t, slices.Concat(leaves...), g.dice)
 
 		sum, reports := machine(t, v, files, o)

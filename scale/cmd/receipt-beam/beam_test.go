@@ -20,6 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
@@ -252,7 +253,7 @@ func heads(t *testing.T, l *lake.Lake) string {
 		whole.Counts.Receipts += int64(h.Count)
 		whole.Counts.Verified += int64(h.Count)
 	}
-	sum, err := stream.VerifyFiles(t.Context(), verifier(t, false), nil, stream.Options{Joined: &whole}).Summary()
+	sum, err := engine.Conclude(t.Context(), verifier(t, false), &whole, stream.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
@@ -57,13 +58,13 @@ func claim(t *testing.T, key, origin string, leaves []merkle.Hash, cosigned bool
 // leavesOf are the leaves of files in their order.
 func leavesOf(t *testing.T, paths []string) (leaves []merkle.Hash) {
 	t.Helper()
-	run := stream.VerifyFiles(t.Context(), verifier(t, false), sources(paths), stream.Options{Leaf: func(l join.Leaf) error {
+	err := engine.Leaves(t.Context(), sources(paths), stream.Options{}, func(l join.Leaf) error {
 		if l.Placed {
 			leaves = append(leaves, l.Hash)
 		}
 		return nil
-	}})
-	if _, err := run.Summary(); err != nil {
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return leaves

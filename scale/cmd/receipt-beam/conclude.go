@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
@@ -170,9 +170,7 @@ func (c *conclude) summary(ctx context.Context, w *whole) (*stream.Summary, erro
 	if err != nil {
 		return nil, err
 	}
-	options := c.run.options()
-	options.Joined, options.Tree = &w.result, w.inputs[0].Input.Tree
-	s, err := stream.Verify(ctx, verifier, strings.NewReader(""), options).Summary()
+	s, err := engine.Conclude(ctx, verifier, &w.result, c.run.options(), w.inputs[0].Input.Tree)
 	if err != nil {
 		return nil, err
 	}

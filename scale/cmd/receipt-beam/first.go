@@ -11,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -64,8 +65,8 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 
 	// The second reading has to be of the same bytes.
 	sum, unplaced := sha256.New(), false
-	options := stream.Options{Long: f.run.Long, Partial: f.run.Partial, Checkpoint: f.run.Log, Tree: out.Input.Tree}
-	options.Place = func(r *join.Record) error {
+	options := stream.Options{Long: f.run.Long, Partial: f.run.Partial, Checkpoint: f.run.Log}
+	place := func(r *join.Record) error {
 		if unplaced = r == nil; unplaced {
 			return nil
 		}
@@ -77,7 +78,7 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 		}
 		return nil
 	}
-	run := stream.VerifyFiles(ctx, f.verifier, []stream.Source{hashed(source, sum)}, options)
+	run := engine.Records(ctx, f.verifier, []stream.Source{hashed(source, sum)}, options, out.Input.Tree, place)
 	for rep := range run.Reports() {
 		if out.Docs++; unplaced {
 			out.Counts.Gap(rep.Verdict, rep.Finding().Code)

@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
@@ -191,8 +192,8 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 	}
 	sum, at := sha256.New(), join.Place{} // of the receipt that is reported next; zero: it states no place
 	options := s.run.options()
-	options.Glean, options.Tree = rows.Glean, in.Input.Tree
-	options.Place = func(r *join.Record) error {
+	options.Glean = rows.Glean
+	place := func(r *join.Record) error {
 		if at = (join.Place{}); r == nil {
 			return nil
 		}
@@ -202,7 +203,7 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 		}
 		return nil
 	}
-	run := stream.VerifyFiles(ctx, s.verifier, []stream.Source{hashed(source, sum)}, options)
+	run := engine.Records(ctx, s.verifier, []stream.Source{hashed(source, sum)}, options, in.Input.Tree, place)
 	for rep := range run.Reports() {
 		s.name(rep, at)
 		if err := s.write(rep); err != nil {

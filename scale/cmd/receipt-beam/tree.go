@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -60,7 +61,7 @@ func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots,
 
 	// The readings after this one have to be of the same bytes.
 	sum, row := sha256.New(), leafRow{}
-	run := stream.VerifyFiles(ctx, f.verifier, []stream.Source{hashed(source, sum)}, stream.Options{Long: f.run.Long, Leaf: func(l join.Leaf) error {
+	err = engine.Leaves(ctx, []stream.Source{hashed(source, sum)}, stream.Options{Long: f.run.Long}, func(l join.Leaf) error {
 		if out.Extent.Add(&l); l.Placed {
 			row.add(out.Extent.Documents, l.Hash)
 		}
@@ -69,8 +70,8 @@ func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots,
 			row = leafRow{start: out.Extent.Leaves}
 		}
 		return nil
-	}})
-	if _, err := run.Summary(); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if len(row.hashes) > 0 {

@@ -138,7 +138,7 @@ func (o *verifyFlags) options() (stream.Options, error) {
 		return stream.Options{}, fmt.Errorf("--jobs is 0 or more, found %d", o.jobs)
 	}
 	options, err := o.Continuity()
-	options.Unordered, options.Mergeable = o.unordered, o.mergeable
+	options.Unordered, options.Summing.Mergeable = o.unordered, o.mergeable
 	options.Jobs, options.Long, options.TempDir = o.jobs, o.long, cmp.Or(o.tempDir, os.TempDir())
 	return options, err
 }

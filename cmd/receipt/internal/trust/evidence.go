@@ -105,7 +105,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		f.opened = v.OpenCheckpoint(note)
 	}
 
-	options.Evidence = f.name
+	options.Summing.Evidence = f.name
 	if len(ev.Proofs) == 0 && len(ev.Batches) == 0 && len(ev.Disclosures) == 0 && ev.Materials == nil {
 		return v, nil
 	}

@@ -38,7 +38,7 @@ func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *s
 	}
 
 	for _, s := range asked {
-		options.Subjects = append(options.Subjects, s.String())
+		options.Summing.Subjects = append(options.Summing.Subjects, s.String())
 	}
 	options.Unwrap = attest.NewOpener(file.Set, policy, asked...).Unwrap
 	return nil

@@ -30,7 +30,7 @@ func (f *continuityFlags) register(flags *pflag.FlagSet) {
 
 // apply puts them into options.
 func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
-	o.Partial, o.Unordered, o.Mergeable = f.partial, f.unordered, f.mergeable
+	o.Partial, o.Unordered, o.Summing.Mergeable = f.partial, f.unordered, f.mergeable
 	// A report names the head of each of its streams, a receipt its own, a hash none.
 	if f.previous != "" {
 		k, err := input.ReadKnown(e, f.previous)

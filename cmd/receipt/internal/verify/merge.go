@@ -97,8 +97,8 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 		sum.MarkOverlap(detail)
 	}
 	if o.given() {
-		if sum, err = compare(ctx, sum, expect); err != nil {
-			return err
+		if sum, err = sum.Expect(expect.Expect, expect.Only); err != nil {
+			return input.Fatal(err)
 		}
 	}
 
@@ -123,17 +123,6 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 		return err
 	}
 	return cli.ExitWith(cli.SummaryExit(sum))
-}
-
-// compare compares what was merged with what is expected of it.
-func compare(ctx context.Context, sum *stream.Summary, expect stream.Options) (*stream.Summary, error) {
-	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}) // it judges no receipt
-	if err != nil {
-		return nil, err
-	}
-	expect.Merged = sum
-	sum, err = stream.VerifyFiles(ctx, v, nil, expect).Summary()
-	return sum, input.Fatal(err)
 }
 
 // A part is one report and where it was.

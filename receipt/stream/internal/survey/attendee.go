@@ -63,6 +63,34 @@ func (a *Attendee) Leave() {
 	a.Outcome = Outcome{Own: receipt.Verified, Spare: a.Spare} // the fault tells it
 }
 
+// parseFault reads the fault of a receipt.
+func (a *Attendee) parseFault(u *unpacker, healed bool) {
+	a.Fault = &Fumble{Code: receipt.Code(u.text()), healed: healed}
+	own := u.byte()
+	a.Before, a.Fault.left = own&faultBefore != 0, own&faultLeft != 0
+	a.Fault.own, a.Fault.reason = receipt.Verdict(own&^(faultBefore|faultLeft)), receipt.Code(u.text())
+}
+
+// parseOutcome reads the outcome of a receipt. It reports whether its flags are those that a
+// run writes.
+func (a *Attendee) parseOutcome(u *unpacker) bool {
+	own := u.byte()
+	if own&^(outcomeSpare|outcomeBefore) != 0 || own&outcomeBefore != 0 && a.Fault != nil {
+		return false
+	}
+	a.Before = a.Before || own&outcomeBefore != 0
+	a.Outcome = Outcome{Spare: own&outcomeSpare != 0, Own: receipt.Verdict(u.byte()), Reason: receipt.Code(u.text())}
+	return true
+}
+
+// sane reports whether the fault and the outcome are such that a run writes.
+func (a *Attendee) sane() bool {
+	if a.Fault != nil && !a.Fault.sane() || !a.Outcome.sane() {
+		return false
+	}
+	return (!a.Spare || a.again) && (!a.Before || a.Alone().Own == receipt.Undecided)
+}
+
 // verified is the outcome of most receipts.
 func verified() Outcome { return Outcome{Own: receipt.Verified} }
 
@@ -290,23 +318,9 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	}
 	a.issued = c.issued + u.varint()
 	if flags&rosterFault != 0 {
-		a.Fault = &Fumble{Code: receipt.Code(u.text()), healed: flags&rosterHealed != 0}
-		own := u.byte()
-		a.Before, a.Fault.left = own&faultBefore != 0, own&faultLeft != 0
-		a.Fault.own, a.Fault.reason = receipt.Verdict(own&^(faultBefore|faultLeft)), receipt.Code(u.text())
+		a.parseFault(u, flags&rosterHealed != 0)
 	}
-
-	if flags&rosterOutcome != 0 {
-		own := u.byte()
-		if own&^(outcomeSpare|outcomeBefore) != 0 || own&outcomeBefore != 0 && a.Fault != nil {
-			return Attendee{}, errRoster
-		}
-		a.Before = a.Before || own&outcomeBefore != 0
-		a.Outcome = Outcome{Spare: own&outcomeSpare != 0, Own: receipt.Verdict(u.byte()), Reason: receipt.Code(u.text())}
-	}
-
-	// A fault and an outcome are such that a run writes, and nothing is cut off.
-	if u.short || a.Fault != nil && !a.Fault.sane() || !a.Outcome.sane() || a.Spare && !a.again || a.Before && a.Alone().Own != receipt.Undecided {
+	if flags&rosterOutcome != 0 && !a.parseOutcome(u) || u.short || !a.sane() {
 		return Attendee{}, errRoster
 	}
 	c.after(&a)
