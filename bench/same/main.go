@@ -69,7 +69,7 @@ func summarize(w io.Writer, v *receipt.Verifier, path string) ([]byte, error) {
 	}
 	defer f.Close()
 	start := time.Now()
-	run := stream.Verify(context.Background(), v, f, stream.Options{Name: filepath.Base(path)})
+	run := stream.VerifyFiles(context.Background(), v, []stream.Source{stream.From(filepath.Base(path), f)}, stream.Options{})
 	sum, err := run.Summary()
 	if err != nil {
 		return nil, err

@@ -304,7 +304,9 @@ func soundly(t *testing.T, path string, receipts, pruned int) {
 
 func verifyLines(t *testing.T, data, checkpoint []byte) *stream.Summary {
 	t.Helper()
-	sum, err := stream.Verify(context.Background(), verifier(t, receipt.Policy{}), bytes.NewReader(data), stream.Options{Kind: stream.Lines, Checkpoint: checkpoint}).Summary()
+	lines := stream.From("lines", bytes.NewReader(data))
+	lines.Kind = stream.Lines
+	sum, err := stream.VerifyFiles(context.Background(), verifier(t, receipt.Policy{}), []stream.Source{lines}, stream.Options{Checkpoint: checkpoint}).Summary()
 	if err != nil {
 		t.Fatal(err)
 	}

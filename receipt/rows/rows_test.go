@@ -30,7 +30,7 @@ func verifier(t testing.TB) *receipt.Verifier {
 // tableOf verifies an input and returns its rows, the last ones those of its summary.
 func tableOf(t testing.TB, input []byte) (list []rows.Row) {
 	t.Helper()
-	run := stream.Verify(context.Background(), verifier(t), bytes.NewReader(input), stream.Options{Name: "in.jsonl", Glean: rows.Glean})
+	run := stream.VerifyFiles(context.Background(), verifier(t), []stream.Source{stream.From("in.jsonl", bytes.NewReader(input))}, stream.Options{Glean: rows.Glean})
 	for rep := range run.Reports() {
 		list = append(list, rows.Of(rep))
 	}

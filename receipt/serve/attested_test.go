@@ -66,7 +66,7 @@ func TestAttestations(t *testing.T) {
 				t.Fatal(err)
 			}
 			var want *receipt.Report
-			run := stream.Verify(context.Background(), v, bytes.NewReader(body), stream.Options{Name: "body", Unwrap: attest.NewOpener(trusted(t), policy).Unwrap})
+			run := stream.VerifyFiles(context.Background(), v, []stream.Source{stream.From("body", bytes.NewReader(body))}, stream.Options{Unwrap: attest.NewOpener(trusted(t), policy).Unwrap})
 			for rep := range run.Reports() {
 				want = rep.Clone()
 			}

@@ -71,7 +71,7 @@ func BenchmarkStream(b *testing.B) {
 	b.Run("library", func(b *testing.B) {
 		b.SetBytes(int64(len(body)))
 		for b.Loop() {
-			sum, err := stream.Verify(b.Context(), judge, bytes.NewReader(body), stream.Options{Kind: stream.Lines}).Summary()
+			sum, err := stream.VerifyFiles(b.Context(), judge, []stream.Source{sourceOf("body", stream.Lines, body)}, stream.Options{}).Summary()
 			if err != nil || sum.Verdict() != receipt.Verified {
 				b.Fatal(err, sum)
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"math"
 	"net/http"
 
@@ -77,9 +78,8 @@ func verify(c *call) error {
 	}
 
 	// One receipt is held in memory; a stream is judged as it comes.
-	options.Name, options.Kind = sourceName, f.kind
 	if f.stream {
-		return verifyStream(c, v, judge, options)
+		return verifyStream(c, v, judge, f.kind, options)
 	}
 
 	return verifyDocument(c, judge, f.kind)
@@ -177,6 +177,13 @@ func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source strin
 	return give(rep)
 }
 
+// bodyOf is a body as a source.
+func bodyOf(name string, kind stream.Kind, r io.Reader) stream.Source {
+	s := stream.From(name, r)
+	s.Kind = kind
+	return s
+}
+
 // reportOf judges one receipt as package stream judges the only document of an
 // input: an API envelope around it is taken off, and an attestation opened. A body that is something else, or
 // several documents, is judged as it is, and refuted.
@@ -185,7 +192,7 @@ func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind st
 		var only *receipt.Report
 		count := 0
 
-		run := stream.Verify(ctx, judge.Verifier, bytes.NewReader(data), stream.Options{Name: source, Kind: kind, Jobs: 1, Unwrap: judge.unwrap})
+		run := stream.VerifyFiles(ctx, judge.Verifier, []stream.Source{bodyOf(source, kind, bytes.NewReader(data))}, stream.Options{Jobs: 1, Unwrap: judge.unwrap})
 		for rep := range run.Reports() {
 			if count++; count > 1 {
 				break

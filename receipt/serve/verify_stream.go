@@ -24,7 +24,7 @@ const (
 // line with the summary. Only that line says that everything was read and judged:
 // when anything goes wrong after the first report, the last line is an error, and
 // the connection is broken off.
-func verifyStream(c *call, v *Verifier, judge *judge, o stream.Options) error {
+func verifyStream(c *call, v *Verifier, judge *judge, kind stream.Kind, o stream.Options) error {
 	encoding, err := protocol.ContentEncoding(c.r.Request, "gzip", "zstd")
 	if err != nil {
 		return err
@@ -42,12 +42,12 @@ func verifyStream(c *call, v *Verifier, judge *judge, o stream.Options) error {
 	}
 
 	// The gate sees the bytes as they were sent, still packed.
-	g := newGate(c, in, o.Kind)
+	g := newGate(c, in, kind)
 	defer g.close()
 	o.Jobs, o.Unwrap = c.s.limits.Jobs, judge.unwrap
 	o.Bounds = stream.Bounds{Ratio: mostRatio, Streams: mostStreams, Indexed: mostIndexed, Turn: c.heavyTurn}
 	started := receipt.At(c.s.options.Now())
-	run := stream.Verify(c.r.Context(), judge.Verifier, g, o)
+	run := stream.VerifyFiles(c.r.Context(), judge.Verifier, []stream.Source{bodyOf(sourceName, kind, g)}, o)
 	out := newLineWriter(c)
 	defer out.halt()
 

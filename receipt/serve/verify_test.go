@@ -73,10 +73,17 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
+// sourceOf is a text as a source.
+func sourceOf(name string, kind stream.Kind, text []byte) stream.Source {
+	s := stream.From(name, bytes.NewReader(text))
+	s.Kind = kind
+	return s
+}
+
 // reportOf is what package stream says of a body, and of how many documents.
 func reportOf(t testing.TB, v *receipt.Verifier, text []byte, kind stream.Kind) (line string, n int) {
 	t.Helper()
-	run := stream.Verify(context.Background(), v, bytes.NewReader(text), stream.Options{Name: "body", Kind: kind})
+	run := stream.VerifyFiles(context.Background(), v, []stream.Source{sourceOf("body", kind, text)}, stream.Options{})
 	for rep := range run.Reports() {
 		out, err := receipt.AppendJSON(nil, rep)
 		if err != nil {

@@ -307,7 +307,7 @@ func TestContinues(t *testing.T) {
 		{"only count 0", list, stream.Options{Only: stream.Only{Count: n(0)}}, "refuted 8/0/0; whole count_mismatch; a 8"},
 		{"only, no receipt at all", [][]byte{[]byte("{}"), []byte("{}")}, stream.Options{Only: stream.Only{Count: n(2)}}, "refuted 0/2/0; 1 not_a_receipt; 2 not_a_receipt; whole head_mismatch"},
 	} {
-		expect(t, c.name, verify(t, jsonl(c.docs...), stream.Options{Name: "x", After: c.o.After, Follows: c.o.Follows, Expect: c.o.Expect, Only: c.o.Only, Partial: c.o.Partial}), renamed(c.want, func(i string) string { return "x:" + i }))
+		expect(t, c.name, verifyOnly(t, jsonl(c.docs...), "x", stream.Sniffed, stream.Options{After: c.o.After, Follows: c.o.Follows, Expect: c.o.Expect, Only: c.o.Only, Partial: c.o.Partial}), renamed(c.want, func(i string) string { return "x:" + i }))
 		var files []stream.Source
 		for i, doc := range c.docs {
 			files = append(files, source(fmt.Sprint("x", i+1), doc))

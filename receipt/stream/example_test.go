@@ -54,11 +54,11 @@ func exampleFile(lines ...[]byte) io.Reader { return bytes.NewReader(bytes.Join(
 
 // Receipts come one a line, as in a log (NDJSON). Each has a report in its turn, and
 // the whole has one verdict: a line that is missing refutes the one after it.
-func ExampleVerify() {
+func ExampleFrom() {
 	lines := exampleChain(4)
 	file := exampleFile(lines[0], lines[1], lines[3])
 
-	run := stream.Verify(context.Background(), exampleVerifier(), file, stream.Options{Name: "receipts.ndjson"})
+	run := stream.VerifyFiles(context.Background(), exampleVerifier(), []stream.Source{stream.From("receipts.ndjson", file)}, stream.Options{})
 	for rep := range run.Reports() {
 		if rep.Verdict != receipt.Verified {
 			fmt.Println(rep.Address(), rep.Verdict, rep.Finding().Code)

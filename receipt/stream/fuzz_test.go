@@ -25,8 +25,11 @@ func FuzzInput(f *testing.F) {
 	}
 	v := integrity(f)
 	f.Fuzz(func(t *testing.T, in []byte, kind uint8) {
-		o := stream.Options{Kind: stream.Kind(kind % 5), Jobs: 1}
-		run := stream.Verify(t.Context(), v, bytes.NewReader(in), o)
+		o := stream.Options{Jobs: 1}
+		input := func() []stream.Source {
+			return []stream.Source{from("input", stream.Kind(kind%5), bytes.NewReader(in))}
+		}
+		run := stream.VerifyFiles(t.Context(), v, input(), o)
 		all, n := true, 0
 		for rep := range run.Reports() {
 			n++
@@ -39,9 +42,9 @@ func FuzzInput(f *testing.F) {
 		if s.Complete != (err == nil) || s.Receipts+s.Copies != n || s.Verified+s.Refuted+s.Undecided != s.Receipts {
 			t.Errorf("%d reports, %v: %+v", n, err, s)
 		}
-		one := transcript(t, stream.Verify(t.Context(), v, bytes.NewReader(in), o))
+		one := transcript(t, stream.VerifyFiles(t.Context(), v, input(), o))
 		o.Jobs = 3
-		if three := transcript(t, stream.Verify(t.Context(), v, bytes.NewReader(in), o)); one != three {
+		if three := transcript(t, stream.VerifyFiles(t.Context(), v, input(), o)); one != three {
 			t.Errorf("one worker says\n%s\nthree say\n%s", one, three)
 		}
 		half := len(in) / 2

@@ -270,7 +270,7 @@ func TestKindGiven(t *testing.T) {
 		{"empty as a sequence", stream.Sequence, nil, "undecided 0/0/0; error"},
 		{"empty as lines", stream.Lines, nil, "undecided 0/0/0; error"},
 	} {
-		expect(t, c.name, verify(t, c.in, stream.Options{Kind: c.kind}), c.want)
+		expect(t, c.name, verifyOnly(t, c.in, "input", c.kind, stream.Options{}), c.want)
 	}
 	for _, c := range []struct{ name, want string }{
 		{"x.cbor", "refuted 0/1/0; x.cbor trailing_data"},
@@ -278,7 +278,7 @@ func TestKindGiven(t *testing.T) {
 		{"x.cborseq", "verified 3/0/0; a 3"},
 		{"x", "verified 3/0/0; a 3"},
 	} {
-		expect(t, c.name, verify(t, cborOf(t, l...), stream.Options{Name: c.name}), c.want)
+		expect(t, c.name, verifyOnly(t, cborOf(t, l...), c.name, stream.Sniffed, stream.Options{}), c.want)
 	}
 	for k := stream.Sniffed; k <= stream.Sequence; k++ {
 		if again, err := stream.ParseKind(k.String()); err != nil || again != k {
@@ -371,10 +371,12 @@ func TestLongLines(t *testing.T) {
 	}
 	const document = receipt.MaxBytes + stream.MaxWrapping
 	for _, kind := range []stream.Kind{stream.Sniffed, stream.JSON, stream.Lines} {
-		o := stream.Options{Kind: kind}
-		expect(t, "a document's space", read(spaces(document), o), "undecided 0/0/0; error")
-		expect(t, "more space", read(spaces(document+1), o), "refuted 0/1/0; input size_limit")
-		expect(t, "space before a receipt", read(parts(spaces(2*document), l[0]), o), "refuted 0/1/0; input size_limit")
+		read := func(in io.Reader) result {
+			return collect(stream.VerifyFiles(t.Context(), integrity(t), []stream.Source{from("input", kind, in)}, stream.Options{}))
+		}
+		expect(t, "a document's space", read(spaces(document)), "undecided 0/0/0; error")
+		expect(t, "more space", read(spaces(document+1)), "refuted 0/1/0; input size_limit")
+		expect(t, "space before a receipt", read(parts(spaces(2*document), l[0])), "refuted 0/1/0; input size_limit")
 	}
 	expect(t, "10 MB of [", verify(t, bytes.Repeat([]byte("["), 10<<20), stream.Options{}), "undecided 0/0/1; input:1 torn_tail")
 	expect(t, "10 MB of { in an array", verify(t, text("[", l[0], ",", bytes.Repeat([]byte("{"), 10<<20)), stream.Options{}), "undecided 1/0/1; input:2 torn_tail; a 1")

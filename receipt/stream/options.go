@@ -13,18 +13,11 @@ import (
 )
 
 // Options say how an input is read and what it has to continue or to end in. The
-// zero Options read one whole, ordered input of any kind.
+// zero Options read one whole, ordered input.
 type Options struct {
-	// Name is what reports call the input. Empty: "input". VerifyFiles does not
-	// use it.
-	Name string
-
 	// Jobs is how many receipts are judged at the same time. It never changes a
 	// result. 0: as many as the program may use processors.
 	Jobs int
-
-	// Kind is how the input holds its receipts. Zero: found out from its bytes.
-	Kind Kind
 
 	// Long allows zstd windows up to MaxLongWindow instead of 8 MiB.
 	Long bool

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"sync/atomic"
 
 	"github.com/receiptkit/receiptkit/chain"
@@ -64,37 +65,13 @@ type Run struct {
 	receipts, bytes, surveyed atomic.Int64
 }
 
-// Verify verifies the receipts that r holds, in their order. Nothing is read
+// Verify verifies the receipts that r holds, in their order. Reports call it "input";
+// VerifyFiles with [From] gives it another name, or a kind. Nothing is read
 // before Reports or Summary is called. A read of r that never returns keeps one
 // goroutine waiting when the run is stopped, and nothing else. With a checkpoint, or when
 // it is unordered, r has to be an io.Seeker: otherwise nothing is read, and Summary returns an error.
 func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
-	name := o.Name
-	if name == "" {
-		name = "input"
-	}
-
-	// With a checkpoint, or without an order, the input is read twice.
-	again, seeks := r.(io.Seeker)
-	readings := 0
-	open := func() (io.ReadCloser, error) {
-		if readings++; readings > 1 {
-			if _, err := again.Seek(0, io.SeekStart); err != nil {
-				return nil, err
-			}
-		}
-		return io.NopCloser(r), nil
-	}
-
-	run := newRun(ctx, v, []Source{{Name: name, Kind: o.Kind, Open: open, size: sizeOf(r)}}, o)
-	switch {
-	case o.Checkpoint != nil && !seeks:
-		run.refused = errOnce
-	case o.Unordered && !seeks:
-		run.refused = errUnordered
-	}
-
-	return run
+	return newRun(ctx, v, []Source{From("input", r)}, o)
 }
 
 // VerifyFiles verifies the receipts of several sources. Their order decides the
@@ -106,8 +83,19 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	v, idle := v.Watch()
-	return &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
+	r := &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
 		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Summing.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Summing.Mergeable, o.mostRostered())}}
+
+	// With a checkpoint, or without an order, the input is read twice.
+	if slices.ContainsFunc(sources, func(s Source) bool { return s.once }) {
+		switch {
+		case o.Checkpoint != nil:
+			r.refused = errOnce
+		case r.several:
+			r.refused = errUnordered
+		}
+	}
+	return r
 }
 
 // Do makes a run that has not begun one step of an engine, and returns it. It is for package

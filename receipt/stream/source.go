@@ -33,6 +33,22 @@ type Source struct {
 	Found bool
 
 	size int64 // how many bytes Open returns at most; 0: not known
+	once bool  // Open returns the content once
+}
+
+// From returns a source of what r holds. It can be read twice if r is an io.Seeker.
+func From(name string, r io.Reader) Source {
+	again, seeks := r.(io.Seeker)
+	readings := 0
+	open := func() (io.ReadCloser, error) {
+		if readings++; readings > 1 && seeks {
+			if _, err := again.Seek(0, io.SeekStart); err != nil {
+				return nil, err
+			}
+		}
+		return io.NopCloser(r), nil
+	}
+	return Source{Name: name, Open: open, size: sizeOf(r), once: !seeks}
 }
 
 // sizeOfOnly returns how many bytes the only source has at most; 0 when that is not known.

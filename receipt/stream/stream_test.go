@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"sync"
 	"testing"
 	"time"
@@ -108,6 +109,18 @@ type result struct {
 func verify(t testing.TB, input []byte, o stream.Options) result {
 	t.Helper()
 	return collect(stream.Verify(context.Background(), integrity(t), bytes.NewReader(input), o))
+}
+
+// verifyOnly is verify of an input that has a name and a kind.
+func verifyOnly(t testing.TB, input []byte, name string, kind stream.Kind, o stream.Options) result {
+	t.Helper()
+	return collect(stream.VerifyFiles(context.Background(), integrity(t), []stream.Source{from(name, kind, bytes.NewReader(input))}, o))
+}
+
+func from(name string, kind stream.Kind, r io.Reader) stream.Source {
+	s := stream.From(name, r)
+	s.Kind = kind
+	return s
 }
 
 func collect(run *stream.Run) (r result) {

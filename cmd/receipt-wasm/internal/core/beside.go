@@ -103,7 +103,7 @@ func (ev *evidence) refute(f BesideFile, code receipt.Code, detail, hint string)
 // apply gives the evidence to a verifier and to its run.
 func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Verifier, error) {
 	o.Checkpoint = ev.checkpoint
-	o.Evidence = func(p receipt.Piece) string {
+	o.Summing.Evidence = func(p receipt.Piece) string {
 		if name, ok := ev.names[p]; ok {
 			return fmt.Sprintf("%q", name)
 		}

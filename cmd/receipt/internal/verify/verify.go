@@ -88,6 +88,10 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 
+	kind, err := stream.ParseKind(o.input)
+	if err != nil {
+		return cli.Usage("", "--input is json, lines, cbor or cborseq, found %q", o.input)
+	}
 	options, err := o.streamOptions(e)
 	if err != nil {
 		return err
@@ -111,7 +115,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		paths = []string{cli.StdinName}
 	}
 
-	selected, err := input.SelectSources(e, paths, options.Kind)
+	selected, err := input.SelectSources(e, paths, kind)
 	if err != nil {
 		return err
 	}
@@ -154,10 +158,6 @@ func (o *verifyOptions) streamOptions(e *cli.Env) (stream.Options, error) {
 	}
 	if o.jobs > 0 {
 		runtime.GOMAXPROCS(o.jobs) // so that collecting garbage uses no more either
-	}
-	var err error
-	if options.Kind, err = stream.ParseKind(o.input); err != nil {
-		return options, cli.Usage("", "--input is json, lines, cbor or cborseq, found %q", o.input)
 	}
 	return options, o.continuityFlags.apply(e, &options)
 }
