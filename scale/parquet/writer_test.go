@@ -35,7 +35,7 @@ func task(t *testing.T) (row rows.Row) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := stream.Verify(context.Background(), v, bytes.NewReader(data), stream.Options{Name: "in.jsonl", Glean: rows.Glean})
+	run := stream.VerifyFiles(context.Background(), v, []stream.Source{stream.From("in.jsonl", bytes.NewReader(data))}, stream.Options{Glean: rows.Glean})
 	for rep := range run.Reports() {
 		row = rows.Of(rep)
 	}
