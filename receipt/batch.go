@@ -89,7 +89,7 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 	}
 
 	// Every proof is tried: which receipt it is for, only its path says.
-	t := signatureStep{s.Verifier}.tally(root, rep)
+	t := signatureStep(s).tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
 	var elsewhere *checkpoint // one that a proof fits, but not the one that was given
