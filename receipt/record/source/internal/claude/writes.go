@@ -139,56 +139,85 @@ func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 	return bytes.Replace(text, old, anew, n), true
 }
 
-// fits reports whether a patch leads from one text to the other. A patch tells some lines
-// of both, with the numbers of its first; it may show leading tabs as two spaces.
+// fits reports whether a patch leads from one text to the other. A patch states some lines
+// of both, with the numbers of the first lines. It may show leading tabs as two spaces.
 func fits(before, after []byte, patch canon.Node) bool {
 	if patch.Kind() != canon.KindArray {
 		return false
 	}
-	from, to := linesOf(before), linesOf(after)
 	if patch.Len() == 0 {
 		return bytes.Equal(before, after)
 	}
-	unended := false // a hunk shows a last line without a line end
-	at := 0          // of both, where they are the same up to here
-	shift := 0
-	for _, hunk := range patch.Elements() {
-		start, lines := story.Count(hunk.Member("oldStart")), hunk.Member("lines")
-		first := story.Count(hunk.Member("newStart"))
-		if start == nil || first == nil || lines.Kind() != canon.KindArray {
-			return false
-		}
-		i, j := max(int(*start)-1, 0), max(int(*first)-1, 0)
 
-		// Between hunks nothing changed.
-		if i < at || j != i+shift || i > len(from) || j > len(to) || !same(from[at:i], to[at+shift:j]) {
+	p := patching{from: linesOf(before), to: linesOf(after)}
+	for _, hunk := range patch.Elements() {
+		if !p.hunk(hunk) {
 			return false
 		}
-		for _, l := range lines.Elements() {
-			line := l.Text()
-			if len(line) == 0 {
-				return false
-			}
-			switch {
-			case line[0] == ' ' && i < len(from) && j < len(to) && shows(from[i], line[1:]) && shows(to[j], line[1:]):
-				i++
-				j++
-			case line[0] == '-' && i < len(from) && shows(from[i], line[1:]):
-				i++
-			case line[0] == '+' && j < len(to) && shows(to[j], line[1:]):
-				j++
-			case line[0] == '\\': // "\ No newline at end of file"
-				unended = true
-			default:
-				return false
-			}
-		}
-		at, shift = i, j-i
 	}
-	if ends(before) != ends(after) && !unended {
+	if ends(before) != ends(after) && !p.unended {
 		return false
 	}
-	return at+shift >= 0 && at <= len(from) && at+shift <= len(to) && same(from[at:], to[at+shift:])
+	return p.i <= len(p.from) && p.j <= len(p.to) && same(p.from[p.i:], p.to[p.j:])
+}
+
+// A patching compares two texts with the hunks of a patch.
+type patching struct {
+	from, to [][]byte
+	i, j     int  // the lines of both texts that are compared next
+	unended  bool // a hunk shows a last line without a line end
+}
+
+// hunk compares the lines up to the end of a hunk. Lines between hunks do not change.
+func (p *patching) hunk(hunk canon.Node) bool {
+	start, first, lines := story.Count(hunk.Member("oldStart")), story.Count(hunk.Member("newStart")), hunk.Member("lines")
+	if start == nil || first == nil || lines.Kind() != canon.KindArray {
+		return false
+	}
+	i, j := max(int(*start)-1, 0), max(int(*first)-1, 0)
+	if i < p.i || j-i != p.j-p.i || i > len(p.from) || j > len(p.to) || !same(p.from[p.i:i], p.to[p.j:j]) {
+		return false
+	}
+
+	p.i, p.j = i, j
+	for _, l := range lines.Elements() {
+		if !p.line(l.Text()) {
+			return false
+		}
+	}
+	return true
+}
+
+// line compares a line of a hunk, which begins with a sign.
+func (p *patching) line(line []byte) bool {
+	if len(line) == 0 {
+		return false
+	}
+	shown := func(lines [][]byte, at int) bool { return at < len(lines) && shows(lines[at], line[1:]) }
+
+	switch line[0] {
+	case ' ':
+		if !shown(p.from, p.i) || !shown(p.to, p.j) {
+			return false
+		}
+		p.i++
+		p.j++
+	case '-':
+		if !shown(p.from, p.i) {
+			return false
+		}
+		p.i++
+	case '+':
+		if !shown(p.to, p.j) {
+			return false
+		}
+		p.j++
+	case '\\': // "\ No newline at end of file"
+		p.unended = true
+	default:
+		return false
+	}
+	return true
 }
 
 // linesOf returns the lines of a text. What follows its last line end is a line only if it

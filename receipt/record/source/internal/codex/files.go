@@ -1,6 +1,10 @@
 package codex
 
-import "github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
 
 // Files are the rollouts of a task.
 type files []*file
@@ -18,43 +22,15 @@ func (all files) tell(s *story.Story) {
 	}
 }
 
-// took tells the last count of a session. That of a fork began with its parent's, and
-// without that nobody can say what it took itself.
+// took adds what a session took itself, from its last count.
 func (all files) took(s *story.Story, f *file) {
 	if len(f.counts) == 0 {
 		return
 	}
-	own, part := f.most()
-	part = part || f.garbled
-	switch {
-	case f.strange:
+	own, part, known := all.own(f)
+	if !known {
 		orphan(s)
 		return
-	case f.before != nil && own.covers(*f.before):
-		own = own.minus(*f.before)
-	case f.before != nil: // it began again
-		part = true
-	case f.inherited != nil && own.covers(*f.inherited):
-		own = own.minus(*f.inherited)
-	case f.inherited != nil: // it counts its own use alone
-	case f.base != "":
-		parent := all.byID(f.base)
-		if parent == nil || parent == f {
-			orphan(s)
-			return
-		}
-		if shared, ok := parent.until(f.baseEnd); ok && own.covers(shared) {
-			own = own.minus(shared)
-		}
-	case f.forkedFrom != "":
-		parent := all.byID(f.forkedFrom)
-		if parent == nil || parent == f {
-			orphan(s)
-			return
-		}
-		if shared, ok := parent.sharedWith(f); ok {
-			own = own.minus(shared)
-		}
 	}
 	if own.input < 0 || own.output < 0 || all.byID(f.id) != f { // told by another file of the session
 		return
@@ -65,6 +41,33 @@ func (all files) took(s *story.Story, f *file) {
 		model = f.models[0]
 	}
 	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
+}
+
+// own returns what a session took itself, and whether that is only a part of it. The count of
+// a fork begins with that of its parent, so without the parent it is not known.
+func (all files) own(f *file) (own usage, part, known bool) {
+	own, part = f.most()
+	part = part || f.garbled
+	switch {
+	case f.strange:
+		return own, part, false
+	case f.before != nil && own.covers(*f.before):
+		own = own.minus(*f.before)
+	case f.before != nil: // it began again
+		part = true
+	case f.inherited != nil && own.covers(*f.inherited):
+		own = own.minus(*f.inherited)
+	case f.inherited != nil: // it counts its own use alone
+	case f.base != "" || f.forkedFrom != "":
+		parent := all.byID(cmp.Or(f.base, f.forkedFrom))
+		if parent == nil || parent == f {
+			return own, part, false
+		}
+		if shared, ok := parent.shared(f, own); ok {
+			own = own.minus(shared)
+		}
+	}
+	return own, part, true
 }
 
 // orphan says that nobody can tell what a fork took.

@@ -111,6 +111,16 @@ func (f *file) sharedWith(fork *file) (last usage, ok bool) {
 	return last, ok
 }
 
+// shared returns the part of a fork's count that was counted before the fork began, if the
+// two logs show it.
+func (f *file) shared(fork *file, own usage) (last usage, ok bool) {
+	if fork.base == "" {
+		return f.sharedWith(fork)
+	}
+	last, ok = f.until(fork.baseEnd)
+	return last, ok && own.covers(last)
+}
+
 // behind takes what follows of another session: of the one that was forked, and the one that
 // that was forked from. Any other is a session of its own, in a log that somebody put
 // together, and where that is a fork, the counts are neither's.
