@@ -106,7 +106,7 @@ func (o *settings) options(folder string) (options harness.Options, shown string
 	}
 	options = harness.Options{
 		Dir: folder, Issuer: o.issuer, Signer: keys.NewSigner(private, time.Now), Trust: trust, Card: protocol.Dialect(o.card),
-		Page: page.Handler(), Hosts: []string{"127.0.0.1", "::1", "localhost"}, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Page: page.Handler(), Hosts: []string{"127.0.0.1", "::1", "localhost"}, Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 	if o.provider != "" {
 		options.Provider = &harness.Completions{URL: o.provider, Model: cmp.Or(o.model, "default"), Key: os.Getenv("PROVIDER_API_KEY")}
