@@ -22,16 +22,18 @@ import (
 )
 
 // Packages of the verify path, and those whose tests are run too.
-const packages = "canon chain merkle merkle/tlog redact schemas receipt receipt/keys receipt/stream receipt/archive"
+const packages = "canon chain merkle merkle/tlog redact schemas receipt receipt/keys receipt/stream receipt/stream/internal/input receipt/stream/internal/survey receipt/archive"
 
 func dependents(pkg string) []string {
 	return map[string][]string{
-		"canon":        {"chain", "receipt"},
-		"chain":        {"receipt", "receipt/stream"},
-		"merkle":       {"merkle/tlog", "receipt/batch", "receipt/stream"},
-		"merkle/tlog":  {"receipt", "receipt/keys", "receipt/stream"},
-		"receipt":      {"receipt/stream"},
-		"receipt/keys": {"receipt"},
+		"canon":                          {"chain", "receipt"},
+		"chain":                          {"receipt", "receipt/stream"},
+		"merkle":                         {"merkle/tlog", "receipt/batch", "receipt/stream"},
+		"merkle/tlog":                    {"receipt", "receipt/keys", "receipt/stream"},
+		"receipt":                        {"receipt/stream"},
+		"receipt/stream/internal/input":  {"receipt/stream"},
+		"receipt/stream/internal/survey": {"receipt/stream"},
+		"receipt/keys":                   {"receipt"},
 	}[pkg]
 }
 
