@@ -81,7 +81,6 @@ var rooms = map[string]room{
 	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
 	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library: what a reader starts with is what is here
 
-	"redact/internal/corpus":           {},
 	"receipt/stream/engine":            {may: append([]string{"receipt/stream", "receipt/stream/internal/task", "receipt/stream/join"}, core...)},
 	"receipt/stream/internal/task":     {pure: true, may: []string{"receipt/stream/join"}},                                                                    // what only an engine may ask of a run
 	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)}, // what a document is, not how it stands to others
@@ -92,7 +91,7 @@ var rooms = map[string]room{
 }
 
 // forTests are rooms that only tests import.
-var forTests = []string{"fixtures", "redact/internal/corpus", "receipt/serve/internal/servetest", inside + "custody/custodytest"}
+var forTests = []string{"fixtures", "receipt/serve/internal/servetest", inside + "custody/custodytest"}
 
 var anyLib = []string{"*"}
 
@@ -537,7 +536,7 @@ func TestHouseCatches(t *testing.T) {
 		{"redact/a.go", use(module + "/chain"), "redact/a.go:3: redact must not import chain"},
 		{"redact/a.go", use(module + "/redact/rulefile"), "redact/a.go:3: redact must not import redact/rulefile"},
 		{"redact/a.go", use(module + "/redact/secret"), ""},
-		{"redact/a.go", use(module + "/redact/internal/corpus"), "redact/a.go:3: redact imports redact/internal/corpus, which is for tests"},
+		{"redact/a.go", use(module + "/fixtures/secrets"), "redact/a.go:3: redact imports fixtures/secrets, which is for tests"},
 		{"redact/secret/a.go", use(module + "/redact"), "redact/secret/a.go:3: redact/secret must not import redact"},
 		{"redact/secret/a.go", use(module + "/canon"), "redact/secret/a.go:3: redact/secret must not import canon"},
 		{"redact/secret/a.go", use("os"), "redact/secret/a.go:3: redact/secret is pure and imports os"},

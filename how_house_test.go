@@ -22,7 +22,6 @@ var how = regexp.MustCompile(`(^|[\s("'` + "`" + `])(--[a-z]|receipt (verify|sho
 // ownWords are files and folders whose literals look like flags and commands, and are
 // other things or are for those who use them.
 var ownWords = map[string]string{
-	"redact/internal/corpus/":        "commands of others, with secrets in them",
 	"redact/secret/commands.go":      "commands of others, with secrets in them",
 	"receipt/record/source/command/": "commands of others, which are read",
 	"receipt/record/page.go":         "docs/record.md, which tells of the command too",

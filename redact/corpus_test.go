@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/secrets"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/redact"
-	"github.com/receiptkit/receiptkit/redact/internal/corpus"
 )
 
-// TestCorpus measures what the default rules find in the forms of six files,
+// TestCorpus measures what the default rules find in forms of secrets,
 // with values that are made anew: nearly all common forms, most of the harder
 // ones, and in what is benign hardly anything. A secret is found when no twelve
 // characters of it are left, of a shorter one not all.
@@ -20,12 +20,12 @@ func TestCorpus(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, c := range []struct {
 		name  string
-		forms []corpus.Form
+		forms []secrets.Form
 		least int     // forms
 		found float64 // at least
 	}{
-		{"common", corpus.Common(), 600, 0.98},
-		{"harder", corpus.Harder(), 800, 0.90},
+		{"common", secrets.Common(), 600, 0.98},
+		{"harder", secrets.Harder(), 800, 0.90},
 	} {
 		missed, texts := missedIn(t, p, c.forms)
 		rate := 1 - float64(missed)/float64(texts)
@@ -34,7 +34,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: %d forms, expected %d; %.2f %% found, expected %.0f %%", c.name, len(c.forms), c.least, 100*rate, 100*c.found)
 		}
 	}
-	benign := corpus.Benign()
+	benign := secrets.Benign()
 	wrong, texts := falseIn(t, p, benign)
 	rate := float64(wrong) / float64(texts)
 	t.Logf("benign: something is withheld from %.2f %% of %d texts", 100*rate, texts)
@@ -53,7 +53,7 @@ func laps() int {
 
 // missedIn counts the texts of which secrets are left, as a member and in a text
 // within a text.
-func missedIn(t *testing.T, p *redact.Policy, forms []corpus.Form) (missed, texts int) {
+func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, texts int) {
 	t.Helper()
 	r, withheld := rand.New(rand.NewPCG(21, 22)), regexp.MustCompile(`<redacted:[a-z0-9_]+>`)
 	for _, f := range forms {
@@ -84,7 +84,7 @@ func missedIn(t *testing.T, p *redact.Policy, forms []corpus.Form) (missed, text
 }
 
 // falseIn counts the texts from which something is withheld.
-func falseIn(t *testing.T, p *redact.Policy, forms []corpus.Form) (wrong, texts int) {
+func falseIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (wrong, texts int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(23, 24))
 	for _, f := range forms {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/secrets"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/redact"
-	"github.com/receiptkit/receiptkit/redact/internal/corpus"
 )
 
 // TestServices: forms of services that no sample shows. A secret is found when
@@ -27,7 +27,7 @@ func TestServices(t *testing.T) {
 		each = 20
 	}
 	missed := map[string]int{}
-	for _, f := range corpus.Services() {
+	for _, f := range secrets.Services() {
 		for range each {
 			text, secrets := f.Form.Write(r)
 			draft := redacted(t, p, `{"metadata":{"log":`+quote(text)+`}}`).Draft
@@ -42,7 +42,7 @@ func TestServices(t *testing.T) {
 			t.Errorf("%s: %d of %d are missed", service, n, each)
 		}
 	}
-	if n := len(corpus.Services()); n < 170 || missed["Mailgun without a name"] != each {
+	if n := len(secrets.Services()); n < 170 || missed["Mailgun without a name"] != each {
 		t.Errorf("%d forms, missed %v", n, missed)
 	}
 }
@@ -63,7 +63,7 @@ func leftOf(text, secret string) string {
 func TestBenign(t *testing.T) {
 	p := compile(t, redact.Default())
 	r := rand.New(rand.NewPCG(11, 12))
-	texts := corpus.Ordinary()
+	texts := secrets.Ordinary()
 	if len(texts) < 80 {
 		t.Fatal(len(texts))
 	}

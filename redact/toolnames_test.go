@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/fixtures/secrets"
 	"github.com/receiptkit/receiptkit/redact"
-	"github.com/receiptkit/receiptkit/redact/internal/corpus"
 )
 
 // asTools are names of tools that have a text in them, behind "__", before it and between.
@@ -25,7 +25,7 @@ func TestToolNames(t *testing.T) {
 	}
 
 	r, tokens := rand.New(rand.NewPCG(31, 32)), 0
-	for _, f := range corpus.Services() {
+	for _, f := range secrets.Services() {
 		text, secrets := f.Form.Write(r)
 		if strings.ContainsAny(text, " \t\r\n\"'") || text != secrets[0] || leftOf(cleaned(text), text) != "" {
 			continue
@@ -65,7 +65,7 @@ func TestToolNamesBenign(t *testing.T) {
 		"c8e2f0a2-3b1d-4c5e-9f60-7a8b9c0d1e2f__list_files", "plugin_context7_context7__resolve-library-id", "codex_apps__github_fetch_pr", "tokens__count__0123456789",
 	}
 	r := rand.New(rand.NewPCG(33, 34))
-	for _, f := range corpus.Benign() {
+	for _, f := range secrets.Benign() {
 		if text, _ := f.Write(r); inName.MatchString(text) && len(redacted(t, p, `{"metadata":{"log":`+quote(text)+`}}`).Entries) == 0 {
 			names = append(names, text)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/redact/internal/corpus"
+	"github.com/receiptkit/receiptkit/fixtures/secrets"
 )
 
 // TestCorpusIsNaive: in texts of the corpus, next to each other, cut and run
@@ -15,7 +15,7 @@ import (
 func TestCorpusIsNaive(t *testing.T) {
 	detectors := everyday()
 	s := compile(t, detectors)
-	forms := slices.Concat(corpus.Common(), corpus.Harder(), corpus.Benign())
+	forms := slices.Concat(secrets.Common(), secrets.Harder(), secrets.Benign())
 	r := rand.New(rand.NewPCG(25, 26))
 	texts, found := 60, 0
 	if full() {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/redact/internal/corpus"
+	"github.com/receiptkit/receiptkit/fixtures/secrets"
 )
 
 // dense returns a text that is one assignment after the other: of each a name, what
@@ -14,7 +14,7 @@ import (
 func dense(r *rand.Rand, size int) []byte {
 	names := []string{"api_key", "secret", "password", "pwd", "token", "client_secret", "AWS_SECRET_ACCESS_KEY", "Cookie: sid", "key", "access_token", "--password", "\"apiKey\"", "auth", "to\u212aen", "é"}
 	signs := []string{"=", ": ", "=\"", ":'", " ", " = ", "\":\"", "==", "->"}
-	values := []corpus.Form{"", "x", "{a8}", "{a16}", "{a32}", "{h40}", "{w64}", "{memo}", "{p12}", "secret", "${X}", "changeme", "é{a16}", "{a16}\xff"}
+	values := []secrets.Form{"", "x", "{a8}", "{a16}", "{a32}", "{h40}", "{w64}", "{memo}", "{p12}", "secret", "${X}", "changeme", "é{a16}", "{a16}\xff"}
 	ends := []string{"\n", " ", "\"", "&", ";", "", ",", "'}", "世"}
 
 	var b []byte
@@ -61,7 +61,7 @@ func TestCriteria(t *testing.T) {
 	for _, text := range strings.Fields("cat cats concat a_cat a-cat-b \u212aes \u212aa\u017f é ét caf\u00e9 cafè x\ncat\ny \xe9 ca\xc3 \xc3\xa9\xa9t") {
 		texts = append(texts, []byte(text), []byte(text+"\n"), []byte("\n"+text))
 	}
-	for _, f := range slices.Concat(corpus.Common(), corpus.Benign()) {
+	for _, f := range slices.Concat(secrets.Common(), secrets.Benign()) {
 		text, secrets := f.Write(r)
 		for _, x := range append(secrets, text, "é"+text) {
 			texts = append(texts, []byte(x))
