@@ -1,23 +1,5 @@
 //go:build js && wasm
 
-// Command receipt-wasm is the core of the verification page, for a browser or for
-// node: the same packages as the command receipt, as WebAssembly.
-//
-// It sets globalThis.receiptCore, whose methods return promises:
-//
-//	tool                                         what the summary calls this program
-//	recognize(head, whole)                       what a file is: the JSON text of kind.Found
-//	verify(inputs, keys, beside, options, sink)  null when done
-//	fitting(input, index, beside)                places of those that are of it, an Array
-//	open(input, index)                           {source, headline, canonical, preimage, hash, shell, targets}
-//	tamper(source, pointer)                      {source, target}
-//
-// An input is {name, size, read(offset, length)}, where read returns a promise of
-// a Uint8Array; so a file of any size is read piece by piece. A key file is
-// {name, bytes}, a file beside receipts {name, kind, bytes}, options are the JSON text of core.Options, a sink has the methods
-// of core.Sink, which get Uint8Arrays. Errors are of class Error, for a person.
-//
-// It then calls globalThis.receiptReady, and waits for calls forever.
 package main
 
 import (
@@ -27,7 +9,6 @@ import (
 	"syscall/js"
 	"time"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt-wasm/internal/core"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
@@ -35,11 +16,11 @@ import (
 func main() {
 	js.Global().Set("receiptCore", map[string]any{
 		"tool":      tool(),
-		"recognize": promising(recognize),
-		"fitting":   promising(fitting),
-		"verify":    promising(verify),
-		"open":      promising(open),
-		"tamper":    promising(tamper),
+		"recognize": promising(callRecognize),
+		"fitting":   promising(callFitting),
+		"verify":    promising(callVerify),
+		"open":      promising(callOpen),
+		"tamper":    promising(callTamper),
 	})
 	js.Global().Call("receiptReady")
 	select {}
@@ -53,13 +34,13 @@ func tool() string {
 	return "receipt " + version
 }
 
-func recognize(args []js.Value) (any, error) {
-	text, err := receipt.AppendJSON(nil, core.Recognize(bytesOf(args[0]), args[1].Bool()))
+func callRecognize(args []js.Value) (any, error) {
+	text, err := receipt.AppendJSON(nil, recognize(bytesOf(args[0]), args[1].Bool()))
 	return string(text), err
 }
 
-func fitting(args []js.Value) (any, error) {
-	places, err := core.Fitting(context.Background(), source(args[0]), args[1].Int(), besideOf(args[2]))
+func callFitting(args []js.Value) (any, error) {
+	places, err := fitting(context.Background(), source(args[0]), args[1].Int(), besideOf(args[2]))
 	if err != nil {
 		return nil, err
 	}
@@ -71,32 +52,32 @@ func fitting(args []js.Value) (any, error) {
 }
 
 // besideOf reads an array of files beside receipts.
-func besideOf(files js.Value) (list []core.BesideFile) {
+func besideOf(files js.Value) (list []besideFile) {
 	for i := range files.Length() {
 		f := files.Index(i)
-		list = append(list, core.BesideFile{Name: f.Get("name").String(), Kind: kind.Kind(f.Get("kind").String()), Data: bytesOf(f.Get("bytes"))})
+		list = append(list, besideFile{Name: f.Get("name").String(), Kind: kind.Kind(f.Get("kind").String()), Data: bytesOf(f.Get("bytes"))})
 	}
 	return list
 }
 
-func verify(args []js.Value) (any, error) {
+func callVerify(args []js.Value) (any, error) {
 	inputs, files, options, out := args[0], args[1], args[3], args[4]
-	r := &core.Request{Clock: time.Now, Tool: tool(), Beside: besideOf(args[2])}
+	r := &request{Clock: time.Now, Tool: tool(), Beside: besideOf(args[2])}
 	for i := range inputs.Length() {
 		r.Sources = append(r.Sources, source(inputs.Index(i)))
 	}
 	for i := range files.Length() {
 		f := files.Index(i)
-		r.Keys = append(r.Keys, core.KeyFile{Name: f.Get("name").String(), Data: bytesOf(f.Get("bytes"))})
+		r.Keys = append(r.Keys, keyFile{Name: f.Get("name").String(), Data: bytesOf(f.Get("bytes"))})
 	}
 	if err := json.Unmarshal([]byte(options.String()), &r.Options); err != nil {
 		return nil, err
 	}
-	return nil, core.Verify(context.Background(), r, sink{out})
+	return nil, verify(context.Background(), r, pageSink{out})
 }
 
-func open(args []js.Value) (any, error) {
-	d, err := core.Open(context.Background(), source(args[0]), args[1].Int())
+func callOpen(args []js.Value) (any, error) {
+	d, err := open(context.Background(), source(args[0]), args[1].Int())
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +96,8 @@ func open(args []js.Value) (any, error) {
 	}, nil
 }
 
-func tamper(args []js.Value) (any, error) {
-	text, target, err := core.Tamper(bytesOf(args[0]), args[1].String())
+func callTamper(args []js.Value) (any, error) {
+	text, target, err := tamper(bytesOf(args[0]), args[1].String())
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +108,11 @@ func tamper(args []js.Value) (any, error) {
 	return map[string]any{"source": arrayOf(text), "target": string(described)}, nil
 }
 
-// A sink hands results to JavaScript, as copies.
-type sink struct{ js.Value }
+// A pageSink hands results to JavaScript, as copies.
+type pageSink struct{ js.Value }
 
-func (s sink) Keys(text []byte)      { s.Call("keys", arrayOf(text)) }
-func (s sink) Lines(text []byte)     { s.Call("lines", arrayOf(text)) }
-func (s sink) Finding(text []byte)   { s.Call("finding", arrayOf(text)) }
-func (s sink) Summary(text []byte)   { s.Call("summary", arrayOf(text)) }
-func (s sink) Aggregate(text []byte) { s.Call("aggregate", arrayOf(text)) }
+func (s pageSink) Keys(text []byte)      { s.Call("keys", arrayOf(text)) }
+func (s pageSink) Lines(text []byte)     { s.Call("lines", arrayOf(text)) }
+func (s pageSink) Finding(text []byte)   { s.Call("finding", arrayOf(text)) }
+func (s pageSink) Summary(text []byte)   { s.Call("summary", arrayOf(text)) }
+func (s pageSink) Aggregate(text []byte) { s.Call("aggregate", arrayOf(text)) }

@@ -1,3 +1,4 @@
+// Package bundles holds the verb bundle: its export, validate, sanitize, import and draft.
 package bundles
 
 import (

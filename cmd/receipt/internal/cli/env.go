@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -189,4 +190,15 @@ func (e *Env) Notes() io.Writer {
 		return e.Err
 	}
 	return &fitter{w: e.Err, width: e.ErrWidth}
+}
+
+// ToolName is the program and its version, as reports name it.
+func ToolName() string { return "receipt " + ToolVersion() }
+
+// ToolVersion is the version alone.
+func ToolVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }

@@ -2,6 +2,11 @@ package custody
 
 import (
 	"context"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -68,3 +73,82 @@ func AddPatience(cmd *cobra.Command, patience *time.Duration) {
 // Patience is how long an agent or a plugin is waited for when nobody says otherwise:
 // somebody may have to look for a token and touch it.
 const Patience = time.Minute
+
+// A service has a private key and hashes what it signs with it.
+type service interface {
+	keys.ContextSigner
+	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
+}
+
+// A remote key is in a service, which is asked for each signature.
+type remote struct {
+	service service
+	signer  *keys.Signer
+}
+
+// newRemote makes a Key of a service that signs with the natural algorithm of its key.
+func newRemote(e *cli.Env, name, id string, s service) (Key, error) {
+	if _, ok := s.Public().(*rsa.PublicKey); ok {
+		return nil, cli.Usage("keys of the types Ed25519 and ECDSA have one algorithm",
+			"%q is an RSA key, and nothing says with which of six algorithms it signs", name)
+	}
+
+	public, err := keys.FromPublic(s.Public(), id, "")
+	if err != nil {
+		return nil, cli.Usage("", "%q: %w", name, err)
+	}
+	signer, err := keys.NewRemoteSigner(public.ID, public.Algorithm, s, e.Now)
+	if err != nil {
+		return nil, cli.Usage("", "%q: %w", name, err)
+	}
+
+	return &remote{s, signer}, nil
+}
+
+func (r *remote) Public() *keys.PublicKey { return r.signer.Public() }
+
+func (r *remote) Signer() *keys.Signer { return r.signer }
+
+func (r *remote) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte, error) {
+	public, err := r.ed25519()
+	if err != nil {
+		return nil, err
+	}
+	log, err := tlog.NewLog(c.Origin, public)
+	if err != nil {
+		return nil, err
+	}
+	s := tlog.LogSigner{Log: log, SignMessage: r.sign}
+	return s.SignCheckpoint(ctx, c)
+}
+
+func (r *remote) Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error) {
+	public, err := r.ed25519()
+	if err != nil {
+		return nil, err
+	}
+	witness, err := tlog.NewWitness(name, public)
+	if err != nil {
+		return nil, err
+	}
+	s := tlog.Cosigner{Witness: witness, SignMessage: r.sign}
+	return s.Cosign(ctx, checkpoint, at)
+}
+
+// ed25519 returns the key of a log or a witness, which C2SP knows of this type only.
+func (r *remote) ed25519() (ed25519.PublicKey, error) {
+	k := r.Public()
+	public, ok := k.Crypto().(ed25519.PublicKey)
+	if !ok {
+		return nil, fmt.Errorf("the key %q is for %s; checkpoints are signed with Ed25519 keys", k.ID, k.Algorithm)
+	}
+	return public, nil
+}
+
+// sign makes an Ed25519 signature (RFC 8032), which package tlog verifies.
+func (r *remote) sign(ctx context.Context, message []byte) ([]byte, error) {
+	return r.service.SignMessageContext(ctx, message, crypto.Hash(0))
+}
+
+// errHashed is what a service says that is given a digest: each is asked for messages.
+var errHashed = errors.New("custody: a service is given messages, and hashes them itself")

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -102,4 +104,172 @@ func ledgerReading(err error) error {
 func prunedFailure(err *ledger.PrunedError) error {
 	return cli.Usage("receipt verify --checkpoint checks the archive", "receipt %q was pruned: %q has it (%v), under the checkpoint of %q over %s",
 		err.ID, err.Pruning.Archive, err.Pruning.Digest, err.Pruning.Origin(), trust.LeavesText(err.Pruning.Size))
+}
+
+func newLedgerHead(e *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "head FILE",
+		Short: "the heads of a ledger's streams",
+		Long: `Print the head of each stream, the hash of its last receipt, a line each: hash,
+number of receipts, stream. Kept elsewhere, it shows later that nothing was cut off:
+receipt ledger fsck --expect-head HASH, receipt verify --expect-head HASH.`,
+		Example: `  receipt ledger head ledger.db
+  receipt ledger head ledger.db >heads.txt`,
+		Args: onlyLedgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := input.OpenLedger(cmd.Context(), args[0], false)
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+
+			streams, err := l.Streams(cmd.Context())
+			if err != nil {
+				return ledgerReading(err)
+			}
+
+			for _, s := range streams {
+				if _, err := fmt.Fprintf(e.Out, "%v %d %s\n", s.Head.Hash, s.Head.Count, cli.EscapeLine(input.StreamText(s.Stream))); err != nil {
+					return err
+				}
+			}
+
+			return nil
+		},
+	}
+}
+
+// A Shower shows one receipt to a person, as the verb show does; name is what its
+// source is called, and judge the command that checks who signed.
+type Shower func(e *cli.Env, name string, data []byte, judge string) error
+
+func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show FILE ID",
+		Short: "show a stored receipt to a person",
+		Long: `Show the receipt of a ledger that has this receipt_id, as receipt show does. Its
+content, its hash and its row are checked first; its signatures are for receipt ledger
+fsck.`,
+		Example: `  receipt ledger show april.db receipt_01K0TASK
+  receipt ledger show april.db receipt_01K0TASK | head -n 1`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.Usage("receipt ledger list FILE lists what there is", "expected FILE and the receipt_id of a receipt, found %d", len(args))
+			}
+			return ledgerFile(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return ledgerShow(cmd.Context(), e, args[0], args[1], show)
+		},
+	}
+}
+
+func ledgerShow(ctx context.Context, e *cli.Env, path, id string, show Shower) error {
+	l, err := input.OpenLedger(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	sealed, err := l.Get(ctx, id)
+	var refutation *receipt.RefutedError
+	var pruned *ledger.PrunedError
+	switch {
+	case errors.As(err, &pruned):
+		return prunedFailure(pruned)
+	case errors.Is(err, ledger.ErrNotFound):
+		return cli.Usage("receipt ledger list "+cli.ShellFile(path)+" lists what there is", "the ledger has no receipt %q", id)
+	case errors.As(err, &refutation):
+		return cli.Refuted("receipt ledger fsck tells what is damaged", "receipt %q: %w", id, err)
+	case err != nil:
+		return ledgerReading(err)
+	}
+
+	newer, err := successors(ctx, l)
+	if err != nil {
+		return err
+	}
+	if by := newer.of(sealed.Document().Root(), sealed.Hash()); by != "" {
+		fmt.Fprintf(e.Notes(), "receipt: note: this receipt is superseded by %s\n", cli.EscapeLine(by))
+	}
+	return show(e, path, sealed.JSON(), "receipt ledger fsck "+cli.ShellFile(path))
+}
+
+func newLedgerSign(e *cli.Env) *cobra.Command {
+	var key trust.KeyFlags
+	cmd := &cobra.Command{
+		Use:   "sign FILE ID… --key KEY",
+		Short: "add a signature to stored receipts",
+		Long: `Add a signature to receipts of a ledger, named by their receipt_id, as their issuer
+or as a witness. The content, the hash and the row of each are checked first. The
+hash does not change; signatures lie outside it. Each receipt is printed when its
+signature is stored durably.
+
+A receipt that has a signature of the key stays as it is, so that a run can be
+repeated.`,
+		Example: `  receipt ledger sign april.db receipt_01K0TASK --key issuer.private.json
+  receipt ledger sign april.db receipt_01K0TASK --key issuer.pem --key-id key_1`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return cli.Usage(cmd.CommandPath()+" --help has examples", "expected the receipt_id of a receipt")
+			}
+			return ledgerFile(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if key.Path == "" {
+				return cli.Usage("receipt keys generate makes a key", "--key is missing")
+			}
+			return ledgerSign(cmd.Context(), e, &key, args[0], args[1:])
+		},
+	}
+
+	key.Add(cmd)
+	return cmd
+}
+
+func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path string, ids []string) error {
+	signing, err := key.Open(ctx, e)
+	if err != nil {
+		return err
+	}
+
+	l, err := input.OpenLedger(ctx, path, true)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	// Each is printed when it is stored, so that a run that was cut off can be repeated.
+	signer := signing.Signer()
+	for _, id := range ids {
+		signed, err := l.Sign(ctx, id, signer)
+		if err != nil {
+			return ledgerSigning(id, err)
+		}
+		if _, err := e.Out.Write(append(signed.JSON(), '\n')); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func ledgerSigning(id string, err error) error {
+	var refutation *receipt.RefutedError
+	var undecided *receipt.UndecidedError
+	var damage *ledger.DamageError
+	var pruned *ledger.PrunedError
+	switch {
+	case errors.As(err, &pruned):
+		return prunedFailure(pruned)
+	case errors.Is(err, ledger.ErrNotFound):
+		return cli.Usage("receipt ledger list lists what there is", "the ledger has no receipt %q", id)
+	case errors.As(err, &damage):
+		return ledgerReading(err)
+	case errors.As(err, &refutation):
+		return cli.Refuted("receipt ledger fsck tells what is damaged", "receipt %q must not be signed: %w", id, err)
+	case errors.As(err, &undecided):
+		return cli.Undecided("", "receipt %q cannot be signed: %w", id, err)
+	}
+	return cli.Usage("run the same command again: what is signed stays as it is", "receipt %q: %w", id, err)
 }

@@ -1,3 +1,5 @@
+// Package server holds the verb serve: flags, files that are watched, and the HTTP
+// server around package receipt/serve.
 package server
 
 import (
@@ -12,8 +14,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt/ledger/served"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
@@ -204,4 +208,24 @@ func (o *serveOptions) hostNames() []string {
 	}
 	host, _, _ := net.SplitHostPort(o.addr) // checked
 	return append([]string{"localhost", "127.0.0.1", "::1", host}, o.hosts...)
+}
+
+// newServeLog returns the log of a server: on stderr, for persons on a terminal and
+// as a JSON object a line for programs.
+func newServeLog(e *cli.Env, format string) *slog.Logger {
+	if format == "text" || format == "auto" && e.ErrTerminal {
+		return slog.New(slog.NewTextHandler(e.Err, nil))
+	}
+	return slog.New(slog.NewJSONHandler(e.Err, nil))
+}
+
+// addLedger serves a ledger until the process ends. It is open for reading
+// only, so that others may issue into it.
+func addLedger(ctx context.Context, o *serveOptions, s *serve.Options) error {
+	l, err := input.OpenLedger(ctx, o.ledger, false)
+	if err != nil {
+		return err
+	}
+	s.Source = served.New(l)
+	return nil
 }

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/batch"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/redact"
+)
+
+// A besideFile is evidence for receipts, of a kind that kind.Beside reports; keys are
+// no evidence.
+type besideFile struct {
+	Name string
+	Kind kind.Kind
+	Data []byte
+}
+
+// evidence is what the files beside the receipts hold.
+type evidence struct {
+	receipt.Evidence
+	checkpoint []byte
+	findings   []stream.Finding // what is malformed refutes, whatever the receipts say
+	names      map[receipt.Piece]string
+}
+
+// readEvidence reads the files as the command does.
+func readEvidence(files []besideFile) (*evidence, error) {
+	ev := &evidence{names: map[receipt.Piece]string{}}
+	for _, f := range files {
+		if err := ev.read(f); err != nil {
+			return nil, fmt.Errorf("%q: %w", f.Name, err)
+		}
+	}
+	return ev, nil
+}
+
+// proofDetail says what is malformed in a file with a proof.
+func proofDetail(err error) string {
+	var malformed *tlog.ProofError
+	if errors.As(err, &malformed) {
+		return fmt.Sprintf("malformed %s, line %d: %s", malformed.Format, malformed.Line, malformed.Detail)
+	}
+	return err.Error()
+}
+
+func (ev *evidence) read(f besideFile) error {
+	switch f.Kind {
+	case kind.Checkpoint:
+		if ev.checkpoint != nil {
+			return errors.New("a second checkpoint; one at a time is over the receipts that are given")
+		}
+		ev.checkpoint = f.Data
+		return nil
+
+	case kind.Proof:
+		p, err := tlog.ParseProof(f.Data)
+		if err != nil {
+			ev.refute(f, receipt.CodeProofInvalid, proofDetail(err), "ask the log for an undamaged copy")
+			return nil
+		}
+		ev.names[receipt.Piece{Kind: "proof", Index: len(ev.Proofs)}] = f.Name
+		ev.Proofs = append(ev.Proofs, p)
+		return nil
+
+	case kind.Disclosures:
+		d, err := redact.ParseDisclosures(f.Data)
+		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
+			ev.refute(f, receipt.CodeNumberPrecision, err.Error(), "ask for the value as a string")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		ev.names[receipt.Piece{Kind: "disclosures", Index: len(ev.Disclosures)}] = f.Name
+		ev.Disclosures = append(ev.Disclosures, d)
+		return nil
+
+	case kind.Batch:
+		m, err := batch.ParseManifest(f.Data)
+		if err != nil {
+			return err
+		}
+		ev.names[receipt.Piece{Kind: "batch", Index: len(ev.Batches)}] = f.Name
+		ev.Batches = append(ev.Batches, m)
+		return nil
+	}
+	return fmt.Errorf("no evidence is of the kind %q", f.Kind)
+}
+
+func (ev *evidence) refute(f besideFile, code receipt.Code, detail, hint string) {
+	ev.findings = append(ev.findings, stream.Finding{Code: code, Source: f.Name, Detail: detail, Hint: hint})
+}
+
+// apply gives the evidence to a verifier and to its run.
+func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Verifier, error) {
+	o.Checkpoint = ev.checkpoint
+	o.Summing.Evidence = func(p receipt.Piece) string {
+		if name, ok := ev.names[p]; ok {
+			return fmt.Sprintf("%q", name)
+		}
+		return p.String()
+	}
+	if len(ev.Proofs)+len(ev.Batches)+len(ev.Disclosures) == 0 {
+		return v, nil
+	}
+	return v.With(ev.Evidence)
+}
+
+// fitting tells which of the files are of the receipt at a place of a source: proofs whose
+// paths lead from its hash to the root of their checkpoint, and disclosures that are bound to
+// it, or are bound to none and have a value that fits one of its commitments. Nothing is judged by it, nor who signed the
+// checkpoint.
+func fitting(ctx context.Context, s stream.Source, index int, files []besideFile) ([]int, error) {
+	d, err := open(ctx, s, index)
+	if err != nil || d.Preimage == nil {
+		return nil, err
+	}
+
+	hash, list := canon.Sum(d.Preimage), []int{}
+	for i, f := range files {
+		if f.Kind == kind.Proof && proves(f.Data, hash) || f.Kind == kind.Disclosures && discloses(f.Data, hash, d.Canonical) {
+			list = append(list, i)
+		}
+	}
+	return list, nil
+}
+
+// proves reports whether the path of a proof leads from a receipt to its checkpoint.
+func proves(data []byte, hash canon.Digest) bool {
+	p, err := tlog.ParseProof(data)
+	if err != nil {
+		return false
+	}
+	text, _, _ := strings.Cut(string(p.Checkpoint), "\n\n")
+	c, err := tlog.ParseCheckpoint(text + "\n")
+	return err == nil && merkle.CheckInclusion(receipt.CheckpointLeaf(hash), p.Index, c.Size, p.Hashes, c.Root) == nil
+}
+
+// discloses reports whether disclosed values are of a receipt. Of what cannot be read
+// whoever judges the receipt by it says so.
+func discloses(data []byte, hash canon.Digest, text []byte) bool {
+	d, err := redact.ParseDisclosures(data)
+	if err != nil || d.ReceiptHash == hash {
+		return true
+	}
+	doc, err := canon.Parse(text)
+	return err == nil && len(d.Fitting(doc)) > 0
+}

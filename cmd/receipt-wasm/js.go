@@ -1,0 +1,135 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"syscall/js"
+
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// pieceBytes is how much of an input is asked for at once.
+const pieceBytes = 1 << 20
+
+// source reads an input of the page, any number of times.
+func source(input js.Value) stream.Source {
+	return stream.Source{Name: input.Get("name").String(), Open: func() (io.ReadCloser, error) {
+		return &reader{input: input, size: input.Get("size").Float()}, nil
+	}}
+}
+
+// A reader reads an input from its beginning. Offsets are JavaScript numbers,
+// exact to 2^53.
+type reader struct {
+	input        js.Value
+	offset, size float64
+	piece        []byte
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if len(r.piece) == 0 {
+		if r.offset >= r.size {
+			return 0, io.EOF
+		}
+		if err := r.fetch(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.piece)
+	r.piece = r.piece[n:]
+	return n, nil
+}
+
+func (r *reader) fetch() error {
+	want := min(pieceBytes, r.size-r.offset)
+	value, err := await(r.input.Call("read", r.offset, want))
+	if err != nil {
+		return err
+	}
+	r.piece = bytesOf(value)
+	if float64(len(r.piece)) != want {
+		return fmt.Errorf("expected %.0f bytes at offset %.0f, found %d: the file has changed", want, r.offset, len(r.piece))
+	}
+	r.offset += want
+	return nil
+}
+
+func (r *reader) Close() error { return nil }
+
+// bytesOf copies a Uint8Array.
+func bytesOf(array js.Value) []byte {
+	data := make([]byte, array.Get("length").Int())
+	js.CopyBytesToGo(data, array)
+	return data
+}
+
+// arrayOf copies data into a Uint8Array; nil into null.
+func arrayOf(data []byte) js.Value {
+	if data == nil {
+		return js.Null()
+	}
+	array := js.Global().Get("Uint8Array").New(len(data))
+	js.CopyBytesToJS(array, data)
+	return array
+}
+
+// promising makes a JavaScript function of f that returns a promise. f runs in a
+// goroutine of its own, because it may wait for promises itself. A panic becomes
+// an error: nothing was decided then.
+func promising(f func(args []js.Value) (any, error)) js.Func {
+	return js.FuncOf(func(_ js.Value, args []js.Value) any {
+		var executor js.Func
+		executor = js.FuncOf(func(_ js.Value, settle []js.Value) any {
+			go func() {
+				defer executor.Release()
+				result, err := guarded(f, args)
+				if err != nil {
+					settle[1].Invoke(js.Global().Get("Error").New(err.Error()))
+					return
+				}
+				settle[0].Invoke(result)
+			}()
+			return nil
+		})
+
+		return js.Global().Get("Promise").New(executor)
+	})
+}
+
+func guarded(f func(args []js.Value) (any, error), args []js.Value) (result any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, fmt.Errorf("the program failed: %v; nothing was decided", p)
+		}
+	}()
+	return f(args)
+}
+
+// await waits for a promise.
+func await(promise js.Value) (js.Value, error) {
+	type settled struct {
+		value js.Value
+		err   error
+	}
+
+	// A promise settles once: with room for one, neither function waits.
+	done := make(chan settled, 1)
+	fulfilled := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		done <- settled{value: args[0]}
+		return nil
+	})
+	defer fulfilled.Release()
+
+	rejected := js.FuncOf(func(_ js.Value, args []js.Value) any {
+		done <- settled{err: errors.New(js.Global().Get("String").Invoke(args[0]).String())}
+		return nil
+	})
+	defer rejected.Release()
+
+	promise.Call("then", fulfilled, rejected)
+	s := <-done
+	return s.value, s.err
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A keyFile is a file of trusted keys, a JWK Set of at most keys.MaxSetBytes.
+type keyFile struct {
+	Name string
+	Data []byte
+}
+
+// A keyReport says whose keys were used.
+type keyReport struct {
+	Path   string       `json:"path"`   // the names of the files
+	SHA256 canon.Digest `json:"sha256"` // of the file; of several, of one trust file that holds their keys
+	Count  int          `json:"count"`
+	Keys   []keyInfo    `json:"keys"`
+}
+
+// A keyInfo describes one trusted key.
+type keyInfo struct {
+	ID          string       `json:"id"`
+	Algorithm   string       `json:"algorithm"`
+	Fingerprint string       `json:"fingerprint"` // RFC 7638, base64url
+	File        string       `json:"file"`
+	Issuers     []string     `json:"issuers"` // none: speaks for the issuer that the caller names
+	Roles       []string     `json:"roles"`
+	NotBefore   receipt.Time `json:"not_before,omitzero"`
+	NotAfter    receipt.Time `json:"not_after,omitzero"`
+	Revoked     *revocation  `json:"revoked,omitzero"`
+}
+
+type revocation struct {
+	At     receipt.Time `json:"at"`
+	Reason string       `json:"reason"`
+}
+
+// trust joins the key files. A key that two files state alike counts once; one
+// id with two meanings is an error.
+func trust(files []keyFile) (*keys.Set, *keyReport, error) {
+	joined := new(keys.File)
+	var names []string
+	rep := &keyReport{Keys: []keyInfo{}}
+	seen := map[string][]byte{}
+
+	for _, f := range files {
+		set, err := keys.ParseSet(f.Data)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%q: %w", f.Name, err)
+		}
+
+		names = append(names, f.Name)
+		for _, k := range set.Keys() {
+			text, err := k.MarshalJSON()
+			if err != nil {
+				return nil, nil, err
+			}
+			if bytes.Equal(seen[k.ID], text) {
+				continue
+			}
+			if err := joined.Add(k); err != nil {
+				return nil, nil, fmt.Errorf("%q beside another key file: %w", f.Name, err)
+			}
+			seen[k.ID] = text
+			rep.Keys = append(rep.Keys, describe(k, f.Name))
+		}
+	}
+
+	// One set of all files, as if they had been one.
+	set, err := joined.Set()
+	if err != nil {
+		return nil, nil, err
+	}
+
+	rep.Path, rep.Count = strings.Join(names, ", "), set.Len()
+	rep.SHA256, err = digest(files, joined)
+	return set, rep, err
+}
+
+func digest(files []keyFile, joined *keys.File) (canon.Digest, error) {
+	if len(files) == 1 {
+		return canon.Sum(files[0].Data), nil
+	}
+	text, err := joined.Marshal()
+	return canon.Sum(text), err
+}
+
+func describe(k *keys.PublicKey, file string) keyInfo {
+	info := keyInfo{ID: k.ID, Algorithm: k.Algorithm, Fingerprint: k.Fingerprint(), File: file, Issuers: []string{}, Roles: []string{}}
+	info.Issuers = append(info.Issuers, k.Issuers...)
+	for _, r := range k.Roles {
+		info.Roles = append(info.Roles, string(r))
+	}
+
+	// A key without roles is an issuer's.
+	if len(info.Roles) == 0 {
+		info.Roles = append(info.Roles, string(receipt.RoleIssuer))
+	}
+
+	if !k.NotBefore.IsZero() {
+		info.NotBefore = receipt.At(k.NotBefore)
+	}
+	if !k.NotAfter.IsZero() {
+		info.NotAfter = receipt.At(k.NotAfter)
+	}
+	if k.Revoked != nil {
+		info.Revoked = &revocation{receipt.At(k.Revoked.At), k.Revoked.Reason}
+	}
+
+	return info
+}
+
+// summaryKeys is the part of the report that a summary has room for.
+func (k *keyReport) summaryKeys() *stream.Keys {
+	if k == nil {
+		return nil
+	}
+	return &stream.Keys{Path: k.Path, SHA256: k.SHA256, Count: k.Count}
+}

@@ -1,2 +1,0 @@
-// Package bundles holds the verb bundle: its export, validate, sanitize, import and draft.
-package bundles

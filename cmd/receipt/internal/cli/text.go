@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/headline"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// EscapeLine makes foreign text safe to print on one line.
+func EscapeLine(s string) string { return foreign.Escape(s) }
+
+// EscapeText is escapeLine for a text of our own that has several lines.
+func EscapeText(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = EscapeLine(l)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ShellFile makes the name of an input safe to paste into a shell.
+func ShellFile(source string) string {
+	switch {
+	case source == SourceName(StdinName):
+		return StdinName
+	case strings.HasPrefix(source, "-"):
+		source = "./" + source
+	}
+	return ShellName(source)
+}
+
+// ShellName makes foreign text safe to paste into a shell: what must not be shown as it is
+// stands in the form of bash, zsh and POSIX 2024 that reads escapes. A quotation mark in it
+// is an escape, too: a shell that does not know the form would end the text there.
+func ShellName(s string) string {
+	plain := !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+=-", r)
+	})
+	if plain && s != "" {
+		return s
+	}
+	if EscapeLine(s) != s {
+		return "$'" + EscapeLine(strings.NewReplacer(`\`, `\\`, "'", `\x27`).Replace(s)) + "'"
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Bare is a foreign name inside a sentence: quoted when it could be mistaken for
+// a part of it.
+func Bare(s string) string {
+	if ShellName(s) == s {
+		return s
+	}
+	return `"` + EscapeLine(s) + `"`
+}
+
+// Wrap breaks a text at 78 columns and indents all lines but the first.
+func Wrap(text string, indent int) string {
+	var b strings.Builder
+	column := indent
+	for i, word := range strings.Fields(text) {
+		if i > 0 && column+1+len(word) > 78 {
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		} else if i > 0 {
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}
+
+// Cell makes a text safe inside a Markdown table.
+func Cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// Plural is a number with its noun, in the plural when it is not one, and a verb after it.
+func Plural(n int, noun, verb string) string { return headline.Plural(n, noun, verb) }
+
+// DurationText is a duration in at most two units, such as 1 min 19 s.
+func DurationText(d time.Duration) string {
+	return headline.Elapsed(time.Time{}, time.Time{}.Add(d))
+}
+
+// ClockText is a time of a receipt in UTC, with its date or without.
+func ClockText(n canon.Node, withDate bool) string {
+	t, err := receipt.ParseTime(n.Text())
+	switch {
+	case err != nil:
+		return "(no time)"
+	case withDate:
+		return t.UTC().Format("2006-01-02 15:04:05")
+	}
+	return t.UTC().Format("15:04:05")
+}
+
+// Number is a JSON number for a person; anything else as it stands.
+func Number(n canon.Node) string {
+	if n.Kind() != canon.KindNumber {
+		return Show(n)
+	}
+	return Group3(string(n.AppendCanonical(nil)))
+}
+
+// Group3 separates the thousands of a plain decimal.
+func Group3(s string) string { return headline.Group3(s) }
+
+// Show is a value for a line: canonical, escaped, bounded.
+func Show(n canon.Node) string {
+	text := []rune(string(n.AppendCanonical(nil)))
+	if len(text) > 80 {
+		text = append(text[:80], '…')
+	}
+	return EscapeLine(string(text))
+}
+
+// SizeText is a number of bytes in decimal units.
+func SizeText(n int64) string {
+	for _, u := range []struct {
+		size int64
+		name string
+	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}} {
+		if n >= u.size {
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.size), u.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// Count is a number with its thousands separated.
+func Count(n int) string { return Group3(strconv.Itoa(n)) }
+
+const LabelWidth = 13
+
+// MaxStreams is how many streams are named with their heads.
+const MaxStreams = 5
+
+// MostUntold is how many pointers are listed.
+const MostUntold = 20
+
+// RolesText lists the roles of a key.
+func RolesText(k *keys.PublicKey) string {
+	if len(k.Roles) == 0 {
+		return string(receipt.RoleIssuer)
+	}
+	names := make([]string, len(k.Roles))
+	for i, r := range k.Roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
+}
+
+// KeyStatus judges a key by the clock, as what it signs now would be: valid, revoked, expired
+// or not_yet_valid.
+func KeyStatus(k *keys.PublicKey, now time.Time) string {
+	r := k.Revoked
+	switch {
+	case r != nil && (r.Reason != receipt.ReasonSuperseded || !now.Before(r.At)):
+		return "revoked"
+	case !k.NotAfter.IsZero() && !now.Before(k.NotAfter):
+		return "expired"
+	case now.Before(k.NotBefore):
+		return "not_yet_valid"
+	}
+	return "valid"
+}

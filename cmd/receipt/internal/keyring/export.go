@@ -1,0 +1,141 @@
+package keyring
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+func newKeysExport(e *cli.Env) *cobra.Command {
+	var path string
+	var vkey bool
+	cmd := &cobra.Command{
+		Use:   "export [ID…]",
+		Short: "write trusted keys for others",
+		Long: `Write keys of a trust file as a JWK Set: all of them, or those with the given ids.
+
+With --vkey, write the verifier keys of signed notes (C2SP), one per line: of type 0x01
+for the Ed25519 key of a log, under its origin, and of type 0x04 for a witness, under its
+origin or ID. Cosignatures have the type 0x04.`,
+		Example: `  receipt keys export key_2026_04 --keys keys.json
+  receipt keys export --vkey log_1 --keys keys.json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			trust, err := openTrust(e, path, false)
+			if err != nil {
+				return err
+			}
+			if vkey {
+				return exportVerifiers(e, trust, args)
+			}
+			return exportSet(e, trust, args)
+		},
+	}
+
+	cmd.Flags().StringVarP(&path, "keys", "k", "", "the trust `FILE`")
+	cmd.Flags().BoolVar(&vkey, "vkey", false, "write verifier keys of signed notes")
+	return cmd
+}
+
+func exportSet(e *cli.Env, trust *trustFile, ids []string) error {
+	list, err := trust.chosen(ids)
+	if err != nil {
+		return err
+	}
+	var file keys.File
+	if err := file.Add(list...); err != nil {
+		return err
+	}
+	text, err := file.Marshal()
+	if err != nil {
+		return err
+	}
+	return cli.WriteOutput(e, "", text, 0, false)
+}
+
+func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
+	list, err := trust.chosen(ids)
+	if err != nil {
+		return err
+	}
+	// Where none is named, all that can be verifier keys.
+	if len(ids) == 0 {
+		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool {
+			return k.Origin == "" && (!k.Has(receipt.RoleWitness) || k.Algorithm != keys.Ed25519)
+		})
+	}
+	if len(list) == 0 {
+		return cli.Usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "no key of %q has an origin, the name of a verifier key", trust.path)
+	}
+
+	var b bytes.Buffer
+	for _, k := range list {
+		lines, err := verifierKeys(k)
+		if err != nil {
+			return err
+		}
+		for _, line := range lines {
+			fmt.Fprintln(&b, line)
+		}
+	}
+
+	return cli.WriteOutput(e, "", b.Bytes(), 0, false)
+}
+
+func newKeysPublic(e *cli.Env) *cobra.Command {
+	var id string
+	var patience time.Duration
+	cmd := &cobra.Command{
+		Use:   "public KEY",
+		Short: "write the public half of a private key",
+		Long: `Write the public half of a private key as a JWK Set, for those who verify: of a key in
+a file, in an ssh-agent (agent:SHA256:…) or behind a plugin (NAME://KEY). Its id is the
+one that signatures of the key name.
+
+It speaks for no issuer: whoever trusts it says for which, by receipt keys import.`,
+		Example: `  receipt keys public issuer.private.json
+  receipt keys public a.private.json | receipt keys import - --issuer harness_b --keys b.json`,
+		Args: cli.ExactArgs(1, "one private key"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, err := custody.Open(cmd.Context(), e, args[0], custody.Options{ID: id, Patience: patience})
+			if err != nil {
+				return err
+			}
+			text, err := publicSet(key)
+			if err != nil {
+				return err
+			}
+			return cli.WriteOutput(e, "", text, 0, false)
+		},
+	}
+
+	cmd.Flags().StringVar(&id, "id", "", "the key `ID` that signatures name, of a key that is not in a JWK")
+	custody.AddPatience(cmd, &patience)
+	return cmd
+}
+
+// publicSet is a key set of one key, that nobody has bound to an issuer.
+func publicSet(key custody.Key) ([]byte, error) {
+	var file keys.File
+	if err := file.Add(key.Public()); err != nil {
+		return nil, err
+	}
+	return file.Marshal()
+}
+
+// publicOf returns the public half of a key that is in no file.
+func publicOf(ctx context.Context, e *cli.Env, name, id string, patience time.Duration) ([]*keys.PublicKey, error) {
+	key, err := custody.Open(ctx, e, name, custody.Options{ID: id, Patience: patience})
+	if err != nil {
+		return nil, err
+	}
+	return []*keys.PublicKey{key.Public()}, nil
+}

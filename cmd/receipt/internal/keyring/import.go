@@ -1,0 +1,302 @@
+package keyring
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+)
+
+type importOptions struct {
+	bindingFlags
+	id, algorithm string
+	to            string
+	patience      time.Duration
+
+	verifiers bool // FILE holds verifier keys
+}
+
+func newKeysImport(e *cli.Env) *cobra.Command {
+	var o importOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE --issuer ID",
+		Short: "trust a public key",
+		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK, a JWK
+Set, or verifier keys of signed notes (with --role checkpoint or witness); or of a key in an ssh-agent (agent:SHA256:…) or behind a plugin (NAME://KEY). A
+private key is refused; receipt keys public writes its public half.
+
+The flags specify which issuers a key may speak for; FILE never does. Compare the
+printed fingerprint with the issuer's over a different channel from the one that
+delivered FILE.
+
+If the trust file has the same key under another ID, that ID is printed. The key counts
+once as a witness, and if it is revoked under one ID, it is revoked under all of them,
+unless it was superseded.`,
+		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --keys keys.json
+  receipt keys import id_ed25519.pub --any-issuer --role witness --keys keys.json`,
+		Args: cli.ExactArgs(1, "one file of public keys"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return importKeys(cmd.Context(), e, args[0], &o)
+		},
+	}
+
+	f := cmd.Flags()
+	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name, instead of the file's")
+	f.StringVar(&o.algorithm, "alg", "", "the algorithm, where the file does not say: RSA")
+	f.StringVarP(&o.to, "keys", "k", "", "the trust `FILE`")
+	cli.Alias(f, "keys", "to")
+	o.bindingFlags.add(cmd)
+	custody.AddPatience(cmd, &o.patience)
+	return cmd
+}
+
+func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	found, err := o.read(ctx, e, path)
+	if err != nil {
+		return err
+	}
+	if o.id != "" && len(found) > 1 {
+		return cli.Usage("leave --id out, or give one key at a time", "%q holds %d keys, and --id names one", cli.SourceName(path), len(found))
+	}
+
+	trust, err := openTrust(e, o.to, true)
+	if err != nil {
+		return err
+	}
+
+	// Whom a key speaks for is never taken from the file.
+	for _, k := range found {
+		if o.algorithm != "" && k.Algorithm != o.algorithm {
+			return cli.Usage("", "%q: the key %q is for %s, --alg says %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
+		}
+		verifier := k.Origin // of a verifier key, whose name is a part of it
+		if !o.verifiers {
+			verifier = ""
+		}
+		if err := o.fits(path, k, verifier); err != nil {
+			return err
+		}
+		if len(o.roles) == 0 && !k.Has(receipt.RoleIssuer) {
+			return cli.Usage("say by --role what to trust it for", "%q: the key %q says that it is not an issuer's but for %s", cli.SourceName(path), k.ID, cli.RolesText(k))
+		}
+		o.bind(k)
+		k.Origin = cmp.Or(verifier, k.Origin)
+	}
+
+	if err := trust.Add(found...); err != nil {
+		return addFailure(trust, err, found...)
+	}
+	if err := trust.save(); err != nil {
+		return err
+	}
+
+	fmt.Fprintf(e.Out, "trust file   %s (%d)\n", cli.EscapeLine(trust.path), len(trust.Keys()))
+	for _, k := range found {
+		if k, err = trust.find(k.ID); err != nil { // as the file has it now: its material may be revoked
+			return err
+		}
+		printKey(e.Out, k, e.Now())
+		if others := trust.namesakes(k); len(others) > 0 {
+			fmt.Fprintf(e.Out, "same key as  %s\n", cli.EscapeLine(strings.Join(others, ", ")))
+		}
+	}
+
+	return nil
+}
+
+// fits checks that the flags agree with a verifier key, which is for one role under one name.
+func (o *importOptions) fits(path string, k *keys.PublicKey, name string) error {
+	switch {
+	case name == "":
+		return nil
+	case o.origin != "" && o.origin != name:
+		return cli.Usage("leave --origin out", "%q is the verifier key of %q, --origin says %q", cli.SourceName(path), name, o.origin)
+	case len(o.roles) > 0 && !slices.Contains(o.roles, string(k.Roles[0])):
+		return cli.Usage("", "%q is a verifier key for the role %s, and --role says otherwise", cli.SourceName(path), k.Roles[0])
+	}
+	return nil
+}
+
+// read reads the public keys that a file holds, or the one of a key that is in none.
+func (o *importOptions) read(ctx context.Context, e *cli.Env, path string) ([]*keys.PublicKey, error) {
+	if custody.Elsewhere(path) {
+		return publicOf(ctx, e, path, o.id, o.patience)
+	}
+	data, err := input.ReadBounded(e, path, keys.MaxSetBytes+1)
+	if err != nil {
+		return nil, err
+	}
+
+	o.verifiers = isVerifierKey(bytes.TrimSpace(data))
+	found, err := publicKeys(data, o.id, o.algorithm)
+	if err != nil {
+		if wrong := input.WrongKind(path, data, "a public key", kind.Keys, kind.PrivateKey); wrong != nil {
+			return nil, wrong
+		}
+		return nil, cli.Usage(trust.KeyHint(err), "%q: %w", cli.SourceName(path), err)
+	}
+	return found, nil
+}
+
+// publicKeys reads keys in any of the forms that people send.
+func publicKeys(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
+	start := bytes.TrimSpace(data)
+	switch {
+	case bytes.Contains(start, []byte("OPENSSH PRIVATE KEY-----")):
+		return nil, errors.New("this file holds a private key; make its public half with: ssh-keygen -y -f FILE")
+	case bytes.HasPrefix(start, []byte("---- BEGIN SSH2 PUBLIC KEY")):
+		return nil, errors.New("this is an SSH2 key; convert it with: ssh-keygen -i -f FILE")
+	case bytes.HasPrefix(start, []byte("PuTTY-User-Key-File")):
+		return nil, errors.New("this file holds a private key; give its public half, as an OpenSSH line")
+	case bytes.HasPrefix(start, []byte("-----BEGIN ")):
+		return one(keys.ParsePublicPEM(data, id, algorithm))
+	case isVerifierKey(start):
+		return parseVerifierKeys(start, id)
+	case isOpenSSH(start):
+		return parseOpenSSH(data, id, algorithm)
+	}
+	return parseJWKs(data, id, algorithm)
+}
+
+func one(k *keys.PublicKey, err error) ([]*keys.PublicKey, error) {
+	if err != nil {
+		return nil, err
+	}
+	return []*keys.PublicKey{k}, nil
+}
+
+// parseJWKs reads a JWK, or all of a JWK Set, whose keys may lack a kid.
+func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
+	doc, err := canon.Parse(data)
+	if err != nil || doc.Root().Member("keys").Kind() != canon.KindArray {
+		return one(keys.ParsePublic(data, id, algorithm))
+	}
+
+	// RFC 7517 section 5: "keys" holds the set.
+	list := doc.Root().Member("keys")
+	switch n := list.Len(); {
+	case n == 0:
+		return nil, errors.New("the JWK Set has no keys")
+	case n > keys.MaxKeys:
+		return nil, fmt.Errorf("the JWK Set has %d keys, at most %d are read", n, keys.MaxKeys)
+	}
+
+	var found []*keys.PublicKey
+	for i, n := range list.Elements() {
+		k, err := keys.ParsePublic(n.Raw(), id, algorithm)
+		if err != nil {
+			return nil, fmt.Errorf("key %d of the set: %w", i+1, err)
+		}
+		found = append(found, k)
+	}
+
+	return found, nil
+}
+
+// addFailure words why keys cannot be in a trust file.
+func addFailure(t *trustFile, err error, list ...*keys.PublicKey) error {
+	for _, k := range list {
+		if there, missing := t.find(k.ID); missing == nil {
+			return cli.Usage("--id gives the new key another id; a key that was replaced is kept, and revoked by: receipt keys revoke ID --reason superseded",
+				"%q has a key %q already, with the fingerprint %s", t.path, k.ID, there.Fingerprint())
+		}
+	}
+	return cli.Usage("", "what was given cannot be trusted: %w", err)
+}
+
+// printKey says which key it is, in words that two people can compare.
+func printKey(w io.Writer, k *keys.PublicKey, now time.Time) {
+	fmt.Fprintf(w, "key          %s, %s, %s\n", cli.EscapeLine(k.ID), k.Algorithm, cli.RolesText(k))
+	if k.Has(receipt.RoleIssuer) {
+		fmt.Fprintf(w, "speaks for   %s\n", issuersText(k))
+	}
+	if status := statusText(k, now); status != "valid" {
+		fmt.Fprintf(w, "status       %s\n", status)
+	}
+	fmt.Fprintf(w, "fingerprint  %s\n", k.Fingerprint())
+}
+
+// maxOpenSSH is the size of the largest file of OpenSSH lines that is read.
+const maxOpenSSH = 1 << 20
+
+// isOpenSSH reports whether a file looks like OpenSSH public key lines, which
+// may begin with comments.
+func isOpenSSH(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		kind, _, _ := strings.Cut(string(line[:min(len(line), 64)]), " ")
+		return strings.HasPrefix(kind, "ssh-") || strings.HasPrefix(kind, "ecdsa-sha2-") || strings.HasPrefix(kind, "sk-")
+	}
+	return false
+}
+
+// parseOpenSSH reads a file of lines as in id_ed25519.pub (sshd(8),
+// AUTHORIZED_KEYS FILE FORMAT), without options. An error names the line.
+func parseOpenSSH(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
+	if len(data) > maxOpenSSH {
+		return nil, fmt.Errorf("the file has more than %d bytes of OpenSSH keys", maxOpenSSH)
+	}
+
+	var found []*keys.PublicKey
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		k, err := parseOpenSSHLine(line, id, algorithm)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		found = append(found, k)
+	}
+
+	return found, nil
+}
+
+func parseOpenSSHLine(line []byte, id, algorithm string) (*keys.PublicKey, error) {
+	parsed, _, options, _, err := ssh.ParseAuthorizedKey(line)
+	if err != nil {
+		return nil, errors.New("expected an OpenSSH public key: its type, a space, its base64")
+	}
+	if len(options) > 0 {
+		return nil, errors.New("options before an OpenSSH key mean nothing here; remove them")
+	}
+
+	switch parsed.Type() {
+	case ssh.KeyAlgoED25519, ssh.KeyAlgoRSA, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
+	default: // certificates, security keys (which sign something else), DSA
+		return nil, fmt.Errorf("receipts are not signed by keys of the type %s", parsed.Type())
+	}
+
+	key, ok := parsed.(ssh.CryptoPublicKey)
+	if !ok {
+		return nil, fmt.Errorf("receipts are not signed by keys of the type %s", parsed.Type())
+	}
+
+	return keys.FromPublic(key.CryptoPublicKey(), id, algorithm)
+}

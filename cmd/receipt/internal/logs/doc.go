@@ -1,2 +1,0 @@
-// Package logs holds the verbs about many receipts that are kept: batch and ledger.
-package logs

@@ -1,0 +1,278 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type ledgerImportOptions struct {
+	input.Flags
+	trust.PolicyFlags
+}
+
+func newLedgerImport(e *cli.Env) *cobra.Command {
+	var o ledgerImportOptions
+	cmd := &cobra.Command{
+		Use:   "import FILE [PATH…]",
+		Short: "store receipts that were issued elsewhere",
+		Long: `Store receipts that were issued elsewhere, in the order of the input: whatever
+receipt verify reads. Each must be verified, by the keys that receipt verify takes,
+and follow the last receipt of its stream in the ledger. Receipts that are there
+already are left as they are, so that an import can be repeated.
+
+The first receipt that does not fit ends the import; those before it are stored.`,
+		Example: `  receipt ledger import ledger.db receipt.json --keys keys.json
+  receipt ledger import ledger.db --integrity-only - <receipt.json`,
+		Args: ledgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), e, args[0], args[1:])
+		},
+	}
+
+	o.Flags.Register(cmd.Flags())
+	o.PolicyFlags.Register(cmd.Flags())
+	return cmd
+}
+
+func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, inputs []string) error {
+	selected, err := o.Selected(e, inputs)
+	if err != nil {
+		return err
+	}
+
+	v, _, err := o.Verifier(e)
+	if err != nil {
+		return err
+	}
+
+	l, err := input.OpenLedger(ctx, path, true)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	progress := selected.Begin(e, "importing")
+	defer progress.End()
+	var found addresses
+	count, err := l.Import(ctx, v, documents(ctx, selected, o.Long, &found))
+
+	// What came before a failure is stored, and is counted whatever follows.
+	pruned := ""
+	if count.Pruned > 0 {
+		pruned = fmt.Sprintf(", %s pruned before", cli.Count(count.Pruned))
+	}
+	fmt.Fprintf(e.Out, "imported     %s, %d there already%s\n", cli.Plural(count.Stored, "receipt", ""), count.Copies, pruned)
+
+	var failed *ledger.ImportError
+	if errors.As(err, &failed) {
+		return importFailure(found.of(failed.Index), failed.Err)
+	}
+
+	var damage *ledger.DamageError
+	if errors.As(err, &damage) {
+		return ledgerReading(err)
+	}
+	if err != nil {
+		return err
+	}
+	selected.TellSkipped(e)
+	return nil
+}
+
+// addresses are where the latest documents were found: more than an import stores
+// at a time.
+type addresses struct {
+	last  [1024]string
+	count int
+}
+
+func (a *addresses) add(address string) {
+	a.last[a.count%len(a.last)] = address
+	a.count++
+}
+
+// place names the nth document, or says that there is none.
+func (a *addresses) place(n uint64) string {
+	if n == 0 || n > uint64(a.count) {
+		return fmt.Sprintf("receipt %s of the archive", cli.Count(int(n)))
+	}
+	return fmt.Sprintf("%q", a.of(int(n)))
+}
+
+// of returns the address of the nth document, from 1.
+func (a *addresses) of(n int) string { return a.last[(n-1)%len(a.last)] }
+
+// documents are the receipts of the inputs.
+func documents(ctx context.Context, s *input.Selection, long bool, found *addresses) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		stopped := errors.New("stopped")
+		err := s.Each(ctx, long, func(d *stream.Document) error {
+			found.add(d.Address())
+			if !yield(d.Document.Source(), nil) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, stopped) {
+			yield(nil, err)
+		}
+	}
+}
+
+func importFailure(address string, err error) error {
+	var refutation *receipt.RefutedError
+	var undecided *receipt.UndecidedError
+	hint := "receipt verify tells more"
+	switch {
+	case errors.As(err, &refutation):
+		f := refutation.Report.Finding()
+		return cli.Refuted(hint, "%q: refuted, %s: %s", address, f.Code, f.Detail)
+	case errors.As(err, &undecided):
+		f := undecided.Report.Finding()
+		return cli.Undecided(hint, "%q: undecided, %s: %s", address, f.Code, f.Detail)
+	case errors.Is(err, ledger.ErrDuplicateID):
+		return cli.Refuted("", "%s: %q: its receipt_id is taken by another receipt", receipt.CodeDuplicateID, address)
+	case errors.Is(err, ledger.ErrFork):
+		return cli.Refuted("ask the issuer which of the two is right; receipt ledger export shows the ledger's", "%s: %q: %w", receipt.CodeChainFork, address, err)
+	case errors.Is(err, ledger.ErrGap):
+		return cli.Refuted("", "%s: %q: %w", receipt.CodeChainBreak, address, err)
+	}
+
+	return cli.Usage("", "%q: %w", address, err)
+}
+
+type ledgerIssueOptions struct {
+	input.Flags
+	key         trust.KeyFlags
+	unsigned    bool
+	keepSecrets bool
+}
+
+func newLedgerIssue(e *cli.Env) *cobra.Command {
+	var o ledgerIssueOptions
+	cmd := &cobra.Command{
+		Use:   "issue FILE [DRAFT…]",
+		Short: "make receipts of drafts and store them",
+		Long: `Make receipts of drafts, one after another: link each to the head of its stream,
+seal it, sign it with --key, and store it. Each receipt is printed when it is
+stored durably, as canonical JSON on a line of its own.
+
+A draft that is stored already, with the same receipt_id and content, is not issued
+again; its receipt is printed. So whoever does not know how a run ended repeats it.
+A draft that seems to hold secrets ends the run.
+
+--unsigned stores receipts that nobody vouches for yet; receipt ledger sign adds
+signatures to them.`,
+		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
+  receipt ledger issue ledger.db --key issuer.private.json - <draft.json`,
+		Args: ledgerFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), e, args[0], args[1:])
+		},
+	}
+
+	o.Flags.Register(cmd.Flags())
+	o.key.Add(cmd)
+	cmd.Flags().BoolVar(&o.unsigned, "unsigned", false, "do not sign the receipts")
+	cmd.Flags().BoolVar(&o.keepSecrets, "keep-secrets", false, "issue drafts that seem to hold secrets")
+	return cmd
+}
+
+func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, drafts []string) error {
+	selected, err := o.Selected(e, drafts)
+	if err != nil {
+		return err
+	}
+
+	var signer receipt.Signer
+	signed, err := o.key.Given()
+	if err != nil {
+		return err
+	}
+
+	switch {
+	case signed && o.unsigned:
+		return cli.Usage("", "--key signs, --unsigned does not: give one of them")
+	case !signed && !o.unsigned:
+		return cli.Usage("receipt keys generate makes a key; --unsigned stores receipts that nobody vouches for", "--key is missing")
+	case signed:
+		key, err := o.key.Open(ctx, e)
+		if err != nil {
+			return err
+		}
+		signer = key.Signer()
+	}
+
+	l, err := input.OpenLedger(ctx, path, true)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	// A receipt is printed when it is stored: whoever has read it can rely on it.
+	issuer := &ledger.Issuer{Store: l, Signer: signer, Unsigned: o.unsigned, KeepSecrets: o.keepSecrets}
+	progress := selected.Begin(e, "issuing")
+	defer progress.End()
+	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
+		if err := input.RefuseOther(d, "draft"); err != nil {
+			return err
+		}
+		sealed, err := issuer.IssueDocument(ctx, d.Document)
+		if err != nil {
+			return issueFailure(d.Address(), err)
+		}
+		_, err = e.Out.Write(append(sealed.JSON(), '\n'))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+
+	selected.TellSkipped(e)
+	return nil
+}
+
+func issueFailure(address string, err error) error {
+	var invalid *receipt.InvalidError
+	var secrets *ledger.SecretsError
+	var unknown *ledger.UnknownOutcomeError
+	var pruned *ledger.PrunedError
+	switch {
+	case errors.As(err, &pruned):
+		return prunedFailure(pruned)
+	case errors.As(err, &invalid):
+		return issue.SealFailure(address, err)
+	case errors.As(err, &secrets):
+		text := fmt.Sprintf("%q seems to hold secrets", address)
+		for i, f := range secrets.Findings {
+			if i == 10 {
+				text += fmt.Sprintf("\n  and %d more", len(secrets.Findings)-i)
+				break
+			}
+			text += fmt.Sprintf("\n  %s at %s", f.Rule, cli.EscapeLine(f.Pointer))
+		}
+		return cli.Refuted("receipt redact withholds them; --keep-secrets issues the draft as it is", "%s", text)
+	case errors.Is(err, ledger.ErrDuplicateID):
+		return cli.Refuted("a receipt_id is never used again: give the draft another one", "%s: %q: its receipt_id is taken by a receipt with another content", receipt.CodeDuplicateID, address)
+	case errors.Is(err, ledger.ErrUnsigned):
+		return cli.Refuted("receipt ledger sign adds a signature", "%s: %q: its receipt is stored already, and is not signed", receipt.CodeUnsigned, address)
+	case errors.As(err, &unknown) && errors.Is(err, context.Canceled):
+		return cli.Usage("run the same command again: what is stored is not issued twice", "interrupted; whether %q is stored is not known", address)
+	case errors.As(err, &unknown):
+		return cli.Usage("run the same command again: what is stored is not issued twice", "%q: %w", address, unknown.Err)
+	}
+
+	return cli.Usage("", "%q: %w", address, err)
+}

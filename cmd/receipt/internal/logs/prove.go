@@ -1,0 +1,225 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+type proveOptions struct {
+	input.Flags
+	proveFlags
+}
+
+// proveFlags say what is proved, and where the proof goes.
+type proveFlags struct {
+	checkpoint, receipt, output string
+	force                       bool
+}
+
+func newBatchProve(e *cli.Env) *cobra.Command {
+	var o proveOptions
+	cmd := &cobra.Command{
+		Use:   "prove [PATH…] --checkpoint FILE --receipt ID|FILE",
+		Short: "prove that a receipt is under a checkpoint",
+		Long: `Write the proof (C2SP tlog-proof) that a receipt is under a checkpoint. It holds
+the checkpoint itself, so receipt, proof and key are all that verify --proof needs.
+
+PATH… are the receipts that the checkpoint is over, in their order; more may
+follow. The root over them has to be the checkpoint's. Its signatures are for who
+verifies to check. --receipt is a file if there is one of that name, else the
+receipt_id of a receipt in PATH….`,
+		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
+  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.prove(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Keeping(e, args, "output", o.output)) }, o.Long)
+		},
+	}
+
+	o.Flags.Register(cmd.Flags())
+	o.proveFlags.register(cmd.Flags())
+	return cmd
+}
+
+func (o *proveFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.checkpoint, "checkpoint", "", "the checkpoint, a `FILE`")
+	f.StringVar(&o.receipt, "receipt", "", "the receipt: `ID|FILE`")
+	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`, best named .tlog-proof")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+}
+
+func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
+	if o.checkpoint == "" || o.receipt == "" {
+		return cli.Usage("receipt batch prove --help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
+	}
+
+	selected, err := choose()
+	if err != nil {
+		return err
+	}
+
+	// Only one of the inputs can come from stdin.
+	places := []string{o.checkpoint, o.receipt}
+	if selected.Stdin {
+		places = append(places, cli.StdinName)
+	}
+	if err := cli.OnceStdin(places...); err != nil {
+		return err
+	}
+
+	h, err := trust.ReadHead(e, o.checkpoint, nil)
+	if err != nil {
+		return err
+	}
+
+	wanted, err := o.wanted(e)
+	if err != nil {
+		return err
+	}
+
+	progress := selected.Begin(e, "reading")
+	defer progress.End()
+	proof, err := wanted.prove(ctx, selected, long, h)
+	if err != nil {
+		return err
+	}
+
+	selected.TellSkipped(e)
+	return cli.WriteOutput(e, o.output, proof.Format(), 0o644, o.force)
+}
+
+// wanted is the receipt that is to be proved, and where it was found.
+type wanted struct {
+	name  string
+	id    string       // "" for a file
+	hash  canon.Digest // of the file, or of the one found by its id
+	found bool
+	index uint64
+	seen  uint64 // receipts so far
+	twice bool   // several receipts have the id
+}
+
+func (o *proveFlags) wanted(e *cli.Env) (*wanted, error) {
+	_, err := os.Stat(o.receipt)
+	if _, _, ok := input.Address(o.receipt); err != nil && !ok && o.receipt != cli.StdinName {
+		return &wanted{name: o.receipt, id: o.receipt}, nil
+	}
+	data, err := input.ReadReceipt(e, o.receipt)
+	if err != nil {
+		return nil, err
+	}
+	if err := input.RefuseDraft(o.receipt, data, " -o RECEIPT"); err != nil {
+		return nil, err
+	}
+	sealed, err := receipt.ParseSealed(data)
+	if err != nil {
+		return nil, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(o.receipt))+" shows all of it", "%q: %w", cli.SourceName(o.receipt), err)
+	}
+	return &wanted{name: cli.SourceName(o.receipt), hash: sealed.Hash()}, nil
+}
+
+// look compares one receipt after the other with the one that is wanted.
+func (w *wanted) look(id string, hash canon.Digest) {
+	at := w.seen
+	w.seen++
+	switch {
+	case w.id == "" && hash != w.hash:
+	case w.id != "" && id != w.id:
+	case w.found:
+		w.twice = w.twice || hash != w.hash
+	default:
+		w.found, w.index, w.hash = true, at, hash
+	}
+}
+
+func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust.Head) (*tlog.Proof, error) {
+	leaves, err := readLeaves(ctx, selected, long, h.Size, w.look)
+	if err != nil {
+		return nil, err
+	}
+
+	// Over other receipts the proof would be of another tree.
+	if err := h.Over(leaves); err != nil {
+		return nil, err
+	}
+
+	switch {
+	case w.twice:
+		return nil, cli.Usage("name the receipt by a file", "several receipts have the receipt_id %q", w.name)
+	case !w.found:
+		return nil, cli.Refuted("--receipt takes a receipt_id or a file", "%q is not among the %s of the input", w.name, trust.LeavesText(w.seen))
+	case w.index >= h.Size:
+		return nil, cli.Refuted("a later checkpoint includes it", "%q is number %d of the input, the checkpoint is over the first %s", w.name, w.index+1, trust.LeavesText(h.Size))
+	}
+
+	// RFC 9162 section 2.1.3.1.
+	hashes, err := merkle.ProveInclusion(leaves, w.index)
+	if err != nil {
+		return nil, err
+	}
+
+	return &tlog.Proof{Index: w.index, Hashes: hashes, Checkpoint: h.Note}, nil
+}
+
+// readLeaves returns the leaf hashes of the receipts of the input, at most those
+// of a tree of the size, and calls each with all of them.
+func readLeaves(ctx context.Context, selected *meant, long bool, size uint64, each func(id string, hash canon.Digest)) (leaves []merkle.Hash, err error) {
+	add := func(id string, hash canon.Digest) {
+		each(id, hash)
+		if uint64(len(leaves)) < size {
+			leaves = append(leaves, receipt.CheckpointLeaf(hash))
+		}
+	}
+
+	for e, err := range selected.pruned {
+		if err != nil {
+			return nil, ledgerReading(err)
+		}
+		add(e.ID, e.Hash)
+	}
+
+	if selected.all {
+		return leaves, nil
+	}
+	err = selected.Each(ctx, long, func(d *stream.Document) error {
+		hash, err := hashOf(d)
+		if err != nil {
+			return err
+		}
+		add(d.Root().Member("receipt_id").String(), hash)
+		return nil
+	})
+	return leaves, err
+}
+
+// hashOf computes the hash of a receipt, which has to be the one that it states.
+func hashOf(d *stream.Document) (canon.Digest, error) {
+	link, placed := chain.LinkOf(d.Document)
+	if d.Root().Member("schema").String() != receipt.SchemaMarker || !placed {
+		if err := input.RefuseUnsealed(d); err != nil {
+			return canon.Digest{}, err
+		}
+		return canon.Digest{}, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(d.Address())+" shows why", "%q: %s: a tree is over receipts", d.Address(), receipt.CodeNotAReceipt)
+	}
+	hash, err := chain.Hash(d.Document)
+	switch {
+	case errors.Is(err, chain.ErrNotObject):
+		return hash, cli.Refuted("", "%q: %w", d.Address(), err)
+	case err == nil && hash != link.Hash:
+		err = cli.Refuted("receipt show "+cli.ShellFile(d.Address())+" shows it", "%q: %s: stated %s, computed %s", d.Address(), receipt.CodeHashMismatch, link.Hash, hash)
+	}
+	return hash, err
+}

@@ -1,0 +1,246 @@
+package server
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/stream"
+)
+
+// A trusted is what receipts are judged by. It may be replaced while it is in use.
+type trusted struct {
+	e        *cli.Env
+	flags    trust.PolicyFlags
+	file     atomic.Pointer[trust.KeyFile]
+	public   atomic.Pointer[[]byte] // the keys as a JWK Set
+	verifier atomic.Pointer[serve.Verifier]
+}
+
+func newTrusted(e *cli.Env, flags trust.PolicyFlags) *trusted { return &trusted{e: e, flags: flags} }
+
+// paths are the files that load reads.
+func (t *trusted) paths() (list []string) {
+	if t.flags.Policy != "" {
+		list = append(list, t.flags.Policy)
+	}
+	if path := trust.TrustPath(t.e, t.flags.Keys); path != "" && !t.flags.IntegrityOnly {
+		list = append(list, path)
+	}
+	return list
+}
+
+// load reads the keys and the policy. On error everything stays as it is.
+func (t *trusted) load() error {
+	policy, err := t.flags.Requirements(t.e)
+	if err != nil {
+		return err
+	}
+	if t.flags.IntegrityOnly {
+		return t.use(nil, policy)
+	}
+	file, err := trust.ReadKeys(t.e, t.flags.Keys)
+	if err != nil {
+		return err
+	}
+	return t.use(file, policy)
+}
+
+func (t *trusted) use(file *trust.KeyFile, policy receipt.Policy) error {
+	var trust receipt.Trust
+	var named *stream.Keys
+	var public []byte
+	if file != nil {
+		// Clients are told which file it is, not where it lies on the server.
+		trust, named = file.Set, &stream.Keys{Path: filepath.Base(file.Path), SHA256: file.SHA256, Count: file.Set.Len()}
+		var all keys.File
+		if err := all.Add(file.Set.Keys()...); err != nil {
+			return cli.Usage("", "%q: %w", file.Path, err)
+		}
+		var err error
+		if public, err = all.Marshal(); err != nil {
+			return cli.Usage("", "%q: %w", file.Path, err)
+		}
+	}
+
+	v, err := serve.NewVerifier(trust, policy, named)
+	if err != nil {
+		return cli.Usage("", "%w", err)
+	}
+
+	// Stored when all of it is made: what is bad leaves the old ones as they are.
+	t.file.Store(file)
+	t.public.Store(&public)
+	t.verifier.Store(v)
+	return nil
+}
+
+// publicKeys returns the JWK Set; nil without keys.
+func (t *trusted) publicKeys() []byte {
+	if public := t.public.Load(); public != nil {
+		return *public
+	}
+	return nil
+}
+
+// Bounds of a file of anchors.
+const (
+	maxAnchorsBytes = 1 << 20
+	maxAnchors      = 100
+	maxAnchorName   = 200
+)
+
+// addAnchors adds the key sets that requests may choose. The same policy holds for
+// all of them.
+func addAnchors(o *serveOptions, e *cli.Env, w *watch.Files, s *serve.Options) error {
+	if o.anchors == "" {
+		return nil
+	}
+
+	data, err := input.ReadBounded(e, o.anchors, maxAnchorsBytes+1)
+	if err != nil {
+		return err
+	}
+
+	files, err := ParseAnchors(data)
+	if err != nil {
+		return cli.Usage(`such as {"partner": "partner-keys.json"}, with paths that are relative to this file`, "%q: %w", o.anchors, err)
+	}
+
+	s.Anchors = map[string]func() *serve.Verifier{}
+	for _, a := range files {
+		flags := o.PolicyFlags
+		// Paths are relative to the file that names them.
+		if flags.Keys = a.path; !filepath.IsAbs(a.path) {
+			flags.Keys = filepath.Join(filepath.Dir(o.anchors), a.path)
+		}
+		t := newTrusted(e, flags)
+		if err := w.Add("anchor "+a.name, t.load, t.paths()...); err != nil {
+			return err
+		}
+		s.Anchors[a.name] = t.verifier.Load
+	}
+
+	return nil
+}
+
+// An Anchor is a key file by the name that requests give it.
+type Anchor struct{ name, path string }
+
+// ParseAnchors reads a file of anchors: {"NAME": "KEY-FILE", …}.
+func ParseAnchors(data []byte) (list []Anchor, err error) {
+	doc := new(canon.Document)
+	if err := doc.Parse(data, canon.Limits{Bytes: maxAnchorsBytes}); err != nil {
+		return nil, err
+	}
+
+	root := doc.Root()
+	if root.Kind() != canon.KindObject || root.Len() == 0 || root.Len() > maxAnchors {
+		return nil, cli.Usage("", "expected an object with 1 to %d members", maxAnchors)
+	}
+
+	for name, path := range root.Members() {
+		a := Anchor{name.String(), path.String()}
+		if a.name == "" || len(a.name) > maxAnchorName || a.path == "" || a.path == cli.StdinName {
+			return nil, cli.Usage("", "expected a name of 1 to %d bytes and the path of a key file, found %.80q and %.80q", maxAnchorName, a.name, path.Raw())
+		}
+		list = append(list, a)
+	}
+
+	return list, nil
+}
+
+// An apiKeyFile is the file of API keys, as it was when it last was a good one.
+type apiKeyFile struct {
+	e       *cli.Env
+	path    string
+	current atomic.Pointer[protocol.APIKeys]
+}
+
+func (f *apiKeyFile) load() error {
+	data, err := input.ReadBounded(f.e, f.path, protocol.MaxAPIKeyBytes+1)
+	if err != nil {
+		return err
+	}
+	list, err := serve.ParseAPIKeys(data)
+	if err != nil {
+		return cli.Usage("receipt serve --new-api-key NAME --api-keys FILE adds a key to such a file", "%q: %s", f.path, refusal(err))
+	}
+	f.current.Store(list)
+	return nil
+}
+
+// addAPIKey makes an API key and shows it, the only time that anyone sees it. The
+// file gets its digest.
+func addAPIKey(e *cli.Env, o *serveOptions) error {
+	path := o.apiKeys
+	if path == cli.StdinName {
+		return cli.Usage("", "a file of API keys that is changed must be a file, found -")
+	}
+	if _, err := cli.MayWrite(path, true); err != nil {
+		return err
+	}
+
+	before, err := input.ReadBounded(e, path, protocol.MaxAPIKeyBytes+1)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+
+	key, entry, err := protocol.NewAPIKey(rand.Reader, o.newAPIKey, e.Now())
+	if err != nil {
+		return cli.Usage("", "%s", refusal(err))
+	}
+
+	after, err := withAPIKey(before, entry)
+	if err != nil {
+		return cli.Usage("", "%q: %s; nothing was changed", path, refusal(err))
+	}
+
+	target := path
+	if real, err := filepath.EvalSymlinks(path); err == nil { // a symbolic link stays one
+		target = real
+	}
+
+	// A new file is for its owner alone; another keeps its mode.
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(target); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := cli.ReplaceFile(target, after, mode); err != nil {
+		return err
+	}
+
+	fmt.Fprintf(e.Notes(), "API key of %s: shown once, %s keeps its SHA-256\n", cli.EscapeLine(entry.Name), cli.EscapeLine(path))
+	_, err = fmt.Fprintln(e.Out, key)
+	return err
+}
+
+// withAPIKey appends an entry to a file and makes sure that the whole can be read.
+func withAPIKey(before []byte, entry protocol.APIKey) ([]byte, error) {
+	line, err := json.Marshal(entry)
+	if err != nil {
+		return nil, err
+	}
+	after := bytes.Clone(before)
+	if len(after) > 0 && !bytes.HasSuffix(after, []byte("\n")) {
+		after = append(after, '\n')
+	}
+	after = append(append(after, line...), '\n')
+	_, err = serve.ParseAPIKeys(after)
+	return after, err
+}
