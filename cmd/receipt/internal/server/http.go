@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
@@ -23,7 +22,7 @@ type httpServer struct {
 	server  *serve.Server
 	handler http.Handler
 	log     *slog.Logger
-	files   *watch.Files
+	files   *watchedFiles
 	grace   time.Duration
 	clients string // who may come in
 
@@ -75,7 +74,7 @@ func (h *httpServer) startWatch() (stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	ended := make(chan struct{})
-	go func() { defer close(ended); h.files.Run(ctx, watch.Interval, signals) }()
+	go func() { defer close(ended); h.files.run(ctx, watchInterval, signals) }()
 	return func() { signal.Stop(signals); cancel(); <-ended }
 }
 

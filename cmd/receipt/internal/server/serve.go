@@ -15,7 +15,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -115,7 +114,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 // serveHTTP serves until ctx is done.
 func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 	log := newServeLog(e, o.logFormat)
-	files := &watch.Files{}
+	files := &watchedFiles{}
 	options, err := o.assemble(ctx, e, files, log)
 	if err != nil {
 		return err
@@ -127,7 +126,7 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 	}
 
 	// A file that is bad when it is read again changes nothing.
-	files.Report = func(name string, err error) {
+	files.report = func(name string, err error) {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}
@@ -143,7 +142,7 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 }
 
 // assemble reads everything that is served.
-func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watch.Files, log *slog.Logger) (*serve.Options, error) {
+func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles, log *slog.Logger) (*serve.Options, error) {
 	s := &serve.Options{Page: page.Handler(), Tool: cli.ToolName(), Now: e.Now, Log: log, Limits: o.limits, Hosts: o.hostNames()}
 	if o.pageOnly {
 		o.IntegrityOnly = true // of what is verified in the browser the server sees nothing
@@ -151,7 +150,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watch.Files,
 
 	// What is watched is loaded here first: a server does not start with a bad file.
 	judge := newTrusted(e, o.PolicyFlags)
-	if err := w.Add("keys", judge.load, judge.paths()...); err != nil {
+	if err := w.add("keys", judge.load, judge.paths()...); err != nil {
 		return nil, err
 	}
 
@@ -162,7 +161,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watch.Files,
 	}
 	if o.apiKeys != "" {
 		list := &apiKeyFile{e: e, path: o.apiKeys}
-		if err := w.Add("api-keys", list.load, o.apiKeys); err != nil {
+		if err := w.add("api-keys", list.load, o.apiKeys); err != nil {
 			return nil, err
 		}
 		s.Auth = protocol.LoadedKeys(list.current.Load)

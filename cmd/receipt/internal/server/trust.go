@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
@@ -107,7 +106,7 @@ const (
 
 // addAnchors adds the key sets that requests may choose. The same policy holds for
 // all of them.
-func addAnchors(o *serveOptions, e *cli.Env, w *watch.Files, s *serve.Options) error {
+func addAnchors(o *serveOptions, e *cli.Env, w *watchedFiles, s *serve.Options) error {
 	if o.anchors == "" {
 		return nil
 	}
@@ -130,7 +129,7 @@ func addAnchors(o *serveOptions, e *cli.Env, w *watch.Files, s *serve.Options) e
 			flags.Keys = filepath.Join(filepath.Dir(o.anchors), a.path)
 		}
 		t := newTrusted(e, flags)
-		if err := w.Add("anchor "+a.name, t.load, t.paths()...); err != nil {
+		if err := w.add("anchor "+a.name, t.load, t.paths()...); err != nil {
 			return err
 		}
 		s.Anchors[a.name] = t.verifier.Load

@@ -1,5 +1,4 @@
-// Package watch loads files again that change while they are in use.
-package watch
+package server
 
 import (
 	"context"
@@ -10,10 +9,10 @@ import (
 	"time"
 )
 
-// Files are watched. What does not load is kept as it was: a mistake in a file must not
-// take away the keys that it had.
-type Files struct {
-	Report func(name string, err error) // of each time something was loaded again
+// watchedFiles loads files again that change while they are in use. If one does not load, the
+// earlier content stays in use: a mistake in a file must not remove the keys that it had.
+type watchedFiles struct {
+	report func(name string, err error) // of each time something was loaded again
 
 	mu      sync.Mutex
 	watched []*watched
@@ -27,12 +26,12 @@ type watched struct {
 	load  func() error  // leaves everything as it is when it fails
 }
 
-// Interval is how soon a change is seen.
-const Interval = time.Second
+// watchInterval is how soon a change is seen.
+const watchInterval = time.Second
 
-// Add loads files, and from then on each time that one of them changes. The error is
+// add loads files, and from then on each time that one of them changes. The error is
 // that of the first load; the files are then not watched.
-func (f *Files) Add(name string, load func() error, paths ...string) error {
+func (f *watchedFiles) add(name string, load func() error, paths ...string) error {
 	one := &watched{name: name, paths: paths, seen: look(paths), load: load}
 	if err := load(); err != nil {
 		return err
@@ -63,29 +62,29 @@ func unchanged(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// Check loads what has changed; with force everything, as far as anyone can tell.
-func (f *Files) Check(force bool) {
+// check loads what has changed; with force everything, as far as anyone can tell.
+func (f *watchedFiles) check(force bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.watched {
 		now := look(one.paths)
 		if force || !slices.EqualFunc(one.seen, now, unchanged) {
 			one.seen = now
-			f.Report(one.name, one.load())
+			f.report(one.name, one.load())
 		}
 	}
 }
 
-// Run checks at the interval, and everything at each signal, until ctx is done.
-func (f *Files) Run(ctx context.Context, interval time.Duration, signals <-chan os.Signal) {
+// run checks at the interval, and everything at each signal, until ctx is done.
+func (f *watchedFiles) run(ctx context.Context, interval time.Duration, signals <-chan os.Signal) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			f.Check(false)
+			f.check(false)
 		case <-signals:
-			f.Check(true)
+			f.check(true)
 		case <-ctx.Done():
 			return
 		}

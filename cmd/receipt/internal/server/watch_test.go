@@ -1,4 +1,4 @@
-package watch_test
+package server
 
 import (
 	"context"
@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server/watch"
 )
 
 // TestWatch: a file that changes is loaded, one that is bad is tried once, and every
@@ -29,18 +27,18 @@ func TestWatch(t *testing.T) {
 		return err
 	}
 	var told []string
-	w := &watch.Files{Report: func(name string, err error) {
+	w := &watchedFiles{report: func(name string, err error) {
 		if err != nil {
 			name += " kept"
 		}
 		told = append(told, name)
 	}}
-	if err := w.Add("f", load, path); !errors.Is(err, os.ErrNotExist) {
+	if err := w.add("f", load, path); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("a missing file: %v", err)
 	}
-	w.Check(true)
+	w.check(true)
 	replace(t, path, "one")
-	if err := w.Add("f", load, path); err != nil || len(told) > 0 {
+	if err := w.add("f", load, path); err != nil || len(told) > 0 {
 		t.Fatal(err, told)
 	}
 	for _, c := range []struct {
@@ -60,7 +58,7 @@ func TestWatch(t *testing.T) {
 	} {
 		told = nil
 		c.do()
-		w.Check(c.force)
+		w.check(c.force)
 		if used != c.used || !slices.Equal(told, c.told) {
 			t.Errorf("in use %q, told %q; expected %q, %q", used, told, c.used, c.told)
 		}
@@ -70,14 +68,14 @@ func TestWatch(t *testing.T) {
 // TestWatchRun: a signal loads everything, and the watch ends with its context.
 func TestWatchRun(t *testing.T) {
 	loaded := make(chan bool, 9)
-	w := &watch.Files{Report: func(string, error) {}}
-	if err := w.Add("f", func() error { loaded <- true; return nil }); err != nil {
+	w := &watchedFiles{report: func(string, error) {}}
+	if err := w.add("f", func() error { loaded <- true; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	<-loaded
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, ended := make(chan os.Signal), make(chan bool)
-	go func() { w.Run(ctx, time.Hour, signals); close(ended) }()
+	go func() { w.run(ctx, time.Hour, signals); close(ended) }()
 	signals <- os.Interrupt
 	<-loaded
 	cancel()
