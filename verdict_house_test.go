@@ -103,11 +103,11 @@ func TestRoomsOfTheCommandAreSmall(t *testing.T) {
 // them are synced, appear at once and name no temporary file in an error.
 func TestOneWriterOfFiles(t *testing.T) {
 	may := map[string][]string{
-		"cmd/receipt/internal/cli/file.go":          {"CreateTemp", "Rename", "Link", "OpenFile"},
-		"cmd/receipt/internal/cli/unnamed_linux.go": {"OpenFile"},   // of cli.File, without a name
-		"cmd/receipt/internal/input/sources.go":     {"CreateTemp"}, // stdin, which is read twice
-		"cmd/receipt/internal/custody/terminal.go":  {"OpenFile"},   // a terminal, which is no file
-		"harness/cmd/agents-conformance/print.go":   {"WriteFile"},  // a report beside stdout, which the next run makes anew
+		"cmd/receipt/internal/cli/file.go":           {"CreateTemp", "Rename", "Link", "OpenFile"},
+		"cmd/receipt/internal/cli/unnamed_linux.go":  {"OpenFile"},   // of cli.File, without a name
+		"cmd/receipt/internal/input/sources.go":      {"CreateTemp"}, // stdin, which is read twice
+		"cmd/receipt/internal/custody/passphrase.go": {"OpenFile"},   // a terminal, which is no file
+		"harness/cmd/agents-conformance/print.go":    {"WriteFile"},  // a report beside stdout, which the next run makes anew
 	}
 	found := 0
 	eachSource(t, func(set *token.FileSet, name string, file *ast.File) {
