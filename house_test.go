@@ -57,7 +57,7 @@ var rooms = map[string]room{
 	"receipt/attest":        {pure: true, may: append([]string{"receipt/internal"}, core...)},
 	"receipt/headline":      {pure: true, may: core},
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
-	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/survey", "receipt/stream/internal/task", "receipt/stream/join", "receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},
+	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/survey", "receipt/stream/join", "receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},
 	"cmd/":                  {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
@@ -81,8 +81,6 @@ var rooms = map[string]room{
 	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
 	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library: what a reader starts with is what is here
 
-	"receipt/stream/engine":            {may: append([]string{"receipt/stream", "receipt/stream/internal/task", "receipt/stream/join"}, core...)},
-	"receipt/stream/internal/task":     {pure: true, may: []string{"receipt/stream/join"}},                                                                    // what only an engine may ask of a run
 	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)}, // what a document is, not how it stands to others
 	"receipt/stream/internal/survey":   {may: append([]string{"receipt/internal", "receipt/stream/internal/input", "receipt/stream/join"}, core...)},          // not the bytes of an input, and no summary
 	"receipt/stream/join":              {pure: true, may: append([]string{"receipt/internal"}, core...)},
@@ -549,7 +547,6 @@ func TestHouseCatches(t *testing.T) {
 		{"chain/a.go", use("C"), "chain/a.go:3: no room uses cgo"},
 		{"receipt/stream/a.go", use(module+"/receipt/archive", module+"/receipt/unpack"), ""},
 		{"receipt/stream/a.go", use(module + "/receipt/stream/internal/input"), ""},
-		{"receipt/stream/a.go", use(module + "/receipt/stream/engine"), "receipt/stream/a.go:3: receipt/stream must not import receipt/stream/engine"},
 		{"receipt/stream/internal/input/a.go", use(module + "/receipt/stream/join"), "receipt/stream/internal/input/a.go:3: receipt/stream/internal/input must not import receipt/stream/join"},
 		{"receipt/stream/internal/survey/a.go", use(module + "/receipt/unpack"), "receipt/stream/internal/survey/a.go:3: receipt/stream/internal/survey must not import receipt/unpack"},
 		{"receipt/unpack/a.go", use("github.com/klauspost/compress/zstd"), ""},

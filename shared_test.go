@@ -28,7 +28,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/redact"
 )
@@ -163,12 +162,12 @@ var uses = map[string]func(s *shared) any{
 	"receipt/stream.VerifyFiles": func(s *shared) any {
 		return summary(stream.VerifyFiles(context.Background(), s.verifier, s.sources(), stream.Options{Jobs: 1}))
 	},
-	"receipt/stream/engine.Conclude": func(s *shared) any {
-		sum, err := engine.Conclude(context.Background(), s.verifier, new(join.Result), stream.Options{}, nil)
+	"receipt/stream.Conclude": func(s *shared) any {
+		sum, err := stream.Conclude(s.verifier, new(join.Result), stream.Options{}, nil)
 		return text(json.Marshal(sum)) + fmt.Sprint(err)
 	},
-	"receipt/stream/engine.Records": func(s *shared) any {
-		return summary(engine.Records(context.Background(), s.verifier, s.sources(), stream.Options{Jobs: 1}, nil, func(*join.Record) error { return nil }))
+	"receipt/stream.Records": func(s *shared) any {
+		return summary(stream.Records(context.Background(), s.verifier, s.sources(), stream.Options{Jobs: 1}, nil, func(*join.Record) error { return nil }))
 	},
 	"redact.Consistent":          func(s *shared) any { return redact.Consistent(s.redacted, s.withheld.Disclosures.Fields) },
 	"redact.Disclosures.Fitting": func(s *shared) any { return fmt.Sprint(s.withheld.Disclosures.Fitting(s.redacted)) },

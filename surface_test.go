@@ -18,7 +18,7 @@ var frozen = []struct {
 	{"schemas", 11},
 	{"receipt", 210}, // Verifier.Weigh: package replay finds what one receipt cannot show
 	{"receipt/keys", 53},
-	{"receipt/stream", 57}, // From, Summary.Expect, Summing, and Run.Do for package engine took the place of ten fields of Options
+	{"receipt/stream", 57}, // From, Summary.Expect, and Summing took the place of ten fields of Options; Leaves, Records, and Conclude are for engines
 }
 
 // TestSurface: what is promised does not grow unseen.

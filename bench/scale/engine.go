@@ -17,7 +17,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	streamengine "github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -139,7 +138,7 @@ func (e *engine) verify(v *receipt.Verifier, parts []string) (err error) {
 			text = own.Append(text[:0])
 			return e.ids.add(id[:], text)
 		}
-		sum, err := streamengine.Records(context.Background(), v, []stream.Source{sourceOf(path)}, stream.Options{Jobs: 1}, nil, place).Summary()
+		sum, err := stream.Records(context.Background(), v, []stream.Source{sourceOf(path)}, stream.Options{Jobs: 1}, nil, place).Summary()
 		if err != nil {
 			return err
 		}
@@ -224,7 +223,7 @@ func (e *engine) end(v *receipt.Verifier, terms join.Terms) (*stream.Summary, er
 		return nil, err
 	}
 	result.Counts = e.counts
-	return streamengine.Conclude(context.Background(), v, result, stream.Options{Expect: e.expect}, nil)
+	return stream.Conclude(v, result, stream.Options{Expect: e.expect}, nil)
 }
 
 func (e *engine) count(done []join.Record) {

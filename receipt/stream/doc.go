@@ -38,8 +38,8 @@
 //
 // Of receipts of several sources that cannot both stand, such as two that name one
 // predecessor, the one that was issued earlier does: package join has the rules, which
-// hold in any order, so that an engine that joins records, by
-// package engine, finds what one machine does.
+// hold in any order, so that an engine that joins records, by [Records] and [Conclude],
+// finds what one machine does.
 //
 // # Parts
 //

@@ -6,7 +6,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A placement judges how the receipts of an input stand to each other.
@@ -45,37 +44,3 @@ func (l *byLinks) conclude(s *Summary) {
 	l.demands.end(s, l.Ends())
 	l.demands.conclude(s)
 }
-
-// An outside asks an engine how receipts stand to each other.
-type outside struct {
-	engine  func(*join.Record) error
-	partial bool
-	demands demands
-	record  join.Record
-}
-
-// Place tells the engine of an item, and the report what the engine found.
-func (o *outside) Place(it *survey.Item) error {
-	if !it.Facts.Placed {
-		if it.Other != "" {
-			return nil
-		}
-		return o.engine(nil)
-	}
-
-	r := &o.record
-	*r = it.Record()
-	if err := o.engine(r); err != nil {
-		return err
-	}
-
-	related := receipt.Place{Index: r.Related.Index}
-	it.Verifier.Link(&it.Report, survey.CheckOf(r.Mark, it, o.partial, related, o.demands.Previous(r.Stream)))
-	if it.Again = r.Mark == join.MarkCopy; it.Again {
-		it.Copy = true
-		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: "another receipt of the input is the same"})
-	}
-	return nil
-}
-
-func (*outside) conclude(*Summary) {}

@@ -9,11 +9,10 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/task"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // ErrStreams is returned for an input of several streams when [Options.Only]
@@ -50,9 +49,11 @@ type Run struct {
 	idle    func() []receipt.Piece // evidence of v that showed nothing so far
 	sources []Source
 	options Options
-	task    task.Task // of an engine
-	several bool      // sources join by links, whatever their order
-	refused error     // why nothing is read
+	several bool  // sources join by links, whatever their order
+	refused error // why nothing is read
+
+	engine func(*join.Record) error // joins the receipts; nil: they are joined here
+	tree   *join.Tree               // over the receipts of all inputs, from an engine; nil: it is computed here
 
 	begun   bool
 	err     error
@@ -98,13 +99,6 @@ func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Option
 	return r
 }
 
-// Do makes a run that has not begun one step of an engine, and returns it. It is for package
-// engine: nobody else can make a task.
-func (r *Run) Do(t task.Task) *Run {
-	r.task = t
-	return r
-}
-
 // Reports returns the reports in the order of the input, once. Each is valid
 // until the next one; Clone keeps it.
 func (r *Run) Reports() iter.Seq[*receipt.Report] {
@@ -145,12 +139,6 @@ func (r *Run) Summary() (*Summary, error) {
 func (r *Run) read(yield func(*receipt.Report) bool) error {
 	if r.refused != nil {
 		return r.refused
-	}
-	switch {
-	case r.task.Joined != nil:
-		return r.joined()
-	case r.task.Leaf != nil:
-		return r.leaves()
 	}
 	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
 	place, err := r.prepare(p)
@@ -274,7 +262,7 @@ func (r *Run) endSource(it *item) {
 func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey.Survey
 	var f *forest
-	if r.task.Place == nil && r.several {
+	if r.engine == nil && r.several {
 		s = survey.New(r.options.terms(), namesOf(r.sources))
 		defer s.Close()
 	}
@@ -283,7 +271,7 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 	}
 
 	// One ordered source without a checkpoint is read once, and so is what an engine joins.
-	if known := f.take(r.task.Tree); s != nil || f != nil && !known {
+	if known := f.take(r.tree); s != nil || f != nil && !known {
 		if err := r.readFirst(s, f); err != nil {
 			return nil, err
 		}
@@ -295,69 +283,12 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 	}
 
 	switch {
-	case r.task.Place != nil:
-		r.summary.roster = nil
-		return &outside{engine: r.task.Place, partial: r.options.Partial, demands: r.options.demands()}, nil
+	case r.engine != nil:
+		return &outside{engine: r.engine, partial: r.options.Partial, demands: r.options.demands()}, nil
 	case s == nil:
 		return &inOrder{Order: survey.NewOrder(r.options.terms()), demands: r.options.demands()}, nil
 	}
 	return &byLinks{Survey: s, demands: r.options.demands()}, s.Join()
-}
-
-// leaves tells an engine of the leaves of the input.
-func (r *Run) leaves() (failure error) {
-	r.summary.roster = nil
-	p := &pipeline{sources: r.sources, options: &r.options, meter: func(n int) { r.surveyed.Add(int64(n)) }}
-	err := p.process(r.ctx, func(it *item) bool {
-		if !it.end {
-			failure = r.task.Leaf(leafOf(&it.Item))
-		}
-		return failure == nil
-	})
-	return errors.Join(err, failure)
-}
-
-// joined makes the summary of what an engine found.
-func (r *Run) joined() error {
-	s, d := &r.summary, r.options.demands()
-	s.roster = nil
-	if r.options.Checkpoint != nil {
-		f := newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
-		if !f.take(r.task.Tree) {
-			return errTree
-		}
-		if err := r.weigh(f, &pipeline{}); err != nil {
-			return err
-		}
-	}
-	c := &r.task.Joined.Counts
-	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
-	for code, n := range c.Codes {
-		s.Codes[code] = int(n)
-	}
-
-	s.Unchecked, s.Withheld = map[receipt.Code]int{}, int(c.Withheld)
-	for code, n := range c.Unchecked {
-		s.Unchecked[code] = int(n)
-	}
-
-	for i := range r.task.Joined.Strands {
-		e := &r.task.Joined.Strands[i]
-		if !e.Intact {
-			continue
-		}
-		if s.Streams = append(s.Streams, e.Segment()); len(s.Streams) > 1 && !d.only.isZero() {
-			return ErrStreams
-		}
-		d.compare(s, survey.End{Segment: e.Segment(), Found: e.Found})
-	}
-	s.Streams = chain.Join(s.Streams)
-	d.conclude(s)
-	if r.covered {
-		s.dropNotes(receipt.CodeTailNotChecked)
-	}
-	s.Complete = true
-	return nil
 }
 
 func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {

@@ -73,12 +73,8 @@ func sizeOf(r io.Reader) int64 {
 // cut opens a source, which is read through buffer until it is closed. meter sees every
 // byte read. Wrapped says that receipts in signed envelopes are receipts.
 func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, meter func(int)) (*input.Opened, error) {
-	in := input.File{Name: s.Name, Kind: input.Kind(s.Kind), Index: s.Index, Open: s.Open, Packed: packed, Wrapped: wrapped, Meter: meter}
-	cut, err := in.Cut(buffer)
-	if other := (*input.ForeignError)(nil); errors.As(err, &other) {
-		return nil, (*OtherKindError)(other)
-	}
-	return cut, err
+	in := input.File{Name: s.Name, Kind: s.Kind, Index: s.Index, Open: s.Open, Packed: packed, Wrapped: wrapped, Meter: meter}
+	return in.Cut(buffer)
 }
 
 // ErrSeveral is returned by Find for a source that holds several documents when
@@ -142,10 +138,7 @@ func (s *Source) beside(err error) (kind.Found, bool) {
 
 // An OtherKindError says that a source is of a kind that holds no receipts, such as a
 // PDF or the transcript of an agent: nothing of it was judged.
-type OtherKindError struct{ Found kind.Found }
-
-// Error says what it is.
-func (e *OtherKindError) Error() string { return (*input.ForeignError)(e).Error() }
+type OtherKindError = input.OtherKindError
 
 // namesOf returns the names of sources.
 func namesOf(sources []Source) (list []string) {
@@ -156,31 +149,22 @@ func namesOf(sources []Source) (list []string) {
 }
 
 // A Kind is how an input holds its receipts.
-type Kind uint8
+type Kind = input.Kind
 
+// The kinds of inputs.
 const (
-	Sniffed  = Kind(input.Sniffed)  // found out from its first bytes
-	JSON     = Kind(input.JSON)     // one document: a receipt, a list or an array of them
-	Lines    = Kind(input.Lines)    // a JSON document a line (JSONL, NDJSON)
-	CBOR     = Kind(input.CBOR)     // one item
-	Sequence = Kind(input.Sequence) // items one after the other (RFC 8742)
+	Sniffed  = input.Sniffed  // found out from its first bytes
+	JSON     = input.JSON     // one document: a receipt, a list or an array of them
+	Lines    = input.Lines    // a JSON document a line (JSONL, NDJSON)
+	CBOR     = input.CBOR     // one item
+	Sequence = input.Sequence // items one after the other (RFC 8742)
 )
-
-func kindNames() []string { return []string{"", "json", "lines", "cbor", "cborseq"} }
-
-// String returns the name as ParseKind reads it; "" for Sniffed.
-func (k Kind) String() string {
-	if names := kindNames(); int(k) < len(names) {
-		return names[k]
-	}
-	return fmt.Sprintf("kind(%d)", k)
-}
 
 // ParseKind reads json, lines, cbor, cborseq, or "" for Sniffed.
 func ParseKind(name string) (Kind, error) {
-	for k, n := range kindNames() {
-		if n == name {
-			return Kind(k), nil
+	for k := Sniffed; k <= Sequence; k++ {
+		if k.String() == name {
+			return k, nil
 		}
 	}
 	return Sniffed, fmt.Errorf("stream: expected json, lines, cbor or cborseq, found %.40q", name)

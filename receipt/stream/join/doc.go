@@ -32,19 +32,19 @@
 //		done, strand = join.Begin(sum of strands, open, terms)
 //
 // What is done is counted by [Counts.Record]; strands and counts of any number of workers
-// add up, in any order. engine.Conclude makes a summary of them.
+// add up, in any order. stream.Conclude makes a summary of them.
 //
 // # A checkpoint
 //
 // What a checkpoint shows of a receipt depends on all of them, so an engine reads the inputs
-// for their leaves first (engine.Leaves). Only here their order counts:
+// for their leaves first (stream.Leaves). Only here their order counts:
 //
 //	for each input, each leaf: extent.Add(leaf)
 //	starts = join.Starts(extents)
 //	for leaves of an input, in pieces of any size: join.Branches(start, leaves)
 //	tree = join.TreeOf(extents, claimed, branches, …)
 //
-// Every later reading (engine.Records) and the summary (engine.Conclude) then get the tree
+// Every later reading (stream.Records) and the summary (stream.Conclude) then get the tree
 // next to the checkpoint.
 //
 // # Who is blamed

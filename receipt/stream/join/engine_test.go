@@ -18,7 +18,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	streamengine "github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -199,7 +198,7 @@ func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) 
 			list = append(list, own)
 			return nil
 		}
-		run := streamengine.Records(e.t.Context(), v, []stream.Source{sourceOf(fmt.Sprint(i), text)}, stream.Options{}, nil, place)
+		run := stream.Records(e.t.Context(), v, []stream.Source{sourceOf(fmt.Sprint(i), text)}, stream.Options{}, nil, place)
 		for rep := range run.Reports() {
 			e.ids[join.Place{Source: i, Index: rep.Index}] = string(rep.ReceiptID)
 			if rep.Verdict == receipt.Refuted && rep.Finding().Code == "syntax" {
@@ -221,7 +220,7 @@ func (e *engine) summary(v *receipt.Verifier, files [][]byte, expect map[chain.S
 	e.strands, e.ids = map[chain.Stream]*join.Strand{}, map[join.Place]string{}
 	e.terms.Head = func(s chain.Stream) canon.Digest { return expect[s].Hash }
 	result := e.run(e.read(v, files))
-	sum, err := streamengine.Conclude(e.t.Context(), v, result, stream.Options{Expect: expect}, nil)
+	sum, err := stream.Conclude(v, result, stream.Options{Expect: expect}, nil)
 	if err != nil {
 		e.t.Fatal(err)
 	}

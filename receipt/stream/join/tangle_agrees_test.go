@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	streamengine "github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -100,7 +99,7 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 			records[len(records)-1].Place.Source = i
 			return nil
 		}
-		run := streamengine.Records(t.Context(), v, []stream.Source{source}, own, trees[i], place)
+		run := stream.Records(t.Context(), v, []stream.Source{source}, own, trees[i], place)
 		for rep := range run.Reports() {
 			if gaps[rep.Index] {
 				e.counts.Gap(rep.Verdict, rep.Finding().Code)
@@ -113,7 +112,7 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 		e.counts.Leave(sum.Unchecked, sum.Withheld)
 	}
 
-	sum, err := streamengine.Conclude(t.Context(), v, e.run(records), o, trees[0])
+	sum, err := stream.Conclude(v, e.run(records), o, trees[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +135,7 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 			}
 			return nil
 		}
-		list = append(list, told(streamengine.Records(t.Context(), v, []stream.Source{source}, own, trees[i], place), func(*receipt.Report) join.Place { return related })...)
+		list = append(list, told(stream.Records(t.Context(), v, []stream.Source{source}, own, trees[i], place), func(*receipt.Report) join.Place { return related })...)
 	}
 	slices.Sort(list)
 	return sum, list

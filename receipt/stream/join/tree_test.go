@@ -17,7 +17,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	streamengine "github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -26,7 +25,7 @@ func leavesOf(t *testing.T, files [][]byte) (extents []join.Extent, leaves [][]m
 	t.Helper()
 	extents, leaves, documents = make([]join.Extent, len(files)), make([][]merkle.Hash, len(files)), make([][]int, len(files))
 	for i, source := range linesOf(files) {
-		err := streamengine.Leaves(t.Context(), []stream.Source{source}, stream.Options{}, func(l join.Leaf) error {
+		err := stream.Leaves(t.Context(), []stream.Source{source}, stream.Options{}, func(l join.Leaf) error {
 			if extents[i].Add(&l); l.Placed {
 				leaves[i], documents[i] = append(leaves[i], l.Hash), append(documents[i], extents[i].Documents)
 			}

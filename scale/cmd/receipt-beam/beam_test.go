@@ -20,7 +20,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
@@ -253,7 +252,7 @@ func heads(t *testing.T, l *lake.Lake) string {
 		whole.Counts.Receipts += int64(h.Count)
 		whole.Counts.Verified += int64(h.Count)
 	}
-	sum, err := engine.Conclude(t.Context(), verifier(t, false), &whole, stream.Options{}, nil)
+	sum, err := stream.Conclude(verifier(t, false), &whole, stream.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

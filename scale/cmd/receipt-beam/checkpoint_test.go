@@ -21,7 +21,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
@@ -58,7 +57,7 @@ func claim(t *testing.T, key, origin string, leaves []merkle.Hash, cosigned bool
 // leavesOf are the leaves of files in their order.
 func leavesOf(t *testing.T, paths []string) (leaves []merkle.Hash) {
 	t.Helper()
-	err := engine.Leaves(t.Context(), sources(paths), stream.Options{}, func(l join.Leaf) error {
+	err := stream.Leaves(t.Context(), sources(paths), stream.Options{}, func(l join.Leaf) error {
 		if l.Placed {
 			leaves = append(leaves, l.Hash)
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
@@ -170,7 +169,7 @@ func (c *conclude) summary(ctx context.Context, w *whole) (*stream.Summary, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := engine.Conclude(ctx, verifier, &w.result, c.run.options(), w.inputs[0].Input.Tree)
+	s, err := stream.Conclude(verifier, &w.result, c.run.options(), w.inputs[0].Input.Tree)
 	if err != nil {
 		return nil, err
 	}

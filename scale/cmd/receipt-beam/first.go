@@ -11,7 +11,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -78,7 +77,7 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 		}
 		return nil
 	}
-	run := engine.Records(ctx, f.verifier, []stream.Source{hashed(source, sum)}, options, out.Input.Tree, place)
+	run := stream.Records(ctx, f.verifier, []stream.Source{hashed(source, sum)}, options, out.Input.Tree, place)
 	for rep := range run.Reports() {
 		if out.Docs++; unplaced {
 			out.Counts.Gap(rep.Verdict, rep.Finding().Code)

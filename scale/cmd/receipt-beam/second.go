@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
@@ -203,7 +202,7 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 		}
 		return nil
 	}
-	run := engine.Records(ctx, s.verifier, []stream.Source{hashed(source, sum)}, options, in.Input.Tree, place)
+	run := stream.Records(ctx, s.verifier, []stream.Source{hashed(source, sum)}, options, in.Input.Tree, place)
 	for rep := range run.Reports() {
 		s.name(rep, at)
 		if err := s.write(rep); err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/engine"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -61,7 +60,7 @@ func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots,
 
 	// The readings after this one have to be of the same bytes.
 	sum, row := sha256.New(), leafRow{}
-	err = engine.Leaves(ctx, []stream.Source{hashed(source, sum)}, stream.Options{Long: f.run.Long}, func(l join.Leaf) error {
+	err = stream.Leaves(ctx, []stream.Source{hashed(source, sum)}, stream.Options{Long: f.run.Long}, func(l join.Leaf) error {
 		if out.Extent.Add(&l); l.Placed {
 			row.add(out.Extent.Documents, l.Hash)
 		}

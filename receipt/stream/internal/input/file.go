@@ -2,6 +2,7 @@ package input
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 
 	"github.com/receiptkit/receiptkit/receipt/unpack"
@@ -17,6 +18,14 @@ const (
 	CBOR                 // one item
 	Sequence             // items one after the other (RFC 8742)
 )
+
+// String returns the name as ParseKind of package stream reads it; "" for Sniffed.
+func (k Kind) String() string {
+	if names := [...]string{"", "json", "lines", "cbor", "cborseq"}; int(k) < len(names) {
+		return names[k]
+	}
+	return fmt.Sprintf("kind(%d)", k)
+}
 
 // A File is what is read, and how.
 type File struct {

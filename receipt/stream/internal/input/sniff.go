@@ -48,7 +48,7 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 		return JSON, err
 	}
 	if other, ok := foreignKind(head); ok && !(wrapped && other.Kind == kind.Attestation) {
-		return JSON, &ForeignError{other}
+		return JSON, &OtherKindError{other}
 	}
 	if isCBOR(head) {
 		if strings.HasSuffix(plainName(name), ".cbor") {
@@ -75,12 +75,12 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	return JSON, nil
 }
 
-// A ForeignError says that an input is of a kind that holds no receipts, such as a
+// An OtherKindError says that an input is of a kind that holds no receipts, such as a
 // PDF or the transcript of an agent.
-type ForeignError struct{ Found kind.Found }
+type OtherKindError struct{ Found kind.Found }
 
 // Error says what it is.
-func (e *ForeignError) Error() string { return "holds no receipts: it is " + e.Found.What }
+func (e *OtherKindError) Error() string { return "holds no receipts: it is " + e.Found.What }
 
 // telltale is how many bytes are looked at for what an input is.
 const telltale = 16 << 10

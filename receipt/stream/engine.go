@@ -1,0 +1,133 @@
+package stream
+
+import (
+	"context"
+	"errors"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// Leaves calls leaf for each document of sources, in the order of reading. Documents are
+// read only for their leaves: nothing is verified. An error of leaf ends the reading and is
+// returned.
+//
+// Leaves, [Records], and [Conclude] are the steps of an engine whose workers each read some
+// of the inputs, and which joins the receipts by package join. Leaves is needed only for a
+// checkpoint that covers all inputs. Like package join, the three may still change.
+func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Leaf) error) error {
+	var failure error
+	p := &pipeline{sources: sources, options: &o, meter: func(int) {}}
+	err := p.process(ctx, func(it *item) bool {
+		if !it.end {
+			failure = leaf(leafOf(&it.Item))
+		}
+		return failure == nil
+	})
+	return errors.Join(err, failure)
+}
+
+// Records verifies the receipts of sources and calls place for each document that counts, in
+// the order of the input. The record contains the outcome that the receipt has without its
+// link, and the index that it has in its source. On return, its Mark and Related decide what
+// is reported of the link: join.MarkLinked, which is set before the call, that it holds, and
+// join.MarkCopy that the receipt does not count. The record is valid until the call returns;
+// it is nil for a document that states no place. An error of place ends the run.
+//
+// With [Options.Checkpoint], tree is the tree over the leaves of all inputs, with its Source
+// counted from the first of sources. Nil: the tree is that of sources alone.
+//
+// The summary is of documents alone, without streams.
+func Records(ctx context.Context, v *receipt.Verifier, sources []Source, o Options, tree *join.Tree, place func(*join.Record) error) *Run {
+	r := newRun(ctx, v, sources, o)
+	r.engine, r.tree, r.summary.roster = place, tree, nil
+	return r
+}
+
+// Conclude returns the summary of the receipts that an engine joined. It reads nothing: the
+// caller fills in Inputs and Skipped. With [Options.Checkpoint], tree is the tree over the
+// leaves of all inputs. The summary is the one that [VerifyFiles] returns for all inputs.
+func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tree) (*Summary, error) {
+	r := newRun(context.Background(), v, nil, o)
+	r.summary.roster = nil
+	if o.Checkpoint != nil {
+		f := newForest(v.OpenCheckpoint(o.Checkpoint))
+		if !f.take(tree) {
+			return &r.summary, errTree
+		}
+		if err := r.weigh(f, &pipeline{}); err != nil {
+			return &r.summary, err
+		}
+	}
+
+	s, c := &r.summary, &found.Counts
+	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
+	s.Codes, s.Unchecked, s.Withheld = intCounts(c.Codes), intCounts(c.Unchecked), int(c.Withheld)
+
+	// The name of a stream of damaged receipts alone may be what was altered.
+	d := o.demands()
+	for i := range found.Strands {
+		e := &found.Strands[i]
+		if !e.Intact {
+			continue
+		}
+		if s.Streams = append(s.Streams, e.Segment()); len(s.Streams) > 1 && !d.only.isZero() {
+			return s, ErrStreams
+		}
+		d.compare(s, survey.End{Segment: e.Segment(), Found: e.Found})
+	}
+	s.Streams = chain.Join(s.Streams)
+	d.conclude(s)
+
+	// A checkpoint over all receipts shows that none follows.
+	if r.covered {
+		s.dropNotes(receipt.CodeTailNotChecked)
+	}
+	s.Complete = true
+	return s, nil
+}
+
+func intCounts(counts map[receipt.Code]int64) map[receipt.Code]int {
+	list := map[receipt.Code]int{}
+	for code, n := range counts {
+		list[code] = int(n)
+	}
+	return list
+}
+
+// An outside asks an engine how receipts stand to each other.
+type outside struct {
+	engine  func(*join.Record) error
+	partial bool
+	demands demands
+	record  join.Record
+}
+
+// Place tells the engine of an item, and the report what the engine found.
+func (o *outside) Place(it *survey.Item) error {
+	if !it.Facts.Placed {
+		if it.Other != "" {
+			return nil
+		}
+		return o.engine(nil)
+	}
+
+	r := &o.record
+	*r = it.Record()
+	if err := o.engine(r); err != nil {
+		return err
+	}
+
+	related := receipt.Place{Index: r.Related.Index}
+	it.Verifier.Link(&it.Report, survey.CheckOf(r.Mark, it, o.partial, related, o.demands.Previous(r.Stream)))
+	if it.Again = r.Mark == join.MarkCopy; it.Again {
+		it.Copy = true
+		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: "another receipt of the input is the same"})
+	}
+	return nil
+}
+
+func (*outside) conclude(*Summary) {}
