@@ -3,7 +3,6 @@ package conformance
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -19,62 +18,63 @@ func absentAnswers(r *wire.Route) []int {
 	return []int{404, 405, 501}
 }
 
-func versionMissing(ctx context.Context, s *suite) error {
-	return eachRoute(ctx, s, func(t *attempt) error {
+func versionMissing(ctx context.Context, s *suite) {
+	eachRoute(ctx, s, func(t *attempt) {
 		q := t.exists
 		q.NoVersion = true
 		if t.Open {
-			return ask(ctx, s.client, t.Route, q).Status(200).Err
+			must(ask(ctx, s.client, t.Route, q).Status(200).Err)
+			return
 		}
-		return needsVersion(ctx, s, t.Route, q)
+		needsVersion(ctx, s, t.Route, q)
 	})
 }
 
-func versionUnknown(ctx context.Context, s *suite) error {
+func versionUnknown(ctx context.Context, s *suite) {
 	for _, version := range []string{protocol.Version + "-1", "x"} {
-		if err := needsVersion(ctx, s, &wire.Route{Method: http.MethodGet}, wire.Request{Path: "v1/tasks", Version: version}); err != nil {
-			return err
-		}
+		needsVersion(ctx, s, &wire.Route{Method: http.MethodGet}, wire.Request{Path: "v1/tasks", Version: version})
 	}
-	return eachRoute(ctx, s, func(t *attempt) error {
+	eachRoute(ctx, s, func(t *attempt) {
 		q := t.exists
-		if q.Version = oldVersion; t.Open {
-			return nil
+		if q.Version = oldVersion; !t.Open {
+			needsVersion(ctx, s, t.Route, q)
 		}
-		return needsVersion(ctx, s, t.Route, q)
 	})
 }
 
-func needsVersion(ctx context.Context, s *suite, r *wire.Route, q wire.Request) error {
+func needsVersion(ctx context.Context, s *suite, r *wire.Route, q wire.Request) {
 	a := ask(ctx, s.client, r, q).Status(append(absentAnswers(r), 426)...)
 	if a.Is(426) {
 		a.Error(protocol.CodeVersion)
 	}
-	return a.Err
+	must(a.Err)
 }
 
-func refusedClients(ctx context.Context, s *suite) error {
+func refusedClients(ctx context.Context, s *suite) {
 	if s.client.Key() == "" {
-		return skipped("no API key was given")
+		skip("no API key was given")
 	}
-	return errors.Join(
-		eachRoute(ctx, s, func(t *attempt) error {
+	without := caught(func() {
+		eachRoute(ctx, s, func(t *attempt) {
 			if t.Open {
-				return ask(ctx, s.client.As(""), t.Route, t.exists).Status(200).Err
+				must(ask(ctx, s.client.As(""), t.Route, t.exists).Status(200).Err)
+				return
 			}
-			return refusesKey(ctx, s, t, "")
-		}),
-		eachRoute(ctx, s, func(t *attempt) error {
-			if t.Open {
-				return nil
+			refusesKey(ctx, s, t, "")
+		})
+	})
+	wrong := caught(func() {
+		eachRoute(ctx, s, func(t *attempt) {
+			if !t.Open {
+				refusesKey(ctx, s, t, "rk_conformance_wrong_"+s.id)
 			}
-			return refusesKey(ctx, s, t, "rk_conformance_wrong_"+s.id)
-		}),
-	)
+		})
+	})
+	must(errors.Join(without, wrong))
 }
 
 // refusesKey expects the same refusal whether or not the resource exists.
-func refusesKey(ctx context.Context, s *suite, t *attempt, key string) error {
+func refusesKey(ctx context.Context, s *suite, t *attempt, key string) {
 	var states [2]string
 	for i, q := range []wire.Request{t.exists, t.absent} {
 		a := ask(ctx, s.client.As(key), t.Route, q).Status(append(absentAnswers(t.Route), 401, 403)...)
@@ -87,28 +87,23 @@ func refusesKey(ctx context.Context, s *suite, t *attempt, key string) error {
 		if states[i] = t.refusal(s, a); i == 1 && states[0] != states[1] {
 			a.Fail("expected the same answer for a resource that is absent as for one that exists, found a difference")
 		}
-		if a.Err != nil {
-			return a.Err
-		}
+		must(a.Err)
 	}
-	return nil
 }
 
 // hiddenIsAbsent reads and writes, with the other key, what the first client made.
-func hiddenIsAbsent(ctx context.Context, s *suite) error {
+func hiddenIsAbsent(ctx context.Context, s *suite) {
 	if s.target.OtherKey == "" {
-		return skipped("no key of another client was given")
+		skip("no key of another client was given")
 	}
 	stranger := s.client.As(s.target.OtherKey)
 	if err := stranger.Do(ctx, wire.Request{Path: "v1/tasks"}).Status(200).List().Err; err != nil {
-		return fmt.Errorf("with the other key: %w", err)
+		fail("with the other key: %w", err)
 	}
-	if err := keysAreApart(ctx, s, stranger); err != nil {
-		return err
-	}
-	return eachRoute(ctx, s, func(t *attempt) error {
+	keysAreApart(ctx, s, stranger)
+	eachRoute(ctx, s, func(t *attempt) {
 		if t.Open || t.Method != http.MethodGet && !t.named() {
-			return nil // whatever it creates belongs to that client
+			return // whatever it creates belongs to that client
 		}
 		a := ask(ctx, stranger, t.Route, t.exists)
 		if t.named() {
@@ -121,41 +116,35 @@ func hiddenIsAbsent(ctx context.Context, s *suite) error {
 				a.Fail("with the other key: expected that nothing of the first client can be changed, found %d", a.Code)
 			}
 		}
-		return tellsNothing(a, t.ids)
+		tellsNothing(a, t.ids)
 	})
 }
 
 // keysAreApart repeats a request of the first client, with its Idempotency-Key, as a stranger:
 // what was answered to one client is not answered to another.
-func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) error {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
+func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
+	session := newSession(ctx, s)
 	q := wire.Request{Method: http.MethodPost, Path: path("v1/sessions/%s/messages", session), Once: "ours-" + s.id + "-apart",
 		Body: encode(object{"message": message("a message of the run " + s.id)})}
-	if a := s.client.Do(ctx, q).Status(200, 201).Object("message"); a.Err != nil {
-		return a.Err
-	}
+	must(s.client.Do(ctx, q).Status(200, 201).Object("message").Err)
 	if a := stranger.Do(ctx, q); a.Err != nil || a.Code < http.StatusBadRequest {
-		return a.Fail("with the other key and an Idempotency-Key of the first client: expected no answer of that client, found %d", a.Code).Err
+		must(a.Fail("with the other key and an Idempotency-Key of the first client: expected no answer of that client, found %d", a.Code).Err)
 	}
-	return nil
 }
 
 // tellsNothing expects an answer to a stranger without the resources of the first client.
-func tellsNothing(a *wire.Answer, ids map[string]string) error {
+func tellsNothing(a *wire.Answer, ids map[string]string) {
 	for _, name := range []string{"task", "session", "message", "artifact", "outcome", "receipt"} {
 		const shortest = 8 // of an ID that means nothing else
 		if id := ids[name]; len(id) >= shortest && a.Err == nil && a.Code < http.StatusBadRequest && a.Tells(`"`+id+`"`) {
 			a.Fail("with the other key: expected nothing of the first client, found %s", wire.Quote(id))
 		}
 	}
-	return a.Err
+	must(a.Err)
 }
 
 // absentResources asks for resources that do not exist, on every route.
-func absentResources(ctx context.Context, s *suite) error {
+func absentResources(ctx context.Context, s *suite) {
 	for _, r := range wire.Routes() {
 		of, _, _ := strings.Cut(r.Path, "?")
 		if !strings.Contains(of, "{") || !offers(ctx, s, &r) {
@@ -176,9 +165,6 @@ func absentResources(ctx context.Context, s *suite) error {
 		if a.Is(404) {
 			a.Error(protocol.CodeNotFound)
 		}
-		if a.Err != nil {
-			return a.Err
-		}
+		must(a.Err)
 	}
-	return nil
 }

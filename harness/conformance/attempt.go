@@ -16,25 +16,21 @@ import (
 )
 
 // resources returns the ID of one resource of each kind, by the names that routes have.
-func resources(ctx context.Context, s *suite) (map[string]string, error) {
+func resources(ctx context.Context, s *suite) map[string]string {
 	if s.own.resources != nil {
-		return s.own.resources, nil
+		return s.own.resources
 	}
 	ids := map[string]string{}
-	e, err := plainTask(ctx, s)
+	var e *ended
+	err := caught(func() { e = plainTask(ctx, s) })
 	if _, stuck := isSkip(err); stuck {
-		e, err = new(ended), nil
-		if e.session, err = newSession(ctx, s); err == nil {
-			e.id, err = newTask(ctx, s, e.session, "a task of the run "+s.id)
-		}
-	}
-	if err != nil {
-		return nil, err
+		session := newSession(ctx, s)
+		e = &ended{session: session, id: newTask(ctx, s, session, "a task of the run "+s.id)}
+	} else {
+		must(err)
 	}
 	task := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task")
-	if task.Err != nil {
-		return nil, task.Err
-	}
+	must(task.Err)
 	ids["task"], ids["session"], ids["receipt"] = e.id, e.session, text(task.Root(), "receipt_id")
 	ids["workspace"], ids["outcome"] = text(task.Root(), "workspace_id"), text(task.Root(), "outcome_id")
 
@@ -48,12 +44,12 @@ func resources(ctx context.Context, s *suite) (map[string]string, error) {
 		ids["artifact"] = text(s.post(ctx, "", s.artifact(), "v1/artifacts").Root(), "id")
 	}
 	s.own.resources = ids
-	return ids, nil
+	return ids
 }
 
 // offers reports whether a server claims to have a route.
 func offers(ctx context.Context, s *suite, r *wire.Route) bool {
-	return r.Needs == "" || able(ctx, s, r.Needs) == nil
+	return r.Needs == "" || caught(func() { able(ctx, s, r.Needs) }) == nil
 }
 
 // listens is how long a stream is read that may have no event.
@@ -102,7 +98,7 @@ func streams(ctx context.Context, s *suite, r *wire.Route, q wire.Request) bool 
 }
 
 // readings is what the first client reads of the routes with IDs, by route.
-func readings(ctx context.Context, s *suite, ids map[string]string) (map[string]string, error) {
+func readings(ctx context.Context, s *suite, ids map[string]string) map[string]string {
 	read := map[string]string{}
 	for _, r := range wire.Routes() {
 		q, ok := r.Fill(ids)
@@ -110,9 +106,8 @@ func readings(ctx context.Context, s *suite, ids map[string]string) (map[string]
 			continue
 		}
 		a := s.client.Do(ctx, q)
+		must(a.Err)
 		switch {
-		case a.Err != nil:
-			return nil, a.Err
 		case a.Is(404, 405, 406, 501):
 		case !strings.Contains(r.Path, "{") || strings.Contains(r.Path, "workspace_id="): // other clients may add to it
 			read[r.Path+r.Accept] = "list"
@@ -122,7 +117,7 @@ func readings(ctx context.Context, s *suite, ids map[string]string) (map[string]
 			read[r.Path+r.Accept] = fmt.Sprint(a.Code, a.Without("error", "request_id"))
 		}
 	}
-	return read, nil
+	return read
 }
 
 // An attempt is a request that has to be refused: of resources that exist, and the same of
@@ -151,23 +146,11 @@ func (t *attempt) refusal(s *suite, a *wire.Answer) string {
 
 // eachRoute makes an attempt on every route, and expects that none changes anything. Writes
 // are of a task that is at work, if there are words for one.
-func eachRoute(ctx context.Context, s *suite, try func(t *attempt) error) error {
-	ids, err := resources(ctx, s)
-	if err != nil {
-		return err
-	}
-	work, err := atWork(ctx, s, ids)
-	if err != nil {
-		return err
-	}
-	before, err := readings(ctx, s, ids)
-	if err != nil {
-		return err
-	}
-	again, err := readings(ctx, s, ids)
-	if err != nil {
-		return err
-	}
+func eachRoute(ctx context.Context, s *suite, try func(t *attempt)) {
+	ids := resources(ctx, s)
+	work := atWork(ctx, s, ids)
+	before := readings(ctx, s, ids)
+	again := readings(ctx, s, ids)
 
 	for _, r := range wire.Routes() {
 		of := ids
@@ -180,21 +163,16 @@ func eachRoute(ctx context.Context, s *suite, try func(t *attempt) error) error 
 		if !ok || !served || !offers(ctx, s, &r) {
 			continue
 		}
-		if err := try(&attempt{&r, of, exists, absent}); err != nil {
-			return err
-		}
+		try(&attempt{&r, of, exists, absent})
 	}
 
-	after, err := readings(ctx, s, ids)
-	if err != nil {
-		return err
-	}
+	after := readings(ctx, s, ids)
 	for _, route := range slices.Sorted(maps.Keys(before)) {
 		if before[route] == again[route] && before[route] != after[route] {
-			return fmt.Errorf("GET /%s: expected refused requests to change nothing, found another answer", route)
+			fail("GET /%s: expected refused requests to change nothing, found another answer", route)
 		}
 	}
-	return work.unchanged(ctx, s)
+	work.unchanged(ctx, s)
 }
 
 // A running is a task at work in a session of its own.
@@ -203,47 +181,38 @@ type running struct {
 	waits bool
 }
 
-func atWork(ctx context.Context, s *suite, ids map[string]string) (w *running, err error) {
+func atWork(ctx context.Context, s *suite, ids map[string]string) (w *running) {
 	w = &running{ids: ids, waits: s.target.Script.Waits != ""}
-	if !w.waits {
-		return w, nil
+	if w.waits {
+		w.ids = maps.Clone(ids)
+		w.ids["session"] = newSession(ctx, s)
+		w.ids["task"] = newTask(ctx, s, w.ids["session"], s.target.Script.Waits)
 	}
-	w.ids = maps.Clone(ids)
-	if w.ids["session"], err = newSession(ctx, s); err != nil {
-		return nil, err
-	}
-	w.ids["task"], err = newTask(ctx, s, w.ids["session"], s.target.Script.Waits)
-	return w, err
+	return w
 }
 
 // unchanged expects that nobody canceled the task, that nothing of a refused request is in its
 // session, and then cancels it.
-func (w *running) unchanged(ctx context.Context, s *suite) error {
+func (w *running) unchanged(ctx context.Context, s *suite) {
 	if !w.waits {
-		return nil
+		return
 	}
 	a := s.get(ctx, "v1/tasks/%s", w.ids["task"]).Status(200)
-	if status, err := statusOfTask(a); err != nil || status == canceled {
-		return a.Fail("expected refused requests to change nothing, found the task %s", status).Err
+	if status := statusOfTask(a); status == canceled {
+		must(a.Fail("expected refused requests to change nothing, found the task %s", status).Err)
 	}
 	session := s.get(ctx, "v1/sessions/%s", w.ids["session"]).Status(200)
 	if session.Err == nil && (text(session.Root(), "state") == "CLOSED" || session.Tells(wire.Words)) {
 		session.Fail("expected refused requests to change nothing, found the session closed or with another summary")
 	}
-	if session.Err != nil {
-		return session.Err
-	}
+	must(session.Err)
 	for _, of := range []string{"v1/sessions/%s/tasks", "v1/sessions/%s/messages"} {
 		at := path(of, w.ids["session"])
-		list, err := items(ctx, s, at, 200)
-		if err != nil {
-			return err
-		}
-		for _, item := range list {
+		for _, item := range items(ctx, s, at, 200) {
 			if strings.Contains(wire.Canonical(item), `"`+wire.Words+`"`) {
-				return fmt.Errorf("GET /%s: expected nothing of refused requests, found %s", at, wire.Quote(text(item, "id")))
+				fail("GET /%s: expected nothing of refused requests, found %s", at, wire.Quote(text(item, "id")))
 			}
 		}
 	}
-	return cancel(ctx, s, w.ids["task"], "").Err
+	must(cancel(ctx, s, w.ids["task"], "").Err)
 }

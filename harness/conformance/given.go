@@ -3,7 +3,6 @@ package conformance
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -30,7 +29,7 @@ func payloadOf(n canon.Node) canon.Node {
 
 // readReceipt reads a receipt and verifies its bytes. A server may omit wire from the resource
 // and serve the receipt by its media type only.
-func readReceipt(ctx context.Context, s *suite, id string) (*given, error) {
+func readReceipt(ctx context.Context, s *suite, id string) *given {
 	a := s.get(ctx, "v1/receipts/%s", id).Status(200).JSON()
 	payload := payloadOf(a.Root())
 	if a.Err == nil && payload.IsZero() {
@@ -43,33 +42,25 @@ func readReceipt(ctx context.Context, s *suite, id string) (*given, error) {
 	if a.Err == nil && payload.Kind() != canon.KindObject {
 		a.Fail("expected the receipt as wire.payload, found %s", wire.KindName(payload.Kind()))
 	}
-	if a.Err != nil {
-		return nil, a.Err
-	}
+	must(a.Err)
 	g := &given{answer: a, raw: bytes.Clone(payload.Raw()), doc: new(canon.Document)}
 	s.judge.VerifyBytes(g.raw, g.doc, &g.report)
-	return g, nil
+	return g
 }
 
 // receiptOf reads the receipt of a task that has ended.
-func receiptOf(ctx context.Context, s *suite, e *ended) (*given, error) {
+func receiptOf(ctx context.Context, s *suite, e *ended) *given {
 	if e.receipt == "" {
-		return nil, e.task.Fail("expected a receipt_id of a task that is %s, found none", e.status).Err
+		must(e.task.Fail("expected a receipt_id of a task that is %s, found none", e.status).Err)
 	}
 	return readReceipt(ctx, s, e.receipt)
 }
 
 // plainReceipt is the receipt of the plain task.
-func plainReceipt(ctx context.Context, s *suite) (*ended, *given, error) {
-	if err := able(ctx, s, "receipts"); err != nil {
-		return nil, nil, err
-	}
-	e, err := plainTask(ctx, s)
-	if err != nil {
-		return nil, nil, err
-	}
-	g, err := receiptOf(ctx, s, e)
-	return e, g, err
+func plainReceipt(ctx context.Context, s *suite) (*ended, *given) {
+	able(ctx, s, "receipts")
+	e := plainTask(ctx, s)
+	return e, receiptOf(ctx, s, e)
 }
 
 // verified expects a receipt to be what was asked for.
@@ -97,20 +88,16 @@ func (g *given) isOfTask(e *ended) error {
 }
 
 // logOf reads the events of a task as the log that its receipt is of.
-func logOf(ctx context.Context, s *suite, task string) (*replay.Log, error) {
-	list, err := eventsOfTask(ctx, s, task)
-	if err != nil {
-		return nil, err
-	}
+func logOf(ctx context.Context, s *suite, task string) *replay.Log {
 	var lines []byte
-	for _, n := range list {
+	for _, n := range eventsOfTask(ctx, s, task) {
 		lines = append(n.AppendCanonical(lines), '\n')
 	}
 	log, err := replay.ReadLog(bytes.NewReader(lines), task)
 	if err != nil {
-		return nil, fmt.Errorf("GET /v1/tasks/{task_id}/events: expected the log of a task that can be read, found none: %w", err)
+		fail("GET /v1/tasks/{task_id}/events: expected the log of a task that can be read, found none: %w", err)
 	}
-	return log, nil
+	return log
 }
 
 // materials are what a receipt has as replay_input.materials, by id, but for the log.
@@ -127,21 +114,14 @@ func materials(doc *canon.Document) (byID map[string]canon.Node, log canon.Node)
 }
 
 // receiptCoversEvents computes the digest of the log anew.
-func receiptCoversEvents(ctx context.Context, s *suite) error {
-	e, g, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
+func receiptCoversEvents(ctx context.Context, s *suite) {
+	e, g := plainReceipt(ctx, s)
 	_, material := materials(g.doc)
 	if material.IsZero() {
-		return g.answer.Fail("expected a material of the kind event_log, found none").Err
+		must(g.answer.Fail("expected a material of the kind event_log, found none").Err)
 	}
-	log, err := logOf(ctx, s, e.id)
-	if err != nil {
-		return err
-	}
+	log := logOf(ctx, s, e.id)
 	if stated := text(material, "sha256"); stated != log.Digest.String() {
-		return g.answer.Fail("expected the event_log with the SHA-256 %s, as the events have it, found %s", log.Digest, wire.Quote(stated)).Err
+		must(g.answer.Fail("expected the event_log with the SHA-256 %s, as the events have it, found %s", log.Digest, wire.Quote(stated)).Err)
 	}
-	return nil
 }

@@ -3,7 +3,6 @@ package conformance
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -44,11 +43,8 @@ func levelCore() []Probe {
 	})...)
 }
 
-func badRequests(ctx context.Context, s *suite) error {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
+func badRequests(ctx context.Context, s *suite) {
+	session := newSession(ctx, s)
 	at := path("v1/sessions/%s/tasks", session)
 	for _, r := range []wire.Request{
 		{Path: "v1/tasks?limit=0"}, {Path: "v1/tasks?limit=201"}, {Path: "v1/tasks?limit=x"},
@@ -56,28 +52,17 @@ func badRequests(ctx context.Context, s *suite) error {
 		{Path: at, Method: "POST", Body: []byte(`{"input":`)},
 		{Path: at, Method: "POST", Body: []byte(`[]`)},
 	} {
-		if err := s.client.Do(ctx, r).Status(400).Error(protocol.CodeInvalid).Err; err != nil {
-			return err
-		}
+		must(s.client.Do(ctx, r).Status(400).Error(protocol.CodeInvalid).Err)
 	}
-	list, err := items(ctx, s, at, 200)
-	if err == nil && len(list) > 0 {
-		err = fmt.Errorf("GET /%s: expected no task of requests that were refused, found %d", at, len(list))
+	if list := items(ctx, s, at, 200); len(list) > 0 {
+		fail("GET /%s: expected no task of requests that were refused, found %d", at, len(list))
 	}
-	return err
 }
 
 // artifactDigests reads the content of the artifacts of a task.
-func artifactDigests(ctx context.Context, s *suite) error {
-	e, err := plainTask(ctx, s)
-	if err != nil {
-		return err
-	}
-	list, err := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
-	if err != nil {
-		return err
-	}
-	for _, a := range list {
+func artifactDigests(ctx context.Context, s *suite) {
+	e := plainTask(ctx, s)
+	for _, a := range items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200) {
 		digest := a.Member("sha256")
 		if isNull(digest) {
 			continue
@@ -90,16 +75,12 @@ func artifactDigests(ctx context.Context, s *suite) error {
 		case content.Code == 200 && canon.Sum(content.Body) != want:
 			content.Fail("expected content with the SHA-256 %s, found %s", want, canon.Sum(content.Body))
 		}
-		if content.Err != nil {
-			return content.Err
-		}
+		must(content.Err)
 	}
-	return nil
 }
 
-func keyIsNotTold(_ context.Context, s *suite) error {
+func keyIsNotTold(_ context.Context, s *suite) {
 	if found := s.watch.Found(); len(found) > 0 {
-		return fmt.Errorf("%s: expected an answer without the API key, found it there, and in %d others", found[0], len(found)-1)
+		fail("%s: expected an answer without the API key, found it there, and in %d others", found[0], len(found)-1)
 	}
-	return nil
 }

@@ -33,22 +33,16 @@ func levelReceipts() []Probe {
 	)
 }
 
-func receiptVerifies(ctx context.Context, s *suite) error {
-	_, g, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
+func receiptVerifies(ctx context.Context, s *suite) {
+	_, g := plainReceipt(ctx, s)
 	if s.options.Trust == nil {
 		s.note = "without trusted keys only the content was judged"
 	}
-	return g.verified()
+	must(g.verified())
 }
 
-func receiptIsOfTask(ctx context.Context, s *suite) error {
-	e, g, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
+func receiptIsOfTask(ctx context.Context, s *suite) {
+	e, g := plainReceipt(ctx, s)
 	root := g.doc.Root()
 	for name, want := range map[string]string{"id": text(root, "receipt_id"), "object": "receipt", "issuer": text(root.Member("issuer"), "id"), "issued_at": text(root, "issued_at"), "format": receipt.SchemaMarker} {
 		if payloadOf(g.answer.Root()).Offset() != g.answer.Root().Offset() {
@@ -63,150 +57,109 @@ func receiptIsOfTask(ctx context.Context, s *suite) error {
 	if g.answer.Err == nil && text(root, "receipt_id") != e.receipt {
 		g.answer.Fail("expected the receipt_id %s, found %s", wire.Quote(e.receipt), wire.Quote(text(root, "receipt_id")))
 	}
-	return g.isOfTask(e)
+	must(g.isOfTask(e))
 }
 
 // receiptIsReferenced follows the references to a receipt.
-func receiptIsReferenced(ctx context.Context, s *suite) error {
-	e, _, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
-	expect := func(of string, n canon.Node) error {
+func receiptIsReferenced(ctx context.Context, s *suite) {
+	e, _ := plainReceipt(ctx, s)
+	expect := func(of string, n canon.Node) {
 		if id := text(n, "receipt_id"); id != e.receipt {
-			return fmt.Errorf("%s: expected the receipt_id %s, as the task has it, found %s", of, wire.Quote(e.receipt), wire.Quote(id))
+			fail("%s: expected the receipt_id %s, as the task has it, found %s", of, wire.Quote(e.receipt), wire.Quote(id))
 		}
-		return nil
 	}
 
-	listed, err := items(ctx, s, path("v1/tasks/%s/receipts", e.id), 200)
-	if err != nil {
-		return err
-	}
+	listed := items(ctx, s, path("v1/tasks/%s/receipts", e.id), 200)
 	if differs := sameIDs([]string{e.receipt}, ids(listed)); differs != "" {
-		return fmt.Errorf("GET /v1/tasks/{task_id}/receipts: %s", differs)
+		fail("GET /v1/tasks/{task_id}/receipts: %s", differs)
 	}
 	outcome := s.get(ctx, "v1/outcomes/%s", text(e.task.Root(), "outcome_id")).Status(200)
-	if outcome.Err != nil {
-		return outcome.Err
-	}
-	if err := expect("the outcome", outcome.Root()); err != nil {
-		return err
-	}
-	artifacts, err := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
-	if err != nil {
-		return err
-	}
-	for _, a := range artifacts {
-		if err := expect("an artifact of the task", a); err != nil {
-			return err
-		}
+	must(outcome.Err)
+	expect("the outcome", outcome.Root())
+	for _, a := range items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200) {
+		expect("an artifact of the task", a)
 	}
 
-	events, err := eventsOfTask(ctx, s, e.id)
-	if err != nil {
-		return err
-	}
-	for _, n := range events {
+	for _, n := range eventsOfTask(ctx, s, e.id) {
 		if text(n, "event") == "receipt.issued" {
-			return expect("the event receipt.issued", n)
+			expect("the event receipt.issued", n)
+			return
 		}
 	}
-	return errors.New("GET /v1/tasks/{task_id}/events: expected the event receipt.issued, found none")
+	fail("GET /v1/tasks/{task_id}/events: expected the event receipt.issued, found none")
 }
 
 // receiptBytesStay reads a receipt in the ways that there are.
-func receiptBytesStay(ctx context.Context, s *suite) error {
-	e, g, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
-	again, err := receiptOf(ctx, s, e)
-	if err != nil {
-		return err
-	}
+func receiptBytesStay(ctx context.Context, s *suite) {
+	e, g := plainReceipt(ctx, s)
+	again := receiptOf(ctx, s, e)
 	if !bytes.Equal(g.raw, again.raw) {
-		return again.answer.Fail("expected the bytes that were read before, found others").Err
+		must(again.answer.Fail("expected the bytes that were read before, found others").Err)
 	}
 
-	listed, err := items(ctx, s, path("v1/tasks/%s/receipts", e.id), 200)
-	if err != nil {
-		return err
-	}
-	for _, item := range listed {
+	for _, item := range items(ctx, s, path("v1/tasks/%s/receipts", e.id), 200) {
 		if payload := payloadOf(item); text(item, "id") == e.receipt && !payload.IsZero() && !bytes.Equal(payload.Raw(), g.raw) {
-			return fmt.Errorf("GET /v1/tasks/{task_id}/receipts: expected the receipt %s in the bytes in which it is read alone, found others", wire.Quote(e.receipt))
+			fail("GET /v1/tasks/{task_id}/receipts: expected the receipt %s in the bytes in which it is read alone, found others", wire.Quote(e.receipt))
 		}
 	}
 	alone := s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", e.receipt), Accept: wire.MediaReceipt})
 	if alone.Code == 200 && strings.HasPrefix(alone.Header.Get("Content-Type"), wire.MediaReceipt) && !bytes.Equal(bytes.TrimSpace(alone.Body), g.raw) {
 		alone.Fail("as %s: expected the bytes of wire.payload, found others", wire.MediaReceipt)
 	}
-	return alone.Err
+	must(alone.Err)
 }
 
 // serverAgrees compares what the server says of a receipt with what is so.
-func serverAgrees(ctx context.Context, s *suite) error {
-	e, g, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
+func serverAgrees(ctx context.Context, s *suite) {
+	e, g := plainReceipt(ctx, s)
 	a := s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200).Bool("valid").Has("checked_at")
-	if a.Err != nil {
-		return a.Err
-	}
+	must(a.Err)
 	said := a.Root().Member("valid").Bool()
 	switch ours := g.report.Verdict; {
 	case ours == receipt.Refuted && said:
 		a.Fail("expected valid to be false of a receipt that is refuted (%s), found true", g.report.Finding().Code)
 	case s.options.Trust == nil && ours == receipt.Verified && !said:
-		return skipped("the server says that the receipt is not valid; without trusted keys nobody can tell")
+		skip("the server says that the receipt is not valid; without trusted keys nobody can tell")
 	case ours == receipt.Verified && !said:
 		a.Fail("expected valid to be true of a receipt that is verified, found false")
 	case s.options.Trust != nil && ours == receipt.Undecided && said:
 		a.Fail("expected valid to be false of a receipt that the trusted keys do not verify (%s), found true", g.report.Finding().Code)
 	}
-	return a.Err
+	must(a.Err)
 }
 
 // unknownAnchor requests a verification with a trust anchor that does not exist.
-func unknownAnchor(ctx context.Context, s *suite) error {
-	e, _, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
-	return notValid(ctx, s, e, object{"trust_anchor": s.absent()})
+func unknownAnchor(ctx context.Context, s *suite) {
+	e, _ := plainReceipt(ctx, s)
+	notValid(ctx, s, e, object{"trust_anchor": s.absent()})
 }
 
 // verificationTime requests a verification at a time before the key was valid, if there is one.
-func verificationTime(ctx context.Context, s *suite) error {
-	e, g, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
+func verificationTime(ctx context.Context, s *suite) {
+	e, g := plainReceipt(ctx, s)
 	policy := s.options.Policy
 	policy.At = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 	if s.options.Trust == nil {
-		return skipped("no trusted keys were given")
+		skip("no trusted keys were given")
 	}
 	judge, err := receipt.NewVerifier(s.options.Trust, policy)
 	if err != nil {
-		return fmt.Errorf("conformance: %w", err)
+		fail("conformance: %w", err)
 	}
 	var report receipt.Report
 	if judge.VerifyBytes(g.raw, new(canon.Document), &report); report.Verdict == receipt.Verified {
-		return skipped("the trusted keys are valid at any time")
+		skip("the trusted keys are valid at any time")
 	}
-	return notValid(ctx, s, e, object{"at_time": policy.At.Format(time.RFC3339)})
+	notValid(ctx, s, e, object{"at_time": policy.At.Format(time.RFC3339)})
 }
 
 // notValid expects a verification to be refused, or not to be valid.
-func notValid(ctx context.Context, s *suite, e *ended, question object) error {
+func notValid(ctx context.Context, s *suite, e *ended, question object) {
 	a := s.post(ctx, "", question, "v1/receipts/%s/verify", e.receipt).Status(200, 400, 404, 422, 501)
 	if a.Is(200) && a.Bool("valid").Err == nil && a.Root().Member("valid").Bool() {
 		a.Fail("with %s: expected valid to be false, found true", encode(question))
 	}
-	return a.Err
+	must(a.Err)
 }
 
 // A change alters one thing of a receipt, as a text.
@@ -214,11 +167,8 @@ type change struct{ what, old, new string }
 
 // tamperedCopies changes a receipt in some ways, each of which has to be found: here, and by
 // the server when it verifies what is sent to it.
-func tamperedCopies(ctx context.Context, s *suite) error {
-	e, g, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
+func tamperedCopies(ctx context.Context, s *suite) {
+	e, g := plainReceipt(ctx, s)
 	root := g.doc.Root()
 	hash := text(root.Member("chain"), "receipt_hash")
 	state := text(root.Member("lifecycle"), "final_state")
@@ -233,24 +183,23 @@ func tamperedCopies(ctx context.Context, s *suite) error {
 	}
 
 	if said, offered, err := serverSays(ctx, s, g.raw); offered && (err != nil || said != "verified" && g.report.Verdict == receipt.Verified && s.options.Trust != nil) {
-		return errors.Join(err, fmt.Errorf("POST /v1/verify: expected the receipt as it was given to be verified, found it %s", wire.Quote(said)))
+		must(errors.Join(err, fmt.Errorf("POST /v1/verify: expected the receipt as it was given to be verified, found it %s", wire.Quote(said))))
 	}
 	for _, c := range changes {
 		if c.old == "" || c.old == c.new {
-			return g.answer.Fail("expected a receipt that tells %s, found none", c.what).Err
+			must(g.answer.Fail("expected a receipt that tells %s, found none", c.what).Err)
 		}
 		tampered := bytes.ReplaceAll(g.raw, []byte(c.old), []byte(c.new))
 		var doc canon.Document
 		var report receipt.Report
 		s.judge.VerifyBytes(tampered, &doc, &report)
 		if bytes.Equal(tampered, g.raw) || report.Verdict != receipt.Refuted {
-			return g.answer.Fail("expected a copy with %s changed to be refuted, found it %s", c.what, report.Verdict).Err
+			must(g.answer.Fail("expected a copy with %s changed to be refuted, found it %s", c.what, report.Verdict).Err)
 		}
 		if said, offered, err := serverSays(ctx, s, tampered); err != nil || offered && said != "refuted" {
-			return errors.Join(err, fmt.Errorf("POST /v1/verify: expected a copy with %s changed to be refuted, found it %s", c.what, wire.Quote(said)))
+			must(errors.Join(err, fmt.Errorf("POST /v1/verify: expected a copy with %s changed to be refuted, found it %s", c.what, wire.Quote(said))))
 		}
 	}
-	return nil
 }
 
 // serverSays sends a receipt to be verified. Not every server offers that.
@@ -266,66 +215,45 @@ func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, off
 const tries = 3
 
 // oneChain does two tasks, one after the other.
-func oneChain(ctx context.Context, s *suite) error {
-	if err := able(ctx, s, "receipts"); err != nil {
-		return err
-	}
+func oneChain(ctx context.Context, s *suite) {
+	able(ctx, s, "receipts")
 	var wrong error
 	for range tries {
 		var list [2]*given
 		for i := range list {
-			e, err := endedTask(ctx, s, "a task before or behind another of the run "+s.id)
-			if err != nil {
-				return err
-			}
-			if list[i], err = receiptOf(ctx, s, e); err != nil {
-				return err
-			}
+			list[i] = receiptOf(ctx, s, endedTask(ctx, s, "a task before or behind another of the run "+s.id))
 		}
 		one, known := chain.LinkOf(list[0].doc)
 		two, knownToo := chain.LinkOf(list[1].doc)
 		switch {
 		case !known || !knownToo:
-			return list[1].answer.Fail("expected hashes in chain, found none").Err
+			must(list[1].answer.Fail("expected hashes in chain, found none").Err)
 		case chain.StreamOf(list[0].doc) != chain.StreamOf(list[1].doc):
-			return list[1].answer.Fail("expected two tasks of one workspace in one stream of receipts, found two").Err
+			must(list[1].answer.Fail("expected two tasks of one workspace in one stream of receipts, found two").Err)
 		case one.First && two.First, !one.First && one.Previous == two.Previous:
-			return list[1].answer.Fail("expected the receipt before as the predecessor, found the predecessor of that one: the chain forks").Err
+			must(list[1].answer.Fail("expected the receipt before as the predecessor, found the predecessor of that one: the chain forks").Err)
 		case two.Previous == one.Hash && !two.First:
-			return nil
+			return
 		}
 		wrong = list[1].answer.Fail("expected %s, the receipt of the task before, as previous_receipt_hash, found %s", one.Hash, two.Previous).Err
 	}
-	return wrong
+	must(wrong)
 }
 
-func canceledHasReceipt(ctx context.Context, s *suite) error {
-	if err := able(ctx, s, "receipts"); err != nil {
-		return err
-	}
-	e, err := canceledTask(ctx, s)
-	if err != nil {
-		return err
-	}
-	g, err := receiptOf(ctx, s, e)
-	if err != nil {
-		return err
-	}
-	return errors.Join(g.isOfTask(e), g.verified())
+func canceledHasReceipt(ctx context.Context, s *suite) {
+	able(ctx, s, "receipts")
+	e := canceledTask(ctx, s)
+	g := receiptOf(ctx, s, e)
+	must(errors.Join(g.isOfTask(e), g.verified()))
 }
 
 // archiveIsReceipt compares the archive with the receipt, where archives are offered.
-func archiveIsReceipt(ctx context.Context, s *suite) error {
-	e, g, err := plainReceipt(ctx, s)
-	if err != nil {
-		return err
-	}
+func archiveIsReceipt(ctx context.Context, s *suite) {
+	e, g := plainReceipt(ctx, s)
 	a := s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", e.receipt), Accept: wire.MediaArchive})
-	if a.Err != nil {
-		return a.Err
-	}
+	must(a.Err)
 	if a.Code != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), wire.MediaArchive) {
-		return skipped("the server offers no archive")
+		skip("the server offers no archive")
 	}
 	text, err := archive.NewCodec().ToJSON(a.Body)
 	switch {
@@ -334,5 +262,5 @@ func archiveIsReceipt(ctx context.Context, s *suite) error {
 	case string(text) != wire.Canonical(g.doc.Root()):
 		a.Fail("expected the receipt that is given as JSON, found another")
 	}
-	return a.Err
+	must(a.Err)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,96 +30,56 @@ func levelReplay() []Probe {
 	)
 }
 
-func replayExact(ctx context.Context, s *suite) error {
-	e, from, err := source(ctx, s)
-	if err != nil {
-		return err
-	}
+func replayExact(ctx context.Context, s *suite) {
+	e, from := source(ctx, s)
 	request := object{"mode": "exact"}
-	r, g, err := replayed(ctx, s, e, request)
-	if err != nil {
-		return err
-	}
-	return judge(ctx, s, e, from, encode(request), r, g)
+	r, g := replayed(ctx, s, e, request)
+	judge(ctx, s, e, from, encode(request), r, g)
 }
 
-func replayOverrides(ctx context.Context, s *suite) error {
-	e, from, err := source(ctx, s)
-	if err != nil {
-		return err
-	}
+func replayOverrides(ctx context.Context, s *suite) {
+	e, from := source(ctx, s)
 	overrides, keys := swaps(from)
 	request := object{"mode": "with_overrides", "override": overrides, "reason": "agents conformance"}
-	r, g, err := replayed(ctx, s, e, request)
-	if err != nil {
-		return err
-	}
+	r, g := replayed(ctx, s, e, request)
 	s.note = "overrides of " + strings.Join(keys, ", ")
-	return judge(ctx, s, e, from, encode(request), r, g)
+	judge(ctx, s, e, from, encode(request), r, g)
 }
 
-func replayCheckpoint(ctx context.Context, s *suite) error {
-	e, from, err := source(ctx, s)
-	if err != nil {
-		return err
-	}
-	if err := refuses(ctx, s, e, object{"mode": "from_checkpoint"}, 400); err != nil {
-		return err
-	}
-	if err := refuses(ctx, s, e, object{"mode": "from_checkpoint", "checkpoint_event_id": "conformance_never_" + s.id}, 404, 410, 409); err != nil {
-		return err
-	}
+func replayCheckpoint(ctx context.Context, s *suite) {
+	e, from := source(ctx, s)
+	refuses(ctx, s, e, object{"mode": "from_checkpoint"}, 400)
+	refuses(ctx, s, e, object{"mode": "from_checkpoint", "checkpoint_event_id": "conformance_never_" + s.id}, 404, 410, 409)
 
-	list, err := eventsOfTask(ctx, s, e.id)
-	if err != nil || len(list) == 0 {
-		return err
+	list := eventsOfTask(ctx, s, e.id)
+	if len(list) == 0 {
+		return
 	}
 	request := object{"mode": "from_checkpoint", "checkpoint_event_id": text(list[len(list)/2], "id")}
-	r, g, err := replayed(ctx, s, e, request)
-	if err != nil {
-		return err
-	}
-	return judge(ctx, s, e, from, encode(request), r, g)
+	r, g := replayed(ctx, s, e, request)
+	judge(ctx, s, e, from, encode(request), r, g)
 }
 
-func replaysAreEqual(ctx context.Context, s *suite) error {
-	e, from, err := source(ctx, s)
-	if err != nil {
-		return err
-	}
+func replaysAreEqual(ctx context.Context, s *suite) {
+	e, from := source(ctx, s)
 	overrides, _ := swaps(from)
 	var docs [2]*given
 	for i := range docs {
-		if _, docs[i], err = replayed(ctx, s, e, object{"mode": "with_overrides", "override": overrides}); err != nil {
-			return err
-		}
+		_, docs[i] = replayed(ctx, s, e, object{"mode": "with_overrides", "override": overrides})
 	}
 	if differences := replay.Compare(docs[0].doc, docs[1].doc, replay.Projection); len(differences) > 0 {
 		d := differences[0]
-		return docs[1].answer.Fail("expected the receipt of the replay before, found it other at %s: %s, and before %s", wire.Quote(d.Pointer), wire.Quote(d.B), wire.Quote(d.A)).Err
+		must(docs[1].answer.Fail("expected the receipt of the replay before, found it other at %s: %s, and before %s", wire.Quote(d.Pointer), wire.Quote(d.B), wire.Quote(d.A)).Err)
 	}
-	return nil
 }
 
 // replayEventsMarked looks at the events of a replay: each of the source is told again as
 // such, but what belongs to its receipt.
-func replayEventsMarked(ctx context.Context, s *suite) error {
-	e, _, err := source(ctx, s)
-	if err != nil {
-		return err
-	}
-	r, _, err := replayed(ctx, s, e, object{})
-	if err != nil {
-		return err
-	}
-	list, err := eventsOfTask(ctx, s, r.id)
-	if err != nil {
-		return err
-	}
-	original, err := eventsOfTask(ctx, s, e.id)
-	if err != nil {
-		return err
-	}
+func replayEventsMarked(ctx context.Context, s *suite) {
+	e, _ := source(ctx, s)
+	r, _ := replayed(ctx, s, e, object{})
+	list := eventsOfTask(ctx, s, r.id)
+	original := eventsOfTask(ctx, s, e.id)
 	kinds, again, last := map[string]bool{}, 0, -1
 	for i, n := range list {
 		kinds[text(n, "event")] = true
@@ -126,17 +87,17 @@ func replayEventsMarked(ctx context.Context, s *suite) error {
 			continue
 		}
 		again++
+		var err error
 		if last, err = toldAgain(n, original, last, e, r); err != nil {
-			return fmt.Errorf("GET /v1/tasks/{task_id}/events: item %d: %w", i+1, err)
+			fail("GET /v1/tasks/{task_id}/events: item %d: %w", i+1, err)
 		}
 	}
 	switch {
 	case again == 0:
-		return errors.New("GET /v1/tasks/{task_id}/events: expected events that are marked as replayed, found none")
+		fail("GET /v1/tasks/{task_id}/events: expected events that are marked as replayed, found none")
 	case !kinds["replay.started"] || !kinds["replay.completed"]:
-		return errors.New("GET /v1/tasks/{task_id}/events: expected replay.started and replay.completed, found one of them or none")
+		fail("GET /v1/tasks/{task_id}/events: expected replay.started and replay.completed, found one of them or none")
 	}
-	return nil
 }
 
 // toldAgain expects an event of an exact replay to be one of its source, after the one at
@@ -164,17 +125,12 @@ func toldAgain(n canon.Node, original []canon.Node, last int, e, r *ended) (at i
 	return at, nil
 }
 
-func replayRefuses(ctx context.Context, s *suite) error {
-	e, from, err := source(ctx, s)
-	if err != nil {
-		return err
-	}
+func replayRefuses(ctx context.Context, s *suite) {
+	e, from := source(ctx, s)
 	overrides, keys := swaps(from)
 	one := overrides[keys[0]].(object)
 	lies := object{"sha256": canon.Sum([]byte("another")).String()}
-	for name, value := range one {
-		lies[name] = value
-	}
+	maps.Copy(lies, one)
 	for _, body := range []object{
 		{"mode": "exact", "override": overrides},
 		{"mode": "conformance"},
@@ -182,54 +138,40 @@ func replayRefuses(ctx context.Context, s *suite) error {
 		{"mode": "with_overrides", "override": object{"conformance": one}},
 		{"mode": "with_overrides", "override": object{keys[0]: object{"kind": "conformance", "value": 1}}},
 	} {
-		if err := refuses(ctx, s, e, body, 400); err != nil {
-			return err
-		}
+		refuses(ctx, s, e, body, 400)
 	}
-	return nil
 }
 
 // replayNamesMissing asks for what nobody has: an answer that the task did not keep, where
 // there are words for such a task, and an artifact that never was.
-func replayNamesMissing(ctx context.Context, s *suite) error {
-	e, from, err := source(ctx, s)
-	if err != nil {
-		return err
-	}
+func replayNamesMissing(ctx context.Context, s *suite) {
+	e, from := source(ctx, s)
 	if words := s.target.Script.Unstored; words != "" {
-		gone, err := endedTask(ctx, s, words)
-		if err != nil {
-			return err
-		}
-		if err := namesMissing(ctx, s, gone, object{"mode": "exact"}, ""); err != nil {
-			return err
-		}
+		gone := endedTask(ctx, s, words)
+		namesMissing(ctx, s, gone, object{"mode": "exact"}, "")
 	}
 	_, keys := swaps(from)
 	if kindOf(keys[0]) == "time" {
-		return skipped("no answer was recorded that an artifact could take the place of")
+		skip("no answer was recorded that an artifact could take the place of")
 	}
 	absent := "conformance_absent_" + s.id
 	body := object{"mode": "with_overrides", "override": object{keys[0]: object{"kind": kindOf(keys[0]), "artifact_id": absent}}}
-	return namesMissing(ctx, s, e, body, absent)
+	namesMissing(ctx, s, e, body, absent)
 }
 
 // namesMissing expects a replay to be refused, or to fail, and to name what is missing: one
 // of the five things that can be.
-func namesMissing(ctx context.Context, s *suite, e *ended, body object, id string) error {
+func namesMissing(ctx context.Context, s *suite, e *ended, body object, id string) {
 	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(202, 404, 409, 410)
 	details := a.Root().Member("error").Member("details")
 	if a.Is(202) {
-		r, err := end(ctx, s, text(a.Root(), "id"))
-		if err != nil {
-			return err
-		}
+		r := end(ctx, s, text(a.Root(), "id"))
 		if a = r.task; r.status != failed {
-			return a.Fail("expected a replay that lacks something to be FAILED, found it %s", r.status).Err
+			must(a.Fail("expected a replay that lacks something to be FAILED, found it %s", r.status).Err)
 		}
 		details = a.Root().Member("failure").Member("details")
-	} else if a.Members("error").Err != nil {
-		return a.Err
+	} else {
+		must(a.Members("error").Err)
 	}
 	what := details.Member("first_unavailable")
 	switch object := text(what, "object"); {
@@ -240,51 +182,35 @@ func namesMissing(ctx context.Context, s *suite, e *ended, body object, id strin
 	case text(what, "id") == "":
 		a.Fail("expected the id of what is missing, found none")
 	}
-	return a.Err
+	must(a.Err)
 }
 
-func replayOnce(ctx context.Context, s *suite) error {
-	e, _, err := source(ctx, s)
-	if err != nil {
-		return err
-	}
+func replayOnce(ctx context.Context, s *suite) {
+	e, _ := source(ctx, s)
 	key := "ours-" + s.id + "-replay"
 	send := func(body string) *wire.Answer {
 		return s.client.Do(ctx, wire.Request{Method: "POST", Path: path("v1/tasks/%s/replay", e.id), Once: key, Body: []byte(body)})
 	}
 	first := send(`{"mode":"exact","reason":"once"}`).Status(202).Object("task").Has("id")
 	again := send(` {"reason":"once", "mode":"exact"}`).Status(200, 202).Object("task").Has("id")
-	if err := errors.Join(first.Err, again.Err); err != nil {
-		return err
-	}
+	must(errors.Join(first.Err, again.Err))
 	if one, two := text(first.Root(), "id"), text(again.Root(), "id"); one != two {
-		return again.Fail("expected the replay %s again, found %s", wire.Quote(one), wire.Quote(two)).Err
+		must(again.Fail("expected the replay %s again, found %s", wire.Quote(one), wire.Quote(two)).Err)
 	}
-	return send(`{"mode":"exact","reason":"another"}`).Status(409).Error(protocol.CodeKeyReused).Err
+	must(send(`{"mode":"exact","reason":"another"}`).Status(409).Error(protocol.CodeKeyReused).Err)
 }
 
-func replayLeavesSource(ctx context.Context, s *suite) error {
-	e, _, err := source(ctx, s)
-	if err != nil {
-		return err
-	}
-	before, err := eventsOfTask(ctx, s, e.id)
-	if err != nil {
-		return err
-	}
-	if _, _, err := replayed(ctx, s, e, object{}); err != nil {
-		return err
-	}
-	after, err := eventsOfTask(ctx, s, e.id)
-	if err != nil {
-		return err
-	}
+func replayLeavesSource(ctx context.Context, s *suite) {
+	e, _ := source(ctx, s)
+	before := eventsOfTask(ctx, s, e.id)
+	replayed(ctx, s, e, object{})
+	after := eventsOfTask(ctx, s, e.id)
 	if differs := sameIDs(ids(before), ids(after)); differs != "" {
-		return fmt.Errorf("GET /v1/tasks/{task_id}/events: after a replay: %s", differs)
+		fail("GET /v1/tasks/{task_id}/events: after a replay: %s", differs)
 	}
 	now := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task")
 	if now.Err == nil && endOf(now.Root()) != endOf(e.task.Root()) {
 		now.Fail("expected the task as it was before its replay, found it changed")
 	}
-	return now.Err
+	must(now.Err)
 }

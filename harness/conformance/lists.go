@@ -21,50 +21,33 @@ const (
 )
 
 // listPages reads lists page by page, and one of them while items are added to it.
-func listPages(ctx context.Context, s *suite) error {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
+func listPages(ctx context.Context, s *suite) {
+	session := newSession(ctx, s)
 	for range fewItems {
-		if _, err := newTask(ctx, s, session, "a task to be listed of the run "+s.id); err != nil {
-			return err
-		}
-		if err := s.post(ctx, "", object{"message": message("a message to be listed of the run " + s.id)}, "v1/sessions/%s/messages", session).Status(201, 200).Err; err != nil {
-			return err
-		}
+		newTask(ctx, s, session, "a task to be listed of the run "+s.id)
+		must(s.post(ctx, "", object{"message": message("a message to be listed of the run " + s.id)}, "v1/sessions/%s/messages", session).Status(201, 200).Err)
 	}
 
 	tasks := path("v1/sessions/%s/tasks", session)
-	if err := pagesGrow(ctx, s, tasks, session); err != nil {
-		return err
-	}
+	pagesGrow(ctx, s, tasks, session)
 	for _, at := range []string{tasks, path("v1/sessions/%s/messages", session), path("v1/tasks?session_id=%s", session), path("v1/artifacts?session_id=%s", session)} {
-		if err := pagesAgree(ctx, s, at); err != nil {
-			return err
-		}
+		pagesAgree(ctx, s, at)
 	}
-	return nil
 }
 
 // pagesAgree expects the items of small pages to be those of large ones. A list may grow
 // meanwhile, as those of tasks that are at work do: what was there before is in the small pages,
 // and what is in them is there behind them.
-func pagesAgree(ctx context.Context, s *suite, at string) error {
+func pagesAgree(ctx context.Context, s *suite, at string) {
 	var read [3][]string
 	for i, limit := range []int{200, smallPage, 200} {
-		list, err := items(ctx, s, at, limit)
-		if err != nil {
-			return err
-		}
-		read[i] = ids(list)
+		read[i] = ids(items(ctx, s, at, limit))
 	}
 
 	before, small, after := read[0], read[1], read[2]
 	if differs := cmp.Or(sameIDs(before, among(small, before)), sameIDs(small, among(after, small))); differs != "" {
-		return fmt.Errorf("GET /%s: in pages of %d: %s", at, smallPage, differs)
+		fail("GET /%s: in pages of %d: %s", at, smallPage, differs)
 	}
-	return nil
 }
 
 // among returns those ids that are in another list, in their order.
@@ -79,110 +62,81 @@ func among(list, of []string) (some []string) {
 
 // pagesGrow reads the first page, adds an item, and reads on: those that were there are there
 // once.
-func pagesGrow(ctx context.Context, s *suite, at, session string) error {
-	before, err := items(ctx, s, at, 200)
-	if err != nil {
-		return err
-	}
+func pagesGrow(ctx context.Context, s *suite, at, session string) {
+	before := items(ctx, s, at, 200)
 	a := s.client.Do(ctx, wire.Request{Path: fmt.Sprintf("%s?limit=%d", at, smallPage)})
-	page, next, err := pageOf(a, smallPage)
-	if err != nil {
-		return err
-	}
+	page, next := pageOf(a, smallPage)
 	if next == "" {
-		return a.Fail("expected more than one page of %d items, found one of %d", len(before), len(page)).Err
+		must(a.Fail("expected more than one page of %d items, found one of %d", len(before), len(page)).Err)
 	}
-	if _, err := newTask(ctx, s, session, "a task that comes late of the run "+s.id); err != nil {
-		return err
-	}
+	newTask(ctx, s, session, "a task that comes late of the run "+s.id)
 
 	got := ids(page)
 	for next != "" && len(got) < 100 {
 		a = s.client.Do(ctx, wire.Request{Path: fmt.Sprintf("%s?limit=%d&cursor=%s", at, smallPage, wire.Segment(next))})
-		if page, next, err = pageOf(a, smallPage); err != nil {
-			return err
-		}
+		page, next = pageOf(a, smallPage)
 		got = append(got, ids(page)...)
 	}
 	if differs := sameIDs(ids(before), among(got, ids(before))); differs != "" {
-		return fmt.Errorf("GET /%s: while an item was added: %s", at, differs)
+		fail("GET /%s: while an item was added: %s", at, differs)
 	}
-	return nil
 }
 
 // eventRanges reads events in ranges.
-func eventRanges(ctx context.Context, s *suite) error {
-	e, err := plainTask(ctx, s)
-	if err != nil {
-		return err
-	}
+func eventRanges(ctx context.Context, s *suite) {
+	e := plainTask(ctx, s)
 	for _, at := range []string{path("v1/tasks/%s/events", e.id), path("v1/sessions/%s/events", e.session), path("v1/events?task_id=%s", e.id)} {
-		whole, err := eventsOf(ctx, s, at, 200)
-		if err != nil {
-			return err
-		}
-		small, err := eventsOf(ctx, s, at, smallPage)
-		if err != nil {
-			return err
-		}
+		whole := eventsOf(ctx, s, at, 200)
+		small := eventsOf(ctx, s, at, smallPage)
 		if len(whole) == 0 {
-			return fmt.Errorf("GET /%s: expected events of a task that has ended, found none", at)
+			fail("GET /%s: expected events of a task that has ended, found none", at)
 		}
 		if differs := sameIDs(ids(whole), ids(small)); differs != "" {
-			return fmt.Errorf("GET /%s: in ranges of %d: %s", at, smallPage, differs)
+			fail("GET /%s: in ranges of %d: %s", at, smallPage, differs)
 		}
 		for i := range whole {
 			if wire.Canonical(whole[i]) != wire.Canonical(small[i]) {
-				return fmt.Errorf("GET /%s: in ranges of %d: expected the event %s as before, found it changed", at, smallPage, wire.Quote(text(whole[i], "id")))
+				fail("GET /%s: in ranges of %d: expected the event %s as before, found it changed", at, smallPage, wire.Quote(text(whole[i], "id")))
 			}
 		}
 	}
-	return nil
 }
 
 // stalePlaces asks for what is behind something that never was.
-func stalePlaces(ctx context.Context, s *suite) error {
-	e, err := plainTask(ctx, s)
-	if err != nil {
-		return err
-	}
+func stalePlaces(ctx context.Context, s *suite) {
+	e := plainTask(ctx, s)
 	never := "conformance_never_" + s.id
-	if err := s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", e.id, never).Status(410).Error(protocol.CodeExpired).Err; err != nil {
-		return err
-	}
-	if err := s.get(ctx, "v1/tasks?cursor=%s", never).Status(400, 410).Error(protocol.CodeInvalid, protocol.CodeExpired).Err; err != nil {
-		return err
-	}
-	return staleStream(ctx, s, path("v1/tasks/%s/stream", e.id), never)
+	must(s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", e.id, never).Status(410).Error(protocol.CodeExpired).Err)
+	must(s.get(ctx, "v1/tasks?cursor=%s", never).Status(400, 410).Error(protocol.CodeInvalid, protocol.CodeExpired).Err)
+	staleStream(ctx, s, path("v1/tasks/%s/stream", e.id), never)
 }
 
 // staleStream expects an error in place of events.
-func staleStream(ctx context.Context, s *suite, at, never string) error {
+func staleStream(ctx context.Context, s *suite, at, never string) {
 	stream, err := wire.Open(ctx, s.client, wire.Request{Path: at, LastEventID: never}, firstFrame)
-	if err != nil {
-		return err
-	}
+	must(err)
 	defer stream.Close()
 	if stream.Answer != nil {
-		return stream.Answer.Status(410).Error(protocol.CodeExpired).Err
+		must(stream.Answer.Status(410).Error(protocol.CodeExpired).Err)
+		return
 	}
 
 	f, err := stream.Next()
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, wire.ErrQuiet):
-		return inStream(stream, errors.New("behind an event that never was: expected an error event, found nothing"))
+		fail("%s: behind an event that never was: expected an error event, found nothing", stream.Request)
 	case err != nil:
-		return inStream(stream, err)
+		fail("%s: %w", stream.Request, err)
 	case f.Event != "error":
-		return inStream(stream, fmt.Errorf("behind an event that never was: expected an error event, found %s", wire.Quote(f.Event)))
+		fail("%s: behind an event that never was: expected an error event, found %s", stream.Request, wire.Quote(f.Event))
 	case text(f.Data.Root().Member("error"), "code") != string(protocol.CodeExpired):
-		return inStream(stream, fmt.Errorf("expected the error %s, found %s", protocol.CodeExpired, wire.Quote(text(f.Data.Root().Member("error"), "code"))))
+		fail("%s: expected the error %s, found %s", stream.Request, protocol.CodeExpired, wire.Quote(text(f.Data.Root().Member("error"), "code")))
 	}
+
 	stream.Quiet(surplus)
 	if f, err = stream.Next(); err == nil {
-		return inStream(stream, fmt.Errorf("expected the end of the stream behind its error, found %s", wire.Quote(f.Event)))
+		fail("%s: expected the end of the stream behind its error, found %s", stream.Request, wire.Quote(f.Event))
 	}
-	return nil
 }
 
 // surplus is how long is listened for what should not come.

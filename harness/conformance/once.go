@@ -14,24 +14,18 @@ import (
 // atOnce is how many requests with one key are sent at the same time.
 const atOnce = 8
 
-func taskOnce(ctx context.Context, s *suite) error {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
-	return once(ctx, s, path("v1/sessions/%s/tasks", session), "task", func(words string) string {
+func taskOnce(ctx context.Context, s *suite) {
+	session := newSession(ctx, s)
+	once(ctx, s, path("v1/sessions/%s/tasks", session), "task", func(words string) string {
 		return fmt.Sprintf(`{"input":{"role":"user","parts":[{"type":"text","text":%q,"visibility":"public"}]},"metadata":{"a":1,"b":"x"}}`, words)
 	}, func(words string) string {
 		return fmt.Sprintf(` { "metadata" : {"b":"\u0078","a":1.0e0}, "input":{"parts":[{"visibility":"public","text":%q,"type":"text"}],"role":"user"}}`, words)
 	})
 }
 
-func messageOnce(ctx context.Context, s *suite) error {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
-	return once(ctx, s, path("v1/sessions/%s/messages", session), "message", func(words string) string {
+func messageOnce(ctx context.Context, s *suite) {
+	session := newSession(ctx, s)
+	once(ctx, s, path("v1/sessions/%s/messages", session), "message", func(words string) string {
 		return fmt.Sprintf(`{"message":{"role":"user","parts":[{"type":"text","text":%q,"visibility":"public"}]}}`, words)
 	}, func(words string) string {
 		return fmt.Sprintf("{\n \"message\": {\"parts\":[{\"visibility\":\"public\",\"text\":%q,\"type\":\"te\\u0078t\"}],\"role\":\"user\"}}\n", words)
@@ -40,40 +34,32 @@ func messageOnce(ctx context.Context, s *suite) error {
 
 // once sends a body by a key several times, one after the other and at the same time, and
 // counts in the list at the same path what came of it.
-func once(ctx context.Context, s *suite, path, kind string, body, same func(words string) string) error {
+func once(ctx context.Context, s *suite, path, kind string, body, same func(words string) string) {
 	key, words := "ours-"+s.id+"-"+kind, "once, a "+kind+" of the run "+s.id
 	send := func(key, body string) *wire.Answer {
 		return s.client.Do(ctx, wire.Request{Method: "POST", Path: path, Once: key, Body: []byte(body)})
 	}
 
 	first := send(key, body(words)).Status(200, 201, 202).Object(kind).Has("id")
-	if first.Err != nil {
-		return first.Err
-	}
+	must(first.Err)
 	id := text(first.Root(), "id")
 	for _, again := range []string{body(words), same(words)} {
 		a := send(key, again).Status(200, 201, 202).Object(kind).Has("id")
 		if got := text(a.Root(), "id"); a.Err == nil && got != id {
 			a.Fail("expected the %s %s again, found %s", kind, wire.Quote(id), wire.Quote(got))
 		}
-		if a.Err != nil {
-			return a.Err
-		}
+		must(a.Err)
 	}
-	if err := send(key, body("another")).Status(409).Error(protocol.CodeKeyReused).Err; err != nil {
-		return err
-	}
+	must(send(key, body("another")).Status(409).Error(protocol.CodeKeyReused).Err)
 
 	both := "at once, " + words
-	if err := together(ctx, s, func() *wire.Answer { return send(key+"-2", body(both)) }, kind); err != nil {
-		return err
-	}
-	return countedOnce(ctx, s, path, words, both)
+	together(ctx, s, func() *wire.Answer { return send(key+"-2", body(both)) }, kind)
+	countedOnce(ctx, s, path, words, both)
 }
 
 // together sends a request several times at the same time; all have to come to one resource.
 // Who is told that it is being answered asks again.
-func together(ctx context.Context, s *suite, send func() *wire.Answer, kind string) error {
+func together(ctx context.Context, s *suite, send func() *wire.Answer, kind string) {
 	ctx, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
 	defer cancel()
 	var group sync.WaitGroup
@@ -98,20 +84,14 @@ func together(ctx context.Context, s *suite, send func() *wire.Answer, kind stri
 		if a.Err == nil && got != id {
 			a.Fail("expected the %s %s of all requests with one key, found %s", kind, wire.Quote(id), wire.Quote(got))
 		}
-		if a.Err != nil {
-			return a.Err
-		}
+		must(a.Err)
 	}
-	return nil
 }
 
 // countedOnce expects words in one item of a list each. A session lists the messages of its
 // tasks, too, so that other items do not count.
-func countedOnce(ctx context.Context, s *suite, path string, words ...string) error {
-	list, err := items(ctx, s, path, 200)
-	if err != nil {
-		return err
-	}
+func countedOnce(ctx context.Context, s *suite, path string, words ...string) {
+	list := items(ctx, s, path, 200)
 	for _, want := range words {
 		n := 0
 		for _, item := range list {
@@ -120,8 +100,7 @@ func countedOnce(ctx context.Context, s *suite, path string, words ...string) er
 			}
 		}
 		if n != 1 {
-			return fmt.Errorf("GET /%s: expected one item of all requests with one key, found %d", path, n)
+			fail("GET /%s: expected one item of all requests with one key, found %d", path, n)
 		}
 	}
-	return nil
 }

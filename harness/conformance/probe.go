@@ -29,7 +29,7 @@ type Probe struct {
 	Name     string
 	Rule     Rule
 
-	run func(context.Context, *suite) error
+	run func(context.Context, *suite)
 }
 
 // Probes returns all probes, in the order in which they are run.
@@ -60,22 +60,52 @@ func group(of Suite, category string, list ...Probe) []Probe {
 }
 
 // probe makes one.
-func probe(name string, run func(context.Context, *suite) error, text, where string) Probe {
+func probe(name string, run func(context.Context, *suite), text, where string) Probe {
 	return Probe{Name: name, Rule: Rule{text, where}, run: run}
 }
 
-// A skip is why a probe was not run to its end: nothing was found wrong.
-type skip struct{ reason string }
+// A stopped is the value with which a probe panics to end before its last line. As in a test,
+// nothing is requested after the first failure.
+type stopped struct{ err error }
 
-func (s *skip) Error() string { return s.reason }
+// must ends the running probe unless err is nil.
+func must(err error) {
+	if err != nil {
+		panic(stopped{err})
+	}
+}
 
-func skipped(format string, args ...any) error { return &skip{fmt.Sprintf(format, args...)} }
+// fail ends the running probe as failed.
+func fail(format string, args ...any) { must(fmt.Errorf(format, args...)) }
+
+// A skipError is why a probe was not run to its end: nothing was found wrong.
+type skipError struct{ reason string }
+
+func (s *skipError) Error() string { return s.reason }
+
+// skip ends the running probe as skipped.
+func skip(format string, args ...any) { must(&skipError{fmt.Sprintf(format, args...)}) }
 
 // isSkip returns the reason of a skip.
 func isSkip(err error) (reason string, ok bool) {
-	s, ok := errors.AsType[*skip](err)
+	s, ok := errors.AsType[*skipError](err)
 	if ok {
 		reason = s.reason
 	}
 	return reason, ok
+}
+
+// caught runs a part of a probe, and returns the error with which that ended the probe.
+func caught(part func()) (err error) {
+	defer func() {
+		switch end := recover().(type) {
+		case nil:
+		case stopped:
+			err = end.err
+		default:
+			panic(end)
+		}
+	}()
+	part()
+	return nil
 }

@@ -14,61 +14,44 @@ import (
 )
 
 // source is the task that is replayed, with its receipt and its log.
-func source(ctx context.Context, s *suite) (*ended, *given, error) {
-	if err := able(ctx, s, "replay"); err != nil {
-		return nil, nil, err
-	}
+func source(ctx context.Context, s *suite) (*ended, *given) {
+	able(ctx, s, "replay")
 	return plainReceipt(ctx, s)
 }
 
 // replayed asks for a replay, and waits until it has ended.
-func replayed(ctx context.Context, s *suite, e *ended, body any) (*ended, *given, error) {
+func replayed(ctx context.Context, s *suite, e *ended, body any) (*ended, *given) {
 	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(202).Equal("parent_task_id", e.id)
-	if _, err := statusOfTask(a.Has("id")); err != nil {
-		return nil, nil, err
-	}
+	statusOfTask(a.Has("id"))
 	for _, name := range []string{"session_id", "workspace_id"} {
 		a.Equal(name, text(e.task.Root(), name))
 	}
 	if id := text(a.Root(), "id"); a.Err == nil && id == e.id {
 		a.Fail("expected a task of its own, found the source")
 	}
-	if a.Err != nil {
-		return nil, nil, a.Err
-	}
-	r, err := end(ctx, s, text(a.Root(), "id"))
-	if err != nil {
-		return nil, nil, err
-	}
-	g, err := receiptOf(ctx, s, r)
-	return r, g, err
+	must(a.Err)
+	r := end(ctx, s, text(a.Root(), "id"))
+	return r, receiptOf(ctx, s, r)
 }
 
 // judge judges the receipt of a replay that came to its end: by what the source's receipt
 // says, and by the plan that the source's log and the request give.
-func judge(ctx context.Context, s *suite, e *ended, from *given, request []byte, r *ended, g *given) error {
+func judge(ctx context.Context, s *suite, e *ended, from *given, request []byte, r *ended, g *given) {
 	if r.status != e.status {
-		return r.task.Fail("expected the replay to end as its source did, %s, found it %s", e.status, r.status).Err
+		must(r.task.Fail("expected the replay to end as its source did, %s, found it %s", e.status, r.status).Err)
 	}
-	if err := errors.Join(isReplay(g, e, r), g.verified()); err != nil {
-		return err
-	}
+	must(errors.Join(isReplay(g, e, r), g.verified()))
 	asked, err := replay.ParseRequest(request)
 	if err != nil {
-		return fmt.Errorf("conformance: a request of ours: %w", err)
+		fail("conformance: a request of ours: %w", err)
 	}
-	if err := sameMaterials(from, g, asked); err != nil {
-		return err
-	}
-	log, err := logOf(ctx, s, e.id)
-	if err != nil {
-		return err
-	}
+	must(sameMaterials(from, g, asked))
+	log := logOf(ctx, s, e.id)
 	plan, err := replay.NewPlan(ctx, log, asked, nil)
 	if err != nil {
-		return fmt.Errorf("the events of the task %s give no plan of a replay: %w", wire.Quote(e.id), err)
+		fail("the events of the task %s give no plan of a replay: %w", wire.Quote(e.id), err)
 	}
-	return sameAsPlan(s, plan, from, g)
+	must(sameAsPlan(s, plan, from, g))
 }
 
 // isReplay expects a receipt to be of a replay: with its own task, and without deeds.
@@ -202,13 +185,13 @@ func kindOf(key string) string {
 }
 
 // refuses expects a request for a replay to be refused.
-func refuses(ctx context.Context, s *suite, e *ended, body any, statuses ...int) error {
+func refuses(ctx context.Context, s *suite, e *ended, body any, statuses ...int) {
 	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(statuses...)
 	if err := a.Err; err != nil {
-		return fmt.Errorf("with %s: %w", encode(body), err)
+		fail("with %s: %w", encode(body), err)
 	}
 	if slices.Equal(statuses, []int{400}) {
 		a.Error(protocol.CodeInvalid)
 	}
-	return a.Err
+	must(a.Err)
 }

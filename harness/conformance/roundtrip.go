@@ -2,7 +2,7 @@ package conformance
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -25,56 +25,45 @@ type posted struct {
 }
 
 // readsBack posts a statement, and expects it in the answer, alone, and in its list.
-func readsBack(ctx context.Context, s *suite, st statement) (*posted, error) {
+func readsBack(ctx context.Context, s *suite, st statement) *posted {
 	var body any = st.says
 	if st.under != "" {
 		body = object{st.under: st.says}
 	}
 	made := s.post(ctx, "", body, "%s", raw(st.path))
 	if made.Is(404, 405, 501) || made.Is(403) && st.kind == "workspace" {
-		return nil, skipped("a %s cannot be created here", st.kind)
+		skip("a %s cannot be created here", st.kind)
 	}
-	if made.Status(200, 201, 202).Object(st.kind).Has("id").Err != nil {
-		return nil, made.Err
-	}
+	must(made.Status(200, 201, 202).Object(st.kind).Has("id").Err)
 	p := &posted{text(made.Root(), "id"), &st}
-	if err := st.in(made.Root(), "POST /"+st.path); err != nil {
-		return nil, err
-	}
-	return p, p.read(ctx, s)
+	st.in(made.Root(), "POST /"+st.path)
+	p.read(ctx, s)
+	return p
 }
 
 // read expects a statement alone and in its list.
-func (p *posted) read(ctx context.Context, s *suite) error {
+func (p *posted) read(ctx context.Context, s *suite) {
 	alone := s.get(ctx, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200).Object(p.of.kind)
-	if alone.Err != nil {
-		return alone.Err
+	must(alone.Err)
+	if p.of.in(alone.Root(), alone.Request.String()); p.of.list == "" {
+		return
 	}
-	if err := p.of.in(alone.Root(), alone.Request.String()); err != nil || p.of.list == "" {
-		return err
-	}
-	list, err := items(ctx, s, p.of.list, 200)
-	if err != nil {
-		return err
-	}
-	for _, item := range list {
+	for _, item := range items(ctx, s, p.of.list, 200) {
 		if text(item, "id") == p.id {
-			return p.of.in(item, "GET /"+p.of.list)
+			p.of.in(item, "GET /"+p.of.list)
+			return
 		}
 	}
-	return fmt.Errorf("GET /%s: expected the %s %s, found none", p.of.list, p.of.kind, wire.Quote(p.id))
+	fail("GET /%s: expected the %s %s, found none", p.of.list, p.of.kind, wire.Quote(p.id))
 }
 
 // in expects a resource to contain what was posted.
-func (st *statement) in(n canon.Node, where string) error {
+func (st *statement) in(n canon.Node, where string) {
 	want, err := canon.Parse(encode(st.says))
-	if err != nil {
-		return err
-	}
+	must(err)
 	if want, got, at := differing(want.Root(), n); at != nil {
-		return fmt.Errorf("%s: at %s: expected %s, as it was posted, found %s", where, wire.Quote(*at), wire.Quote(string(want.Raw())), wire.Quote(string(got.Raw())))
+		fail("%s: at %s: expected %s, as it was posted, found %s", where, wire.Quote(*at), wire.Quote(string(want.Raw())), wire.Quote(string(got.Raw())))
 	}
-	return nil
 }
 
 // differing returns the first place where a value does not contain what was said: objects may
@@ -110,107 +99,71 @@ func differing(said, got canon.Node) (want, found canon.Node, at *string) {
 	return canon.Node{}, canon.Node{}, nil
 }
 
-func workspaceReadsBack(ctx context.Context, s *suite) error {
-	p, err := readsBack(ctx, s, statement{kind: "workspace", path: "v1/workspaces", says: object{"name": "reads back " + s.id, "root": "harn://conformance/" + s.id + "/back", "metadata": s.meta()}})
-	if err != nil {
-		return err
-	}
-	return p.changed(ctx, s, object{"metadata": object{"changed": s.id}})
+func workspaceReadsBack(ctx context.Context, s *suite) {
+	p := readsBack(ctx, s, statement{kind: "workspace", path: "v1/workspaces", says: object{"name": "reads back " + s.id, "root": "harn://conformance/" + s.id + "/back", "metadata": s.meta()}})
+	p.changed(ctx, s, object{"metadata": object{"changed": s.id}})
 }
 
 // changed patches a resource, and expects the change and what was posted before.
-func (p *posted) changed(ctx context.Context, s *suite, says object) error {
+func (p *posted) changed(ctx context.Context, s *suite, says object) {
 	a := s.patch(ctx, "", says, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200, 405, 501)
-	if a.Err != nil || a.Code != 200 {
-		return a.Err
+	must(a.Err)
+	if a.Code != 200 {
+		return
 	}
-	for name, value := range says {
-		p.of.says[name] = value
-	}
-	if err := p.of.in(a.Root(), a.Request.String()); err != nil {
-		return err
-	}
-	return p.read(ctx, s)
+	maps.Copy(p.of.says, says)
+	p.of.in(a.Root(), a.Request.String())
+	p.read(ctx, s)
 }
 
-func sessionReadsBack(ctx context.Context, s *suite) error {
-	if err := ensureWorkspace(ctx, s); err != nil {
-		return err
-	}
+func sessionReadsBack(ctx context.Context, s *suite) {
+	ensureWorkspace(ctx, s)
 	first := []object{s.words("the first message"), s.words("the second message")}
 	body := object{"workspace_id": s.workspace, "initial_messages": first, "metadata": s.meta()}
 	made := s.post(ctx, "", body, "v1/sessions").Status(201, 200).Object("session").Has("id")
-	if made.Err != nil {
-		return made.Err
-	}
+	must(made.Err)
 	id := text(made.Root(), "id")
 	p := &posted{id, &statement{kind: "session", list: path("v1/sessions?workspace_id=%s", s.workspace), says: object{"workspace_id": s.workspace, "metadata": s.meta()}}}
-	if err := p.of.in(made.Root(), made.Request.String()); err != nil {
-		return err
-	}
-	if err := p.read(ctx, s); err != nil {
-		return err
-	}
+	p.of.in(made.Root(), made.Request.String())
+	p.read(ctx, s)
 
 	at := path("v1/sessions/%s/messages", id)
-	list, err := items(ctx, s, at, 200)
-	if err != nil {
-		return err
-	}
+	list := items(ctx, s, at, 200)
 	for i, says := range first {
 		if i >= len(list) {
-			return fmt.Errorf("GET /%s: expected %d initial messages, found %d", at, len(first), len(list))
+			fail("GET /%s: expected %d initial messages, found %d", at, len(first), len(list))
 		}
-		if err := (&statement{says: says}).in(list[i], "GET /"+at); err != nil {
-			return err
-		}
+		(&statement{says: says}).in(list[i], "GET /"+at)
 	}
-	return p.changed(ctx, s, object{"summary": "changed in the run " + s.id})
+	p.changed(ctx, s, object{"summary": "changed in the run " + s.id})
 }
 
-func messageReadsBack(ctx context.Context, s *suite) error {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
+func messageReadsBack(ctx context.Context, s *suite) {
+	session := newSession(ctx, s)
 	at := path("v1/sessions/%s/messages", session)
 	says := s.words("a message to be read back")
 	says["metadata"] = s.meta()
-	_, err = readsBack(ctx, s, statement{kind: "message", path: at, list: at, says: says, under: "message"})
-	return err
+	readsBack(ctx, s, statement{kind: "message", path: at, list: at, says: says, under: "message"})
 }
 
-func taskReadsBack(ctx context.Context, s *suite) error {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
+func taskReadsBack(ctx context.Context, s *suite) {
+	session := newSession(ctx, s)
 	at := path("v1/sessions/%s/tasks", session)
-	p, err := readsBack(ctx, s, statement{kind: "task", path: at, list: at, says: object{"input": s.words("a task to be read back"), "metadata": s.meta()}})
-	if err != nil {
-		return err
-	}
+	p := readsBack(ctx, s, statement{kind: "task", path: at, list: at, says: object{"input": s.words("a task to be read back"), "metadata": s.meta()}})
 	p.of.says["session_id"], p.of.says["workspace_id"] = session, s.workspace
-	return p.read(ctx, s)
+	p.read(ctx, s)
 }
 
-func artifactReadsBack(ctx context.Context, s *suite) error {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
+func artifactReadsBack(ctx context.Context, s *suite) {
+	session := newSession(ctx, s)
 	says := s.artifact()
 	says["session_id"] = session
-	_, err = readsBack(ctx, s, statement{kind: "artifact", path: "v1/artifacts", list: path("v1/artifacts?session_id=%s", session), says: says})
-	return err
+	readsBack(ctx, s, statement{kind: "artifact", path: "v1/artifacts", list: path("v1/artifacts?session_id=%s", session), says: says})
 }
 
 // unknownIDs refers to what does not exist wherever a request can.
-func unknownIDs(ctx context.Context, s *suite) error {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
+func unknownIDs(ctx context.Context, s *suite) {
+	session := newSession(ctx, s)
 	tasks := path("v1/sessions/%s/tasks", session)
 	task := object{"input": message("a task that refers to nothing of the run " + s.id)}
 	for _, of := range []struct {
@@ -224,10 +177,7 @@ func unknownIDs(ctx context.Context, s *suite) error {
 		{"v1/artifacts", s.artifact(), []string{"workspace_id", "session_id", "task_id"}},
 	} {
 		for _, name := range of.members {
-			body := object{}
-			for name, value := range of.body {
-				body[name] = value
-			}
+			body := maps.Clone(of.body)
 			if body[name] = s.absent(); strings.HasSuffix(name, "_ids") {
 				body[name] = []string{s.absent()}
 			}
@@ -235,14 +185,10 @@ func unknownIDs(ctx context.Context, s *suite) error {
 			if a.Err == nil && (a.Code < 400 || a.Code >= 500 && a.Code != 501) {
 				a.Fail("expected a request whose %s is of nothing to be refused, found %d", name, a.Code)
 			}
-			if a.Err != nil {
-				return a.Err
-			}
+			must(a.Err)
 		}
 	}
-	list, err := items(ctx, s, tasks, 200)
-	if err == nil && len(list) > 0 {
-		err = fmt.Errorf("GET /%s: expected no task of requests that were refused, found %d", tasks, len(list))
+	if list := items(ctx, s, tasks, 200); len(list) > 0 {
+		fail("GET /%s: expected no task of requests that were refused, found %d", tasks, len(list))
 	}
-	return err
 }

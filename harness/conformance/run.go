@@ -176,7 +176,7 @@ func try(ctx context.Context, s *suite, p Probe) Test {
 
 	began := s.now()
 	s.note = ""
-	err := p.run(ctx, s)
+	err := caught(func() { p.run(ctx, s) })
 	t := Test{Name: p.Name, Status: Passed, DurationMS: s.now().Sub(began).Milliseconds(), Note: s.watch.Withhold(s.note)}
 	if reason, ok := isSkip(err); ok {
 		t.Status, t.Note = Skipped, s.watch.Withhold(reason)

@@ -2,8 +2,6 @@ package conformance
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -13,56 +11,39 @@ import (
 )
 
 // secretsAreWithheld tells a secret, and looks where it must not come to be.
-func secretsAreWithheld(ctx context.Context, s *suite) error {
-	if err := able(ctx, s, "receipts"); err != nil {
-		return err
-	}
-	secret, err := newSecret(s)
-	if err != nil {
-		return err
-	}
+func secretsAreWithheld(ctx context.Context, s *suite) {
+	able(ctx, s, "receipts")
+	secret := newSecret(s)
 	s.watch.Hide(secret)
 	words := "deploy with the token " + secret + " in the run " + s.id
-	e, err := endedTask(ctx, s, words)
-	if err != nil {
-		return err
-	}
+	e := endedTask(ctx, s, words)
 
-	look := func(_ *wire.Route, a *wire.Answer) error {
+	look := func(_ *wire.Route, a *wire.Answer) {
 		if a.Err == nil && a.Tells(secret) {
 			a.Fail("expected an answer without the secret that was told, found it there")
 		}
-		return a.Err
+		must(a.Err)
 	}
-	if err := look(nil, s.post(ctx, "", object{"input": words}, "v1/sessions/%s/tasks", e.session)); err != nil {
-		return err
+	look(nil, s.post(ctx, "", object{"input": words}, "v1/sessions/%s/tasks", e.session))
+	if verification := s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt); e.receipt != "" {
+		look(nil, verification)
 	}
-	if err := look(nil, s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt)); err != nil && e.receipt != "" {
-		return err
-	}
-	return everywhere(ctx, s, s.client, e, func(r *wire.Route, a *wire.Answer) error {
+	everywhere(ctx, s, s.client, e, func(r *wire.Route, a *wire.Answer) {
 		if r.Answer == "Task" || r.Answer == "Message" {
-			return a.Err // the client's own words
+			must(a.Err) // the client's own words
+			return
 		}
-		return look(r, a)
+		look(r, a)
 	})
 }
 
 // everywhere reads, as a client, every route that a task and its resources have.
-func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, look func(*wire.Route, *wire.Answer) error) error {
+func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, look func(*wire.Route, *wire.Answer)) {
 	task := s.get(ctx, "v1/tasks/%s", e.id).Status(200)
-	events, err := eventsOfTask(ctx, s, e.id)
-	if err != nil || task.Err != nil {
-		return errors.Join(task.Err, err)
-	}
-	messages, err := items(ctx, s, path("v1/sessions/%s/messages", e.session), 200)
-	if err != nil {
-		return err
-	}
-	artifacts, err := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
-	if err != nil {
-		return err
-	}
+	must(task.Err)
+	events := eventsOfTask(ctx, s, e.id)
+	messages := items(ctx, s, path("v1/sessions/%s/messages", e.session), 200)
+	artifacts := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
 
 	every := map[string][]string{"event": ids(events), "message": ids(messages), "artifact": ids(artifacts)}
 	of := map[string]string{
@@ -81,12 +62,9 @@ func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, lo
 			if r.List {
 				q.Path += separator(q.Path) + "limit=200"
 			}
-			if err := look(&r, ask(ctx, client, &r, q)); err != nil {
-				return err
-			}
+			look(&r, ask(ctx, client, &r, q))
 		}
 	}
-	return nil
 }
 
 // fillings returns the IDs of a route: one of each kind, and every one where the route is of a
@@ -109,23 +87,20 @@ func fillings(r *wire.Route, of map[string]string, every map[string][]string) (l
 func visibilityProbes() []Probe {
 	const where = "Message, Part; visibility"
 	return []Probe{
-		probe("internal_parts", func(ctx context.Context, s *suite) error { return hiddenParts(ctx, s, "internal") },
+		probe("internal_parts", func(ctx context.Context, s *suite) { hiddenParts(ctx, s, "internal") },
 			"an internal part is in no list, stream, event, outcome or artifact for a key that sees public parts alone", where),
-		probe("receipt_only_parts", func(ctx context.Context, s *suite) error { return hiddenParts(ctx, s, "receipt_only") },
+		probe("receipt_only_parts", func(ctx context.Context, s *suite) { hiddenParts(ctx, s, "receipt_only") },
 			"a part that is receipt_only is nowhere except in receipts for a key that sees public parts alone", where),
 	}
 }
 
 // hiddenParts posts parts that a client with the public key may not see, and looks for them as
 // that client. A server may refuse such parts.
-func hiddenParts(ctx context.Context, s *suite, visibility string) error {
+func hiddenParts(ctx context.Context, s *suite, visibility string) {
 	if s.target.PublicKey == "" {
-		return skipped("no key that sees public parts alone was given")
+		skip("no key that sees public parts alone was given")
 	}
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return err
-	}
+	session := newSession(ctx, s)
 	words := "hidden-" + visibility + "-" + s.id
 	says := message("a public part of the run " + s.id)
 	says["parts"] = append(says["parts"].([]object), object{"type": "text", "text": words, "visibility": visibility},
@@ -136,27 +111,23 @@ func hiddenParts(ctx context.Context, s *suite, visibility string) error {
 		body object
 	}{{"v1/sessions/%s/messages", object{"message": says}}, {"v1/sessions/%s/tasks", object{"input": says}}} {
 		a := s.post(ctx, "", of.body, of.path, session).Status(200, 201, 202, 400, 403, 422, 501)
-		if a.Err != nil {
-			return a.Err
-		}
+		must(a.Err)
 		refused = a.Code >= http.StatusBadRequest
 	}
 	if refused {
-		return skipped("the server refuses parts that are %s", visibility)
+		skip("the server refuses parts that are %s", visibility)
 	}
 
-	list, err := items(ctx, s, path("v1/sessions/%s/tasks", session), 200)
-	if err != nil || len(list) == 0 {
-		return err
+	list := items(ctx, s, path("v1/sessions/%s/tasks", session), 200)
+	if len(list) == 0 {
+		return
 	}
-	e, err := end(ctx, s, text(list[0], "id"))
-	if err != nil {
-		return err
-	}
+	e := end(ctx, s, text(list[0], "id"))
 	public := s.client.As(s.target.PublicKey)
-	return everywhere(ctx, s, public, e, func(r *wire.Route, a *wire.Answer) error {
+	everywhere(ctx, s, public, e, func(r *wire.Route, a *wire.Answer) {
 		if inReceipt := r.Answer == "Receipt" || r.Accept != ""; inReceipt && visibility == "receipt_only" {
-			return a.Err
+			must(a.Err)
+			return
 		}
 		if r.Path == "v1/tasks/{task}" {
 			a.Status(200) // it sees the task
@@ -164,19 +135,19 @@ func hiddenParts(ctx context.Context, s *suite, visibility string) error {
 		if a.Err == nil && a.Tells(words) {
 			a.Fail("with the public key: expected no part that is %s, found one", visibility)
 		}
-		return a.Err
+		must(a.Err)
 	})
 }
 
 // newSecret makes up a token of a well-known form, which opens nothing.
-func newSecret(s *suite) (string, error) {
+func newSecret(s *suite) string {
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	var b [36]byte
 	if _, err := io.ReadFull(s.options.Random, b[:]); err != nil {
-		return "", fmt.Errorf("conformance: no randomness: %w", err)
+		fail("conformance: no randomness: %w", err)
 	}
 	for i, r := range b {
 		b[i] = letters[r%32]
 	}
-	return "ghp_" + string(b[:]), nil
+	return "ghp_" + string(b[:])
 }

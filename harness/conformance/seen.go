@@ -27,31 +27,23 @@ func seenProbes() []Probe {
 		{"verification_form", "Verification", "the verification of a receipt", "ReceiptVerification"},
 		{"extended_form", "Extended", "a persona, branch, connector, skill, memory, vault or quota", "Extended level"},
 	} {
-		run := func(ctx context.Context, s *suite) error { return hasForm(ctx, s, of.component) }
+		run := func(ctx context.Context, s *suite) { hasForm(ctx, s, of.component) }
 		list = append(list, probe(of.name, run, of.what+" has the required members, each of the specified type, everywhere in the run", of.where))
 	}
-	filters := probe("list_filters", func(ctx context.Context, s *suite) error { return hasForm(ctx, s, "Filter") },
+	filters := probe("list_filters", func(ctx context.Context, s *suite) { hasForm(ctx, s, "Filter") },
 		"a list that is filtered by workspace, session, or task contains no other items, everywhere in the run", "Pagination; workspace_id, session_id, task_id")
 	stay := probe("resources_stay", resourcesStay, "a resource keeps its created_at and its immutable members in every read of the run", "Resource Model; Event")
 	return group(Ours, "everything-seen", append(list, filters, stay)...)
 }
 
 // survey reads every route once, so that each component is seen even if no other probe ran.
-func survey(ctx context.Context, s *suite) error {
+func survey(ctx context.Context, s *suite) {
 	if s.own.surveyed {
-		return nil
+		return
 	}
-	ids, err := resources(ctx, s)
-	if err != nil {
-		return err
-	}
-	session, err := newSession(ctx, s) // which no filter of another one lists
-	if err != nil {
-		return err
-	}
-	if _, err := newTask(ctx, s, session, "a task of another session of the run "+s.id); err != nil {
-		return err
-	}
+	ids := resources(ctx, s)
+	session := newSession(ctx, s) // which no filter of another one lists
+	newTask(ctx, s, session, "a task of another session of the run "+s.id)
 	for _, r := range wire.Routes() {
 		if q, ok := r.Fill(ids); ok && offers(ctx, s, &r) && (r.Method == http.MethodGet || r.Answer == "Verification") {
 			ask(ctx, s.client, &r, q)
@@ -62,7 +54,6 @@ func survey(ctx context.Context, s *suite) error {
 		}
 	}
 	s.own.surveyed = true
-	return nil
 }
 
 // components returns the components that a probe is for.
@@ -76,33 +67,25 @@ func components(name string) []string {
 	return []string{name}
 }
 
-func hasForm(ctx context.Context, s *suite, name string) error {
-	if err := survey(ctx, s); err != nil {
-		return err
-	}
+func hasForm(ctx context.Context, s *suite, name string) {
+	survey(ctx, s)
 	compared := 0
 	for _, component := range components(name) {
 		n, fault := s.watch.Form(component)
 		if compared += n; fault != "" {
-			return errors.New(fault)
+			must(errors.New(fault))
 		}
 	}
 	if compared == 0 {
-		return skipped("none was seen")
+		skip("none was seen")
 	}
-	return nil
 }
 
-func resourcesStay(ctx context.Context, s *suite) error {
-	if err := survey(ctx, s); err != nil {
-		return err
-	}
+func resourcesStay(ctx context.Context, s *suite) {
+	survey(ctx, s)
 	s.own.surveyed = false
-	if err := survey(ctx, s); err != nil {
-		return err
-	}
+	survey(ctx, s)
 	if changed := s.watch.Changed(); changed != "" {
-		return errors.New(changed)
+		must(errors.New(changed))
 	}
-	return nil
 }

@@ -23,37 +23,33 @@ type own struct {
 }
 
 // able skips a probe of what the server does not say that it can.
-func able(ctx context.Context, s *suite, capability string) error {
+func able(ctx context.Context, s *suite, capability string) {
 	if !s.own.known {
 		a := s.client.Do(ctx, wire.Request{Path: "v1", NoKey: true}).Status(200).Members("capabilities")
-		if a.Err != nil {
-			return a.Err
-		}
+		must(a.Err)
 		s.own.known, s.own.abilities = true, map[string]bool{}
 		for name, value := range a.Root().Member("capabilities").Members() {
 			s.own.abilities[name.String()] = value.Bool()
 		}
 	}
 	if !s.own.abilities[capability] {
-		return skipped("discovery does not advertise %s", capability)
+		skip("discovery does not advertise %s", capability)
 	}
-	return nil
 }
 
 // newSession makes a session of its own for a probe.
-func newSession(ctx context.Context, s *suite) (string, error) {
-	if err := ensureWorkspace(ctx, s); err != nil {
-		return "", err
-	}
+func newSession(ctx context.Context, s *suite) string {
+	ensureWorkspace(ctx, s)
 	a := s.post(ctx, "", object{"workspace_id": s.workspace, "metadata": s.meta()}, "v1/sessions").Status(201, 200).Object("session").Has("id")
-	return text(a.Root(), "id"), a.Err
+	must(a.Err)
+	return text(a.Root(), "id")
 }
 
 // newTask submits a task, and returns its id.
-func newTask(ctx context.Context, s *suite, session, words string) (string, error) {
+func newTask(ctx context.Context, s *suite, session, words string) string {
 	a := s.post(ctx, "", object{"input": message(words), "metadata": s.meta()}, "v1/sessions/%s/tasks", session).Status(202, 200)
-	_, err := statusOfTask(a.Has("id"))
-	return text(a.Root(), "id"), err
+	statusOfTask(a.Has("id"))
+	return text(a.Root(), "id")
 }
 
 // An ended is a task that has ended.
@@ -65,87 +61,66 @@ type ended struct {
 
 // end waits until a task has ended, and has its receipt where there are any. No server has to
 // end a task soon, or without a person: of one that has not nothing can be said.
-func end(ctx context.Context, s *suite, id string) (*ended, error) {
-	receipts := able(ctx, s, "receipts") == nil
+func end(ctx context.Context, s *suite, id string) *ended {
+	receipts := caught(func() { able(ctx, s, "receipts") }) == nil
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
 	defer cancel()
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, pollEvery) {
 		a := s.get(ctx, "v1/tasks/%s", id).Status(200)
-		status, err := statusOfTask(a)
-		if err != nil {
-			return nil, err
-		}
+		status := statusOfTask(a)
 		e := &ended{id, text(a.Root(), "session_id"), status, a, text(a.Root(), "receipt_id")}
 		if isTerminal(status) && (e.receipt != "" || !receipts) {
-			return e, nil
+			return e
 		}
 		if status == input || status == auth || !wait(lasts, pause) {
 			if isTerminal(status) {
-				return e, nil // who needs the receipt says that it is missing
+				return e // who needs the receipt says that it is missing
 			}
-			return nil, skipped("a task of one sentence did not end within %s: it is %s", min(s.client.Timeout(), pollLasts), status)
+			skip("a task of one sentence did not end within %s: it is %s", min(s.client.Timeout(), pollLasts), status)
 		}
 	}
 }
 
 // endedTask submits a task in a session of its own, and waits until it has ended.
-func endedTask(ctx context.Context, s *suite, words string) (*ended, error) {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	id, err := newTask(ctx, s, session, words)
-	if err != nil {
-		return nil, err
-	}
-	return end(ctx, s, id)
+func endedTask(ctx context.Context, s *suite, words string) *ended {
+	session := newSession(ctx, s)
+	return end(ctx, s, newTask(ctx, s, session, words))
 }
 
 // plainTask returns a task that has ended, and that nobody changes: one for all probes.
-func plainTask(ctx context.Context, s *suite) (*ended, error) {
-	if s.own.ended != nil || s.own.stuck != nil {
-		return s.own.ended, s.own.stuck
+func plainTask(ctx context.Context, s *suite) *ended {
+	must(s.own.stuck)
+	if s.own.ended == nil {
+		err := caught(func() { s.own.ended = endedTask(ctx, s, "a plain task of the run "+s.id) })
+		if _, stuck := isSkip(err); stuck {
+			s.own.stuck = err
+		}
+		must(err)
 	}
-	e, err := endedTask(ctx, s, "a plain task of the run "+s.id)
-	if err == nil {
-		s.own.ended = e
-	} else if _, stuck := isSkip(err); stuck {
-		s.own.stuck = err
-	}
-	return e, err
+	return s.own.ended
 }
 
 // canceledTask returns a task that was canceled before it ended.
-func canceledTask(ctx context.Context, s *suite) (*ended, error) {
-	session, err := newSession(ctx, s)
-	if err != nil {
-		return nil, err
-	}
+func canceledTask(ctx context.Context, s *suite) *ended {
+	session := newSession(ctx, s)
 	words, tries := s.target.Script.Waits, 1
 	if words == "" {
 		words, tries = "a task to be canceled of the run "+s.id, 3
 	}
 	for range tries {
-		id, err := newTask(ctx, s, session, words)
-		if err != nil {
-			return nil, err
-		}
+		id := newTask(ctx, s, session, words)
 		a := cancel(ctx, s, id, "")
-		if a.Err != nil {
-			return nil, a.Err
-		}
+		must(a.Err)
 		if a.Is(200) && text(a.Root(), "status") == canceled {
 			now := s.get(ctx, "v1/tasks/%s", id).Status(200).Object("task").Equal("status", canceled)
-			if now.Err != nil {
-				return nil, now.Err
-			}
+			must(now.Err)
 		}
-		e, err := end(ctx, s, id)
-		if err != nil || e.status == canceled {
-			return e, err
+		if e := end(ctx, s, id); e.status == canceled {
+			return e
 		}
 	}
-	return nil, skipped("no task could be canceled before it ended; words of one that waits would help")
+	skip("no task could be canceled before it ended; words of one that waits would help")
+	return nil
 }
 
 // Limits of a list that is read to its end.
@@ -154,14 +129,14 @@ const (
 	mostBytes = 32 << 20
 )
 
-// errEndless is a list beyond its limits.
-func errEndless(path string) error {
-	return fmt.Errorf("GET /%s: expected a list that ends within %d pages and %d bytes, found no end", path, mostPages, mostBytes)
+// endless fails for a list beyond its limits.
+func endless(path string) {
+	fail("GET /%s: expected a list that ends within %d pages and %d bytes, found no end", path, mostPages, mostBytes)
 }
 
 // readPages reads a list to its end, page by page. A page is asked for by the place that one before
 // has behind it, as the parameter by; next is its cursor, "" at the end.
-func readPages(ctx context.Context, s *suite, path string, limit int, by string, behind func(a *wire.Answer, page []canon.Node, next string) (place string, err error)) (list []canon.Node, err error) {
+func readPages(ctx context.Context, s *suite, path string, limit int, by string, behind func(a *wire.Answer, page []canon.Node, next string) (place string)) (list []canon.Node) {
 	size, place := 0, ""
 	for range mostPages {
 		query := fmt.Sprintf("%s%slimit=%d", path, separator(path), limit)
@@ -169,35 +144,30 @@ func readPages(ctx context.Context, s *suite, path string, limit int, by string,
 			query += "&" + by + "=" + wire.Segment(place)
 		}
 		a := s.client.Do(ctx, wire.Request{Path: query})
-		page, next, err := pageOf(a, limit)
-		if err != nil {
-			return nil, err
-		}
+		page, next := pageOf(a, limit)
 		if size += len(a.Body); size > mostBytes {
-			return nil, errEndless(path)
+			endless(path)
 		}
 		list = append(list, page...)
-		if place, err = behind(a, page, next); err != nil {
-			return nil, err
-		}
-		if next == "" {
-			return list, nil
+		if place = behind(a, page, next); next == "" {
+			return list
 		}
 	}
-	return nil, errEndless(path)
+	endless(path)
+	return nil
 }
 
 // items returns the items of a list, page by page, and what is wrong with a page.
-func items(ctx context.Context, s *suite, path string, limit int) ([]canon.Node, error) {
+func items(ctx context.Context, s *suite, path string, limit int) []canon.Node {
 	seen := map[string]bool{}
-	return readPages(ctx, s, path, limit, "cursor", func(a *wire.Answer, page []canon.Node, next string) (string, error) {
+	return readPages(ctx, s, path, limit, "cursor", func(a *wire.Answer, page []canon.Node, next string) string {
 		for _, id := range ids(page) {
 			if id == "" || seen[id] {
-				return "", a.Fail("expected items that are there once, each with an id, found %s again or none", wire.Quote(id)).Err
+				must(a.Fail("expected items that are there once, each with an id, found %s again or none", wire.Quote(id)).Err)
 			}
 			seen[id] = true
 		}
-		return next, nil
+		return next
 	})
 }
 
@@ -211,7 +181,7 @@ func separator(path string) string {
 }
 
 // pageOf returns the items of a page, and the cursor behind it, "" at the end.
-func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string, err error) {
+func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string) {
 	a.Status(200).List().Equal("object", "list").Members("page")
 	page := a.Root().Member("page")
 	more, cursor := page.Member("has_more"), page.Member("next_cursor")
@@ -232,24 +202,26 @@ func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string, err erro
 	if more.Bool() {
 		next = cursor.String()
 	}
-	return list, next, a.Err
+	must(a.Err)
+	return list, next
 }
 
 // eventsOf returns the events of a list of them, read by ranges of so many.
-func eventsOf(ctx context.Context, s *suite, path string, limit int) ([]canon.Node, error) {
-	return readPages(ctx, s, path, limit, "after_event_id", func(a *wire.Answer, page []canon.Node, next string) (last string, err error) {
+func eventsOf(ctx context.Context, s *suite, path string, limit int) []canon.Node {
+	return readPages(ctx, s, path, limit, "after_event_id", func(a *wire.Answer, page []canon.Node, next string) string {
 		if next == "" {
-			return "", nil
+			return ""
 		}
-		if last = text(page[len(page)-1], "id"); last == "" {
-			err = a.Fail("expected events with ids, found one without").Err
+		last := text(page[len(page)-1], "id")
+		if last == "" {
+			must(a.Fail("expected events with ids, found one without").Err)
 		}
-		return last, err
+		return last
 	})
 }
 
 // eventsOfTask returns the events of a task that has ended.
-func eventsOfTask(ctx context.Context, s *suite, id string) ([]canon.Node, error) {
+func eventsOfTask(ctx context.Context, s *suite, id string) []canon.Node {
 	return eventsOf(ctx, s, path("v1/tasks/%s/events", id), 200)
 }
 

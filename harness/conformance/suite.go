@@ -195,13 +195,14 @@ func next(state string) []string {
 func isTerminal(state string) bool { return state == completed || state == failed || state == canceled }
 
 // statusOfTask expects a task in one of the seven states, and returns it.
-func statusOfTask(a *wire.Answer) (string, error) {
+func statusOfTask(a *wire.Answer) string {
 	a.Object("task").Has("status")
 	status := a.Root().Member("status").String()
 	if a.Err == nil && next(status) == nil {
 		a.Fail("expected one of the seven states as status, found %s", wire.Quote(status))
 	}
-	return status, a.Err
+	must(a.Err)
+	return status
 }
 
 // text returns a member that is a text; "" when it is none.

@@ -22,11 +22,8 @@ func endOf(task canon.Node) string {
 }
 
 // endedTaskStays asks for what would move a task that has ended.
-func endedTaskStays(ctx context.Context, s *suite) error {
-	e, err := plainTask(ctx, s)
-	if err != nil {
-		return err
-	}
+func endedTaskStays(ctx context.Context, s *suite) {
+	e := plainTask(ctx, s)
 	want := endOf(e.task.Root())
 	for _, move := range []struct {
 		path string
@@ -40,63 +37,45 @@ func endedTaskStays(ctx context.Context, s *suite) error {
 		if a.Err == nil && a.Code >= 500 && a.Code != 501 {
 			a.Status(409)
 		}
-		if a.Err != nil {
-			return a.Err
-		}
+		must(a.Err)
 		now := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task")
 		if now.Err == nil && endOf(now.Root()) != want {
 			now.Fail("after %s: expected the task as it ended, %s, found it changed, %s", a.Request, e.status, wire.Quote(text(now.Root(), "status")))
 		}
-		if now.Err != nil {
-			return now.Err
-		}
+		must(now.Err)
 	}
 
-	list, err := eventsOfTask(ctx, s, e.id)
-	if err == nil {
-		err = statesOf(list, e.status)
-	}
-	return err
+	must(statesOf(eventsOfTask(ctx, s, e.id), e.status))
 }
 
 // canceledTaskIs looks at a task that was canceled before it ended.
-func canceledTaskIs(ctx context.Context, s *suite) error {
-	e, err := canceledTask(ctx, s)
-	if err != nil {
-		return err
-	}
+func canceledTaskIs(ctx context.Context, s *suite) {
+	e := canceledTask(ctx, s)
 	task := e.task.Root()
 	if at := task.Member("completed_at"); !isNull(at) {
-		return e.task.Fail("expected no completed_at of a task that is CANCELED, found %s", wire.Quote(at.String())).Err
+		must(e.task.Fail("expected no completed_at of a task that is CANCELED, found %s", wire.Quote(at.String())).Err)
 	}
 	if at := text(task, "canceled_at"); !wire.IsTime(at) {
-		return e.task.Fail("expected a time (RFC 3339, UTC) as canceled_at, found %s", wire.Quote(at)).Err
+		must(e.task.Fail("expected a time (RFC 3339, UTC) as canceled_at, found %s", wire.Quote(at)).Err)
 	}
-	if again := cancel(ctx, s, e.id, ""); again.Err != nil || again.Is(200) && again.Equal("status", canceled).Err != nil {
-		return again.Err
+	again := cancel(ctx, s, e.id, "")
+	if again.Is(200) {
+		again.Equal("status", canceled)
 	}
+	must(again.Err)
 	if now := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task"); now.Err != nil || endOf(now.Root()) != endOf(task) {
-		return now.Fail("expected the task as it was canceled first, found it changed").Err
+		must(now.Fail("expected the task as it was canceled first, found it changed").Err)
 	}
-	if err := outcomeOf(ctx, s, e); err != nil {
-		return err
-	}
-	list, err := eventsOfTask(ctx, s, e.id)
-	if err == nil {
-		err = statesOf(list, canceled)
-	}
-	return err
+	outcomeOf(ctx, s, e)
+	must(statesOf(eventsOfTask(ctx, s, e.id), canceled))
 }
 
-func outcomeAgrees(ctx context.Context, s *suite) error {
-	e, err := plainTask(ctx, s)
-	if err != nil {
-		return err
-	}
+func outcomeAgrees(ctx context.Context, s *suite) {
+	e := plainTask(ctx, s)
 	if e.status == completed && !wire.IsTime(text(e.task.Root(), "completed_at")) {
-		return e.task.Fail("expected a time (RFC 3339, UTC) as completed_at of a task that is COMPLETED, found %s", wire.Quote(text(e.task.Root(), "completed_at"))).Err
+		must(e.task.Fail("expected a time (RFC 3339, UTC) as completed_at of a task that is COMPLETED, found %s", wire.Quote(text(e.task.Root(), "completed_at"))).Err)
 	}
-	return outcomeOf(ctx, s, e)
+	outcomeOf(ctx, s, e)
 }
 
 // outcomeStatus is the status of the outcome of a task that has ended so.
@@ -108,37 +87,26 @@ func outcomeStatus(status string) string {
 }
 
 // outcomeOf expects one outcome of a task, which says of it what the task says.
-func outcomeOf(ctx context.Context, s *suite, e *ended) error {
-	list, err := items(ctx, s, path("v1/outcomes?task_id=%s", e.id), 200)
-	if err != nil {
-		return err
-	}
+func outcomeOf(ctx context.Context, s *suite, e *ended) {
+	list := items(ctx, s, path("v1/outcomes?task_id=%s", e.id), 200)
 	if len(list) != 1 {
-		return fmt.Errorf("GET /v1/outcomes?task_id={task_id}: expected one outcome of a task that is %s, found %d", e.status, len(list))
+		fail("GET /v1/outcomes?task_id={task_id}: expected one outcome of a task that is %s, found %d", e.status, len(list))
 	}
 	id := text(list[0], "id")
 	if told := e.task.Root().Member("outcome_id"); !isNull(told) && told.String() != id {
-		return e.task.Fail("expected the outcome_id %s, found %s", wire.Quote(id), wire.Quote(told.String())).Err
+		must(e.task.Fail("expected the outcome_id %s, found %s", wire.Quote(id), wire.Quote(told.String())).Err)
 	}
-	return s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Equal("task_id", e.id).Equal("status", outcomeStatus(e.status)).Err
+	must(s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Equal("task_id", e.id).Equal("status", outcomeStatus(e.status)).Err)
 }
 
 // eventSequences looks at the numbers of the events of a task, and of its session.
-func eventSequences(ctx context.Context, s *suite) error {
-	e, err := plainTask(ctx, s)
-	if err != nil {
-		return err
-	}
+func eventSequences(ctx context.Context, s *suite) {
+	e := plainTask(ctx, s)
 	for _, at := range []string{path("v1/tasks/%s/events", e.id), path("v1/sessions/%s/events", e.session)} {
-		list, err := eventsOf(ctx, s, at, 200)
-		if err != nil {
-			return err
-		}
-		if err := sequencesOf(list, e); err != nil {
-			return fmt.Errorf("GET /%s: %w", at, err)
+		if err := sequencesOf(eventsOf(ctx, s, at, 200), e); err != nil {
+			fail("GET /%s: %w", at, err)
 		}
 	}
-	return nil
 }
 
 // sequencesOf expects the events of the task to be numbered without a gap. Of other
@@ -171,19 +139,12 @@ func sequencesOf(list []canon.Node, e *ended) error {
 }
 
 // eventsTellStates follows a task by its events.
-func eventsTellStates(ctx context.Context, s *suite) error {
-	e, err := plainTask(ctx, s)
+func eventsTellStates(ctx context.Context, s *suite) {
+	e := plainTask(ctx, s)
+	err := caught(func() { must(statesOf(eventsOfTask(ctx, s, e.id), e.status)) })
 	if err != nil {
-		return err
+		fail("GET /v1/tasks/{task_id}/events: %w", err)
 	}
-	list, err := eventsOfTask(ctx, s, e.id)
-	if err == nil {
-		err = statesOf(list, e.status)
-	}
-	if err != nil {
-		return fmt.Errorf("GET /v1/tasks/{task_id}/events: %w", err)
-	}
-	return nil
 }
 
 // stateOf is the state that an event moves its task to, "" for none.

@@ -23,22 +23,19 @@ func coreProbes() []Probe {
 	)
 }
 
-func discovery(ctx context.Context, s *suite) error {
+func discovery(ctx context.Context, s *suite) {
 	a := s.client.Do(ctx, wire.Request{Path: "v1", NoKey: true}).Status(200).Object("protocol_discovery")
 	a.Equal("protocol_family", "harn_agents_protocol").Equal("current_version", protocol.Version).Array("supported_versions").Members("capabilities")
 	if a.Err == nil && !hasText(a.Root().Member("supported_versions"), protocol.Version) {
 		a.Fail("expected %q among supported_versions, found it not", protocol.Version)
 	}
-	if a.Err != nil {
-		return a.Err
-	}
+	must(a.Err)
 	for name, value := range a.Root().Member("capabilities").Members() {
 		const most, longest = 100, 64 // of a server that makes its report long
 		if value.Kind() == canon.KindBool && len(s.advertised) < most && len(name.Text()) <= longest {
 			s.advertised[name.String()] = value.Bool()
 		}
 	}
-	return nil
 }
 
 func hasText(array canon.Node, want string) bool {
@@ -58,47 +55,37 @@ const (
 )
 
 // agentCard takes either dialect, unless one is asked for, and says which it is.
-func agentCard(ctx context.Context, s *suite) error {
+func agentCard(ctx context.Context, s *suite) {
 	a := s.client.Do(ctx, wire.Request{Path: "v1/agent-card", NoKey: true}).Status(200).Has("object", "id", "name").Equal("protocol_version", protocol.Version).Array("skills")
-	if a.Err != nil {
-		return a.Err
-	}
+	must(a.Err)
 	dialect := text(a.Root(), "object")
 	if dialect != describedCard && dialect != runnersCard || s.options.Card != "" && s.options.Card != dialect {
 		want := s.options.Card
 		if want == "" {
 			want = describedCard + " or " + runnersCard
 		}
-		return a.Fail("expected object to be %s, found %s", want, wire.Quote(dialect)).Err
+		must(a.Fail("expected object to be %s, found %s", want, wire.Quote(dialect)).Err)
 	}
 
 	of := "interfaces"
 	if dialect == describedCard && a.Root().Member(of).IsZero() {
 		of = "harn_interfaces"
 	}
-	if err := a.Array(of).Err; err != nil {
-		return err
-	}
+	must(a.Array(of).Err)
 	s.dialect, s.note = dialect, "the card's dialect is "+dialect+" with "+of
-	return nil
 }
 
-func listCoreResources(ctx context.Context, s *suite) error {
+func listCoreResources(ctx context.Context, s *suite) {
 	for _, of := range []string{"tasks", "sessions", "artifacts", "events", "outcomes"} {
-		if err := s.get(ctx, "v1/%s", of).Status(200).List().Err; err != nil {
-			return err
-		}
+		must(s.get(ctx, "v1/%s", of).Status(200).List().Err)
 	}
-	return nil
 }
 
-func workspaceCRUD(ctx context.Context, s *suite) error {
+func workspaceCRUD(ctx context.Context, s *suite) {
 	if id := s.target.WorkspaceID; id != "" {
-		a := s.get(ctx, "v1/workspaces/%s", id).Status(200).Object("workspace")
-		if a.Err == nil {
-			s.workspace = id
-		}
-		return a.Err
+		must(s.get(ctx, "v1/workspaces/%s", id).Status(200).Object("workspace").Err)
+		s.workspace = id
+		return
 	}
 
 	made := s.post(ctx, s.id+"-workspace", object{"name": "agents-conformance-" + s.id, "root": "harn://conformance/" + s.id, "metadata": s.meta()}, "v1/workspaces")
@@ -108,81 +95,60 @@ func workspaceCRUD(ctx context.Context, s *suite) error {
 		if list.Err == nil && s.workspace == "" {
 			list.Fail("expected a workspace where none can be made, found none")
 		}
-		return list.Err
+		must(list.Err)
+		return
 	}
-	if err := made.Status(201, 200).Object("workspace").Has("id").Err; err != nil {
-		return err
-	}
+	must(made.Status(201, 200).Object("workspace").Has("id").Err)
 	s.workspace = text(made.Root(), "id")
-	return s.patch(ctx, s.id+"-workspace-patch", object{"metadata": s.meta()}, "v1/workspaces/%s", s.workspace).Status(200, 501).Err
+	must(s.patch(ctx, s.id+"-workspace-patch", object{"metadata": s.meta()}, "v1/workspaces/%s", s.workspace).Status(200, 501).Err)
 }
 
-func ensureWorkspace(ctx context.Context, s *suite) error {
-	if s.workspace != "" {
-		return nil
+func ensureWorkspace(ctx context.Context, s *suite) {
+	if s.workspace == "" {
+		workspaceCRUD(ctx, s)
 	}
-	return workspaceCRUD(ctx, s)
 }
 
-func sessionCRUD(ctx context.Context, s *suite) error {
+func sessionCRUD(ctx context.Context, s *suite) {
 	if id := s.target.SessionID; id != "" {
-		a := s.get(ctx, "v1/sessions/%s", id).Status(200).Object("session")
-		if a.Err == nil {
-			s.session = id
-		}
-		return a.Err
+		must(s.get(ctx, "v1/sessions/%s", id).Status(200).Object("session").Err)
+		s.session = id
+		return
 	}
-	if err := ensureWorkspace(ctx, s); err != nil {
-		return err
-	}
+	ensureWorkspace(ctx, s)
 
 	body := object{"workspace_id": s.workspace, "initial_messages": []object{message("agents conformance " + s.id)}, "metadata": s.meta()}
 	made := s.post(ctx, s.id+"-session", body, "v1/sessions").Status(201, 200).Object("session").Has("id")
-	if made.Err != nil {
-		return made.Err
-	}
+	must(made.Err)
 	s.session = text(made.Root(), "id")
-	return s.patch(ctx, s.id+"-session-patch", object{"summary": "agents conformance", "metadata": s.meta()}, "v1/sessions/%s", s.session).Status(200, 501).Err
+	must(s.patch(ctx, s.id+"-session-patch", object{"summary": "agents conformance", "metadata": s.meta()}, "v1/sessions/%s", s.session).Status(200, 501).Err)
 }
 
-func ensureSession(ctx context.Context, s *suite) error {
-	if s.session != "" {
-		return nil
+func ensureSession(ctx context.Context, s *suite) {
+	if s.session == "" {
+		sessionCRUD(ctx, s)
 	}
-	return sessionCRUD(ctx, s)
 }
 
-func messageCRUD(ctx context.Context, s *suite) error {
-	if err := ensureSession(ctx, s); err != nil {
-		return err
-	}
+func messageCRUD(ctx context.Context, s *suite) {
+	ensureSession(ctx, s)
 	made := s.post(ctx, s.id+"-message", object{"message": message("a message of the run " + s.id)}, "v1/sessions/%s/messages", s.session).Status(201, 200).Object("message").Has("id")
-	if made.Err != nil {
-		return made.Err
-	}
-	if err := s.get(ctx, "v1/messages/%s", text(made.Root(), "id")).Status(200).Err; err != nil {
-		return err
-	}
-	return s.get(ctx, "v1/sessions/%s/messages", s.session).Status(200).List().Err
+	must(made.Err)
+	must(s.get(ctx, "v1/messages/%s", text(made.Root(), "id")).Status(200).Err)
+	must(s.get(ctx, "v1/sessions/%s/messages", s.session).Status(200).List().Err)
 }
 
 // submit submits a task, and remembers it.
-func submit(ctx context.Context, s *suite, words string) (id, status string, err error) {
-	if err := ensureSession(ctx, s); err != nil {
-		return "", "", err
-	}
+func submit(ctx context.Context, s *suite, words string) (id, status string) {
+	ensureSession(ctx, s)
 	once, err := s.uuid()
-	if err != nil {
-		return "", "", err
-	}
+	must(err)
 	a := s.post(ctx, s.id+"-task-"+once, object{"input": message(words)}, "v1/sessions/%s/tasks", s.session).Status(202, 200)
-	if status, err = statusOfTask(a.Has("id")); err != nil {
-		return "", "", err
-	}
+	status = statusOfTask(a.Has("id"))
 
 	s.task = text(a.Root(), "id")
 	remember(s, a.Root())
-	return s.task, status, nil
+	return s.task, status
 }
 
 // remember keeps which outcome and receipt a task names.
@@ -196,33 +162,25 @@ func remember(s *suite, task canon.Node) {
 }
 
 // ensureTask returns the task that was submitted last, or submits one.
-func ensureTask(ctx context.Context, s *suite) (string, error) {
-	if s.task != "" {
-		return s.task, nil
+func ensureTask(ctx context.Context, s *suite) string {
+	if s.task == "" {
+		submit(ctx, s, "a task of the run "+s.id)
 	}
-	id, _, err := submit(ctx, s, "a task of the run "+s.id)
-	return id, err
+	return s.task
 }
 
-func taskCRUD(ctx context.Context, s *suite) error {
-	id, _, err := submit(ctx, s, "a task to read and to cancel of the run "+s.id)
-	if err != nil {
-		return err
-	}
-	if _, err := statusOfTask(s.get(ctx, "v1/tasks/%s", id).Status(200)); err != nil {
-		return err
-	}
-	if err := s.get(ctx, "v1/tasks/%s/events", id).Status(200).Err; err != nil {
-		return err
-	}
-	return cancel(ctx, s, id, s.id+"-cancel").Err
+func taskCRUD(ctx context.Context, s *suite) {
+	id, _ := submit(ctx, s, "a task to read and to cancel of the run "+s.id)
+	statusOfTask(s.get(ctx, "v1/tasks/%s", id).Status(200))
+	must(s.get(ctx, "v1/tasks/%s/events", id).Status(200).Err)
+	must(cancel(ctx, s, id, s.id+"-cancel").Err)
 }
 
 // cancel asks that a task be canceled, which may be too late.
 func cancel(ctx context.Context, s *suite, id, once string) *wire.Answer {
 	a := s.post(ctx, once, object{"reason": "agents conformance"}, "v1/tasks/%s/cancel", id).Status(200, 409, 422)
 	if a.Is(200) {
-		statusOfTask(a) // the answer keeps what is wrong
+		statusOfTask(a)
 	}
 	return a
 }
@@ -230,49 +188,42 @@ func cancel(ctx context.Context, s *suite, id, once string) *wire.Answer {
 // emptySHA256 is the digest of no bytes, as artifacts have theirs: without a prefix.
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-func artifactCRUD(ctx context.Context, s *suite) error {
-	if err := ensureWorkspace(ctx, s); err != nil {
-		return err
-	}
+func artifactCRUD(ctx context.Context, s *suite) {
+	ensureWorkspace(ctx, s)
 	body := object{"kind": "log", "mime_type": "text/plain", "uri": "harn://conformance/" + s.id + "/artifact.txt", "visibility": "public",
 		"sha256": emptySHA256, "workspace_id": s.workspace, "metadata": s.meta()}
 	made := s.post(ctx, s.id+"-artifact", body, "v1/artifacts").Status(201, 200).Object("artifact").Has("id")
-	if made.Err != nil {
-		return made.Err
-	}
-	return s.get(ctx, "v1/artifacts/%s", text(made.Root(), "id")).Status(200).Err
+	must(made.Err)
+	must(s.get(ctx, "v1/artifacts/%s", text(made.Root(), "id")).Status(200).Err)
 }
 
-func eventReads(ctx context.Context, s *suite) error {
+func eventReads(ctx context.Context, s *suite) {
 	list := s.get(ctx, "v1/events").Status(200).List()
-	if list.Err != nil {
-		return list.Err
-	}
+	must(list.Err)
 	if id := text(first(list.Root().Member("data")), "id"); id != "" {
 		s.event = id
 	}
 	if s.event == "" {
-		return skipped("no event is known")
+		skip("no event is known")
 	}
-	return s.get(ctx, "v1/events/%s", s.event).Status(200).Object("event").Has("event").Err
+	must(s.get(ctx, "v1/events/%s", s.event).Status(200).Object("event").Has("event").Err)
 }
 
-func extendedReads(ctx context.Context, s *suite) error {
+func extendedReads(ctx context.Context, s *suite) {
 	for _, of := range []string{"personas", "connectors", "skills", "quotas", "memories"} {
-		if a := s.get(ctx, "v1/%s", of).Status(200, 501); a.Is(200) && a.List().Err != nil || a.Err != nil {
-			return a.Err
+		a := s.get(ctx, "v1/%s", of).Status(200, 501)
+		if a.Is(200) {
+			a.List()
 		}
+		must(a.Err)
 	}
 
-	if err := ensureSession(ctx, s); err != nil {
-		return err
-	}
+	ensureSession(ctx, s)
 	made := s.post(ctx, s.id+"-branch", object{"kind": "session", "base_ref": "main", "metadata": s.meta()}, "v1/sessions/%s/branches", s.session).Status(201, 200, 501)
-	if made.Err != nil || made.Is(501) {
-		return made.Err
+	must(made.Err)
+	if made.Is(501) {
+		return
 	}
-	if err := made.Object("branch").Has("id").Err; err != nil {
-		return err
-	}
-	return s.get(ctx, "v1/branches/%s", text(made.Root(), "id")).Status(200).Err
+	must(made.Object("branch").Has("id").Err)
+	must(s.get(ctx, "v1/branches/%s", text(made.Root(), "id")).Status(200).Err)
 }

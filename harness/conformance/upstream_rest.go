@@ -17,26 +17,26 @@ func authProbes() []Probe {
 	)
 }
 
-func withKey(ctx context.Context, s *suite) error {
+func withKey(ctx context.Context, s *suite) {
 	if s.client.Key() == "" {
-		return skipped("no API key was given")
+		skip("no API key was given")
 	}
-	return s.get(ctx, "v1/tasks").Status(200).List().Err
+	must(s.get(ctx, "v1/tasks").Status(200).List().Err)
 }
 
-func withoutKey(ctx context.Context, s *suite) error {
+func withoutKey(ctx context.Context, s *suite) {
 	a := s.client.Do(ctx, wire.Request{Path: "v1/tasks", NoKey: true}).Status(401, 403).Error(protocol.CodeAuth, protocol.CodeForbidden)
 	if key := s.client.Key(); key != "" && a.Tells(key) {
 		a.Fail("expected an answer without the API key, found it there")
 	}
-	return a.Err
+	must(a.Err)
 }
 
 // oldVersion is a version of the protocol that there never was.
 const oldVersion = "agents-protocol-1900-01-01"
 
-func otherVersion(ctx context.Context, s *suite) error {
-	return s.client.Do(ctx, wire.Request{Path: "v1/tasks", Version: oldVersion}).Status(426).Error(protocol.CodeVersion).Err
+func otherVersion(ctx context.Context, s *suite) {
+	must(s.client.Do(ctx, wire.Request{Path: "v1/tasks", Version: oldVersion}).Status(426).Error(protocol.CodeVersion).Err)
 }
 
 func rangeProbes() []Probe {
@@ -48,49 +48,34 @@ func rangeProbes() []Probe {
 }
 
 // advertises skips a probe of what discovery did not say of this server, in this run.
-func advertises(s *suite, capability string) error {
+func advertises(s *suite, capability string) {
 	if !s.advertised[capability] {
-		return skipped("discovery did not advertise %s in this run", capability)
+		skip("discovery did not advertise %s in this run", capability)
 	}
-	return nil
 }
 
-func sameRange(ctx context.Context, s *suite) error {
-	if err := advertises(s, "replay"); err != nil {
-		return err
-	}
-	id, err := ensureTask(ctx, s)
-	if err != nil {
-		return err
-	}
+func sameRange(ctx context.Context, s *suite) {
+	advertises(s, "replay")
+	id := ensureTask(ctx, s)
 	one := s.get(ctx, "v1/tasks/%s/events", id).Status(200).JSON()
-	if one.Err != nil {
-		return one.Err
-	}
+	must(one.Err)
 	two := s.get(ctx, "v1/tasks/%s/events", id).Status(200).JSON()
 	if two.Err == nil && wire.Canonical(one.Root()) != wire.Canonical(two.Root()) {
 		two.Fail("expected the events that were read before, found others")
 	}
-	return two.Err
+	must(two.Err)
 }
 
-func resumeRange(ctx context.Context, s *suite) error {
-	if err := advertises(s, "replay"); err != nil {
-		return err
-	}
-	id, err := ensureTask(ctx, s)
-	if err != nil {
-		return err
-	}
+func resumeRange(ctx context.Context, s *suite) {
+	advertises(s, "replay")
+	id := ensureTask(ctx, s)
 	list := s.get(ctx, "v1/tasks/%s/events", id).Status(200).List()
 	from := text(first(list.Root().Member("data")), "id")
 	if list.Err == nil && from == "" {
 		list.Fail("expected an event with an id, found none")
 	}
-	if list.Err != nil {
-		return list.Err
-	}
-	return s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", id, from).Status(200).List().Err
+	must(list.Err)
+	must(s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", id, from).Status(200).List().Err)
 }
 
 func receiptProbes() []Probe {
@@ -100,14 +85,9 @@ func receiptProbes() []Probe {
 	)
 }
 
-func taskReceipts(ctx context.Context, s *suite) error {
-	if err := advertises(s, "receipts"); err != nil {
-		return err
-	}
-	id, err := ensureTask(ctx, s)
-	if err != nil {
-		return err
-	}
+func taskReceipts(ctx context.Context, s *suite) {
+	advertises(s, "receipts")
+	id := ensureTask(ctx, s)
 	list := s.get(ctx, "v1/tasks/%s/receipts", id).Status(200).List()
 	item := first(list.Root().Member("data"))
 	switch {
@@ -117,83 +97,67 @@ func taskReceipts(ctx context.Context, s *suite) error {
 	case text(item, "object") != "receipt" || text(item, "id") == "":
 		list.Fail("expected the object \"receipt\" with an id, found %s", wire.Quote(text(item, "object")))
 	}
-	if list.Err != nil {
-		return list.Err
-	}
+	must(list.Err)
 	s.receiptID = text(item, "id")
-	return s.get(ctx, "v1/receipts/%s", s.receiptID).Status(200).Object("receipt").Has("format").Err
+	must(s.get(ctx, "v1/receipts/%s", s.receiptID).Status(200).Object("receipt").Has("format").Err)
 }
 
-func receiptVerification(ctx context.Context, s *suite) error {
-	if err := advertises(s, "receipts"); err != nil {
-		return err
-	}
+func receiptVerification(ctx context.Context, s *suite) {
+	advertises(s, "receipts")
 	if s.receiptID == "" {
-		if err := taskReceipts(ctx, s); err != nil {
-			return err
-		}
+		taskReceipts(ctx, s)
 	}
-	return s.post(ctx, s.id+"-receipt-verify", object{}, "v1/receipts/%s/verify", s.receiptID).Status(200).Bool("valid").Has("checked_at").Err
+	must(s.post(ctx, s.id+"-receipt-verify", object{}, "v1/receipts/%s/verify", s.receiptID).Status(200).Bool("valid").Has("checked_at").Err)
 }
 
 func vaultProbes() []Probe {
 	return group(Upstream, "vaults", probe("vault_crud", vault, "a vault never tells the secrets that it holds", "POST, GET /v1/vaults"))
 }
 
-func vault(ctx context.Context, s *suite) error {
-	if err := ensureWorkspace(ctx, s); err != nil {
-		return err
-	}
+func vault(ctx context.Context, s *suite) {
+	ensureWorkspace(ctx, s)
 	body := object{"workspace_id": s.workspace, "provider": "conformance-oauth", "capabilities": []string{"oauth_refresh"}, "metadata": s.meta()}
 	made := s.post(ctx, s.id+"-vault", body, "v1/vaults").Status(201, 200, 501)
 	if made.Is(501) {
-		return skipped("vaults are not implemented")
+		skip("vaults are not implemented")
 	}
-	if made.Object("vault").Has("id"); made.Err != nil {
-		return made.Err
-	}
+	must(made.Object("vault").Has("id").Err)
 	for _, name := range []string{"access_token", "refresh_token", "client_secret", "private_key"} {
 		if bytes.Contains(made.Body, []byte(name)) {
-			return made.Fail("expected no %s in a vault, found one", name).Err
+			must(made.Fail("expected no %s in a vault, found one", name).Err)
 		}
 	}
-	return s.get(ctx, "v1/vaults/%s", text(made.Root(), "id")).Status(200).Err
+	must(s.get(ctx, "v1/vaults/%s", text(made.Root(), "id")).Status(200).Err)
 }
 
 func outcomeProbes() []Probe {
 	return group(Upstream, "outcomes", probe("outcome_reads", outcomes, "outcomes are listed and read", "GET /v1/outcomes, GET /v1/outcomes/{outcome_id}"))
 }
 
-func outcomes(ctx context.Context, s *suite) error {
-	if _, err := ensureTask(ctx, s); err != nil {
-		return err
-	}
+func outcomes(ctx context.Context, s *suite) {
+	ensureTask(ctx, s)
 	list := s.get(ctx, "v1/outcomes").Status(200).List()
-	if list.Err != nil {
-		return list.Err
-	}
+	must(list.Err)
 	id := s.outcome
 	if id == "" {
 		id = text(first(list.Root().Member("data")), "id")
 	}
 	if id == "" {
-		return skipped("there is no outcome")
+		skip("there is no outcome")
 	}
-	return s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Has("status").Err
+	must(s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Has("status").Err)
 }
 
 func webhookProbes() []Probe {
 	return group(Upstream, "webhooks", probe("webhook_connector_shape", webhooks, "a connector with a webhook says which kinds of events it brings", "GET /v1/connectors"))
 }
 
-func webhooks(ctx context.Context, s *suite) error {
+func webhooks(ctx context.Context, s *suite) {
 	list := s.get(ctx, "v1/connectors").Status(200, 501)
 	if list.Is(501) {
-		return skipped("connectors are not implemented")
+		skip("connectors are not implemented")
 	}
-	if list.List().Err != nil {
-		return list.Err
-	}
+	must(list.List().Err)
 	for i, c := range list.Root().Member("data").Elements() {
 		if !hasWebhook(c) {
 			continue
@@ -201,9 +165,10 @@ func webhooks(ctx context.Context, s *suite) error {
 		if text(c, "object") != "connector" || c.Member("event_kinds").Kind() != canon.KindArray {
 			list.Fail("expected the object \"connector\" with event_kinds as item %d, found %s", i, wire.Quote(text(c, "object")))
 		}
-		return list.Err
+		must(list.Err)
+		return
 	}
-	return skipped("no connector has a webhook")
+	skip("no connector has a webhook")
 }
 
 func hasWebhook(connector canon.Node) bool {

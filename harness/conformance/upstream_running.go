@@ -24,14 +24,16 @@ func streamingProbes() []Probe {
 // firstFrame is how long a stream may take to tell its first event.
 const firstFrame = 5 * time.Second
 
-func sessionStream(ctx context.Context, s *suite) error {
-	if err := ensureSession(ctx, s); err != nil {
-		return err
-	}
+func sessionStream(ctx context.Context, s *suite) {
+	ensureSession(ctx, s)
 
 	// Something happens while the stream is open; what is answered to it does not matter.
 	ctx, cancel := context.WithCancel(ctx)
 	said := make(chan struct{})
+	defer func() {
+		cancel()
+		<-said
+	}()
 	session := s.session
 	go func() {
 		defer close(said)
@@ -39,51 +41,41 @@ func sessionStream(ctx context.Context, s *suite) error {
 			s.post(ctx, s.id+"-stream-message", object{"message": message("a message to be streamed of the run " + s.id)}, "v1/sessions/%s/messages", session)
 		}
 	}()
-	err := streamTells(ctx, s, path("v1/sessions/%s/events/stream", session))
-	cancel()
-	<-said
-	return err
+	streamTells(ctx, s, path("v1/sessions/%s/events/stream", session))
 }
 
-func taskStream(ctx context.Context, s *suite) error {
-	id, _, err := submit(ctx, s, "a task to be streamed of the run "+s.id)
-	if err != nil {
-		return err
-	}
-	return streamTells(ctx, s, path("v1/tasks/%s/stream", id))
+func taskStream(ctx context.Context, s *suite) {
+	id, _ := submit(ctx, s, "a task to be streamed of the run "+s.id)
+	streamTells(ctx, s, path("v1/tasks/%s/stream", id))
 }
 
 // streamTells expects a stream that tells an event soon.
-func streamTells(ctx context.Context, s *suite, path string) error {
-	stream, err := open(ctx, s, wire.Request{Path: path}, firstFrame)
-	if err != nil {
-		return err
-	}
+func streamTells(ctx context.Context, s *suite, path string) {
+	stream := open(ctx, s, wire.Request{Path: path}, firstFrame)
 	defer stream.Close()
 	f, err := stream.Next()
 	if errors.Is(err, io.EOF) || errors.Is(err, wire.ErrQuiet) {
-		return fmt.Errorf("%s: expected an event within %s, found none", stream.Request, min(firstFrame, s.client.Timeout()))
+		fail("%s: expected an event within %s, found none", stream.Request, min(firstFrame, s.client.Timeout()))
 	}
 	if err == nil {
 		err = f.Check()
 	}
-	return inStream(stream, err)
+	must(inStream(stream, err))
 }
 
 // open opens a stream, which has to be one.
-func open(ctx context.Context, s *suite, r wire.Request, lasts time.Duration) (*wire.Stream, error) {
+func open(ctx context.Context, s *suite, r wire.Request, lasts time.Duration) *wire.Stream {
 	stream, err := wire.Open(ctx, s.client, r, lasts)
-	if err != nil {
-		return nil, err
-	}
+	must(err)
 	if stream.Answer != nil {
-		return nil, stream.Answer.Status(200).Err
+		must(stream.Answer.Status(200).Err)
+		return nil
 	}
 	if media := stream.Header.Get("Content-Type"); !strings.HasPrefix(media, "text/event-stream") {
 		stream.Close()
-		return nil, fmt.Errorf("%s: expected the Content-Type text/event-stream, found %s", r, wire.Quote(media))
+		fail("%s: expected the Content-Type text/event-stream, found %s", r, wire.Quote(media))
 	}
-	return stream, nil
+	return stream
 }
 
 // inStream says of which stream an error is.
@@ -107,14 +99,9 @@ const (
 	pollLasts = 10 * time.Second
 )
 
-func taskStates(ctx context.Context, s *suite) error {
-	id, status, err := submit(ctx, s, "a task to be watched of the run "+s.id)
-	if err != nil {
-		return err
-	}
-	if _, err := await(ctx, s, id, status); err != nil {
-		return err
-	}
+func taskStates(ctx context.Context, s *suite) {
+	id, status := submit(ctx, s, "a task to be watched of the run "+s.id)
+	await(ctx, s, id, status)
 
 	events := s.get(ctx, "v1/tasks/%s/events", id).Status(200).Array("data")
 	if events.Err == nil && events.Root().Member("data").Len() == 0 {
@@ -130,45 +117,36 @@ func taskStates(ctx context.Context, s *suite) error {
 			events.Fail("item %d: %v", i, err)
 		}
 	}
-	return events.Err
+	must(events.Err)
 }
 
 // await looks at a task until it has ended, or for as long as that may take. Each change
 // that is seen has to be one that is allowed.
-func await(ctx context.Context, s *suite, id, status string) (*wire.Answer, error) {
+func await(ctx context.Context, s *suite, id, status string) {
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
 	defer cancel()
 	for {
 		a := s.get(ctx, "v1/tasks/%s", id).Status(200)
-		seen, err := statusOfTask(a)
-		if err != nil {
-			return nil, err
-		}
+		seen := statusOfTask(a)
 		if seen != status && !slices.Contains(next(status), seen) {
-			return nil, a.Fail("expected a state that may follow %s, found %s", status, seen).Err
+			must(a.Fail("expected a state that may follow %s, found %s", status, seen).Err)
 		}
 		status = seen
 		remember(s, a.Root())
 		if isTerminal(status) || !wait(lasts, pollEvery) {
-			return a, nil
+			return
 		}
 	}
 }
 
-func cancelConsistency(ctx context.Context, s *suite) error {
-	id, _, err := submit(ctx, s, "a task to be canceled of the run "+s.id)
-	if err != nil {
-		return err
-	}
-	if err := cancel(ctx, s, id, s.id+"-lifecycle-cancel").Err; err != nil {
-		return err
-	}
+func cancelConsistency(ctx context.Context, s *suite) {
+	id, _ := submit(ctx, s, "a task to be canceled of the run "+s.id)
+	must(cancel(ctx, s, id, s.id+"-lifecycle-cancel").Err)
 	a := s.get(ctx, "v1/tasks/%s", id).Status(200)
-	status, err := statusOfTask(a)
-	if at := a.Root().Member("completed_at"); err == nil && status == canceled && !isNull(at) {
-		err = a.Fail("expected no completed_at of a task that is CANCELED, found %s", wire.Quote(string(at.Raw()))).Err
+	status := statusOfTask(a)
+	if at := a.Root().Member("completed_at"); status == canceled && !isNull(at) {
+		must(a.Fail("expected no completed_at of a task that is CANCELED, found %s", wire.Quote(string(at.Raw()))).Err)
 	}
-	return err
 }
 
 func idempotencyProbes() []Probe {
@@ -178,32 +156,23 @@ func idempotencyProbes() []Probe {
 	)
 }
 
-func sameBody(ctx context.Context, s *suite) error {
-	if err := ensureSession(ctx, s); err != nil {
-		return err
-	}
+func sameBody(ctx context.Context, s *suite) {
+	ensureSession(ctx, s)
 	var ids [2]string
 	for i := range ids {
 		a := s.post(ctx, s.id+"-same-body", object{"input": message("a task that is submitted twice of the run " + s.id)}, "v1/sessions/%s/tasks", s.session).Status(202, 200).Has("id")
 		if ids[i] = text(a.Root(), "id"); i == 1 && ids[1] != ids[0] {
 			a.Fail("expected the task %s again, found %s", wire.Quote(ids[0]), wire.Quote(ids[1]))
 		}
-		if a.Err != nil {
-			return a.Err
-		}
+		must(a.Err)
 	}
-	return nil
 }
 
-func differentBody(ctx context.Context, s *suite) error {
-	if err := ensureSession(ctx, s); err != nil {
-		return err
-	}
+func differentBody(ctx context.Context, s *suite) {
+	ensureSession(ctx, s)
 	send := func(words string) *wire.Answer {
 		return s.post(ctx, s.id+"-different-body", object{"input": message(words + s.id)}, "v1/sessions/%s/tasks", s.session)
 	}
-	if err := send("a task of the run ").Status(202, 200).Err; err != nil {
-		return err
-	}
-	return send("another task of the run ").Status(409).Error(protocol.CodeKeyReused).Err
+	must(send("a task of the run ").Status(202, 200).Err)
+	must(send("another task of the run ").Status(409).Error(protocol.CodeKeyReused).Err)
 }
