@@ -1,7 +1,12 @@
 package receipt
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -29,6 +34,93 @@ type Draft struct {
 	Deltas         []Delta        `json:"deltas"`
 	Redactions     []Redaction    `json:"redactions"`
 	Metadata       Object         `json:"metadata"`
+}
+
+// encode writes the draft as JSON, with its chain; lists are never null.
+func (d *Draft) encode(link Chain) ([]byte, error) {
+	c := *d
+	notNil(&c.Approvals)
+	notNil(&c.Deltas)
+	notNil(&c.Redactions)
+	notNil(&c.FinalArtifacts)
+	notNil(&c.ReplayInput.Materials)
+	notNil(&c.ModelRoute.AlternativesConsidered)
+	notNil(&c.Cost.ProviderBreakdown)
+	notNil(&c.SideEffects.FSWrites)
+	notNil(&c.SideEffects.NetworkEgress)
+	notNil(&c.SideEffects.ToolCalls)
+	notNil(&c.SideEffects.A2AHandoffs)
+	if c.Metadata == nil {
+		c.Metadata = Object{}
+	}
+
+	return json.Marshal(struct {
+		Schema string `json:"schema"`
+		Draft
+		Chain Chain `json:"chain"`
+	}{SchemaMarker, c, link})
+}
+
+func notNil[T any](list *[]T) {
+	if *list == nil {
+		*list = []T{}
+	}
+}
+
+// unsetTimes finds required times that the producer forgot: the zero time is
+// the year 1, which the format would accept.
+func (d *Draft) unsetTimes(problems []Problem) []Problem {
+	unset := func(at string, t Time) {
+		if t.IsZero() {
+			problems = append(problems, Problem{at, CodeSchemaInvalid, "the time is not set"})
+		}
+	}
+
+	unset("/issued_at", d.IssuedAt)
+	unset("/lifecycle/started_at", d.Lifecycle.StartedAt)
+	unset("/lifecycle/completed_at", d.Lifecycle.CompletedAt)
+	for i, a := range d.Approvals {
+		unset(fmt.Sprintf("/approvals/%d/decided_at", i), a.DecidedAt)
+	}
+	return problems
+}
+
+// badText finds the strings that are not UTF-8. encoding/json would replace
+// their bytes by U+FFFD, and the receipt would say something else than the
+// producer did.
+func badText(problems []Problem, at string, v reflect.Value) []Problem {
+	switch v.Kind() {
+	case reflect.String:
+		if !utf8.ValidString(v.String()) {
+			problems = append(problems, Problem{at, codeInvalidUTF8, "the text is no UTF-8"})
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			problems = badText(problems, at, v.Elem())
+		}
+	case reflect.Struct:
+		for field, value := range v.Fields() {
+			name, _, _ := strings.Cut(cmp.Or(field.Tag.Get("json"), field.Name), ",")
+			if field.IsExported() && name != "-" {
+				problems = badText(problems, string(canon.AppendToken([]byte(at), cmp.Or(name, field.Name))), value)
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		// Bytes become base64, which is always text.
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			break
+		}
+		for i := range v.Len() {
+			problems = badText(problems, fmt.Sprintf("%s/%d", at, i), v.Index(i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			name := string(canon.AppendToken([]byte(at), key.String()))
+			problems = badText(problems, name, key)
+			problems = badText(problems, name, v.MapIndex(key))
+		}
+	}
+	return problems
 }
 
 // An Object is an open object. Its values are what encoding/json takes; numbers

@@ -1,9 +1,153 @@
 package receipt
 
 import (
+	"fmt"
+	"strconv"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
+
+// A Cause says which of the mistakes that share a code was made, for programs.
+// Causes are never renamed; new ones may be added. It is empty where the code
+// says all. What it calls related is the Related of the check.
+//
+// Of a link that is false:
+//
+//   - predecessor_missing: no receipt of the input is the one that it names; related: the last before the gap, if any
+//   - predecessor_other: the one before it, which is related, is another than it names
+//   - predecessor_shared: the related receipt names the same one
+//   - predecessor_later: the one that it names, which is related, comes after it in the same source
+//   - predecessor_elsewhere: the one that it names, which is related, is of another stream
+//   - predecessor_not_given: it does not follow the one that was given, whose hash is Computed
+//   - comes_earlier: the related receipt stands between it and the one that it names, or before the only one that states to be the first
+//   - named_earlier: the related receipt, which comes before it, names it
+//   - second_first: it states that nothing precedes it: the related receipt does, or states the same
+//   - zero_hash: it names 64 zeros, which are the hash of no receipt
+//   - id_taken: the related receipt has the same receipt_id, but another content
+//
+// Of a link that is left open:
+//
+//   - own_hash: the receipt does not fit its own hash, so its place shows nothing
+//   - unreadable: the predecessor may be something that is not readable; related: its place, if known
+//   - selection: the input is a selection, and does not hold the predecessor
+//   - predecessor_absent: the input begins after the predecessor
+type Cause string
+
+// A Place is where a receipt stands in the input.
+type Place struct {
+	Source string `json:"source,omitzero"` // as in [Report]; "" is the source of the report itself
+	Index  int    `json:"index,omitzero"`  // line or item; 0 when the source holds no other
+}
+
+// String names the place for a person: line 3, april.json or april.ndjson:3.
+func (p Place) String() string {
+	switch {
+	case p.Source == "":
+		return "line " + strconv.Itoa(p.Index)
+	case p.Index == 0:
+		return p.Source
+	}
+	return fmt.Sprintf("%s:%d", p.Source, p.Index)
+}
+
+// Names says of a false link which receipt it names, and what is wrong with that,
+// such as "sha256:…, which line 3 names too". It is "" for other checks.
+func (c *Check) Names() string {
+	if c.Step != StepLink || c.Stated == "null" || c.about() == "" {
+		return ""
+	}
+	return c.Stated + c.about()
+}
+
+// Connected is the last receipt before others that are missing, if there is one.
+func (c *Check) Connected() (p Place, known bool) {
+	if c.Cause != vocab.CausePredecessorMissing {
+		return p, false
+	}
+	return c.Related, c.Related != Place{}
+}
+
+// about goes on from the receipt that is named.
+func (c *Check) about() string {
+	switch c.Cause {
+	case vocab.CausePredecessorMissing:
+		return ", which no receipt in the input has"
+	case vocab.CausePredecessorOther:
+		return ", " + c.related() + " is " + c.Computed
+	case vocab.CausePredecessorShared:
+		return ", which " + c.related() + " names too"
+	case vocab.CausePredecessorLater:
+		return ", which comes behind it, in " + c.related()
+	case vocab.CausePredecessorElsewhere:
+		return ", which " + c.related() + " has, a receipt of another stream"
+	case vocab.CausePredecessorNotGiven:
+		return ", the predecessor given is " + c.Computed
+	case vocab.CauseComesEarlier:
+		return ", and " + c.related() + " comes before it in the same file"
+	case vocab.CauseSecondFirst:
+		if c.Computed != "" {
+			return ", " + c.related() + " is " + c.Computed
+		}
+		return ", and so does " + c.related()
+	}
+	return ""
+}
+
+// related names the receipt that the check is about beside its own.
+func (c *Check) related() string {
+	if (c.Related == Place{}) {
+		return "another receipt"
+	}
+	return c.Related.String()
+}
+
+// word makes the sentences of a check from its cause, where it has none.
+func (c *Check) word() {
+	if c.Detail != "" || c.Reason != "" {
+		c.nameStep()
+		return
+	}
+
+	switch c.Cause {
+	case "":
+		return
+	case vocab.CauseOwnHash:
+		c.Reason = "the receipt does not fit its own hash, so its place shows nothing"
+	case vocab.CauseUnreadable:
+		c.Reason = "its predecessor is not in the input, which has documents that are no readable receipts"
+		if (c.Related != Place{}) {
+			c.Reason = c.related() + ", which is no readable receipt, may be its predecessor"
+		}
+	case vocab.CauseSelection:
+		c.Reason = "its predecessor is not in the input, which is a selection"
+	case vocab.CausePredecessorAbsent:
+		c.Reason = "its predecessor is not in the input"
+	case vocab.CauseNamedEarlier:
+		c.Detail = c.related() + ", which comes before it, names it"
+	case vocab.CauseIDTaken:
+		c.Detail = c.related() + " has the same receipt_id, but another content"
+	default:
+		c.Detail = "states that nothing precedes it" + c.about()
+		if names := c.Names(); names != "" {
+			c.Detail = "names " + names
+		}
+	}
+
+	c.nameStep()
+
+	// Up to where the receipts are connected is as much a finding as the gap.
+	if last, known := c.Connected(); known {
+		c.Hint = "the receipts up to " + last.String() + " are connected"
+	}
+}
+
+// nameStep makes the detail of a reason, which stands without the step then.
+func (c *Check) nameStep() {
+	if c.Detail == "" && c.Reason != "" {
+		c.Detail = c.Step.String() + ": " + c.Reason
+	}
+}
 
 const zeroDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 

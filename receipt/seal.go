@@ -2,11 +2,12 @@ package receipt
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -101,93 +102,6 @@ func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	}
 
 	return s.seal(doc, text, head)
-}
-
-// encode writes the draft as JSON, with its chain; lists are never null.
-func (d *Draft) encode(link Chain) ([]byte, error) {
-	c := *d
-	notNil(&c.Approvals)
-	notNil(&c.Deltas)
-	notNil(&c.Redactions)
-	notNil(&c.FinalArtifacts)
-	notNil(&c.ReplayInput.Materials)
-	notNil(&c.ModelRoute.AlternativesConsidered)
-	notNil(&c.Cost.ProviderBreakdown)
-	notNil(&c.SideEffects.FSWrites)
-	notNil(&c.SideEffects.NetworkEgress)
-	notNil(&c.SideEffects.ToolCalls)
-	notNil(&c.SideEffects.A2AHandoffs)
-	if c.Metadata == nil {
-		c.Metadata = Object{}
-	}
-
-	return json.Marshal(struct {
-		Schema string `json:"schema"`
-		Draft
-		Chain Chain `json:"chain"`
-	}{SchemaMarker, c, link})
-}
-
-func notNil[T any](list *[]T) {
-	if *list == nil {
-		*list = []T{}
-	}
-}
-
-// unsetTimes finds required times that the producer forgot: the zero time is
-// the year 1, which the format would accept.
-func (d *Draft) unsetTimes(problems []Problem) []Problem {
-	unset := func(at string, t Time) {
-		if t.IsZero() {
-			problems = append(problems, Problem{at, CodeSchemaInvalid, "the time is not set"})
-		}
-	}
-
-	unset("/issued_at", d.IssuedAt)
-	unset("/lifecycle/started_at", d.Lifecycle.StartedAt)
-	unset("/lifecycle/completed_at", d.Lifecycle.CompletedAt)
-	for i, a := range d.Approvals {
-		unset(fmt.Sprintf("/approvals/%d/decided_at", i), a.DecidedAt)
-	}
-	return problems
-}
-
-// badText finds the strings that are not UTF-8. encoding/json would replace
-// their bytes by U+FFFD, and the receipt would say something else than the
-// producer did.
-func badText(problems []Problem, at string, v reflect.Value) []Problem {
-	switch v.Kind() {
-	case reflect.String:
-		if !utf8.ValidString(v.String()) {
-			problems = append(problems, Problem{at, codeInvalidUTF8, "the text is no UTF-8"})
-		}
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			problems = badText(problems, at, v.Elem())
-		}
-	case reflect.Struct:
-		for field, value := range v.Fields() {
-			name, _, _ := strings.Cut(cmp.Or(field.Tag.Get("json"), field.Name), ",")
-			if field.IsExported() && name != "-" {
-				problems = badText(problems, string(canon.AppendToken([]byte(at), cmp.Or(name, field.Name))), value)
-			}
-		}
-	case reflect.Slice, reflect.Array:
-		// Bytes become base64, which is always text.
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			break
-		}
-		for i := range v.Len() {
-			problems = badText(problems, fmt.Sprintf("%s/%d", at, i), v.Index(i))
-		}
-	case reflect.Map:
-		for _, key := range v.MapKeys() {
-			name := string(canon.AppendToken([]byte(at), key.String()))
-			problems = badText(problems, name, key)
-			problems = badText(problems, name, v.MapIndex(key))
-		}
-	}
-	return problems
 }
 
 func invalidSyntax(err error) error {
@@ -356,4 +270,155 @@ func countAfter(head chain.Head) uint64 {
 		return 0
 	}
 	return head.Count + 1
+}
+
+// A Sealed is a receipt whose hash is computed. It is immutable: its content can
+// no longer be edited or redacted; only signatures can be added, which lie outside
+// the hash.
+type Sealed struct {
+	doc    *canon.Document // whose source is this package's own
+	id     string
+	hash   canon.Digest
+	stream chain.Stream
+	count  uint64
+}
+
+// newSealed keeps doc, whose source nobody else may have.
+func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
+	return &Sealed{
+		doc:    doc,
+		id:     doc.Root().Member("receipt_id").String(),
+		hash:   hash,
+		stream: chain.StreamOf(doc),
+		count:  count,
+	}
+}
+
+// ParseSealed reads a sealed receipt, signed or not. It checks the schema and
+// the hash, not the signatures; otherwise the error is a *[RefutedError] or an
+// *[UndecidedError].
+func ParseSealed(data []byte) (*Sealed, error) {
+	s, err := NewSealer()
+	if err != nil {
+		return nil, err
+	}
+	return s.Parse(data)
+}
+
+// Parse is the function [ParseSealed].
+func (s *Sealer) Parse(data []byte) (*Sealed, error) {
+	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: s.schema, lender: new(lender)}
+	doc, rep := new(canon.Document), new(Report)
+	v.VerifyBytes(slices.Clone(data), doc, rep)
+
+	switch rep.Verdict {
+	case Verified:
+		return newSealed(doc, rep.ReceiptHash, 0), nil
+	case Refuted:
+		return nil, &RefutedError{rep}
+	}
+	return nil, &UndecidedError{rep}
+}
+
+// JSON returns the receipt in canonical form (RFC 8785), without a newline.
+func (s *Sealed) JSON() []byte { return s.doc.AppendCanonical(nil) }
+
+// Document returns the receipt as it was parsed, once, when it was sealed, signed or
+// read; its source may not be canonical. The document is shared, so its method Parse
+// must not be called.
+func (s *Sealed) Document() *canon.Document { return s.doc }
+
+// ID returns the receipt_id.
+func (s *Sealed) ID() string { return s.id }
+
+// Hash returns the receipt hash.
+func (s *Sealed) Hash() canon.Digest { return s.hash }
+
+// Stream returns the stream that the receipt belongs to.
+func (s *Sealed) Stream() chain.Stream { return s.stream }
+
+// Head returns the head of the stream after this receipt: what the next one is
+// sealed with. Its count is 0 for a receipt that was read, not sealed.
+func (s *Sealed) Head() chain.Head { return chain.Head{Hash: s.hash, Count: s.count} }
+
+// Message returns what signatures are made over: the 71 ASCII bytes of
+// chain.receipt_hash. Of a receipt a key signs nothing else.
+func (s *Sealed) Message() []byte { return []byte(s.hash.String()) }
+
+// Sign returns a copy of the receipt with one more signature.
+func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
+	signature, err := signer.Sign(ctx, s.Message())
+	if err != nil {
+		return nil, fmt.Errorf("receipt: sign: %w", err)
+	}
+	if signature.KeyID == "" || signature.Algorithm == "" || signature.Signature == "" {
+		return nil, errors.New("receipt: sign: the signer returned a signature without key id, algorithm or value")
+	}
+
+	entry, err := json.Marshal(signature)
+	if err != nil {
+		return nil, fmt.Errorf("receipt: sign: %w", err)
+	}
+
+	// Verifiers examine no more than so many: one more would never count.
+	root := s.doc.Root()
+	if root.Member("signatures").Len() >= maxSignatures {
+		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", maxSignatures)
+	}
+
+	// The hash does not cover the signatures, so it stays.
+	c := *s
+	if c.doc, err = canon.Parse(withSignature(root, entry)); err != nil {
+		return nil, fmt.Errorf("receipt: sign: %w", err)
+	}
+
+	return &c, nil
+}
+
+// withSignature writes the receipt with one more entry. It is not canonical.
+func withSignature(root canon.Node, entry []byte) []byte {
+	b := []byte(`{"signatures":[`)
+	for _, n := range root.Member("signatures").Elements() {
+		b = append(append(b, n.Raw()...), ',')
+	}
+	b = append(append(b, entry...), ']')
+
+	for name, value := range root.Members() {
+		if name.String() != "signatures" {
+			b = appendMember(b, name, value)
+		}
+	}
+	return append(b, '}')
+}
+
+// Supersede returns a draft with metadata.supersedes: the hash of the receipt in
+// whose place the draft's receipt shall stand, such as one that should have been
+// redacted. Sealed receipts cannot be changed, only superseded by another one of
+// another receipt_id. The result is the canonical JSON of the draft.
+func Supersede(draft *canon.Document, hash canon.Digest) ([]byte, error) {
+	root := draft.Root()
+	metadata := root.Member("metadata")
+	switch {
+	case root.Kind() != canon.KindObject:
+		return nil, &InvalidError{[]Problem{{"", CodeNotObject, "expected a JSON object, found " + kindName(root.Kind())}}}
+	case !metadata.IsZero() && metadata.Kind() != canon.KindObject:
+		return nil, &InvalidError{[]Problem{{"/metadata", CodeSchemaInvalid, "expected an object, found " + kindName(metadata.Kind())}}}
+	case !metadata.Member("supersedes").IsZero():
+		return nil, &InvalidError{[]Problem{{"/metadata/supersedes", CodeSchemaInvalid, "the draft supersedes a receipt already"}}}
+	}
+
+	// What the draft says stays as it is; only its order and spelling become canonical.
+	b := fmt.Appendf(nil, `{"metadata":{"supersedes":%s`, canon.AppendString(nil, hash.String()))
+	for name, value := range metadata.Members() {
+		b = appendMember(b, name, value)
+	}
+	b = append(b, '}')
+
+	for name, value := range root.Members() {
+		if name.String() != "metadata" {
+			b = appendMember(b, name, value)
+		}
+	}
+
+	return canon.Transform(append(b, '}'))
 }

@@ -2,9 +2,14 @@ package receipt
 
 import (
 	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
 func kindName(k canon.Kind) string {
@@ -48,3 +53,96 @@ func quotedList(list []string) string {
 	}
 	return text
 }
+
+// withheldName stands in a report for a member's name that looks like a secret.
+const withheldName = "[withheld]"
+
+// withholdSecrets removes from a report the names of members that look like secrets. Every verdict
+// passes here, so every format has the same names.
+func withholdSecrets(r *Report) {
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		withholdNames(&c.Pointer, &c.Detail, &c.Reason, &c.Syntax.Detail)
+		if c.Syntax.Pointer != "" {
+			c.Syntax.Pointer = c.Pointer
+		}
+	}
+	for _, notes := range [...][]Note{r.NotChecked, r.Warnings} {
+		for i := range notes {
+			withholdNames(&notes[i].Pointer, &notes[i].Detail)
+		}
+	}
+}
+
+// withholdNames removes secret names from a pointer, and from the texts about its place.
+func withholdNames(pointer *string, about ...*string) {
+	whole, cut := strings.CutSuffix(*pointer, "…")
+	if !anyOdd(whole) {
+		return
+	}
+	ptr, err := canon.ParsePointer(whole)
+	if err != nil {
+		return
+	}
+
+	var b []byte
+	names, found := ptr.Tokens(), false
+	for i, name := range names {
+		// The beginning of a name that was cut off may be that of a secret.
+		partial := cut && i == len(names)-1
+		if !odd(name) || !partial && !secretIn()(name) {
+			b = canon.AppendToken(b, name)
+			continue
+		}
+		found = true
+		b = canon.AppendToken(b, withheldName)
+		for _, text := range about {
+			*text = withoutName(*text, name)
+		}
+	}
+	if found {
+		*pointer = string(b)
+	}
+}
+
+// withoutName removes a name, or the beginning of it that a text quotes.
+func withoutName(text, name string) string {
+	for _, most := range []int{len(name), 80, 64} { // packages canon and schemas cut names
+		for _, quoted := range []string{strconv.Quote(foreign.Head(name, most)), strconv.QuoteToASCII(foreign.Head(name, most))} {
+			text = strings.ReplaceAll(text, quoted, strconv.Quote(withheldName))
+			text = strings.ReplaceAll(text, quoted[:len(quoted)-1]+"…", `"`+withheldName)
+		}
+	}
+	return text
+}
+
+// anyOdd reports whether a pointer has an odd name. It needs no memory: nearly none has.
+func anyOdd(pointer string) bool {
+	for name := range strings.SplitSeq(pointer, "/") {
+		if odd(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// odd reports whether a name is not one of the format, and long enough for a secret.
+func odd(name string) bool {
+	const short = 8
+	return len(name) > short && strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' })
+}
+
+// secretIn returns the function that reports whether text contains a secret. If no secret can be
+// found, because the rules do not compile, the function reports true. Few reports need it, so the
+// rules are compiled for the first of them.
+//
+// On the verification page the function reports false: the page shows a file to the person who
+// opened it, on the same machine, and with the detectors it would exceed its size. The condition
+// is constant, so the compiler omits the detectors there.
+var secretIn = sync.OnceValue(func() func(text string) bool {
+	if runtime.GOOS == "js" {
+		return func(string) bool { return false }
+	}
+	scanner, err := secret.Compile(secret.Default())
+	return func(text string) bool { return err != nil || len(scanner.Scan([]byte(text), nil)) > 0 }
+})
