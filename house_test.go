@@ -621,3 +621,15 @@ func write(t *testing.T, root, name, text string) {
 		t.Fatal(err)
 	}
 }
+
+// eachSource calls do for each of sources.
+func eachSource(t *testing.T, do func(set *token.FileSet, name string, file *ast.File)) {
+	t.Helper()
+	files, err := sources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		do(f.set, f.name, f.syntax)
+	}
+}
