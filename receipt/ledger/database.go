@@ -352,6 +352,14 @@ func (l *database) inTurn(ctx context.Context, what string, t *turn, f func(*sql
 
 // ready looks at a ledger that is locked for writing.
 func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
+	// If somebody copied an older state over the file and a checkpoint made it grow again,
+	// only its content shows it. Pages that SQLite remembers would hide that.
+	if l.files.rewritten() {
+		if _, err := tx.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
+			return err
+		}
+	}
+
 	is, version, err := markOf(ctx, tx)
 	if err != nil {
 		return err

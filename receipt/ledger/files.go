@@ -37,6 +37,7 @@ type files struct {
 
 	mu     sync.Mutex
 	main   fs.FileInfo
+	moved  bool                   // somebody wrote into it since rewritten was last called
 	beside map[string]fs.FileInfo // -wal and -shm, once they are in use
 	log    []byte                 // header of the -wal, when it was last seen
 	logEnd int64                  // and its size
@@ -96,6 +97,7 @@ func (f *files) same() error {
 	if f.frozen {
 		return f.unchanged(info)
 	}
+	f.moved = f.moved || written(info, f.main)
 	f.main = info
 
 	// Others find these by name, so each name has to lead to the file that is in use.
@@ -122,6 +124,17 @@ func (f *files) unchanged(main fs.FileInfo) error {
 
 func written(now, was fs.FileInfo) bool {
 	return now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())
+}
+
+// rewritten reports whether the ledger's file changed since the last call. A commit goes
+// into the -wal, so the file changes only with a checkpoint, or if somebody else writes.
+func (f *files) rewritten() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	moved := f.moved
+	f.moved = false
+	return moved
 }
 
 func (f *files) look(path string, was fs.FileInfo) (fs.FileInfo, error) {

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -412,5 +413,64 @@ func TestOverwritten(t *testing.T) {
 				t.Errorf("%d of %d receipts that were acknowledged after it are lost; the check finds %.500q", lost, late, list)
 			}
 		})
+	}
+}
+
+// TestOverwrittenAndCheckpointed verifies that a writer notices an older state that was
+// copied over its ledger, even if a checkpoint made the file grow again before the writer
+// looked at its size.
+func TestOverwrittenAndCheckpointed(t *testing.T) {
+	for _, checkpointed := range []int{1, 3, 10, 40, 200} {
+		for _, inLog := range []int{0, 1, 3, 20} {
+			t.Run(fmt.Sprintf("%d in the file, %d in the log", checkpointed, inLog), func(t *testing.T) {
+				path := filled(t, 3)
+				l, err := ledger.Open(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+
+				issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
+				issued := 0
+				issue := func(n int) error {
+					for range n {
+						if _, err := issuer.Issue(t.Context(), draft(fmt.Sprint("receipt_over", issued), "over")); err != nil {
+							return err
+						}
+						issued++
+					}
+					return nil
+				}
+				old := backup(t, path)
+				if err := issue(checkpointed); err != nil {
+					t.Fatal(err)
+				}
+				execute(t, path, "PRAGMA wal_checkpoint")
+				if err := issue(inLog); err != nil {
+					t.Fatal(err)
+				}
+
+				copyFile(t, old, path)
+				checkpoint(t, path)
+				before := issued
+				if err := issue(20); err == nil || issued != before {
+					t.Errorf("%d receipts were acknowledged afterwards, error %v", issued-before, err)
+				}
+			})
+		}
+	}
+}
+
+// checkpoint writes the log of a ledger into its file. SQLite refuses if it notices that
+// the file is damaged.
+func checkpoint(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("PRAGMA wal_checkpoint"); err != nil {
+		t.Log(err)
 	}
 }
