@@ -46,12 +46,10 @@ var rooms = map[string]room{
 	"receipt/internal":      {pure: true},              // what the rooms of receipt say to each other
 	"receipt/keys":          {may: core, libs: anyLib}, // the signatures, and
 	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: others stand on these two
-	"receipt/record":        {pure: true, may: append([]string{"receipt/record/event", "receipt/record/bridge", "receipt/record/turn"}, core...)},
-	"receipt/record/event":  {pure: true, may: core}, // what a log says, for whoever records or replays it
-	"receipt/record/bridge": {pure: true, may: append([]string{"receipt/record/event"}, core...)},
-	"receipt/record/turn":   {pure: true, may: append([]string{"receipt/record/event"}, core...)},
-	"receipt/record/source": {pure: true, may: append([]string{"receipt/record/event", "receipt/record", "receipt/kind"}, core...)}, // and its readers of logs
-	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/record/event"}, core...)},
+	"receipt/record":        {pure: true, may: append([]string{"receipt/internal/event", "receipt/record/internal/bridge", "receipt/record/turn"}, core...)},
+	"receipt/record/turn":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
+	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "receipt/kind"}, core...)}, // and its readers of logs
+	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/internal/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
 	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and its rooms: what a harness needs that has no receipts
 	"receipt/attest":        {pure: true, may: append([]string{"receipt/internal"}, core...)},
@@ -83,6 +81,8 @@ var rooms = map[string]room{
 
 	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)}, // what a document is, not how it stands to others
 	"receipt/stream/internal/survey":   {may: append([]string{"receipt/internal", "receipt/stream/internal/input", "receipt/stream/join"}, core...)},          // not the bytes of an input, and no summary
+	"receipt/internal/event":           {pure: true, may: core},                                                                                               // what a log says, for whoever records or replays it
+	"receipt/record/internal/bridge":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
 	"receipt/stream/join":              {pure: true, may: append([]string{"receipt/internal"}, core...)},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
 	inside + "custody/custodytest":     {libs: anyLib},

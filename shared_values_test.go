@@ -20,8 +20,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
-	"github.com/receiptkit/receiptkit/receipt/record/turn"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -136,16 +134,12 @@ func (s *shared) seal() (*batch.Batch, error) {
 	return batch.Seal(context.Background(), s.sealer, []*canon.Document{s.draft}, nil, s.signer)
 }
 
-func newLog() *event.Log {
-	all := event.Scope{
-		Apply: func(*event.Event) (bool, *event.Error) { return true, nil },
-		Ended: func() bool { return false },
-	}
-	return event.NewLog(all, event.NewBudget())
-}
-
 func (s *shared) taken() string {
-	return fmt.Sprint(turn.New(turn.Options{}, newLog(), event.NewBudget()).Take(s.event))
+	t, err := record.NewTurn(record.Options{Issuer: receipt.Issuer{ID: "harness_1"}, TaskID: "task_1", SessionID: "session_1", Sealer: s.sealer})
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(t.Take(s.event))
 }
 
 func (s *shared) recorded() string {

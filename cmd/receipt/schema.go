@@ -16,7 +16,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -183,32 +182,26 @@ func (c *schemaCheck) lines(ctx context.Context, e *cli.Env, path string) error 
 
 	text := input.UntilDone(ctx, in)
 	defer text.Close()
-	lines, doc := event.NewLines(text), new(canon.Document)
-	for {
-		line, err := lines.Next()
-		var limit *event.LineError
+	err = record.EachLine(text, func(line int, doc *canon.Document, wrong *record.Error) error {
+		at := fmt.Sprintf("%s:%d", c.file, line)
 		switch {
-		case err == io.EOF:
-			return nil
-		case errors.As(err, &limit):
-			return cli.Usage("", "%q: %w", c.file, limit)
-		case err != nil:
-			return err
-		}
-
-		at := fmt.Sprintf("%s:%d", c.file, lines.Line())
-		if err := event.Parse(doc, line); err != nil {
-			wrong := event.Unparsed(c.checked+1, "", err).Detail
-			if c.checked == 0 {
-				return cli.Refuted(input.LogHow(path), "%q is not a log of events: line %d, %s", c.file, lines.Line(), wrong)
-			}
+		case wrong == nil:
+			c.fits(at, doc)
+		case c.checked == 0:
+			return cli.Refuted(input.LogHow(path), "%q is not a log of events: line %d, %s", c.file, line, wrong.Detail)
+		default:
 			c.checked++
 			c.unfit++
-			c.find(at, "", wrong)
-			continue
+			c.find(at, "", wrong.Detail)
 		}
-		c.fits(at, doc)
+		return nil
+	})
+
+	var limit *record.LineError
+	if errors.As(err, &limit) {
+		return cli.Usage("", "%q: %w", c.file, limit)
 	}
+	return err
 }
 
 // fits checks one document.

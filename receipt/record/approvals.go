@@ -5,13 +5,12 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
-	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Approvals are the questions of a task, and of each call the last one.
 type approvals struct {
-	inorder.List[approval]
+	event.List[approval]
 	of map[string]string
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 const asked = `{"approval_id":"a","tool_call_id":"c","name":"tool","action":"act","input":{"n":1}}`

@@ -3,8 +3,7 @@ package record
 import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
-	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // An artifact is the last version of a result.
@@ -17,7 +16,7 @@ type artifact struct {
 
 // Artifacts are the results of the task, by their ids.
 type artifacts struct {
-	inorder.List[artifact]
+	event.List[artifact]
 	memory int // writes of memory that are none
 }
 

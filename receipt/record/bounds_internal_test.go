@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 const (
@@ -118,7 +118,13 @@ func TestKept(t *testing.T) {
 	}
 }
 
-func (r *reader) budget() *event.Budget {
+// A shapeReader keeps what a reading keeps: the reader, and the latest document.
+type shapeReader struct {
+	reader
+	doc canon.Document
+}
+
+func (r *shapeReader) budget() *event.Budget {
 	if r.frames != nil {
 		return r.frames.recorder.run.Budget
 	}
@@ -127,10 +133,10 @@ func (r *reader) budget() *event.Budget {
 
 // readShape reads so many bytes of a shape, or until one line is refused. It returns
 // the reader with all that it keeps, and the length of the longest line.
-func readShape(t *testing.T, s shape, size int64) (r *reader, longest int) {
+func readShape(t *testing.T, s shape, size int64) (r *shapeReader, longest int) {
 	t.Helper()
 	lines := event.NewLines(s.open(size))
-	r = &reader{log: Log{Form: s.form}, options: shapeOptions(), doc: new(canon.Document)}
+	r = &shapeReader{reader: reader{log: Log{Form: s.form}, options: shapeOptions()}}
 	for {
 		text, err := lines.Next()
 		if err == io.EOF {
@@ -141,7 +147,11 @@ func readShape(t *testing.T, s shape, size int64) (r *reader, longest int) {
 		}
 		longest = max(longest, len(text))
 		var limit *event.LimitError
-		if err := r.line(text); errors.As(err, &limit) {
+		var wrong *Error
+		if err := event.Parse(&r.doc, text); err != nil {
+			wrong = event.Unparsed(r.log.Lines+1, "", err)
+		}
+		if err := r.line(lines.Line(), &r.doc, wrong); errors.As(err, &limit) {
 			if limit.Most == 0 || limit.Found <= limit.Most || limit.Do == "" || !strings.Contains(err.Error(), limit.Name) {
 				t.Errorf("%s: %#v: %v", s.name, limit, err)
 			}

@@ -5,13 +5,12 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
-	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Calls are those of the task, by their ids.
 type calls struct {
-	inorder.List[call]
+	event.List[call]
 	effects *effects // what calls are told to have done
 }
 

@@ -4,8 +4,7 @@ import (
 	"cmp"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
-	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A cost is what one model of one provider took.
@@ -36,7 +35,7 @@ type tokens struct {
 
 // Costs are what the spans of a task and the account of its session tell.
 type costs struct {
-	inorder.List[cost]
+	event.List[cost]
 	total         money
 	currency      string
 	priced, free  bool

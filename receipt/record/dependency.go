@@ -2,7 +2,7 @@ package record
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // KindTime is the kind of a [Dependency] on the clock: the others are kinds of materials.

@@ -3,7 +3,7 @@
 //	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "my_harness"}})
 //	for event := range events { // of one task, in order, each a JSON object
 //		if err := rec.Add(event); err != nil {
-//			return err // *event.Error: which event, where, why
+//			return err // *record.Error: which event, where, why
 //		}
 //	}
 //	draft, err := rec.Draft() // *receipt.Draft, to redact, seal and sign
@@ -23,7 +23,7 @@
 // The events of one task, in the order of their sequence. An event that is
 // delivered again counts once. One that is out of order, or missing, that another
 // content has under the same id, or that comes after the end and would have
-// changed the receipt ends the recording with an [event.Error], and there is no draft:
+// changed the receipt ends the recording with an [Error], and there is no draft:
 // a receipt never leaves out silently what was refused. Members that this version does
 // not know are ignored, as the protocol demands, and counted. Events of kinds that it
 // does not know are counted too, and make the lists and counts of the draft lower bounds.

@@ -31,7 +31,7 @@ func Example() {
 		event := fmt.Sprintf(`{"id":"%d","resource":{"object":"task","id":"task_7"},"created_at":"2026-04-25T19:16:%02dZ","sequence":%d,
 			"session_id":"session_1","workspace_id":"garden",%s}`, i+1, i, i+1, e)
 		if err := rec.Add([]byte(event)); err != nil {
-			panic(err) // *event.Error: which event, where, why
+			panic(err) // *record.Error: which event, where, why
 		}
 	}
 	draft, err := rec.Draft()

@@ -2,7 +2,7 @@ package record
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // KindNames are the names of the kinds of the table.

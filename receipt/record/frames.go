@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/bridge"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
 // Frames consumes the JSON-RPC frames of a bridge, in all its dialects, or of ACP: a
@@ -49,7 +49,7 @@ func (t taker) Artifact(id string) bool {
 	return known
 }
 
-// Add consumes one frame, which passed at a time. The error is an *[event.Error], or
+// Add consumes one frame, which passed at a time. The error is an *[Error], or
 // what Options.Keep returned; it is final, like that of [Recorder.Add].
 func (f *Frames) Add(at time.Time, from bridge.Sender, text []byte) error {
 	return f.translator.Add(at, from, text)

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // frames records frames between a prompt and its end; options of the session are as

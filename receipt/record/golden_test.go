@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/bridge"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
 // TestDrafts: the events of a task and the frames of the same task give the same

@@ -2,8 +2,7 @@ package record
 
 import (
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
-	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A handed is work that was given to another agent, in its last state.
@@ -15,7 +14,7 @@ type handed struct {
 }
 
 // Handoffs are by the ids of the tasks that were given away.
-type handoffs struct{ inorder.List[handed] }
+type handoffs struct{ event.List[handed] }
 
 // handoff notes the last state of work that was given away.
 func handoff(r *run, e *event.Event) {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // TestSpanEndsTwice: one span is one deed, however often its end is told; what its ends

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Amounts of money are added as decimals: 0.1 and 0.2 are 0.3. A receipt holds

@@ -2,7 +2,7 @@ package record
 
 import (
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Names are the identifiers of the draft, as events tell them.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Options say what events do not. Only Issuer.ID is required. A recorder reads
@@ -81,21 +81,3 @@ func (o Options) normal() (Options, error) {
 }
 
 func tiers() []string { return []string{"shadow", "suggest", "act_with_approval", "act_auto"} }
-
-// An OptionError says that a field of Options has a value that cannot be.
-type OptionError struct {
-	Name   string // of the field
-	Detail string // what was found and what was expected
-}
-
-// Error gives both.
-func (e *OptionError) Error() string { return "record: options: " + e.Name + " " + e.Detail }
-
-// A MissingError names what neither the events nor the options say and a receipt
-// cannot do without.
-type MissingError struct{ Names []string } // names of fields of Options
-
-// Error lists the names.
-func (e *MissingError) Error() string {
-	return "record: neither the events nor the options say: " + strings.Join(e.Names, ", ")
-}

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/receiptkit/receiptkit/receipt/record/bridge"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 

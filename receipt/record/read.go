@@ -1,13 +1,12 @@
 package record
 
 import (
-	"errors"
 	"io"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/bridge"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
 // A Form is what the lines of a file are.
@@ -46,30 +45,13 @@ type Log struct {
 //	{"at": TIME, "event": KIND, "payload": {…}}   what no frame tells; replayed and replay as in an event
 //
 // where TIME is an RFC 3339 date-time and from may be left out. Errors of the
-// input itself are returned as they are, errors of a line as a *[event.LineError], and
+// input itself are returned as they are, errors of a line as a *[LineError], and
 // those of the draft as [Recorder.Draft] returns them.
 func Read(in io.Reader, o Options, form Form) (*Log, error) {
-	lines := event.NewLines(in)
-	r := &reader{log: Log{Form: form}, options: o, doc: new(canon.Document)}
-	for {
-		text, err := lines.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-
-		err = r.line(text)
-		var refused *event.Error
-		if errors.As(err, &refused) {
-			return nil, &event.LineError{Line: lines.Line(), Err: refused}
-		}
-		if err != nil {
-			return nil, err
-		}
+	r := &reader{log: Log{Form: form}, options: o}
+	if err := event.Each(in, r.line); err != nil {
+		return nil, err
 	}
-
 	return r.finish()
 }
 
@@ -77,21 +59,20 @@ func Read(in io.Reader, o Options, form Form) (*Log, error) {
 type reader struct {
 	log      Log
 	options  Options
-	doc      *canon.Document
 	recorder *Recorder
 	frames   *Frames
 }
 
-func (r *reader) line(text []byte) error {
+func (r *reader) line(_ int, doc *canon.Document, wrong *Error) error {
 	r.log.Lines++
-	if err := event.Parse(r.doc, text); err != nil {
-		return event.Unparsed(r.log.Lines, "", err)
+	if wrong != nil {
+		return wrong
 	}
 
 	// The first line decides what all are.
 	if r.log.Form == FormUnknown {
 		r.log.Form = FormEvents
-		if bridge.IsLine(r.doc.Root()) {
+		if bridge.IsLine(doc.Root()) {
 			r.log.Form = FormFrames
 		}
 	}
@@ -100,13 +81,13 @@ func (r *reader) line(text []byte) error {
 		return err
 	}
 	if r.log.Form == FormFrames {
-		return r.frames.translator.Line(r.log.Lines, r.doc.Root())
+		return r.frames.translator.Line(r.log.Lines, doc.Root())
 	}
-	if bridge.IsLine(r.doc.Root()) {
+	if bridge.IsLine(doc.Root()) {
 		return &event.Error{Index: r.log.Lines, Code: event.CodeTwoFormats, Detail: "expected an event, found a line of a log of frames"}
 	}
 
-	return r.recorder.AddDocument(r.doc)
+	return r.recorder.AddDocument(doc)
 }
 
 func (r *reader) begin() (err error) {
@@ -118,6 +99,30 @@ func (r *reader) begin() (err error) {
 		r.recorder, err = New(r.options)
 	}
 	return err
+}
+
+// EachLine calls do with each line of a log that is not blank: its number, from 1, and its
+// document, or why it is not strict JSON within the limits of a recording. The document is valid
+// until do returns.
+func EachLine(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
+	return event.Each(in, do)
+}
+
+// Tasks returns the IDs of the tasks that events of a log name, in the order in which they come.
+// Lines that a recording refuses are skipped.
+func Tasks(in io.Reader) (ids []string, err error) {
+	seen := map[string]bool{}
+	err = event.Each(in, func(_ int, doc *canon.Document, wrong *Error) error {
+		if wrong != nil {
+			return nil
+		}
+		if id := doc.Root().Member("task_id").String(); id != "" && len(id) <= event.MaxText && !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	return ids, err
 }
 
 // finish makes the draft.

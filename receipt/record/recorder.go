@@ -1,7 +1,6 @@
 package record
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A Recorder consumes the events of one task, in order, and makes the draft of
@@ -38,13 +37,6 @@ type Counts struct {
 
 const maxUnknownKinds = 20
 
-// ErrNotEnded says that no terminal event has come yet: only a task that has
-// ended gets a receipt.
-var ErrNotEnded = errors.New("record: the task has not ended: no task.completed, task.failed or task.canceled was recorded")
-
-// ErrEmpty says that a log has no line.
-var ErrEmpty = errors.New("record: the input is empty: expected a line for each event")
-
 // New returns a Recorder. The error is an *[OptionError]: options that name no
 // issuer, or an unknown tier.
 func New(o Options) (*Recorder, error) {
@@ -65,7 +57,7 @@ func newRecorder(o Options, kinds map[string]eventKind) *Recorder {
 	return r
 }
 
-// Add consumes one event, a JSON object. The error is an *[event.Error], or what
+// Add consumes one event, a JSON object. The error is an *[Error], or what
 // Options.Keep returned; it is final: every later call and [Recorder.Draft] return
 // it, so that no receipt leaves out what was refused.
 func (r *Recorder) Add(event []byte) error { return r.log.Add(event) }
@@ -158,7 +150,7 @@ func (r *Recorder) count(e *event.Event, kind eventKind, known bool) {
 	}
 }
 
-// Draft returns the draft of the receipt. Errors are [ErrNotEnded], the *[event.Error]
+// Draft returns the draft of the receipt. Errors are [ErrNotEnded], the *[Error]
 // that ended the recording, a *[MissingError], an *[OptionError], and a *[receipt.InvalidError] for
 // what cannot be sealed. It can be called again and changes nothing.
 func (r *Recorder) Draft() (*receipt.Draft, error) {

@@ -8,8 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
-	"github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A replay is what the events say when the task is the replay of another.
@@ -21,7 +20,7 @@ type replay struct {
 
 	log    receipt.Material // the source's
 	events *int64           // of that log
-	deltas inorder.List[delta]
+	deltas event.List[delta]
 	ids    map[string]string // override keys by the IDs of their deltas
 	unused []string          // keys of overrides that replaced nothing
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // TestReplayHasNoDeeds: what is told again from another task gives materials and the

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Kinds of spans that tell of a deed.

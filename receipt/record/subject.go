@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Objects that a receipt can be about.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A line is an event of a log: kind, payload, and members of its envelope.

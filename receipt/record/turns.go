@@ -1,12 +1,11 @@
 package record
 
 import (
-	"errors"
 	"io"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
@@ -33,13 +32,13 @@ func NewTurn(o Options) (*Turn, error) {
 		return nil, err
 	}
 	to := turn.Options{TaskID: o.TaskID, SessionID: o.SessionID, WorkspaceRef: o.WorkspaceRef}
-	return &Turn{turn.New(to, r, r.run.Budget), r}, nil
+	return &Turn{turn.New(to, r.AddDocument, r.run.Budget), r}, nil
 }
 
 // ResumeTurn returns the Turn that wrote a log, where the log ends. A part of the turn of
 // which the log has only some events is done again; a last line that was cut is left out by
 // whoever kept it. Options.Keep gets what comes after the log. Errors of the input are returned as they are, errors of a line as a
-// *[event.LineError].
+// *[LineError].
 func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
 	keep, live := o.Keep, false
 	o.Keep = func(line []byte) error {
@@ -53,30 +52,18 @@ func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
 		return nil, err
 	}
 
-	lines, doc := event.NewLines(log), new(canon.Document)
-	for {
-		text, err := lines.Next()
-		if err == io.EOF {
-			live = true
-			return t, nil
+	err = event.Each(log, func(line int, doc *canon.Document, wrong *Error) error {
+		if wrong != nil {
+			wrong.Index = line
+			return wrong
 		}
-		if err != nil {
-			return nil, err
-		}
-
-		if err = event.Parse(doc, text); err != nil {
-			err = event.Unparsed(lines.Line(), "", err)
-		} else {
-			err = t.Take(doc)
-		}
-		var refused *event.Error
-		if errors.As(err, &refused) {
-			return nil, &event.LineError{Line: lines.Line(), Err: refused}
-		}
-		if err != nil {
-			return nil, err
-		}
+		return t.Take(doc)
+	})
+	if err != nil {
+		return nil, err
 	}
+	live = true
+	return t, nil
 }
 
 // Ended reports whether the turn was completed or has failed.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Unread counts the records, frames and content blocks of a log that its reader does not know,

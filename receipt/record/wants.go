@@ -3,7 +3,7 @@ package record
 import (
 	"sync"
 
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // wantsByName is wants, made once.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A Run names the task of a replay, for [Plan.Events].

@@ -9,8 +9,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A Log is what was recorded of one task that has ended. It keeps what answered the task,
@@ -60,29 +60,21 @@ func (l *Log) pass(task string, keep func(line []byte) error) (*record.Recorder,
 		return nil, err
 	}
 
-	lines := l.lines()
-	for {
-		text, err := lines.Next()
-		if err == io.EOF {
-			return rec, nil
+	err = event.Each(l.from(0), func(_ int, doc *canon.Document, wrong *event.Error) error {
+		if wrong != nil {
+			return wrong
 		}
-		if err != nil {
-			return nil, err
-		}
-
-		err = rec.Add(text)
-		var refused *event.Error
-		if errors.As(err, &refused) {
-			return nil, &event.LineError{Line: lines.Line(), Err: refused}
-		}
-		if err != nil {
-			return nil, err
-		}
+		return rec.AddDocument(doc)
+	})
+	if err != nil {
+		return nil, err
 	}
+	return rec, nil
 }
 
-func (l *Log) lines() *event.Lines {
-	return event.NewLines(io.NewSectionReader(l.in, 0, math.MaxInt64))
+// from returns a reader of the log from an offset on.
+func (l *Log) from(offset int64) io.Reader {
+	return io.NewSectionReader(l.in, offset, math.MaxInt64-offset)
 }
 
 // locate finds where the lines of the answers begin.
@@ -95,7 +87,7 @@ func (l *Log) locate() error {
 		}
 	}
 
-	lines := l.lines()
+	lines := event.NewLines(l.from(0))
 	for n := 1; n <= last; n++ {
 		if _, err := lines.Next(); err != nil {
 			return fmt.Errorf("replay: the log changed while it was read: %w", err)
@@ -117,7 +109,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 		return nil, err
 	}
 
-	lines := event.NewLines(io.NewSectionReader(l.in, l.offsets[d.Index], math.MaxInt64-l.offsets[d.Index]))
+	lines := event.NewLines(l.from(l.offsets[d.Index]))
 	text, err := lines.Next()
 	if err != nil {
 		return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
@@ -154,7 +146,7 @@ func (l *Log) life() (lines [][]byte, err error) {
 		if d.Kind != record.KindTime {
 			continue
 		}
-		in := event.NewLines(io.NewSectionReader(l.in, l.offsets[d.Index], math.MaxInt64-l.offsets[d.Index]))
+		in := event.NewLines(l.from(l.offsets[d.Index]))
 		text, err := in.Next()
 		if err != nil {
 			return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)

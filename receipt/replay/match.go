@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A matcher finds what a request replaces, while a plan is made.

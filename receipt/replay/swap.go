@@ -6,8 +6,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 )
 
 // A swap is one override and what it replaces.

@@ -15,7 +15,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
@@ -201,7 +200,7 @@ func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (_ outc
 // another one than the receipt.
 func valuesOf(payload []byte) (values map[string]any, err error) {
 	doc := new(canon.Document)
-	if err := event.Parse(doc, payload); err != nil || doc.Root().Kind() != canon.KindObject {
+	if err := turn.Parse(doc, payload); err != nil || doc.Root().Kind() != canon.KindObject {
 		return nil, errors.New("expected an object as payload of the signal")
 	}
 	return values, json.Unmarshal(payload, &values)

@@ -24,7 +24,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 func main() {
@@ -109,7 +109,7 @@ func ask(_ context.Context, s *state) ([]message, error) {
 
 // answer says it again.
 func answer(_ context.Context, s *state) ([]message, error) {
-	if s.decision != "" && s.decision != event.Approved {
+	if s.decision != "" && s.decision != turn.Approved {
 		return []message{text("assistant", "Not sent.")}, nil
 	}
 	var last struct{ Content string }

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/harness/journal"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
 // tellTask serves POST /v1/tasks/{task_id}/messages: what a person says to a task.
@@ -77,7 +77,7 @@ func (h *Harness) confirm(t *Task, m *messageInput, told object) ([]journal.Even
 	if err != nil || said.Root().Member("approved").Kind() != canon.KindBool {
 		return nil, protocol.Invalid("message.parts", `expected a part of the type json with the value {"approved": true} or {"approved": false}`)
 	}
-	approved, decision := event.DecisionOf(said.Root()) == event.Approved, "tool.denied"
+	approved, decision := turn.Signal{Payload: m.value}.Decision() == turn.Approved, "tool.denied"
 	if approved {
 		decision = "tool.approved"
 	}

@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // MaxLine is how many bytes a line of a log may have. Longer ones are passed over and

@@ -3,7 +3,7 @@ package turn
 import (
 	"slices"
 
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A Bucket says what whoever sent the message can do about a turn that failed.

@@ -3,7 +3,7 @@
 // it is completed or fails.
 //
 // It is one source of logs beside the events themselves and the frames of a bridge. A
-// [Translator] gives the events to a [Taker], a recorder of package record, which judges
+// [Translator] gives the events to a recorder of package record, which judges
 // them as it does all others: nothing here decides what a receipt says. docs/record.md has
 // the table. What no part of a turn tells, such as that a model was called and what it
 // cost, is given as an event beside it.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A Signal is what a suspended turn waits for.
@@ -16,6 +16,13 @@ type Signal struct {
 	// say whether the signal approves: docs/record.md has the words. nil: there is none.
 	Payload []byte
 }
+
+// Approved is the decision of a signal that approves.
+const Approved = event.Approved
+
+// Parse parses the payload of a signal, or a message, as a recording does: strictly (I-JSON, RFC
+// 7493), and within its limits.
+func Parse(doc *canon.Document, text []byte) error { return event.Parse(doc, text) }
 
 // Decision reads what the payload decides, as the receipt will: approved, denied, canceled or
 // timeout. Whoever acts on a signal acts on this. A payload that is no strict JSON (I-JSON,

@@ -6,13 +6,8 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
-
-// A Taker takes the events that a turn became.
-type Taker interface {
-	AddDocument(event *canon.Document) error
-}
 
 // Options say what no part of a turn does.
 type Options struct {
@@ -27,7 +22,7 @@ type Options struct {
 // returns it. It is not safe for concurrent use.
 type Translator struct {
 	options Options
-	to      Taker
+	add     func(event *canon.Document) error
 	budget  *event.Budget
 	in, out *canon.Document
 	text    []byte // of the event that was made last
@@ -37,10 +32,10 @@ type Translator struct {
 	state state
 }
 
-// New returns a translator that gives events to a taker. What it keeps is counted in a
-// budget.
-func New(o Options, to Taker, b *event.Budget) *Translator {
-	return &Translator{options: o, to: to, budget: b, in: new(canon.Document), out: new(canon.Document)}
+// New returns a translator that gives events to add, such as that of a recorder. What it keeps is
+// counted in a budget.
+func New(o Options, add func(event *canon.Document) error, b *event.Budget) *Translator {
+	return &Translator{options: o, add: add, budget: b, in: new(canon.Document), out: new(canon.Document)}
 }
 
 // Err returns the error that ended the turn's recording, if one did.
@@ -192,7 +187,7 @@ func (t *Translator) Event(at time.Time, kind string, payload []byte) error {
 func (t *Translator) Take(doc *canon.Document) error {
 	e := t.part("", time.Time{})
 	if t.err == nil {
-		t.err = t.to.AddDocument(doc)
+		t.err = t.add(doc)
 	}
 
 	// Events of others are passed over.
@@ -245,7 +240,7 @@ func (t *Translator) emitText(e *event.Event, kind string, payload []byte) {
 		t.err = event.Unparsed(t.index, e.Kind, err)
 		return
 	}
-	err := t.to.AddDocument(t.out)
+	err := t.add(t.out)
 
 	var refused *event.Error
 	if errors.As(err, &refused) { // it names the part, not the event made of it

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/kind"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
@@ -265,25 +265,10 @@ func (v *surveyor) eventLog(s *sighted) {
 	}
 	defer in.done()
 
-	doc, lines := new(canon.Document), event.NewLines(in.Reader)
-	var ids []string
-	seen := map[string]bool{}
-	for {
-		text, err := lines.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			v.unreadable(s.place, err)
-			return
-		}
-		if event.Parse(doc, text) != nil { // the recorder says what is wrong with it
-			continue
-		}
-		if id := doc.Root().Member("task_id").String(); id != "" && len(id) <= event.MaxText && !seen[id] {
-			seen[id] = true
-			ids = append(ids, id)
-		}
+	ids, err := record.Tasks(in.Reader)
+	if err != nil {
+		v.unreadable(s.place, err)
+		return
 	}
 	if len(ids) == 0 {
 		v.result.file(unreadable, s.path, errors.New("no event names a task"))

@@ -16,7 +16,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
@@ -266,8 +265,8 @@ func finishRecorded(e *cli.Env, o *recordOptions, kept *keptLog, d *receipt.Draf
 // has no end yet, or flags have to tell more.
 func recordFailure(path string, err error) error {
 	name := cli.SourceName(path)
-	var refusal *event.Error
-	var limit *event.LimitError
+	var refusal *record.Error
+	var limit *record.LimitError
 	var missing *record.MissingError
 	var invalid *receipt.InvalidError
 	var told *cli.Failure
@@ -277,13 +276,13 @@ func recordFailure(path string, err error) error {
 	switch {
 	case errors.As(err, &told): // the file of --log, or an interruption
 		return told
-	case errors.As(err, &refusal) && refusal.Code == event.CodeOtherTask:
+	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
 		return cli.Usage("--task ID names the one that is meant", "%q: %w", name, err)
 	case errors.As(err, &limit): // nothing is false: it is more than is recorded
 		return cli.Usage("", "%q: %w", name, err)
-	case errors.As(err, &refusal) && refusal.Code == event.CodeSession:
+	case errors.As(err, &refusal) && refusal.Code == record.CodeSession:
 		return cli.Usage("--session ID names the one that is meant", "%q: %w", name, err)
-	case errors.As(err, &refusal) && refusal.Index == 1 && refusal.Code == event.CodeMalformed:
+	case errors.As(err, &refusal) && refusal.Index == 1 && refusal.Code == record.CodeMalformed:
 		return cli.Refuted(malformedHow(path, err), "%q: %w", name, err)
 	case errors.As(err, &refusal):
 		return cli.Refuted("", "%q: %w", name, err)

@@ -16,7 +16,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
@@ -102,12 +101,12 @@ func (o *planFlags) folder() replay.Artifacts {
 
 // failure says who has to do something.
 func failure(path string, err error) error {
-	var refusal *event.Error
-	var limit *event.LimitError
+	var refusal *record.Error
+	var limit *record.LimitError
 	var request *replay.RequestError
 	var missing *replay.UnavailableError
 	switch {
-	case errors.As(err, &refusal) && refusal.Code == event.CodeOtherTask:
+	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
 		return cli.Usage("--task ID names the one that is meant", "%q: %w", path, err)
 	case errors.As(err, &limit):
 		return cli.Usage("", "%q: %w", path, err)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 

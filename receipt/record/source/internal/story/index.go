@@ -1,9 +1,9 @@
 package story
 
-import "github.com/receiptkit/receiptkit/receipt/record/internal/inorder"
+import "github.com/receiptkit/receiptkit/receipt/internal/event"
 
 // An index is a list whose entries are counted.
-type index[T any] struct{ inorder.List[T] }
+type index[T any] struct{ event.List[T] }
 
 func (l *index[T]) entry(s *Story, id string) (*T, bool) {
 	t, fresh := l.Entry(id)

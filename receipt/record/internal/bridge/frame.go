@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A frame is one JSON-RPC message while it is translated. It reads like an event.

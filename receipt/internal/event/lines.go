@@ -3,8 +3,11 @@ package event
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+
+	"github.com/receiptkit/receiptkit/canon"
 )
 
 // A Lines yields the lines that are not blank.
@@ -49,6 +52,35 @@ func (l *Lines) Next() ([]byte, error) {
 		}
 		if err == io.EOF {
 			return nil, io.EOF
+		}
+	}
+}
+
+// Each calls do with each line that is not blank: its number, from 1, and its document, or why
+// it is not strict JSON. The document is valid until do returns. An *[Error] that do returns
+// becomes a *[LineError].
+func Each(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
+	lines, doc := NewLines(in), new(canon.Document)
+	for n := 1; ; n++ {
+		text, err := lines.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+
+		var wrong *Error
+		if err := Parse(doc, text); err != nil {
+			wrong = Unparsed(n, "", err)
+		}
+		err = do(lines.Line(), doc, wrong)
+		var refused *Error
+		if errors.As(err, &refused) {
+			return &LineError{lines.Line(), refused}
+		}
+		if err != nil {
+			return err
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A held answer waits for what the runtime says to it: one that is refused, such as

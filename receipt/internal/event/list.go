@@ -1,7 +1,7 @@
-// Package inorder keeps entries by their ids, in the order in which those first came.
-package inorder
+package event
 
-// A List has an entry for each id. The zero List is empty.
+// A List has an entry for each ID, in the order in which the IDs first came. The zero List is
+// empty.
 type List[T any] struct {
 	ByID  map[string]*T
 	Order []*T

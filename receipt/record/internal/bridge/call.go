@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A frameCall is what the frames said of a call so far.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // mentions are the calls that frames without an event name.

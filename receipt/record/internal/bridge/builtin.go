@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A hostCall is a call of the runtime that the host answers. Its response ends it.

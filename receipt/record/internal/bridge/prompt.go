@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A stopReason says how a prompt, and with it its task, ended.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // The events of one task out of a log of several, and the digest by which a receipt names

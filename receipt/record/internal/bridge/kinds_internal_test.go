@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A listener writes down the events that frames became.
@@ -37,7 +37,7 @@ func (l *listener) Artifact(id string) bool { return l.artifacts[id] }
 func translated(t *testing.T, table []frameKind, outcomes []outcome) (all string, errs []error) {
 	t.Helper()
 	for name, task := range map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP", "current": "task_01K0NOW"} {
-		data, err := os.ReadFile("../testdata/" + name + ".frames.jsonl")
+		data, err := os.ReadFile("../../testdata/" + name + ".frames.jsonl")
 		if err != nil {
 			t.Fatal(err)
 		}

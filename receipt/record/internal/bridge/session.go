@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A session is the one that is recorded, and how far its task has come.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // translateChildCall: a call that a snippet of code makes. It is a call like any other, with

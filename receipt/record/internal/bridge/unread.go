@@ -2,7 +2,7 @@ package bridge
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // Unread are the frames that no rule reads and that are not known to be harmless. Each may

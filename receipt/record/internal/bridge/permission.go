@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // translatePermission asks for an approval. Its response decides it; without one

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // requestCost is what a request takes that waits for its response, and a call, about.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/event"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A Sender is the peer that sent a frame.
