@@ -449,6 +449,9 @@ func embeds(doc *ast.CommentGroup) bool {
 // computes its result when it is first called: nobody can tell it from one that
 // computes it each time, but by the time that it takes.
 func constant(spec *ast.ValueSpec) bool {
+	if once, ok := spec.Type.(*ast.StructType); ok && len(spec.Values) == 0 {
+		return len(once.Fields.List) > 0 && selects(once.Fields.List[0].Type, "sync", "Once")
+	}
 	if len(spec.Values) != len(spec.Names) {
 		return false
 	}
@@ -582,6 +585,8 @@ func TestHouseCatches(t *testing.T) {
 		{"canon/a.go", doc + "var table = sync.OnceValue(fill)\n", ""},
 		{"canon/a.go", doc + "var tables = sync.OnceValues(func() (a, b int) { return 1, 2 })\n", ""},
 		{"canon/a.go", doc + "var table = sync.OnceValue(fill)()\n", "canon/a.go:3: a pure room has no package variable such as table"},
+		{"canon/a.go", doc + "var table struct {\n\tonce sync.Once\n\tof []int\n}\n", ""},
+		{"canon/a.go", doc + "var table struct {\n\tof []int\n}\n", "canon/a.go:3: a pure room has no package variable such as table"},
 		{"canon/a.go", doc + "var reset = sync.OnceFunc(fill)\n", "canon/a.go:3: a pure room has no package variable such as reset"},
 		{"canon/a.go", doc + "var _ = register()\n", "canon/a.go:3: a pure room has no package variable such as _"},
 		{"canon/a.go", doc + "var ErrX = fmt.Errorf(\"x\")\n", "canon/a.go:3: a pure room has no package variable such as ErrX"},

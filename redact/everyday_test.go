@@ -5,17 +5,16 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/redact"
-	"github.com/receiptkit/receiptkit/redact/everyday"
 )
 
 // TestEveryday: the policy that a process shares is made once, and finds what the default
 // rules find.
 func TestEveryday(t *testing.T) {
-	shared, err := everyday.Policy()
+	shared, err := redact.Everyday()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := everyday.Policy(); again != shared || err != nil {
+	if again, err := redact.Everyday(); again != shared || err != nil {
 		t.Errorf("it is made again, %v", err)
 	}
 

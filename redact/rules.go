@@ -2,6 +2,7 @@ package redact
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact/secret"
@@ -104,6 +105,21 @@ func (r Rules) Compile() (*Policy, error) {
 	}
 	p.reasons = p.everyReason()
 	return p, nil
+}
+
+// everyday is filled by [Everyday]. It does not refer to [Default], so that a program that does
+// not call Everyday, such as the verification page, links no detectors.
+var everyday struct {
+	once   sync.Once
+	policy *Policy
+	err    error
+}
+
+// Everyday returns the policy of [Default], which is compiled once in a process. All callers
+// share the policy and the detectors that it compiled for their texts.
+func Everyday() (*Policy, error) {
+	everyday.once.Do(func() { everyday.policy, everyday.err = Default().Compile() })
+	return everyday.policy, everyday.err
 }
 
 // compilePointer refuses what is not a pointer, and what can only name a value

@@ -12,7 +12,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/redact"
-	"github.com/receiptkit/receiptkit/redact/everyday"
 )
 
 // An Issuer makes receipts of drafts and appends them to their streams. Its
@@ -177,7 +176,7 @@ func (i *Issuer) prepare() error {
 			return
 		}
 		if i.Secrets == nil && !i.KeepSecrets {
-			i.Secrets, i.err = everyday.Policy()
+			i.Secrets, i.err = redact.Everyday()
 		}
 	})
 	return i.err

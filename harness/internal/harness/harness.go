@@ -20,7 +20,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/redact"
-	"github.com/receiptkit/receiptkit/redact/everyday"
 )
 
 // Options say what a harness is. The first four are required.
@@ -113,7 +112,7 @@ func Open(o Options) (*Harness, error) {
 }
 
 func (h *Harness) openTools() (err error) {
-	if h.secrets, err = everyday.Policy(); err == nil {
+	if h.secrets, err = redact.Everyday(); err == nil {
 		h.sealer, err = receipt.NewSealer()
 	}
 	return err

@@ -5,7 +5,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/serve/aggregate"
-	"github.com/receiptkit/receiptkit/redact/everyday"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 // Bounds of a printed report. What is beyond them is counted.
@@ -67,6 +67,6 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 // mayShow reports whether nothing in the document looks like a secret: the file holds all of a
 // receipt that is shown, and is passed on.
 func (r *Report) mayShow() bool {
-	policy, err := everyday.Policy()
+	policy, err := redact.Everyday()
 	return err == nil && len(policy.Find(&r.doc)) == 0
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/redact"
-	"github.com/receiptkit/receiptkit/redact/everyday"
 	"github.com/receiptkit/receiptkit/redact/rulefile"
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
@@ -163,7 +162,7 @@ func explainRedaction(e *cli.Env, policy *redact.Policy, doc *canon.Document, ch
 // redactionPolicy compiles the rules that the flags name, all of them together.
 func redactionPolicy(e *cli.Env, names []string) (*redact.Policy, error) {
 	if slices.Equal(names, []string{"default"}) {
-		return everyday.Policy()
+		return redact.Everyday()
 	}
 
 	var all redact.Rules
@@ -236,7 +235,7 @@ func joinRules(a, b redact.Rules) redact.Rules {
 // warnOfSecrets says where a draft that is about to be sealed still seems to hold
 // secrets. Under strict it is refused.
 func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) error {
-	policy, err := everyday.Policy()
+	policy, err := redact.Everyday()
 	if err != nil {
 		return err
 	}
