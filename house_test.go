@@ -39,7 +39,7 @@ var rooms = map[string]room{
 	"merkle/tlog":           {pure: true, may: []string{"merkle"}, libs: []string{"golang.org/x/mod/sumdb"}},
 	"chain":                 {pure: true, may: []string{"canon"}},
 	"redact":                {pure: true, may: []string{"canon", "redact/secret"}},
-	"redact/secret":         {pure: true},
+	"redact/secret":         {pure: true, may: []string{"redact/secret/internal/match"}},
 	"redact/rulefile":       {may: []string{"canon", "redact", "redact/secret"}, libs: anyLib},
 	"schemas":               {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
 	"receipt":               {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas", "receipt/internal"}},

@@ -1,8 +1,6 @@
 package secret
 
-import (
-	"fmt"
-)
+import "github.com/receiptkit/receiptkit/redact/secret/internal/match"
 
 // A Detector finds secrets of one kind in text.
 type Detector struct {
@@ -18,26 +16,42 @@ type Detector struct {
 
 // FirstGroup as a [Detector]'s Group means the first submatch that is not empty,
 // or the whole match when there is none.
-const FirstGroup = -1
+const FirstGroup = match.FirstGroup
+
+// An Allowance says which finds of a detector are not secrets: one criterion that
+// is met suffices, or with All every kind of criterion that is given.
+type Allowance = match.Allowance
+
+// What the patterns of an [Allowance] are compared with; its zero Target is the secret.
+const (
+	TargetMatch = match.TargetMatch // all that the detector's pattern matched
+	TargetLine  = match.TargetLine  // the lines that the match lies in
+	TargetWord  = match.TargetWord  // the match, and the rest of the word that it begins in
+)
 
 // A DetectorError says which detector of a list is of no use, and why.
-type DetectorError struct {
-	Index  int    // in the list given to Compile
-	Name   string // as given
-	Reason string
-}
+type DetectorError = match.Error
 
-func (e *DetectorError) Error() string {
-	return fmt.Sprintf("redact: detector %d (%q): %s", e.Index, e.Name, e.Reason)
-}
+// A Scanner finds secrets in texts. It does not change and is safe for concurrent use.
+type Scanner = match.Scanner
 
-// Limits of what Compile takes. gitleaks has 222 detectors, a keyword has seldom
-// more than 30 letters.
-const (
-	MaxDetectors = 2_000
-	MaxPattern   = 8 << 10 // bytes of a pattern
-	maxKeyword   = 256
-)
+// A Span is a secret in a text: the bytes from Start to before End, found by the
+// detector with that index.
+type Span = match.Span
+
+// Compile checks detectors and prepares them for scanning. An error is a
+// *[DetectorError].
+func Compile(detectors []Detector) (*Scanner, error) {
+	list := make([]match.Detector, len(detectors))
+	for i, d := range detectors {
+		list[i] = match.Detector(d)
+	}
+	known, digests := knowledgeOf(), digester{}
+	return match.Compile(list, func(i int) (match.Knowledge, bool) {
+		by, ok := known[digests.of(&detectors[i])]
+		return by, ok
+	})
+}
 
 func (d Detector) allow(patterns ...string) Detector {
 	d.Allow = append(d.Allow, patterns...)

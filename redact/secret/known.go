@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
 // knownText has a line for each detector of [Default] and the like: its digest, and after
@@ -21,18 +23,12 @@ import (
 //go:embed known.txt
 var knownText string
 
-// A knowledge is what a valid detector is found by.
-type knowledge struct {
-	anchors  []string
-	keywords []string // when it has no anchors
-}
-
 // knowledgeOf returns what is known of detectors that are valid, by digest. Nobody writes to it.
 var knowledgeOf = sync.OnceValue(parseKnown)
 
-func parseKnown() map[digest]knowledge {
+func parseKnown() map[digest]match.Knowledge {
 	all := make([]string, 0, strings.Count(knownText, "\t"))
-	known := make(map[digest]knowledge, strings.Count(knownText, "\n"))
+	known := make(map[digest]match.Knowledge, strings.Count(knownText, "\n"))
 	for line := range strings.Lines(knownText) {
 		name, rest, some := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 		var d digest
@@ -50,9 +46,9 @@ func parseKnown() map[digest]knowledge {
 
 		texts := all[first:len(all):len(all)]
 		if len(texts) > 0 && texts[0] == "" {
-			known[d] = knowledge{keywords: texts[1:]}
+			known[d] = match.Knowledge{Keywords: texts[1:]}
 		} else {
-			known[d] = knowledge{anchors: texts}
+			known[d] = match.Knowledge{Anchors: texts}
 		}
 	}
 	return known

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
 var update = flag.Bool("update", false, "write known.txt anew")
@@ -23,19 +25,20 @@ func TestKnown(t *testing.T) {
 	}
 	for _, d := range slices.Concat(Default(), Upstream(), []Detector{HomePath()}) {
 		of := digests.of(&d)
-		var c compiled
-		if reason := c.compile(d, criteria{}); reason != "" {
-			t.Fatalf("%s: %s", d.Name, reason)
+		unknown := func(int) (by match.Knowledge, ok bool) { return by, false }
+		s, err := match.Compile([]match.Detector{match.Detector(d)}, unknown)
+		if err != nil {
+			t.Fatal(err)
 		}
 		if seen[of] {
 			continue
 		}
 		seen[of] = true
 		fmt.Fprintf(&want, "%x", of)
-		by := c.knowledge()
-		texts := by.anchors
-		if len(texts) == 0 && len(by.keywords) > 0 {
-			texts = append([]string{""}, by.keywords...)
+		by := s.Knowledge(0)
+		texts := by.Anchors
+		if len(texts) == 0 && len(by.Keywords) > 0 {
+			texts = append([]string{""}, by.Keywords...)
 		}
 		for _, text := range texts {
 			quoted := strconv.Quote(text)
@@ -45,7 +48,7 @@ func TestKnown(t *testing.T) {
 		if *update {
 			continue
 		}
-		if got, ok := knowledgeOf()[of]; !ok || !slices.Equal(got.anchors, by.anchors) || !slices.Equal(got.keywords, by.keywords) {
+		if got, ok := knowledgeOf()[of]; !ok || !slices.Equal(got.Anchors, by.Anchors) || !slices.Equal(got.Keywords, by.Keywords) {
 			t.Errorf("%s: %q are known, want %q", d.Name, got, by)
 		}
 	}
@@ -119,27 +122,5 @@ func TestKnownIsChecked(t *testing.T) {
 	list[3].Allow = append(slices.Clone(list[3].Allow), "(")
 	if _, err := Compile(list); err == nil {
 		t.Error("a pattern that is not one is taken")
-	}
-}
-
-// TestCompileIsLazy: default detectors are compiled when a text needs them, and no others.
-func TestCompileIsLazy(t *testing.T) {
-	s := compile(t, Default())
-	ready := func() (n int) {
-		for i := range s.detectors {
-			if s.detectors[i].ready.Load() {
-				n++
-			}
-		}
-		return n
-	}
-	before := ready()
-	if before > 0 {
-		t.Errorf("%d are compiled before a text was read", before)
-	}
-	s.Scan([]byte("nothing to see here"), nil)
-	s.Scan([]byte("glpat-0123456789abcdefghij"), nil)
-	if now := ready(); now == before || now > before+20 {
-		t.Errorf("%d are compiled, %d before", now, before)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !race
 
-package secret
+package match_test
 
 // raceEnabled says that the race detector is on.
 const raceEnabled = false

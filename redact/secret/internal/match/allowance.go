@@ -1,8 +1,9 @@
-package secret
+package match
 
 import (
 	"bytes"
 	"fmt"
+	"math"
 )
 
 // An Allowance says which finds of a detector are not secrets: one criterion that
@@ -46,8 +47,8 @@ func compileAllowance(a Allowance, shared criteria) (allowance, string) {
 	}
 
 	for _, p := range a.Patterns {
-		if len(p) > MaxPattern {
-			return c, fmt.Sprintf("an allowance has a pattern of more than %d bytes", MaxPattern)
+		if len(p) > maxPattern {
+			return c, fmt.Sprintf("an allowance has a pattern of more than %d bytes", maxPattern)
 		}
 		compiled, err := shared.get(p)
 		if err != nil {
@@ -111,4 +112,19 @@ func line(text []byte, start, end int) []byte {
 		to = end + n
 	}
 	return text[from:to]
+}
+
+// entropy returns the Shannon entropy of a text, in bits per byte.
+func entropy(text []byte) float64 {
+	var count [256]int
+	for _, c := range text {
+		count[c]++
+	}
+	sum := 0.0
+	for _, n := range count {
+		if n > 0 {
+			sum += float64(n) * math.Log2(float64(n))
+		}
+	}
+	return math.Log2(float64(len(text))) - sum/float64(len(text))
 }

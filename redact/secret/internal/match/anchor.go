@@ -1,4 +1,4 @@
-package secret
+package match
 
 import (
 	"regexp/syntax"

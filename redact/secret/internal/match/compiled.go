@@ -1,4 +1,4 @@
-package secret
+package match
 
 import (
 	"fmt"
@@ -32,8 +32,8 @@ type compiled struct {
 
 // compile returns what is wrong with a detector, or nothing.
 func (c *compiled) compile(d Detector, shared criteria) string {
-	if len(d.Pattern) > MaxPattern {
-		return fmt.Sprintf("the pattern has more than %d bytes", MaxPattern)
+	if len(d.Pattern) > maxPattern {
+		return fmt.Sprintf("the pattern has more than %d bytes", maxPattern)
 	}
 	tree, err := syntax.Parse(d.Pattern, syntax.Perl)
 	if err != nil {
@@ -133,12 +133,12 @@ func (c *compiled) hasKeyword(anchors []anchor) bool {
 }
 
 // knowledge returns what the detector is found by.
-func (c *compiled) knowledge() (k knowledge) {
+func (c *compiled) knowledge() (k Knowledge) {
 	if len(c.anchors) == 0 {
-		return knowledge{keywords: c.keywords}
+		return Knowledge{Keywords: c.keywords}
 	}
 	for _, a := range c.anchors {
-		k.anchors = append(k.anchors, a.text)
+		k.Anchors = append(k.Anchors, a.text)
 	}
 	return k
 }

@@ -1,4 +1,4 @@
-package secret
+package match_test
 
 import (
 	"math/rand/v2"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures/secrets"
+	"github.com/receiptkit/receiptkit/redact/secret"
+	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
 // dense returns a text that is one assignment after the other: of each a name, what
@@ -42,7 +44,7 @@ func TestDenseIsNaive(t *testing.T) {
 		}
 		got := s.Scan(text, nil)
 		found += len(got)
-		if want := naive(s, everyday(), text); !slices.Equal(got, want) {
+		if want := match.Naive(s, text); !slices.Equal(got, want) {
 			t.Fatalf("%q:\ngot  %v\nwant %v", text, got, want)
 		}
 	}
@@ -54,7 +56,7 @@ func TestDenseIsNaive(t *testing.T) {
 // TestCriteria: what allowances say of secrets, words and texts is what their regular
 // expressions say.
 func TestCriteria(t *testing.T) {
-	own := Detector{Name: "own", Pattern: "x", Allow: []string{`\bcat\b`, `(?m)^cat$`, `cat$`, `^cat`, `\Bcat`, `(?i)k.s`, `^.$`, `[^a-z]t`, `caf\x{e9}`, `^$|cat`}}
+	own := secret.Detector{Name: "own", Pattern: "x", Allow: []string{`\bcat\b`, `(?m)^cat$`, `cat$`, `^cat`, `\Bcat`, `(?i)k.s`, `^.$`, `[^a-z]t`, `caf\x{e9}`, `^$|cat`}}
 	s := compile(t, append(everyday(), own))
 	r := rand.New(rand.NewPCG(33, 34))
 	texts := [][]byte{{}}
@@ -73,42 +75,32 @@ func TestCriteria(t *testing.T) {
 		texts = slices.Concat(texts[:400], texts[len(texts)-200:])
 	}
 
-	w := &work{s: s}
-	plain := &work{s: s, plain: true}
-	seen, met := map[*criterion]bool{}, 0
-	for i := range s.detectors {
-		for _, a := range s.detector(i).allow {
-			for _, c := range a.patterns {
-				if seen[c] {
-					continue
-				}
-				seen[c] = true
-				for _, text := range texts {
-					got, want := c.met(w, text), c.met(plain, text)
-					if got != want {
-						t.Fatalf("%s of %q: %v", c.pattern, text, got)
-					}
-					if got {
-						met++
-					}
-				}
+	criteria, met := match.Criteria(s), 0
+	for _, c := range criteria {
+		for _, text := range texts {
+			got, want := c.Met(text)
+			if got != want {
+				t.Fatalf("%s of %q: %v", c.Pattern, text, got)
+			}
+			if got {
+				met++
 			}
 		}
 	}
-	if len(seen) < 20 || met < 100 {
-		t.Errorf("%d criteria, met %d times", len(seen), met)
+	if len(criteria) < 20 || met < 100 {
+		t.Errorf("%d criteria, met %d times", len(criteria), met)
 	}
 }
 
 // TestLastLetter: a letter of several bytes that is the last one of a match and of the
 // text is in the match.
 func TestLastLetter(t *testing.T) {
-	detectors := []Detector{{Name: "two", Pattern: `key[^ ]{2}$`}, {Name: "group", Pattern: `(?:tok|cat)=([^ ]{1,3})$`, Group: 1}}
+	detectors := []secret.Detector{{Name: "two", Pattern: `key[^ ]{2}$`}, {Name: "group", Pattern: `(?:tok|cat)=([^ ]{1,3})$`, Group: 1}}
 	s := compile(t, detectors)
-	for text, want := range map[string][]Span{
+	for text, want := range map[string][]match.Span{
 		"a keyaé": {{2, 8, 0}}, "keyé世": {{0, 8, 0}}, "x tok=aé": {{6, 9, 1}}, "cat=abé": {{4, 8, 1}}, "tok=abcé": nil, "keyaéb": nil,
 	} {
-		if got := s.Scan([]byte(text), nil); !slices.Equal(got, want) || !slices.Equal(naive(s, detectors, []byte(text)), want) {
+		if got := s.Scan([]byte(text), nil); !slices.Equal(got, want) || !slices.Equal(match.Naive(s, []byte(text)), want) {
 			t.Errorf("%s: found %v, want %v", text, got, want)
 		}
 	}

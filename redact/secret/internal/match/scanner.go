@@ -1,4 +1,4 @@
-package secret
+package match
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// A Scanner finds secrets in texts. It comes from [Compile], does not change and
+// A Scanner finds secrets in texts. It comes from Compile, does not change and
 // is safe for concurrent use.
 //
 // A text is read once for the keywords of all detectors. A detector then looks
@@ -32,17 +32,18 @@ type lazy struct {
 	compiled compiled
 }
 
-// Compile checks detectors and prepares them for scanning. An error is a
-// *[DetectorError].
-func Compile(detectors []Detector) (*Scanner, error) {
-	if len(detectors) > MaxDetectors {
-		d := detectors[MaxDetectors]
-		return nil, &DetectorError{MaxDetectors, d.Name, fmt.Sprintf("there are more than %d detectors", MaxDetectors)}
+// Compile checks detectors and prepares them for scanning. known returns what a detector is
+// found by, given its index, if the detector is known to be valid: it is compiled when a text
+// needs it. An error is an *[Error].
+func Compile(detectors []Detector, known func(detector int) (Knowledge, bool)) (*Scanner, error) {
+	if len(detectors) > maxDetectors {
+		d := detectors[maxDetectors]
+		return nil, &Error{maxDetectors, d.Name, fmt.Sprintf("there are more than %d detectors", maxDetectors)}
 	}
 
 	s := &Scanner{detectors: make([]lazy, len(detectors)), shared: criteria{}}
 	s.words.words = make([]entry, 0, 8*len(detectors))
-	names, known, digests := make(map[string]bool, len(detectors)), knowledgeOf(), digester{}
+	names := make(map[string]bool, len(detectors))
 	for i, d := range detectors {
 		reason := checkName(d.Name)
 		if names[d.Name] {
@@ -51,18 +52,15 @@ func Compile(detectors []Detector) (*Scanner, error) {
 		names[d.Name] = true
 
 		s.detectors[i].source = d
-		if found, ok := known[digests.of(&d)]; ok && reason == "" {
-			s.index(i, found)
-			continue
-		}
-
-		if reason == "" {
+		by, valid := known(i)
+		if !valid && reason == "" {
 			reason = s.compile(i)
+			by = s.detectors[i].compiled.knowledge()
 		}
 		if reason != "" {
-			return nil, &DetectorError{i, d.Name, reason}
+			return nil, &Error{i, d.Name, reason}
 		}
-		s.index(i, s.detectors[i].compiled.knowledge())
+		s.index(i, by)
 	}
 
 	s.words.build()
@@ -127,14 +125,14 @@ func checkName(name string) string {
 func (s *Scanner) Name(detector int) string { return s.detectors[detector].source.Name }
 
 // index enters what a detector is found by.
-func (s *Scanner) index(i int, by knowledge) {
-	for j, text := range by.anchors {
+func (s *Scanner) index(i int, by Knowledge) {
+	for j, text := range by.Anchors {
 		s.words.add(text, meaning{i, j})
 	}
-	for _, k := range by.keywords {
+	for _, k := range by.Keywords {
 		s.words.add(k, meaning{i, -1})
 	}
-	if len(by.anchors)+len(by.keywords) == 0 {
+	if len(by.Anchors)+len(by.Keywords) == 0 {
 		s.always = append(s.always, i)
 	}
 }
@@ -166,6 +164,9 @@ func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	return found
 }
 
+// Knowledge returns what a detector is found by, given its index.
+func (s *Scanner) Knowledge(detector int) Knowledge { return s.detector(detector).knowledge() }
+
 // Knows reports whether a name may be one that a detector looks for.
 func (s *Scanner) Knows(name []byte) bool { return s.words.has(name) }
 
@@ -178,4 +179,43 @@ func (s *Scanner) begin(w *work, text []byte) *work {
 		}
 	}
 	return w
+}
+
+// A Span is a secret in a text: the bytes from Start to before End, found by the
+// detector with that index.
+type Span struct {
+	Start, End int
+	Detector   int
+}
+
+// merge appends the finds of earlier detectors and of one more to list. Where
+// they overlap, the later ones lengthen the earlier ones or are dropped.
+func merge(list, earlier, later []Span, lengthen bool) []Span {
+	i := 0
+	for _, l := range later {
+		for i < len(earlier) && earlier[i].End <= l.Start {
+			list = append(list, earlier[i])
+			i++
+		}
+
+		// It overlaps nothing that was found before.
+		if i == len(earlier) || earlier[i].Start >= l.End {
+			list = append(list, l)
+			continue
+		}
+		if !lengthen {
+			continue
+		}
+
+		// What overlaps is one secret, as long as all of them and named by the earliest.
+		for i < len(earlier) && earlier[i].Start < l.End {
+			e := earlier[i]
+			l = Span{min(l.Start, e.Start), max(l.End, e.End), min(l.Detector, e.Detector)}
+			i++
+		}
+		i--
+		earlier[i] = l // which the next one may overlap, too
+	}
+
+	return append(list, earlier[i:]...)
 }

@@ -1,4 +1,4 @@
-package secret
+package match_test
 
 import (
 	"bytes"
@@ -10,54 +10,25 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/redact/secret"
+	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// naive scans a text as the documentation says it: each detector alone, with a
-// regular expression over all of the text, and no more of the rest than needed.
-func naive(s *Scanner, detectors []Detector, text []byte) []Span {
-	owner := make([]int, len(text)) // of each byte: 1 + the find that it belongs to
-	var finds []Span
-	for i, d := range detectors {
-		if !slices.ContainsFunc(d.Keywords, func(k string) bool { return strings.Contains(asciiLower(text), k) }) && len(d.Keywords) > 0 {
-			continue
-		}
-		w := work{s: s, text: text, plain: true}
-		for _, at := range s.detector(i).whole.get().FindAllSubmatchIndex(text, -1) {
-			w.take(i, at, 0)
-		}
-		for _, f := range w.finds {
-			meets := map[int]bool{}
-			for _, o := range owner[f.Start:f.End] {
-				if o > 0 {
-					meets[o-1] = true
-				}
-			}
-			if len(meets) > 0 && d.Group == 0 {
-				continue
-			}
-			for o := range meets {
-				f.Start, f.End, f.Detector = min(f.Start, finds[o].Start), max(f.End, finds[o].End), min(f.Detector, finds[o].Detector)
-				finds[o].Start = -1
-			}
-			finds = append(finds, f)
-			for j := f.Start; j < f.End; j++ {
-				owner[j] = len(finds)
-			}
-		}
+func compile(t testing.TB, detectors []secret.Detector) *match.Scanner {
+	t.Helper()
+	s, err := secret.Compile(detectors)
+	if err != nil {
+		t.Fatal(err)
 	}
-	finds = slices.DeleteFunc(finds, func(f Span) bool { return f.Start < 0 })
-	slices.SortFunc(finds, func(a, b Span) int { return a.Start - b.Start })
-	return finds
+	return s
 }
 
-// asciiLower knows the two letters that regular expressions fold to ASCII ones.
-func asciiLower(text []byte) string {
-	return strings.NewReplacer("\u017f", "s", "\u212a", "k").Replace(lower(string(text)))
-}
+// everyday are the detectors that redaction uses by default.
+func everyday() []secret.Detector { return append(secret.Default(), secret.HomePath()) }
 
 // small detectors meet on short texts, in every way that a search can take.
-func small() []Detector {
-	return []Detector{
+func small() []secret.Detector {
+	return []secret.Detector{
 		{Name: "begins", Pattern: `ab[cd]{2,4}`},
 		{Name: "word", Pattern: `\b(sk-\w{3,5})\b`, Group: 1, Keywords: []string{"sk-"}},
 		{Name: "run", Pattern: `(?i)tok[a-c]*=([a-z0-9]+)`, Group: 1, Keywords: []string{"tok"}},
@@ -71,8 +42,8 @@ func small() []Detector {
 		{Name: "rune", Pattern: `é.ab`, Group: 0},
 		{Name: "not", Pattern: `\Bcd\B`, Group: 0},
 		{Name: "block", Pattern: `(?s)BEGIN(.*?)(?:END|$)`, Group: 1},
-		{Name: "any", Pattern: `(=)?([a-d]{6,})|(dd=)`, Group: FirstGroup},
-		{Name: "allowed", Pattern: `(x+)y`, Group: 1, Allow: []string{`^xx$`}, StopWords: []string{"xxxx"}, Allowed: []Allowance{{Patterns: []string{"key"}, Target: TargetLine}}},
+		{Name: "any", Pattern: `(=)?([a-d]{6,})|(dd=)`, Group: secret.FirstGroup},
+		{Name: "allowed", Pattern: `(x+)y`, Group: 1, Allow: []string{`^xx$`}, StopWords: []string{"xxxx"}, Allowed: []secret.Allowance{{Patterns: []string{"key"}, Target: secret.TargetLine}}},
 	}
 }
 
@@ -103,7 +74,7 @@ func brief() bool { return testing.Short() || raceEnabled }
 func full() bool { return testsize.Full() && !raceEnabled }
 
 func TestScanIsNaive(t *testing.T) {
-	s, err := Compile(small())
+	s, err := secret.Compile(small())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +89,7 @@ func TestScanIsNaive(t *testing.T) {
 	for n := range texts {
 		text := randomText(r, n%60)
 		got := s.Scan(text, nil)
-		if want := naive(s, small(), text); !slices.Equal(got, want) {
+		if want := match.Naive(s, text); !slices.Equal(got, want) {
 			t.Fatalf("%q:\ngot  %v\nwant %v", text, got, want)
 		}
 		for _, f := range got {
@@ -139,10 +110,10 @@ func FuzzScan(f *testing.F) {
 		f.Add(randomText(r, n))
 	}
 	f.Add([]byte("the token = a1b2c3d4e5f6g7h8 of Ke\u212a, pa\u017fsword: \"x1y2z3w4\""))
-	sets := [][]Detector{small(), Upstream(), Default()}
-	var scanners []*Scanner
+	sets := [][]secret.Detector{small(), secret.Upstream(), secret.Default()}
+	var scanners []*match.Scanner
 	for _, set := range sets {
-		s, err := Compile(set)
+		s, err := secret.Compile(set)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -159,7 +130,7 @@ func FuzzScan(f *testing.F) {
 					end = sp.End
 				}
 			}
-			if want := naive(s, sets[i], text); !slices.Equal(got, want) {
+			if want := match.Naive(s, text); !slices.Equal(got, want) {
 				t.Fatalf("set %d: got %v, want %v", i, got, want)
 			}
 		}
@@ -186,14 +157,14 @@ commit %040x
 func BenchmarkScan(b *testing.B) {
 	for _, set := range []struct {
 		name      string
-		detectors []Detector
-	}{{"upstream", Upstream()}, {"default", Default()}} {
-		s, err := Compile(set.detectors)
+		detectors []secret.Detector
+	}{{"upstream", secret.Upstream()}, {"default", secret.Default()}} {
+		s, err := secret.Compile(set.detectors)
 		if err != nil {
 			b.Fatal(err)
 		}
 		text := ordinary(1 << 20)
-		var found []Span
+		var found []match.Span
 		b.Run(set.name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
@@ -208,7 +179,7 @@ func BenchmarkScan(b *testing.B) {
 }
 
 func BenchmarkScanSmall(b *testing.B) {
-	s, err := Compile(Default())
+	s, err := secret.Compile(secret.Default())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -221,7 +192,7 @@ func BenchmarkScanSmall(b *testing.B) {
 
 func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
-		if _, err := Compile(Default()); err != nil {
+		if _, err := secret.Compile(secret.Default()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -230,7 +201,7 @@ func BenchmarkCompile(b *testing.B) {
 // TestScanHostile: a text four times as long takes about four times as long,
 // whatever it is made of (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
-	s := compile(t, Default())
+	s := compile(t, secret.Default())
 	size := 1 << 14
 	if full() {
 		size = 1 << 15
@@ -252,7 +223,7 @@ func TestScanHostile(t *testing.T) {
 }
 
 // scans returns scans of a text of a size that repeats a unit.
-func scans(s *Scanner, unit string) func(size int) func() {
+func scans(s *match.Scanner, unit string) func(size int) func() {
 	return func(size int) func() {
 		text := []byte(strings.Repeat(unit, size/len(unit)))
 		return func() { s.Scan(text, nil) }
@@ -265,10 +236,11 @@ func TestAnchorsAreLinear(t *testing.T) {
 	if full() {
 		most = 2
 	}
-	for i, d := range Default() {
-		s := compile(t, []Detector{d})
-		for _, a := range s.detector(0).anchors[:min(most, len(s.detector(0).anchors))] {
-			for _, unit := range []string{a.text + "=", a.text + " "} {
+	for i, d := range secret.Default() {
+		s := compile(t, []secret.Detector{d})
+		anchors := s.Knowledge(0).Anchors
+		for _, anchor := range anchors[:min(most, len(anchors))] {
+			for _, unit := range []string{anchor + "=", anchor + " "} {
 				scan := scans(s, unit)
 				scan(1 << 10)() // compiles, and ends
 				if !brief() && !testsize.Linear(1<<12, scan) {
@@ -281,8 +253,8 @@ func TestAnchorsAreLinear(t *testing.T) {
 
 // TestScanLong finds a secret once, wherever it is in a long text.
 func TestScanLong(t *testing.T) {
-	s := compile(t, Default())
-	secret := join("gh", "p_", mixed(36))
+	s := compile(t, secret.Default())
+	token := "gh" + "p_" + strings.Repeat("q7Zk2mXw9Rb4", 3)
 	sizes := []int{1 << 20}
 	if brief() {
 		sizes = []int{512 << 10}
@@ -291,15 +263,15 @@ func TestScanLong(t *testing.T) {
 	}
 	for _, size := range sizes {
 		text := ordinary(size)
-		for _, at := range []int{0, 1, 256<<10 - 10, 256 << 10, 256<<10 - len(secret), len(text) - len(secret) - 1} {
-			long := slices.Concat(text[:at], []byte(" "+secret+" "), text[at:])
+		for _, at := range []int{0, 1, 256<<10 - 10, 256 << 10, 256<<10 - len(token), len(text) - len(token) - 1} {
+			long := slices.Concat(text[:at], []byte(" "+token+" "), text[at:])
 			found := s.Scan(long, nil)
-			if len(found) != 1 || found[0].Start != at+1 || found[0].End != at+1+len(secret) {
+			if len(found) != 1 || found[0].Start != at+1 || found[0].End != at+1+len(token) {
 				t.Errorf("at %d of %d: found %v", at, size, found)
 			}
 		}
 	}
-	if found := s.Scan([]byte(secret), nil); len(found) != 1 || found[0] != (Span{0, len(secret), found[0].Detector}) {
+	if found := s.Scan([]byte(token), nil); len(found) != 1 || found[0] != (match.Span{0, len(token), found[0].Detector}) {
 		t.Errorf("alone: found %v", found)
 	}
 }
@@ -309,7 +281,7 @@ func TestScanAllocates(t *testing.T) {
 	if raceEnabled {
 		t.Skip("under the race detector sync.Pool drops what it is given, at random")
 	}
-	s := compile(t, Default())
+	s := compile(t, secret.Default())
 	text := ordinary(1 << 16)
 	if found := s.Scan(text, nil); len(found) != 0 {
 		t.Fatalf("found %v", found)
@@ -322,13 +294,13 @@ func TestScanAllocates(t *testing.T) {
 // TestScanOverlaps: the earlier detector wins; a later one with a group does not
 // leave a rest.
 func TestScanOverlaps(t *testing.T) {
-	s := compile(t, []Detector{
+	s := compile(t, []secret.Detector{
 		{Name: "inner", Pattern: `bcd`},
 		{Name: "group", Pattern: `x?([a-c]+)`, Group: 1},
 		{Name: "whole", Pattern: `[c-z]{3,}`},
 		{Name: "last", Pattern: `(e+fg*)`, Group: 1},
 	})
-	for text, want := range map[string][]Span{
+	for text, want := range map[string][]match.Span{
 		"_bcd_":    {{1, 4, 0}},
 		"xabcdef":  {{1, 5, 0}, {5, 7, 3}},
 		"bcdbcd":   {{0, 3, 0}, {3, 6, 0}},
@@ -340,45 +312,67 @@ func TestScanOverlaps(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
 	}
-	kept := []Span{{100, 101, 7}}
+	kept := []match.Span{{100, 101, 7}}
 	if got := s.Scan([]byte("bcd"), kept); len(got) != 2 || got[0] != kept[0] {
 		t.Errorf("got %v: the spans before are to stay", got)
 	}
 }
 
 func TestCompileRefuses(t *testing.T) {
-	ok := Detector{Name: "a", Pattern: "x+"}
+	ok := secret.Detector{Name: "a", Pattern: "x+"}
 	for _, test := range []struct {
-		detectors []Detector
+		detectors []secret.Detector
 		want      string
 	}{
-		{[]Detector{{Pattern: "x"}}, `detector 0 (""): it has no name`},
-		{[]Detector{{Name: "A", Pattern: "x"}}, `detector 0 ("A"): expected a name of a-z, 0-9, _ and -`},
-		{[]Detector{ok, ok}, `detector 1 ("a"): another detector has that name`},
-		{[]Detector{{Name: "a", Pattern: "sk-secret("}}, `detector 0 ("a"): the pattern is invalid: missing closing )`},
-		{[]Detector{{Name: "a", Pattern: `(?=x)`}}, `detector 0 ("a"): the pattern is invalid: invalid or unsupported Perl syntax`},
-		{[]Detector{{Name: "a", Pattern: ``}}, `detector 0 ("a"): the pattern matches the empty text`},
-		{[]Detector{{Name: "a", Pattern: `.*`}}, `detector 0 ("a"): the pattern matches the empty text`},
-		{[]Detector{{Name: "a", Pattern: `\b`}}, `detector 0 ("a"): the pattern matches the empty text`},
-		{[]Detector{{Name: "a", Pattern: `x|(y?)`}}, `detector 0 ("a"): the pattern matches the empty text`},
-		{[]Detector{{Name: "a", Pattern: `(?s).`}}, `detector 0 ("a"): the pattern matches any text`},
-		{[]Detector{{Name: "a", Pattern: "x", Group: 1}}, `detector 0 ("a"): the pattern has no group 1`},
-		{[]Detector{{Name: "a", Pattern: "x", Group: -2}}, `detector 0 ("a"): the pattern has no group -2`},
-		{[]Detector{{Name: "a", Pattern: "x", Entropy: 9}}, `detector 0 ("a"): the entropy of a byte is between 0 and 8 bits`},
-		{[]Detector{{Name: "a", Pattern: "x", Keywords: []string{""}}}, `detector 0 ("a"): expected a keyword of 1 to 256 bytes`},
-		{[]Detector{{Name: "a", Pattern: "x", Allow: []string{"["}}}, `detector 0 ("a"): an allowance: the pattern is invalid: missing closing ]`},
-		{[]Detector{{Name: "a", Pattern: "x", StopWords: []string{""}}}, `detector 0 ("a"): a stop word is empty`},
-		{[]Detector{{Name: "a", Pattern: "x", Allowed: []Allowance{{Target: 9}}}}, `detector 0 ("a"): an allowance has an unknown target`},
-		{make([]Detector, MaxDetectors+1), `detector 2000 (""): there are more than 2000 detectors`},
-		{[]Detector{{Name: "a", Pattern: strings.Repeat("x", MaxPattern+1)}}, `detector 0 ("a"): the pattern has more than 8192 bytes`},
+		{[]secret.Detector{{Pattern: "x"}}, `detector 0 (""): it has no name`},
+		{[]secret.Detector{{Name: "A", Pattern: "x"}}, `detector 0 ("A"): expected a name of a-z, 0-9, _ and -`},
+		{[]secret.Detector{ok, ok}, `detector 1 ("a"): another detector has that name`},
+		{[]secret.Detector{{Name: "a", Pattern: "sk-secret("}}, `detector 0 ("a"): the pattern is invalid: missing closing )`},
+		{[]secret.Detector{{Name: "a", Pattern: `(?=x)`}}, `detector 0 ("a"): the pattern is invalid: invalid or unsupported Perl syntax`},
+		{[]secret.Detector{{Name: "a", Pattern: ``}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]secret.Detector{{Name: "a", Pattern: `.*`}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]secret.Detector{{Name: "a", Pattern: `\b`}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]secret.Detector{{Name: "a", Pattern: `x|(y?)`}}, `detector 0 ("a"): the pattern matches the empty text`},
+		{[]secret.Detector{{Name: "a", Pattern: `(?s).`}}, `detector 0 ("a"): the pattern matches any text`},
+		{[]secret.Detector{{Name: "a", Pattern: "x", Group: 1}}, `detector 0 ("a"): the pattern has no group 1`},
+		{[]secret.Detector{{Name: "a", Pattern: "x", Group: -2}}, `detector 0 ("a"): the pattern has no group -2`},
+		{[]secret.Detector{{Name: "a", Pattern: "x", Entropy: 9}}, `detector 0 ("a"): the entropy of a byte is between 0 and 8 bits`},
+		{[]secret.Detector{{Name: "a", Pattern: "x", Keywords: []string{""}}}, `detector 0 ("a"): expected a keyword of 1 to 256 bytes`},
+		{[]secret.Detector{{Name: "a", Pattern: "x", Allow: []string{"["}}}, `detector 0 ("a"): an allowance: the pattern is invalid: missing closing ]`},
+		{[]secret.Detector{{Name: "a", Pattern: "x", StopWords: []string{""}}}, `detector 0 ("a"): a stop word is empty`},
+		{[]secret.Detector{{Name: "a", Pattern: "x", Allowed: []secret.Allowance{{Target: 9}}}}, `detector 0 ("a"): an allowance has an unknown target`},
+		{make([]secret.Detector, 2001), `detector 2000 (""): there are more than 2000 detectors`},
+		{[]secret.Detector{{Name: "a", Pattern: strings.Repeat("x", 8193)}}, `detector 0 ("a"): the pattern has more than 8192 bytes`},
 	} {
-		s, err := Compile(test.detectors)
-		var wrong *DetectorError
+		s, err := secret.Compile(test.detectors)
+		var wrong *match.Error
 		if s != nil || !errors.As(err, &wrong) || err.Error() != "redact: "+test.want {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 	}
-	if s, err := Compile(nil); err != nil || len(s.Scan([]byte("x"), nil)) != 0 {
+	if s, err := secret.Compile(nil); err != nil || len(s.Scan([]byte("x"), nil)) != 0 {
 		t.Error("no detectors find nothing")
+	}
+}
+
+// TestTreeSize: the words of the detectors that everybody has are kept in a few hundred KB,
+// since each process that begins to search for secrets makes them anew.
+func TestTreeSize(t *testing.T) {
+	if places, used := match.Edges(compile(t, secret.Default())); used < 5000 || places > 2*used {
+		t.Errorf("%d places for %d edges", places, used)
+	}
+}
+
+// TestCompileIsLazy: default detectors are compiled when a text needs them, and no others.
+func TestCompileIsLazy(t *testing.T) {
+	s := compile(t, secret.Default())
+	before := match.Compiled(s)
+	if before > 0 {
+		t.Errorf("%d are compiled before a text was read", before)
+	}
+	s.Scan([]byte("nothing to see here"), nil)
+	s.Scan([]byte("glpat-0123456789abcdefghij"), nil)
+	if now := match.Compiled(s); now == before || now > before+20 {
+		t.Errorf("%d are compiled, %d before", now, before)
 	}
 }

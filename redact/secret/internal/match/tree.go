@@ -1,4 +1,4 @@
-package secret
+package match
 
 // A tree holds words by their classes of bytes.
 //

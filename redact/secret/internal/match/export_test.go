@@ -1,0 +1,99 @@
+package match
+
+import (
+	"slices"
+	"strings"
+)
+
+// Naive scans a text as the documentation says it: each detector alone, with a
+// regular expression over all of the text, and no more of the rest than needed.
+func Naive(s *Scanner, text []byte) []Span {
+	owner := make([]int, len(text)) // of each byte: 1 + the find that it belongs to
+	var finds []Span
+	for i := range s.detectors {
+		d := &s.detectors[i].source
+		if !slices.ContainsFunc(d.Keywords, func(k string) bool { return strings.Contains(asciiLower(text), k) }) && len(d.Keywords) > 0 {
+			continue
+		}
+		w := work{s: s, text: text, plain: true}
+		for _, at := range s.detector(i).whole.get().FindAllSubmatchIndex(text, -1) {
+			w.take(i, at, 0)
+		}
+		for _, f := range w.finds {
+			meets := map[int]bool{}
+			for _, o := range owner[f.Start:f.End] {
+				if o > 0 {
+					meets[o-1] = true
+				}
+			}
+			if len(meets) > 0 && d.Group == 0 {
+				continue
+			}
+			for o := range meets {
+				f.Start, f.End, f.Detector = min(f.Start, finds[o].Start), max(f.End, finds[o].End), min(f.Detector, finds[o].Detector)
+				finds[o].Start = -1
+			}
+			finds = append(finds, f)
+			for j := f.Start; j < f.End; j++ {
+				owner[j] = len(finds)
+			}
+		}
+	}
+	finds = slices.DeleteFunc(finds, func(f Span) bool { return f.Start < 0 })
+	slices.SortFunc(finds, func(a, b Span) int { return a.Start - b.Start })
+	return finds
+}
+
+// asciiLower knows the two letters that regular expressions fold to ASCII ones.
+func asciiLower(text []byte) string {
+	return strings.NewReplacer("\u017f", "s", "\u212a", "k").Replace(lower(string(text)))
+}
+
+// Compiled returns how many detectors are compiled.
+func Compiled(s *Scanner) (n int) {
+	for i := range s.detectors {
+		if s.detectors[i].ready.Load() {
+			n++
+		}
+	}
+	return n
+}
+
+// Edges returns the size of the tree of words, in edges, and how many of them are used.
+func Edges(s *Scanner) (places, used int) {
+	for _, e := range s.words.tree.edges {
+		if e.of != 0 {
+			used++
+		}
+	}
+	return len(s.words.tree.edges), used
+}
+
+// A Criterion is a pattern of an allowance.
+type Criterion struct {
+	Pattern  string
+	w, plain *work
+	of       *criterion
+}
+
+// Criteria returns the patterns of the allowances of all detectors, each once.
+func Criteria(s *Scanner) (list []Criterion) {
+	w, plain := &work{s: s}, &work{s: s, plain: true}
+	seen := map[*criterion]bool{}
+	for i := range s.detectors {
+		for _, a := range s.detector(i).allow {
+			for _, c := range a.patterns {
+				if !seen[c] {
+					seen[c] = true
+					list = append(list, Criterion{c.pattern, w, plain, c})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// Met reports whether a text meets the criterion, and whether its regular expression matches.
+func (c Criterion) Met(text []byte) (met, matches bool) {
+	return c.of.met(c.w, text), c.of.met(c.plain, text)
+}
