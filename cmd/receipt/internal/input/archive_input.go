@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Flags say how documents are read that are not judged.
+// Flags say what is read and how.
 type Flags struct {
 	FilesFrom, input string
 	Long             bool
@@ -20,9 +20,19 @@ type Flags struct {
 
 // Register adds the flags to those of a verb.
 func (f *Flags) Register(flags *pflag.FlagSet) {
+	names := kindNames()
 	flags.StringVar(&f.FilesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
-	flags.StringVar(&f.input, "input", "", "how inputs hold receipts: `KIND` json, lines, cbor or cborseq")
+	flags.StringVar(&f.input, "input", "", "how inputs hold receipts, if not as their bytes say: `KIND` "+cli.AnyOf(names))
 	flags.BoolVar(&f.Long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	cli.Choices(flags, "input", names...)
+}
+
+// kindNames are the values of --input.
+func kindNames() (names []string) {
+	for k := stream.JSON; k <= stream.Sequence; k++ {
+		names = append(names, k.String())
+	}
+	return names
 }
 
 // Keeping finds the inputs as Selected does, and refuses one that the flag's output would
@@ -35,12 +45,24 @@ func (f *Flags) Keeping(e *cli.Env, paths []string, flag, written string) (*Sele
 	return nil, cli.Usage(anotherFile, "--%s names one of the inputs, %q", flag, written)
 }
 
-// Selected finds the inputs, stdin when no path is given. One that is missing
-// ends the work: what is made of inputs is made of all of them.
+// Selected finds the inputs as Select does. One that is missing ends the work: what is
+// made of inputs is made of all of them.
 func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
+	s, err := f.Select(e, paths)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Missing) > 0 {
+		return nil, s.Missing[0]
+	}
+	return s, nil
+}
+
+// Select finds the inputs, stdin when no path is given.
+func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 	kind, err := stream.ParseKind(f.input)
 	if err != nil {
-		return nil, cli.Usage("", "--input is json, lines, cbor or cborseq, found %q", f.input)
+		return nil, cli.Usage("", "--input is %s, found %q", cli.AnyOf(kindNames()), f.input)
 	}
 
 	if f.FilesFrom != "" {
@@ -48,7 +70,9 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 		if err != nil {
 			return nil, err
 		}
-		paths = append(slices.Clip(paths), list...)
+		if paths = append(slices.Clip(paths), list...); f.FilesFrom == cli.StdinName && slices.Contains(paths, cli.StdinName) {
+			return nil, cli.Usage("", "- is given twice, but stdin can be read once")
+		}
 	}
 
 	// At a terminal somebody forgot the path: nobody types a receipt.
@@ -59,15 +83,7 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 		paths = []string{cli.StdinName}
 	}
 
-	s, err := SelectSources(e, paths, kind)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Missing) > 0 {
-		return nil, s.Missing[0]
-	}
-
-	return s, nil
+	return SelectSources(e, paths, kind)
 }
 
 func documentFailure(err error) error {

@@ -3,7 +3,6 @@ package verify
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -32,9 +31,9 @@ type verifyOptions struct {
 
 // readFlags say what is read and how.
 type readFlags struct {
-	filesFrom, input, tempDir string
-	jobs                      int
-	long                      bool
+	input.Flags
+	tempDir string
+	jobs    int
 }
 
 // New makes the verb verify.
@@ -76,9 +75,7 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 }
 
 func (o *readFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&o.filesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
-	f.StringVar(&o.input, "input", "", "how inputs hold receipts, if not as their bytes say: `KIND` json, lines, cbor or cborseq")
-	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	o.Flags.Register(f)
 	f.IntVar(&o.jobs, "jobs", 0, "use `N` processors; 0 uses all")
 	f.StringVar(&o.tempDir, "temp-dir", "", "keep what does not fit into memory in `DIR`, not in the system's folder for that")
 }
@@ -88,34 +85,12 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 
-	kind, err := stream.ParseKind(o.input)
-	if err != nil {
-		return cli.Usage("", "--input is json, lines, cbor or cborseq, found %q", o.input)
-	}
 	options, err := o.streamOptions(e)
 	if err != nil {
 		return err
 	}
 
-	if o.filesFrom != "" {
-		list, err := input.ReadList(e, o.filesFrom)
-		if err != nil {
-			return err
-		}
-		if paths = append(slices.Clip(paths), list...); o.filesFrom == cli.StdinName && slices.Contains(paths, cli.StdinName) {
-			return cli.Usage("", "- is given twice, but stdin can be read once")
-		}
-	}
-
-	// At a terminal somebody forgot the path: nobody types a receipt.
-	if len(paths) == 0 {
-		if f, ok := e.In.(*os.File); ok && cli.IsTerminal(f) {
-			return cli.Usage("receipt verify FILE, or - for stdin", "no receipt was given")
-		}
-		paths = []string{cli.StdinName}
-	}
-
-	selected, err := input.SelectSources(e, paths, kind)
+	selected, err := o.Flags.Select(e, paths)
 	if err != nil {
 		return err
 	}
@@ -152,7 +127,7 @@ func (o *verifyOptions) streamOptions(e *cli.Env) (stream.Options, error) {
 		return stream.Options{}, err
 	}
 	o.tempDir = cmp.Or(o.tempDir, os.TempDir())
-	options := stream.Options{Jobs: o.jobs, Long: o.long, TempDir: o.tempDir}
+	options := stream.Options{Jobs: o.jobs, Long: o.Long, TempDir: o.tempDir}
 	if o.jobs < 0 || o.jobs > cli.MaxJobs {
 		return options, cli.Usage("", "--jobs is 0 to %d, found %d", cli.MaxJobs, o.jobs)
 	}
