@@ -229,16 +229,23 @@ func group(root *cobra.Command) {
 	root.SetHelpCommandGroupID("about")
 }
 
-// completeFlags tells shells the values of flags that take one of a few words.
+// completeFlags tells shells the values of flags that take one of a few words: those that
+// cli.Choices stated, and these.
 func completeFlags(cmd *cobra.Command) {
+	register := func(name string, values []string) {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveDefault)) // refused when given twice
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if values := cli.ChoicesOf(f); values != nil {
+			register(f.Name, values)
+		}
+	})
 	for _, f := range []struct {
 		name   string
 		values []string
 	}{
 		{"color", colors()},
 		{"progress", colors()},
-		{"report-only", []string{"all", "failures", "summary"}},
-		{"input", []string{"json", "lines", "cbor", "cborseq"}},
 		{"alg", []string{"ed25519", "EdDSA", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"}},
 		{"role", []string{"issuer", "witness", "checkpoint"}},
 		{"reason", []string{"superseded", "compromised"}},
@@ -246,27 +253,19 @@ func completeFlags(cmd *cobra.Command) {
 		{"tier", []string{"shadow", "suggest", "act_with_approval", "act_auto"}},
 		{"rules", []string{"default", "upstream", "strict"}},
 		{"mode", []string{"sanitized", "replay_only"}},
-		{"format", formatsOf(cmd)},
+		{"format", []string{"text", "json"}},
 		{"each", []string{"task", "session"}},
 		{"log-format", []string{"text", "json", "auto"}},
 		{"from", sourcesOf(cmd)},
 	} {
 		if cmd.LocalFlags().Lookup(f.name) != nil && len(f.values) > 0 {
-			_ = cmd.RegisterFlagCompletionFunc(f.name, cobra.FixedCompletions(f.values, cobra.ShellCompDirectiveDefault)) // refused only when given twice
+			register(f.name, f.values)
 		}
 	}
 
 	for _, c := range cmd.Commands() {
 		completeFlags(c)
 	}
-}
-
-// formatsOf are the values of a verb's --format.
-func formatsOf(cmd *cobra.Command) []string {
-	if cmd.Name() == "verify" {
-		return []string{"text", "json", "ndjson", "junit", "github"}
-	}
-	return []string{"text", "json"}
 }
 
 // sourcesOf are the values of the --from of record; that of other verbs is a time or a file.

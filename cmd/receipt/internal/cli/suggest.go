@@ -134,7 +134,7 @@ func elsewhere(cmd *cobra.Command, name string) string {
 	switch {
 	case slices.Contains([]string{"no-color", "no-colour", "nocolor"}, name) && has("color"):
 		return "did you mean --color never?"
-	case slices.Contains([]string{"json", "ndjson", "junit", "github"}, name) && has("format"):
+	case has("format") && (name == "json" || slices.Contains(ChoicesOf(cmd.Flags().Lookup("format")), name)):
 		return "did you mean --format " + name + "?"
 	case slices.Contains([]string{"o", "out", "output"}, name) && has("report"):
 		return "did you mean --report FILE? what is printed goes into a file by >FILE"

@@ -1,5 +1,4 @@
-// Package gather writes many short texts in few calls of the system, and none of them late.
-package gather
+package print
 
 import (
 	"io"
@@ -15,10 +14,10 @@ const (
 	mostOfFile = 64 << 10
 )
 
-// A Writer hands on what is written to it, several writes in one: those that come while
+// A gatherer hands on what is written to it, several writes in one: those that come while
 // the one before is under way. So nothing waits for more, and a run that writes fast spends
 // little on writing. It never cuts a write in two. Goroutines may share one.
-type Writer struct {
+type gatherer struct {
 	w    io.Writer
 	most int // bytes in one piece, unless one write has more
 
@@ -30,9 +29,9 @@ type Writer struct {
 	err     error     // of the first write that failed: nothing comes after it
 }
 
-// Before returns a Writer before w, which nobody else writes to until Flush returned.
-func Before(w io.Writer) *Writer {
-	g := &Writer{w: w, most: mostOfPipe}
+// newGatherer returns a gatherer before w, which nobody else writes to until Flush returned.
+func newGatherer(w io.Writer) *gatherer {
+	g := &gatherer{w: w, most: mostOfPipe}
 	g.changed.L = &g.mu
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -43,7 +42,7 @@ func Before(w io.Writer) *Writer {
 }
 
 // Write takes a text that is to stay whole. An error may be that of a text before.
-func (g *Writer) Write(text []byte) (int, error) {
+func (g *gatherer) Write(text []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for len(g.held) > 0 && len(g.held)+len(text) > g.most && g.err == nil {
@@ -62,7 +61,7 @@ func (g *Writer) Write(text []byte) (int, error) {
 }
 
 // handOn writes until nothing is held.
-func (g *Writer) handOn() {
+func (g *gatherer) handOn() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for len(g.held) > 0 && g.err == nil {
@@ -82,7 +81,7 @@ func (g *Writer) handOn() {
 }
 
 // Flush waits until all is handed on, or something failed.
-func (g *Writer) Flush() error {
+func (g *gatherer) Flush() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.writing {

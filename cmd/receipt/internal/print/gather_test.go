@@ -1,4 +1,4 @@
-package gather
+package print
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func (p *pieces) Write(text []byte) (int, error) {
 // than a pipe takes whole, and far fewer than there are lines.
 func TestGather(t *testing.T) {
 	out := new(pieces)
-	g := Before(out)
+	g := newGatherer(out)
 	var want strings.Builder
 	const lines = 2000
 	for i := range lines {
@@ -64,7 +64,7 @@ func TestGather(t *testing.T) {
 // TestWaitsForNothing: a line is handed on although no other follows.
 func TestWaitsForNothing(t *testing.T) {
 	r, w := io.Pipe()
-	g := Before(w)
+	g := newGatherer(w)
 	line := make([]byte, 100)
 	for range 3 {
 		if _, err := io.WriteString(g, "a line\n"); err != nil {
@@ -80,7 +80,7 @@ func TestWaitsForNothing(t *testing.T) {
 // ends is told.
 func TestFails(t *testing.T) {
 	out := &pieces{fails: 2}
-	g := Before(out)
+	g := newGatherer(out)
 	var told error
 	for range 10 * mostOfPipe {
 		if _, told = io.WriteString(g, "line\n"); told != nil {
@@ -91,7 +91,7 @@ func TestFails(t *testing.T) {
 		t.Errorf("%v, %v, %d pieces", told, g.Flush(), len(out.list))
 	}
 
-	last := Before(&pieces{fails: 1})
+	last := newGatherer(&pieces{fails: 1})
 	if _, err := io.WriteString(last, "line\n"); err != nil || !errors.Is(last.Flush(), errFull) {
 		t.Errorf("%v, %v", err, last.Flush())
 	}
@@ -114,7 +114,7 @@ func TestKinds(t *testing.T) {
 		w    io.Writer
 		most int
 	}{{f, mostOfFile}, {w, mostOfPipe}, {new(bytes.Buffer), mostOfPipe}} {
-		if g := Before(c.w); g.most != c.most {
+		if g := newGatherer(c.w); g.most != c.most {
 			t.Errorf("%T: %d bytes, want %d", c.w, g.most, c.most)
 		}
 	}

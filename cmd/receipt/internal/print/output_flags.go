@@ -10,7 +10,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print/gather"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -29,17 +28,79 @@ type OutputFlags struct {
 	Signed string // the checkpoint that was given, when its log signed it: told beside the keys
 }
 
-func formats() []string { return []string{"text", "json", "ndjson", "junit", "github"} }
+// A format is one form of the results.
+type format struct {
+	name      string // of --format; "": stdout does not get it
+	extension string // of a file of --report; "": no file gets it
+	about     string // what the extension does not say
+
+	lists   bool // it has every receipt, of which --report-only selects some
+	digests bool // it has the digests of inputs
+	rows    bool // its rows have what a receipt states
+
+	new func(io.Writer) printer // nil: for a person
+}
+
+// formats are all of them: flags, completion and printers are made of this table.
+func formats() []format {
+	return []format{
+		{name: "text"},
+		{name: "json", extension: ".json", lists: true, digests: true, new: func(w io.Writer) printer { return NewJSONPrinter(w) }},
+		{name: "ndjson", extension: ".ndjson", lists: true, digests: true, new: func(w io.Writer) printer { return &ndjsonPrinter{NewJSONWriter(w)} }},
+		{extension: ".csv", about: "a table", lists: true, rows: true, new: func(w io.Writer) printer { return newTablePrinter(w) }},
+		{name: "junit", extension: ".xml", about: "JUnit", new: func(w io.Writer) printer { return &junitPrinter{w: w} }},
+		{name: "github", new: func(w io.Writer) printer { return newGithubPrinter(w) }},
+		{extension: ".html", about: "to read and print", new: func(w io.Writer) printer { return &htmlPrinter{w: w} }},
+	}
+}
+
+// formatNames are the values of --format.
+func formatNames() (names []string) {
+	for _, f := range formats() {
+		if f.name != "" {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// extensions are those of the files of --report, for a person also with what is in them.
+func extensions(described bool) (list []string) {
+	for _, f := range formats() {
+		switch {
+		case f.extension == "":
+		case described && f.about != "":
+			list = append(list, f.extension+" ("+f.about+")")
+		default:
+			list = append(list, f.extension)
+		}
+	}
+	return list
+}
+
+// formatOf returns the format of a file of --report; zero for an extension that none has.
+func formatOf(path string) format {
+	for _, f := range formats() {
+		if f.extension != "" && f.extension == Extension(path) {
+			return f
+		}
+	}
+	return format{}
+}
+
+func selections() []string { return []string{"all", "failures", "summary"} }
 
 // Register adds the flags to those of a verb.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
-	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text, json, ndjson, junit or github")
-	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: .json, .ndjson, .csv (a table), .xml (JUnit) or .html (to read and print); repeatable")
+	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: "+cli.AnyOf(formatNames()))
+	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: "+cli.AnyOf(extensions(true))+"; repeatable")
 	f.StringVar(&o.only, "report-only", "all", "list in reports (.json, .ndjson, .csv, and --format json or ndjson) `WHICH` receipts: all, failures, or none: summary")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the files of --report")
 	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code, and N inputs that were not read")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; the exit code tells")
 	f.StringVar(&o.progressed, "progress", "auto", "show how far it is: `WHEN` auto (on a terminal), always or never")
+	cli.Choices(f, "format", formatNames()...)
+	cli.Choices(f, "report-only", selections()...)
 }
 
 // Unread tells of n inputs that were not read, as far as the limit goes, why, and how many
@@ -58,13 +119,13 @@ func (o *OutputFlags) Check() error {
 	switch {
 	case o.limit < 0:
 		return cli.Usage("", "--limit is 0 or more, found %d", o.limit)
-	case !slices.Contains(formats(), o.format):
-		return cli.Usage("", "--format is text, json, ndjson, junit or github, found %q", o.format)
+	case !slices.Contains(formatNames(), o.format):
+		return cli.Usage("", "--format is %s, found %q", cli.AnyOf(formatNames()), o.format)
 	case o.quiet && o.format != "text":
 		return cli.Usage("", "--quiet prints no results, so it excludes --format %s", o.format)
-	case !slices.Contains([]string{"all", "failures", "summary"}, o.only):
-		return cli.Usage("", "--report-only is all, failures or summary, found %q", o.only)
-	case o.only != "all" && !o.lists():
+	case !slices.Contains(selections(), o.only):
+		return cli.Usage("", "--report-only is %s, found %q", cli.AnyOf(selections()), o.only)
+	case o.only != "all" && !o.writes(func(f format) bool { return f.lists }):
 		return cli.Usage("--report FILE.json or --format json lists receipts", "--report-only says what a report lists, and no report does")
 	case !slices.Contains([]string{"auto", "always", "never"}, o.progressed):
 		return cli.Usage("", "--progress is auto, always or never, found %q", o.progressed)
@@ -72,8 +133,8 @@ func (o *OutputFlags) Check() error {
 
 	// Two reports in one file would destroy each other.
 	for i, path := range o.reports {
-		if !slices.Contains([]string{".json", ".ndjson", ".csv", ".xml", ".html"}, Extension(path)) {
-			return cli.Usage(otherTable(path), "--report writes .json, .ndjson, .csv, .xml or .html, found %q", path)
+		if formatOf(path).extension == "" {
+			return cli.Usage(otherTable(path), "--report writes %s, found %q", cli.AnyOf(extensions(false)), path)
 		}
 		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
 		if slices.ContainsFunc(o.reports[:i], same) {
@@ -92,23 +153,25 @@ func otherTable(path string) string {
 	return ""
 }
 
-// lists reports whether anything that is written lists every receipt.
-func (o *OutputFlags) lists() bool {
-	bounded := func(path string) bool { return Extension(path) == ".xml" || Extension(path) == ".html" }
-	return o.format == "json" || o.format == "ndjson" || slices.ContainsFunc(o.reports, func(path string) bool { return !bounded(path) })
+// writes reports whether stdout or a file of --report gets such a format.
+func (o *OutputFlags) writes(such func(format) bool) bool {
+	return such(o.stdout()) || slices.ContainsFunc(o.reports, func(path string) bool { return such(formatOf(path)) })
 }
 
-// TellsDigests reports whether anything that is written has the digests of inputs:
-// reports as JSON, if they list receipts.
+// TellsDigests reports whether anything that is written has the digests of inputs.
 func (o *OutputFlags) TellsDigests() bool {
-	asJSON := func(path string) bool { return Extension(path) == ".json" || Extension(path) == ".ndjson" }
-	return o.only != "summary" && (o.format == "json" || o.format == "ndjson" || slices.ContainsFunc(o.reports, asJSON))
+	return o.only != "summary" && o.writes(func(f format) bool { return f.digests })
 }
 
 // TellsRows reports whether a table is written: its rows tell what a receipt states.
 func (o *OutputFlags) TellsRows() bool {
-	table := func(path string) bool { return Extension(path) == ".csv" }
-	return o.only != "summary" && slices.ContainsFunc(o.reports, table)
+	return o.only != "summary" && o.writes(func(f format) bool { return f.rows })
+}
+
+// stdout is the format of stdout.
+func (o *OutputFlags) stdout() format {
+	list := formats()
+	return list[max(slices.IndexFunc(list, func(f format) bool { return f.name == o.format }), 0)]
 }
 
 // Extension is the extension of a path in lower case, with its point.
@@ -125,7 +188,7 @@ type printer interface {
 type Printers struct {
 	list  []printer // stdout is the first
 	files []*cli.File
-	out   *gather.Writer // before stdout, of what programs read
+	out   *gatherer // before stdout, of what programs read
 }
 
 func (p Printers) Report(rep *receipt.Report, text []byte) error {
@@ -182,8 +245,16 @@ func (p Printers) Discard() {
 
 // Printers opens stdout and the files of --report. What is opened has to be committed or discarded.
 func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.Selection) (p Printers, err error) {
-	p.out = gather.Before(e.Out)
-	p.list = []printer{o.stdout(e, p.out, file, selected)}
+	p.out = newGatherer(e.Out)
+	switch f := o.stdout(); {
+	case o.quiet:
+		p.list = []printer{quietPrinter{}}
+	case f.new == nil:
+		p.list = []printer{newListPrinter(e, o, file, selected)}
+	default:
+		p.list = []printer{o.selected(f, p.out)}
+	}
+
 	for _, path := range o.reports {
 		if selected.Has(path) {
 			p.Discard()
@@ -195,46 +266,17 @@ func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.
 			return p, err
 		}
 		p.files = append(p.files, f)
-		p.list = append(p.list, o.reportPrinter(Extension(path), f))
+		p.list = append(p.list, o.selected(formatOf(path), f))
 	}
 
 	return p, nil
 }
 
-func (o *OutputFlags) stdout(e *cli.Env, out io.Writer, file *trust.KeyFile, selected *input.Selection) printer {
-	switch {
-	case o.quiet:
-		return quietPrinter{}
-	case o.format == "json":
-		return o.listed(NewJSONPrinter(out))
-	case o.format == "ndjson":
-		return o.listed(&ndjsonPrinter{NewJSONWriter(out)})
-	case o.format == "junit":
-		return &junitPrinter{w: out}
-	case o.format == "github":
-		return newGithubPrinter(out)
-	}
-	return newListPrinter(e, o, file, selected)
-}
-
-func (o *OutputFlags) reportPrinter(extension string, f *cli.File) printer {
-	switch extension {
-	case ".json":
-		return o.listed(NewJSONPrinter(f))
-	case ".ndjson":
-		return o.listed(&ndjsonPrinter{NewJSONWriter(f)})
-	case ".csv":
-		return o.listed(&tablePrinter{newCSVWriter(f)})
-	case ".html":
-		return &htmlPrinter{w: f}
-	}
-	return &junitPrinter{w: f}
-}
-
-// listed is a printer that is given the receipts which --report-only names. The summary
+// selected is a printer that is given the receipts which --report-only names. The summary
 // counts all of them.
-func (o *OutputFlags) listed(p printer) printer {
-	if o.only == "all" {
+func (o *OutputFlags) selected(f format, w io.Writer) printer {
+	p := f.new(w)
+	if o.only == "all" || !f.lists {
 		return p
 	}
 	return &selectedPrinter{p, o.only == "failures"}

@@ -1,24 +1,51 @@
 package print
 
 import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 // A tablePrinter writes a row a receipt, and a row for each thing that is about the whole
-// input, as CSV.
+// input, as CSV (RFC 4180), for people and their spreadsheets.
 type tablePrinter struct {
-	out *csvWriter
+	w     *csv.Writer
+	cells []string
 }
 
-func (p *tablePrinter) Report(rep *receipt.Report, _ []byte) error { return p.out.Write(rows.Of(rep)) }
+func newTablePrinter(w io.Writer) *tablePrinter {
+	p := &tablePrinter{w: csv.NewWriter(bufio.NewWriterSize(w, 64<<10))}
+	_ = p.w.Write(rows.Columns()) // End reports errors
+	return p
+}
+
+func (p *tablePrinter) Report(rep *receipt.Report, _ []byte) error { return p.write(rows.Of(rep)) }
 
 func (p *tablePrinter) End(s *stream.Summary) error {
 	for _, r := range rows.About(s) {
-		if err := p.out.Write(r); err != nil {
+		if err := p.write(r); err != nil {
 			return err
 		}
 	}
-	return p.out.Close()
+	p.w.Flush()
+	return p.w.Error()
+}
+
+// write writes cells that a spreadsheet takes for text or numbers, not for formulas.
+func (p *tablePrinter) write(r rows.Row) error {
+	p.cells = r.AppendCells(p.cells[:0])
+	for i, cell := range p.cells {
+		cell = cli.EscapeLine(cell)
+		if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
+			cell = "'" + cell
+		}
+		p.cells[i] = cell
+	}
+	return p.w.Write(p.cells)
 }
