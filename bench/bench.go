@@ -27,7 +27,7 @@ type bench struct {
 // A section measures some lines.
 type section struct {
 	name    string
-	measure func(*bench) ([]result.Line, error)
+	measure func(*bench) []result.Line
 	short   bool // it is in the short form too
 }
 
@@ -49,7 +49,7 @@ func sections() []section {
 
 // lines measures all sections but those to skip, one core at a time, and tells
 // which one it is at.
-func (b *bench) lines(messages io.Writer, skip []string, short bool) ([]result.Line, error) {
+func (b *bench) lines(messages io.Writer, skip []string, short bool) []result.Line {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var lines []result.Line
 	for _, s := range sections() {
@@ -57,9 +57,9 @@ func (b *bench) lines(messages io.Writer, skip []string, short bool) ([]result.L
 			continue
 		}
 		began := time.Now()
-		more, err := s.measure(b)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.name, err)
+		var more []result.Line
+		if err := caught(func() { more = s.measure(b) }); err != nil {
+			check(fmt.Errorf("%s: %w", s.name, err))
 		}
 		for i := range more {
 			l := &more[i]
@@ -68,13 +68,13 @@ func (b *bench) lines(messages io.Writer, skip []string, short bool) ([]result.L
 		lines = append(lines, more...)
 		fmt.Fprintf(messages, "bench: %s took %.0f s\n", s.name, time.Since(began).Seconds())
 	}
-	return lines, nil
+	return lines
 }
 
 // small returns signed receipts of 3 KB, of the same keys.
-func (b *bench) small() (*sample, error) {
+func (b *bench) small() *sample {
 	count := b.rounds * smallCount
-	return take(b.ctx, corpus.Config{Size: small, Receipts: count, Seed: seed}, b.rounds, count, nil)
+	return must(take(b.ctx, corpus.Config{Size: small, Receipts: count, Seed: seed}, b.rounds, count, nil))
 }
 
 // smallCount is how many small receipts a round takes.

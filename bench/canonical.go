@@ -10,31 +10,26 @@ import (
 
 // canonicalize measures the receipts of the corpus as they are: compact, members
 // in canonical order.
-func (b *bench) canonicalize() ([]result.Line, error) {
+func (b *bench) canonicalize() []result.Line {
 	all := rivals()
 	for _, slice := range b.sample.slices {
-		if err := sameBytes(slice, all); err != nil {
-			return nil, err
-		}
+		check(sameBytes(slice, all))
 	}
 	var turns []race.Turn
 	for _, r := range all {
 		turns = append(turns, race.Once(func(round int) error { return r.all(b.sample.slice(round)) }))
 	}
-	times, err := race.Rounds(b.ctx, b.rounds, turns...)
-	if err != nil {
-		return nil, err
-	}
+	times := must(race.Rounds(b.ctx, b.rounds, turns...))
 	return []result.Line{
 		atLeast(10, "canonicalize/jcs", "canonicalize, × jcs.Transform", times.Ratio(jcsRival, 0)),
 		atLeast(1.8, "canonicalize/jsontext", "canonicalize, × jsontext.Value.Canonicalize", times.Ratio(jsontextRival, 0)),
 		exactly("canonicalize/allocations", "canonicalize, allocations", all[0].allocations(b.sample.first)),
-	}, nil
+	}
 }
 
 // canonicalTable is the finer table: receipts as a producer writes them, by size
 // and spelling. Its first row is the heading.
-func (b *bench) canonicalTable() ([][]string, error) {
+func (b *bench) canonicalTable() [][]string {
 	all := rivals()
 	heading := []string{"receipts", all[0].name + " MB/s"}
 	for _, r := range all[1:] {
@@ -43,7 +38,7 @@ func (b *bench) canonicalTable() ([][]string, error) {
 	rows := [][]string{append(heading, "")}
 	for _, c := range corpora() {
 		if err := sameBytes(c.receipts, all); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
+			check(fmt.Errorf("%s: %w", c.name, err))
 		}
 		var turns []race.Turn
 		for _, r := range all {
@@ -51,7 +46,7 @@ func (b *bench) canonicalTable() ([][]string, error) {
 		}
 		times, err := race.Rounds(b.ctx, b.rounds, turns...)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
+			check(fmt.Errorf("%s: %w", c.name, err))
 		}
 		row := []string{c.name, fmt.Sprintf("%.0f", float64(size(c.receipts))/1e6/times.Median(0))}
 		for k := range all[1:] {
@@ -60,7 +55,7 @@ func (b *bench) canonicalTable() ([][]string, error) {
 		}
 		rows = append(rows, append(row, ""))
 	}
-	return rows, nil
+	return rows
 }
 
 // all canonicalizes one receipt after the other.

@@ -26,10 +26,7 @@ func TestCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lines, err := b.command()
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := b.command()
 	if len(lines) != 2 || lines[0].ID != "command/jobs" || lines[1].ID != "command/memory" {
 		t.Fatalf("%+v", lines)
 	}

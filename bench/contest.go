@@ -22,40 +22,29 @@ var errNotVerified = errors.New("not verified")
 
 // verifier is set up as the command does that prints no report: nobody would see
 // the digest of the input. A nil set leaves signatures out.
-func verifier(set *keys.Set) (*receipt.Verifier, error) {
+func verifier(set *keys.Set) *receipt.Verifier {
 	if set == nil {
-		return receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, NoInputDigest: true})
+		return must(receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, NoInputDigest: true}))
 	}
-	return receipt.NewVerifier(set, receipt.Policy{NoInputDigest: true})
+	return must(receipt.NewVerifier(set, receipt.Policy{NoInputDigest: true}))
 }
 
 // ours is this module as a program uses it that reads many receipts: one Document
 // and one Report for all of them.
-func ours(set *keys.Set) (contestant, error) {
-	v, err := verifier(set)
-	if err != nil {
-		return contestant{}, err
-	}
+func ours(set *keys.Set) contestant {
+	v := verifier(set)
 	doc, rep := new(canon.Document), new(receipt.Report)
 	return contestant{"ours", func(text []byte) error {
 		if v.VerifyBytes(text, doc, rep); rep.Verdict != receipt.Verified {
 			return errNotVerified
 		}
 		return nil
-	}}, nil
+	}}
 }
 
 // contestants returns this module and the naive composition.
-func contestants(set *keys.Set) ([]contestant, error) {
-	us, err := ours(set)
-	if err != nil {
-		return nil, err
-	}
-	n, err := newNaive(set)
-	if err != nil {
-		return nil, err
-	}
-	return []contestant{us, {"naive", n.verify}}, nil
+func contestants(set *keys.Set) []contestant {
+	return []contestant{ours(set), {"naive", newNaive(set).verify}}
 }
 
 // turn verifies the slice of the round.

@@ -16,24 +16,13 @@ const readBlock = 128 << 10
 
 // floor measures what a verification cannot do without (reading the bytes, one
 // SHA-256 of them, the signature) and the whole of it, in microseconds a receipt.
-func (b *bench) floor() (parts []result.Step, whole float64, err error) {
+func (b *bench) floor() (parts []result.Step, whole float64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if err := b.sample.warm(); err != nil {
-		return nil, 0, err
-	}
-	us, err := ours(b.sample.set)
-	if err != nil {
-		return nil, 0, err
-	}
+	b.sample.warm()
+	us := ours(b.sample.set)
 	receipts := b.sample.slices[0]
-	list, err := signatures(b.sample.set, receipts)
-	if err != nil {
-		return nil, 0, err
-	}
-	read, err := b.reading(receipts)
-	if err != nil {
-		return nil, 0, err
-	}
+	list := signatures(b.sample.set, receipts)
+	read := b.reading(receipts)
 	hash := func(int) error {
 		for _, text := range receipts {
 			sha256.Sum256(text)
@@ -46,24 +35,19 @@ func (b *bench) floor() (parts []result.Step, whole float64, err error) {
 	for _, f := range []func(int) error{read, hash, check, verify} {
 		turns = append(turns, race.Repeated(b.slice, f))
 	}
-	times, err := race.Rounds(b.ctx, b.rounds, turns...)
-	if err != nil {
-		return nil, 0, err
-	}
+	times := must(race.Rounds(b.ctx, b.rounds, turns...))
 	each := func(turn int) float64 { return result.Round(1e6 * times.Median(turn) / float64(len(receipts))) }
-	return []result.Step{{Name: "read", Value: each(0)}, {Name: "SHA-256, once", Value: each(1)}, {Name: "Ed25519", Value: each(2)}}, result.Round(each(0) + each(3)), nil
+	return []result.Step{{Name: "read", Value: each(0)}, {Name: "SHA-256, once", Value: each(1)}, {Name: "Ed25519", Value: each(2)}}, result.Round(each(0) + each(3))
 }
 
 // reading returns what reads receipts from a file that is in memory already.
-func (b *bench) reading(receipts [][]byte) (func(int) error, error) {
+func (b *bench) reading(receipts [][]byte) func(int) error {
 	path := filepath.Join(b.dir, "read.jsonl")
 	var text []byte
 	for _, r := range receipts {
 		text = append(append(text, r...), '\n')
 	}
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		return nil, err
-	}
+	check(os.WriteFile(path, text, 0o666))
 	buffer := make([]byte, readBlock)
 	return func(int) error {
 		f, err := os.Open(path)
@@ -78,5 +62,5 @@ func (b *bench) reading(receipts [][]byte) (func(int) error, error) {
 				return err
 			}
 		}
-	}, nil
+	}
 }

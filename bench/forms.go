@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"fmt"
@@ -69,18 +68,12 @@ func forms() []form {
 
 // outputForms measures the command as it is installed: how many times as long as with text
 // it takes in each other form, on one core.
-func (b *bench) outputForms() ([]result.Line, error) { return b.formsOf(formsCount) }
+func (b *bench) outputForms() []result.Line { return b.formsOf(formsCount) }
 
-func (b *bench) formsOf(count int) ([]result.Line, error) {
-	if err := b.build("receipt", "..", "./cmd/receipt"); err != nil {
-		return nil, err
-	}
-	if err := b.writeForms(formsFile, corpus.Config{Receipts: count, Seed: seed}); err != nil {
-		return nil, err
-	}
-	if err := b.writeForms(plainFile, corpus.Config{Receipts: plainTimes * count, Kind: corpus.Minimal, Seed: seed}); err != nil {
-		return nil, err
-	}
+func (b *bench) formsOf(count int) []result.Line {
+	b.build("receipt", "..", "./cmd/receipt")
+	b.write(formsFile, formsFile+"."+keysFile, corpus.Config{Receipts: count, Seed: seed}, 1, 1)
+	b.write(plainFile, plainFile+"."+keysFile, corpus.Config{Receipts: plainTimes * count, Kind: corpus.Minimal, Seed: seed}, 1, 1)
 
 	all := forms()
 	turns := []race.Turn{b.formTurn(form{name: "text"}), b.formTurn(form{name: "text of 1.3 KB", plain: true}), b.digests()}
@@ -88,14 +81,9 @@ func (b *bench) formsOf(count int) ([]result.Line, error) {
 		turns = append(turns, b.formTurn(f))
 	}
 	for _, turn := range turns { // once, so that files and programs are in memory
-		if _, err := turn(0); err != nil {
-			return nil, err
-		}
+		must(turn(0))
 	}
-	times, err := race.Rounds(b.ctx, b.rounds, turns...)
-	if err != nil {
-		return nil, err
-	}
+	times := must(race.Rounds(b.ctx, b.rounds, turns...))
 
 	lines := []result.Line{digestLine(times.Ratio(digestTurn, textTurn))}
 	for i, f := range all {
@@ -110,29 +98,7 @@ func (b *bench) formsOf(count int) ([]result.Line, error) {
 		}
 		lines = append(lines, line)
 	}
-	return lines, nil
-}
-
-// writeForms writes receipts of a corpus and its keys.
-func (b *bench) writeForms(name string, config corpus.Config) error {
-	file, err := os.Create(filepath.Join(b.dir, name))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-
-	w := bufio.NewWriterSize(file, 1<<20)
-	s, err := take(b.ctx, config, 1, 1, w)
-	if err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(b.dir, name+"."+keysFile), s.keyFile, 0o666); err != nil {
-		return err
-	}
-	return file.Close()
+	return lines
 }
 
 // digestLine tells the digest of the input by itself, which is in each report and which text

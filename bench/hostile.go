@@ -59,11 +59,8 @@ func hostiles(text []byte) []hostile {
 }
 
 // hostileInput measures how the time grows from half the size to the whole.
-func (b *bench) hostileInput() ([]result.Line, error) {
-	v, err := verifier(b.sample.set)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) hostileInput() []result.Line {
+	v := verifier(b.sample.set)
 	doc, rep := new(canon.Document), new(receipt.Report)
 	var lines []result.Line
 	for _, h := range hostiles(b.sample.slices[0][0]) {
@@ -77,13 +74,10 @@ func (b *bench) hostileInput() ([]result.Line, error) {
 				return nil
 			})
 		}
-		times, err := race.Rounds(b.ctx, b.rounds, judge(h.size/2), judge(h.size))
-		if err != nil {
-			return nil, err
-		}
+		times := must(race.Rounds(b.ctx, b.rounds, judge(h.size/2), judge(h.size)))
 		line := atMost(mostGrowth, "hostile/"+h.id, h.name+", × half of it", times.Ratio(1, 0))
 		line.Note = fmt.Sprintf("%s ms, %s", result.Number(1000*times.Median(1)), h.code)
 		lines = append(lines, line)
 	}
-	return lines, nil
+	return lines
 }

@@ -16,32 +16,24 @@ import (
 // linear measures how the cost of a receipt grows with their number and that of a
 // byte with the size of the receipt. Signatures are left out: they cost the same
 // each and would hide what grows.
-func (b *bench) linear() ([]result.Growth, error) {
+func (b *bench) linear() []result.Growth {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	counts := []int{1_000, 100_000}
 	if b.million {
 		counts = append(counts, 1_000_000)
 	}
-	many, err := b.byNumber(counts)
-	if err != nil {
-		return nil, err
-	}
-	big, err := b.bySize()
-	return append(many, big...), err
+	return append(b.byNumber(counts), b.bySize()...)
 }
 
 // byNumber verifies streams of minimal receipts.
-func (b *bench) byNumber(counts []int) ([]result.Growth, error) {
-	file, ends, err := b.minimal(counts)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) byNumber(counts []int) []result.Growth {
+	file, ends := b.minimal(counts)
 	defer file.Close()
 	var turns []race.Turn
 	var names []string
 	for i, count := range counts {
 		turns = append(turns, race.Repeated(b.slice, func(int) error {
-			return verifyStream(b.ctx, nil, io.NewSectionReader(file, 0, ends[i]), count, 1)
+			return verifyStream(b.ctx, nil, io.NewSectionReader(file, 0, ends[i]), count)
 		}))
 		names = append(names, fmt.Sprintf("10^%d", len(fmt.Sprint(count))-1))
 	}
@@ -50,53 +42,36 @@ func (b *bench) byNumber(counts []int) ([]result.Growth, error) {
 
 // minimal writes minimal receipts to a file and returns where each number of them
 // ends. The counts go up.
-func (b *bench) minimal(counts []int) (file *os.File, ends []int64, err error) {
+func (b *bench) minimal(counts []int) (file *os.File, ends []int64) {
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	defer runtime.GOMAXPROCS(1)
-	c, err := corpus.New(corpus.Config{Kind: corpus.Minimal, Receipts: counts[len(counts)-1], Seed: seed})
-	if err != nil {
-		return nil, nil, err
-	}
-	if file, err = os.Create(filepath.Join(b.dir, "minimal.jsonl")); err != nil {
-		return nil, nil, err
-	}
+	c := must(corpus.New(corpus.Config{Kind: corpus.Minimal, Receipts: counts[len(counts)-1], Seed: seed}))
+	file = must(os.Create(filepath.Join(b.dir, "minimal.jsonl")))
 	at, buffer := int64(0), new(bytes.Buffer)
 	for number, text := range c.All() {
 		buffer.Write(text)
 		buffer.WriteByte('\n')
 		at += int64(len(text)) + 1
 		if last := number == counts[len(ends)]; last || buffer.Len() > 1<<20 {
-			if _, err := buffer.WriteTo(file); err != nil {
-				return nil, nil, err
-			}
+			must(buffer.WriteTo(file))
 			if last {
 				ends = append(ends, at)
 			}
 		}
-		if err := b.ctx.Err(); err != nil {
-			return nil, nil, err
-		}
+		check(b.ctx.Err())
 	}
-	return file, ends, nil
+	return file, ends
 }
 
 // bySize verifies receipts of several sizes, one after the other.
-func (b *bench) bySize() ([]result.Growth, error) {
+func (b *bench) bySize() []result.Growth {
 	var turns []race.Turn
 	var names []string
 	var sizes []int
 	for _, want := range []int{2_000, 20_000, 200_000} {
-		s, err := take(b.ctx, corpus.Config{Size: want, Receipts: 20, Seed: seed}, 1, 20, nil)
-		if err != nil {
-			return nil, err
-		}
-		us, err := ours(nil)
-		if err != nil {
-			return nil, err
-		}
-		if err := us.all(s.slices[0]); err != nil {
-			return nil, err
-		}
+		s := must(take(b.ctx, corpus.Config{Size: want, Receipts: 20, Seed: seed}, 1, 20, nil))
+		us := ours(nil)
+		check(us.all(s.slices[0]))
 		turns = append(turns, race.Repeated(b.slice, func(int) error { return us.all(s.slices[0]) }))
 		names = append(names, fmt.Sprintf("%d KB", want/1000))
 		sizes = append(sizes, size(s.slices[0])/1000)
@@ -105,11 +80,8 @@ func (b *bench) bySize() ([]result.Growth, error) {
 }
 
 // growth is what a unit costs in each turn, of which each has so many.
-func (b *bench) growth(of string, names []string, units []int, turns []race.Turn) ([]result.Growth, error) {
-	times, err := race.Rounds(b.ctx, b.rounds, turns...)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) growth(of string, names []string, units []int, turns []race.Turn) []result.Growth {
+	times := must(race.Rounds(b.ctx, b.rounds, turns...))
 	var list []result.Growth
 	for i := range turns {
 		r, each := times.Ratio(i, 0), float64(units[0])/float64(units[i])
@@ -117,5 +89,5 @@ func (b *bench) growth(of string, names []string, units []int, turns []race.Turn
 		list = append(list, result.Growth{Of: of, Size: names[i], Cost: result.Round(cost),
 			Ratio: result.Round(r.Median * each), Worst: result.Round(r.Most * each)})
 	}
-	return list, nil
+	return list
 }

@@ -18,29 +18,23 @@ const leafCount = 50_000
 
 // merkleRoot measures the root over the digests of receipts, against sumdb/tlog
 // as its documentation has it used: hashes are stored, then the tree is hashed.
-func (b *bench) merkleRoot() ([]result.Line, error) {
+func (b *bench) merkleRoot() []result.Line {
 	leaves := make([]canon.Digest, leafCount)
 	for i := range leaves {
 		leaves[i] = canon.Sum(fmt.Append(nil, i))
 	}
-	want, err := tlogRoot(leaves, make([]tlog.Hash, 0, 2*leafCount))
-	if err != nil {
-		return nil, err
-	}
+	want := must(tlogRoot(leaves, make([]tlog.Hash, 0, 2*leafCount)))
 	if got := ourRoot(leaves); [32]byte(got) != [32]byte(want) {
-		return nil, errors.New("merkle and tlog differ about the root")
+		check(errors.New("merkle and tlog differ about the root"))
 	}
 	stored := make([]tlog.Hash, 0, 2*leafCount)
-	times, err := race.Rounds(b.ctx, b.rounds,
+	times := must(race.Rounds(b.ctx, b.rounds,
 		race.Repeated(b.slice, func(int) error { ourRoot(leaves); return nil }),
-		race.Repeated(b.slice, func(int) error { _, err := tlogRoot(leaves, stored); return err }))
-	if err != nil {
-		return nil, err
-	}
+		race.Repeated(b.slice, func(int) error { _, err := tlogRoot(leaves, stored); return err })))
 	return []result.Line{
 		atLeast(1.5, "merkle/tlog", "Merkle root, × sumdb/tlog", times.Ratio(1, 0)),
 		exactly("merkle/allocations", "Merkle root, allocations", testing.AllocsPerRun(3, func() { ourRoot(leaves) })),
-	}, nil
+	}
 }
 
 func ourRoot(leaves []canon.Digest) merkle.Hash {

@@ -25,30 +25,22 @@ type naive struct {
 }
 
 // newNaive compiles the schema. A nil set leaves signatures out.
-func newNaive(set *keys.Set) (*naive, error) {
+func newNaive(set *keys.Set) *naive {
 	text, ok := schemas.Source(schemas.Receipt)
 	if !ok {
-		return nil, errors.New("there is no schema of receipts")
+		check(errors.New("there is no schema of receipts"))
 	}
-	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
+	tree := must(jsonschema.UnmarshalJSON(bytes.NewReader(text)))
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
 	const name = "urn:receipt"
-	if err := c.AddResource(name, tree); err != nil {
-		return nil, err
-	}
-	n := new(naive)
-	if n.schema, err = c.Compile(name); err != nil {
-		return nil, err
-	}
+	check(c.AddResource(name, tree))
+	n := &naive{schema: must(c.Compile(name))}
 	if set != nil {
 		n.keys = publicKeys(set)
 	}
-	return n, nil
+	return n
 }
 
 func publicKeys(set *keys.Set) map[string]ed25519.PublicKey {

@@ -20,38 +20,26 @@ import (
 
 // againstNode measures verification against what one would first write in
 // JavaScript (node/verify.mjs), where node and npm are there.
-func (b *bench) againstNode() ([]result.Line, error) {
+func (b *bench) againstNode() []result.Line {
 	line := result.Line{ID: "full/node", Measure: "verify, × node with ajv and canonicalize", Unit: "×"}
 	n, err := b.startNode()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		line.Absent, line.Note = true, "no node or no npm"
-		return []result.Line{line}, nil
+		return []result.Line{line}
 	case errors.Is(err, errInstall):
 		line.Absent, line.Note = true, "npm installs nothing here"
-		return []result.Line{line}, nil
+		return []result.Line{line}
 	}
-	if err != nil {
-		return nil, err
-	}
+	check(err)
 	defer n.stop()
-	if err := b.sample.warm(); err != nil {
-		return nil, err
-	}
-	us, err := ours(b.sample.set)
-	if err != nil {
-		return nil, err
-	}
-	if err := n.agree(b.sample, us); err != nil {
-		return nil, err
-	}
-	times, err := race.Rounds(b.ctx, b.rounds, us.turn(b.sample), n.time)
-	if err != nil {
-		return nil, err
-	}
+	b.sample.warm()
+	us := ours(b.sample.set)
+	check(n.agree(b.sample, us))
+	times := must(race.Rounds(b.ctx, b.rounds, us.turn(b.sample), n.time))
 	r := times.Ratio(1, 0)
 	line.Seen, line.Worst, line.Note = r.Median, r.Least, n.version
-	return []result.Line{line}, nil
+	return []result.Line{line}
 }
 
 var errInstall = errors.New("npm install failed")

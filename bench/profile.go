@@ -21,32 +21,20 @@ const mostUnknown = 0.30
 
 // breakdown returns where the time of full verification goes, in percent, from a
 // profile of so much processor time.
-func (b *bench) breakdown(long time.Duration) ([]result.Step, error) {
+func (b *bench) breakdown(long time.Duration) []result.Step {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if err := b.sample.warm(); err != nil {
-		return nil, err
-	}
-	us, err := ours(b.sample.set)
-	if err != nil {
-		return nil, err
-	}
+	b.sample.warm()
+	us := ours(b.sample.set)
 	var out bytes.Buffer
-	if err := pprof.StartCPUProfile(&out); err != nil {
-		return nil, err
-	}
+	check(pprof.StartCPUProfile(&out))
 	began := race.Clock()
+	var err error
 	for round := 0; err == nil && race.Clock()-began < long; round++ {
 		err = us.all(b.sample.slice(round))
 	}
 	pprof.StopCPUProfile()
-	if err != nil {
-		return nil, err
-	}
-	p, err := profile.ParseData(out.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	return shares(p)
+	check(err)
+	return must(shares(must(profile.ParseData(out.Bytes()))))
 }
 
 // shares sums the samples of a profile by step.

@@ -33,54 +33,43 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{ctx: ctx, rounds: o.rounds, slice: o.slice, dir: dir, million: o.linear || o.record}
-	switch {
-	case o.speed:
-		return b.guard(out, messages)
-	case o.profile:
-		return b.tellProfile(o.receipts, out)
-	case o.forms:
-		return b.tellForms(o.must, out)
-	}
-	return b.whole(o, out, messages)
+	return caught(func() {
+		switch {
+		case o.speed:
+			check(b.guard(out, messages))
+		case o.profile:
+			check(b.tellProfile(o.receipts, out))
+		case o.forms:
+			check(b.tellForms(o.must, out))
+		default:
+			check(b.whole(o, out, messages))
+		}
+	})
 }
 
 // whole measures the table and what stands below it.
 func (b *bench) whole(o *options, out, messages io.Writer) error {
 	fmt.Fprintf(out, "%v\nmedian of %d rounds, %d of %d receipts\n\n", machine(), b.rounds, o.receipts, wholeCorpus)
-	if err := b.prepare(o.receipts, slices.Contains(o.skip, "memory")); err != nil {
-		return err
-	}
+	b.prepare(o.receipts, slices.Contains(o.skip, "memory"))
 	r := &result.Recorded{Machine: machine(), Rounds: b.rounds, Receipts: o.receipts}
-	var err error
-	if r.Lines, err = b.lines(messages, o.skip, false); err != nil {
-		return err
-	}
+	r.Lines = b.lines(messages, o.skip, false)
 	fmt.Fprint(out, result.Table(result.Rows(r.Lines)))
-	if r.Canonical, err = b.canonicalTable(); err != nil {
-		return err
-	}
+	r.Canonical = b.canonicalTable()
 	fmt.Fprintf(out, "\n%s", result.Table(r.Canonical))
-	if r.Linear, err = b.linear(); err != nil {
-		return err
-	}
+	r.Linear = b.linear()
 	fmt.Fprintf(out, "\n%s", result.Table(result.GrowthRows(r.Linear)))
+
 	if o.record {
-		if r.Short, err = b.shortForm(messages, b.rounds); err != nil {
-			return err
-		}
-		if r.Profile, err = b.profile(); err != nil {
-			return err
-		}
+		r.Short = b.shortForm(messages, b.rounds)
+		r.Profile = b.profile()
 		fmt.Fprintf(out, "\n%s", r.Profile.Text())
-		if err := record(r); err != nil {
-			return err
-		}
+		check(record(r))
 	}
 	return verdict(r.Lines, o.must)
 }
 
-func verdict(lines []result.Line, must bool) error {
-	if must && len(result.Missed(lines)) > 0 {
+func verdict(lines []result.Line, strict bool) error {
+	if strict && len(result.Missed(lines)) > 0 {
 		return errNotMet
 	}
 	return nil
@@ -88,61 +77,46 @@ func verdict(lines []result.Line, must bool) error {
 
 // prepare makes the corpus and takes the sample. Unless that is not wanted, it
 // writes the corpus to a file.
-func (b *bench) prepare(count int, sampleOnly bool) (err error) {
+func (b *bench) prepare(count int, sampleOnly bool) {
 	config := corpus.Config{Receipts: wholeCorpus, Seed: seed}
 	if sampleOnly {
-		b.sample, err = take(b.ctx, config, b.rounds, count, nil)
-		return err
+		b.sample = must(take(b.ctx, config, b.rounds, count, nil))
+		return
 	}
-	file, err := os.Create(filepath.Join(b.dir, corpusFile))
-	if err != nil {
-		return err
-	}
+	b.sample = b.write(corpusFile, keysFile, config, b.rounds, count)
+}
+
+// write writes a corpus and its keys to files, and takes a sample of it.
+func (b *bench) write(name, keys string, config corpus.Config, rounds, count int) *sample {
+	file := must(os.Create(filepath.Join(b.dir, name)))
 	defer file.Close()
 	w := bufio.NewWriterSize(file, 1<<20)
-	if b.sample, err = take(b.ctx, config, b.rounds, count, w); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(b.dir, keysFile), b.sample.keyFile, 0o666)
+	s := must(take(b.ctx, config, rounds, count, w))
+	check(w.Flush())
+	check(file.Close())
+	check(os.WriteFile(filepath.Join(b.dir, keys), s.keyFile, 0o666))
+	return s
 }
 
 // tellForms is -forms.
-func (b *bench) tellForms(must bool, out io.Writer) error {
-	lines, err := b.outputForms()
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(out, "%v\nmedian of %d rounds\n\n%s", machine(), b.rounds, result.Table(result.Rows(lines))); err != nil {
-		return err
-	}
-	return verdict(lines, must)
+func (b *bench) tellForms(strict bool, out io.Writer) error {
+	lines := b.outputForms()
+	fmt.Fprintf(out, "%v\nmedian of %d rounds\n\n%s", machine(), b.rounds, result.Table(result.Rows(lines)))
+	return verdict(lines, strict)
 }
 
 // tellProfile is -profile.
 func (b *bench) tellProfile(count int, out io.Writer) error {
-	if err := b.prepare(count, true); err != nil {
-		return err
-	}
-	p, err := b.profile()
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "%v\n\n%s", machine(), p.Text())
+	b.prepare(count, true)
+	p := b.profile()
+	_, err := fmt.Fprintf(out, "%v\n\n%s", machine(), p.Text())
 	return err
 }
 
-func (b *bench) profile() (p result.Profile, err error) {
-	if p.Floor, p.Whole, err = b.floor(); err != nil {
-		return p, err
-	}
-	p.Steps, err = b.breakdown(profileTime)
-	return p, err
+func (b *bench) profile() (p result.Profile) {
+	p.Floor, p.Whole = b.floor()
+	p.Steps = b.breakdown(profileTime)
+	return p
 }
 
 func machine() result.Machine {

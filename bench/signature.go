@@ -31,18 +31,12 @@ type signature struct {
 
 // signatures measures keys.Set against crypto/ed25519, of which it must be a
 // faster equal. The keys take turns.
-func (b *bench) signatures() ([]result.Line, error) {
-	if err := b.sample.warm(); err != nil {
-		return nil, err
-	}
+func (b *bench) signatures() []result.Line {
+	b.sample.warm()
 	set := b.sample.set
 	var slices [][]signature
 	for _, receipts := range b.sample.slices {
-		list, err := signatures(set, receipts)
-		if err != nil {
-			return nil, err
-		}
-		slices = append(slices, list)
+		slices = append(slices, signatures(set, receipts))
 	}
 	ours := func(round int) error { return checkAll(set, slices[round%len(slices)]) }
 	theirs := func(round int) error {
@@ -54,58 +48,39 @@ func (b *bench) signatures() ([]result.Line, error) {
 		return nil
 	}
 	for round := range slices { // agree on all
-		if err := errors.Join(ours(round), theirs(round)); err != nil {
-			return nil, err
-		}
+		check(errors.Join(ours(round), theirs(round)))
 	}
-	if err := refusedByBoth(set, slices[0][0]); err != nil {
-		return nil, err
-	}
-	times, err := race.Rounds(b.ctx, b.rounds, race.Once(ours), race.Once(theirs))
-	if err != nil {
-		return nil, err
-	}
-	return []result.Line{atLeast(2.5, "ed25519/standard", "Ed25519 with 8 keys in turn, × crypto/ed25519", times.Ratio(1, 0))}, nil
+	check(refusedByBoth(set, slices[0][0]))
+	times := must(race.Rounds(b.ctx, b.rounds, race.Once(ours), race.Once(theirs)))
+	return []result.Line{atLeast(2.5, "ed25519/standard", "Ed25519 with 8 keys in turn, × crypto/ed25519", times.Ratio(1, 0))}
 }
 
 // warm uses each key of the set often.
-func (s *sample) warm() error {
+func (s *sample) warm() {
 	if s.warmed {
-		return nil
+		return
 	}
-	list, err := signatures(s.set, slices.Concat(s.slices...))
-	if err != nil {
-		return err
-	}
+	list := signatures(s.set, slices.Concat(s.slices...))
 	uses := map[string]int{}
 	for _, one := range list {
 		id := string(one.entry.KeyID)
 		for ; uses[id] < warmUses; uses[id]++ {
-			if _, err := s.set.CheckSignature(one.message, &one.entry); err != nil {
-				return err
-			}
+			check(checkAll(s.set, []signature{one}))
 		}
 	}
 	s.warmed = true
-	return nil
 }
 
 // signatures returns those of receipts, so ordered that the keys take turns.
-func signatures(set *keys.Set, receipts [][]byte) ([]signature, error) {
+func signatures(set *keys.Set, receipts [][]byte) []signature {
 	public, seen := publicKeys(set), map[string]int{}
 	var list []signature
 	for _, text := range receipts {
-		doc, err := canon.Parse(text)
-		if err != nil {
-			return nil, err
-		}
+		doc := must(canon.Parse(text))
 		for _, e := range doc.Root().Member("signatures").Elements() {
 			entry := receipt.Entry{KeyID: e.Member("key_id").Text(), Algorithm: e.Member("algorithm").Text(), Signature: e.Member("signature").Text()}
 			id := string(entry.KeyID)
-			value, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(string(entry.Signature), "base64:"))
-			if err != nil {
-				return nil, err
-			}
+			value := must(base64.StdEncoding.DecodeString(strings.TrimPrefix(string(entry.Signature), "base64:")))
 			message := doc.Root().Member("chain").Member("receipt_hash").Text()
 			list = append(list, signature{message, entry, public[id], value, seen[id]})
 			seen[id]++
@@ -114,7 +89,7 @@ func signatures(set *keys.Set, receipts [][]byte) ([]signature, error) {
 	slices.SortStableFunc(list, func(a, b signature) int {
 		return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(string(a.entry.KeyID), string(b.entry.KeyID)))
 	})
-	return list, nil
+	return list
 }
 
 func checkAll(set *keys.Set, list []signature) error {

@@ -9,83 +9,50 @@ import (
 )
 
 // integrity measures verification without signatures against the naive composition.
-func (b *bench) integrity() ([]result.Line, error) {
-	all, err := contestants(nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := agree(b.ctx, b.sample, all, false); err != nil {
-		return nil, err
-	}
-	times, err := race.Rounds(b.ctx, b.rounds, all[0].turn(b.sample), all[1].turn(b.sample))
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) integrity() []result.Line {
+	all := contestants(nil)
+	check(agree(b.ctx, b.sample, all, false))
+	times := must(race.Rounds(b.ctx, b.rounds, all[0].turn(b.sample), all[1].turn(b.sample)))
 	return []result.Line{
 		atLeast(15, "integrity/naive", "verify without signatures, × naive", times.Ratio(1, 0)),
 		exactly("integrity/allocations", "verify without signatures, allocations", all[0].allocations(b.sample.first)),
-	}, nil
+	}
 }
 
 // hashing measures verification without signatures against nothing but the SHA-256
 // of the same bytes. It is not in the short form: what else the machine does slows
 // the two down differently.
-func (b *bench) hashing() ([]result.Line, error) {
-	us, err := ours(nil)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) hashing() []result.Line {
+	us := ours(nil)
 	hash := race.Once(func(round int) error {
 		for _, text := range b.sample.slice(round) {
 			sha256.Sum256(text)
 		}
 		return nil
 	})
-	times, err := race.Rounds(b.ctx, b.rounds, us.turn(b.sample), hash)
-	if err != nil {
-		return nil, err
-	}
-	return []result.Line{atLeast(0.16, "integrity/sha256", "verify without signatures, of the SHA-256 speed", times.Ratio(1, 0))}, nil
+	times := must(race.Rounds(b.ctx, b.rounds, us.turn(b.sample), hash))
+	return []result.Line{atLeast(0.16, "integrity/sha256", "verify without signatures, of the SHA-256 speed", times.Ratio(1, 0))}
 }
 
 // full measures verification with signatures, of the corpus and of receipts of
 // 3 KB, against the naive composition.
-func (b *bench) full() ([]result.Line, error) {
-	small, err := b.small()
-	if err != nil {
-		return nil, err
-	}
-	corpus, us, err := b.versusNaive(b.sample)
-	if err != nil {
-		return nil, err
-	}
-	few, _, err := b.versusNaive(small)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) full() []result.Line {
+	small := b.small()
+	corpus, us := b.versusNaive(b.sample)
+	few, _ := b.versusNaive(small)
 	return []result.Line{
 		atLeast(12, "full/naive", "verify, × naive", corpus),
 		atLeast(12, "full/naive-3k", "verify receipts of 3 KB, × naive", few),
 		exactly("full/allocations", "verify, allocations", us.allocations(b.sample.first)),
-	}, nil
+	}
 }
 
-func (b *bench) versusNaive(s *sample) (race.Ratio, contestant, error) {
-	if err := s.warm(); err != nil {
-		return race.Ratio{}, contestant{}, err
-	}
-	all, err := contestants(s.set)
-	if err != nil {
-		return race.Ratio{}, contestant{}, err
-	}
-	if err := agree(b.ctx, s, all, true); err != nil {
-		return race.Ratio{}, contestant{}, err
-	}
-	times, err := race.Rounds(b.ctx, b.rounds, all[0].turn(s), all[1].turn(s))
-	if err != nil {
-		return race.Ratio{}, contestant{}, err
-	}
-	return times.Ratio(1, 0), all[0], nil
+func (b *bench) versusNaive(s *sample) (race.Ratio, contestant) {
+	s.warm()
+	all := contestants(s.set)
+	check(agree(b.ctx, s, all, true))
+	times := must(race.Rounds(b.ctx, b.rounds, all[0].turn(s), all[1].turn(s)))
+	return times.Ratio(1, 0), all[0]
 }
 
 // allocations is how often memory is allocated for a receipt once all of them have
