@@ -141,35 +141,26 @@ func (b *bench) formTurn(f form) race.Turn {
 	return func(int) (float64, error) {
 		cmd := exec.CommandContext(b.ctx, in("receipt")+exe(), args...)
 		cmd.Stderr = os.Stderr
-		if err := runInto(cmd, f.piped, in("out")); err != nil {
+		usage, err := runInto(cmd, f.piped, in("out"))
+		if err != nil {
 			return 0, fmt.Errorf("%s: %w", f.name, err)
 		}
-		state := cmd.ProcessState
-		return (state.UserTime() + state.SystemTime()).Seconds(), nil
+		return usage.Processor, nil
 	}
 }
 
 // runInto runs a command, with its output in a file or read from a pipe.
-func runInto(cmd *exec.Cmd, piped bool, path string) error {
+func runInto(cmd *exec.Cmd, piped bool, path string) (race.Usage, error) {
 	if piped {
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			return err
-		}
-		if err := cmd.Start(); err != nil {
-			return err
-		}
-		if _, err := io.Copy(io.Discard, out); err != nil {
-			return err
-		}
-		return cmd.Wait()
+		cmd.Stdout = struct{ io.Writer }{io.Discard} // no *os.File: os/exec reads from a pipe
+		return race.Run(cmd)
 	}
 
 	out, err := os.Create(path)
 	if err != nil {
-		return err
+		return race.Usage{}, err
 	}
 	defer out.Close()
 	cmd.Stdout = out
-	return cmd.Run()
+	return race.Run(cmd)
 }

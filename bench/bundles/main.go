@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/receiptkit/receiptkit/bench/internal/process"
+	"github.com/receiptkit/receiptkit/bench/internal/race"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
@@ -65,7 +65,7 @@ func table(w io.Writer, mb int, must bool) error {
 	defer os.RemoveAll(dir)
 	run, local := filepath.Join(dir, "run.json"), filepath.Join(dir, "bundle.json")
 	// In a process too: a child never seems to take less memory than who started it.
-	if _, _, err := measure("write "+strconv.Itoa(mb), dir); err != nil {
+	if _, err := measure("write "+strconv.Itoa(mb), dir); err != nil {
 		return err
 	}
 
@@ -81,13 +81,13 @@ func table(w io.Writer, mb int, must bool) error {
 			return err
 		}
 		for _, work := range with.list {
-			seconds, memory, err := measure(work, with.file)
+			usage, err := measure(work, with.file)
 			if err != nil {
 				return fmt.Errorf("%s: %w", work, err)
 			}
-			times := memory / float64(info.Size())
-			fmt.Fprintf(w, "%-22s %6.0f %9.2f %9.1f\n", work, float64(info.Size())/1e6, seconds, times)
-			slow = slow || seconds > mostSeconds || times > mostMemory
+			times := usage.Memory / float64(info.Size())
+			fmt.Fprintf(w, "%-22s %6.0f %9.2f %9.1f\n", work, float64(info.Size())/1e6, usage.Processor, times)
+			slow = slow || usage.Processor > mostSeconds || times > mostMemory
 		}
 	}
 	if must && slow {
@@ -96,19 +96,16 @@ func table(w io.Writer, mb int, must bool) error {
 	return nil
 }
 
-// measure does a work in a process, and returns its processor time and its peak of memory.
-func measure(work, file string) (seconds, memory float64, err error) {
+// measure does a work in a process, and returns what that took.
+func measure(work, file string) (race.Usage, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return 0, 0, err
+		return race.Usage{}, err
 	}
 	cmd := exec.Command(self, "-work", work, file)
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return 0, 0, err
-	}
-	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), process.PeakMemory(cmd.ProcessState), nil
+	return race.Run(cmd)
 }
 
 // do does one work.

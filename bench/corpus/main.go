@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -44,7 +45,11 @@ func write(ctx context.Context, o *options, w io.Writer) (err error) {
 	if err := os.MkdirAll(o.dir, 0o777); err != nil {
 		return err
 	}
-	if err := writeKeys(filepath.Join(o.dir, "keys.json"), c); err != nil {
+	keys, err := c.Keys()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(o.dir, "keys.json"), keys, 0o666); err != nil {
 		return err
 	}
 	var sinks []sink
@@ -60,11 +65,9 @@ func write(ctx context.Context, o *options, w io.Writer) (err error) {
 		}
 		sinks = append(sinks, s)
 	}
-	sizes, err := fill(ctx, c, o.text, sinks)
-	if err != nil {
+	if err := fill(ctx, c, o.text, sinks, w); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, sizes)
 	for _, s := range sinks {
 		told, err := s.keep()
 		if err != nil {
@@ -75,29 +78,27 @@ func write(ctx context.Context, o *options, w io.Writer) (err error) {
 	return nil
 }
 
-func writeKeys(path string, c *corpus.Corpus) error {
-	set, err := c.Keys()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, set, 0o666)
-}
-
-// fill gives every receipt to every sink.
-func fill(ctx context.Context, c *corpus.Corpus, text textForm, sinks []sink) (*sizes, error) {
-	seen := new(sizes)
+// fill gives every receipt to every sink, and tells w the sizes of the canonical forms.
+func fill(ctx context.Context, c *corpus.Corpus, text textForm, sinks []sink, w io.Writer) error {
+	count, sum, least, most := 0, 0, math.MaxInt, 0
 	var spelled []byte
 	for number, receipt := range c.All() {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		seen.add(len(receipt))
+		count++
+		sum += len(receipt)
+		least, most = min(least, len(receipt)), max(most, len(receipt))
 		spelled = text.append(spelled[:0], receipt)
 		for _, s := range sinks {
 			if err := s.put(number, spelled); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return seen, nil
+	if count == 0 {
+		least = 0
+	}
+	_, err := fmt.Fprintf(w, "%d receipts, %d to %d bytes, mean %d\n", count, least, most, sum/max(count, 1))
+	return err
 }

@@ -57,8 +57,28 @@ func (o *options) check() error {
 			return errors.New("-text pretty goes with -form files only, as a line holds one receipt")
 		}
 	}
-	if !o.text.known() {
+	if o.text != textCanonical && o.text != textPretty && o.text != textASCII {
 		return fmt.Errorf("-text is canonical, pretty or ascii, found %q", o.text)
 	}
 	return nil
+}
+
+// A textForm is a way to spell the same JSON value.
+type textForm string
+
+const (
+	textCanonical textForm = "canonical"
+	textPretty    textForm = "pretty"
+	textASCII     textForm = "ascii"
+)
+
+// append appends a canonical text, spelled in this form.
+func (f textForm) append(dst, text []byte) []byte {
+	switch f {
+	case textPretty:
+		return corpus.Pretty(dst, text)
+	case textASCII:
+		return corpus.ASCII(dst, text)
+	}
+	return append(dst, text...)
 }

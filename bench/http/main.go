@@ -15,9 +15,10 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/receiptkit/receiptkit/bench/internal/race"
 )
 
 func main() {
@@ -40,41 +41,38 @@ func compare(ctx context.Context, w io.Writer, rounds int, most float64, args []
 		return err
 	}
 	defer stop()
-	var command, endpoint, ratios []float64
-	for round := range rounds + 1 {
-		c, lines, err := timed(func() (int, error) { return verify(ctx, binary, keys, file) })
-		if err != nil {
-			return err
-		}
-		e, posted, err := timed(func() (int, error) { return post(ctx, url, file) })
-		if err != nil {
-			return err
-		}
-		if lines != posted {
-			return fmt.Errorf("the command wrote %d lines, the endpoint %d", lines, posted)
-		}
-		if round > 0 { // the first one has brought files and programs into memory
-			command, endpoint, ratios = append(command, c), append(endpoint, e), append(ratios, e/c)
+	var last race.Times
+	lines := map[string]int{}
+	turn := func(name string, f func() (int, error)) race.Turn {
+		return func(int) (float64, error) {
+			start := time.Now()
+			n, err := f()
+			lines[name] = n
+			return time.Since(start).Seconds(), err
 		}
 	}
-	ratio := median(ratios)
+	command := turn("command", func() (int, error) { return verify(ctx, binary, keys, file) })
+	endpoint := turn("endpoint", func() (int, error) { return post(ctx, url, file) })
+
+	// The first round, which brings files and programs into memory, does not count.
+	for _, n := range []int{1, rounds} {
+		times, err := race.Rounds(ctx, n, command, endpoint)
+		if err != nil {
+			return err
+		}
+		if lines["command"] != lines["endpoint"] {
+			return fmt.Errorf("the command wrote %d lines, the endpoint %d", lines["command"], lines["endpoint"])
+		}
+		last = times
+	}
+
+	ratio := last.Ratio(1, 0)
 	fmt.Fprintf(w, "command   %6.2f s\nendpoint  %6.2f s\nratio     %6.2f (median of %d rounds; %.2f to %.2f)\n",
-		median(command), median(endpoint), ratio, rounds, slices.Min(ratios), slices.Max(ratios))
-	if most > 0 && ratio > most {
-		return fmt.Errorf("the endpoint takes %.2f times as long as the command, expected at most %.2f", ratio, most)
+		last.Median(0), last.Median(1), ratio.Median, rounds, ratio.Least, ratio.Most)
+	if most > 0 && ratio.Median > most {
+		return fmt.Errorf("the endpoint takes %.2f times as long as the command, expected at most %.2f", ratio.Median, most)
 	}
 	return nil
-}
-
-func timed(f func() (int, error)) (seconds float64, lines int, err error) {
-	start := time.Now()
-	lines, err = f()
-	return time.Since(start).Seconds(), lines, err
-}
-
-func median(list []float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 // serve starts the endpoint on a free port.

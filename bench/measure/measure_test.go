@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/receiptkit/receiptkit/bench/internal/race"
 )
 
 // TestMain lets the test binary be the command that is measured: "SUBJECT JOBS
@@ -57,15 +59,15 @@ func TestMeasure(t *testing.T) {
 		t.Fatalf("samples %v", samples)
 	}
 	rows := summarize(o.jobs, samples)
-	if r := rows[0]; r.jobs != 1 || r.wall < 0.6 || r.gain != 1 || r.leastGain != 1 {
+	if r := rows[0]; r.Jobs != 1 || r.Wall < 0.6 || r.Gain != 1 || r.LeastGain != 1 {
 		t.Errorf("one job: %+v", r)
 	}
-	if r := rows[1]; r.jobs != 4 || r.gain < 1.1 || r.leastGain > r.gain {
+	if r := rows[1]; r.Jobs != 4 || r.Gain < 1.1 || r.LeastGain > r.Gain {
 		t.Errorf("four jobs: %+v", r)
 	}
 	for _, r := range rows {
-		if runtime.GOOS != "windows" && (r.memory < 100 || r.memory > 200) {
-			t.Errorf("%d jobs: %.1f MiB, of which 100 are held", r.jobs, r.memory)
+		if runtime.GOOS != "windows" && (r.Memory < 100 || r.Memory > 200) {
+			t.Errorf("%d jobs: %.1f MiB, of which 100 are held", r.Jobs, r.Memory)
 		}
 	}
 }
@@ -83,9 +85,12 @@ func TestExit(t *testing.T) {
 }
 
 func TestSummarize(t *testing.T) {
-	rows := summarize([]int{1, 2}, [][]sample{
-		{{4, 4, 30}, {8, 8, 50}, {6, 6, 40}},
-		{{2, 4, 31}, {5, 9, 33}, {2, 5, 32}},
+	took := func(wall, processor, mebibytes float64) race.Usage {
+		return race.Usage{Wall: wall, Processor: processor, Memory: mebibytes * (1 << 20)}
+	}
+	rows := summarize([]int{1, 2}, [][]race.Usage{
+		{took(4, 4, 30), took(8, 8, 50), took(6, 6, 40)},
+		{took(2, 4, 31), took(5, 9, 33), took(2, 5, 32)},
 	})
 	want := []row{{1, 6, 6, 50, 1, 1}, {2, 2, 5, 33, 2, 1.6}}
 	for i, r := range rows {
@@ -124,7 +129,7 @@ func TestTellJSON(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	rows := []row{{jobs: 1, memory: 60, gain: 1}, {jobs: 2, memory: 70, gain: 1.7}}
+	rows := []row{{Jobs: 1, Memory: 60, Gain: 1}, {Jobs: 2, Memory: 70, Gain: 1.7}}
 	for _, test := range []struct {
 		limits limits
 		missed int
@@ -136,7 +141,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%+v: %v", test.limits, err)
 		}
 	}
-	if (limits{memory: 64}).check([]row{{jobs: 1}}) == nil {
+	if (limits{memory: 64}).check([]row{{Jobs: 1}}) == nil {
 		t.Error("an unknown peak is within the limit")
 	}
 }

@@ -6,40 +6,30 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"time"
 
-	"github.com/receiptkit/receiptkit/bench/internal/process"
+	"github.com/receiptkit/receiptkit/bench/internal/race"
 )
-
-// A sample is what one run took.
-type sample struct {
-	wall, processor float64 // seconds
-	memory          float64 // peak RSS in MiB; 0: this system does not tell
-}
 
 // run runs a command once, without input. What it prints to stdout is dropped,
 // its messages are shown.
-func run(ctx context.Context, line []string, exit int) (sample, error) {
+func run(ctx context.Context, line []string, exit int) (race.Usage, error) {
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
 	cmd.Stderr = os.Stderr
-	start := time.Now()
-	err := cmd.Run()
-	wall := time.Since(start)
+	usage, err := race.Run(cmd)
 	var status *exec.ExitError
 	if err != nil && !errors.As(err, &status) {
-		return sample{}, err
+		return usage, err
 	}
-	state := cmd.ProcessState
-	if state.ExitCode() != exit { // -1 when a signal ended it
-		return sample{}, fmt.Errorf("%q: %v, expected exit status %d", line, state, exit)
+	if state := cmd.ProcessState; state.ExitCode() != exit { // -1 when a signal ended it
+		return usage, fmt.Errorf("%q: %v, expected exit status %d", line, state, exit)
 	}
-	return sample{wall.Seconds(), (state.UserTime() + state.SystemTime()).Seconds(), process.PeakMemory(state) / (1 << 20)}, nil
+	return usage, nil
 }
 
 // rounds returns the samples of each number of jobs, a sample a round. Within a
 // round they take turns, so that whatever else the machine does meets them alike.
-func rounds(ctx context.Context, o *options) ([][]sample, error) {
-	samples := make([][]sample, len(o.jobs))
+func rounds(ctx context.Context, o *options) ([][]race.Usage, error) {
+	samples := make([][]race.Usage, len(o.jobs))
 	for round := range o.runs + 1 {
 		for i := range o.jobs {
 			k := (i + round) % len(o.jobs) // nobody always comes first

@@ -7,28 +7,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/receiptkit/receiptkit/bench/internal/stat"
+	"github.com/receiptkit/receiptkit/bench/internal/race"
 )
 
 // A row is what all runs with one number of jobs took.
 type row struct {
-	jobs            int
-	wall, processor float64 // seconds, medians
-	memory          float64 // MiB, the most of any run
-	gain, leastGain float64 // how many times as fast as the first row: median of the rounds, and least
+	Jobs      int     `json:"jobs"`
+	Wall      float64 `json:"wall"`      // seconds, median
+	Processor float64 `json:"processor"` // seconds, median
+	Memory    float64 `json:"memory"`    // MiB, the most of any run
+	Gain      float64 `json:"gain"`      // how many times as fast as the first row: median of the rounds
+	LeastGain float64 `json:"leastGain"` // and least
 }
 
-func summarize(jobs []int, samples [][]sample) []row {
+func summarize(jobs []int, samples [][]race.Usage) []row {
 	rows := make([]row, len(jobs))
 	for k, list := range samples {
 		var wall, processor, memory, gain []float64
 		for round, s := range list {
-			wall = append(wall, s.wall)
-			processor = append(processor, s.processor)
-			memory = append(memory, s.memory)
-			gain = append(gain, samples[0][round].wall/s.wall)
+			wall = append(wall, s.Wall)
+			processor = append(processor, s.Processor)
+			memory = append(memory, s.Memory/(1<<20))
+			gain = append(gain, samples[0][round].Wall/s.Wall)
 		}
-		rows[k] = row{jobs[k], stat.Median(wall), stat.Median(processor), slices.Max(memory), stat.Median(gain), slices.Min(gain)}
+		rows[k] = row{jobs[k], race.Median(wall), race.Median(processor), slices.Max(memory), race.Median(gain), slices.Min(gain)}
 	}
 	return rows
 }
@@ -36,32 +38,16 @@ func summarize(jobs []int, samples [][]sample) []row {
 func tell(w io.Writer, o *options, rows []row) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nmedian of %d rounds, peak RSS of all runs\n\n", strings.Join(o.command, " "), o.runs)
-	fmt.Fprintf(&b, "%6s %10s %12s %13s %12s %6s\n", "jobs", "seconds", "processor s", "peak RSS MiB", fmt.Sprintf("× jobs=%d", rows[0].jobs), "least")
+	fmt.Fprintf(&b, "%6s %10s %12s %13s %12s %6s\n", "jobs", "seconds", "processor s", "peak RSS MiB", fmt.Sprintf("× jobs=%d", rows[0].Jobs), "least")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%6d %10.3f %12.3f %13s %12.2f %6.2f\n", r.jobs, r.wall, r.processor, mebibytes(r.memory), r.gain, r.leastGain)
+		fmt.Fprintf(&b, "%6d %10.3f %12.3f %13s %12.2f %6.2f\n", r.Jobs, r.Wall, r.Processor, mebibytes(r.Memory), r.Gain, r.LeastGain)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // tellJSON is tell for programs.
-func tellJSON(w io.Writer, _ *options, rows []row) error {
-	list := make([]jsonRow, len(rows))
-	for i, r := range rows {
-		list[i] = jsonRow{r.jobs, r.wall, r.processor, r.memory, r.gain, r.leastGain}
-	}
-	return json.NewEncoder(w).Encode(list)
-}
-
-// A jsonRow is a row with names.
-type jsonRow struct {
-	Jobs      int     `json:"jobs"`
-	Wall      float64 `json:"wall"`
-	Processor float64 `json:"processor"`
-	Memory    float64 `json:"memory"`
-	Gain      float64 `json:"gain"`
-	LeastGain float64 `json:"leastGain"`
-}
+func tellJSON(w io.Writer, _ *options, rows []row) error { return json.NewEncoder(w).Encode(rows) }
 
 func mebibytes(n float64) string {
 	if n == 0 {
@@ -85,14 +71,14 @@ func (l limits) check(rows []row) error {
 	var missed []string
 	for _, r := range rows {
 		switch {
-		case l.memory > 0 && r.memory == 0:
+		case l.memory > 0 && r.Memory == 0:
 			missed = append(missed, "the peak RSS is unknown on this system")
-		case l.memory > 0 && r.memory > l.memory:
-			missed = append(missed, fmt.Sprintf("%d jobs: the peak RSS is %.1f MiB, expected at most %g", r.jobs, r.memory, l.memory))
+		case l.memory > 0 && r.Memory > l.memory:
+			missed = append(missed, fmt.Sprintf("%d jobs: the peak RSS is %.1f MiB, expected at most %g", r.Jobs, r.Memory, l.memory))
 		}
 	}
-	if last := rows[len(rows)-1]; l.gain > 0 && last.gain < l.gain {
-		missed = append(missed, fmt.Sprintf("%d jobs are %.2f times as fast as %d, expected at least %g", last.jobs, last.gain, rows[0].jobs, l.gain))
+	if last := rows[len(rows)-1]; l.gain > 0 && last.Gain < l.gain {
+		missed = append(missed, fmt.Sprintf("%d jobs are %.2f times as fast as %d, expected at least %g", last.Jobs, last.Gain, rows[0].Jobs, l.gain))
 	}
 	if len(missed) > 0 {
 		return &missedError{missed}

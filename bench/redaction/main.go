@@ -4,17 +4,17 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"regexp"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/receiptkit/receiptkit/bench/internal/corpus"
-	"github.com/receiptkit/receiptkit/bench/internal/stat"
+	"github.com/receiptkit/receiptkit/bench/internal/race"
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/redact"
 	"github.com/receiptkit/receiptkit/redact/secret"
@@ -51,14 +51,14 @@ func table(w io.Writer, rounds int) (slowest float64, err error) {
 			if err != nil {
 				return 0, err
 			}
-			times := r.race(rounds)
-			var ratios []float64
-			for i := range times.scan {
-				ratios = append(ratios, times.naive[i]/times.scan[i])
+			times, err := race.Rounds(context.Background(), rounds, took(25, r.scan), took(25, r.find), took(1, r.naive))
+			if err != nil {
+				return 0, err
 			}
-			speed := func(seconds []float64) float64 { return float64(len(r.text)) / 1e6 / stat.Median(seconds) }
-			fmt.Fprintf(w, "%-10s %9d %-10s %12.0f %12.0f %12.0f %12.0f\n", rules.Name, len(rules.Detectors), t.name, speed(times.scan), speed(times.policy), stat.Median(ratios), slices.Min(ratios))
-			if s := speed(times.scan); slowest == 0 || s < slowest {
+			ratio := times.Ratio(2, 0)
+			speed := func(turn int) float64 { return float64(len(r.text)) / 1e6 / times.Median(turn) }
+			fmt.Fprintf(w, "%-10s %9d %-10s %12.0f %12.0f %12.0f %12.0f\n", rules.Name, len(rules.Detectors), t.name, speed(0), speed(1), ratio.Median, ratio.Least)
+			if s := speed(0); slowest == 0 || s < slowest {
 				slowest = s
 			}
 		}
@@ -129,32 +129,26 @@ func newRivals(rules redact.Rules, t text) (*rivals, error) {
 	return r, nil
 }
 
-// seconds of each round.
-type seconds struct{ scan, policy, naive []float64 }
+func (r *rivals) scan() { r.scanner.Scan(r.text, nil) }
 
-// race lets the three take turns, so that whatever else the machine does meets
-// them alike.
-func (r *rivals) race(rounds int) (s seconds) {
-	for range rounds {
-		s.scan = append(s.scan, took(func() { r.scanner.Scan(r.text, nil) }))
-		s.policy = append(s.policy, took(func() { r.policy.Find(r.doc) }))
-		began := time.Now() // once: it is slow enough
-		for _, p := range r.patterns {
-			p.FindAllIndex(r.text, -1)
-		}
-		s.naive = append(s.naive, time.Since(began).Seconds())
+func (r *rivals) find() { r.policy.Find(r.doc) }
+
+func (r *rivals) naive() {
+	for _, p := range r.patterns {
+		p.FindAllIndex(r.text, -1)
 	}
-	return s
 }
 
-// took returns how long f takes: the best of some times, for a moment's
-// disturbance is longer than a scan.
-func took(f func()) float64 {
-	least := time.Hour
-	for range 25 {
-		began := time.Now()
-		f()
-		least = min(least, time.Since(began))
+// took makes a turn of f. Its time is the best of some, for a moment's disturbance is longer than a
+// scan; the naive way is slow enough to count once.
+func took(times int, f func()) race.Turn {
+	return func(int) (float64, error) {
+		least := time.Hour
+		for range times {
+			began := time.Now()
+			f()
+			least = min(least, time.Since(began))
+		}
+		return least.Seconds(), nil
 	}
-	return least.Seconds()
 }

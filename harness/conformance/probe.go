@@ -66,7 +66,7 @@ func probe(name string, run func(context.Context, *suite), text, where string) P
 
 // A stopped is the value with which a probe panics to end before its last line. As in a test,
 // nothing is requested after the first failure.
-type stopped struct{ err error }
+type stopped struct{ error }
 
 // must ends the running probe unless err is nil.
 func must(err error) {
@@ -101,7 +101,7 @@ func caught(part func()) (err error) {
 		switch end := recover().(type) {
 		case nil:
 		case stopped:
-			err = end.err
+			err = end.error
 		default:
 			panic(end)
 		}

@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"time"
-
-	"github.com/receiptkit/receiptkit/bench/internal/stat"
 )
 
 // A Turn does the work of a round, counted from 0, and returns the seconds that
@@ -60,7 +58,7 @@ func Rounds(ctx context.Context, rounds int, turns ...Turn) (Times, error) {
 }
 
 // Median returns the median time of a turn.
-func (t Times) Median(turn int) float64 { return stat.Median(t[turn]) }
+func (t Times) Median(turn int) float64 { return Median(t[turn]) }
 
 // A Ratio is how many times as long as another one a turn took.
 type Ratio struct{ Median, Least, Most float64 } // of the rounds
@@ -71,5 +69,5 @@ func (t Times) Ratio(a, b int) Ratio {
 	for round := range list {
 		list[round] = t[a][round] / t[b][round]
 	}
-	return Ratio{stat.Median(list), slices.Min(list), slices.Max(list)}
+	return Ratio{Median(list), slices.Min(list), slices.Max(list)}
 }

@@ -1,5 +1,4 @@
-// Package stat holds what both measuring commands compute.
-package stat
+package race
 
 import "slices"
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package process
+package race
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// PeakMemory returns the largest resident set of a process that has ended, in
+// peakMemory returns the largest resident set of a process that has ended, in
 // bytes. On Linux it counts from before exec and so is never less than what this
 // program has itself.
-func PeakMemory(state *os.ProcessState) float64 {
+func peakMemory(state *os.ProcessState) float64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {
 		return 0
