@@ -178,7 +178,7 @@ func (x *exchange) serve(found match) (err error) {
 			return err
 		}
 	}
-	if err := x.readBody(route.Body); err != nil {
+	if err := x.readBody(route); err != nil {
 		return err
 	}
 
@@ -189,10 +189,10 @@ func (x *exchange) serve(found match) (err error) {
 }
 
 // readBody reads the body that a route takes, within the limits.
-func (x *exchange) readBody(takes Body) error {
+func (x *exchange) readBody(route *servedRoute) error {
 	r := x.r
 	switch {
-	case takes == BodyStream:
+	case route.Body == BodyStream:
 		// Of a request without a body a handler below sees that it has none. Else it would bound
 		// a read that never is, and net/http, which meanwhile waits there for the next request,
 		// takes that for a client who left: of all later requests on the connection.
@@ -207,16 +207,21 @@ func (x *exchange) readBody(takes Body) error {
 		return err
 	}
 
-	data, err := x.read(x.mux.limits.Body, "")
+	data, err := x.read(cmp.Or(route.Limit, x.mux.limits.Body), "")
 	if err != nil {
 		return err
 	}
 	r.Body, r.Asked = conn.Whole(data), canon.Sum(data)
 
-	if takes == BodyBytes {
+	switch route.Body {
+	case BodyBytes:
+		r.Bytes = data
 		return peekJSON(r, data, x.intake.hold)
+	case BodyText:
+		r.Bytes = data
+		return checkText(r, data, x.intake.hold)
 	}
-	return readJSON(r, data, takes == BodyOptional, x.intake.hold)
+	return readJSON(r, data, route.Body == BodyOptional, x.intake.hold)
 }
 
 // read reads the body into memory that all requests share, until the end of the exchange.

@@ -48,5 +48,28 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 	return nil
 }
 
+// checkText reads a body that the handler parses, and only if its digest is needed: in that of a
+// request with an Idempotency-Key, none is {}.
+func checkText(r *Request, data []byte, hold func(int64) error) error {
+	if len(data) == 0 {
+		r.Asked = canon.Sum([]byte("{}"))
+		return nil
+	}
+	if _, err := ContentType(r.Request, MediaJSON); err != nil {
+		return err
+	}
+	if len(r.Header.Values(IdempotencyHeader)) == 0 {
+		return nil
+	}
+
+	if err := hold(indexSize(data)); err != nil {
+		return err
+	}
+	if doc, err := canon.Parse(data); err == nil {
+		r.Asked = canon.Sum(doc.Root().AppendCanonical(nil))
+	}
+	return nil
+}
+
 // indexSize is how many bytes the index of a text takes, beside what that of every text may.
 func indexSize(data []byte) int64 { return canon.Size(data) - canon.Size(nil) }

@@ -20,6 +20,7 @@ type Request struct {
 	Client *Client         // the sender, which must not be changed; nobody on an open route
 	Query  Query           // its parameters, each there once and known; nil below a /
 	JSON   *canon.Document // the body, an object; nil: the route takes none
+	Bytes  []byte          // the body, on a route with BodyText or BodyBytes
 
 	// Once is the same for requests of which one may be done: those of one client for one
 	// target with one Idempotency-Key ([OnceOf]). Zero: the request has no key, or the route

@@ -30,7 +30,8 @@ type Body int
 const (
 	BodyJSON     Body = iota // a JSON object; Request.JSON has it
 	BodyOptional             // the same, and none is {}
-	BodyBytes                // whatever it is: all of it is there when the handler begins
+	BodyText                 // the same, but the handler parses Request.Bytes, with errors of its own
+	BodyBytes                // anything; Request.Bytes has all of it
 	BodyStream               // the handler reads it as it comes; an Idempotency-Key is not looked at
 )
 
@@ -46,6 +47,7 @@ type Route struct {
 	Open   bool     // needs no version and no API key: discovery, health
 	Params []string // of the query; another one is refused. Below a / they are not looked at
 	Body   Body     // of POST, PUT and PATCH
+	Limit  int64    // the largest body, in bytes; zero: [Limits].Body
 	Again  bool     // may be done again, so that an Idempotency-Key is not looked at
 	Serve  Handler
 

@@ -19,7 +19,7 @@ const (
 
 // bounded counts what is answered to a stream, and refuses to go on.
 type bounded struct {
-	c      *call
+	c      *streamed
 	others int
 }
 
@@ -31,7 +31,7 @@ func (b *bounded) report(rep *receipt.Report) error {
 		}
 	}
 
-	if received := b.c.body.Received(); b.c.w.Written() > freeAnswer+mostAnswer*received {
+	if received := b.c.body.Received(); b.c.answer.Written() > freeAnswer+mostAnswer*received {
 		return &protocol.Error{Code: protocol.CodeTooLarge,
 			Message: fmt.Sprintf("the answer has become %d times as long as the %d bytes that were sent: send fewer receipts at a time", mostAnswer, received)}
 	}

@@ -7,16 +7,17 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
-	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 // A call is one request and its answer.
 type call struct {
-	s    *Server
-	r    *protocol.Request
-	body *conn.Body
-	w    *conn.Answer // receipts are given out byte for byte, never reduced
+	s *Server
+	r *protocol.Request
+
+	// w is the answer, which a Mux remembers for an Idempotency-Key. What is written to it is
+	// not reduced to what the client may see: receipts are given out byte for byte.
+	w http.ResponseWriter
 }
 
 // id is what the path names.

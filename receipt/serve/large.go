@@ -29,7 +29,7 @@ const enterInterval = 20 * time.Millisecond
 // here, so it is large; where items of a CBOR sequence end cannot be seen either, so
 // a sequence is large when it is longer than a line may be.
 type gate struct {
-	c      *call
+	c      *streamed
 	from   io.Reader // of the call's body
 	kind   stream.Kind
 	ctx    context.Context
@@ -45,7 +45,7 @@ type gate struct {
 	first atomic.Pointer[[]byte] // what the body begins with; a read that waits holds the lock
 }
 
-func newGate(c *call, from io.Reader, kind stream.Kind) *gate {
+func newGate(c *streamed, from io.Reader, kind stream.Kind) *gate {
 	ctx, cancel := context.WithCancel(c.r.Context())
 	return &gate{c: c, from: from, kind: kind, ctx: ctx, cancel: cancel}
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,8 @@ type Replayer interface {
 
 	// Replay begins a replay and returns the id of its own task, which no other task has.
 	// It may return before the replay has ended: that goes on without the context. It is
-	// asked once for all requests with one Idempotency-Key. The error is or wraps
+	// asked once for all requests with one Idempotency-Key, unless it returns an error that is
+	// not answered with 500. The error is or wraps
 	//
 	//   - a *[replay.RequestError] or a [replay.Mismatch]: the request cannot be run, 400;
 	//   - a *[replay.UnavailableError]: something is missing, 404 for a checkpoint, else 409;
@@ -54,8 +56,8 @@ type ReplayQuery struct {
 	Request *replay.Request // states no digest falsely, but perhaps those of artifacts
 
 	// Once is the same for requests of which one may be replayed at most: those of one
-	// client with one Idempotency-Key. The server sees to that for a day and as long as it
-	// runs; with Once a harness can do so for longer. Zero: the request has no key.
+	// client with one Idempotency-Key ([protocol.OnceOf]). The Mux sees to that for a day; with
+	// Once a harness can do so for longer. Zero: the request has no key.
 	Once canon.Digest
 }
 
@@ -99,63 +101,31 @@ func postReplay(c *call) error {
 		return protocol.NotFound()
 	}
 
-	answer, err := once(c, request.Digest(), func(key canon.Digest) ([]byte, error) {
-		return beginReplay(c, owner, ReplayQuery{Task: c.id(), Request: request, Once: key})
-	})
-	if err != nil {
-		return err
-	}
-	return c.write(http.StatusAccepted, mediaJSON, answer)
-}
-
-// beginReplay returns the resource of the replay's task.
-func beginReplay(c *call, owner Owner, q ReplayQuery) ([]byte, error) {
-	id, err := c.s.options.Replay.Replay(c.r.Context(), q)
+	id, err := c.s.options.Replay.Replay(c.r.Context(), ReplayQuery{Task: c.id(), Request: request, Once: c.r.Once})
 	switch {
 	case err != nil:
-		return nil, ReplayError(err)
-	case id == "" || id == q.Task:
-		return nil, protocol.Internal(errors.New("the replayer returned no task of the replay's own"), "the replay could not be begun")
+		return ReplayError(err)
+	case id == "" || id == c.id():
+		return protocol.Internal(errors.New("the replayer returned no task of the replay's own"), "the replay could not be begun")
 	}
 
-	by := c.r.Client.Name
-	if by == "" {
-		by = "anonymous"
-	}
 	now := receipt.At(c.s.options.Now())
-	text, err := receipt.AppendJSON(nil, task{
+	return c.json(http.StatusAccepted, task{
 		ID: id, Object: "task", CreatedAt: now, UpdatedAt: now, SessionID: owner.Session, WorkspaceID: owner.Stream.Workspace,
-		Status: "SUBMITTED", Input: replayInput{q.Task, q.Request.Mode}, CreatedBy: by, Parent: q.Task,
+		Status: "SUBMITTED", Input: replayInput{c.id(), request.Mode}, CreatedBy: cmp.Or(c.r.Client.Name, "anonymous"), Parent: c.id(),
 	})
-	if err != nil {
-		return nil, protocol.Internal(err, "the answer could not be written")
-	}
-	return append(text, '\n'), nil
 }
 
-// replayRequest reads the optional body.
+// replayRequest parses the body, which may be absent.
 func replayRequest(c *call) (*replay.Request, error) {
-	if _, err := protocol.ContentEncoding(c.r.Request); err != nil {
-		return nil, err
-	}
-	data, err := c.r.ReadBody(replay.MaxRequest, "")
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > 0 {
-		if _, err := protocol.ContentType(c.r.Request, mediaJSON); err != nil {
-			return nil, err
-		}
-	}
-
 	// An index of many values takes more memory than their text.
-	done, err := c.turn(c.r.Context(), data, stream.JSON)
+	done, err := c.turn(c.r.Context(), c.r.Bytes, stream.JSON)
 	if err != nil {
 		return nil, protocol.ClientClosed(err)
 	}
 	defer done()
 
-	request, err := replay.ParseRequest(data)
+	request, err := replay.ParseRequest(c.r.Bytes)
 	if err != nil {
 		return nil, ReplayError(err)
 	}

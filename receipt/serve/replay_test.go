@@ -297,8 +297,8 @@ func TestReplayNeedsItsScope(t *testing.T) {
 	}
 }
 
-// TestReplayOnce: requests with one key begin one replay, also when they come at once, and
-// all get its task, for a day.
+// TestReplayOnce verifies that requests with one key begin one replay, also if they arrive at the
+// same time. The first one gets its task, as do all later ones for a day. Those in between get 202.
 func TestReplayOnce(t *testing.T) {
 	var clock atomic.Int64
 	o, s := staged(t)
@@ -329,15 +329,18 @@ func TestReplayOnce(t *testing.T) {
 		t.Errorf("another body meanwhile: %d %s", got.status, got.body)
 	}
 	close(gate)
-	var body []byte
+	task := map[string]int{}
 	for range 16 {
 		got := <-answers
-		if body == nil {
-			body = got.body
+		if got.status != 202 {
+			t.Errorf("%d %s", got.status, got.body)
 		}
-		if got.status != 202 || !bytes.Equal(got.body, body) {
-			t.Errorf("%d %s, and %s", got.status, got.body, body)
+		if string(got.body) != inFlight || got.header.Get("Retry-After") == "" {
+			task[string(got.body)]++
 		}
+	}
+	if got := ask(mine, "t", spelled, "k"); len(task) != 1 || got.status != 202 || task[string(got.body)] == 0 {
+		t.Errorf("%d %s, before that %v", got.status, got.body, task)
 	}
 	if s.count() != 1 || s.began[0].Once.IsZero() {
 		t.Fatalf("%d replays began: %+v", s.count(), s.began)
@@ -378,37 +381,34 @@ func TestReplayOnce(t *testing.T) {
 	}
 }
 
-// TestReplayOnceFails: what did not begin may be tried again with the same key, also by
-// who waited for it, and with another body.
+const inFlight = `{"object":"request.in_flight"}` + "\n"
+
+// TestReplayOnceFails verifies that a replay that did not begin may be tried again with the same
+// key and another body. After a 500, nobody knows whether it began, so it is not tried again.
 func TestReplayOnceFails(t *testing.T) {
 	o, s := staged(t)
-	gate := make(chan struct{})
-	s.gate, s.fail = gate, errors.New("no disk")
 	h := start(t, o)
-	answers := make(chan reply)
-	for range 4 {
-		go func() { answers <- h.replayOf("t", oneSwap, "Idempotency-Key", "k") }()
-	}
-	close(gate)
-	for range 4 {
-		if got := <-answers; got.status != 500 {
-			t.Errorf("%d %s", got.status, got.body)
+	try := func(body string, fail error, want string, began int) {
+		t.Helper()
+		s.fail = fail
+		got := h.replayOf("t", body, "Idempotency-Key", "k")
+		if text := fmt.Sprint(got.status, " ", got.code()); text != want || s.count() != began {
+			t.Errorf("%s, want %s: %s; %d began, want %d", text, want, got.body, s.count(), began)
 		}
 	}
-	if s.count() != 4 {
-		t.Errorf("tried %d times", s.count())
-	}
-	s.fail = nil
-	if got := h.replayOf("t", "{}", "Idempotency-Key", "k"); got.status != 202 {
-		t.Errorf("%d %s", got.status, got.body)
-	}
+	try(oneSwap, record.ErrNotEnded, "409 conflict", 1)
+	try("nonsense", nil, "400 invalid_request", 1)
+	try("{}", nil, "202 ", 2)
+
+	h = start(t, o)
+	try("{}", errors.New("no disk"), "500 internal_error", 3)
+	try("{}", nil, "500 internal_error", 3)
+	try(oneSwap, nil, "409 idempotency_key_reused", 3)
+
 	o.Replay = panics{s}
 	h = start(t, o)
-	for range 2 { // nobody waits for who panicked
-		if got := h.replayOf("t", "{}", "Idempotency-Key", "k"); got.status != 500 {
-			t.Errorf("%d %s", got.status, got.body)
-		}
-	}
+	try("{}", nil, "500 internal_error", 3)
+	try("{}", nil, "500 internal_error", 3)
 }
 
 type panics struct{ *stage }
@@ -431,11 +431,12 @@ func TestReplayForgetsNoneAtWork(t *testing.T) {
 	for i := range 1100 {
 		h.replayOf("t", "", "Idempotency-Key", fmt.Sprint("k", i))
 	}
-	go func() { answers <- h.replayOf("t", "", "Idempotency-Key", "slow") }()
-	time.Sleep(20 * time.Millisecond) // it waits, or began one more
+	if got := h.replayOf("t", "", "Idempotency-Key", "slow"); got.status != 202 || string(got.body) != inFlight {
+		t.Errorf("%d %s", got.status, got.body)
+	}
 	close(gate)
-	if a, b := <-answers, <-answers; a.status != 202 || !bytes.Equal(a.body, b.body) || s.count() != 1101 {
-		t.Errorf("%s, %s, %d began", a.body, b.body, s.count())
+	if got := <-answers; got.status != 202 || s.count() != 1101 {
+		t.Errorf("%d %s, %d began", got.status, got.body, s.count())
 	}
 }
 

@@ -14,11 +14,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
+	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
 // A Server is the http.Handler of all routes. It is safe for concurrent use, keeps
-// nothing of one request for the next but which Idempotency-Key came with which body, and
-// which replay that began, and makes no request of its own.
+// nothing of one request for the next but the answers to those with an Idempotency-Key, and
+// makes no request of its own.
 type Server struct {
 	options  Options
 	limits   Limits
@@ -32,10 +33,11 @@ type Server struct {
 	draining atomic.Bool
 	began    receipt.Time
 	shown    shownKeys
-
-	idempotency *protocol.Memory // of what may be done again
-	once        *protocol.Memory // of what may not
 }
+
+// idempotencyKeys is how many Idempotency-Key headers of a client are remembered. One more, or no
+// room for its answer, makes the oldest be forgotten, so that nobody is refused.
+const idempotencyKeys = 1024
 
 // New returns a Server. It returns an error for options without a verifier, and for anchors
 // without a name or a verifier.
@@ -63,7 +65,7 @@ func New(o Options) (*Server, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 
-	s := &Server{options: o, limits: o.Limits.withDefaults(), codec: archive.NewCodec(), idempotency: newMemory(), once: newMemory()}
+	s := &Server{options: o, limits: o.Limits.withDefaults(), codec: archive.NewCodec()}
 	s.began = receipt.At(o.Now())
 
 	// Whoever finds no share is refused; whoever has no turn waits for it.
@@ -74,6 +76,7 @@ func New(o Options) (*Server, error) {
 	var err error
 	s.mux, err = protocol.NewMux(protocol.Options{
 		Routes: s.Routes(), Auth: o.Auth, Public: o.Public, Now: o.Now, Random: o.Random, Log: o.Log, Observe: s.Observe, Hosts: o.Hosts, Guarded: "/v1/",
+		Memory: protocol.NewMemory(protocol.MemoryLimits{Keys: idempotencyKeys, Forget: true}),
 		Limits: protocol.Limits{Requests: s.limits.Requests, Memory: s.limits.Memory, Arrive: s.limits.Body, Idle: s.limits.Idle},
 	})
 	if err != nil {
@@ -93,9 +96,9 @@ func (s *Server) Routes() []protocol.Route {
 	return []protocol.Route{
 		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: stream, Serve: s.answer(verify)},
 		{Pattern: "GET /v1/receipts/{id}", Scope: ScopeRead, Serve: s.answer(getReceipt)},
-		{Pattern: "POST /v1/receipts/{id}/verify", Scope: ScopeVerify, Body: stream, Serve: s.answer(verifyStored)},
+		{Pattern: "POST /v1/receipts/{id}/verify", Scope: ScopeVerify, Body: protocol.BodyOptional, Limit: maxVerifyBody, Serve: s.answer(verifyStored)},
 		{Pattern: "GET /v1/tasks/{id}/receipts", Scope: ScopeRead, Params: []string{"limit", "cursor"}, Serve: s.answer(listReceipts)},
-		{Pattern: "POST /v1/tasks/{id}/replay", Scope: ScopeReplay, Body: stream, Serve: s.answer(postReplay)},
+		{Pattern: "POST /v1/tasks/{id}/replay", Scope: ScopeReplay, Body: protocol.BodyText, Limit: replay.MaxRequest, Serve: s.answer(postReplay)},
 		{Pattern: "GET /v1", Open: true, Serve: s.answer(getDiscovery)},
 		{Pattern: "GET /v1/agent-card", Open: true, Serve: s.answer(getAgentCard)},
 		{Pattern: "GET /.well-known/jwks.json", Open: true, Serve: s.answer(getKeySet)},
@@ -111,11 +114,7 @@ func (s *Server) Routes() []protocol.Route {
 
 // answer returns the handler of a route.
 func (s *Server) answer(serve func(*call) error) protocol.Handler {
-	return func(_ http.ResponseWriter, r *protocol.Request) error {
-		c := &call{s: s, r: r}
-		c.body, c.w = r.Conn()
-		return serve(c)
-	}
+	return func(w http.ResponseWriter, r *protocol.Request) error { return serve(&call{s, r, w}) }
 }
 
 // Observe counts a request, and logs it when it has been answered. It is for the Observe option of a

@@ -171,19 +171,10 @@ type details struct {
 // verifyStored serves POST /v1/receipts/{id}/verify. The receipt may be refuted or
 // undecided; that is an answer, not an error.
 func verifyStored(c *call) error {
-	data, err := verifyBody(c)
+	question, anchor, err := storedQuestion(c)
 	if err != nil {
 		return err
 	}
-	question, anchor, asked, err := storedQuestion(c, data)
-	if err != nil {
-		return err
-	}
-	return idempotently(c, asked, func() error { return verifyAsked(c, question, anchor) })
-}
-
-// verifyAsked answers what was asked of the stored receipt.
-func verifyAsked(c *call, question Question, anchor func() *Verifier) error {
 	stored, err := storedReceipt(c)
 	if err != nil {
 		return err
@@ -268,41 +259,13 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 	return out
 }
 
-// verifyBody reads the optional body; nil when there is none.
-func verifyBody(c *call) ([]byte, error) {
-	if _, err := protocol.ContentEncoding(c.r.Request); err != nil {
-		return nil, err
-	}
-
-	data, err := c.r.ReadBody(maxVerifyBody, "")
-	if err != nil || len(data) == 0 {
-		return nil, err
-	}
-	_, err = protocol.ContentType(c.r.Request, mediaJSON)
-	return data, err
-}
-
-// storedQuestion reads a body, which may be absent and then means {}. A member that is
-// not known would be a demand that nobody checks, and is refused. asked is the digest
-// of the canonical body: equal ones ask the same.
-func storedQuestion(c *call, data []byte) (q Question, anchor func() *Verifier, asked canon.Digest, err error) {
+// storedQuestion reads the body. A member that is not known would be a demand that nobody checks,
+// and is refused.
+func storedQuestion(c *call) (q Question, anchor func() *Verifier, err error) {
 	anchor = c.s.options.Verifier
-	if data == nil {
-		data = []byte("{}")
-	}
-
-	doc, err := canon.Parse(data)
-	if err != nil {
-		return q, nil, asked, protocol.Invalid("", "expected a JSON object: %v", protocol.WithoutText(err))
-	}
-
-	root := doc.Root()
-	if root.Kind() != canon.KindObject {
-		return q, nil, asked, protocol.Invalid("", "expected a JSON object")
-	}
 
 	// A member that is null asks for as much as one that is absent.
-	for name, value := range root.Members() {
+	for name, value := range c.r.JSON.Root().Members() {
 		switch member, kind := name.String(), value.Kind(); {
 		case member != "trust_anchor" && member != "at_time":
 			err = protocol.Invalid(member, "unknown member %.40q; expected trust_anchor, at_time or none", member)
@@ -316,11 +279,11 @@ func storedQuestion(c *call, data []byte) (q Question, anchor func() *Verifier, 
 		}
 
 		if err != nil {
-			return q, nil, asked, err
+			return q, nil, err
 		}
 	}
 
-	return q, anchor, canon.Sum(root.AppendCanonical(nil)), nil
+	return q, anchor, nil
 }
 
 // anchorOf finds a trust anchor by its name. A name is nothing else: no file is

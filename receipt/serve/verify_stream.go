@@ -11,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -20,11 +21,20 @@ const (
 	streamPause  = 100 * time.Millisecond // how long a report may wait for more
 )
 
+// A streamed call reads its body while it is answered.
+type streamed struct {
+	*call
+	body   *conn.Body
+	answer *conn.Answer
+}
+
 // verifyStream answers with one report a line, in the order of the body, and a last
 // line with the summary. Only that line says that everything was read and judged:
 // when anything goes wrong after the first report, the last line is an error, and
 // the connection is broken off.
-func verifyStream(c *call, v *Verifier, judge *judge, kind stream.Kind, o stream.Options) error {
+func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stream.Options) error {
+	c := &streamed{call: one}
+	c.body, c.answer = c.r.Conn()
 	encoding, err := protocol.ContentEncoding(c.r.Request, "gzip", "zstd")
 	if err != nil {
 		return err
@@ -35,7 +45,7 @@ func verifyStream(c *call, v *Verifier, judge *judge, kind stream.Kind, o stream
 	defer c.s.streams.Give(c.share(), 1)
 
 	// Without it, HTTP/1 would stop reading at the first report (net/http).
-	c.w.Duplex()
+	c.answer.Duplex()
 	in, err := encodedBody(c, encoding)
 	if err != nil {
 		return err
@@ -62,7 +72,7 @@ func verifyStream(c *call, v *Verifier, judge *judge, kind stream.Kind, o stream
 
 // encodedBody is the body, when it begins as its Content-Encoding says. Package stream
 // decompresses it, within its bounds.
-func encodedBody(c *call, encoding string) (io.Reader, error) {
+func encodedBody(c *streamed, encoding string) (io.Reader, error) {
 	if encoding == "" {
 		return c.body, nil
 	}
@@ -80,7 +90,7 @@ func encodedBody(c *call, encoding string) (io.Reader, error) {
 	return io.MultiReader(bytes.NewReader(head), c.body), nil
 }
 
-func copyReports(c *call, run *stream.Run, g *gate, scope receipt.Scope, out *lineWriter) error {
+func copyReports(c *streamed, run *stream.Run, g *gate, scope receipt.Scope, out *lineWriter) error {
 	judged := c.s.meters.judged(scope)
 	bounds := &bounded{c: c}
 	for rep := range run.Reports() {
@@ -97,7 +107,7 @@ func copyReports(c *call, run *stream.Run, g *gate, scope receipt.Scope, out *li
 }
 
 // copySummary writes the last line.
-func copySummary(c *call, run *stream.Run, g *gate, v *Verifier, started receipt.Time, out *lineWriter) error {
+func copySummary(c *streamed, run *stream.Run, g *gate, v *Verifier, started receipt.Time, out *lineWriter) error {
 	sum, err := run.Summary()
 	if err != nil {
 		return incomplete(c, err, g)
@@ -112,7 +122,7 @@ func copySummary(c *call, run *stream.Run, g *gate, v *Verifier, started receipt
 }
 
 // incomplete says why a stream has no summary.
-func incomplete(c *call, err error, g *gate) error {
+func incomplete(c *streamed, err error, g *gate) error {
 	g.close() // it may still be reading
 	var partial *stream.IncompleteError
 
@@ -138,7 +148,7 @@ func incomplete(c *call, err error, g *gate) error {
 // A lineWriter writes values as JSON, one a line. It sends them when there are many,
 // or when no more come for a while.
 type lineWriter struct {
-	c    *call
+	c    *streamed
 	text []byte
 
 	mu      sync.Mutex // of the answer: the pause sends too
@@ -151,8 +161,8 @@ type lineWriter struct {
 	stop, stopped chan struct{}
 }
 
-func newLineWriter(c *call) *lineWriter {
-	l := &lineWriter{c: c, w: bufio.NewWriterSize(c.w, streamBuffer), stop: make(chan struct{}), stopped: make(chan struct{})}
+func newLineWriter(c *streamed) *lineWriter {
+	l := &lineWriter{c: c, w: bufio.NewWriterSize(c.answer, streamBuffer), stop: make(chan struct{}), stopped: make(chan struct{})}
 	go l.sendPauses()
 	return l
 }
@@ -182,10 +192,10 @@ func (l *lineWriter) line(text []byte, err error) error {
 func (l *lineWriter) begin() {
 	if !l.begun {
 		l.begun = true
-		h := l.c.w.Header()
+		h := l.c.answer.Header()
 		h.Set("Content-Type", mediaNDJSON)
 		h.Set("X-Accel-Buffering", "no") // a proxy would hold the lines back
-		l.c.w.WriteHeader(http.StatusOK)
+		l.c.answer.WriteHeader(http.StatusOK)
 	}
 }
 
@@ -214,7 +224,7 @@ func (l *lineWriter) send() {
 		l.err = l.w.Flush()
 	}
 	if l.err == nil {
-		l.err = l.c.w.Flush()
+		l.err = l.c.answer.Flush()
 	}
 }
 
