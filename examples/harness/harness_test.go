@@ -112,8 +112,8 @@ type forgetful struct {
 	times int
 }
 
-func (f *forgetful) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
-	err := f.Store.Append(ctx, s, previous, r)
+func (f *forgetful) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
+	err := f.Store.Append(ctx, s, previous, run...)
 	if f.times > 0 {
 		f.times--
 		return io.ErrUnexpectedEOF

@@ -120,7 +120,7 @@ func TestSameDraftAtOnce(t *testing.T) {
 	var mu sync.Mutex
 	won, refused := map[string]map[string]int{}, map[string]int{}
 	var group sync.WaitGroup
-	issuers := []*ledger.Issuer{{Store: l, Signer: signer(t), Now: time.Now}, {Store: other, Signer: signer(t), Now: time.Now}, {Store: l, Signer: signer(t), Now: time.Now, Run: 1}}
+	issuers := []*ledger.Issuer{{Store: l, Signer: signer(t), Now: time.Now}, {Store: other, Signer: signer(t), Now: time.Now}, {Store: l, Signer: signer(t), Now: time.Now}}
 	for i := range 48 {
 		issuer := issuers[i%3]
 		id, content := fmt.Sprint("receipt_", i%4), fmt.Sprint(i/4%2)
@@ -193,7 +193,7 @@ func TestSlowSigners(t *testing.T) {
 	begun := time.Now()
 	issue("a", 24, &ledger.Issuer{Store: l, Signer: signers[0]})
 	issue("b", 24, &ledger.Issuer{Store: l, Signer: signers[1]})
-	fast := &ledger.Issuer{Store: l, Run: 1, Unsigned: true, KeepSecrets: true}
+	fast := &ledger.Issuer{Store: l, Unsigned: true, KeepSecrets: true}
 	for i := range 10 {
 		if _, err := fast.Issue(ctx, draft(fmt.Sprint("fast_", i), "w")); err != nil {
 			t.Fatal(err)
@@ -224,12 +224,8 @@ func (s *liar) Head(ctx context.Context, of chain.Stream) (chain.Head, error) {
 	return h, err
 }
 
-func (s *liar) Append(ctx context.Context, of chain.Stream, previous chain.Head, r *receipt.Sealed) error {
-	return s.AppendRun(ctx, of, previous, []*receipt.Sealed{r})
-}
-
-func (s *liar) AppendRun(ctx context.Context, of chain.Stream, previous chain.Head, run []*receipt.Sealed) error {
-	store := func() error { return s.SQLite.AppendRun(ctx, of, previous, run) }
+func (s *liar) Append(ctx context.Context, of chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
+	store := func() error { return s.SQLite.Append(ctx, of, previous, run...) }
 	if s.append != nil {
 		return s.append(store)
 	}

@@ -68,12 +68,7 @@ func headRow(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.
 }
 
 // Append is described at [Store].
-func (l *writer) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
-	return l.AppendRun(ctx, s, previous, []*receipt.Sealed{r})
-}
-
-// AppendRun is described at [RunStore].
-func (l *writer) AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error {
+func (l *writer) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
 	rows := make([]row, len(run))
 	for i, r := range run {
 		if err := rows[i].of(r.Document(), r.JSON()); err != nil {

@@ -130,7 +130,7 @@ func grow(b testing.TB, dir string, size int) *ledger.SQLite {
 			}
 			run, head = append(run, r), r.Head()
 		}
-		if err := l.AppendRun(context.Background(), s, before, run); err != nil {
+		if err := l.Append(context.Background(), s, before, run...); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -68,7 +68,7 @@ func faultWorker(path string) error {
 	if err != nil {
 		return err
 	}
-	thread.RunStore = l
+	thread.Store = l
 	issuer := &ledger.Issuer{Store: thread, Signer: signer(panics{}), KeepSecrets: true}
 	for n := range 2 {
 		s, err := issuer.Issue(ctx, draft(fmt.Sprintf("f_%04d", n), "w"))
@@ -93,7 +93,7 @@ const faultPruned = 3
 
 // A thread is a store that is used by one thread of the operating system.
 type thread struct {
-	ledger.RunStore
+	ledger.Store
 	calls chan func()
 }
 
@@ -111,21 +111,17 @@ func (t *thread) do(call func() error) error {
 }
 
 func (t *thread) Head(ctx context.Context, s chain.Stream) (head chain.Head, err error) {
-	err = t.do(func() (err error) { head, err = t.RunStore.Head(ctx, s); return err })
+	err = t.do(func() (err error) { head, err = t.Store.Head(ctx, s); return err })
 	return head, err
 }
 
 func (t *thread) Get(ctx context.Context, id string) (r *receipt.Sealed, err error) {
-	err = t.do(func() (err error) { r, err = t.RunStore.Get(ctx, id); return err })
+	err = t.do(func() (err error) { r, err = t.Store.Get(ctx, id); return err })
 	return r, err
 }
 
-func (t *thread) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
-	return t.do(func() error { return t.RunStore.Append(ctx, s, previous, r) })
-}
-
-func (t *thread) AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error {
-	return t.do(func() error { return t.RunStore.AppendRun(ctx, s, previous, run) })
+func (t *thread) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
+	return t.do(func() error { return t.Store.Append(ctx, s, previous, run...) })
 }
 
 // tracer returns the path of strace, where it may trace.

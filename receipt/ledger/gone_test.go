@@ -24,8 +24,8 @@ func (s *heldStore) Head(context.Context, chain.Stream) (chain.Head, error) {
 	return chain.Head{}, nil
 }
 
-func (s *heldStore) Append(_ context.Context, _ chain.Stream, _ chain.Head, r *receipt.Sealed) error {
-	s.appended = append(s.appended, r)
+func (s *heldStore) Append(_ context.Context, _ chain.Stream, _ chain.Head, run ...*receipt.Sealed) error {
+	s.appended = append(s.appended, run...)
 	return nil
 }
 

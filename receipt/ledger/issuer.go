@@ -38,12 +38,6 @@ type Issuer struct {
 	// KeepSecrets issues drafts without looking for secrets in them.
 	KeepSecrets bool
 
-	// Run is how many receipts are committed together at most. 0: 128.
-	Run int
-
-	// Signing is how many receipts are signed at the same time. 0: 8.
-	Signing int
-
 	once   sync.Once
 	err    error // of once
 	sealer *receipt.Sealer
@@ -53,8 +47,8 @@ type Issuer struct {
 }
 
 const (
-	defaultRun     = 128
-	defaultSigning = 8
+	mostRun     = 128 // receipts that are committed together
+	mostSigning = 8   // receipts that are signed at the same time
 )
 
 // A SecretsError says that a draft holds what looks like secrets. It has their
@@ -242,21 +236,13 @@ func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	limit := i.Run
-	if limit <= 0 {
-		limit = defaultRun
-	}
-	if _, ok := i.Store.(RunStore); !ok {
-		limit = 1
-	}
-
 	// A second job of one receipt_id waits: the next run finds the first one stored.
 	var run, later []*job
 	ids := map[string]bool{}
 	for _, j := range q.waiting {
 		switch {
 		case j.taken:
-		case len(run) == limit || ids[j.id]:
+		case len(run) == mostRun || ids[j.id]:
 			later = append(later, j)
 		default:
 			j.taken, ids[j.id] = true, true

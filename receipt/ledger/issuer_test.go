@@ -36,11 +36,7 @@ func (f *faulty) next(list *[]error) error {
 	return err
 }
 
-func (f *faulty) Append(ctx context.Context, s chain.Stream, h chain.Head, r *receipt.Sealed) error {
-	return f.AppendRun(ctx, s, h, []*receipt.Sealed{r})
-}
-
-func (f *faulty) AppendRun(ctx context.Context, s chain.Stream, h chain.Head, run []*receipt.Sealed) error {
+func (f *faulty) Append(ctx context.Context, s chain.Stream, h chain.Head, run ...*receipt.Sealed) error {
 	if f.hold != nil {
 		<-f.hold
 	}
@@ -50,7 +46,7 @@ func (f *faulty) AppendRun(ctx context.Context, s chain.Stream, h chain.Head, ru
 	f.mu.Lock()
 	f.runs = append(f.runs, len(run))
 	f.mu.Unlock()
-	if err := f.SQLite.AppendRun(ctx, s, h, run); err != nil {
+	if err := f.SQLite.Append(ctx, s, h, run...); err != nil {
 		return err
 	}
 	return f.next(&f.after)
@@ -226,7 +222,7 @@ func (f *failing) Sign(ctx context.Context, message []byte) (receipt.Signature, 
 func TestIssueSigner(t *testing.T) {
 	ctx, broken := context.Background(), errors.New("the key service is out of order")
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
-	issuer := &ledger.Issuer{Store: store, Signing: 1, Signer: &failing{Signer: signer(t), calls: func(n int) error {
+	issuer := &ledger.Issuer{Store: store, Signer: &failing{Signer: signer(t), calls: func(n int) error {
 		if n%5 == 0 {
 			return broken
 		}
@@ -271,9 +267,9 @@ func TestIssueSigner(t *testing.T) {
 // TestIssueGroups: drafts that wait for the same stream are committed together.
 func TestIssueGroups(t *testing.T) {
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
-	issuer := &ledger.Issuer{Store: store, Run: 10, Unsigned: true}
+	issuer := &ledger.Issuer{Store: store, Unsigned: true}
 	var group sync.WaitGroup
-	for i := range 31 {
+	for i := range 300 {
 		group.Go(func() {
 			if _, err := issuer.Issue(context.Background(), draft(fmt.Sprintf("receipt_%d", i), "w")); err != nil {
 				t.Error(err)
@@ -285,11 +281,11 @@ func TestIssueGroups(t *testing.T) {
 	group.Wait()
 	total := 0
 	for _, n := range store.runs {
-		if total += n; n > 10 {
+		if total += n; n > 128 {
 			t.Errorf("a run has %d receipts", n)
 		}
 	}
-	if total != 31 {
+	if total != 300 {
 		t.Errorf("runs of %v", store.runs)
 	}
 }
@@ -298,7 +294,7 @@ func TestIssueGroups(t *testing.T) {
 // error, who leaves later is told that the outcome is not known.
 func TestIssueCancelled(t *testing.T) {
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
-	issuer := &ledger.Issuer{Store: store, Run: 1, Signer: signer(t)}
+	issuer := &ledger.Issuer{Store: store, Signer: signer(t)}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := issuer.Issue(ended, draft("receipt_0", "w")); !errors.Is(err, context.Canceled) {

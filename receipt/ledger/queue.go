@@ -207,16 +207,11 @@ func (a *attempt) sign() (ready int) {
 		return len(a.run)
 	}
 
-	limit := a.Signing
-	if limit <= 0 {
-		limit = defaultSigning
-	}
-
 	// A signer may be a service far away: several are asked at once, each for one hash.
 	errs := make([]error, len(a.run))
 	var stop atomic.Bool
 	var group sync.WaitGroup
-	slots := make(chan struct{}, limit)
+	slots := make(chan struct{}, mostSigning)
 
 	for n, j := range a.run {
 		if slots <- struct{}{}; stop.Load() {
@@ -249,14 +244,11 @@ func (a *attempt) sign() (ready int) {
 }
 
 func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) error {
-	if len(jobs) == 1 {
-		return a.Store.Append(ctx, a.stream, head, jobs[0].sealed)
-	}
 	run := make([]*receipt.Sealed, len(jobs))
 	for n, j := range jobs {
 		run[n] = j.sealed
 	}
-	return a.Store.(RunStore).AppendRun(ctx, a.stream, head, run) // take made sure of it
+	return a.Store.Append(ctx, a.stream, head, run...)
 }
 
 // settle ends the jobs whose receipt_id is stored already: with the stored

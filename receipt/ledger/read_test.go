@@ -42,7 +42,7 @@ func stocked(t *testing.T) *ledger.SQLite {
 			}
 			run, head = append(run, r), r.Head()
 		}
-		if err := l.AppendRun(context.Background(), s, chain.Head{}, run); err != nil {
+		if err := l.Append(context.Background(), s, chain.Head{}, run...); err != nil {
 			t.Fatal(err)
 		}
 	}

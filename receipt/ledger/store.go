@@ -14,25 +14,16 @@ type Store interface {
 	// Head returns the head of a stream: the zero Head when it has no receipt.
 	Head(ctx context.Context, s chain.Stream) (chain.Head, error)
 
-	// Append makes r the head of its stream s, durably, if previous is the head at
-	// that moment; it is one step, whoever else appends. Only the hash of previous
-	// counts. The error is or wraps ErrHeadMoved, ErrDuplicateID, ErrNotStored, or what
-	// went wrong, after which the receipt may or may not be stored. What is stored is
-	// the whole receipt, or nothing.
-	Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error
+	// Append makes the last of a run of receipts the head of their stream s, durably, if
+	// previous is the head at that moment; it is one step, whoever else appends. Each receipt
+	// follows the one before it. Only the hash of previous counts. The error is or wraps
+	// ErrHeadMoved, ErrDuplicateID, ErrNotStored, or what went wrong, after which the run may
+	// or may not be stored. What is stored is all of it, or nothing.
+	Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error
 
 	// Get returns the receipt of a receipt_id. The error is or wraps ErrNotFound, or
 	// what went wrong.
 	Get(ctx context.Context, receiptID string) (*receipt.Sealed, error)
-}
-
-// A RunStore is a Store that can append several receipts with the cost of one.
-type RunStore interface {
-	Store
-
-	// AppendRun is Append for receipts that follow each other in one stream: all of
-	// them are stored, or none.
-	AppendRun(ctx context.Context, s chain.Stream, previous chain.Head, run []*receipt.Sealed) error
 }
 
 // A TurnStore is a Store that knows who of several issuers came first.

@@ -438,8 +438,8 @@ type doubtful struct {
 	once sync.Once
 }
 
-func (d *doubtful) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
-	err := d.Store.Append(ctx, s, previous, r)
+func (d *doubtful) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
+	err := d.Store.Append(ctx, s, previous, run...)
 	d.once.Do(func() { err = errors.New("the connection was lost") })
 	return err
 }

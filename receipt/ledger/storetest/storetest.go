@@ -15,9 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// Run tests that stores keep what [ledger.Store] promises, and
-// [ledger.RunStore] where they are one. Open returns an empty store; it may clean
-// up with t.Cleanup. Reopen, if it is not nil, opens a store again that was just
+// Run tests that stores keep what [ledger.Store] promises. Open returns an empty store; it may
+// clean up with t.Cleanup. Reopen, if it is not nil, opens a store again that was just
 // closed or lost, as after a restart.
 func Run(t *testing.T, open func(t *testing.T) ledger.Store, reopen func(t *testing.T, old ledger.Store) ledger.Store) {
 	s := suite{open}
@@ -256,12 +255,7 @@ func (s suite) oneWinner(t *testing.T) {
 
 // run: a run is stored whole or not at all.
 func (s suite) run(t *testing.T) {
-	store, ok := s.open(t).(ledger.RunStore)
-	if !ok {
-		t.Skip("the store is no RunStore")
-	}
-
-	ctx := context.Background()
+	ctx, store := context.Background(), s.open(t)
 	first := seal(t, Draft("receipt_0", "w"), chain.Head{})
 	if err := store.Append(ctx, stream("w"), chain.Head{}, first); err != nil {
 		t.Fatal(err)
@@ -288,7 +282,7 @@ func (s suite) run(t *testing.T) {
 		"an id comes twice": {first.Head(), made(first.Head(), "receipt_1", "receipt_2", "receipt_1"), ledger.ErrDuplicateID},
 		"a gap":             {first.Head(), gap, nil},
 	} {
-		if err := store.AppendRun(ctx, stream("w"), test.head, test.run); err == nil || test.want != nil && !errors.Is(err, test.want) {
+		if err := store.Append(ctx, stream("w"), test.head, test.run...); err == nil || test.want != nil && !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, expected %v", name, err, test.want)
 		}
 		for _, id := range []string{"receipt_1", "receipt_2", "receipt_3"} {
@@ -297,7 +291,7 @@ func (s suite) run(t *testing.T) {
 		wantHead(t, store, stream("w"), first, 1)
 	}
 
-	if err := store.AppendRun(ctx, stream("w"), first.Head(), good); err != nil {
+	if err := store.Append(ctx, stream("w"), first.Head(), good...); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range good {

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -57,20 +58,28 @@ func (m *memory) Get(_ context.Context, id string) (*receipt.Sealed, error) {
 	return nil, ledger.ErrNotFound
 }
 
-func (m *memory) Append(_ context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+func (m *memory) Append(_ context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch {
-	case m.byID[r.ID()] != nil:
-		return ledger.ErrDuplicateID
-	case m.heads[s].Hash != previous.Hash:
+	ids := map[string]*receipt.Sealed{}
+	for _, r := range run {
+		if m.byID[r.ID()] != nil || ids[r.ID()] != nil {
+			return ledger.ErrDuplicateID
+		}
+		ids[r.ID()] = r
+	}
+	head := m.heads[s]
+	if head.Hash != previous.Hash {
 		return ledger.ErrHeadMoved
 	}
-	if err := ledger.Follows(s, previous, r); err != nil {
-		return err
+	for _, r := range run {
+		if err := ledger.Follows(s, head, r); err != nil {
+			return err
+		}
+		head = chain.Head{Hash: r.Hash(), Count: head.Count + 1}
 	}
-	m.byID[r.ID()] = r
-	m.heads[s] = chain.Head{Hash: r.Hash(), Count: m.heads[s].Count + 1}
+	maps.Copy(m.byID, ids)
+	m.heads[s] = head
 	return nil
 }
 

@@ -73,10 +73,10 @@ type noting struct {
 }
 
 // Append is described at ledger.Store.
-func (n *noting) Append(ctx context.Context, s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
-	err := n.SQLite.Append(ctx, s, previous, r)
+func (n *noting) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
+	err := n.SQLite.Append(ctx, s, previous, run...)
 	if err == nil {
-		n.stored = r.ID()
+		n.stored = run[len(run)-1].ID()
 	}
 	return err
 }
