@@ -13,7 +13,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
-	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
 )
 
 // An exchange is one request and its answer.
@@ -24,7 +23,7 @@ type exchange struct {
 	body    *conn.Body
 	intake  *intake
 	started time.Time
-	held    int64  // bytes of the answer, of [Limits].Answers
+	held    int64  // bytes of the answer, of [Limits].Memory
 	place   func() // gives back the place among the requests
 	keyed   bool   // an API key is needed here
 
@@ -121,7 +120,7 @@ func (x *exchange) admitted() bool {
 }
 
 // take takes a place of some that clients share, until it is given back.
-func (x *exchange) take(s *fair.Shares, full string) (give func(), err error) {
+func (x *exchange) take(s *Shares, full string) (give func(), err error) {
 	client := x.r.Client.Share(x.r.Request)
 	if !s.Take(client, 1) {
 		return nil, Busy(1, full)
@@ -131,8 +130,8 @@ func (x *exchange) take(s *fair.Shares, full string) (give func(), err error) {
 
 // hold takes memory for n bytes of the answer, which the end of the exchange gives back.
 func (x *exchange) hold(n int64) error {
-	n = min(n, x.mux.limits.Answers-x.held) // one answer alone may have all of it
-	if !x.mux.answers.Take(x.r.Client.Share(x.r.Request), n) {
+	n = min(n, x.mux.limits.Memory-x.held) // one answer alone may have all of it
+	if !x.mux.held.Take(x.r.Client.Share(x.r.Request), n) {
 		return Busy(1, "the answers to other requests take all the memory that there is for them")
 	}
 	x.held += n
@@ -141,13 +140,13 @@ func (x *exchange) hold(n int64) error {
 
 // takePage takes memory for a page of a stream, which counts as an answer does.
 func (x *exchange) takePage(n int64) (give func()) {
-	client, n := x.r.Client.Share(x.r.Request), min(n, x.mux.limits.Answers)
-	if n > 0 && !x.mux.answers.Take(client, n) {
+	client, n := x.r.Client.Share(x.r.Request), min(n, x.mux.limits.Memory)
+	if n > 0 && !x.mux.held.Take(client, n) {
 		return nil
 	}
 	return func() {
 		if n > 0 {
-			x.mux.answers.Give(client, n)
+			x.mux.held.Give(client, n)
 		}
 	}
 }
@@ -228,7 +227,7 @@ func (x *exchange) readBody(route *servedRoute) error {
 func (x *exchange) read(limit int64, instead string) ([]byte, error) {
 	x.body.Until(x.started.Add(x.mux.limits.Arrive)) // the idle limit is for each read
 	if x.intake == nil {                             // else what it holds would never be given back
-		x.intake = &intake{body: x.body, memory: x.mux.bodies, client: x.r.Client.Share(x.r.Request), stated: x.r.ContentLength}
+		x.intake = &intake{body: x.body, memory: x.mux.held, client: x.r.Client.Share(x.r.Request), stated: x.r.ContentLength}
 	}
 	return x.intake.read(limit, instead)
 }
@@ -281,7 +280,7 @@ func (x *exchange) end() {
 		x.w.BreakOff()
 	}
 	if x.held > 0 {
-		x.mux.answers.Give(x.r.Client.Share(x.r.Request), x.held)
+		x.mux.held.Give(x.r.Client.Share(x.r.Request), x.held)
 	}
 	x.place()
 	x.answered(Outcome{Request: x.r, Status: x.w.Status(), Bytes: x.w.Written(), Took: time.Since(x.started), Aborted: aborted})

@@ -71,7 +71,7 @@ func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckW
 // more, that no client takes all of it, and that it comes back.
 func TestUnreadAnswers(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 1<<20)
-	m := muxOf(t, func(o *protocol.Options) { o.Limits.Answers = 16 << 20 }, protocol.Route{Pattern: "GET /long", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	m := muxOf(t, func(o *protocol.Options) { o.Limits.Memory = 16 << 20 }, protocol.Route{Pattern: "GET /long", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
 		return protocol.Write(w, 200, "text/plain", body)
 	}})
 	gate := make(chan struct{})
@@ -107,7 +107,7 @@ func TestUnreadAnswers(t *testing.T) {
 // pages, and continues when they are gone.
 func TestUnreadStreams(t *testing.T) {
 	long := protocol.Event{ID: "event_1", Kind: "x", JSON: json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)}
-	m := muxOf(t, func(o *protocol.Options) { o.Limits.Answers = 2 << 20 }, protocol.Route{Pattern: "GET /stream", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	m := muxOf(t, func(o *protocol.Options) { o.Limits.Memory = 2 << 20 }, protocol.Route{Pattern: "GET /stream", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
 		return protocol.WriteStream(w, r, oneEvent{long})
 	}})
 	gate := make(chan struct{})

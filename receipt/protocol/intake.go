@@ -6,15 +6,14 @@ import (
 	"net"
 
 	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
-	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
 )
 
 // An intake reads the body of a request into memory that all requests share.
 type intake struct {
 	body   *conn.Body
-	memory *fair.Shares // in bytes
-	client string       // whose share it is
-	stated int64        // Content-Length; -1: none
+	memory *Shares // in bytes
+	client string  // whose share it is
+	stated int64   // Content-Length; -1: none
 
 	held int64
 }

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
 )
 
 // Options say what a Mux serves.
@@ -88,10 +86,9 @@ type Mux struct {
 	routes   []*servedRoute
 	ids      *ids
 	memory   *Memory
-	requests *fair.Shares
-	streams  *fair.Shares
-	bodies   *fair.Shares
-	answers  *fair.Shares
+	requests *Shares
+	streams  *Shares
+	held     *Shares // bytes of bodies and answers
 	closing  chan struct{}
 	closed   sync.Once
 	hosts    hosts
@@ -119,11 +116,7 @@ func NewMux(o Options) (*Mux, error) {
 
 	l := o.Limits.withDefaults()
 	m := &Mux{options: o, limits: l, ids: newIDs(o.Random), memory: o.Memory, closing: make(chan struct{}), hosts: newHosts(o.Hosts)}
-	m.requests, m.streams = fair.NewShares(int64(l.Requests)), fair.NewShares(int64(l.Streams))
-	m.bodies, m.answers = fair.NewShares(l.Bodies), fair.NewShares(l.Answers)
-	if l.Memory > 0 {
-		m.answers = m.bodies
-	}
+	m.requests, m.streams, m.held = NewShares(int64(l.Requests)), NewShares(mostStreams), NewShares(l.Memory)
 	for _, route := range o.Routes {
 		if err := m.add(route); err != nil {
 			return nil, err

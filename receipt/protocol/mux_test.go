@@ -430,7 +430,7 @@ func TestMemoryOfAll(t *testing.T) {
 
 // TestMemoryOfBodies: what bodies and their indexes take is shared, and given back.
 func TestMemoryOfBodies(t *testing.T) {
-	m := muxOf(t, func(o *protocol.Options) { o.Limits.Bodies = 64 << 10 },
+	m := muxOf(t, func(o *protocol.Options) { o.Limits.Memory = 64 << 10 },
 		protocol.Route{Pattern: "POST /", Serve: says("x")},
 		protocol.Route{Pattern: "POST /bytes", Body: protocol.BodyBytes, Serve: says("x")},
 	)

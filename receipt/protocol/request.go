@@ -39,7 +39,7 @@ type Request struct {
 // done again.
 func (r *Request) Use() Use { return Use{Actor: r.Client.Actor, Key: r.Once, Body: r.Asked} }
 
-// Hold takes memory for n bytes of the answer until it was read, of [Limits].Answers. A handler
+// Hold takes memory for n bytes of the answer until it was read, of [Limits].Memory. A handler
 // whose answer is longer than the body that it takes asks for it before it changes anything. The
 // error is an *[Error], 503.
 func (r *Request) Hold(n int64) error { return r.exchange.hold(n) }
@@ -57,7 +57,7 @@ func (r *Request) ReadBody(limit int64, instead string) ([]byte, error) {
 }
 
 // Saturated reports whether no place among the requests is left.
-func (r *Request) Saturated() bool { return !r.exchange.mux.requests.Any() }
+func (r *Request) Saturated() bool { return !r.exchange.mux.requests.any() }
 
 // Workspace is what the request says that it is of: the member workspace_id of its body, or
 // else that parameter; "" when it says none.

@@ -26,7 +26,7 @@ const errorEvent = "error"
 //
 //   - Each frame has id, event and data, one line each, and ends with LF LF.
 //   - The first block is an event. Behind it comments say from time to time that the stream
-//     is still there ([Limits].Beat).
+//     is still there (every 15 seconds).
 //   - Where the place of the client is gone, or the log cannot be read, an event "error" with
 //     the envelope of the error and, when there was an event, its id, is the last one.
 //
@@ -55,7 +55,7 @@ func WriteStream(w http.ResponseWriter, r *Request, log Log) error {
 	if err := s.flush(); err != nil {
 		return Internal(err, "a stream cannot be sent here")
 	}
-	if err := s.run(r.Context(), m.limits.Beat); err != nil {
+	if err := s.run(r.Context()); err != nil {
 		s.fail(err, r)
 	}
 	return nil
@@ -99,9 +99,9 @@ type streamer struct {
 var errUnread = errors.New("protocol: the client does not read")
 
 // run sends until there is no reader or nothing more to come.
-func (s *streamer) run(ctx context.Context, every time.Duration) error {
-	beat := time.NewTicker(every)
-	defer beat.Stop()
+func (s *streamer) run(ctx context.Context) error {
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
 	for !s.over() && s.admitted() {
 		// Before the log is read: what is appended meanwhile is not missed.
 		appended := s.log.Appended()
@@ -110,7 +110,7 @@ func (s *streamer) run(ctx context.Context, every time.Duration) error {
 		give := s.take(n)
 		if give == nil {
 			page = nil // to be read again when there is room: until then it holds nothing
-			s.waitForRoom(n, beat.C)
+			s.waitForRoom(n, ticker.C)
 			continue
 		}
 		unsent := s.send(page)
@@ -124,7 +124,7 @@ func (s *streamer) run(ctx context.Context, every time.Duration) error {
 		case err != nil:
 			return err
 		case len(page) == 0:
-			wait(s, appended, beat.C)
+			wait(s, appended, ticker.C)
 		}
 	}
 	return nil

@@ -280,7 +280,9 @@ func TestStreamsAreLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
 	j.append(100)
-	count := &counter{Handler: muxOf(t, func(o *protocol.Options) { o.Limits.Streams = 8 }, streaming(j)...)}
+	m := muxOf(t, nil, streaming(j)...)
+	m.SetStreams(8)
+	count := &counter{Handler: m}
 	s := httptest.NewServer(count)
 	for range 20 {
 		var open []*listener

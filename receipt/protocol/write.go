@@ -19,7 +19,7 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 }
 
 // Write answers with a body of a media type: of JSON, what the client may see ([Client.Visible]). The error is an *[Error] that says that there is no
-// memory for the body until others have read theirs ([Limits].Answers): then nothing was written.
+// memory for the body until others have read theirs ([Limits].Memory): then nothing was written.
 func Write(w http.ResponseWriter, status int, media string, body []byte) error {
 	body, err := visible(w, media, body)
 	if err != nil {

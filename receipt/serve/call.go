@@ -64,12 +64,12 @@ func (c *call) turn(ctx context.Context, data []byte, kind stream.Kind) (done fu
 	if weight := stream.Weight(data, kind); weight > 0 {
 		return c.heavyTurn(ctx, weight)
 	}
-	return c.s.judging.Take(ctx, c.share(), 1)
+	return c.s.judging.take(ctx, c.share(), 1)
 }
 
 // heavyTurn leaves half of the processors to documents that are not large.
 func (c *call) heavyTurn(ctx context.Context, size int64) (done func(), err error) {
 	const half = 2
 	few := max(c.s.limits.Jobs/half, 1)
-	return c.s.heavy.Take(ctx, c.share(), max(size, c.s.limits.Judging/int64(few)))
+	return c.s.heavy.take(ctx, c.share(), max(size, c.s.limits.Judging/int64(few)))
 }

@@ -17,6 +17,9 @@ import (
 // as large. Receipts are usually a hundredth of it.
 const largeLine = 1 << 20
 
+// largeStreams is how many large streams are verified at the same time.
+const largeStreams = 2
+
 // headOfStream is how many bytes of a stream are kept to tell what it is, if it is none of
 // receipts.
 const headOfStream = 4 << 10

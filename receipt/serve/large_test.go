@@ -19,7 +19,7 @@ func TestLargeStreams(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("large", func(t *testing.T) {
 		o := options(t)
-		o.Limits.Idle, o.Limits.LargeStreams = 2*time.Second, 1
+		o.Limits.Idle = 2 * time.Second
 		h := start(t, o)
 		small := ndjson(oneLine(t, "valid/minimal.json"))
 		long := append(bytes.Repeat([]byte(" "), 1<<20+1), small...)

@@ -16,7 +16,6 @@ func (l Limits) withDefaults() Limits {
 	l.Memory = orElse(l.Memory, 128<<20)
 	l.Judging = orElse(l.Judging, 256<<20)
 	l.Streams = orElse(l.Streams, 8)
-	l.LargeStreams = orElse(l.LargeStreams, 2)
 	l.Jobs = orElse(l.Jobs, runtime.GOMAXPROCS(0))
 	l.Idle = orElse(l.Idle, 30*time.Second)
 	l.Body = orElse(l.Body, time.Minute)
@@ -48,7 +47,7 @@ type Limits struct {
 
 	// Requests is how many requests are served at the same time, but for those that
 	// need no API key, and metrics. Default: 256. The next one is answered 503. Of
-	// these places, of Memory, Streams and LargeStreams, each API key, or where none
+	// these places, of Memory and Streams, each API key, or where none
 	// is needed each address, gets half at the most, and less when others have some:
 	// as much as it would leave to one more.
 	Requests int
@@ -66,14 +65,10 @@ type Limits struct {
 	Judging int64
 
 	// Streams is how many streams are verified at the same time. Default: 8. The
-	// next one is answered 503.
+	// next one is answered 503. Two of them may have lines beyond 1 MiB, be compressed, or be
+	// CBOR sequences beyond 1 MiB; the next such one waits, at most as long as Idle. One takes
+	// up to 100 MiB beside what judging takes, any other stream at most 30 MiB.
 	Streams int
-
-	// LargeStreams is how many of them may have lines beyond 1 MiB, be compressed, or be
-	// CBOR sequences beyond 1 MiB. Default: 2. The next one waits, at most as long as
-	// Idle. One takes up to 100 MiB beside what judging takes, any other stream at
-	// most 30 MiB.
-	LargeStreams int
 
 	// Jobs is how many processors one stream uses, and how many single receipts are
 	// judged at the same time, half as many of those beyond 256 KiB; more wait.

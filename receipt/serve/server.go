@@ -13,7 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
-	"github.com/receiptkit/receiptkit/receipt/protocol/fair"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
@@ -26,10 +25,10 @@ type Server struct {
 	mux      *protocol.Mux
 	meters   *meters
 	codec    *archive.Codec
-	streams  *fair.Shares
-	large    *fair.Shares // of streams
-	judging  *fair.Turns  // of processors, for documents that are not large
-	heavy    *fair.Turns  // of memory, for those that are
+	streams  *protocol.Shares
+	large    *protocol.Shares // of streams
+	judging  *turns           // of processors, for documents that are not large
+	heavy    *turns           // of memory, for those that are
 	draining atomic.Bool
 	began    receipt.Time
 	shown    shownKeys
@@ -69,8 +68,8 @@ func New(o Options) (*Server, error) {
 	s.began = receipt.At(o.Now())
 
 	// Whoever finds no share is refused; whoever has no turn waits for it.
-	s.streams, s.large = fair.NewShares(int64(s.limits.Streams)), fair.NewShares(int64(s.limits.LargeStreams))
-	s.judging, s.heavy = fair.NewTurns(int64(s.limits.Jobs)), fair.NewTurns(s.limits.Judging)
+	s.streams, s.large = protocol.NewShares(int64(s.limits.Streams)), protocol.NewShares(largeStreams)
+	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)
 	s.meters = newMeters()
 
 	var err error

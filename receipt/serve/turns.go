@@ -1,4 +1,4 @@
-package fair
+package serve
 
 import (
 	"context"
@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// Turns divide an amount among clients that wait for it: processors, or memory. Those
+// turns divide an amount among clients that wait for it: processors, or memory. Those
 // who wait are served one client after the other, however many requests each has, and
 // each client's in their order. What a turn takes is given back by the work that it is
 // for, never by a client, so that every turn comes.
-type Turns struct {
+type turns struct {
 	mu      sync.Mutex
 	all     int64
 	left    int64
-	waiting []*queue // clients, the next one first
+	waiting []*clientQueue // clients, the next one first
 }
 
-// A queue is the requests of one client that wait.
-type queue struct {
+// A clientQueue is the requests of one client that wait.
+type clientQueue struct {
 	client string
 	turns  []*turn
 }
@@ -28,19 +28,19 @@ type turn struct {
 	begun chan struct{}
 }
 
-// NewTurns returns turns that divide n.
-func NewTurns(n int64) *Turns { return &Turns{all: n, left: n} }
+// newTurns returns turns that divide n.
+func newTurns(n int64) *turns { return &turns{all: n, left: n} }
 
-// Take waits until it is a client's turn. The largest turn takes all that there is. What
+// take waits until it is a client's turn. The largest turn takes all that there is. What
 // it returns ends the turn.
-func (t *Turns) Take(ctx context.Context, client string, size int64) (done func(), err error) {
+func (t *turns) take(ctx context.Context, client string, size int64) (done func(), err error) {
 	one := &turn{size: min(size, t.all), begun: make(chan struct{})}
 
 	t.mu.Lock()
-	at := slices.IndexFunc(t.waiting, func(q *queue) bool { return q.client == client })
+	at := slices.IndexFunc(t.waiting, func(q *clientQueue) bool { return q.client == client })
 	if at < 0 {
 		at = len(t.waiting)
-		t.waiting = append(t.waiting, &queue{client: client})
+		t.waiting = append(t.waiting, &clientQueue{client: client})
 	}
 
 	t.waiting[at].turns = append(t.waiting[at].turns, one)
@@ -62,7 +62,7 @@ func (t *Turns) Take(ctx context.Context, client string, size int64) (done func(
 
 // begin begins the turns that there is enough for. A large one is not overtaken: small
 // ones could do so for ever.
-func (t *Turns) begin() {
+func (t *turns) begin() {
 	for len(t.waiting) > 0 && t.waiting[0].turns[0].size <= t.left {
 		q := t.waiting[0]
 		t.waiting = t.waiting[1:]
@@ -74,7 +74,7 @@ func (t *Turns) begin() {
 	}
 }
 
-func (t *Turns) give(size int64) {
+func (t *turns) give(size int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.left += size
@@ -82,7 +82,7 @@ func (t *Turns) give(size int64) {
 }
 
 // forget takes a turn that has not begun out of its queue.
-func (t *Turns) forget(client string, one *turn) bool {
+func (t *turns) forget(client string, one *turn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, q := range t.waiting {

@@ -1,4 +1,4 @@
-package fair
+package protocol
 
 import "sync"
 
@@ -39,8 +39,8 @@ func (s *Shares) Give(client string, n int64) {
 	}
 }
 
-// Any reports whether a client that holds nothing would get some.
-func (s *Shares) Any() bool {
+// any reports whether a client that holds nothing would get some.
+func (s *Shares) any() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.left > 0

@@ -1,0 +1,39 @@
+package protocol
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestShares: however much some clients take, one that has nothing finds as much as any
+// of them holds.
+func TestShares(t *testing.T) {
+	for _, all := range []int64{1, 2, 3, 8, 256} {
+		for clients := 1; clients <= 12; clients++ {
+			s := NewShares(all)
+			most := int64(0)
+			for more := true; more; {
+				more = false
+				for i := range clients {
+					more = s.Take(fmt.Sprint(i), 1) || more
+				}
+			}
+			for _, n := range s.held {
+				most = max(most, n)
+			}
+			if clients < int(all) && s.left < min(most, 1) || most > 1 && s.left < most-1 {
+				t.Errorf("%d among %d: %v, %d left", all, clients, s.held, s.left)
+			}
+			for client, n := range s.held {
+				s.Give(client, n)
+			}
+			if s.left != all || len(s.held) != 0 {
+				t.Errorf("not all was given back: %d of %d, %v", s.left, all, s.held)
+			}
+		}
+	}
+	s := NewShares(100)
+	if !s.Take("a", 100) || s.Take("b", 1) || s.any() {
+		t.Error("who holds nothing may take all that is left, and not more")
+	}
+}
