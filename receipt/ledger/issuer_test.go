@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -222,8 +223,10 @@ func (f *failing) Sign(ctx context.Context, message []byte) (receipt.Signature, 
 func TestIssueSigner(t *testing.T) {
 	ctx, broken := context.Background(), errors.New("the key service is out of order")
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
+	var failed atomic.Int64
 	issuer := &ledger.Issuer{Store: store, Signer: &failing{Signer: signer(t), calls: func(n int) error {
 		if n%5 == 0 {
+			failed.Add(1)
 			return broken
 		}
 		return nil
@@ -255,8 +258,8 @@ func TestIssueSigner(t *testing.T) {
 			t.Errorf("receipt %d: %v, in the ledger: %v", i, err, missing)
 		}
 	}
-	if refused == 0 || stored < drafts/2 {
-		t.Errorf("%d stored, %d refused", stored, refused)
+	if refused == 0 || int64(refused) != failed.Load() || stored+refused != drafts-6 {
+		t.Errorf("%d stored, %d refused; the signer failed %d times", stored, refused, failed.Load())
 	}
 	c, err := store.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
 	if err != nil || c.Verified != stored {
