@@ -2,24 +2,66 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/receipt/record"
+	"github.com/receiptkit/receiptkit/schemas"
 )
 
 // TestRecordPages: the pages about recording are what go generate writes.
 func TestRecordPages(t *testing.T) {
-	for name, write := range map[string]func(io.Writer){"record.md": record.WritePage, "events.md": record.WriteEventsPage} {
-		var want bytes.Buffer
-		write(&want)
+	page, err := issue.RecordPage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]byte{"record.md": page, "events.md": issue.EventsPage()} {
 		got, err := os.ReadFile("../../docs/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got, want.Bytes()) {
+		if !bytes.Equal(got, want) {
 			t.Errorf("docs/%s is stale; run: go generate ./cmd/receipt", name)
+		}
+	}
+}
+
+// TestEventsPage verifies that the page has every kind and every member that is read, and the
+// words of decisions and of statuses.
+func TestEventsPage(t *testing.T) {
+	page, tables := string(issue.EventsPage()), record.Tables()
+	for _, kind := range tables["events"] {
+		if !strings.Contains(page, "`"+kind[0]+"`") {
+			t.Errorf("the page has no %s", kind[0])
+		}
+	}
+
+	text, _ := schemas.Source("event")
+	schema, err := canon.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := 0
+	for _, def := range schema.Root().Member("$defs").Members() {
+		for name := range def.Member("properties").Members() {
+			if members++; !strings.Contains(page, "\n| `"+name.String()+"` | ") {
+				t.Errorf("the page has no %s", name)
+			}
+		}
+	}
+	if members < 100 {
+		t.Errorf("%d members", members)
+	}
+
+	for table, member := range map[string]string{"decisions": "decision", "results": "status", "handoffs": "status"} {
+		for _, w := range tables[table] {
+			if w[0] != "" && !regexp.MustCompile("\n\\| `"+member+"` \\|[^\n]*\\b"+w[0]+"\\b").MatchString(page) {
+				t.Errorf("the page does not say what %s means as a %s", w[0], member)
+			}
 		}
 	}
 }

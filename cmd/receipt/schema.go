@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record"
@@ -92,9 +92,7 @@ func writeSchema(cmd *cobra.Command, e *cli.Env, n schemas.Name, o *schemaOption
 	case o.markdown && n != eventSchema:
 		return cli.Usage("", "--markdown is for the schema %s, found %s", eventSchema, n)
 	case o.markdown:
-		var page bytes.Buffer
-		record.WriteEventsPage(&page)
-		text = page.Bytes()
+		text = issue.EventsPage()
 	}
 	return cli.WriteOutput(e, o.output, text, 0o644, o.force)
 }

@@ -22,11 +22,6 @@ func KindMembers() map[string][]string {
 	return all
 }
 
-// StatusWords are the words that members of payloads have, by the member.
-func StatusWords() map[string]event.Words {
-	return map[string]event.Words{"decision": event.Decisions(), "status": append(toolStatuses(), event.HandoffStatuses()...)}
-}
-
 // Unfit returns why the type of a member refuses an event, whatever reads the member.
 func Unfit(line *canon.Document) error {
 	root := line.Root()

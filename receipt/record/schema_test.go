@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -247,30 +246,6 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 	if tried < least {
 		t.Errorf("%d tried", tried)
-	}
-}
-
-// TestEventsPage: the page has every kind and every member that is read, and its words.
-func TestEventsPage(t *testing.T) {
-	var page strings.Builder
-	record.WriteEventsPage(&page)
-	for kind, members := range record.KindMembers() {
-		if !strings.Contains(page.String(), "`"+kind+"`") {
-			t.Errorf("the page has no %s", kind)
-		}
-		for _, m := range members {
-			if !strings.Contains(page.String(), "\n| `"+m+"` | ") {
-				t.Errorf("the page has no %s of %s", m, kind)
-			}
-		}
-	}
-
-	for member, words := range record.StatusWords() {
-		for _, w := range words {
-			if w.Word != "" && !regexp.MustCompile("\n\\| `"+member+"` \\|[^\n]*\\b"+w.Word+"\\b").MatchString(page.String()) {
-				t.Errorf("the page does not say what %s means as a %s", w.Word, member)
-			}
-		}
 	}
 }
 

@@ -57,3 +57,12 @@ func HandoffStatuses() Words {
 
 // Shorten shortens a text for people; ids are never cut.
 func Shorten(s string) string { return foreign.Cut(s, 1<<10) }
+
+// Rows returns a table for documentation: for each value, a row of cells.
+func Rows[T any](all []T, cells func(T) []string) [][]string {
+	rows := make([][]string, 0, len(all))
+	for _, x := range all {
+		rows = append(rows, cells(x))
+	}
+	return rows
+}

@@ -1,7 +1,6 @@
 package issue
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +67,11 @@ recorded, 2 something could not be read or recorded, 3 something still grows.`,
   receipt record session.jsonl --each task --issuer me --ledger ledger.db --key issuer.private.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.markdown {
-				var b bytes.Buffer
-				record.WritePage(&b)
-				return cli.WriteOutput(e, o.output, b.Bytes(), 0o644, o.force)
+				page, err := RecordPage()
+				if err != nil {
+					return err
+				}
+				return cli.WriteOutput(e, o.output, page, 0o644, o.force)
 			}
 			if len(args) == 0 {
 				args = []string{cli.StdinName}

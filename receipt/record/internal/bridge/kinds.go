@@ -1,5 +1,7 @@
 package bridge
 
+import "github.com/receiptkit/receiptkit/receipt/internal/event"
+
 // A frameKind says which event a frame becomes.
 type frameKind struct {
 	Frame string // a method; for session/update and _harn/agentEvent with the kind in it
@@ -136,5 +138,17 @@ func silentAgentEvents() []string {
 		"repair_output_contract_applied", "require_successful_tools_violation", "reserved_terminal_verify", "scope_classifier_verdict", "self_consistency_tie",
 		"session_closed", "step_judge_decision", "structural_validator_decision", "tool_batch_disposition", "tool_call_audit", "tool_format_override",
 		"turn_phase_changed", "typed_checkpoint",
+	}
+}
+
+// Tables returns the tables of this package, by their names, as rows of cells.
+func Tables() map[string][][]string {
+	reasons := func(s stopReason) []string { return []string{s.Reason, s.Event} }
+	return map[string][][]string{
+		"frames":    event.Rows(frameKinds(), func(k frameKind) []string { return []string{k.Frame, k.Event, k.Rule} }),
+		"answers":   event.Rows(outcomes(), func(o outcome) []string { return []string{o.Answer, o.When, o.Decision} }),
+		"workers":   event.Rows(workerEvents(), func(w workerEvent) []string { return []string{w.Event, w.Status} }),
+		"stops":     event.Rows(stopReasons(), reasons),
+		"terminals": event.Rows(terminals(), reasons),
 	}
 }

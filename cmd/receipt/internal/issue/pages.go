@@ -1,79 +1,86 @@
-package record
+package issue
 
 import (
+	"bytes"
+	_ "embed"
 	"fmt"
 	"io"
 	"strings"
+	"text/template"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// pageEvents has ~ where the page has `.
-const pageEvents = `# The events of a task
+//go:embed record.md.tmpl
+var recordPage string
 
-A log of events is a JSON object a line (UTF-8, strict I-JSON), in the order in which
-things happened. [events.jsonl](events.jsonl) is one, of a night's work: three answers of a
-model, a file read, a download, a question that somebody answered, two files written, a
-pull request. This checks each line of it, and makes a draft of it:
+// RecordPage returns docs/record.md: what becomes what, from the tables that a recording follows.
+func RecordPage() ([]byte, error) {
+	page, err := template.New("record").Parse(recordPage)
+	if err != nil {
+		return nil, err
+	}
 
-~~~sh
-receipt schema event --check docs/events.jsonl
-receipt record docs/events.jsonl --issuer my_harness
-~~~
+	tables := record.Tables()
+	for _, rows := range tables {
+		for _, cells := range rows {
+			for i, text := range cells {
+				cells[i] = cell(text)
+			}
+		}
+	}
 
-The JSON Schema that the first reads (~receipt schema event~) says the same as this page:
-both are kept true to the recorder by tests. Only the members marked as required have to be
-there; null is the same as no member. A member that is here and holds something else is
-refused in every event, also where nothing would read it. Kinds and members that are not here are ignored, and
-counted: the digest of the log covers them. What becomes of all this in a receipt is in
-[record.md](record.md).
+	var b bytes.Buffer
+	err = page.Execute(&b, tables)
+	return b.Bytes(), err
+}
 
-A line alone does not show its place. ~receipt record~ also refuses an event out of order, a
-number of the task's sequence that is left out, one id with two contents, a state that the
-task cannot go to, costs in two currencies, and what is beyond the
-[limits](record.md#limits), which count bytes where the schema counts characters.
+// cell returns a text as a cell of a table has it.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-## The envelope
+//go:embed events.md.tmpl
+var eventsIntro string
 
-What every event has, whatever its kind.
-`
-
-// WriteEventsPage writes docs/events.md: every member of every kind of event that is
-// read, from the schema of events.
-func WriteEventsPage(w io.Writer) {
+// EventsPage returns docs/events.md: every member of every kind of event that is read, from the
+// schema of events.
+func EventsPage() []byte {
 	text, _ := schemas.Source("event")
 	doc, err := canon.Parse(text)
 	if err != nil {
-		return // tests compile it
+		return nil // tests compile it
 	}
 
-	p := eventsPage{w, doc.Root(), map[string]string{}}
-	fmt.Fprint(w, strings.ReplaceAll(pageEvents, "~", "`"))
+	var b bytes.Buffer
+	p := eventsPage{&b, doc.Root(), record.Tables()["events"], map[string]string{}}
+	b.WriteString(eventsIntro)
 	p.members(p.schema)
-	for _, k := range eventKinds() {
-		p.receipt[k.Event] = k.Receipt
+	for _, k := range p.kinds {
+		p.receipt[k[0]] = k[1]
 	}
 
-	fmt.Fprint(w, "\n## Kinds\n\nA payload is an object. Under each form are the kinds that have it, and what they become in the receipt.\n")
+	fmt.Fprint(&b, "\n## Kinds\n\nA payload is an object. Under each form are the kinds that have it, and what they become in the receipt.\n")
 	for _, rule := range p.schema.Member("allOf").Elements() {
-		p.kinds(rule)
+		p.form(rule)
 	}
 	p.evidence()
 
-	fmt.Fprint(w, "\n## Values\n")
+	fmt.Fprint(&b, "\n## Values\n")
 	for name, def := range p.schema.Member("$defs").Members() {
 		if p.nested(def) && !p.isPayload(name.String()) {
-			fmt.Fprintf(w, "\n### %s\n\n%s\n", name, cell(def.Member("description").String()))
+			fmt.Fprintf(&b, "\n### %s\n\n%s\n", name, cell(def.Member("description").String()))
 			p.members(p.element(def))
 		}
 	}
+	return b.Bytes()
 }
 
 // An eventsPage is written from the schema.
 type eventsPage struct {
 	w       io.Writer
 	schema  canon.Node
+	kinds   [][]string        // of events, and what becomes of them
 	receipt map[string]string // what becomes of a kind
 }
 
@@ -98,7 +105,8 @@ func (p *eventsPage) kindsOf(rule canon.Node) (kinds []string) {
 	return kinds
 }
 
-func (p *eventsPage) kinds(rule canon.Node) {
+// form writes the kinds that have a form of payloads, and its members.
+func (p *eventsPage) form(rule canon.Node) {
 	kinds := p.kindsOf(rule)
 	if kinds == nil {
 		return
@@ -115,9 +123,9 @@ func (p *eventsPage) kinds(rule canon.Node) {
 // evidence lists the kinds of which nothing is read.
 func (p *eventsPage) evidence() {
 	var list []string
-	for _, k := range eventKinds() {
-		if k.Payload == nil {
-			list = append(list, k.Event)
+	for _, k := range p.kinds {
+		if k[1] == "" {
+			list = append(list, k[0])
 		}
 	}
 	fmt.Fprintf(p.w, "\n### Evidence alone\n\nOf these nothing is read but the envelope; the digest of the log covers them: %s. `receipt.*` is made by issuing, and in no log that a receipt names.\n",
