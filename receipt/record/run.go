@@ -89,3 +89,65 @@ func (r *run) times() (created, started, ended time.Time) {
 func (r *run) unrecorded() bool {
 	return r.spans.of(spanModel) || r.models.twice || r.calls.unrecorded()
 }
+
+// Names are the identifiers of the draft, as events tell them.
+type names struct {
+	receipt.Identifiers
+	twice map[string]bool // places of the draft of which two names were told
+}
+
+// identify notes a name of the draft. Of two, the first is kept, and the other listed.
+func (n *names) identify(at string, have *string, name string) {
+	if named(have, name) {
+		if n.twice == nil {
+			n.twice = map[string]bool{}
+		}
+		n.twice[at] = true
+	}
+}
+
+// envelope takes the names that the envelope of an event has.
+func (n *names) envelope(e *event.Event) {
+	n.identify("/identifiers/workspace_ref", &n.WorkspaceRef, e.Text(e.Root, "workspace_id"))
+	first(&n.TraceID, e.Text(e.Root, "trace_id"))
+}
+func branchCreated(r *run, e *event.Event) {
+	first(&r.ids.BranchID, e.Text(e.Payload, "branch_id"))
+	if e.Resource.Object == "branch" {
+		first(&r.ids.BranchID, e.Resource.ID)
+	}
+}
+
+// triggered notes the connector that brought the task.
+func triggered(r *run, e *event.Event) {
+	connector, delivery := e.Text(e.Payload, "connector_id"), e.Text(e.Payload, "delivery_id")
+	if r.trigger != nil || connector == "" {
+		return
+	}
+	r.trigger = receipt.Object{"connector_id": connector}
+	if delivery != "" {
+		r.trigger["delivery_id"] = delivery
+	}
+}
+
+// first sets what is not set yet.
+func first[T comparable](have *T, value T) {
+	var zero T
+	if *have == zero {
+		*have = value
+	}
+}
+
+// named sets a name that is not set yet, and reports whether it has another.
+func named(have *string, name string) bool {
+	first(have, name)
+	return name != "" && name != *have
+}
+
+// last sets what is said anew.
+func last[T comparable](have *T, value T) {
+	var zero T
+	if value != zero {
+		*have = value
+	}
+}

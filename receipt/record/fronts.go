@@ -1,0 +1,290 @@
+package record
+
+import (
+	"io"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
+	"github.com/receiptkit/receiptkit/receipt/record/turn"
+)
+
+// A Form is what the lines of a file are.
+type Form int
+
+const (
+	FormUnknown Form = iota // the first line tells
+	FormEvents              // the protocol's events
+	FormFrames              // frames of a bridge or of ACP, see [Read]
+)
+
+// String returns the name of the form.
+func (f Form) String() string {
+	switch f {
+	case FormEvents:
+		return "events"
+	case FormFrames:
+		return "frames"
+	}
+	return "unknown"
+}
+
+// A Log is what was read from a file.
+type Log struct {
+	Form   Form
+	Lines  int // that are not blank
+	Counts FrameCounts
+	Draft  *receipt.Draft
+}
+
+// Read records a file, a JSON object a line, blank lines aside. In a log of events
+// each line is an event. In a log of frames a line is one of
+//
+//	{"at": TIME, "from": "agent" or "client", "frame": {"jsonrpc": "2.0", …}}
+//	{"jsonrpc": "2.0", …}                 passed when the line before it did
+//	{"at": TIME, "event": KIND, "payload": {…}}   what no frame tells; replayed and replay as in an event
+//
+// where TIME is an RFC 3339 date-time and from may be left out. Errors of the
+// input itself are returned as they are, errors of a line as a *[LineError], and
+// those of the draft as [Recorder.Draft] returns them.
+func Read(in io.Reader, o Options, form Form) (*Log, error) {
+	r := &reader{log: Log{Form: form}, options: o}
+	if err := event.Each(in, r.line); err != nil {
+		return nil, err
+	}
+	return r.finish()
+}
+
+// A reader records the lines of a file.
+type reader struct {
+	log      Log
+	options  Options
+	recorder *Recorder
+	frames   *Frames
+}
+
+func (r *reader) line(_ int, doc *canon.Document, wrong *Error) error {
+	r.log.Lines++
+	if wrong != nil {
+		return wrong
+	}
+
+	// The first line decides what all are.
+	if r.log.Form == FormUnknown {
+		r.log.Form = FormEvents
+		if bridge.IsLine(doc.Root()) {
+			r.log.Form = FormFrames
+		}
+	}
+
+	if err := r.begin(); err != nil {
+		return err
+	}
+	if r.log.Form == FormFrames {
+		return r.frames.translator.Line(r.log.Lines, doc.Root())
+	}
+	if bridge.IsLine(doc.Root()) {
+		return &event.Error{Index: r.log.Lines, Code: event.CodeTwoFormats, Detail: "expected an event, found a line of a log of frames"}
+	}
+
+	return r.recorder.AddDocument(doc)
+}
+
+func (r *reader) begin() (err error) {
+	switch {
+	case r.recorder != nil || r.frames != nil:
+	case r.log.Form == FormFrames:
+		r.frames, err = NewFrames(r.options)
+	default:
+		r.recorder, err = New(r.options)
+	}
+	return err
+}
+
+// EachLine calls do with each line of a log that is not blank: its number, from 1, and its
+// document, or why it is not strict JSON within the limits of a recording. The document is valid
+// until do returns.
+func EachLine(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
+	return event.Each(in, do)
+}
+
+// Tasks returns the IDs of the tasks that events of a log name, in the order in which they come.
+// Lines that a recording refuses are skipped.
+func Tasks(in io.Reader) (ids []string, err error) {
+	seen := map[string]bool{}
+	err = event.Each(in, func(_ int, doc *canon.Document, wrong *Error) error {
+		if wrong != nil {
+			return nil
+		}
+		if id := doc.Root().Member("task_id").String(); id != "" && len(id) <= event.MaxText && !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// finish makes the draft.
+func (r *reader) finish() (*Log, error) {
+	var err error
+	switch {
+	case r.frames != nil:
+		r.log.Counts = r.frames.Counts()
+		r.log.Draft, err = r.frames.Draft()
+	case r.recorder != nil:
+		r.log.Counts.Counts = r.recorder.Counts()
+		r.log.Draft, err = r.recorder.Draft()
+	default:
+		err = ErrEmpty
+	}
+
+	if err != nil {
+		return nil, err
+	}
+	return &r.log, nil
+}
+
+// Frames consumes the JSON-RPC frames of a bridge, in all its dialects, or of ACP: a
+// translator makes events of them, and a [Recorder] gets those. The events have decimal
+// ids and sequences that count from 1. It is not safe for concurrent use.
+type Frames struct {
+	recorder   *Recorder
+	translator *bridge.Translator
+}
+
+// FrameCounts say what became of the frames that were added without an error, and of the
+// events that they became.
+type FrameCounts struct {
+	Counts
+	Frames bridge.Counts
+}
+
+// NewFrames returns Frames. Options.TaskID is required, as no frame names a task.
+// Options.Keep gets the events that the frames became.
+func NewFrames(o Options) (*Frames, error) {
+	if o.TaskID == "" {
+		return nil, &OptionError{"TaskID", "is empty: no frame names the task"}
+	}
+	r, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	return newFrames(r), nil
+}
+
+func newFrames(r *Recorder) *Frames {
+	o := bridge.Options{TaskID: r.options.TaskID, SessionID: r.options.SessionID, WorkspaceRef: r.options.WorkspaceRef, WorkspaceRoot: r.options.WorkspaceRoot}
+	return &Frames{r, bridge.New(o, taker{r}, r.run.Budget)}
+}
+
+// A taker gives a recorder the events that frames became.
+type taker struct{ *Recorder }
+
+// Artifact reports whether an event told of an artifact.
+func (t taker) Artifact(id string) bool {
+	_, known := t.run.artifacts.ByID[id]
+	return known
+}
+
+// Add consumes one frame, which passed at a time. The error is an *[Error], or
+// what Options.Keep returned; it is final, like that of [Recorder.Add].
+func (f *Frames) Add(at time.Time, from bridge.Sender, text []byte) error {
+	return f.translator.Add(at, from, text)
+}
+
+// Event records what no frame tells, such as that the task began or what a model
+// cost: an event of a kind, with its payload, a JSON object.
+func (f *Frames) Event(at time.Time, kind string, payload []byte) error {
+	return f.translator.Event(at, kind, payload)
+}
+
+// Ended reports whether the terminal event has come.
+func (f *Frames) Ended() bool { return f.recorder.Ended() }
+
+// Draft returns the draft of the receipt, as [Recorder.Draft] does.
+func (f *Frames) Draft() (*receipt.Draft, error) {
+	if err := f.translator.Err(); err != nil {
+		return nil, err
+	}
+	return f.recorder.Draft()
+}
+
+// Counts returns what became of the frames so far.
+func (f *Frames) Counts() FrameCounts {
+	return FrameCounts{f.recorder.Counts(), f.translator.Counts()}
+}
+
+// A Turn records one turn of a chat: its task is the invocation, and its methods are what
+// happens in it. They make events, and a [Recorder] gets those. A turn that is suspended
+// has no draft until it was resumed and has ended. It is not safe for concurrent use.
+type Turn struct {
+	*turn.Translator
+	recorder *Recorder
+}
+
+// NewTurn returns a Turn. Options.TaskID, the invocation's id, and Options.SessionID, the
+// chat's, are required. Options.Keep gets the events that the turn became: who writes them
+// out can go on with [ResumeTurn].
+func NewTurn(o Options) (*Turn, error) {
+	switch {
+	case o.TaskID == "":
+		return nil, &OptionError{"TaskID", "is empty: no message names the invocation"}
+	case o.SessionID == "":
+		return nil, &OptionError{"SessionID", "is empty: no message names the chat"}
+	}
+	r, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	to := turn.Options{TaskID: o.TaskID, SessionID: o.SessionID, WorkspaceRef: o.WorkspaceRef}
+	return &Turn{turn.New(to, r.AddDocument, r.run.Budget), r}, nil
+}
+
+// ResumeTurn returns the Turn that wrote a log, where the log ends. A part of the turn of
+// which the log has only some events is done again; a last line that was cut is left out by
+// whoever kept it. Options.Keep gets what comes after the log. Errors of the input are returned as they are, errors of a line as a
+// *[LineError].
+func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
+	keep, live := o.Keep, false
+	o.Keep = func(line []byte) error {
+		if !live || keep == nil {
+			return nil
+		}
+		return keep(line)
+	}
+	t, err := NewTurn(o)
+	if err != nil {
+		return nil, err
+	}
+
+	err = event.Each(log, func(line int, doc *canon.Document, wrong *Error) error {
+		if wrong != nil {
+			wrong.Index = line
+			return wrong
+		}
+		return t.Take(doc)
+	})
+	if err != nil {
+		return nil, err
+	}
+	live = true
+	return t, nil
+}
+
+// Ended reports whether the turn was completed or has failed.
+func (t *Turn) Ended() bool { return t.recorder.Ended() }
+
+// Draft returns the draft of the receipt, as [Recorder.Draft] does: [ErrNotEnded] while the
+// turn goes on or is suspended.
+func (t *Turn) Draft() (*receipt.Draft, error) {
+	if err := t.Err(); err != nil {
+		return nil, err
+	}
+	return t.recorder.Draft()
+}
+
+// Counts returns what became of the events so far.
+func (t *Turn) Counts() Counts { return t.recorder.Counts() }
