@@ -55,7 +55,7 @@ var rooms = map[string]room{
 	"receipt/attest":        {pure: true, may: append([]string{"receipt/internal"}, core...)},
 	"receipt/headline":      {pure: true, may: core},
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
-	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/survey", "receipt/stream/join", "receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},
+	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules", "receipt/stream/internal/survey", "receipt/stream/join", "receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},
 	"cmd/":                  {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
@@ -79,11 +79,12 @@ var rooms = map[string]room{
 	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
 	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library: what a reader starts with is what is here
 
-	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)}, // what a document is, not how it stands to others
-	"receipt/stream/internal/survey":   {may: append([]string{"receipt/internal", "receipt/stream/internal/input", "receipt/stream/join"}, core...)},          // not the bytes of an input, and no summary
-	"receipt/internal/event":           {pure: true, may: core},                                                                                               // what a log says, for whoever records or replays it
+	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},  // what a document is, not how it stands to others
+	"receipt/stream/internal/survey":   {may: append([]string{"receipt/internal", "receipt/stream/internal/input", "receipt/stream/internal/rules"}, core...)}, // not the bytes of an input, and no summary
+	"receipt/internal/event":           {pure: true, may: core},                                                                                                // what a log says, for whoever records or replays it
 	"receipt/record/internal/bridge":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
-	"receipt/stream/join":              {pure: true, may: append([]string{"receipt/internal"}, core...)},
+	"receipt/stream/internal/rules":    {pure: true, may: []string{"canon", "receipt", "receipt/internal"}}, // who is blamed, and not how receipts are sorted
+	"receipt/stream/join":              {pure: true, may: append([]string{"receipt/stream/internal/rules"}, core...)},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
 	inside + "custody/custodytest":     {libs: anyLib},
 }

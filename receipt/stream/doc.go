@@ -37,8 +37,8 @@
 // [Options.Unordered] says that files are in no order.
 //
 // Of receipts of several sources that cannot both stand, such as two that name one
-// predecessor, the one that was issued earlier does: package join has the rules, which
-// hold in any order, so that an engine that joins records, by [Records] and [Conclude],
+// predecessor, the one that was issued earlier does. The rules hold in any
+// order, so that an engine that joins records, by [Records], package join, and [Conclude],
 // finds what one machine does.
 //
 // # Parts
@@ -66,7 +66,7 @@
 // There each item is placed among the others. An order judges the links of one
 // source as they come, with an index of what was seen. For several sources a survey
 // of the first reading keeps three records of each receipt, which a sorter may put on
-// disk; a joiner walks along the sorted records, asks package join, and leaves a mark for
+// disk; a joiner walks along the sorted records, asks package rules, and leaves a mark for
 // each receipt, and the second reading turns marks into checks. What streams were to continue and
 // to end in, the demands, is compared at the end. The summary counts, and keeps a
 // roster of receipts, with which a merger surveys the receipts of two parts again.

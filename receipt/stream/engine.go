@@ -116,7 +116,7 @@ func (o *outside) Place(it *survey.Item) error {
 	}
 
 	r := &o.record
-	*r = it.Record()
+	*r = recordOf(it)
 	if err := o.engine(r); err != nil {
 		return err
 	}
@@ -131,3 +131,12 @@ func (o *outside) Place(it *survey.Item) error {
 }
 
 func (*outside) conclude(*Summary) {}
+
+// recordOf returns an item whose link was not judged yet as a record.
+func recordOf(it *survey.Item) join.Record {
+	f := &it.Facts
+	r := join.Record{Stream: f.Key.Stream(), ID: join.ID(f.ID), Stated: f.Link.Hash, Computed: f.Computed, First: f.Link.First, Previous: f.Link.Previous,
+		Issued: f.Issued.UnixMilli(), Place: join.Place{Index: it.Index}, Verdict: it.Alone.Own, Reason: it.Alone.Reason, Before: it.Before}
+	r.Begin()
+	return r
+}

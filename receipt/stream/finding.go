@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A Finding says why an input is refuted as a whole.
@@ -48,17 +48,17 @@ func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
 
 // markFinding says of several parts what a mark says of a receipt of theirs, which no
 // report of a part has said.
-func markFinding(m join.Mark, stream chain.Stream, f *survey.Facts) Finding {
+func markFinding(m rules.Mark, stream chain.Stream, f *survey.Facts) Finding {
 	switch m {
-	case join.MarkMissing:
+	case rules.MarkMissing:
 		return missingFinding(stream, f.Link.Previous)
-	case join.MarkFork:
+	case rules.MarkFork:
 		return forkFinding(stream, f.Link.Previous)
-	case join.MarkSecond:
+	case rules.MarkSecond:
 		return firstsFinding(stream)
-	case join.MarkElsewhere:
+	case rules.MarkElsewhere:
 		return strangerFinding(stream, f.Link.Previous)
-	case join.MarkDuplicate:
+	case rules.MarkDuplicate:
 		return Finding{Code: receipt.CodeDuplicateID, Stream: &stream, Drawn: true, Cause: vocab.CauseIDTaken, Stated: f.Computed.String(),
 			Detail: fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", f.Computed)}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A merger makes the summary of two parts. It begins with the counts of both, and
@@ -221,7 +221,7 @@ func (m *merger) joinRosters() error {
 		if c.Outcomes { // otherwise no copy counts
 			is = v.Found(number)
 		}
-		open := m.strict() && survey.IsOpen(is) && a.Yields() && !linked[v.First(number)]
+		open := m.strict() && is.Open() && a.Yields() && !linked[v.First(number)]
 		number++
 		switch {
 		case a.Spare:
@@ -261,7 +261,7 @@ func (m *merger) countOnce(changed []*survey.Attendee) {
 		if a.Spare {
 			by = -1
 			if a.Fault != nil { // a copy has no link of its own
-				m.settle(a.Fault, join.MarkCopy, false)
+				m.settle(a.Fault, rules.MarkCopy, false)
 			}
 		}
 		m.Receipts += by

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A Summary is one verdict over all receipts of an input, or of several inputs
@@ -283,7 +283,7 @@ func (s *Summary) dropNotes(code receipt.Code) {
 }
 
 // settle counts a receipt by what was found of its link among the receipts of all parts.
-func (s *Summary) settle(f *survey.Fumble, is join.Mark, open bool) {
+func (s *Summary) settle(f *survey.Fumble, is rules.Mark, open bool) {
 	s.recount(f.Counted(), -1)
 	f.Settle(is, open)
 	s.recount(f.Counted(), 1)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // Counts are what receipts of any number of workers add up to.
@@ -27,7 +28,7 @@ func (c *Counts) Record(r *Record, strict bool) {
 		c.Copies++
 		return
 	}
-	c.count(r.Outcome(strict))
+	c.count(r.outcome(strict))
 }
 
 // Gap counts a document that states no place in a stream: what it is, and the code of that.
@@ -102,7 +103,7 @@ func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 			continue
 		}
 		gaps--
-		r.Mark, r.Related = MarkGap, Place{}
+		r.Mark, r.Related = rules.MarkGap, Place{}
 		failures = append(failures, Strand{Stream: r.Stream, Failures: -1})
 	}
 	return done, failures

@@ -8,6 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -21,7 +22,7 @@ func TestCrowdedStream(t *testing.T) {
 		r := join.Record{Stream: stream, Issued: int64(n - i), Verdict: receipt.Verified, Place: join.Place{Index: n - i}, Mark: join.MarkLinked}
 		binary.BigEndian.PutUint32(r.Stated[:], uint32(n-i))
 		r.Computed, r.Previous = r.Stated, canon.Sum(r.Stated[:])
-		open = append(open, join.Part{Role: join.RoleOrphan, Record: r}, join.Part{Role: join.RoleTail, Record: r})
+		open = append(open, r.AsOrphan(), r.AsTail())
 	}
 
 	began := time.Now()
@@ -30,7 +31,7 @@ func TestCrowdedStream(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 
-	if len(done) != n || s.Failures != n-1 || done[0].Mark != join.MarkOpen {
+	if len(done) != n || s.Failures != n-1 || done[0].Mark != rules.MarkOpen {
 		t.Fatalf("%d done, the first %+v, %+v", len(done), done[0], s)
 	}
 	for _, r := range done[1:] {

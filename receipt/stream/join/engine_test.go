@@ -18,6 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -331,11 +332,11 @@ func codes(s *stream.Summary) map[receipt.Code]int {
 // FuzzParse: what is accepted is written as it was read.
 func FuzzParse(f *testing.F) {
 	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "", HasTenant: true, Workspace: "w"}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
-		Issued: -5, Place: join.Place{Source: 3, Index: 1 << 40}, Verdict: receipt.Refuted, Reason: "hash_mismatch", Before: true, Mark: join.MarkFork, Related: join.Place{Source: 0, Index: 7}}
+		Issued: -5, Place: join.Place{Source: 3, Index: 1 << 40}, Verdict: receipt.Refuted, Reason: "hash_mismatch", Before: true, Mark: rules.MarkFork, Related: join.Place{Source: 0, Index: 7}}
 	f.Add(r.Append(nil))
 	s := join.Strand{Stream: r.Stream, Count: -1, Failures: 3, Found: true, Head: canon.Digest{9}}
 	f.Add(s.Append(nil))
-	p := join.Part{Role: join.RoleNames, Record: r}
+	p := r.AsNames()
 	f.Add(p.Append(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if r, err := join.Parse(data); err == nil && !bytes.Equal(r.Append(nil), data) {
@@ -354,7 +355,7 @@ func FuzzParse(f *testing.F) {
 // be are no record.
 func TestRecordBytes(t *testing.T) {
 	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "t", HasTenant: true, Workspace: "w"}, ID: join.ID{4}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
-		Issued: 1_777_000_000_000, Place: join.Place{Source: 3, Index: 12}, Verdict: receipt.Undecided, Reason: "unknown_key", Mark: join.MarkFork, Related: join.Place{Source: 0, Index: 7}}
+		Issued: 1_777_000_000_000, Place: join.Place{Source: 3, Index: 12}, Verdict: receipt.Undecided, Reason: "unknown_key", Mark: rules.MarkFork, Related: join.Place{Source: 0, Index: 7}}
 	text := r.Append(nil)
 	if got, err := join.Parse(text); err != nil || got != r {
 		t.Fatalf("%+v, %v", got, err)

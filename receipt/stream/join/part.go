@@ -6,47 +6,48 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// A Role is why a receipt is in a group.
-type Role uint8
+// A role is why a receipt is in a group.
+type role uint8
 
 const (
-	RoleStates Role = iota + 1 // by digest: it states it as its own hash
-	RoleHas                    // its content has it, but it states another one
-	RoleNames                  // it names it as its predecessor's
-	RoleOrphan                 // by stream: it may begin its stream
-	RoleTail                   // nothing of its stream names it
-	RoleStray                  // it does not fit its own hash, and nothing shows its place
-	RoleBehind                 // it follows a damaged receipt
-	RoleAfter                  // and that one is of its stream
+	roleStates role = iota + 1 // by digest: it states it as its own hash
+	roleHas                    // its content has it, but it states another one
+	roleNames                  // it names it as its predecessor's
+	roleOrphan                 // by stream: it may begin its stream
+	roleTail                   // nothing of its stream names it
+	roleStray                  // it does not fit its own hash, and nothing shows its place
+	roleBehind                 // it follows a damaged receipt
+	roleAfter                  // and that one is of its stream
 	roleCount
 )
 
 // A Part is a receipt in a group of the second or third grouping.
 type Part struct {
-	Role Role
+	role role
 	Record
 }
 
 // Append appends the part as bytes: its role and its record.
-func (p *Part) Append(b []byte) []byte { return p.Record.Append(append(b, byte(p.Role))) }
+func (p *Part) Append(b []byte) []byte { return p.Record.Append(append(b, byte(p.role))) }
 
 // ParsePart reads what [Part.Append] wrote, and nothing else.
 func ParsePart(b []byte) (Part, error) {
-	if len(b) == 0 || b[0] == 0 || Role(b[0]) >= roleCount {
-		return Part{}, ErrRecord
+	if len(b) == 0 || b[0] == 0 || role(b[0]) >= roleCount {
+		return Part{}, errRecord
 	}
 	r, err := Parse(b[1:])
-	return Part{Role(b[0]), r}, err
+	return Part{role(b[0]), r}, err
 }
 
 // Digest is the key of the second grouping.
 func (p *Part) Digest() canon.Digest {
-	switch p.Role {
-	case RoleNames:
+	switch p.role {
+	case roleNames:
 		return p.Previous
-	case RoleHas:
+	case roleHas:
 		return p.Computed
 	}
 	return p.Stated
@@ -84,7 +85,7 @@ type desk struct {
 func newDesk(group []Part) *desk {
 	d := &desk{parts: slices.Clone(group)}
 	slices.SortFunc(d.parts, func(a, b Part) int {
-		return cmp.Or(a.Stream.Compare(b.Stream), cmp.Compare(a.Role, b.Role), a.compare(&b.Record))
+		return cmp.Or(a.Stream.Compare(b.Stream), cmp.Compare(a.role, b.role), a.compare(&b.Record))
 	})
 	for i := range d.parts {
 		if s := d.parts[i].Stream; len(d.streams) == 0 || d.streams[len(d.streams)-1] != s {
@@ -94,10 +95,10 @@ func newDesk(group []Part) *desk {
 	return d
 }
 
-func (d *desk) node(i int) Node {
+func (d *desk) node(i int) rules.Node {
 	p := &d.parts[i]
 	stream, _ := slices.BinarySearchFunc(d.streams, p.Stream, chain.Stream.Compare)
-	return Node{i, stream, p.Place, p.Stated, p.Issued, !p.Holds()}
+	return rules.Node{Number: i, Stream: stream, Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.holds()}
 }
 
 // Links judges the receipts that one digest is about, which are all parts that have it as
@@ -111,20 +112,20 @@ func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand)
 
 	// Receipts that have the digest come before those that name it.
 	for i := range d.parts {
-		if p := &d.parts[i]; p.Role == RoleHas {
+		if p := &d.parts[i]; p.role == roleHas {
 			k.meeting.Hurt()
-		} else if p.Role == RoleStates {
+		} else if p.role == roleStates {
 			k.state(p, d.node(i))
 		}
 	}
 	for i := range d.parts {
-		if p := &d.parts[i]; p.Role == RoleNames {
+		if p := &d.parts[i]; p.role == roleNames {
 			k.name(p, d.node(i))
 		}
 	}
 
 	for n := range k.meeting.Tails {
-		k.leave(RoleTail, &d.parts[n.Number])
+		k.leave(roleTail, &d.parts[n.Number])
 	}
 	for _, s := range k.tally {
 		if s != (Strand{Stream: s.Stream}) {
@@ -137,17 +138,17 @@ func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand)
 // A linking is the state of [Links].
 type linking struct {
 	terms   Terms
-	meeting Meeting
+	meeting rules.Meeting
 	counted bool     // an intact receipt that states the digest
 	tally   []Strand // by number of the stream
 	done    []Record
 	open    []Part
 }
 
-func (k *linking) leave(r Role, p *Part) { k.open = append(k.open, Part{r, p.Record}) }
+func (k *linking) leave(r role, p *Part) { k.open = append(k.open, Part{r, p.Record}) }
 
 // state adds a receipt that states the digest as its hash.
-func (k *linking) state(p *Part, n Node) {
+func (k *linking) state(p *Part, n rules.Node) {
 	k.meeting.State(n)
 	s := &k.tally[n.Stream]
 	s.Found = s.Found || p.Stated == k.terms.head(p.Stream)
@@ -162,25 +163,25 @@ func (k *linking) state(p *Part, n Node) {
 	case p.First && n.Damaged:
 		s.Count--
 		k.done = append(k.done, p.Record)
-		k.leave(RoleStray, p)
+		k.leave(roleStray, p)
 	case p.First:
-		k.leave(RoleOrphan, p)
+		k.leave(roleOrphan, p)
 	}
 }
 
 // name judges a receipt that names the digest as the hash of its predecessor.
-func (k *linking) name(p *Part, n Node) {
+func (k *linking) name(p *Part, n rules.Node) {
 	l, s := k.meeting.Name(n), &k.tally[n.Stream]
 	if l.Stray {
 		s.Count--
-		k.leave(RoleStray, p)
+		k.leave(roleStray, p)
 	}
 	if l.Behind {
-		role := RoleBehind
+		why := roleBehind
 		if l.After {
-			role = RoleAfter
+			why = roleAfter
 		}
-		k.leave(role, p)
+		k.leave(why, p)
 	}
 
 	related := Place{}
@@ -192,7 +193,7 @@ func (k *linking) name(p *Part, n Node) {
 	}
 	p.settle(l.Mark, related)
 	if l.Orphan {
-		k.leave(RoleOrphan, p)
+		k.leave(roleOrphan, p)
 	} else {
 		k.done = append(k.done, p.Record)
 	}

@@ -11,11 +11,15 @@ import (
 // version begins the bytes of a record: what reads another one is another program.
 const version = 1
 
-// ErrRecord is returned for bytes that are no record of this version.
-var ErrRecord = errors.New("join: malformed record: expected bytes that Append of the same version wrote")
+// errRecord is returned for bytes that are no record of this version.
+var errRecord = errors.New("join: malformed record: expected bytes that Append of the same version wrote")
 
 func appendText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
+}
+
+func appendPlace(b []byte, p Place) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(p.Source)), uint64(p.Index))
 }
 
 // A reader reads fields one after the other. Once the bytes do not suffice it is short.
@@ -75,4 +79,4 @@ func (u *reader) stream(tenant bool) (s chain.Stream) {
 	return s
 }
 
-func (u *reader) place() Place { return Place{u.number(), u.number()} }
+func (u *reader) place() Place { return Place{Source: u.number(), Index: u.number()} }

@@ -8,23 +8,28 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // A Place is where a receipt was read: the number of the input, as the caller counts
 // inputs from 0, and its line or item there from 1. The zero Place is none.
-type Place struct{ Source, Index int }
-
-func (p Place) compare(o Place) int {
-	return cmp.Or(cmp.Compare(p.Source, o.Source), cmp.Compare(p.Index, o.Index))
-}
-
-func (p Place) append(b []byte) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(p.Source)), uint64(p.Index))
-}
+type Place = rules.Place
 
 // An ID is the first half of the SHA-256 over issuer.id and receipt_id: an id is the
 // issuer's own.
-type ID [16]byte
+type ID = rules.ID
+
+// A Mark says how a receipt stands to the others. Its Failed reports whether that refutes
+// the receipt, and its Code and Cause are those of reports.
+type Mark = rules.Mark
+
+// The marks that an engine handles. All others are for reports alone.
+const (
+	MarkLinked  = rules.MarkLinked  // its predecessor is there, or it is the first of its stream
+	MarkMissing = rules.MarkMissing // its predecessor is not there, but others of its stream are
+	MarkDamaged = rules.MarkDamaged // it does not fit its own hash
+	MarkCopy    = rules.MarkCopy    // a copy that does not count
+)
 
 // A Record is what the joins need to know of one receipt that states its place in a
 // stream.
@@ -48,20 +53,20 @@ type Record struct {
 	Related Place // the receipt that the mark is about; zero: none
 }
 
-// Holds reports whether the content fits the hash that it states.
-func (r *Record) Holds() bool { return r.Stated == r.Computed }
+// holds reports whether the content fits the hash that it states.
+func (r *Record) holds() bool { return r.Stated == r.Computed }
 
 // Begin sets the mark that a record has before the groupings.
 func (r *Record) Begin() {
 	r.Mark, r.Related = MarkLinked, Place{}
-	if !r.Holds() {
+	if !r.holds() {
 		r.Mark = MarkDamaged
 	}
 }
 
 // Key is the key of the first grouping. A receipt that does not fit its own hash has
 // none, since its id may be what was altered: ok is false.
-func (r *Record) Key() (key ID, ok bool) { return r.ID, r.Holds() }
+func (r *Record) Key() (key ID, ok bool) { return r.ID, r.holds() }
 
 // settle keeps what was found of a receipt, unless something was found before: one
 // finding, not two.
@@ -71,41 +76,35 @@ func (r *Record) settle(m Mark, related Place) {
 	}
 }
 
-// Outcome is what the receipt is counted as, and the code that explains it unless it is
+// outcome is what the receipt is counted as, and the code that explains it unless it is
 // verified. Under a strict policy a link that is not checked leaves it undecided.
-func (r *Record) Outcome(strict bool) (receipt.Verdict, receipt.Code) {
-	code, failed, open := r.Mark.judgement()
+func (r *Record) outcome(strict bool) (receipt.Verdict, receipt.Code) {
+	code, failed := r.Mark.Code(), r.Mark.Failed()
 	switch {
 	case r.Verdict == receipt.Refuted && (r.Before || !failed):
 		return receipt.Refuted, r.Reason
 	case failed:
 		return receipt.Refuted, code
-	case open && strict && !(r.Verdict == receipt.Undecided && r.Before):
+	case r.Mark.Open() && strict && !(r.Verdict == receipt.Undecided && r.Before):
 		return receipt.Undecided, code
 	}
 	return r.Verdict, r.Reason
 }
 
-// Earlier orders two receipts that cannot both stand: the one that was issued earlier
-// stands, and of one millisecond that of the lesser hash.
-func Earlier(issued int64, hash canon.Digest, thanIssued int64, than canon.Digest) int {
-	return cmp.Or(cmp.Compare(issued, thanIssued), bytes.Compare(hash[:], than[:]))
-}
-
 // compare orders records in the same way whatever order they come in.
 func (r *Record) compare(o *Record) int {
-	return cmp.Or(Earlier(r.Issued, r.Computed, o.Issued, o.Computed), bytes.Compare(r.Stated[:], o.Stated[:]),
-		cmp.Compare(r.Verdict, o.Verdict), cmp.Compare(r.Reason, o.Reason), r.Place.compare(o.Place))
+	return cmp.Or(rules.Earlier(r.Issued, r.Computed, o.Issued, o.Computed), bytes.Compare(r.Stated[:], o.Stated[:]),
+		cmp.Compare(r.Verdict, o.Verdict), cmp.Compare(r.Reason, o.Reason), r.Place.Compare(o.Place))
 }
 
 // Parts are the roles that a receipt has in the second grouping.
 func (r *Record) Parts() []Part {
-	list := []Part{{RoleStates, *r}}
-	if !r.Holds() {
-		list = append(list, Part{RoleHas, *r})
+	list := []Part{{roleStates, *r}}
+	if !r.holds() {
+		list = append(list, Part{roleHas, *r})
 	}
 	if !r.First {
-		list = append(list, Part{RoleNames, *r})
+		list = append(list, Part{roleNames, *r})
 	}
 	return list
 }
@@ -137,7 +136,7 @@ const (
 // A text is a uvarint of its length and its bytes. Numbers are as short as they can be.
 func (r *Record) Append(b []byte) []byte {
 	flags := byte(0)
-	for i, set := range [...]bool{r.Stream.HasTenant, r.First, !r.Holds(), r.Before, r.Related != Place{}} {
+	for i, set := range [...]bool{r.Stream.HasTenant, r.First, !r.holds(), r.Before, r.Related != Place{}} {
 		if set {
 			flags |= 1 << i
 		}
@@ -148,16 +147,16 @@ func (r *Record) Append(b []byte) []byte {
 	b = appendStream(b, r.Stream)
 
 	b = append(append(b, r.ID[:]...), r.Stated[:]...)
-	if !r.Holds() {
+	if !r.holds() {
 		b = append(b, r.Computed[:]...)
 	}
 	if !r.First {
 		b = append(b, r.Previous[:]...)
 	}
 
-	b = r.Place.append(binary.AppendVarint(b, r.Issued))
+	b = appendPlace(binary.AppendVarint(b, r.Issued), r.Place)
 	if flags&flagRelated != 0 {
-		b = r.Related.append(b)
+		b = appendPlace(b, r.Related)
 	}
 	return b
 }
@@ -166,7 +165,7 @@ func (r *Record) Append(b []byte) []byte {
 func Parse(b []byte) (Record, error) {
 	u := reader{rest: b}
 	if u.byte() != version {
-		return Record{}, ErrRecord
+		return Record{}, errRecord
 	}
 
 	flags := u.byte()
@@ -188,12 +187,12 @@ func Parse(b []byte) (Record, error) {
 
 	// What says more than a record can, or says it in another way, is none.
 	switch {
-	case u.short || len(u.rest) > 0 || flags&^flagsKnown != 0 || r.Mark >= markCount || r.Verdict > receipt.Refuted:
-		return Record{}, ErrRecord
+	case u.short || len(u.rest) > 0 || flags&^flagsKnown != 0 || r.Mark >= rules.MarkCount || r.Verdict > receipt.Refuted:
+		return Record{}, errRecord
 	case (r.Verdict == receipt.Verified) != (r.Reason == ""):
-		return Record{}, ErrRecord
+		return Record{}, errRecord
 	case !bytes.Equal(r.Append(make([]byte, 0, len(b))), b):
-		return Record{}, ErrRecord
+		return Record{}, errRecord
 	}
 	return r, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // A Strand is what is known of one stream. Until [Begin] has judged it only the sums are.
@@ -65,7 +66,7 @@ func (s *Strand) Append(b []byte) []byte {
 func ParseStrand(b []byte) (Strand, error) {
 	u := reader{rest: b}
 	if u.byte() != version {
-		return Strand{}, ErrRecord
+		return Strand{}, errRecord
 	}
 	flags := u.byte()
 	s := Strand{Intact: flags&strandIntact != 0, Found: flags&strandFound != 0, First: flags&strandFirst != 0}
@@ -74,7 +75,7 @@ func ParseStrand(b []byte) (Strand, error) {
 	u.copy(s.Previous[:])
 	u.copy(s.Head[:])
 	if u.short || len(u.rest) > 0 || flags&^strandKnown != 0 || !bytes.Equal(s.Append(make([]byte, 0, len(b))), b) {
-		return Strand{}, ErrRecord
+		return Strand{}, errRecord
 	}
 	return s, nil
 }
@@ -97,171 +98,43 @@ func appendStream(b []byte, s chain.Stream) []byte {
 	return appendText(b, s.Workspace)
 }
 
-// Rank orders the receipts of a stream that have no predecessor by how likely they begin
-// it, before [Earlier] does: the one that follows what was given, one that states to be
-// the first, any other.
-func Rank(first bool, previous, given canon.Digest) int {
-	switch {
-	case !given.IsZero() && !first && previous == given:
-		return 0
-	case first:
-		return 1
-	}
-	return 2
-}
-
-// Beginning is the mark of the receipt that begins a stream.
-func Beginning(first bool, previous, given canon.Digest) Mark {
-	switch {
-	case !given.IsZero() && (first || previous != given):
-		return MarkForeign
-	case !first && given.IsZero():
-		return MarkOpen
-	}
-	return MarkLinked
-}
-
 // Begin judges what was left open of one stream, with the sums of all its strands. What is
-// done are receipts, the strand has its ends. They are all in memory: a [Beginner] takes
-// them one by one.
+// done are receipts, the strand has its ends.
 func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 	given := t.previous(s.Stream)
 	open = slices.Clone(open)
 	slices.SortFunc(open, func(a, b Part) int {
-		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(Rank(a.First, a.Previous, given), Rank(b.First, b.Previous, given)), a.compare(&b.Record))
+		return cmp.Or(cmp.Compare(a.role, b.role), cmp.Compare(rules.Rank(a.First, a.Previous, given), rules.Rank(b.First, b.Previous, given)), a.compare(&b.Record))
 	})
 
-	var damage []Part
-	var tails []Node
+	var damage []rules.Damage
+	var tails []rules.Node
 	for i := range open {
-		switch p := &open[i]; p.Role {
-		case RoleOrphan:
-		case RoleTail:
-			tails = append(tails, Node{Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.Holds()})
+		p := &open[i]
+		n := rules.Node{Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.holds()}
+		switch p.role {
+		case roleOrphan:
+		case roleTail:
+			tails = append(tails, n)
 		default:
-			damage = append(damage, *p)
+			damage = append(damage, rules.Damage{Node: n, Stray: p.role == roleStray, After: p.role == roleAfter, Previous: p.Previous})
 		}
 	}
-	slices.SortFunc(tails, func(n, o Node) int {
-		return cmp.Or(Earlier(n.Issued, n.Hash, o.Issued, o.Hash), n.Place.compare(o.Place))
+	slices.SortFunc(tails, func(n, o rules.Node) int {
+		return cmp.Or(rules.Earlier(n.Issued, n.Hash, o.Issued, o.Hash), n.Place.Compare(o.Place))
 	})
 
-	b := NewBeginner(s, damage, tails, t)
+	b := rules.NewBeginner(rules.Terms{Given: given, Partial: t.partial(s.Stream)}, damage, tails)
 	for i := range open {
-		if open[i].Role == RoleOrphan {
-			done = append(done, b.Orphan(open[i].Record))
+		if r := &open[i].Record; open[i].role == roleOrphan {
+			o := b.Judge(rules.Orphan{Hash: r.Computed, First: r.First, Previous: r.Previous, Issued: r.Issued, Place: r.Place, Mark: r.Mark, Related: r.Related})
+			r.Mark, r.Related = o.Mark, o.Related
+			done = append(done, *r)
 		}
 	}
-	return done, b.End()
-}
 
-// A Beginner judges the receipts of one stream that have no predecessor, one after the
-// other, and finds the ends of the stream: [Begin] for what does not fit into memory.
-type Beginner struct {
-	strand  Strand
-	given   canon.Digest
-	partial bool
-
-	damage []Part                // strays, and what follows damaged receipts
-	stray  map[Place]bool        // damaged receipts whose place nothing shows
-	hurt   map[canon.Digest]bool // the hashes that these state
-	tails  []Node                // what nothing names, as Earlier has it
-
-	begun bool
-	first Record // what begins the stream
-	last  Record // the receipt before, as it was judged
-}
-
-// NewBeginner begins a stream, with the sums of all its strands. Tails are the receipts that
-// nothing names, as [Earlier] has it, and damage the parts that are neither these nor orphans.
-func NewBeginner(s Strand, damage []Part, tails []Node, t Terms) *Beginner {
-	b := &Beginner{strand: s, given: t.previous(s.Stream), partial: t.partial(s.Stream), damage: slices.Clone(damage), tails: tails}
-	slices.SortFunc(b.damage, func(p, o Part) int {
-		return cmp.Or(cmp.Compare(p.Role, o.Role), cmp.Compare(Rank(p.First, p.Previous, b.given), Rank(o.First, o.Previous, b.given)), p.compare(&o.Record))
-	})
-	for i := range b.damage {
-		if p := &b.damage[i]; p.Role == RoleStray {
-			if b.stray == nil {
-				b.stray, b.hurt = map[Place]bool{}, map[canon.Digest]bool{}
-			}
-			b.stray[p.Place], b.hurt[p.Stated] = true, true
-		}
-	}
-	return b
-}
-
-// Orphan judges the next receipt without a predecessor. They come as [Rank] orders them,
-// and of one rank as [Earlier] does; copies after each other. A stream begins once: another
-// one shows that receipts are missing before it.
-func (b *Beginner) Orphan(r Record) Record {
-	again := b.begun && r.Computed == b.last.Computed
-	was := r.Mark
-	switch {
-	case again:
-		if r.Computed == b.first.Computed && r.Place.compare(b.first.Place) < 0 {
-			b.first.Place = r.Place
-		}
-		r.settle(b.last.Mark, b.last.Related)
-	case !b.begun:
-		b.begun, b.first, b.strand.First, b.strand.Previous = true, r, r.First, r.Previous
-		r.settle(Beginning(r.First, r.Previous, b.given), Place{})
-	case r.First:
-		r.settle(MarkSecond, b.first.Place)
-	case b.partial:
-		r.settle(MarkOpen, Place{})
-	default:
-		r.settle(MarkMissing, b.tailBefore(r.Issued))
-	}
-
-	// What was found before was counted then.
-	if !again && was == MarkLinked && r.Mark.Failed() {
-		b.strand.Failures++
-	}
-	b.last = r
-	return r
-}
-
-// End returns the stream with its ends.
-func (b *Beginner) End() Strand {
-	b.afterDamage()
-	b.end()
-	return b.strand
-}
-
-// tailBefore is the receipt that nothing names and that was issued last before a time: what
-// missing receipts probably follow.
-func (b *Beginner) tailBefore(issued int64) Place {
-	before, _ := slices.BinarySearchFunc(b.tails, issued, func(n Node, issued int64) int { return cmp.Compare(n.Issued, issued) })
-	if before == 0 {
-		return Place{}
-	}
-	return b.tails[before-1].Place
-}
-
-// afterDamage finds where a stream begins whose first receipt does not fit its own hash:
-// after it.
-func (b *Beginner) afterDamage() {
-	if b.begun {
-		return
-	}
-	for _, role := range []Role{RoleAfter, RoleBehind} {
-		for i := range b.damage {
-			p := &b.damage[i]
-			if p.Role == role && (role == RoleBehind || b.hurt[p.Previous]) {
-				b.strand.Previous = p.Previous
-				return
-			}
-		}
-	}
-}
-
-// end finds the head: of several receipts that nothing names the one that was issued last.
-func (b *Beginner) end() {
-	for i := len(b.tails) - 1; i >= 0; i-- {
-		if n := &b.tails[i]; !n.Damaged || !b.stray[n.Place] {
-			b.strand.Head = n.Hash
-			return
-		}
-	}
-	b.strand.Failures++ // each is named: a circle, or damage alone
+	ends := b.End()
+	s.First, s.Previous, s.Head = ends.First, ends.Previous, ends.Head
+	s.Failures += ends.Failures
+	return done, s
 }

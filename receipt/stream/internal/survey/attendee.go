@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // An Attendee is one receipt of a roster.
@@ -164,7 +164,7 @@ func (f *Fumble) Counted() Outcome {
 // Settle takes what was found of the link among all parts merged: open says that nothing
 // shows whether it holds, and that this decides. That a link is false which a part left
 // open is a finding of the whole, and its receipt stays open.
-func (f *Fumble) Settle(is join.Mark, open bool) {
+func (f *Fumble) Settle(is rules.Mark, open bool) {
 	switch {
 	case f.Failed():
 		f.healed, f.left = !is.Failed(), open
@@ -373,9 +373,6 @@ func (u *unpacker) text() string {
 	n := u.uvarint()
 	return string(u.bytes(int(min(n, uint64(len(u.rest)+1)))))
 }
-
-// IsOpen reports whether a mark says that nothing shows whether a link holds.
-func IsOpen(m join.Mark) bool { return m.Code() != "" && !m.Failed() }
 
 // AboutLinks reports whether a code is about how receipts stand to each other.
 func AboutLinks(code receipt.Code) bool {

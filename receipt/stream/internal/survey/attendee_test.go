@@ -97,7 +97,7 @@ func TestStreamKey(t *testing.T) {
 		for _, workspace := range names {
 			for _, s := range []chain.Stream{{Issuer: issuer, Workspace: workspace}, {Issuer: issuer, HasTenant: true, Workspace: workspace}, {Issuer: issuer, HasTenant: true, Tenant: "t", Workspace: workspace}} {
 				key := streamKey(nil).appendStream(s)
-				if got := key.stream(); got != s {
+				if got := key.Stream(); got != s {
 					t.Errorf("%+v comes back as %+v", s, got)
 				}
 				if other, taken := seen[string(key)]; taken {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // A crowd is the receipts of several rosters, unpacked: what a survey of all their
@@ -80,8 +80,8 @@ func (c *crowd) Each(f func(*Item, *Attendee) error) error {
 		for k := range c.sources[i].list {
 			a := &c.sources[i].list[k]
 			it.Source, it.Index = i, k+1
-			it.Facts = Facts{Placed: true, holds: a.holds(), Link: a.link, Computed: a.computed, id: a.id,
-				Key: streamKey(nil).appendStream(c.streams[a.stream]), issued: time.UnixMilli(a.issued)}
+			it.Facts = Facts{Placed: true, holds: a.holds(), Link: a.link, Computed: a.computed, ID: a.id,
+				Key: streamKey(nil).appendStream(c.streams[a.stream]), Issued: time.UnixMilli(a.issued)}
 			if err := f(it, a); err != nil {
 				return err
 			}
@@ -134,7 +134,7 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 	}
 	for number, a := range list {
 		about := number
-		if a.again = v.Marks[number] == join.MarkCopy; a.again {
+		if a.again = v.Marks[number] == rules.MarkCopy; a.again {
 			about = v.originals[number]
 		}
 
@@ -158,7 +158,7 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 func (c *crowd) Linked(v *Survey) map[int]bool {
 	list, number := map[int]bool{}, 0
 	_ = c.Each(func(_ *Item, a *Attendee) error {
-		if IsOpen(v.Found(number)) && a.linked() {
+		if v.Found(number).Open() && a.linked() {
 			list[v.First(number)] = true
 		}
 		number++
@@ -171,7 +171,7 @@ func (c *crowd) Linked(v *Survey) map[int]bool {
 func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 	copies, number := map[canon.Digest]int{}, 0
 	_ = c.Each(func(_ *Item, a *Attendee) error {
-		if v.Marks[number] == join.MarkCopy {
+		if v.Marks[number] == rules.MarkCopy {
 			copies[a.computed]++
 		}
 		if a.again {

@@ -15,9 +15,9 @@ type Facts struct {
 	holds    bool         // its content fits its stated hash
 	Link     chain.Link   // as stated
 	Computed canon.Digest // the hash of its content
-	id       fingerprint  // of issuer.id and receipt_id
+	ID       fingerprint  // of issuer.id and receipt_id
 	Key      streamKey    // of its stream
-	issued   time.Time    // issued_at
+	Issued   time.Time    // issued_at
 	undated  bool         // that is no time that the source told
 }
 
@@ -48,11 +48,11 @@ func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	}
 	f.Computed = computed
 	f.holds = computed == f.Link.Hash
-	f.issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
+	f.Issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
 	f.undated = receipt.ReadUnreported(root).Has("/issued_at")
 
 	// An id is the issuer's own: two issuers may both count from one.
 	id := append(appendText(f.Key, root.Member("issuer").Member("id").Text()), root.Member("receipt_id").Text()...)
-	f.id = fingerprintOf(id)
+	f.ID = fingerprintOf(id)
 	f.Key = streamKey(id[:0]).appendReceipt(root)
 }

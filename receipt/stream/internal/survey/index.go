@@ -49,7 +49,7 @@ func (x *index) add(it *Item, stream int) {
 	}
 
 	hash := short(f.Computed)
-	x.ids[f.id] = seen{hash, int32(it.Index), it.alone.Own}
+	x.ids[f.ID] = seen{hash, int32(it.Index), it.Alone.Own}
 	n := x.nodes[hash]
 	n.line, n.stream = int32(it.Index), int32(stream)
 	x.nodes[hash] = n

@@ -3,7 +3,6 @@ package survey
 import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // An Item is one document of an input, as it stands to the others.
@@ -19,8 +18,8 @@ type Item struct {
 	Again    bool   // it is a copy of a receipt before it
 	Copy     bool   // and has the same verdict: not counted
 
-	alone  Outcome // what it is counted as if its link holds
-	before bool    // and that explains it whatever is found of the link
+	Alone  Outcome // what it is counted as if its link holds
+	Before bool    // and that explains it whatever is found of the link
 
 	foreign bool // it does not name the predecessor that was given
 }
@@ -28,21 +27,10 @@ type Item struct {
 // Spare reports whether an item is a copy that does not count: one that is refuted does.
 func (it *Item) Spare() bool { return it.Copy && it.Report.Verdict != receipt.Refuted }
 
-// Record is an item whose link was not judged yet as a record.
-func (it *Item) Record() join.Record {
-	f := &it.Facts
-	r := join.Record{Stream: f.Key.stream(), ID: join.ID(f.id), Stated: f.Link.Hash, Computed: f.Computed, First: f.Link.First, Previous: f.Link.Previous,
-		Issued: f.issued.UnixMilli(), Place: join.Place{Index: it.Index}}
-
-	r.Verdict, r.Reason, r.Before = it.alone.Own, it.alone.Reason, it.before
-	r.Begin()
-	return r
-}
-
 // Weigh keeps what an item whose link was not judged yet is counted as.
 func (it *Item) Weigh() {
 	if it.Facts.Placed {
-		it.alone, it.before = it.own()
+		it.Alone, it.Before = it.own()
 	}
 }
 

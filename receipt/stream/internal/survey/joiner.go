@@ -5,8 +5,7 @@ import (
 	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // A joiner finds the predecessor of each receipt of a survey, by the rules of package
@@ -18,7 +17,7 @@ type joiner struct {
 	hash hashRecord // the current one, when there are more
 	more bool
 
-	meeting join.Meeting
+	meeting rules.Meeting
 	digest  canon.Digest // of the meeting
 	met     bool         // there is one
 
@@ -42,7 +41,7 @@ func (j *joiner) join() error {
 		if err != nil {
 			return err
 		}
-		if l := parseLinkRecord(b); j.Marks[l.number] != join.MarkCopy {
+		if l := parseLinkRecord(b); j.Marks[l.number] != rules.MarkCopy {
 			if err := j.link(l); err != nil {
 				return err
 			}
@@ -68,7 +67,7 @@ func (j *joiner) advance() error {
 		if j.more = more; err != nil || !more {
 			return err
 		}
-		if j.hash = parseHashRecord(b); j.Marks[j.hash.number] != join.MarkCopy {
+		if j.hash = parseHashRecord(b); j.Marks[j.hash.number] != rules.MarkCopy {
 			return nil
 		}
 	}
@@ -136,26 +135,22 @@ func (j *joiner) part() {
 }
 
 // judge takes what a meeting says of a link.
-func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
+func (j *joiner) judge(l linkRecord, n rules.Node, found rules.Link) {
 	if found.Stray {
 		j.stray(n)
 	}
 	if found.Behind {
-		role := join.RoleBehind
-		if found.After {
-			role = join.RoleAfter
-		}
-		j.left.hurt(damage{role, n, l.digest})
+		j.left.hurt(rules.Damage{Node: n, After: found.After, Previous: l.digest})
 	}
 
 	// A source is ordered: a predecessor comes before it.
 	m := found.Mark
-	if m == join.MarkLinked && found.Related != nil && j.beside(n, *found.Related) {
+	if m == rules.MarkLinked && found.Related != nil && j.beside(n, *found.Related) {
 		switch {
 		case found.Related.Number > n.Number:
-			m = join.MarkLate
+			m = rules.MarkLate
 		case !found.After:
-			m = join.MarkFollows
+			m = rules.MarkFollows
 		}
 	}
 
@@ -170,19 +165,19 @@ func (j *joiner) judge(l linkRecord, n join.Node, found join.Link) {
 }
 
 // stray takes a damaged receipt whose predecessor is not there out of its stream.
-func (j *joiner) stray(n join.Node) {
+func (j *joiner) stray(n rules.Node) {
 	j.ends[n.Stream].Count--
-	j.left.hurt(damage{role: join.RoleStray, Node: n})
+	j.left.hurt(rules.Damage{Node: n, Stray: true})
 }
 
 // beside reports whether a receipt and its predecessor are in one source, which is in
 // order, and in no other.
-func (j *joiner) beside(n, before join.Node) bool {
+func (j *joiner) beside(n, before rules.Node) bool {
 	return before.Place.Source == n.Place.Source && j.ordered(n.Place.Source) && !j.spread[n.Number] && !j.spread[before.Number]
 }
 
-func (j *joiner) decide(n join.Node, m join.Mark, other address) {
-	if j.Marks[n.Number] != join.MarkLinked { // one finding, not two
+func (j *joiner) decide(n rules.Node, m rules.Mark, other address) {
+	if j.Marks[n.Number] != rules.MarkLinked { // one finding, not two
 		return
 	}
 	j.Marks[n.Number] = m
@@ -205,7 +200,7 @@ func (j *joiner) endStreams() error {
 	b, err, more := next()
 	for at, stream := range j.byName() {
 		begin := j.begin(stream)
-		forgiven := int64(0)
+		forgiven := uint64(0)
 		for ; more && err == nil; b, err, more = next() {
 			r := parseOrphanRecord(b)
 			if r.stream != at {
@@ -219,44 +214,31 @@ func (j *joiner) endStreams() error {
 			return err
 		}
 
-		end := begin.End()
-		end.Failures -= forgiven
-		j.ends[stream].Segment = end.Segment()
+		ends, e := begin.End(), &j.ends[stream]
+		e.First, e.Previous, e.Head = ends.First, ends.Previous, ends.Head
+		e.Failures.Count += uint64(ends.Failures) - forgiven
 	}
 	return err
 }
 
 // begin begins one stream.
-func (j *joiner) begin(stream int) *join.Beginner {
-	e := &j.ends[stream]
-	var parts []join.Part
-	for _, d := range j.left.cutDamage(stream) {
-		r := join.Record{Stream: e.Stream, Stated: d.Hash, Previous: d.previous, Issued: d.Issued, Place: d.Place, Mark: j.Marks[d.Number]}
-		copy(r.Computed[:], contentOf(&d.Node))
-		parts = append(parts, join.Part{Role: d.role, Record: r})
-	}
-
-	terms := join.Terms{
-		Partial:  func(chain.Stream) bool { return j.selected(stream) == selectedAll },
-		Previous: j.Previous,
-	}
-	s := join.Strand{Stream: e.Stream, Count: int64(e.Count), Failures: int64(e.Failures.Count), Intact: j.intact[stream], Found: e.Found}
-	return join.NewBeginner(s, parts, j.left.cutTails(stream), terms)
+func (j *joiner) begin(stream int) *rules.Beginner {
+	t := rules.Terms{Given: j.Previous(j.names[stream]), Partial: j.selected(stream) == selectedAll}
+	return rules.NewBeginner(t, j.left.cutDamage(stream), j.left.cutTails(stream))
 }
 
 // orphan judges a receipt without a predecessor, and reports whether it is forgiven that
 // this one is missing.
-func (j *joiner) orphan(b *join.Beginner, stream int, o *orphanRecord) (forgiven bool) {
-	r := b.Orphan(join.Record{Stream: j.names[stream], Stated: o.hash, Computed: o.hash, First: o.first, Previous: o.previous,
-		Issued: o.issued, Place: o.place(), Mark: j.Marks[o.number]})
-	if r.Mark == join.MarkMissing {
-		if r.Mark = j.forgive(stream); r.Mark != join.MarkMissing {
-			forgiven, r.Related = true, join.Place{}
+func (j *joiner) orphan(b *rules.Beginner, stream int, o *orphanRecord) (forgiven bool) {
+	r := b.Judge(rules.Orphan{Hash: o.hash, First: o.first, Previous: o.previous, Issued: o.issued, Place: o.place(), Mark: j.Marks[o.number]})
+	if r.Mark == rules.MarkMissing {
+		if r.Mark = j.forgive(stream); r.Mark != rules.MarkMissing {
+			forgiven, r.Related = true, rules.Place{}
 		}
 	}
 
 	j.Marks[o.number] = r.Mark
-	if r.Related != (join.Place{}) {
+	if r.Related != (rules.Place{}) {
 		j.about(o.number, address{r.Related.Source, r.Related.Index})
 	}
 	return forgiven
@@ -264,16 +246,16 @@ func (j *joiner) orphan(b *join.Beginner, stream int, o *orphanRecord) (forgiven
 
 // forgive marks what is missing of a stream: something unreadable may be it, each time
 // another one, or another part may hold it of which it was said that it is a selection.
-func (j *joiner) forgive(stream int) join.Mark {
+func (j *joiner) forgive(stream int) rules.Mark {
 	switch {
 	case j.gaps > 0:
 		j.gaps--
-		return join.MarkGap
+		return rules.MarkGap
 	case j.selected(stream) == selectedSome:
 		j.unknown[stream] = true
-		return join.MarkOpen
+		return rules.MarkOpen
 	}
-	return join.MarkMissing
+	return rules.MarkMissing
 }
 
 func less(a, b canon.Digest) bool { return bytes.Compare(a[:], b[:]) < 0 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // Leftovers are the receipts that are judged with others of their stream. Those without a
@@ -18,20 +18,13 @@ type leftovers struct {
 	scratch []byte
 	given   func(stream int) canon.Digest
 
-	tails  []join.Node // that none names
-	heads  []join.Node // by stream: of these the one that was issued last; without a hash: none
-	damage []damage
-}
-
-// A damage is a receipt that does not fit its own hash or follows such a one.
-type damage struct {
-	role join.Role
-	join.Node
-	previous canon.Digest
+	tails  []rules.Node // that none names
+	heads  []rules.Node // by stream: of these the one that was issued last; without a hash: none
+	damage []rules.Damage
 }
 
 func newLeftovers(s *Survey) leftovers {
-	l := leftovers{rank: make([]int, len(s.names)), heads: make([]join.Node, len(s.names)),
+	l := leftovers{rank: make([]int, len(s.names)), heads: make([]rules.Node, len(s.names)),
 		orphans: newSorter(orphanRecordWidth, s.Indexed, s.TempDir)}
 	for at, stream := range s.byName() {
 		l.rank[stream] = at
@@ -41,14 +34,14 @@ func newLeftovers(s *Survey) leftovers {
 }
 
 func (l *leftovers) orphan(r linkRecord) {
-	o := orphanRecord{stream: l.rank[r.stream], rank: join.Rank(r.first, r.digest, l.given(r.stream)), issued: r.issued, hash: r.hash,
+	o := orphanRecord{stream: l.rank[r.stream], rank: rules.Rank(r.first, r.digest, l.given(r.stream)), issued: r.issued, hash: r.hash,
 		number: r.number, address: r.address, first: r.first, previous: r.digest}
 	l.scratch = o.append(l.scratch[:0])
 	l.orphans.add(l.scratch)
 }
 
-func (l *leftovers) tail(n join.Node) {
-	if h := &l.heads[n.Stream]; !n.Damaged && (h.Hash.IsZero() || join.Earlier(h.Issued, h.Hash, n.Issued, n.Hash) < 0) {
+func (l *leftovers) tail(n rules.Node) {
+	if h := &l.heads[n.Stream]; !n.Damaged && (h.Hash.IsZero() || rules.Earlier(h.Issued, h.Hash, n.Issued, n.Hash) < 0) {
 		*h = n
 	}
 	if len(l.tails) < maxDamaged {
@@ -56,13 +49,13 @@ func (l *leftovers) tail(n join.Node) {
 	}
 }
 
-func (l *leftovers) hurt(d damage) {
+func (l *leftovers) hurt(d rules.Damage) {
 	if len(l.damage) < maxDamaged {
 		l.damage = append(l.damage, d)
 	}
 }
 
-// sort sorts what is in memory by streams, and the receipts that none names as join.Earlier
+// sort sorts what is in memory by streams, and the receipts that none names as rules.Earlier
 // has it. The last of a stream is among them, however many there are.
 func (l *leftovers) sort() {
 	for i := range l.heads {
@@ -70,14 +63,14 @@ func (l *leftovers) sort() {
 			l.tails = append(l.tails, l.heads[i])
 		}
 	}
-	slices.SortFunc(l.tails, func(a, b join.Node) int {
-		return cmp.Or(cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]), join.Earlier(a.Issued, a.Hash, b.Issued, b.Hash), cmp.Compare(a.Number, b.Number))
+	slices.SortFunc(l.tails, func(a, b rules.Node) int {
+		return cmp.Or(cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]), rules.Earlier(a.Issued, a.Hash, b.Issued, b.Hash), cmp.Compare(a.Number, b.Number))
 	})
-	slices.SortStableFunc(l.damage, func(a, b damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
+	slices.SortStableFunc(l.damage, func(a, b rules.Damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
 }
 
 // cutTails takes the receipts of the next stream, if they are of this one.
-func (l *leftovers) cutTails(stream int) (of []join.Node) {
+func (l *leftovers) cutTails(stream int) (of []rules.Node) {
 	n := 0
 	for n < len(l.tails) && l.tails[n].Stream == stream {
 		n++
@@ -87,7 +80,7 @@ func (l *leftovers) cutTails(stream int) (of []join.Node) {
 }
 
 // cutDamage takes the damage of the next stream, if it is of this one.
-func (l *leftovers) cutDamage(stream int) (of []damage) {
+func (l *leftovers) cutDamage(stream int) (of []rules.Damage) {
 	n := 0
 	for n < len(l.damage) && l.damage[n].Stream == stream {
 		n++
@@ -96,22 +89,13 @@ func (l *leftovers) cutDamage(stream int) (of []damage) {
 	return of
 }
 
-// contentOf is the hash of a receipt's content, or any other than it states of a damaged one.
-func contentOf(n *join.Node) []byte {
-	d := n.Hash
-	if n.Damaged {
-		d[0] ^= 1
-	}
-	return d[:]
-}
-
 const orphanRecordWidth = 4 + 1 + 8 + 32 + 8 + addressWidth + 1 + 32
 
 // An orphanRecord is a receipt without a predecessor, in the order in which a stream takes
 // these.
 type orphanRecord struct {
 	stream int // its rank among the names of streams
-	rank   int // of join.Rank
+	rank   int // of rules.Rank
 	issued int64
 	hash   canon.Digest
 	number int

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // loose is a survey of receipts of one stream, none of which has its predecessor there.
@@ -22,7 +22,7 @@ func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) 
 		it := &Item{}
 		it.Index = i + 1
 		hash := canon.Sum(binary.BigEndian.AppendUint64(nil, uint64(i)))
-		it.Facts = Facts{Placed: true, holds: true, Link: link(i, hash), Computed: hash, id: fingerprintOf(hash[:]), Key: key, issued: time.UnixMilli(int64(i))}
+		it.Facts = Facts{Placed: true, holds: true, Link: link(i, hash), Computed: hash, ID: fingerprintOf(hash[:]), Key: key, Issued: time.UnixMilli(int64(i))}
 		if err := s.Record(it); err != nil {
 			t.Fatal(err)
 		}
@@ -39,10 +39,10 @@ func TestLooseReceipts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		link func(int, canon.Digest) chain.Link
-		want join.Mark // of all but the one that begins the stream
+		want rules.Mark // of all but the one that begins the stream
 	}{
-		"first":   {func(_ int, hash canon.Digest) chain.Link { return chain.Link{First: true, Hash: hash} }, join.MarkSecond},
-		"missing": {func(_ int, hash canon.Digest) chain.Link { return chain.Link{Hash: hash, Previous: canon.Sum(hash[:])} }, join.MarkMissing},
+		"first":   {func(_ int, hash canon.Digest) chain.Link { return chain.Link{First: true, Hash: hash} }, rules.MarkSecond},
+		"missing": {func(_ int, hash canon.Digest) chain.Link { return chain.Link{Hash: hash, Previous: canon.Sum(hash[:])} }, rules.MarkMissing},
 	} {
 		s := loose(t, n, c.link)
 		var before, after runtime.MemStats

@@ -103,11 +103,11 @@ func (o *Order) Place(it *Item) error {
 	}
 
 	o.disprove(s, it)
-	s.line, s.issued, s.undated = it.Index, f.issued, f.undated
+	s.line, s.issued, s.undated = it.Index, f.Issued, f.undated
 	s.found = s.found || f.Link.Hash == s.wanted.Hash
 	if f.holds {
 		o.index.add(it, s.number)
-		s.last = judged{f.Computed, it.alone.Own}
+		s.last = judged{f.Computed, it.Alone.Own}
 	}
 
 	return nil
@@ -116,7 +116,7 @@ func (o *Order) Place(it *Item) error {
 // repeats reports whether the item's id was there before: as the same receipt,
 // which counts once, or as another one, which refutes.
 func (o *Order) repeats(it *Item) bool {
-	before, ok := o.index.ids[it.Facts.id]
+	before, ok := o.index.ids[it.Facts.ID]
 	switch {
 	case !ok:
 		return false
@@ -167,7 +167,7 @@ func (o *Order) disprove(s *strand, it *Item) {
 // begin opens a stream with its first receipt.
 func (o *Order) begin(it *Item) (*strand, error) {
 	f := &it.Facts
-	stream := f.Key.stream()
+	stream := f.Key.Stream()
 	if o.One && len(o.streams) > 0 {
 		return nil, ErrStreams
 	}
@@ -232,7 +232,7 @@ func (o *Order) follow(s *strand, it *Item) {
 	}
 
 	// Clocks go wrong: this warns, and refutes nothing. A time that nobody told is before none.
-	if !f.undated && !s.undated && f.issued.Before(s.issued) {
+	if !f.undated && !s.undated && f.Issued.Before(s.issued) {
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
 	}
 

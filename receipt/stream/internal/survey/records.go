@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // A survey keeps three records of a receipt, each in a sorter of its own: by its id,
 // by its hash, and by the predecessor that it names. As bytes each kind has one
 // width, and its numbers are big-endian, so that the bytes sort as the fields do in
-// the order in which they stand here, which is the one that package join wants.
+// the order in which they stand here, which is the one that package rules wants.
 // Sources, their documents and streams are counted with 32 bits.
 const (
 	idRecordWidth   = 16 + 8 + 32 + 8 + addressWidth
@@ -22,7 +22,7 @@ const (
 // An address is the place of a receipt in the input.
 type address struct{ source, index int }
 
-func (a address) place() join.Place { return join.Place{Source: a.source, Index: a.index} }
+func (a address) place() rules.Place { return rules.Place{Source: a.source, Index: a.index} }
 
 func (a address) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(a.source))
@@ -84,9 +84,9 @@ func parseHashRecord(b []byte) (r hashRecord) {
 	return r
 }
 
-// node is the receipt as package join compares it.
-func (r *hashRecord) node() join.Node {
-	return join.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.digest, Issued: r.issued, Damaged: r.damaged}
+// node is the receipt as package rules compares it.
+func (r *hashRecord) node() rules.Node {
+	return rules.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.digest, Issued: r.issued, Damaged: r.damaged}
 }
 
 // A linkRecord is a receipt by the predecessor that it names, those that name none
@@ -120,9 +120,9 @@ func parseLinkRecord(b []byte) (r linkRecord) {
 	return r
 }
 
-// node is the receipt as package join compares it.
-func (r *linkRecord) node() join.Node {
-	return join.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.hash, Issued: r.issued, Damaged: r.damaged}
+// node is the receipt as package rules compares it.
+func (r *linkRecord) node() rules.Node {
+	return rules.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.hash, Issued: r.issued, Damaged: r.damaged}
 }
 
 // appendInt64 appends a number so that its bytes sort as it does.

@@ -42,5 +42,5 @@ func (*Rereading) add(h hash.Hash, it *Item) {
 	h.Write(f.Link.Hash[:])
 	h.Write(f.Link.Previous[:])
 	h.Write(f.Computed[:])
-	h.Write(f.id[:])
+	h.Write(f.ID[:])
 }

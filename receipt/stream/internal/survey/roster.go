@@ -66,21 +66,21 @@ func (r *Roster) Add(it *Item) bool {
 	}
 	r.Whole = r.tell
 
-	a := Attendee{again: it.Again, link: f.Link, computed: f.Computed, id: f.id, issued: f.issued.UnixMilli(), Outcome: outcomeOf(it)}
+	a := Attendee{again: it.Again, link: f.Link, computed: f.Computed, id: f.ID, issued: f.Issued.UnixMilli(), Outcome: outcomeOf(it)}
 	var known bool
 	if a.stream, known = r.numbers[string(f.Key)]; !known {
 		a.stream = len(r.Streams)
 		r.numbers[string(f.Key)] = a.stream
-		r.Streams = append(r.Streams, f.Key.stream())
+		r.Streams = append(r.Streams, f.Key.Stream())
 		r.coder.grow()
 	}
 
 	// A merge may find that the link holds: then the receipt is what it is alone.
-	if link := it.Report.Check(receipt.StepLink); !it.foreign && !a.Spare && a.Outcome != it.alone {
-		a.Fault = &Fumble{Code: link.Code, own: it.alone.Own, reason: it.alone.Reason}
+	if link := it.Report.Check(receipt.StepLink); !it.foreign && !a.Spare && a.Outcome != it.Alone {
+		a.Fault = &Fumble{Code: link.Code, own: it.Alone.Own, reason: it.Alone.Reason}
 		a.Outcome = verified() // the fault tells it
 	}
-	a.Before = it.before && a.Alone().Own == receipt.Undecided
+	a.Before = it.Before && a.Alone().Own == receipt.Undecided
 
 	in.Packed = r.coder.append(in.Packed, &a)
 	return true

@@ -32,8 +32,8 @@ func (k streamKey) appendParts(issuer, tenant []byte, hasTenant bool, workspace 
 	return appendText(k, workspace)
 }
 
-// stream is the stream that a key names.
-func (k streamKey) stream() (s chain.Stream) {
+// Stream is the stream that a key names.
+func (k streamKey) Stream() (s chain.Stream) {
 	u := unpacker{rest: k}
 	s.Issuer, s.HasTenant = u.text(), u.byte() == 1
 	if s.HasTenant {

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // A Survey knows how the receipts of several sources join by their links. It is
@@ -19,7 +19,7 @@ type Survey struct {
 	Terms
 	sources []string // their names
 
-	Marks  []join.Mark     // of each item, in the order of reading
+	Marks  []rules.Mark    // of each item, in the order of reading
 	others map[int]address // the receipt that the mark of an item is about
 
 	originals map[int]int       // of each copy: the number of the receipt that it repeats
@@ -111,7 +111,7 @@ func (s *Survey) Record(it *Item) error {
 	number := len(s.Marks)
 	f := &it.Facts
 	if !f.Placed {
-		s.Marks = append(s.Marks, join.MarkUnplaced)
+		s.Marks = append(s.Marks, rules.MarkUnplaced)
 		if it.Other == "" {
 			s.gaps++
 		}
@@ -122,15 +122,15 @@ func (s *Survey) Record(it *Item) error {
 	if !known {
 		stream = len(s.names)
 		s.streams[string(f.Key)] = stream
-		s.names, s.intact = append(s.names, f.Key.stream()), append(s.intact, false)
+		s.names, s.intact = append(s.names, f.Key.Stream()), append(s.intact, false)
 	}
 
-	at, issued := address{it.Source, it.Index}, f.issued.UnixMilli()
+	at, issued := address{it.Source, it.Index}, f.Issued.UnixMilli()
 	hash := hashRecord{digest: f.Link.Hash, stream: stream, number: number, address: at, damaged: !f.holds, issued: issued}
 	s.addHash(&hash)
 	if !f.holds {
 		// A damaged receipt is known by both hashes: its successor may name either.
-		s.Marks = append(s.Marks, join.MarkDamaged)
+		s.Marks = append(s.Marks, rules.MarkDamaged)
 		hash.digest, hash.content = f.Computed, true
 		s.addHash(&hash)
 	} else {
@@ -138,8 +138,8 @@ func (s *Survey) Record(it *Item) error {
 			return ErrStreams
 		}
 		s.intact[stream] = true
-		s.Marks = append(s.Marks, join.MarkLinked)
-		id := idRecord{f.id, issued, f.Computed, number, at}
+		s.Marks = append(s.Marks, rules.MarkLinked)
+		id := idRecord{f.ID, issued, f.Computed, number, at}
 		s.scratch = id.append(s.scratch[:0])
 		s.ids.add(s.scratch)
 	}
@@ -170,7 +170,7 @@ func (s *Survey) Join() error {
 
 // joinIDs marks copies, and the receipts whose id is another's, too.
 func (s *Survey) joinIDs() error {
-	var taking join.Taking
+	var taking rules.Taking
 	var content idRecord // the first receipt of the content before
 	for b, err := range s.ids.sorted() {
 		if err != nil {
@@ -178,11 +178,11 @@ func (s *Survey) joinIDs() error {
 		}
 
 		r := parseIDRecord(b)
-		switch m, related := taking.Next(join.ID(r.id), r.hash, r.place()); m {
-		case join.MarkCopy:
+		switch m, related := taking.Next(rules.ID(r.id), r.hash, r.place()); m {
+		case rules.MarkCopy:
 			s.repeat(r, content)
 			continue
-		case join.MarkDuplicate:
+		case rules.MarkDuplicate:
 			s.Marks[r.number] = m
 			s.about(r.number, address{related.Source, related.Index})
 		}
@@ -199,7 +199,7 @@ func (s *Survey) joinIDs() error {
 
 // repeat marks a receipt as a copy of another one.
 func (s *Survey) repeat(r, original idRecord) {
-	s.Marks[r.number] = join.MarkCopy
+	s.Marks[r.number] = rules.MarkCopy
 	if r.source != original.source {
 		s.spread[original.number] = true
 	}
@@ -208,7 +208,7 @@ func (s *Survey) repeat(r, original idRecord) {
 }
 
 // Found is what was found of a receipt, or of the one that it repeats.
-func (s *Survey) Found(number int) join.Mark { return s.Marks[s.First(number)] }
+func (s *Survey) Found(number int) rules.Mark { return s.Marks[s.First(number)] }
 
 // First is the number of the receipt that one repeats, or its own.
 func (s *Survey) First(number int) int {
@@ -243,7 +243,7 @@ func (s *Survey) Place(it *Item) error {
 	if s.number++; number >= len(s.Marks) {
 		return ErrChanged
 	}
-	if it.Facts.Placed != (s.Marks[number] != join.MarkUnplaced) {
+	if it.Facts.Placed != (s.Marks[number] != rules.MarkUnplaced) {
 		return ErrChanged
 	}
 	if !it.Facts.Placed {
@@ -252,22 +252,22 @@ func (s *Survey) Place(it *Item) error {
 
 	s.follow(number, it)
 	m, about := s.Marks[number], number
-	if it.Again = m == join.MarkCopy; it.Again {
+	if it.Again = m == rules.MarkCopy; it.Again {
 		about = s.originals[number]
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
 	}
 
 	// What counts for itself bears what is found of its content.
 	if list, repeated := s.counted[about]; repeated {
-		if it.Copy = it.Again && slices.Contains(list, it.alone); !it.Copy {
+		if it.Copy = it.Again && slices.Contains(list, it.Alone); !it.Copy {
 			m = s.Marks[about]
-			s.counted[about] = it.alone.repeated(list)
+			s.counted[about] = it.Alone.repeated(list)
 		}
 	}
 
 	other := s.others[about]
 	it.Verifier.Link(&it.Report, s.check(it, m, other))
-	it.foreign = m == join.MarkForeign
+	it.foreign = m == rules.MarkForeign
 	return nil
 }
 
@@ -276,7 +276,7 @@ func (s *Survey) Place(it *Item) error {
 // What several sources hold has no order.
 func (s *Survey) follow(number int, it *Item) {
 	m, link := s.Marks[number], it.Facts.Link
-	if m == join.MarkUnplaced || m == join.MarkDamaged || m == join.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
+	if m == rules.MarkUnplaced || m == rules.MarkDamaged || m == rules.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
 		return
 	}
 
@@ -284,8 +284,8 @@ func (s *Survey) follow(number int, it *Item) {
 	t := &s.trails[stream]
 	if !t.begun || t.source != it.Source {
 		*t = trail{begun: true}
-	} else if !t.broken && (m == join.MarkFollows && link.Previous != t.hash || m == join.MarkLinked && link.First) {
-		s.Marks[number] = join.MarkBetween
+	} else if !t.broken && (m == rules.MarkFollows && link.Previous != t.hash || m == rules.MarkLinked && link.First) {
+		s.Marks[number] = rules.MarkBetween
 		s.about(number, t.address)
 		s.ends[stream].Failures.Count++
 	}
@@ -295,13 +295,13 @@ func (s *Survey) follow(number int, it *Item) {
 }
 
 // check says what a mark means of a receipt.
-func (s *Survey) check(it *Item, m join.Mark, other address) receipt.Check {
+func (s *Survey) check(it *Item, m rules.Mark, other address) receipt.Check {
 	related := receipt.Place{}
 	if other.index > 0 {
 		related = s.at(other)
 	}
 	var previous canon.Digest
-	if m == join.MarkForeign {
+	if m == rules.MarkForeign {
 		previous = s.Previous(s.StreamOf(it))
 	}
 	return CheckOf(m, it, s.Partial, related, previous)
@@ -309,13 +309,13 @@ func (s *Survey) check(it *Item, m join.Mark, other address) receipt.Check {
 
 // CheckOf says what a mark means of a receipt; previous is what was given as its
 // predecessor.
-func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previous canon.Digest) receipt.Check {
+func CheckOf(m rules.Mark, it *Item, partial bool, related receipt.Place, previous canon.Digest) receipt.Check {
 	switch {
-	case m == join.MarkCopy:
+	case m == rules.MarkCopy:
 		return receipt.Check{Status: receipt.StatusNotApplicable}
 	case m.Code() == "":
 		return receipt.Check{Status: receipt.StatusPassed}
-	case m == join.MarkOpen && partial: // nothing shows what precedes it
+	case m == rules.MarkOpen && partial: // nothing shows what precedes it
 		return unchecked(vocab.CauseSelection, receipt.Place{})
 	case !m.Failed():
 		return unchecked(m.Cause(), receipt.Place{})
@@ -323,9 +323,9 @@ func CheckOf(m join.Mark, it *Item, partial bool, related receipt.Place, previou
 
 	c := receipt.Check{Status: receipt.StatusFailed, Code: m.Code(), Pointer: previousPointer, Stated: Stated(it.Facts.Link), Cause: m.Cause(), Related: related}
 	switch m {
-	case join.MarkForeign:
+	case rules.MarkForeign:
 		c.Computed = previous.String()
-	case join.MarkDuplicate:
+	case rules.MarkDuplicate:
 		c.Pointer, c.Stated = "/receipt_id", it.Facts.Computed.String()
 	}
 	return c

@@ -1,8 +1,21 @@
-package join
+package rules
 
-import "github.com/receiptkit/receiptkit/canon"
+import (
+	"cmp"
 
-// A Node is a receipt as the second and third groupings compare it.
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A Place is where a receipt was read: the number of the input, as the caller counts
+// inputs from 0, and its line or item there from 1. The zero Place is none.
+type Place struct{ Source, Index int }
+
+// Compare orders places as they are read.
+func (p Place) Compare(o Place) int {
+	return cmp.Or(cmp.Compare(p.Source, o.Source), cmp.Compare(p.Index, o.Index))
+}
+
+// A Node is a receipt as it is compared with others.
 type Node struct {
 	Number  int // of the receipt, as the caller counts them
 	Stream  int // of its stream, as the caller counts them
@@ -48,7 +61,7 @@ func (m *Meeting) State(n Node) {
 	if m.bearers == nil {
 		m.bearers = map[int]bearer{}
 	}
-	if b, there := m.bearers[n.Stream]; !there || b.Damaged && (!n.Damaged || n.Place.compare(b.Place) < 0) {
+	if b, there := m.bearers[n.Stream]; !there || b.Damaged && (!n.Damaged || n.Place.Compare(b.Place) < 0) {
 		m.bearers[n.Stream] = bearer{Node: n}
 	}
 	switch {
@@ -56,7 +69,7 @@ func (m *Meeting) State(n Node) {
 		if m.hurt = true; len(m.damaged) < maxDamaged {
 			m.damaged = append(m.damaged, n)
 		}
-	case !m.has || n.Place.compare(m.intact.Place) < 0:
+	case !m.has || n.Place.Compare(m.intact.Place) < 0:
 		m.has, m.intact = true, n
 	}
 }
@@ -110,7 +123,7 @@ func (m *Meeting) Name(n Node) (l Link) {
 	default:
 		l.Orphan = true
 	}
-	if l.Again && m.last.Place.compare(n.Place) < 0 { // what is said of it names the copy that was read first
+	if l.Again && m.last.Place.Compare(n.Place) < 0 { // what is said of it names the copy that was read first
 		n = m.last
 	}
 	m.naming, m.last, m.before = true, n, n.Hash

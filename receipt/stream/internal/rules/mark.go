@@ -1,4 +1,4 @@
-package join
+package rules
 
 import (
 	"github.com/receiptkit/receiptkit/receipt"
@@ -8,7 +8,7 @@ import (
 // A Mark says how a receipt stands to the others.
 type Mark uint8
 
-// The marks. Those that are about the order of one source are package stream's alone.
+// The marks. Those that are about the order of one source are a survey's alone.
 const (
 	MarkUnplaced  Mark = iota // the document states no place in a stream
 	MarkLinked                // its predecessor is there, or it is the first of its stream
@@ -25,14 +25,17 @@ const (
 	MarkDamaged               // it does not fit its own hash
 	MarkCopy                  // a copy that does not count
 	MarkDuplicate             // its id is another receipt's too, with another content
-	markCount
+	MarkCount                 // how many there are
 )
 
 // Failed reports whether a mark refutes.
 func (m Mark) Failed() bool {
-	_, failed, _ := m.judgement()
-	return failed
+	code := m.Code()
+	return code != "" && code != receipt.CodeLinkNotChecked
 }
+
+// Open reports whether a mark says that nothing shows whether a link holds.
+func (m Mark) Open() bool { return m.Code() == receipt.CodeLinkNotChecked }
 
 // Cause is why a link is false or was left open, as reports say it; "" otherwise.
 func (m Mark) Cause() receipt.Cause {
@@ -65,21 +68,15 @@ func (m Mark) Cause() receipt.Cause {
 
 // Code is the code of a mark that refutes or leaves a link open; "" otherwise.
 func (m Mark) Code() receipt.Code {
-	code, _, _ := m.judgement()
-	return code
-}
-
-// judgement is what a mark means of a link: the code, and whether it is false or left open.
-func (m Mark) judgement() (code receipt.Code, failed, open bool) {
 	switch m {
 	case MarkMissing, MarkLate, MarkBetween, MarkElsewhere, MarkSecond, MarkForeign:
-		return receipt.CodeChainBreak, true, false
+		return receipt.CodeChainBreak
 	case MarkFork:
-		return receipt.CodeChainFork, true, false
+		return receipt.CodeChainFork
 	case MarkDuplicate:
-		return receipt.CodeDuplicateID, true, false
+		return receipt.CodeDuplicateID
 	case MarkOpen, MarkGap, MarkDamaged:
-		return receipt.CodeLinkNotChecked, false, true
+		return receipt.CodeLinkNotChecked
 	}
-	return "", false, false
+	return ""
 }

@@ -1,0 +1,11 @@
+package join
+
+import "github.com/receiptkit/receiptkit/receipt"
+
+// Parts that tests make of records.
+func (r *Record) AsOrphan() Part { return Part{roleOrphan, *r} }
+func (r *Record) AsTail() Part   { return Part{roleTail, *r} }
+func (r *Record) AsNames() Part  { return Part{roleNames, *r} }
+
+// Outcome is outcome.
+func (r *Record) Outcome(strict bool) (receipt.Verdict, receipt.Code) { return r.outcome(strict) }
