@@ -40,7 +40,6 @@ type shared struct {
 	event    *canon.Document
 	redacted *canon.Document
 	withheld *redact.Result
-	sealer   *receipt.Sealer
 	verifier *receipt.Verifier
 	trust    *keys.Set
 	signer   receipt.Signer
@@ -98,7 +97,6 @@ var uses = map[string]func(s *shared) any{
 	"receipt.NewVerifier":             func(s *shared) any { _, err := receipt.NewVerifier(s.trust, s.verifier.Policy()); return err },
 	"receipt.SealDocument":            func(s *shared) any { return seen(receipt.SealDocument(s.draft, chain.Head{})) },
 	"receipt.Supersede":               func(s *shared) any { return text(receipt.Supersede(s.draft, s.sealed.Hash())) },
-	"receipt.Sealer.SealDocument":     func(s *shared) any { return seen(s.sealer.SealDocument(s.draft, chain.Head{})) },
 	"receipt.Sealed.Document":         func(s *shared) any { return s.sealed.Document().Digest() },
 	"receipt.Sealed.Hash":             func(s *shared) any { return s.sealed.Hash() },
 	"receipt.Sealed.Head":             func(s *shared) any { return s.sealed.Head() },

@@ -45,7 +45,6 @@ func newShared(t *testing.T) *shared {
 	}
 	s.event = parsed(t, events[:bytes.IndexByte(events, '\n')])
 
-	s.sealer = must(receipt.NewSealer())(t)
 	s.trust = must(keys.ParseSet(fixture(t, "keys/trust.json")))(t)
 	s.verifier = must(receipt.NewVerifier(s.trust, receipt.Policy{}))(t)
 	s.server = must(serve.NewVerifier(s.trust, receipt.Policy{}, nil))(t)
@@ -131,11 +130,11 @@ func (s *shared) unwrap(o *attest.Opener) string {
 }
 
 func (s *shared) seal() (*batch.Batch, error) {
-	return batch.Seal(context.Background(), s.sealer, []*canon.Document{s.draft}, nil, s.signer)
+	return batch.Seal(context.Background(), []*canon.Document{s.draft}, nil, s.signer)
 }
 
 func (s *shared) taken() string {
-	t, err := record.NewTurn(record.Options{Issuer: receipt.Issuer{ID: "harness_1"}, TaskID: "task_1", SessionID: "session_1", Sealer: s.sealer})
+	t, err := record.NewTurn(record.Options{Issuer: receipt.Issuer{ID: "harness_1"}, TaskID: "task_1", SessionID: "session_1"})
 	if err != nil {
 		return err.Error()
 	}
@@ -143,7 +142,7 @@ func (s *shared) taken() string {
 }
 
 func (s *shared) recorded() string {
-	r, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "harness_1"}, Sealer: s.sealer})
+	r, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "harness_1"}})
 	if err != nil {
 		return err.Error()
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -65,17 +64,10 @@ func richDraft() *receipt.Draft {
 	return d
 }
 
-// sealer is slow to make, and the same for all tests.
-var sealer = sync.OnceValues(receipt.NewSealer)
-
 // sealAndSign returns the signed receipt of a draft.
 func sealAndSign(t testing.TB, d *receipt.Draft, signers ...receipt.Signer) []byte {
 	t.Helper()
-	sealer, err := sealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := sealer.Seal(d, chain.Head{})
+	s, err := receipt.Seal(d, chain.Head{})
 	if err != nil {
 		t.Fatal(err)
 	}

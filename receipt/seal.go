@@ -43,43 +43,10 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// A Sealer seals drafts. It is immutable and safe for concurrent use.
-type Sealer struct{ schema *schemas.Schema }
-
-// NewSealer returns a Sealer.
-func NewSealer() (*Sealer, error) {
-	schema, err := schemas.Compile(schemas.Receipt)
-	if err != nil {
-		return nil, err
-	}
-	return &Sealer{schema}, nil
-}
-
 // Seal makes a receipt of a draft: it links it to the head of its stream (the
 // zero Head makes it the first), and computes its hash. A draft that does not
 // make a valid receipt is an *[InvalidError].
 func Seal(d *Draft, head chain.Head) (*Sealed, error) {
-	s, err := NewSealer()
-	if err != nil {
-		return nil, err
-	}
-	return s.Seal(d, head)
-}
-
-// SealDocument seals a draft that is given as JSON. Nothing of it is dropped,
-// filled in or re-typed, but that the schema marker is added where it is
-// missing. A draft may have a chain without receipt_hash, for its merkle_root;
-// a previous_receipt_hash in it must be the head's.
-func SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
-	s, err := NewSealer()
-	if err != nil {
-		return nil, err
-	}
-	return s.SealDocument(d, head)
-}
-
-// Seal is the function [Seal].
-func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	problems := d.unsetTimes(nil)
 	text, err := d.encode(Chain{PreviousReceiptHash: OptionalDigest{Digest: head.Hash}})
 	if err != nil {
@@ -101,20 +68,14 @@ func (s *Sealer) Seal(d *Draft, head chain.Head) (*Sealed, error) {
 		return nil, &InvalidError{problems}
 	}
 
-	return s.seal(doc, text, head)
+	return seal(doc, text, head)
 }
 
-func invalidSyntax(err error) error {
-	p := Problem{Code: CodeSyntax, Detail: err.Error()}
-	var syntax *canon.SyntaxError
-	if errors.As(err, &syntax) {
-		p.Code, p.Pointer = Code(syntax.Code), syntax.Pointer
-	}
-	return &InvalidError{[]Problem{p}}
-}
-
-// SealDocument is the function [SealDocument].
-func (s *Sealer) SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
+// SealDocument seals a draft that is given as JSON. Nothing of it is dropped,
+// filled in or re-typed, but that the schema marker is added where it is
+// missing. A draft may have a chain without receipt_hash, for its merkle_root;
+// a previous_receipt_hash in it must be the head's.
+func SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
 		return nil, &InvalidError{[]Problem{{"", CodeNotObject, "expected a JSON object, found " + kindName(root.Kind())}}}
@@ -127,15 +88,28 @@ func (s *Sealer) SealDocument(d *canon.Document, head chain.Head) (*Sealed, erro
 	if err := doc.Parse(text, canon.Limits{Bytes: 4 * MaxBytes}); err != nil {
 		return nil, invalidSyntax(err)
 	}
-	return s.seal(doc, text, head)
+	return seal(doc, text, head)
+}
+
+func invalidSyntax(err error) error {
+	p := Problem{Code: CodeSyntax, Detail: err.Error()}
+	var syntax *canon.SyntaxError
+	if errors.As(err, &syntax) {
+		p.Code, p.Pointer = Code(syntax.Code), syntax.Pointer
+	}
+	return &InvalidError{[]Problem{p}}
 }
 
 // seal puts the hash into a receipt that is complete but for it. text is what doc
 // was parsed from, with the zero digest in the hash's place.
-func (s *Sealer) seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
+func seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
 	// The preimage does not hold receipt_hash, and all hashes have the same length:
 	// its digits are written into the text, and the index over it stays right.
 	hash, err := chain.Hash(doc)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := schemas.Compile(schemas.Receipt)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +117,7 @@ func (s *Sealer) seal(doc *canon.Document, text []byte, head chain.Head) (*Seale
 	copy(text[digits:], hash.String())
 
 	// What is sealed must pass every verifier: it is held to the same schema and limits.
-	if problems := s.problems(doc); len(problems) > 0 {
+	if problems := problemsOf(doc, schema); len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
 	return newSealed(doc, hash, countAfter(head)), nil
@@ -231,8 +205,8 @@ func appendMember(b []byte, name, value canon.Node) []byte {
 	return append(append(b, ':'), value.Raw()...)
 }
 
-// problems lists everything that would make a verifier refuse the receipt.
-func (s *Sealer) problems(doc *canon.Document) []Problem {
+// problemsOf lists everything that would make a verifier refuse the receipt.
+func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 	var problems []Problem
 
 	// The limits of the format, which are those of the canonical form.
@@ -246,7 +220,7 @@ func (s *Sealer) problems(doc *canon.Document) []Problem {
 		problems = append(problems, Problem{place(n), CodeNumberPrecision, foreign.Number(n.Raw()) + " is outside ±9007199254740991; write it as a string"})
 	}
 
-	result := s.schema.Check(doc.Root())
+	result := schema.Check(doc.Root())
 	for _, p := range result.Problems {
 		problems = append(problems, Problem{p.Pointer, CodeSchemaInvalid, p.Detail})
 	}
@@ -298,16 +272,11 @@ func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 // the hash, not the signatures; otherwise the error is a *[RefutedError] or an
 // *[UndecidedError].
 func ParseSealed(data []byte) (*Sealed, error) {
-	s, err := NewSealer()
+	schema, err := schemas.Compile(schemas.Receipt)
 	if err != nil {
 		return nil, err
 	}
-	return s.Parse(data)
-}
-
-// Parse is the function [ParseSealed].
-func (s *Sealer) Parse(data []byte) (*Sealed, error) {
-	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: s.schema, lender: new(lender)}
+	v := &Verifier{policy: Policy{IntegrityOnly: true}, schema: schema, lender: new(lender)}
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(slices.Clone(data), doc, rep)
 

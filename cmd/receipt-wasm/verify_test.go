@@ -463,11 +463,7 @@ func TestDisclosures(t *testing.T) {
 // and is what is shown.
 func TestAttestation(t *testing.T) {
 	task := read(t, "valid/task.json")
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealed, err := sealer.Parse(task)
+	sealed, err := receipt.ParseSealed(task)
 	if err != nil {
 		t.Fatal(err)
 	}

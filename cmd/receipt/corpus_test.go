@@ -96,10 +96,6 @@ func makeReceipts(ts *testscript.TestScript, args []string) error {
 			return err
 		}
 	}
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		return err
-	}
 	var out bytes.Buffer
 	var head chain.Head
 	for i := 1; i <= *n; i++ {
@@ -112,7 +108,7 @@ func makeReceipts(ts *testscript.TestScript, args []string) error {
 		if *same > 0 && i >= *same {
 			d.Cost.Total = 1
 		}
-		sealed, err := sealer.Seal(d, head)
+		sealed, err := receipt.Seal(d, head)
 		if err != nil {
 			return err
 		}
@@ -265,11 +261,7 @@ func makeBatch(ts *testscript.TestScript, args []string) error {
 		}
 		drafts = append(drafts, doc)
 	}
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		return err
-	}
-	b, err := batch.Seal(context.Background(), sealer, drafts, nil, corpusSigner(ts))
+	b, err := batch.Seal(context.Background(), drafts, nil, corpusSigner(ts))
 	if err != nil {
 		return err
 	}

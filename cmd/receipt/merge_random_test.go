@@ -26,16 +26,11 @@ import (
 // A mill makes signed receipts of one issuer.
 type mill struct {
 	*testing.T
-	sealer *receipt.Sealer
 }
 
 func newMill(t *testing.T) *mill {
 	t.Helper()
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &mill{t, sealer}
+	return &mill{t}
 }
 
 // make returns a receipt behind another, unsigned.
@@ -43,7 +38,7 @@ func (m *mill) make(workspace, id string, n int, head chain.Head) *receipt.Seale
 	m.Helper()
 	d := corpusDraft(n)
 	d.ReceiptID, d.Issuer.ID, d.Identifiers.WorkspaceRef = id, "harness_example_cloud", workspace
-	sealed, err := m.sealer.Seal(d, head)
+	sealed, err := receipt.Seal(d, head)
 	if err != nil {
 		m.Fatal(err)
 	}

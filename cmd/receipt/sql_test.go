@@ -25,7 +25,6 @@ import (
 // A planter makes streams with one fault each, and remembers the receipts by their ids.
 type planter struct {
 	t      *testing.T
-	sealer *receipt.Sealer
 	signer receipt.Signer
 	lines  map[string][]byte // by id
 	n      int
@@ -33,10 +32,6 @@ type planter struct {
 
 func newPlanter(t *testing.T) *planter {
 	t.Helper()
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
 	data, err := fixtures.Read("keys/key_2026_04.private.json")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +41,7 @@ func newPlanter(t *testing.T) *planter {
 		t.Fatal(err)
 	}
 	signer := keys.NewSigner(key, func() time.Time { return time.Date(2026, 4, 26, 0, 0, 0, 0, time.UTC) })
-	return &planter{t: t, sealer: sealer, signer: signer, lines: map[string][]byte{}}
+	return &planter{t: t, signer: signer, lines: map[string][]byte{}}
 }
 
 // add seals and signs a receipt after head, with what edit makes of its draft.
@@ -58,7 +53,7 @@ func (p *planter) add(id, workspace string, head chain.Head, edit func(*receipt.
 	if edit != nil {
 		edit(d)
 	}
-	sealed, err := p.sealer.Seal(d, head)
+	sealed, err := receipt.Seal(d, head)
 	if err == nil {
 		sealed, err = sealed.Sign(context.Background(), p.signer)
 	}

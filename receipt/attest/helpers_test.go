@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -47,20 +46,9 @@ func private(t testing.TB, name string) *keys.PrivateKey {
 	return k
 }
 
-// sealer is made once: it compiles a schema.
-var sealer = sync.OnceValues(receipt.NewSealer)
-
-func parse(data []byte) (*receipt.Sealed, error) {
-	s, err := sealer()
-	if err != nil {
-		return nil, err
-	}
-	return s.Parse(data)
-}
-
 func sealed(t testing.TB, data []byte) *receipt.Sealed {
 	t.Helper()
-	s, err := parse(data)
+	s, err := receipt.ParseSealed(data)
 	if err != nil {
 		t.Fatal(err)
 	}

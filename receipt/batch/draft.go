@@ -11,7 +11,7 @@ import (
 const previousMember = "previous_receipt_hash"
 
 // fill returns a draft with a merkle_root, and without one member of its chain.
-// What is not a draft of a batch is returned as it is: the sealer, or [misplaced],
+// What is not a draft of a batch is returned as it is: [receipt.SealDocument], or [misplaced],
 // says what is wrong with it. The error is a *[receipt.InvalidError].
 func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*canon.Document, error) {
 	root := draft.Root()
@@ -23,7 +23,7 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 		return draft, nil
 	}
 
-	// Members are copied as they are spelled: the sealer reads any JSON.
+	// Members are copied as they are spelled: SealDocument reads any JSON.
 	b := canon.AppendString([]byte(`{"chain":{"merkle_root":`), merkleRoot.String())
 	b = append(appendMembers(b, link, without), '}')
 	b = append(appendMembers(b, root, "chain"), '}')

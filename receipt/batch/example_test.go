@@ -14,11 +14,6 @@ import (
 // The issuer makes a batch, and remembers where its streams end. Somebody else
 // checks one receipt against the manifest.
 func Example() {
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	var drafts []*canon.Document
 	for _, id := range []string{"receipt_1", "receipt_2", "receipt_3"} {
 		draft, err := canon.Parse([]byte(content(id, "w")))
@@ -29,7 +24,7 @@ func Example() {
 		drafts = append(drafts, draft)
 	}
 	heads := map[chain.Stream]chain.Head{}
-	b, err := batch.Seal(context.Background(), sealer, drafts, heads, nil)
+	b, err := batch.Seal(context.Background(), drafts, heads, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

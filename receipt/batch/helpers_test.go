@@ -10,7 +10,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
@@ -59,19 +58,10 @@ func drafts(t testing.TB, n int) []*canon.Document {
 
 func name(i int) string { return fmt.Sprintf("receipt_%d", i) }
 
-func sealer(t testing.TB) *receipt.Sealer {
-	t.Helper()
-	s, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // seal makes an unsigned batch of new streams.
 func seal(t testing.TB, list []*canon.Document) *batch.Batch {
 	t.Helper()
-	b, err := batch.Seal(context.Background(), sealer(t), list, nil, nil)
+	b, err := batch.Seal(context.Background(), list, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestProblems(t *testing.T) {
 		for _, text := range c.drafts {
 			list = append(list, parse(t, text))
 		}
-		b, err := batch.Seal(context.Background(), sealer(t), list, heads, nil)
+		b, err := batch.Seal(context.Background(), list, heads, nil)
 		if (b == nil) != (c.want != "") || (err != nil) != (c.want != "") {
 			t.Errorf("%s: %v, %v", what, b, err)
 		}
@@ -90,7 +90,7 @@ func TestDeepDraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := []*canon.Document{parse(t, content(name(0), "w")), deep}
-	b, err := batch.Seal(context.Background(), sealer(t), list, nil, nil)
+	b, err := batch.Seal(context.Background(), list, nil, nil)
 	if got := problems(t, err); b != nil || len(got) != 2 || got[0] != "1 /receipt_id repeated_id" || !strings.HasSuffix(got[1], " depth_limit") {
 		t.Errorf("%q", got)
 	}
@@ -98,7 +98,7 @@ func TestDeepDraft(t *testing.T) {
 
 func TestProblemsText(t *testing.T) {
 	list := []*canon.Document{parse(t, content(name(0), "w")), parse(t, content(name(0), "w")), parse(t, `{"chain":{"merkle_root":1}}`)}
-	_, err := batch.Seal(context.Background(), sealer(t), list, nil, nil)
+	_, err := batch.Seal(context.Background(), list, nil, nil)
 	const want = `batch: draft 1: receipt: the draft cannot be sealed: 1 problem
 repeated_id: draft 0 has the same receipt_id; a batch has each receipt once at "/receipt_id"
 batch: draft 2: receipt: the draft cannot be sealed: `
@@ -110,12 +110,11 @@ schema_invalid: the batch gives its receipts their root; a draft has none at "/c
 }
 
 func TestLimits(t *testing.T) {
-	s := sealer(t)
 	for n, want := range map[int]string{
 		0:                    "batch: no receipts; a batch has at least one",
 		batch.MaxEntries + 1: "batch: 65537 receipts, a batch has at most 65536",
 	} {
-		b, err := batch.Seal(context.Background(), s, make([]*canon.Document, n), nil, nil)
+		b, err := batch.Seal(context.Background(), make([]*canon.Document, n), nil, nil)
 		if b != nil || err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -125,7 +124,7 @@ func TestLimits(t *testing.T) {
 	for _, letter := range []string{"a", "b", "c"} {
 		list = append(list, parse(t, content(strings.Repeat(letter, 11<<20+1<<18), "w")))
 	}
-	if b, err := batch.Seal(context.Background(), s, list, nil, nil); b != nil || err == nil || !strings.Contains(err.Error(), "and at most 33554432 are read") {
+	if b, err := batch.Seal(context.Background(), list, nil, nil); b != nil || err == nil || !strings.Contains(err.Error(), "and at most 33554432 are read") {
 		t.Errorf("%.200v", err)
 	}
 }

@@ -28,17 +28,17 @@ type Batch struct {
 // no two have one receipt_id. If any draft cannot be sealed, nothing is: the
 // error then joins a *[DraftError] for each such draft (errors.Join), and each
 // names every problem of its draft. At most [MaxEntries] drafts make a batch.
-func Seal(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, heads map[chain.Stream]chain.Head, signer receipt.Signer) (*Batch, error) {
+func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head, signer receipt.Signer) (*Batch, error) {
 	if err := checkCount(len(drafts)); err != nil {
 		return nil, err
 	}
 
 	// Twice over all drafts: the root lies in each receipt, and is made of every leaf.
-	leaves, err := leavesOf(ctx, s, drafts, heads)
+	leaves, err := leavesOf(ctx, drafts, heads)
 	if err != nil {
 		return nil, err
 	}
-	b, err := link(ctx, s, drafts, heads, leaves)
+	b, err := link(ctx, drafts, heads, leaves)
 	if err != nil || signer == nil {
 		return b, err
 	}
@@ -54,8 +54,8 @@ func Seal(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, head
 }
 
 // leavesOf returns the leaf hashes, or the errors of all drafts.
-func leavesOf(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, heads map[chain.Stream]chain.Head) ([]merkle.Hash, error) {
-	t := trial{s, heads, make(map[chain.Stream]int), make(map[string]int)}
+func leavesOf(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head) ([]merkle.Hash, error) {
+	t := trial{heads, make(map[chain.Stream]int), make(map[string]int)}
 	leaves := make([]merkle.Hash, len(drafts))
 	var failures []error
 	for i, d := range drafts {
@@ -72,7 +72,7 @@ func leavesOf(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, 
 }
 
 // link seals the drafts one after another, under the root of their leaves.
-func link(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, heads map[chain.Stream]chain.Head, leaves []merkle.Hash) (*Batch, error) {
+func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head, leaves []merkle.Hash) (*Batch, error) {
 	root := canon.Digest(merkle.Root(leaves))
 	receipts, entries := make([]*receipt.Sealed, len(drafts)), make([]Entry, len(drafts))
 
@@ -90,7 +90,7 @@ func link(ctx context.Context, s *receipt.Sealer, drafts []*canon.Document, head
 		if err != nil {
 			return nil, &DraftError{i, err}
 		}
-		r, err := s.SealDocument(filled, latest[chain.StreamOf(d)])
+		r, err := receipt.SealDocument(filled, latest[chain.StreamOf(d)])
 		if err != nil {
 			return nil, &DraftError{i, err}
 		}

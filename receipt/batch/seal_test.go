@@ -77,7 +77,7 @@ func TestStreams(t *testing.T) {
 	for i, w := range order {
 		list = append(list, parse(t, content(name(i), w)))
 	}
-	b, err := batch.Seal(context.Background(), sealer(t), list, heads, nil)
+	b, err := batch.Seal(context.Background(), list, heads, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestStreams(t *testing.T) {
 			t.Errorf("stream %s has %d receipts, want %d", w, got, count)
 		}
 	}
-	again, err := batch.Seal(context.Background(), sealer(t), list, heads, nil)
+	again, err := batch.Seal(context.Background(), list, heads, nil)
 	if err != nil || !bytes.Equal(again.Manifest.Marshal(), b.Manifest.Marshal()) {
 		t.Errorf("a second time the bytes are others, %v", err)
 	}
@@ -145,7 +145,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := drafts(t, 3)
-	signed, err := batch.Seal(context.Background(), sealer(t), list, nil, keys.NewSigner(private, nil))
+	signed, err := batch.Seal(context.Background(), list, nil, keys.NewSigner(private, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func (f *failing) Sign(context.Context, []byte) (receipt.Signature, error) {
 }
 
 func TestSignerFails(t *testing.T) {
-	b, err := batch.Seal(context.Background(), sealer(t), drafts(t, 3), nil, &failing{2})
+	b, err := batch.Seal(context.Background(), drafts(t, 3), nil, &failing{2})
 	var failed *batch.DraftError
 	if b != nil || !errors.As(err, &failed) || failed.Index != 2 || !errors.Is(err, errSigner) {
 		t.Errorf("%v, %v", b, err)
@@ -226,7 +226,7 @@ func TestSignerFails(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if b, err := batch.Seal(ctx, sealer(t), drafts(t, 1), nil, nil); b != nil || !errors.Is(err, context.Canceled) {
+	if b, err := batch.Seal(ctx, drafts(t, 1), nil, nil); b != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", b, err)
 	}
 }

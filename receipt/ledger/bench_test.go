@@ -115,16 +115,12 @@ func grow(b testing.TB, dir string, size int) *ledger.SQLite {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		b.Fatal(err)
-	}
 	s, head := chain.Stream{Issuer: "harness_example_cloud", Workspace: "stock"}, chain.Head{}
 	for n := 0; n < size; {
 		var run []*receipt.Sealed
 		before := head
 		for ; n < size && len(run) < 1000; n++ {
-			r, err := sealer.Seal(draft(fmt.Sprint("stock_", n), "stock"), head)
+			r, err := receipt.Seal(draft(fmt.Sprint("stock_", n), "stock"), head)
 			if err != nil {
 				b.Fatal(err)
 			}

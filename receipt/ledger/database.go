@@ -17,7 +17,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // A database is the file of a ledger and the connections to it.
@@ -32,7 +31,6 @@ type database struct {
 	query  url.Values    // of connections that read
 	reads  chan struct{} // whoever came first reads first
 	queues queues        // of those who write
-	sealer *receipt.Sealer
 }
 
 // mostReaders is how many read at the same time. More are not faster. Where others
@@ -51,10 +49,6 @@ func readers(mode string) int {
 const busy = 60_000
 
 func (l *database) connect(ctx context.Context, mode string) (err error) {
-	if l.sealer, err = receipt.NewSealer(); err != nil {
-		return err
-	}
-
 	if mode == "ro" {
 		return l.connectReadOnly(ctx)
 	}

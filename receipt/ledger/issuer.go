@@ -38,9 +38,8 @@ type Issuer struct {
 	// KeepSecrets issues drafts without looking for secrets in them.
 	KeepSecrets bool
 
-	once   sync.Once
-	err    error // of once
-	sealer *receipt.Sealer
+	once sync.Once
+	err  error // of once
 
 	mu     sync.Mutex
 	queues map[chain.Stream]*queue
@@ -102,7 +101,7 @@ func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, 
 	}
 
 	draft := *d // whose time may be set; the rest is only read
-	j := &job{id: d.ReceiptID, seal: func(head chain.Head) (*receipt.Sealed, error) { return i.sealer.Seal(&draft, head) }}
+	j := &job{id: d.ReceiptID, seal: func(head chain.Head) (*receipt.Sealed, error) { return receipt.Seal(&draft, head) }}
 	if d.IssuedAt.IsZero() && i.Now != nil {
 		j.redate = func(at receipt.Time) { draft.IssuedAt = at }
 	}
@@ -116,7 +115,7 @@ func (i *Issuer) IssueDocument(ctx context.Context, d *canon.Document) (*receipt
 		return nil, err
 	}
 	id := d.Root().Member("receipt_id").String()
-	seal := func(head chain.Head) (*receipt.Sealed, error) { return i.sealer.SealDocument(d, head) }
+	seal := func(head chain.Head) (*receipt.Sealed, error) { return receipt.SealDocument(d, head) }
 	return i.wait(ctx, chain.StreamOf(d), &job{id: id, seal: seal})
 }
 
@@ -165,10 +164,7 @@ func (i *Issuer) prepare() error {
 			return
 		}
 
-		// Schema and rules are compiled once, for all drafts.
-		if i.sealer, i.err = receipt.NewSealer(); i.err != nil {
-			return
-		}
+		// The rules are compiled once, for all drafts.
 		if i.Secrets == nil && !i.KeepSecrets {
 			i.Secrets, i.err = redact.Everyday()
 		}

@@ -40,7 +40,7 @@ func (l *reader) Get(ctx context.Context, receiptID string) (*receipt.Sealed, er
 	if err != nil {
 		return nil, l.wrap("read a receipt", err)
 	}
-	return l.sealer.Parse(r.json)
+	return receipt.ParseSealed(r.json)
 }
 
 // Raw returns the stored bytes of a receipt for whoever verifies them: their content may

@@ -23,10 +23,6 @@ import (
 func stocked(t *testing.T) *ledger.SQLite {
 	t.Helper()
 	l := create(t)
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for w := range 3 {
 		s := chain.Stream{Issuer: "harness_example_cloud", Workspace: fmt.Sprint("w", w)}
 		var run []*receipt.Sealed
@@ -36,7 +32,7 @@ func stocked(t *testing.T) *ledger.SQLite {
 			d := draft(fmt.Sprintf("receipt_%03d", n), s.Workspace)
 			d.Identifiers.TaskID, d.Identifiers.SessionID = fmt.Sprint("task_", n%30), fmt.Sprint("session_", n%4)
 			d.IssuedAt = receipt.At(time.Date(2026, 4, 25, 0, 0, 0, 0, time.UTC).Add(-time.Duration(n) * time.Hour))
-			r, err := sealer.Seal(d, head)
+			r, err := receipt.Seal(d, head)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,9 +33,7 @@ func BenchmarkRecord(b *testing.B) {
 // BenchmarkDraft makes and checks the draft of that task.
 func BenchmarkDraft(b *testing.B) {
 	s := scenarios()[0]
-	sealer := sealer()
 	o := s.options()
-	o.Sealer = sealer
 	r, err := record.New(o)
 	if err != nil {
 		b.Fatal(err)

@@ -15,7 +15,7 @@ import (
 )
 
 func frameOptions() record.Options {
-	return record.Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto", Sealer: sealer()}
+	return record.Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto"}
 }
 
 const (

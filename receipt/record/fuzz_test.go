@@ -28,10 +28,9 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Add(text(1, 0, "task.failed", `{"failure":{"a":[{"thinking":1},null,{"type":"thinking"}]}}`), "")
-	sealer := sealer()
 	f.Fuzz(func(t *testing.T, log []byte, task string) {
 		o := record.Options{
-			Issuer: receipt.Issuer{ID: "i"}, TaskID: strings.ToValidUTF8(task, "?"), Tier: "act_auto", SessionID: "session_01K0", WorkspaceRef: "w", Sealer: sealer,
+			Issuer: receipt.Issuer{ID: "i"}, TaskID: strings.ToValidUTF8(task, "?"), Tier: "act_auto", SessionID: "session_01K0", WorkspaceRef: "w",
 		}
 		l, err := record.Read(bytes.NewReader(log), o, record.FormUnknown)
 		if (l == nil) != (err != nil) {
@@ -46,7 +45,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := sealer.SealDocument(doc, chain.Head{}); err != nil {
+		if _, err := receipt.SealDocument(doc, chain.Head{}); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
 		if again := read(t, o, log, l.Form); asJSON(t, again.Draft) != text {
@@ -77,9 +76,7 @@ func FuzzSequence(f *testing.F) {
 		}
 		f.Add(picks, byte(2))
 	}
-	sealer := sealer()
 	o := plain()
-	o.Sealer = sealer
 	f.Fuzz(func(t *testing.T, picks []byte, end byte) {
 		events := [][]byte{text(1, 1, "task.started", `{}`)}
 		for len(picks) > 1 {
@@ -148,7 +145,6 @@ func FuzzOutcome(f *testing.F) {
 		f.Add(answer, true)
 		f.Add(answer, false)
 	}
-	sealer := sealer()
 	f.Fuzz(func(t *testing.T, result string, offered bool) {
 		if _, err := canon.Parse([]byte(result)); err != nil {
 			return
@@ -161,7 +157,7 @@ func FuzzOutcome(f *testing.F) {
 {"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","title":"t"}` + options + `}}
 {"jsonrpc":"2.0","id":1,"result":` + strings.NewReplacer("\n", " ", "\r", " ").Replace(result) + `}
 {"at":"2026-01-01T00:00:00Z","event":"task.completed","payload":{}}`
-		o := record.Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", Tier: "act_auto", SessionID: "s", WorkspaceRef: "w", Sealer: sealer}
+		o := record.Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", Tier: "act_auto", SessionID: "s", WorkspaceRef: "w"}
 		l, err := record.Read(strings.NewReader(log), o, record.FormFrames)
 		if err != nil {
 			known(t, err)
@@ -197,10 +193,8 @@ func approves(r canon.Node, offered bool) bool {
 // first, changes nothing; neither do the spellings of its JSON.
 func TestDeliveries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	sealer := sealer()
 	for _, s := range scenarios() {
 		o := s.options()
-		o.Sealer = sealer
 		lines := s.lines(t)
 		want := draft(t, o, lines...)
 		for range 30 {

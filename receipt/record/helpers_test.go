@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures"
@@ -121,12 +120,3 @@ func issuerKey(t testing.TB) (receipt.Signer, receipt.Trust) {
 	}
 	return keys.NewSigner(private, nil), trust
 }
-
-// sealer is slow to make, and the same for all tests.
-var sealer = sync.OnceValue(func() *receipt.Sealer {
-	s, err := receipt.NewSealer()
-	if err != nil {
-		panic(err)
-	}
-	return s
-})

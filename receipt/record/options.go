@@ -53,9 +53,6 @@ type Options struct {
 	// its canonical form and a line feed. Who writes them out has the log that the
 	// draft names. The bytes are only valid during the call. An error is final.
 	Keep func(line []byte) error
-
-	// Sealer checks drafts. Who makes many keeps one; nil: one is made for each.
-	Sealer *receipt.Sealer
 }
 
 // normal returns the options with their defaults, or says what is wrong.

@@ -193,14 +193,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, &OptionError{"IssuedAt", fmt.Sprintf("is %s, before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)}
 	}
 
-	sealer := r.options.Sealer
-	if sealer == nil {
-		if sealer, err = receipt.NewSealer(); err != nil {
-			return nil, err
-		}
-	}
-
-	if _, err := sealer.Seal(d, chain.Head{}); err != nil { // what is yielded can be sealed
+	if _, err := receipt.Seal(d, chain.Head{}); err != nil { // what is yielded can be sealed
 		return nil, err
 	}
 	return clone(d)

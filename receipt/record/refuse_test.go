@@ -32,7 +32,7 @@ func text(id, sequence int, kind, payload string, more ...string) []byte {
 }
 
 func plain() record.Options {
-	return record.Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto", Sealer: sealer()}
+	return record.Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto"}
 }
 
 // TestRefused: what ends a recording, with the code and the index of the event.

@@ -18,11 +18,11 @@ func tasks() map[string]string {
 	return map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP", "replay": "task_replay_01K0", "hitl": "task_01K0HITL", "transcript": "task_01K0LOG"}
 }
 
-func optionsOf(t *testing.T, name string, sealer *receipt.Sealer) Options {
+func optionsOf(t *testing.T, name string) Options {
 	t.Helper()
 	o, err := Options{
 		Issuer: receipt.Issuer{ID: "harness_example_cloud"}, TaskID: tasks()[name], Tier: "shadow",
-		WorkspaceRef: "workspace_garden", SessionID: "session_01K0", Sealer: sealer,
+		WorkspaceRef: "workspace_garden", SessionID: "session_01K0",
 	}.normal()
 	if err != nil {
 		t.Fatal(err)
@@ -49,11 +49,11 @@ func lines(t *testing.T, name string) [][]byte {
 }
 
 // recordWith records the logs of testdata with a table.
-func recordWith(t *testing.T, table []eventKind, sealer *receipt.Sealer) string {
+func recordWith(t *testing.T, table []eventKind) string {
 	t.Helper()
 	all := ""
 	for _, name := range []string{"run", "canceled", "replay", "hitl", "transcript"} {
-		r := newRecorder(optionsOf(t, name, sealer), byName(table))
+		r := newRecorder(optionsOf(t, name), byName(table))
 		for _, line := range lines(t, name+".jsonl") {
 			if r.Add(line) != nil {
 				break
@@ -67,16 +67,12 @@ func recordWith(t *testing.T, table []eventKind, sealer *receipt.Sealer) string 
 
 // TestEachKind: no row of the table can be left out without a difference.
 func TestEachKind(t *testing.T) {
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := recordWith(t, eventKinds(), sealer)
+	whole := recordWith(t, eventKinds())
 	if strings.Contains(whole, "record: event") {
 		t.Fatal(whole)
 	}
 	for i, k := range eventKinds() {
-		if recordWith(t, slices.Delete(eventKinds(), i, i+1), sealer) == whole {
+		if recordWith(t, slices.Delete(eventKinds(), i, i+1)) == whole {
 			t.Errorf("without the row of %s nothing changes", k.Event)
 		}
 		if k.apply == nil {
@@ -84,7 +80,7 @@ func TestEachKind(t *testing.T) {
 		}
 		table := eventKinds()
 		table[i].apply = func(*run, *event.Event) {}
-		if recordWith(t, table, sealer) == whole && !slices.Contains(sameTwice(), k.Event) {
+		if recordWith(t, table) == whole && !slices.Contains(sameTwice(), k.Event) {
 			t.Errorf("when %s is not applied nothing changes", k.Event)
 		}
 	}
@@ -127,11 +123,7 @@ func eventText(n int, kind, payload string) []byte {
 
 func plainOptions(t *testing.T) Options {
 	t.Helper()
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto", Sealer: sealer}
+	return Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto"}
 }
 
 // record records a started task, the events given as kind and payload in turn,

@@ -19,7 +19,7 @@ import (
 
 func turnOptions() record.Options {
 	return record.Options{
-		Issuer: receipt.Issuer{ID: "harness_example_cloud"}, TaskID: "inv_1", SessionID: "conv-001", WorkspaceRef: "w", Tier: "act_with_approval", Sealer: sealer(),
+		Issuer: receipt.Issuer{ID: "harness_example_cloud"}, TaskID: "inv_1", SessionID: "conv-001", WorkspaceRef: "w", Tier: "act_with_approval",
 	}
 }
 

@@ -25,8 +25,8 @@ func newWorld(seed uint64, bridge bool) *world {
 	return w
 }
 
-func worldOptions(sealer *receipt.Sealer) record.Options {
-	return record.Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto", Sealer: sealer}
+func worldOptions() record.Options {
+	return record.Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto"}
 }
 
 // log writes the world down.
@@ -40,8 +40,8 @@ func (w *world) log() []byte {
 
 // check records the log and compares the draft with the ledger. It returns "" when they
 // agree, or when the log was refused for a reason.
-func (w *world) check(sealer *receipt.Sealer) string {
-	l, err := record.Read(bytes.NewReader(w.log()), worldOptions(sealer), record.FormUnknown)
+func (w *world) check() string {
+	l, err := record.Read(bytes.NewReader(w.log()), worldOptions(), record.FormUnknown)
 	switch {
 	case err != nil && w.refusal() == never:
 		return "refused: " + err.Error()
@@ -64,8 +64,7 @@ func howMany() uint64 {
 // eachWorld checks worlds, and shows the smallest of a few that have a fault.
 func eachWorld(t *testing.T, bridge bool) {
 	t.Helper()
-	sealer := sealer()
-	check := func(w *world) string { return w.check(sealer) }
+	check := func(w *world) string { return w.check() }
 	shown := map[string]bool{}
 	refused, faults := 0, 0
 	for seed := range howMany() {
@@ -97,7 +96,6 @@ func TestOnlyWhatEventsSay(t *testing.T) { eachWorld(t, false) }
 // TestNothingIsLost: a log of which a line of the task is missing, or is another the
 // second time, is refused.
 func TestNothingIsLost(t *testing.T) {
-	sealer := sealer()
 	for seed := range howMany() / 10 {
 		w := newWorld(seed, false)
 		if w.refusal() != never {
@@ -121,7 +119,7 @@ func TestNothingIsLost(t *testing.T) {
 			if name != "without a line" && bytes.Contains(one, []byte(`"payload":{}`)) {
 				continue
 			}
-			if l, err := record.Read(bytes.NewReader(log), worldOptions(sealer), record.FormEvents); err == nil {
+			if l, err := record.Read(bytes.NewReader(log), worldOptions(), record.FormEvents); err == nil {
 				t.Fatalf("seed %d, %s: a draft of %d events\n%s\n%s", seed, name, l.Counts.Events, one, log)
 			}
 		}

@@ -35,9 +35,8 @@ func conversation(prompt string, chunks []string, cost int) string {
 // and digests. The same session has the same.
 func TestOneWordMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	sealer := sealer()
 	of := func(prompt string, chunks []string, cost int) *receipt.Draft {
-		return read(t, worldOptions(sealer), []byte(conversation(prompt, chunks, cost)), record.FormFrames).Draft
+		return read(t, worldOptions(), []byte(conversation(prompt, chunks, cost)), record.FormFrames).Draft
 	}
 	words := func() []string {
 		list := make([]string, 1+rng.IntN(6))

@@ -168,7 +168,7 @@ func unsealed(t testing.TB, d *receipt.Draft) *canon.Document {
 }
 
 func draftOf(lines [][]byte) (*receipt.Draft, error) {
-	l, err := record.Read(bytes.NewReader(bytes.Join(lines, nil)), record.Options{Issuer: receipt.Issuer{ID: "i"}, Sealer: sealer()}, record.FormEvents)
+	l, err := record.Read(bytes.NewReader(bytes.Join(lines, nil)), record.Options{Issuer: receipt.Issuer{ID: "i"}}, record.FormEvents)
 	if err != nil {
 		return nil, err
 	}

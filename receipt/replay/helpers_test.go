@@ -102,15 +102,7 @@ func events(t testing.TB, p *replay.Plan, run replay.Run) (lines [][]byte) {
 	return lines
 }
 
-// sealer and judge are slow to make, and the same for all tests.
-var sealer = sync.OnceValue(func() *receipt.Sealer {
-	s, err := receipt.NewSealer()
-	if err != nil {
-		panic(err)
-	}
-	return s
-})
-
+// judge is slow to make, and the same for all tests.
 var judge = sync.OnceValue(func() *receipt.Verifier {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
@@ -122,7 +114,7 @@ var judge = sync.OnceValue(func() *receipt.Verifier {
 // recorded is the draft of a log.
 func recorded(t testing.TB, lines [][]byte) *receipt.Draft {
 	t.Helper()
-	l, err := record.Read(bytes.NewReader(bytes.Join(lines, nil)), record.Options{Issuer: receipt.Issuer{ID: "harness_1"}, Sealer: sealer()}, record.FormEvents)
+	l, err := record.Read(bytes.NewReader(bytes.Join(lines, nil)), record.Options{Issuer: receipt.Issuer{ID: "harness_1"}}, record.FormEvents)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, bytes.Join(lines, nil))
 	}

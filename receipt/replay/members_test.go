@@ -178,7 +178,7 @@ func issued(t *testing.T, signer *keys.Signer, draft []byte, edits ...change) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := sealer().SealDocument(document(t, text), chain.Head{})
+	s, err := receipt.SealDocument(document(t, text), chain.Head{})
 	if err != nil {
 		return nil, false
 	}

@@ -17,7 +17,7 @@ import (
 
 func sealText(t testing.TB, text []byte) *canon.Document {
 	t.Helper()
-	s, err := sealer().SealDocument(document(t, text), chain.Head{})
+	s, err := receipt.SealDocument(document(t, text), chain.Head{})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}

@@ -17,11 +17,7 @@ import (
 // attested puts a receipt into an attestation by a key of the fixtures.
 func attested(t testing.TB, text []byte, key string) []byte {
 	t.Helper()
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealed, err := sealer.Parse(text)
+	sealed, err := receipt.ParseSealed(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,10 +22,6 @@ func chained(t testing.TB, n int) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		t.Fatal(err)
-	}
 	signer := keys.NewSigner(private, nil)
 	var head chain.Head
 	var out []byte
@@ -47,7 +43,7 @@ func chained(t testing.TB, n int) []byte {
 			d.FinalArtifacts = append(d.FinalArtifacts, receipt.Artifact{ArtifactID: fmt.Sprint("artifact_", k), Kind: "file",
 				URI: fmt.Sprintf("https://example.com/%d/%d", i, k), SHA256: canon.Sum(fmt.Append(nil, i, k))})
 		}
-		sealed, err := sealer.Seal(d, head)
+		sealed, err := receipt.Seal(d, head)
 		if err != nil {
 			t.Fatal(err)
 		}

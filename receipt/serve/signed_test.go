@@ -10,7 +10,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
 // receiptDraft is a draft by the issuer of the fixtures' keys.
@@ -59,11 +58,7 @@ func strangeReceipt(t testing.TB, d *receipt.Draft) []byte {
 
 func sealedBy(t testing.TB, private *keys.PrivateKey, d *receipt.Draft, previous canon.Digest) []byte {
 	t.Helper()
-	sealer, err := servetest.Sealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealed, err := sealer.Seal(d, chain.Head{Hash: previous})
+	sealed, err := receipt.Seal(d, chain.Head{Hash: previous})
 	if err != nil {
 		t.Fatal(err)
 	}

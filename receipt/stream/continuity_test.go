@@ -231,7 +231,7 @@ func TestTenants(t *testing.T) {
 			if tenant != nil {
 				d.Identifiers.TenantID = *tenant
 			}
-			s, err := w.sealer.Seal(d, w.head)
+			s, err := receipt.Seal(d, w.head)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,7 @@ func deepReceipt(t *testing.T, levels int) []byte {
 		deep = []any{deep}
 	}
 	d.Metadata = receipt.Object{"deep": deep}
-	s, err := w.sealer.Seal(d, w.head)
+	s, err := receipt.Seal(d, w.head)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func filled(t *testing.T, size int) []byte {
 	d := w.draft()
 	seal := func(n int) []byte {
 		d.Metadata = receipt.Object{"pad": strings.Repeat("x", n)}
-		s, err := w.sealer.Seal(d, w.head)
+		s, err := receipt.Seal(d, w.head)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,6 @@ import (
 // A writer makes receipts of one stream.
 type writer struct {
 	t      testing.TB
-	sealer *receipt.Sealer
 	issuer string
 	head   chain.Head
 	n      int
@@ -26,11 +25,7 @@ type writer struct {
 
 func newWriter(t testing.TB, issuer string) *writer {
 	t.Helper()
-	s, err := sealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &writer{t: t, sealer: s, issuer: issuer}
+	return &writer{t: t, issuer: issuer}
 }
 
 func (w *writer) draft() *receipt.Draft {
@@ -52,7 +47,7 @@ func (w *writer) draft() *receipt.Draft {
 
 func (w *writer) seal(head chain.Head) []byte {
 	w.t.Helper()
-	s, err := w.sealer.Seal(w.draft(), head)
+	s, err := receipt.Seal(w.draft(), head)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -70,9 +65,6 @@ func (w *writer) many(n int) [][]byte {
 	}
 	return list
 }
-
-// sealer and compiled are slow to make, and the same for all tests.
-var sealer = sync.OnceValues(receipt.NewSealer)
 
 var compiled = sync.OnceValues(func() (*receipt.Verifier, error) {
 	return receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})

@@ -37,7 +37,7 @@ func TestTimesNotTold(t *testing.T) {
 			if c.nobodys == i+1 {
 				d.Metadata = receipt.Object{"unreported": []any{"/issued_at", "/lifecycle/completed_at", "/lifecycle/started_at"}}
 			}
-			s, err := w.sealer.Seal(d, w.head)
+			s, err := receipt.Seal(d, w.head)
 			if err != nil {
 				t.Fatal(err)
 			}

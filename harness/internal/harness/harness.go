@@ -76,7 +76,6 @@ type Harness struct {
 	journal *journal.Journal
 	ledger  *ledger.SQLite
 	issuer  *ledger.Issuer
-	sealer  *receipt.Sealer
 	secrets *redact.Policy
 	mux     *protocol.Mux
 
@@ -112,9 +111,7 @@ func Open(o Options) (*Harness, error) {
 }
 
 func (h *Harness) openTools() (err error) {
-	if h.secrets, err = redact.Everyday(); err == nil {
-		h.sealer, err = receipt.NewSealer()
-	}
+	h.secrets, err = redact.Everyday()
 	return err
 }
 

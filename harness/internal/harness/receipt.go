@@ -44,7 +44,7 @@ func (h *Harness) settle(ctx context.Context, id string) error {
 
 // draft makes the draft of a receipt of what the log tells of a task.
 func (h *Harness) draft(ctx context.Context, id string) (*receipt.Draft, error) {
-	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: h.options.Issuer}, TaskID: id, LogURI: "/v1/tasks/" + id + "/events", Sealer: h.sealer})
+	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: h.options.Issuer}, TaskID: id, LogURI: "/v1/tasks/" + id + "/events"})
 	if err != nil {
 		return nil, err
 	}

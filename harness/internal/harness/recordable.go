@@ -24,7 +24,7 @@ func (h *Harness) recordable(events []journal.Event) error {
 		if e.Task == "" {
 			continue
 		}
-		rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: h.options.Issuer}, TaskID: e.Task, Sealer: h.sealer})
+		rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: h.options.Issuer}, TaskID: e.Task})
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -223,15 +222,8 @@ func readJSON(t *testing.T, name string, v any) {
 	}
 }
 
-// sealer checks all drafts here.
-var sealer = sync.OnceValues(receipt.NewSealer)
-
 func options() source.Options {
-	s, err := sealer()
-	if err != nil {
-		panic(err)
-	}
-	return source.Options{Options: record.Options{Issuer: receipt.Issuer{ID: "tester"}, Sealer: s}}
+	return source.Options{Options: record.Options{Issuer: receipt.Issuer{ID: "tester"}}}
 }
 
 // draftOf records files as one task.

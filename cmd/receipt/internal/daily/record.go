@@ -26,7 +26,6 @@ type maker struct {
 	now     time.Time
 	sink    sink
 	seen    map[string]string // of what the receipts are that this run made or found, by the ids that tasks give them
-	sealer  *receipt.Sealer
 	result  *result
 }
 
@@ -266,7 +265,7 @@ func (m *maker) unsettled(w *work) error {
 func (m *maker) draft(w *work) (*receipt.Draft, error) {
 	o := m.options.Record
 	o.Withhold = withhold
-	if o.TaskID, o.Sealer = w.ID, m.sealer; !w.events && w.Last.IsZero() { // the log tells no time, and the issuer knows its own
+	if o.TaskID = w.ID; !w.events && w.Last.IsZero() { // the log tells no time, and the issuer knows its own
 		o.IssuedAt = m.now
 	}
 	if w.events {

@@ -39,10 +39,6 @@ type work struct {
 // Run records every task in the logs that paths name, files and folders, and says what
 // became of each.
 func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		return err
-	}
 	into, err := newSink(ctx, e, o)
 	if err != nil {
 		return err
@@ -63,7 +59,7 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	v := &surveyor{opener: open, options: o, result: result, memory: memoryOf(o)}
 	v.survey(f.places)
 
-	m := &maker{opener: open, options: o, now: e.Now(), sink: into, seen: map[string]string{}, sealer: sealer, result: result}
+	m := &maker{opener: open, options: o, now: e.Now(), sink: into, seen: map[string]string{}, result: result}
 	err = m.all(v.works)
 	for _, l := range v.logs {
 		v.memory.keep(l.memory)

@@ -135,13 +135,8 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 		progress.Pass(1, 0, 0)
 	}
 
-	sealer, err := receipt.NewSealer()
-	if err != nil {
-		return nil, err
-	}
-
 	// The slow part is signing, one receipt after the other.
-	made, err := batch.Seal(ctx, sealer, drafts, heads, signer)
+	made, err := batch.Seal(ctx, drafts, heads, signer)
 	switch {
 	case counting.err != nil: // no draft is to blame
 		return nil, o.key.Failure(ctx, counting.err)

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,18 +24,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Sealer takes long to be made, compared with what it does.
-var Sealer = sync.OnceValues(receipt.NewSealer)
-
 // Receipt makes a sealed receipt of a task, on one line.
 func Receipt(t testing.TB, id, subject, task string) []byte {
 	t.Helper()
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
-	sealer, err := Sealer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := sealer.Seal(&receipt.Draft{
+	s, err := receipt.Seal(&receipt.Draft{
 		ReceiptID:   id,
 		Subject:     receipt.ResourceRef{Object: "task", ID: subject},
 		Issuer:      receipt.Issuer{ID: "harness", Kind: "harness"},
