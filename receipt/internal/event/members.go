@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Members are those of an object that is written. Empty strings, absent nodes and false
-// are left out.
+// Members are those of an object that is written. Empty strings and lists, absent nodes and
+// numbers, zero digests, and false are left out.
 type Members map[string]any
 
 // Raw is JSON that is written as it is.
@@ -49,10 +49,20 @@ func appendValue(b []byte, value any) []byte {
 		if !Absent(v) {
 			return v.AppendCanonical(b)
 		}
+	case canon.Digest:
+		if !v.IsZero() {
+			return canon.AppendString(b, v.String())
+		}
+	case []string:
+		return appendTexts(b, v)
 
 	// A number is written as it is, 0 too: absent is not zero.
 	case int64:
 		return strconv.AppendInt(b, v, 10)
+	case *int64:
+		if v != nil {
+			return strconv.AppendInt(b, *v, 10)
+		}
 	case bool:
 		if v {
 			return append(b, "true"...)
@@ -79,6 +89,16 @@ func appendList(b []byte, list []Members) []byte {
 			b = append(b, ',')
 		}
 		b = m.append(b)
+	}
+	return append(b, ']')
+}
+
+func appendTexts(b []byte, list []string) []byte {
+	if len(list) == 0 {
+		return b
+	}
+	for i, text := range list {
+		b = canon.AppendString(append(b, "[,"[min(i, 1)]), text)
 	}
 	return append(b, ']')
 }
