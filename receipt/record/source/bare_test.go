@@ -21,7 +21,7 @@ func TestBareRollouts(t *testing.T) {
 		"an object on one line":    {squeezed, "1e61bd1d-5d5e-4b5c-a5a8-5ef8bd5a2b0b", "2025-05-05T19:24:54.123Z"},
 		"lines with a mark":        {"\ufeff" + lines, "5973b6c0-94b8-487b-a530-2aeb6098ae0e", "2025-08-10T12:50:53.445Z"},
 	} {
-		if k := source.Recognize([]byte(test.log)); k != source.CodexRollout {
+		if k := source.Sight([]byte(test.log)).Kind; k != source.CodexRollout {
 			t.Errorf("%s: is %q", name, k)
 		}
 		r := recorded(t, test.log)
@@ -60,7 +60,7 @@ func TestNotBare(t *testing.T) {
 		`{"type":"message","role":"user","content":[]}`, `{"id":"x","timestamp":"2025-08-10T12:50:53Z"}`, `{"id":"x","timestamp":"soon","instructions":null}`,
 		`{"id":"x","timestamp":"2025-08-10T12:50:53Z","instructions":null,"type":"note"}`, `{"session":{"user":"x"},"items":[]}`, `{"record_type":"row"}`, `[{"record_type":"state"}]`,
 	} {
-		if k := source.Recognize([]byte(text)); k != source.Unknown {
+		if k := source.Sight([]byte(text)).Kind; k != source.Unknown {
 			t.Errorf("%s is %s", text, k)
 		}
 	}

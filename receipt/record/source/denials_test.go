@@ -201,7 +201,7 @@ func TestExecutionFile(t *testing.T) {
 		"spread":           "[\n " + strings.Join(strings.Split(strings.Join(lines, ",\n"), ","), ",\n  ") + "\n]\n",
 		"another is first": "[\n" + spoke + "," + began + "," + accounted + "]",
 	} {
-		if k := source.Recognize([]byte(text)); k != source.ClaudeAction {
+		if k := source.Sight([]byte(text)).Kind; k != claudeAction {
 			t.Errorf("%s: recognized as %q", name, k)
 			continue
 		}

@@ -1,5 +1,5 @@
-// Package source makes drafts of receipts of what agents log for themselves: transcripts
-// and streams of Claude Code, rollouts and streams of Codex, telemetry of OTLP/JSON.
+// Package source creates drafts of receipts from the logs that agents write: transcripts and
+// streams of Claude Code, rollouts and streams of Codex, and OTLP/JSON telemetry.
 //
 //	log, err := source.Read([]source.Input{{Name: "session.jsonl", Reader: file}}, source.Options{
 //		Options: record.Options{Issuer: receipt.Issuer{ID: "me"}},
@@ -8,19 +8,20 @@
 //
 // # One way to a draft
 //
-// Lines become a story (package story), the story is told in the protocol's events, and the
-// recorder that makes drafts of those makes this one, too. Whoever keeps the events
-// (record.Options.Keep) and records them again has the same draft, byte for byte. What the
-// source does not tell is in metadata.unreported, as for every log.
+// A reader for each source collects what the lines state in a story (package story). The
+// story is returned as events of the protocol, and the recorder of package record creates the
+// draft from them. If the events are kept (record.Options.Keep) and recorded again, the draft
+// is the same, byte for byte. As for every log, metadata.unreported lists what the source does
+// not state.
 //
-// # One small package for each source
+// # One small package per source
 //
-// Each has a reader of lines, with one shape: story.Reader. To add a source write one, and
-// a row of [Kinds]. docs/sources.md says what each source tells and what it does not.
+// Each source has a reader of lines, a story.Reader. To add a source, write a reader and a row
+// of the table in kind.go. docs/sources.md lists what each source states and what it does not.
 //
-// # What is refused
+// # Limits
 //
-// Nothing that is in a log: lines that are no JSON, unknown types and unknown versions are
-// counted, and the draft says so. More than is recorded is refused, with the limits of
-// package event; a line may have [MaxLine] bytes.
+// No line is rejected: invalid lines, unknown types, and unknown versions are counted, and the
+// draft reports the counts. A log that exceeds the limits of package event is rejected. A line
+// can have up to 64 MiB.
 package source

@@ -14,6 +14,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
+// Kinds by their names, as callers write them.
+const (
+	claudeStream source.Kind = "claude-stream-json"
+	claudeAction source.Kind = "claude-code-action"
+	codexExec    source.Kind = "codex-exec-json"
+	otlpJSON     source.Kind = "otlp-json"
+)
+
 func asText(t testing.TB, v any) string {
 	t.Helper()
 	if d, ok := v.(*receipt.Draft); ok {
@@ -96,19 +104,19 @@ func TestKinds(t *testing.T) {
 	open := func(text string) source.Input { return source.Input{Name: "x", Reader: strings.NewReader(text)} }
 	const transcript, stream = `{"type":"user","sessionId":"s","timestamp":"2026-01-01T00:00:00Z"}`, `{"type":"system","subtype":"init","session_id":"s"}`
 	var mixed *source.MixedError
-	if _, err := source.Read([]source.Input{open(transcript), open(stream)}, options()); !errors.As(err, &mixed) || mixed.Other != source.ClaudeTranscript || mixed.Is != source.ClaudeStream {
+	if _, err := source.Read([]source.Input{open(transcript), open(stream)}, options()); !errors.As(err, &mixed) || mixed.Other != source.ClaudeTranscript || mixed.Is != claudeStream {
 		t.Errorf("got %v", err)
 	}
 	for _, text := range []string{"", "\n", "{}", "[]", "x", `{"event":"task.started"}`} {
 		if _, err := source.Read([]source.Input{open(text)}, options()); !errors.Is(err, source.ErrUnknown) {
 			t.Errorf("%q: %v", text, err)
 		}
-		if k := source.Recognize([]byte(text)); k != source.Unknown {
+		if k := source.Sight([]byte(text)).Kind; k != source.Unknown {
 			t.Errorf("%q is %s", text, k)
 		}
 	}
-	for text, want := range map[string]source.Kind{transcript: source.ClaudeTranscript, "{\"fixture\":1}\nnonsense\n" + stream: source.ClaudeStream} {
-		if k := source.Recognize([]byte(text)); k != want {
+	for text, want := range map[string]source.Kind{transcript: source.ClaudeTranscript, "{\"fixture\":1}\nnonsense\n" + stream: claudeStream} {
+		if k := source.Sight([]byte(text)).Kind; k != want {
 			t.Errorf("%q is %s, want %s", text, k, want)
 		}
 	}
@@ -117,8 +125,8 @@ func TestKinds(t *testing.T) {
 	if _, err := source.Read([]source.Input{open(transcript)}, o); err == nil || !strings.Contains(err.Error(), "claude-transcript") {
 		t.Errorf("got %v", err)
 	}
-	o.From = string(source.ClaudeStream)
-	if got, err := source.Read([]source.Input{open(transcript + "\n" + stream)}, o); err != nil || got.Kind != source.ClaudeStream {
+	o.From = string(claudeStream)
+	if got, err := source.Read([]source.Input{open(transcript + "\n" + stream)}, o); err != nil || got.Kind != claudeStream {
 		t.Errorf("got %v", err)
 	}
 }

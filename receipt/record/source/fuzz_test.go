@@ -10,7 +10,7 @@ import (
 func fuzz(f *testing.F, kinds ...source.Kind) {
 	for _, log := range samples(f) {
 		for _, kind := range kinds {
-			if len(log) < 40_000 && source.Recognize(log) == kind {
+			if len(log) < 40_000 && source.Sight(log).Kind == kind {
 				f.Add(log)
 			}
 		}
@@ -23,7 +23,7 @@ func fuzz(f *testing.F, kinds ...source.Kind) {
 }
 
 func FuzzClaudeTranscript(f *testing.F) { fuzz(f, source.ClaudeTranscript) }
-func FuzzClaudeStream(f *testing.F)     { fuzz(f, source.ClaudeStream) }
+func FuzzClaudeStream(f *testing.F)     { fuzz(f, claudeStream) }
 func FuzzCodexRollout(f *testing.F)     { fuzz(f, source.CodexRollout) }
-func FuzzCodexExec(f *testing.F)        { fuzz(f, source.CodexExec) }
-func FuzzOTLP(f *testing.F)             { fuzz(f, source.OTLP) }
+func FuzzCodexExec(f *testing.F)        { fuzz(f, codexExec) }
+func FuzzOTLP(f *testing.F)             { fuzz(f, otlpJSON) }

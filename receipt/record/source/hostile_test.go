@@ -100,8 +100,8 @@ func TestHostile(t *testing.T) {
 			some := slices.DeleteFunc(slices.Clone(lines), func([]byte) bool { return random.IntN(3) == 0 })
 			try("with lines missing", bytes.Join(some, nil))
 		}
-		kind := source.Recognize(log)
-		if kind != source.CodexExec && filepath.Ext(name) == ".jsonl" { // its turns have no ids: the same again is another
+		kind := source.Sight(log).Kind
+		if kind != codexExec && filepath.Ext(name) == ".jsonl" { // its turns have no ids: the same again is another
 			twice := try("with each line twice", bytes.Join(append(slices.Clone(lines), lines...), nil))
 			alike(t, name+" twice", twice, whole)
 			alike(t, name+" with CR LF", try("with CR LF", bytes.ReplaceAll(log, []byte("\n"), []byte("\r\n"))), whole)

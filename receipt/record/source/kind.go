@@ -1,89 +1,183 @@
 package source
 
 import (
-	"strings"
+	"bytes"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	kinds "github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/claude"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/codex"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/otlp"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Kind is what writes a log, and in which of its forms.
+// A Kind is the program that writes a log, and the form in which it does.
 type Kind string
 
 const (
 	Unknown          Kind = ""
 	ClaudeTranscript Kind = "claude-transcript"
-	ClaudeStream     Kind = "claude-stream-json"
-	ClaudeAction     Kind = "claude-code-action"
 	CodexRollout     Kind = "codex-rollout"
-	CodexExec        Kind = "codex-exec-json"
-	OTLP             Kind = "otlp-json"
+
+	claudeStream Kind = "claude-stream-json"
+	claudeAction Kind = "claude-code-action"
+	codexExec    Kind = "codex-exec-json"
+	otlpJSON     Kind = "otlp-json"
 )
 
-// A Row says how logs of a kind are known and read.
-type Row struct {
-	Kind   Kind
-	What   string // with its article
-	Family string // the program that writes it, or the format
+// A row describes how logs of a kind are recognized and read.
+type row struct {
+	kind   Kind
+	family string // the program that writes it, or the format
 
-	is  func(canon.Node) bool // whether a line, an object, is one of it
+	is  func(canon.Node) bool // whether a line, an object, is of the kind
 	new func(*story.Story) story.Reader
 
-	// looks is of a kind that may be values wherever lines end: whether a text begins as one.
-	// nil: an object a line.
+	// looks reports whether text begins as a log of the kind, if such logs are values that may
+	// span lines. nil: each line is an object.
 	looks  func([]byte) bool
 	arrays bool // a line may be an array of such objects
 
-	// glances is of a kind whose sessions have several tasks: it returns a function that
-	// looks at the lines of a log, one after the other. nil: a log is one task.
+	// glances returns a function that examines the lines of a log, one after the other, if a
+	// session of the kind can have several tasks. nil: a log is one task.
 	glances func() func(canon.Node) story.Glance
 }
 
-// Kinds returns the sources that are read.
-func Kinds() []Row {
-	return []Row{
-		{ClaudeTranscript, "a transcript of Claude Code", "claude", claude.IsTranscript, func(s *story.Story) story.Reader { return claude.NewTranscript(s) }, nil, false, claude.Glances},
-		{ClaudeStream, "a stream of Claude Code", "claude", claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }, nil, false, nil},
-		{ClaudeAction, "an execution file of claude-code-action", "claude", claude.IsStream, func(s *story.Story) story.Reader { return claude.NewStream(s) }, claude.LooksLikeArray, true, nil},
-		{CodexRollout, "a rollout of Codex", "codex", codex.IsRollout, func(s *story.Story) story.Reader { return codex.NewRollout(s) }, codex.Looks, false, codex.Glances},
-		{CodexExec, "a stream of Codex", "codex", codex.IsExec, func(s *story.Story) story.Reader { return codex.NewExec(s) }, nil, false, nil},
-		{OTLP, "telemetry (OTLP)", "otlp", otlp.Is, func(s *story.Story) story.Reader { return otlp.New(s) }, otlp.Looks, true, nil},
+// rows is the table of the sources that are read.
+func rows() []row {
+	return []row{
+		{ClaudeTranscript, "claude", claude.IsTranscript, claude.NewTranscript, nil, false, claude.Glances},
+		{claudeStream, "claude", claude.IsStream, claude.NewStream, nil, false, nil},
+		{claudeAction, "claude", claude.IsStream, claude.NewStream, claude.LooksLikeArray, true, nil},
+		{CodexRollout, "codex", codex.IsRollout, codex.NewRollout, codex.Looks, false, codex.Glances},
+		{codexExec, "codex", codex.IsExec, codex.NewExec, nil, false, nil},
+		{otlpJSON, "otlp", otlp.Is, otlp.New, otlp.Looks, true, nil},
 	}
 }
 
-// Named reports whether a name is that of a kind or of a family, and the kind, when it is
-// only one.
-func Named(name string) (k Kind, known bool) {
-	for _, row := range Kinds() {
-		if string(row.Kind) == name {
-			return row.Kind, true
+func rowOf(k Kind) (row, bool) {
+	for _, r := range rows() {
+		if r.kind == k {
+			return r, true
 		}
-		known = known || row.Family == name
 	}
-	return Unknown, known
+	return row{}, false
 }
 
-// Names returns the names of all kinds and families.
+// named reports whether a name is that of the kind or of its family. The name "" is that of
+// every kind.
+func (r *row) named(name string) bool {
+	return name == "" || name == string(r.kind) || name == r.family
+}
+
+// Names returns the names of all families and kinds.
 func Names() (names []string) {
-	for _, row := range Kinds() {
-		if !strings.Contains(" "+strings.Join(names, " ")+" ", " "+row.Family+" ") {
-			names = append(names, row.Family)
+	for _, r := range rows() {
+		if !slices.Contains(names, r.family) {
+			names = append(names, r.family)
 		}
 	}
-	for _, row := range Kinds() {
-		names = append(names, string(row.Kind))
+	for _, r := range rows() {
+		names = append(names, string(r.kind))
 	}
 	return names
 }
 
-func rowOf(k Kind) (Row, bool) {
-	for _, row := range Kinds() {
-		if row.Kind == k {
-			return row, true
+// IsOf reports whether a name is that of a kind or of its family.
+func IsOf(k Kind, name string) bool {
+	r, known := rowOf(k)
+	return known && name != "" && r.named(name)
+}
+
+// A Sighting is what the first lines of a log state about it.
+type Sighting struct {
+	Kind            Kind
+	Session, Parent string // in the first line that names a session; "" is not stated
+}
+
+// Sight recognizes a log by its first bytes, at most its first 50 lines.
+func Sight(head []byte) (s Sighting) {
+	r := &reading{doc: new(canon.Document)}
+	if s.Kind = r.recognize(head); s.Kind == Unknown {
+		return s
+	}
+	of, _ := rowOf(s.Kind)
+	if of.glances == nil {
+		return s
+	}
+
+	look := of.glances()
+	for line := range firstLines(head) {
+		if r.doc.Parse(bytes.TrimSpace(line), canon.Limits{Bytes: maxLine}) != nil || r.doc.Root().Kind() != canon.KindObject {
+			continue
+		}
+		if g := look(r.doc.Root()); g.Session != "" {
+			s.Session, s.Parent = g.Session, g.Parent
+			return s
 		}
 	}
-	return Row{}, false
+	return s
+}
+
+// firstLines yields the lines of text in which a log is recognized.
+func firstLines(text []byte) func(yield func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for n := 0; n < maxHeadLines && len(text) > 0; n++ {
+			var line []byte
+			if line, text, _ = bytes.Cut(text, []byte("\n")); !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// recognize returns the kind of a log by its first bytes.
+func (r *reading) recognize(head []byte) Kind {
+	if _, ok := kinds.SessionOf(head); ok {
+		return Unknown
+	}
+	if k := r.looksLike(head); k != Unknown {
+		return k
+	}
+	for line := range firstLines(head) {
+		if _, ok := kinds.SessionOf(line); ok {
+			return Unknown
+		}
+		if _, err := r.parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))); err == nil {
+			if k := r.kindOf(r.doc.Root()); k != Unknown {
+				return k
+			}
+		}
+	}
+	return Unknown
+}
+
+// kindOf returns the kind of a line, among the kinds that may be read.
+func (r *reading) kindOf(line canon.Node) Kind {
+	for _, x := range rows() {
+		if !x.named(r.from) {
+			continue
+		}
+		if line.Kind() == canon.KindObject && x.is(line) {
+			return x.kind
+		}
+		for _, first := range line.Elements() {
+			if x.arrays && first.Kind() == canon.KindObject && x.is(first) {
+				return x.kind
+			}
+			break
+		}
+	}
+	return Unknown
+}
+
+// looksLike returns the kind as which text begins, among the kinds whose values may span lines.
+func (r *reading) looksLike(head []byte) Kind {
+	for _, x := range rows() {
+		if x.looks != nil && x.named(r.from) && x.looks(head[:min(len(head), maxLook)]) {
+			return x.kind
+		}
+	}
+	return Unknown
 }

@@ -11,26 +11,33 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// MaxLine is how many bytes a line of a log may have. Longer ones are passed over and
-// counted: agents write results of tools, and images, into one.
-const MaxLine = 64 << 20
+// maxLine bounds the bytes of a line. Longer lines are skipped and counted: agents write
+// results of tools, and images, into one line.
+const maxLine = 64 << 20
 
-// Lines yields the lines of a log that are not blank. They end with a line feed and
-// nothing else: U+2028 stands raw in strings.
+const readBytes = 256 << 10
+
+// lines returns the lines of a log that are not blank. Only a line feed ends a line, because
+// strings contain U+2028 unescaped.
 type lines struct {
 	in    *bufio.Reader
 	sum   hash.Hash
 	bytes int64
-	count int // that are not blank
+	count int // of lines that are not blank
 	buf   []byte
 	ended bool // the latest line ended with a line feed
-	whole bool // values are read, wherever lines end: see value
+	whole bool // values that may span lines are read: see value
 	rest  []byte
 }
 
-const readBytes = 256 << 10
+// A rawLine is a line before it is parsed.
+type rawLine struct {
+	text     []byte // empty if the line is too long; valid until the next line
+	overlong bool
+	end      int64 // the number of bytes up to the end of the line
+}
 
-// newLines reads lines. Their digest is made unless another is known.
+// newLines reads lines. It computes their digest unless the input has a digest.
 func newLines(in Input) *lines {
 	if in.Sum != nil {
 		return &lines{in: bufio.NewReaderSize(in, readBytes)}
@@ -40,24 +47,28 @@ func newLines(in Input) *lines {
 	return l
 }
 
-// next returns a line, and io.EOF after the last. The bytes are valid until the next call.
-func (l *lines) next() (text []byte, overlong bool, err error) {
-	if l.whole {
-		return l.value()
-	}
+// next returns a line, and io.EOF after the last line.
+func (l *lines) next() (rawLine, error) {
 	for {
-		text, overlong, err = l.line()
-		if err != nil {
-			return nil, false, err
+		read := l.line
+		if l.whole {
+			read = l.value
 		}
-		if text = bytes.TrimSpace(text); len(text) > 0 || overlong {
+		text, overlong, err := read()
+		if err != nil {
+			return rawLine{}, err
+		}
+		if !l.whole {
+			text = bytes.TrimSpace(text)
+		}
+		if len(text) > 0 || overlong {
 			l.count++
-			return text, overlong, nil
+			return rawLine{text, overlong, l.bytes}, nil
 		}
 	}
 }
 
-// line returns a line with its end. Of one that is too long nothing is kept.
+// line returns a line with its end, or only that it is too long.
 func (l *lines) line() (text []byte, overlong bool, err error) {
 	l.buf = l.buf[:0]
 	for {
@@ -66,6 +77,7 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 		if l.bytes += int64(len(part)); first {
 			part = bytes.TrimPrefix(part, []byte("\ufeff"))
 		}
+
 		switch {
 		case err == nil:
 			l.ended = true
@@ -73,15 +85,16 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 			return nil, false, err
 		}
 
-		// Most lines are in the buffer of the reader as they are.
+		// Most lines are complete in the buffer of the reader.
 		if err == nil && len(l.buf) == 0 && !overlong {
 			return part, false, nil
 		}
-		if overlong = overlong || len(l.buf)+len(part) > MaxLine; overlong {
+		if overlong = overlong || len(l.buf)+len(part) > maxLine; overlong {
 			l.buf = l.buf[:0]
 		} else {
-			l.buf = event.AppendPart(l.buf, part, MaxLine)
+			l.buf = event.AppendPart(l.buf, part, maxLine)
 		}
+
 		switch {
 		case err == nil:
 			return l.buf, overlong, nil
@@ -94,7 +107,7 @@ func (l *lines) line() (text []byte, overlong bool, err error) {
 	}
 }
 
-// read returns the digest of all bytes, as they were given, and how many they are.
+// read returns the digest and the number of all bytes.
 func (l *lines) read(in Input) (canon.Digest, int64) {
 	if in.Sum != nil {
 		return in.Sum()
@@ -102,7 +115,7 @@ func (l *lines) read(in Input) (canon.Digest, int64) {
 	return canon.Digest(l.sum.Sum(nil)), l.bytes
 }
 
-// from returns a line and what follows it, as far as it is looked at.
+// from returns a line and the next maxLook bytes after it.
 func (l *lines) from(line []byte) []byte {
 	more, _ := l.in.Peek(maxLook)
 	return bytes.Join([][]byte{line, more}, []byte("\n"))
@@ -138,8 +151,9 @@ func (n *nesting) scan(part []byte) int {
 	return 0
 }
 
-// value returns the next object of a text that is JSON values wherever its lines end: one,
-// several, or an array of them.
+// value returns the next object of a text that consists of JSON values that may span lines:
+// one, several, or an array of them. Anything between objects is returned unchanged, so that it
+// is counted as unreadable.
 func (l *lines) value() (text []byte, overlong bool, err error) {
 	l.buf = l.buf[:0]
 	var n nesting
@@ -155,8 +169,7 @@ func (l *lines) value() (text []byte, overlong bool, err error) {
 			if from = bytes.IndexByte(part, '{'); from >= 0 {
 				between = part[:from]
 			}
-			if strange := bytes.Trim(between, "[], \t\r\n\ufeff"); len(strange) > 0 { // what is no object is told as it is
-				l.count++
+			if strange := bytes.Trim(between, "[], \t\r\n\ufeff"); len(strange) > 0 {
 				l.buf, l.rest = append(l.buf, strange...), part[len(between):]
 				return l.buf, false, nil
 			}
@@ -169,7 +182,6 @@ func (l *lines) value() (text []byte, overlong bool, err error) {
 		}
 
 		if size := n.scan(part[from:]); size > 0 {
-			l.count++
 			l.rest = part[from+size:]
 			l.ended = true
 			if overlong {
@@ -179,20 +191,19 @@ func (l *lines) value() (text []byte, overlong bool, err error) {
 			return l.buf, false, nil
 		}
 
-		if overlong = overlong || len(l.buf)+len(part)-from > MaxLine; overlong {
+		if overlong = overlong || len(l.buf)+len(part)-from > maxLine; overlong {
 			l.buf = l.buf[:0]
 		} else {
 			l.buf = append(l.buf, part[from:]...)
 		}
 		if err == io.EOF { // it ends in the middle of an object
-			l.count++
 			l.ended = false
 			return l.buf, overlong, nil
 		}
 	}
 }
 
-// chunk returns bytes that were not looked at yet.
+// chunk returns bytes that were not scanned yet.
 func (l *lines) chunk() ([]byte, error) {
 	if len(l.rest) > 0 {
 		part := l.rest
@@ -205,4 +216,58 @@ func (l *lines) chunk() ([]byte, error) {
 		err = nil
 	}
 	return part, err
+}
+
+// replacement is U+FFFD as JSON escapes it.
+const replacement = `\ufffd`
+
+// whole replaces halves of characters outside the basic plane (RFC 8259, section 7: lone
+// surrogates), which agents write when they cut text in the middle of a character. It returns
+// nil if there are none. A digest of the result is not a digest of the original text.
+func whole(text []byte) []byte {
+	var out []byte
+	for i := 0; i < len(text); {
+		at := bytes.IndexByte(text[i:], '\\')
+		if at < 0 || i+at+1 >= len(text) {
+			break
+		}
+		i += at
+		if text[i+1] != 'u' {
+			i += 2
+			continue
+		}
+		switch half := surrogate(text[i:]); {
+		case half == 'h' && surrogate(text[i+6:]) == 'l':
+			i += 12
+		case half != 0:
+			if out == nil {
+				out = bytes.Clone(text)
+			}
+			copy(out[i:], replacement)
+			i += 6
+		default:
+			i += 2
+		}
+	}
+	return out
+}
+
+// surrogate returns h for an escape of the first half of a pair, l for the second half, and 0
+// for anything else.
+func surrogate(text []byte) byte {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' || text[2]|0x20 != 'd' {
+		return 0
+	}
+	for _, c := range text[3:6] {
+		if !bytes.ContainsRune([]byte("0123456789abcdefABCDEF"), rune(c)) {
+			return 0
+		}
+	}
+	switch text[3] | 0x20 {
+	case '8', '9', 'a', 'b':
+		return 'h'
+	case 'c', 'd', 'e', 'f':
+		return 'l'
+	}
+	return 0
 }

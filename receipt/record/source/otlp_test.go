@@ -35,7 +35,7 @@ func TestSpans(t *testing.T) {
 			continue
 		}
 		alike(t, what, got, d)
-		if source.Recognize([]byte(form)) != source.OTLP {
+		if source.Sight([]byte(form)).Kind != otlpJSON {
 			t.Errorf("%s: not recognized", what)
 		}
 	}

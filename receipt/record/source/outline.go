@@ -2,7 +2,6 @@ package source
 
 import (
 	"crypto/sha256"
-	"io"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -10,175 +9,176 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An Outline is what a log tells at first sight: of which session it is, and where the
-// tasks begin. It takes some sixty bytes for each line.
+// An Outline is what a log states at first sight: which session it is of, and where its tasks
+// begin. It takes about 60 bytes per line. It can be stored with encoding/gob.
 type Outline struct {
-	Name    string // as the log was given
+	Name    string // of the log, as given
 	Kind    Kind
-	Session string       // that its latest line names; "" is not told
+	Session string       // in the latest line that names one; "" is not stated
 	Bytes   int64        // that were read
-	Digest  canon.Digest // of those
+	Digest  canon.Digest // of those bytes
 	Cut     bool         // the last line has no end
 
-	whole  bool         // it is one task
-	head   canon.Digest // of its first line
-	over   bool         // and whether it ended
-	first  time.Time    // of its lines
-	last   time.Time
-	begun  time.Time // of the first line that names Session
-	parent string    // session from which it was forked
-	agents []string  // of which it has lines
-	main   bool      // some line is of the session itself
+	Whole  bool         // the log is one task
+	Head   canon.Digest // of the first line
+	Over   bool         // a log that is one task ended
+	First  time.Time    // of its lines
+	Last   time.Time
+	Begun  time.Time // of the first line that names Session
+	Parent string    // session from which Session was forked
+	Agents []string  // that have lines in the log
+	Main   bool      // some line is of the session itself
 
-	lines  []mark
-	begins []beginning
-	calls  []reference
+	// What only Tasks needs.
+	Lines  []mark
+	Begins []beginning
+	Calls  []reference
 }
 
-// A mark is a line.
+// A mark describes a line.
 type mark struct {
-	end  int64     // where the line after it begins
-	at   time.Time // of it, or of the one before it that has a time; zero: none has
-	key  key
-	what what
+	End  int64     // where the next line begins
+	At   time.Time // of the line, or of the latest line before it that has a time; zero if none has
+	Key  key
+	What what
 }
 
-// A key tells whether two lines are copies of each other. The zero key is like no other.
+// A key identifies copies of a line. The zero key equals no other.
 type key [16]byte
 
-// What is said of a line besides, bits.
+// what is a set of properties of a line.
 type what uint8
 
 const (
 	unique    what = 1 << iota
 	ofSession      // whichever task it stands in
-	counts         // what the session took so far
+	counts         // it states what the session used so far
 )
 
 // A beginning is a line with which a task begins.
 type beginning struct {
-	line int
-	id   string
+	Line int
+	ID   string
 }
 
 // A reference is to a call, from the line that asks for it or that answers.
 type reference struct {
-	line   int
-	call   key
-	answer bool
+	Line   int
+	Call   key
+	Answer bool
 }
 
-// Survey reads a log once and tells its outline. From is as in [Options]. Errors of the
-// input are returned as they are.
+// Sound reports whether an outline that was stored refers only to its own lines.
+func (o *Outline) Sound() bool {
+	for _, b := range o.Begins {
+		if b.Line < 0 || b.Line >= len(o.Lines) {
+			return false
+		}
+	}
+	for _, c := range o.Calls {
+		if c.Line < 0 || c.Line >= len(o.Lines) {
+			return false
+		}
+	}
+	return true
+}
+
+// Forget drops what only [Tasks] needs, so that many outlines can be kept.
+func (o *Outline) Forget() { o.Lines, o.Begins, o.Calls = nil, nil, nil }
+
+// name returns the ID of the session. Without a session, it depends on the first line only, so
+// that a log that grows keeps its name.
+func (o *Outline) name() string {
+	if o.Session != "" {
+		return o.Session
+	}
+	return story.Unnamed(o.Head[:])
+}
+
+// Survey reads a log once and returns its outline. From is as in [Options]. Errors of the
+// input are returned unchanged.
 func Survey(in Input, from string) (*Outline, error) {
-	kind, _ := Named(from)
-	r := &reading{kind: kind, from: from, doc: new(canon.Document)}
-	text := newLines(in)
-	head, err := r.begin(in.Name, text)
+	r, o := newReading(from), &Outline{Name: in.Name}
+	text, err := r.scan(in, func(text *lines) func(rawLine) error {
+		x, _ := rowOf(r.kind)
+		each := r.line
+		if o.Whole = x.glances == nil || text.whole; o.Whole {
+			r.now = r.story.Begin(event.Shorten(in.Name))
+		} else {
+			each = (&survey{Outline: o, look: x.glances(), reading: r}).line
+		}
+		return func(l rawLine) error {
+			if o.Head.IsZero() {
+				o.Head = canon.Sum(l.text)
+			}
+			return each(l)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
 
-	o := &Outline{Name: in.Name, Kind: r.kind}
-	row, _ := rowOf(r.kind)
-	whole := row.glances == nil || text.whole
-	line := func(text []byte, overlong bool, _ int64) error { return r.line(text, overlong) }
-	if whole {
-		r.story.Begin(event.Shorten(in.Name))
-	} else {
-		line = (&survey{Outline: o, look: row.glances(), reading: r}).line
+	o.Kind, o.Cut = r.kind, text.count > 0 && !text.ended
+	if o.Whole {
+		r.ended(text, in)
+		r.reader.End()
+		o.Digest, o.Bytes, o.Main = r.now.Digest, r.now.Bytes, true
+		o.Session, o.Over = r.story.Session(), r.story.Ended() != story.EndUnknown
+		o.First, o.Last = r.story.Span()
+		o.Begun = o.First
+		return o, nil
 	}
-	if len(head) > 0 {
-		o.head = canon.Sum(head[0].text)
-	}
-	for _, h := range head {
-		if err := line(h.text, h.overlong, h.end); err != nil {
-			return nil, err
-		}
-	}
-	for {
-		next, overlong, err := text.next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			if o.head.IsZero() {
-				o.head = canon.Sum(next)
-			}
-			err = line(next, overlong, text.bytes)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-
 	o.Digest, o.Bytes = text.read(in)
-	o.Cut = text.count > 0 && !text.ended
-	if whole {
-		o.tell(r, text.count)
-	}
 	return o, nil
 }
 
-// tell notes what all lines of a log that is one task do.
-func (o *Outline) tell(r *reading, lines int) {
-	s := r.story
-	s.Read(o.Digest, o.Bytes, lines)
-	if lines > 0 && !r.read {
-		s.Endless()
-	}
-	r.reader.End()
-	o.whole, o.main = true, true
-	o.Session, o.over = s.Session(), s.Ended() != story.EndUnknown
-	o.first, o.last = s.Span()
-	o.begun = o.first
-}
-
-// A survey makes an outline.
+// A survey fills in an outline.
 type survey struct {
 	*Outline
 	look func(canon.Node) story.Glance
 	*reading
-	perhaps *beginning // waits for a model's answer
+	perhaps *beginning // a task that begins if a model answers
 	latest  time.Time
 }
 
-// line looks at a line that ends before the byte end.
-func (s *survey) line(text []byte, overlong bool, end int64) error {
-	m := mark{end: end}
-	if n := len(s.lines); n > 0 {
-		m.at = s.lines[n-1].at
+// line examines a line.
+func (s *survey) line(l rawLine) error {
+	m := mark{End: l.end}
+	if n := len(s.Lines); n > 0 {
+		m.At = s.Lines[n-1].At
 	}
-	if _, err := s.parse(text); !overlong && err == nil && s.doc.Root().Kind() == canon.KindObject {
+	if _, err := s.parse(l.text); !l.overlong && err == nil && s.doc.Root().Kind() == canon.KindObject {
 		s.glance(&m, s.look(s.doc.Root()))
 	}
-	s.lines = append(s.lines, m)
+	s.Lines = append(s.Lines, m)
 	return nil
 }
 
-// glance notes what a line tells.
+// glance notes what a line states.
 func (s *survey) glance(m *mark, g story.Glance) {
-	here := len(s.lines)
+	here := len(s.Lines)
 	if !g.At.IsZero() {
-		m.at = g.At
+		m.At = g.At
 	}
-	m.key, m.what = keyOf(g.Key), whatOf(&g)
+	m.Key, m.What = keyOf(g.Key), whatOf(&g)
 
-	// Of a session that is forked the first line says which it is.
+	// In the log of a forked session, the first line names the session, and copies of lines of
+	// its parent follow.
 	if g.Session != "" && (s.Session == "" || !g.Whole && !g.At.IsZero() && !g.At.Before(s.latest)) {
 		if s.Session != g.Session {
-			s.Session, s.begun = g.Session, g.At
+			s.Session, s.Begun = g.Session, g.At
 		}
-		s.latest, s.parent = g.At, g.Parent
+		s.latest, s.Parent = g.At, g.Parent
 	}
 	if g.Aside {
-		s.agents = story.Once(s.agents, g.Agent)
+		s.Agents = story.Once(s.Agents, g.Agent)
 	} else if g.Spoke || g.Begins != "" || g.Whole {
-		s.main = true
+		s.Main = true
 	}
 
+	// A task that begins perhaps is dropped if another task begins before a model answers.
 	if g.Spoke && s.perhaps != nil {
-		s.begins = append(s.begins, *s.perhaps)
+		s.Begins = append(s.Begins, *s.perhaps)
 		s.perhaps = nil
 	}
 	if g.Begins != "" {
@@ -186,14 +186,15 @@ func (s *survey) glance(m *mark, g story.Glance) {
 		if s.perhaps = nil; g.Perhaps {
 			s.perhaps = &b
 		} else {
-			s.begins = append(s.begins, b)
+			s.Begins = append(s.Begins, b)
 		}
 	}
+
 	for _, id := range g.Asks {
-		s.calls = append(s.calls, reference{here, keyOf(id), false})
+		s.Calls = append(s.Calls, reference{here, keyOf(id), false})
 	}
 	for _, id := range g.Answers {
-		s.calls = append(s.calls, reference{here, keyOf(id), true})
+		s.Calls = append(s.Calls, reference{here, keyOf(id), true})
 	}
 }
 
@@ -210,7 +211,7 @@ func whatOf(g *story.Glance) (w what) {
 	return w
 }
 
-// keyOf is zero for "".
+// keyOf returns the zero key for "".
 func keyOf(text string) (k key) {
 	if text != "" {
 		sum := sha256.Sum256([]byte(text))
@@ -218,15 +219,3 @@ func keyOf(text string) (k key) {
 	}
 	return k
 }
-
-// name is that of the session. Without one it is made of the first line, so that a log that
-// grows keeps its name.
-func (o *Outline) name() string {
-	if o.Session != "" {
-		return o.Session
-	}
-	return story.Unnamed(o.head[:])
-}
-
-// Forget gives up what only [Tasks] needs, so that many outlines may be kept.
-func (o *Outline) Forget() { o.lines, o.begins, o.calls = nil, nil, nil }

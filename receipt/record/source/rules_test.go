@@ -196,7 +196,7 @@ func TestLines(t *testing.T) {
 		t.Error("a whole character is taken for a half")
 	}
 
-	long := io.MultiReader(strings.NewReader(transcript(said)+`{"type":"user","x":"`), io.LimitReader(endless{}, source.MaxLine), strings.NewReader("\"}\n"+transcript(asks("1", "Bash", `{}`))))
+	long := io.MultiReader(strings.NewReader(transcript(said)+`{"type":"user","x":"`), io.LimitReader(endless{}, 64<<20), strings.NewReader("\"}\n"+transcript(asks("1", "Bash", `{}`))))
 	log, err := source.Read([]source.Input{{Name: "x", Reader: long}}, options())
 	if err != nil || log.Passed.Overlong != 1 || len(log.Draft.SideEffects.ToolCalls) != 1 {
 		t.Errorf("%+v, %v", log, err)

@@ -51,7 +51,7 @@ func TestOtherAgents(t *testing.T) {
 				t.Errorf("%s: %v, want the name %q", name, err, want)
 			}
 		}
-		if k := source.Recognize(text[:min(len(text), 1<<20)]); k != source.Unknown {
+		if k := source.Sight(text[:min(len(text), 1<<20)]).Kind; k != source.Unknown {
 			t.Errorf("%s is recognized as %s", name, k)
 		}
 		return nil
@@ -74,7 +74,7 @@ func TestClaudeLines(t *testing.T) {
 		`{"type":"turn","sessionId":"s","message":{"role":"assistant","content":"rm"}}`:   false,
 		`{"type":"system","sessionId":"s","provenance":"system","systemPayload":{"a":1}}`: false,
 	} {
-		if got := source.Recognize([]byte(line)) == source.ClaudeTranscript; got != is {
+		if got := source.Sight([]byte(line)).Kind == source.ClaudeTranscript; got != is {
 			t.Errorf("%s: a transcript of Claude Code: %v", line, got)
 		}
 	}

@@ -45,9 +45,9 @@ func (p *Part) tell(o *Outline, line int) {
 	if line < 0 {
 		return
 	}
-	s := Span{0, o.lines[line].end}
+	s := Span{0, o.Lines[line].End}
 	if line > 0 {
-		s.From = o.lines[line-1].end
+		s.From = o.Lines[line-1].End
 	}
 	p.Aside = append(p.Aside, s)
 }
@@ -71,7 +71,7 @@ func (t *Task) stretch(at time.Time) {
 func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	order := slices.Clone(logs)
 	slices.SortStableFunc(order, func(a, b *Outline) int {
-		return cmp.Or(a.begun.Compare(b.begun), cmp.Compare(len(b.lines), len(a.lines)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(a.Begun.Compare(b.Begun), cmp.Compare(len(b.Lines), len(a.Lines)), cmp.Compare(a.Name, b.Name))
 	})
 
 	var groups [][]*owned
@@ -79,7 +79,7 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	seen := newCopies()
 	for _, o := range order {
 		own := &owned{Outline: o}
-		if !o.whole {
+		if !o.Whole {
 			if own = seen.own(o); !slices.Contains(own.is, true) {
 				continue
 			}
@@ -94,7 +94,7 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	}
 
 	for _, g := range groups {
-		if g[0].whole {
+		if g[0].Whole {
 			tasks = append(tasks, wholeOf(g))
 		} else {
 			tasks = append(tasks, tasksOf(g, apart)...)
@@ -108,9 +108,9 @@ func wholeOf(logs []*owned) *Task {
 	t := &Task{ID: logs[0].name(), Session: logs[0].Session}
 	for _, l := range logs {
 		t.Parts = append(t.Parts, Part{Log: l.Outline, Spans: []Span{{0, l.Bytes}}})
-		t.stretch(l.first)
-		t.stretch(l.last)
-		t.Over, t.Cut = l.over, t.Cut || l.Cut
+		t.stretch(l.First)
+		t.stretch(l.Last)
+		t.Over, t.Cut = l.Over, t.Cut || l.Cut
 	}
 	t.Latest = t.Last
 	return t
@@ -141,33 +141,33 @@ func newCopies() *copies {
 // the line before it is. Where keys are those of a session only, its parent's lines stand
 // before its own.
 func (c *copies) own(o *Outline) *owned {
-	is, mine := make([]bool, len(o.lines)), map[key]struct{}{}
-	parents, still := c.others[o.parent], o.parent != ""
-	for n, m := range o.lines {
-		switch _, have := c.unique[m.key]; {
-		case m.what&unique != 0 && m.key != key{}:
+	is, mine := make([]bool, len(o.Lines)), map[key]struct{}{}
+	parents, still := c.others[o.Parent], o.Parent != ""
+	for n, m := range o.Lines {
+		switch _, have := c.unique[m.Key]; {
+		case m.What&unique != 0 && m.Key != key{}:
 			is[n] = !have
-		case m.what&ofSession != 0 || n == 0:
+		case m.What&ofSession != 0 || n == 0:
 			is[n] = true
-		case m.key != key{} && o.parent != "":
-			_, have := parents[m.key]
+		case m.Key != key{} && o.Parent != "":
+			_, have := parents[m.Key]
 			still = still && have
 			is[n] = !still
-		case o.parent != "":
+		case o.Parent != "":
 			is[n] = !still || parents == nil
 		default:
 			is[n] = is[n-1]
 		}
 	}
 
-	for _, m := range o.lines {
-		if m.key == (key{}) {
+	for _, m := range o.Lines {
+		if m.Key == (key{}) {
 			continue
 		}
-		if m.what&unique != 0 {
-			c.unique[m.key] = struct{}{}
+		if m.What&unique != 0 {
+			c.unique[m.Key] = struct{}{}
 		} else {
-			mine[m.key] = struct{}{}
+			mine[m.Key] = struct{}{}
 		}
 	}
 	if len(mine) > 0 && o.Session != "" && c.others[o.Session] == nil {

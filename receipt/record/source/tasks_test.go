@@ -115,7 +115,7 @@ func cuttable(t testing.TB) (folders [][]*outlined) {
 		if err != nil {
 			return err
 		}
-		if k := source.Recognize(text); k == source.ClaudeTranscript || k == source.CodexRollout {
+		if k := source.Sight(text).Kind; k == source.ClaudeTranscript || k == source.CodexRollout {
 			folder := strings.Split(path[len(dir)+1:], string(filepath.Separator))[0]
 			by[folder] = append(by[folder], outline(t, path[len(dir)+1:], text))
 		}
@@ -211,7 +211,7 @@ func TestTasksStay(t *testing.T) {
 				if i%step != 0 && (testing.Short() || !begin || begins%every != 0) {
 					continue
 				}
-				if source.Recognize(l.text[:end]) == source.Unknown {
+				if source.Sight(l.text[:end]).Kind == source.Unknown {
 					continue
 				}
 				grown := slices.Clone(logs)

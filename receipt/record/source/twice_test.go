@@ -69,7 +69,7 @@ func TestToldTwice(t *testing.T) {
 		if testing.Short() && len(text) > 1<<20 {
 			continue
 		}
-		kind := source.Recognize(text)
+		kind := source.Sight(text).Kind
 		once := drafted(t, text)
 		if once == nil {
 			continue
@@ -86,7 +86,7 @@ func TestToldTwice(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []source.Kind{source.CodexExec, source.CodexRollout, source.ClaudeStream, source.ClaudeTranscript, source.OTLP} {
+	for _, kind := range []source.Kind{codexExec, source.CodexRollout, claudeStream, source.ClaudeTranscript, otlpJSON} {
 		if kinds[kind] < 2 {
 			t.Errorf("%d logs of %s", kinds[kind], kind)
 		}

@@ -66,7 +66,7 @@ func (c *cutter) id(task string) string {
 func (c *cutter) alone() string {
 	var agents []string
 	for _, l := range c.logs {
-		if agents = append(agents, l.agents...); l.main {
+		if agents = append(agents, l.Agents...); l.Main {
 			return ""
 		}
 	}
@@ -80,9 +80,9 @@ func (c *cutter) alone() string {
 // told once.
 func (c *cutter) begin() {
 	for n, l := range c.logs {
-		for _, b := range l.begins {
-			if l.is[b.line] && !slices.ContainsFunc(c.starts, func(s start) bool { return s.id == "task-"+b.id }) {
-				c.starts = append(c.starts, start{l.lines[b.line].at, n, b.line, "task-" + b.id})
+		for _, b := range l.Begins {
+			if l.is[b.Line] && !slices.ContainsFunc(c.starts, func(s start) bool { return s.id == "task-"+b.ID }) {
+				c.starts = append(c.starts, start{l.Lines[b.Line].At, n, b.Line, "task-" + b.ID})
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (c *cutter) task(log, line int) int {
 		return own[max(n-1, 0)]
 	}
 
-	at := c.logs[log].lines[line].at
+	at := c.logs[log].Lines[line].At
 	n, _ := slices.BinarySearchFunc(c.starts, at, func(s start, at time.Time) int {
 		if s.at.After(at) {
 			return 1
@@ -125,18 +125,18 @@ func (c *cutter) task(log, line int) int {
 func (c *cutter) calls() {
 	open := map[key]bool{}
 	for n, l := range c.logs {
-		for _, r := range l.calls {
-			if l.is[r.line] && !r.answer && r.call != (key{}) {
-				if _, have := c.asked[r.call]; !have {
-					c.asked[r.call], open[r.call] = c.task(n, r.line), true
+		for _, r := range l.Calls {
+			if l.is[r.Line] && !r.Answer && r.Call != (key{}) {
+				if _, have := c.asked[r.Call]; !have {
+					c.asked[r.Call], open[r.Call] = c.task(n, r.Line), true
 				}
 			}
 		}
 	}
 	for _, l := range c.logs {
-		for _, r := range l.calls {
-			if r.answer && l.is[r.line] {
-				delete(open, r.call)
+		for _, r := range l.Calls {
+			if r.Answer && l.is[r.Line] {
+				delete(open, r.Call)
 			}
 		}
 	}
@@ -149,16 +149,16 @@ func (c *cutter) calls() {
 func (c *cutter) cut(log int) {
 	l := c.logs[log]
 	moved := map[int]int{}
-	for _, r := range l.calls {
-		if to, have := c.asked[r.call]; have && r.answer {
-			moved[r.line] = to
+	for _, r := range l.Calls {
+		if to, have := c.asked[r.Call]; have && r.Answer {
+			moved[r.Line] = to
 		}
 	}
 
 	from, count := int64(0), -1
 	session := -1 // the line that says which session it is
 	begun := make([]bool, len(c.tasks))
-	for n, m := range l.lines {
+	for n, m := range l.Lines {
 		to, have := moved[n]
 		if !have {
 			to = c.task(log, n)
@@ -167,23 +167,23 @@ func (c *cutter) cut(log int) {
 		part := &t.Parts[log]
 
 		// What the session is, and what it took before, is told to each of its tasks.
-		aside := m.what&ofSession != 0 && c.apart
+		aside := m.What&ofSession != 0 && c.apart
 		if aside && session < 0 {
 			session = n
 		}
 		if l.is[n] && !aside {
-			if m.what&ofSession == 0 && !begun[to] {
+			if m.What&ofSession == 0 && !begun[to] {
 				begun[to] = true
 				part.tell(l.Outline, min(session, count))
 				part.tell(l.Outline, max(session, count))
 			}
-			part.add(Span{from, m.end})
-			t.stretch(m.at)
-			t.Cut = t.Cut || l.Cut && n == len(l.lines)-1
+			part.add(Span{from, m.End})
+			t.stretch(m.At)
+			t.Cut = t.Cut || l.Cut && n == len(l.Lines)-1
 		}
-		if m.what&counts != 0 {
+		if m.What&counts != 0 {
 			count = n
 		}
-		from = m.end
+		from = m.End
 	}
 }

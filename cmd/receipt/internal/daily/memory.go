@@ -44,7 +44,7 @@ type remembered struct {
 type sight struct {
 	Of       identity
 	Sighting source.Sighting
-	Outline  []byte
+	Outline  *source.Outline
 }
 
 // Sums are kept apart from sights, which are larger and written once.
@@ -72,7 +72,7 @@ func identify(p *place, f *os.File) (id identity, info fs.FileInfo, err error) {
 	if info, err = f.Stat(); err != nil {
 		return id, nil, err
 	}
-	id.Tool, id.Size, id.Time = "1 "+cli.ToolVersion(), info.Size(), info.ModTime().UnixNano()
+	id.Tool, id.Size, id.Time = "2 "+cli.ToolVersion(), info.Size(), info.ModTime().UnixNano()
 
 	tail := make([]byte, min(id.Size, tailBytes))
 	if _, err = f.ReadAt(tail, id.Size-int64(len(tail))); err != nil && err != io.EOF {
@@ -98,7 +98,7 @@ func (m *memory) recall(p *place) (*remembered, *sight) {
 	}
 
 	var s sight
-	if !m.load(id.Path, ".log", &s) || s.Of != id {
+	if !m.load(id.Path, ".log", &s) || s.Of != id || s.Outline == nil || !s.Outline.Sound() {
 		return nil, nil
 	}
 	r := &remembered{identity: id, info: info}
@@ -118,8 +118,7 @@ func (m *memory) learn(s *sighted, in *plain, o *source.Outline) *remembered {
 	if err != nil || info.Size() != in.info.Size() || !info.ModTime().Equal(in.info.ModTime()) {
 		return nil
 	}
-	outline, err := source.EncodeOutline(o)
-	if err != nil || !m.save(id.Path, ".log", &sight{id, s.Sighting, outline}) {
+	if !m.save(id.Path, ".log", &sight{id, s.Sighting, o}) {
 		return nil
 	}
 	return &remembered{identity: id, info: info}

@@ -238,11 +238,9 @@ func (v *surveyor) group(group []*sighted) {
 
 // outline surveys one log.
 func (v *surveyor) outline(s *sighted) (*logFile, error) {
-	if s.kept != nil {
-		o, err := source.DecodeOutline(s.kept.Outline)
-		if s.kept = nil; err == nil {
-			return &logFile{place: s.place, info: s.memory.info, outline: o, memory: s.memory}, nil
-		}
+	if kept := s.kept; kept != nil {
+		s.kept = nil
+		return &logFile{place: s.place, info: s.memory.info, outline: kept.Outline, memory: s.memory}, nil
 	}
 	in, err := v.read(s.place)
 	if err != nil {

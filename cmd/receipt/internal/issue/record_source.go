@@ -76,7 +76,7 @@ func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Pro
 // ofAgents reports whether the first lines are of a log that an agent wrote for itself.
 func (l *logs) ofAgents() bool {
 	head, _ := l.heads[0].Peek(kind.Head)
-	return source.Recognize(head) != source.Unknown
+	return source.Sight(head).Kind != source.Unknown
 }
 
 // declined is the failure for logs of an agent that is known by name and not read.

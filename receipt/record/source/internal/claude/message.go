@@ -6,7 +6,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
-	"github.com/receiptkit/receiptkit/receipt/record/source/command"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
@@ -67,16 +66,6 @@ func isHandoff(tool string) bool {
 	return tool == "Task" || tool == "Agent" || tool == "mcp__ccd_session__spawn_task"
 }
 
-// serverOf is the MCP server of a tool's name.
-func serverOf(tool string) string {
-	if rest, ok := strings.CutPrefix(tool, mcpPrefix); ok {
-		if server, name, ok := strings.Cut(rest, "__"); ok && name != "" {
-			return server
-		}
-	}
-	return ""
-}
-
 // contents yields the blocks of a message, objects with a type.
 func contents(message canon.Node) (blocks []canon.Node) {
 	for _, b := range message.Member("content").Elements() {
@@ -129,7 +118,7 @@ func calls(s *story.Story, message canon.Node, agent string) {
 			ask(s, b, agent)
 		case isProviderResult(kind):
 			if c := s.Known(s.Name(b.Member("tool_use_id"))); c != nil {
-				c.Close(s, story.Unreported, s.Digest(b.Member("content")))
+				c.Close(story.Unreported, s.Digest(b.Member("content")))
 			} else {
 				s.Lacks(story.ResultWithoutCall)
 			}
@@ -140,24 +129,24 @@ func calls(s *story.Story, message canon.Node, agent string) {
 func ask(s *story.Story, b canon.Node, agent string) {
 	id, tool, input := s.Name(b.Member("id")), s.Name(b.Member("name")), b.Member("input")
 	if tool == "" { // it may have given work to another agent
-		s.AtLeast("/side_effects/a2a_handoffs")
+		s.Lacks(story.HandoffUnclear)
 	}
 	if id == "" {
 		s.Lacks(story.CallWithoutID)
 		return
 	}
 	c := s.Call(id)
-	if !c.Ask(s, tool, s.Digest(input)) {
+	if !c.Ask(tool, s.Digest(input)) {
 		return
 	}
-	c.Agent, c.Does, c.Server = agent, does(tool), serverOf(tool)
+	c.Agent, c.Does, c.Server = agent, does(tool), story.ServerOf(tool)
 	switch {
 	case tool == "WebFetch":
-		c.Reached(s, s.Name(input.Member("url")))
+		c.Reached(s.Name(input.Member("url")))
 	case tool == "WebSearch":
 		c.Searched()
 	case c.Does == "execute":
-		c.Hints = command.Of(s.Name(input.Member("command")))
+		c.Hints = story.HintsIn(s.Name(input.Member("command")))
 	case isHandoff(tool):
 		c.Handed = s.Name(input.Member("subagent_type"))
 	case c.Does == "edit":
@@ -190,7 +179,7 @@ func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outc
 		return story.Rejected, false
 	case kind != "":
 		return story.Denied, false
-	case refused && serverOf(tool) != "":
+	case refused && story.ServerOf(tool) != "":
 		return story.Unreported, true
 	case refused:
 		return story.Rejected, false
@@ -249,7 +238,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 	}
 
 	outcome, doubtful := outcomeOf(c.Tool, block, line, besides)
-	if !c.Close(s, outcome, s.Digest(block.Member("content"))) {
+	if !c.Close(outcome, s.Digest(block.Member("content"))) {
 		return
 	}
 	c.Doubtful = doubtful
@@ -293,7 +282,7 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 // unanswered notes the work that calls gave to other agents and that nothing tells the end
 // of.
 func unanswered(s *story.Story) {
-	for c := range s.Calls() {
+	for c := range s.Asked() {
 		if isHandoff(c.Tool) && c.Ended() == story.Open {
 			if h := s.Handoff(c.HandedTo, c.ID); h.Agent == "" {
 				h.Agent = c.Handed

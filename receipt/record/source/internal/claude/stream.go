@@ -61,7 +61,7 @@ type said struct {
 }
 
 // NewStream returns a reader of streams.
-func NewStream(s *story.Story) *Stream {
+func NewStream(s *story.Story) story.Reader {
 	s.Partly = true // few lines tell their times
 	return &Stream{s: s, byID: map[string]*session{}, results: map[canon.Digest]bool{}}
 }
@@ -270,7 +270,7 @@ func endOf(n canon.Node) story.End {
 // before it now, nothing says.
 func (x *session) again(s *story.Story) {
 	if len(x.open) > 0 {
-		s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+		s.Lacks(story.TokensInPart)
 	}
 	x.settle()
 }
@@ -336,7 +336,7 @@ func amountOf(n canon.Node) string {
 // End tells what the runs cost and how the last one ended.
 func (t *Stream) End() {
 	s := t.s
-	s.Estimated()
+	s.Estimated = true
 	unanswered(s)
 	settle(s, nil)
 	priced := true
@@ -347,11 +347,11 @@ func (t *Stream) End() {
 		t.tell(x, priced)
 	}
 	if s.Priced() && slices.ContainsFunc(t.sessions, (*session).unpaid) {
-		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
+		s.Lacks(story.CostInPart)
 	}
 	if t.counted {
 		if s.Wall = &t.wall; t.unclocked {
-			s.AtLeast("/autonomy_budget/consumed/wall_time_ms")
+			s.Lacks(story.DurationInPart)
 		}
 	}
 	if t.lastly != "" {
@@ -392,7 +392,7 @@ func (t *Stream) tell(x *session, priced bool) {
 	case slices.ContainsFunc(t.sessions, func(x *session) bool { return x.told }):
 		s.Lacks(story.UsageUnread)
 	default:
-		s.Untold("/cost/provider_breakdown")
+		s.Lacks(story.ModelsUntold)
 	}
 	less := x.less || x.unlisted()
 	for _, m := range slices.SortedFunc(slices.Values(x.models), func(a, b modelUse) int { return strings.Compare(a.model, b.model) }) {
@@ -415,6 +415,6 @@ func (t *Stream) tell(x *session, priced bool) {
 		message, _ := s.Message(m.id)
 		message.Model, message.Agent = m.model, m.agent
 		m.usage.Floor = true
-		message.Use(s, m.usage)
+		message.Use(m.usage)
 	}
 }

@@ -44,7 +44,7 @@ func later(p *story.Place, here story.Place) bool {
 }
 
 // NewTranscript returns a reader of transcripts.
-func NewTranscript(s *story.Story) *Transcript {
+func NewTranscript(s *story.Story) story.Reader {
 	return &Transcript{s: s, agents: map[string]bool{}, nested: map[string]bool{}}
 }
 
@@ -150,7 +150,7 @@ func (t *Transcript) took(message canon.Node, agent string) {
 	if fresh {
 		m.Model, m.Agent = s.Name(message.Member("model")), agent
 	}
-	m.Use(s, usageOf(message.Member("usage")))
+	m.Use(usageOf(message.Member("usage")))
 	m.Finished = m.Finished || message.Member("stop_reason").Kind() == canon.KindString
 }
 
@@ -329,7 +329,7 @@ func (t *Transcript) End() {
 		switch {
 		case t.agents[agent]:
 		case t.nested[agent] && s.HasCalls(agent): // its last message is not repeated
-			s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+			s.Lacks(story.TokensInPart)
 		default:
 			s.Missing(agent)
 		}

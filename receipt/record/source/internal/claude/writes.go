@@ -42,7 +42,7 @@ func wrote(s *story.Story, c *story.Call, told canon.Node) {
 	if told.Member("userModified").Bool() {
 		w.After = story.State{}
 	}
-	c.Wrote(s, w)
+	c.Wrote(w)
 }
 
 // written reads what Write tells: the whole text.

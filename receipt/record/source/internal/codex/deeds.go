@@ -48,10 +48,10 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 		c.Adopt(tool, input)
 		return
 	}
-	if !c.Ask(s, tool, input) {
+	if !c.Ask(tool, input) {
 		return
 	}
-	c.Does, c.Server = does(tool), cmp.Or(serverOf(tool), spaceOf(s.Name(p.Member("namespace"))))
+	c.Does, c.Server = does(tool), cmp.Or(story.ServerOf(tool), spaceOf(s.Name(p.Member("namespace"))))
 	if isWrapper(tool) {
 		d.wrappers = append(d.wrappers, id)
 	}
@@ -81,9 +81,9 @@ func (d *deeds) answer(p canon.Node) {
 			handOver(s, c, "", thread)
 		}
 	}
-	if c.Close(s, outcomeOf(c.Tool, c.Server, output), s.Digest(output)) && c.Ended() == story.Succeeded && !d.wrote[id] {
+	if c.Close(outcomeOf(c.Tool, c.Server, output), s.Digest(output)) && c.Ended() == story.Succeeded && !d.wrote[id] {
 		for _, w := range d.patches[id].changes {
-			changed(s, c, w)
+			c.Wrote(w)
 			d.wrote[id] = true
 		}
 	}
@@ -126,12 +126,12 @@ func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 		d.ran[record] = digest
 		s.Keep(2 * len(id))
 	} else if !digest.IsZero() && before != digest {
-		c.Share(s)
+		c.Share()
 	}
 	if s.Known(id) != nil {
 		return c
 	}
-	c.Ask(s, tool, digest)
+	c.Ask(tool, digest)
 	c.Does, c.Parent = does(tool), d.parent()
 	d.opened[id] = true
 	s.Keep(len(id))
@@ -143,8 +143,8 @@ func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	if c == nil {
 		return
 	}
-	if c.Ran(d.s, outcome); d.opened[c.ID] {
-		c.Close(d.s, story.Open, d.s.Digest(outputOf(n)))
+	if c.Ran(outcome); d.opened[c.ID] {
+		c.Close(story.Open, d.s.Digest(outputOf(n)))
 	}
 	if code := either(n, "exit_code"); code.Kind() == canon.KindNumber {
 		if f := code.Float(); f == float64(int64(f)) && f >= 0 {
@@ -189,7 +189,7 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 	d.settle(c, n, story.Unreported)
 	action := n.Member("action")
 	if url := d.s.Name(action.Member("url")); url != "" {
-		c.Reached(d.s, url)
+		c.Reached(url)
 		return
 	}
 	c.Searched()
@@ -205,7 +205,7 @@ func (d *deeds) applied(c *story.Call, told canon.Node) {
 	}
 	if k := told.Kind(); k != canon.KindObject && k != canon.KindArray {
 		if _, asked := d.patches[c.ID]; c.Ended() == story.Succeeded && !(asked && event.Absent(told)) {
-			s.AtLeast("/side_effects/fs_writes")
+			s.Lacks(story.WriteUnread)
 		}
 		return
 	}
@@ -216,11 +216,11 @@ func (d *deeds) applied(c *story.Call, told canon.Node) {
 		return
 	}
 	for _, w := range changes {
-		changed(s, c, w)
+		c.Wrote(w)
 	}
 	c.WroteAll()
 	if asked, ok := d.patches[c.ID]; ok && !slices.Equal(d.paths(asked.changes), d.paths(changes)) {
-		c.Claimed(s, asked.changes)
+		c.Claimed(asked.changes)
 	}
 }
 

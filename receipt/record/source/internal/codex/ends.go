@@ -26,7 +26,7 @@ func mcpOutcome(result, failure canon.Node) story.Outcome {
 	case event.Absent(result), !event.Absent(failed) && failed.Kind() != canon.KindBool:
 		return story.Unreported
 	}
-	return outcome(!failed.Bool())
+	return story.OutcomeOf(!failed.Bool())
 }
 
 // durationOf reads {secs, nanos} in milliseconds; nil where there is none.

@@ -23,7 +23,7 @@ type Exec struct {
 }
 
 // NewExec returns a reader of such streams.
-func NewExec(s *story.Story) *Exec {
+func NewExec(s *story.Story) story.Reader {
 	x := &Exec{s: s}
 	x.runs.exec = x
 	return x
@@ -125,7 +125,7 @@ func (x *Exec) call(i *item, tool string) {
 		return
 	}
 	c := s.Call(id)
-	if c.Ask(s, tool, i.input) {
+	if c.Ask(tool, i.input) {
 		c.Does, c.Server = does(i.kind), story.Joined(s, i.server)
 		if i.kind == "web_search" {
 			c.Searched()
@@ -133,17 +133,17 @@ func (x *Exec) call(i *item, tool string) {
 	}
 
 	if i.kind == "collab_tool_call" && collabOf(tool) == noCollab {
-		s.AtLeast(handoffs)
+		s.Lacks(story.HandoffUnclear)
 	}
-	if i.outcome == story.Open || !c.Close(s, i.outcome, i.output) {
+	if i.outcome == story.Open || !c.Close(i.outcome, i.output) {
 		return
 	}
 	if i.outcome == story.Succeeded {
 		for _, w := range i.writes {
-			changed(s, c, w)
+			c.Wrote(w)
 		}
 		if i.unclear {
-			s.AtLeast("/side_effects/fs_writes")
+			s.Lacks(story.WriteUnread)
 		}
 	}
 	if len(i.threads) > 0 && collabOf(tool) == handsOver {
@@ -173,7 +173,7 @@ func (x *Exec) End() {
 		s.Missing(id)
 	}
 	if x.usage == nil && x.untold {
-		s.Untold("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens", "/cost/provider_breakdown")
+		s.Lacks(story.TokensUntold)
 	}
 	if x.usage != nil { // what a turn took that failed, or that is open, is not told
 		s.Took(story.Sum{Usage: x.usage.told(x.untold || x.state == "started" || x.state == "failed")})

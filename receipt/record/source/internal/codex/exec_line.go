@@ -92,7 +92,7 @@ func stateOf(n canon.Node, line string) story.Outcome {
 	case "declined":
 		return story.Denied
 	case "completed":
-		return outcome(!(code.Kind() == canon.KindNumber && code.Float() != 0) && (failure.IsZero() || failure.Kind() == canon.KindNull))
+		return story.OutcomeOf(!(code.Kind() == canon.KindNumber && code.Float() != 0) && (failure.IsZero() || failure.Kind() == canon.KindNull))
 	}
 	if strings.HasSuffix(line, "completed") {
 		return story.Unreported

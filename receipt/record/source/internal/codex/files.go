@@ -73,7 +73,7 @@ func (all files) own(f *file) (own usage, part, known bool) {
 // orphan says that nobody can tell what a fork took.
 func orphan(s *story.Story) {
 	s.Note("forks_without_their_parent")
-	s.Untold("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens", "/cost/provider_breakdown")
+	s.Lacks(story.TokensUntold)
 }
 
 // byID returns the rollout of a session. Of two the longer one tells all.

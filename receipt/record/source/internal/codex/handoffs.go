@@ -82,11 +82,9 @@ func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 	}
 }
 
-const handoffs = "/side_effects/a2a_handoffs"
-
 // unnamed notes the calls that gave work to agents of which no line tells the id.
 func unnamed(s *story.Story) {
-	for c := range s.Calls() {
+	for c := range s.Asked() {
 		if c.Server == "" && c.HandedTo == "" && collabOf(c.Tool) == handsOver {
 			handOver(s, c, "")
 		}

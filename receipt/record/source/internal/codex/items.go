@@ -93,7 +93,7 @@ func (x items) delegate(id, kind string, n canon.Node) {
 	case handsOver:
 		handOver(s, c, agent, threadsOf(n)...)
 	case noCollab:
-		s.AtLeast(handoffs)
+		s.Lacks(story.HandoffUnclear)
 	}
 }
 
@@ -111,6 +111,6 @@ func (x items) make(id, kind string, n canon.Node) {
 	}
 	if saved := either(n, "saved_path"); kind == "ImageGeneration" && !event.Absent(saved) && saved.String() != "" && !x.wrote[c.ID] {
 		x.wrote[c.ID] = true
-		changed(x.s, c, story.Write{Path: nameOf(saved)})
+		c.Wrote(story.Write{Path: nameOf(saved)})
 	}
 }

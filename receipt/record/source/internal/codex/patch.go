@@ -14,15 +14,6 @@ type patch struct {
 	ofShell bool // it was given to a shell: ["apply_patch", PATCH]
 }
 
-// changed notes a change of a file. One without a name that can be told makes the list a part.
-func changed(s *story.Story, c *story.Call, w story.Write) {
-	if w.Path = story.Joined(s, w.Path); w.Path == "" {
-		s.AtLeast("/side_effects/fs_writes")
-		return
-	}
-	c.Wrote(s, w)
-}
-
 // patchIn reads the patch in arguments, which are JSON in a text.
 func patchIn(arguments canon.Node) patch {
 	text := arguments.Text()

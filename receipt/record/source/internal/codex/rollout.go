@@ -31,7 +31,7 @@ type Rollout struct {
 }
 
 // NewRollout returns a reader of rollouts.
-func NewRollout(s *story.Story) *Rollout {
+func NewRollout(s *story.Story) story.Reader {
 	return &Rollout{s: s, turns: map[string]bool{}, began: map[string]time.Time{}, deeds: newDeeds(s)}
 }
 
@@ -46,7 +46,7 @@ func IsRollout(n canon.Node) bool {
 
 // file returns the rollout that is read.
 func (r *Rollout) file() *file {
-	if n := r.s.Logs(); n != r.log || len(r.files) == 0 {
+	if n := len(r.s.Logs); n != r.log || len(r.files) == 0 {
 		r.log = n
 		r.files = append(r.files, new(file))
 	}
@@ -197,7 +197,7 @@ func (r *Rollout) item(p canon.Node) {
 	switch kind := p.Member("type"); kind.String() {
 	case "function_call":
 		arguments := p.Member("arguments")
-		d.ask(p, digestOf(s, arguments), patchIn(arguments))
+		d.ask(p, s.DigestIn(arguments), patchIn(arguments))
 	case "custom_tool_call":
 		input := p.Member("input")
 		d.ask(p, s.Digest(input), patchOf(input.String()))

@@ -45,7 +45,7 @@ const lineCost = 40
 
 // take tells a line, unless it waits.
 func (r *runs) take(l *line) {
-	if log := r.exec.s.Logs(); l.kind == "thread.started" || r.log != log {
+	if log := len(r.exec.s.Logs); l.kind == "thread.started" || r.log != log {
 		r.settle()
 		r.log, r.now, r.waits = log, beginning{}, true
 	}

@@ -36,31 +36,6 @@ func spaceOf(namespace string) string {
 	return server
 }
 
-// serverOf is the MCP server of a tool's name: mcp__SERVER__TOOL.
-func serverOf(tool string) string {
-	rest, ok := strings.CutPrefix(tool, "mcp__")
-	server, name, two := strings.Cut(rest, "__")
-	if !ok || !two || name == "" {
-		return ""
-	}
-	return server
-}
-
-// digestOf is that of the arguments of a call, which are JSON in a text; of the text where
-// it is none.
-func digestOf(s *story.Story, arguments canon.Node) canon.Digest {
-	switch {
-	case !s.Exact() || arguments.IsZero() || arguments.Kind() == canon.KindNull:
-		return canon.Digest{}
-	case arguments.Kind() != canon.KindString:
-		return s.Digest(arguments)
-	}
-	if doc, err := canon.Parse(arguments.Text()); err == nil {
-		return doc.Digest()
-	}
-	return canon.Sum(arguments.Text())
-}
-
 // Words in which an output says that a person refused the call or stopped it, or that it did
 // nothing.
 const (
@@ -75,7 +50,7 @@ const (
 func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 	if output.Kind() == canon.KindObject {
 		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
-			return outcome(ok.Bool())
+			return story.OutcomeOf(ok.Bool())
 		}
 		output = output.Member("content")
 	}
@@ -100,7 +75,7 @@ func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 	case bytes.HasPrefix(text, []byte("{")):
 		if doc, err := canon.Parse(text); err == nil {
 			if code := doc.Root().Member("metadata").Member("exit_code"); code.Kind() == canon.KindNumber {
-				return outcome(code.Float() == 0)
+				return story.OutcomeOf(code.Float() == 0)
 			}
 		}
 		return story.Unreported
@@ -111,7 +86,7 @@ func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 		for _, words := range []string{"Exit code: ", "Process exited with code "} {
 			if rest, ok := bytes.CutPrefix(line, []byte(words)); ok {
 				if code, err := strconv.Atoi(string(bytes.TrimSpace(rest))); err == nil {
-					return outcome(code == 0)
+					return story.OutcomeOf(code == 0)
 				}
 			}
 		}
@@ -130,11 +105,4 @@ func isHeader(line []byte) bool {
 		}
 	}
 	return false
-}
-
-func outcome(ok bool) story.Outcome {
-	if ok {
-		return story.Succeeded
-	}
-	return story.Failed
 }

@@ -115,7 +115,7 @@ func (r *asked) want(call string) {
 // are nameless: they have no ID of their own.
 func (r *asked) unstated(nameless int) bool {
 	n := len(r.calls) - nameless
-	for c := range r.s.Calls() {
+	for c := range r.s.Asked() {
 		if r.calls[canon.Sum([]byte(c.ID))] {
 			n--
 		}

@@ -144,7 +144,7 @@ func metric(s *story.Story, n canon.Node) {
 	case "claude_code.token.usage", "gen_ai.client.token.usage", "gen_ai.client.operation.duration":
 		s.Lacks(story.UsageUnread)
 	case "claude_code.cost.usage":
-		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
+		s.Lacks(story.CostInPart)
 	case "claude_code.code_edit_tool.decision":
 		s.Lacks(story.EventWithoutCall)
 	default:

@@ -24,7 +24,7 @@ type Reader struct {
 }
 
 // New returns a reader.
-func New(s *story.Story) *Reader {
+func New(s *story.Story) story.Reader {
 	return &Reader{s: s, spans: spans{}, seen: map[string]bool{}, asked: asked{s: s}}
 }
 
@@ -200,7 +200,7 @@ func (r *Reader) callOf(a attributes) *story.Call {
 		return nil
 	}
 	c := s.Call(id)
-	c.Ask(s, a.text(s, "tool_name"), canon.Digest{})
+	c.Ask(a.text(s, "tool_name"), canon.Digest{})
 	return c
 }
 
@@ -223,13 +223,13 @@ func (r *Reader) decided(a attributes) {
 	switch decision := strings.ToLower(a.get("decision").Member("stringValue").String()); decision {
 	case "accept", "approved", "approved_for_session", "approved_execpolicy_amendment":
 		if person {
-			c.Approve(s)
+			c.Approve()
 		}
 	case "reject", "denied", "abort", "timed_out":
 		if person && decision != "timed_out" { // nobody answered
-			c.Close(s, story.Rejected, canon.Digest{})
+			c.Close(story.Rejected, canon.Digest{})
 		} else {
-			c.Close(s, story.Denied, canon.Digest{})
+			c.Close(story.Denied, canon.Digest{})
 		}
 	default:
 		if person { // in a word that is not known
@@ -240,7 +240,7 @@ func (r *Reader) decided(a attributes) {
 
 // result reads how a call ended.
 func (r *Reader) result(a attributes) {
-	s, c := r.s, r.callOf(a)
+	c := r.callOf(a)
 	if c == nil {
 		return
 	}
@@ -251,7 +251,7 @@ func (r *Reader) result(a attributes) {
 		}
 	}
 	if c.Ended() != story.Rejected && c.Ended() != story.Denied {
-		c.Close(s, outcome, canon.Digest{})
+		c.Close(outcome, canon.Digest{})
 	}
 	c.Duration = a.count("duration_ms")
 }
@@ -321,10 +321,10 @@ func (r *Reader) End() {
 	s := r.s
 	r.spans.settle()
 	if settleNameless(r.spans) {
-		s.AtLeast("/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens")
+		s.Lacks(story.TokensInPart)
 	}
 	if r.spans.nested() { // what agents gave each other, spans do not tell
-		s.AtLeast("/side_effects/a2a_handoffs")
+		s.Lacks(story.HandoffUnclear)
 	}
 	calls := r.spans.counted()
 	r.settle(calls)
@@ -337,20 +337,20 @@ func (r *Reader) End() {
 		}
 		m := s.MessageAt("call_"+strconv.Itoa(i), x.at)
 		m.Model, m.Provider, m.Agent, m.Finished = x.model, x.provider, x.agent, true
-		m.Use(s, x.usage)
+		m.Use(x.usage)
 	}
 
 	// What is not instrumented is not told.
-	s.Untold("/side_effects/fs_writes", "/side_effects/network_egress")
-	s.Estimated()
+	s.Lacks(story.EffectsUnlogged)
+	s.Estimated = true
 	if r.decisions {
-		s.Decided()
+		s.Decided = true
 	}
 	if r.unpriced && s.Priced() {
-		s.AtLeast("/cost/total", "/autonomy_budget/consumed/usd")
+		s.Lacks(story.CostInPart)
 	}
 	if r.spans.whole() {
-		s.Over()
+		s.Over = true
 	}
 	s.End = r.spans.outcome()
 	if s.End == story.EndFailed {
@@ -501,7 +501,7 @@ func (r *Reader) tool(a attributes, id, span string) {
 	if rest, ok := strings.CutPrefix(span, executeTool+" "); ok && name == "" {
 		name = rest
 	}
-	if c := s.Call(id); c.Ask(s, name, a.digest(s, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "ai.toolCall.args", "input.value")) {
+	if c := s.Call(id); c.Ask(name, a.digest(s, "gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "ai.toolCall.args", "input.value")) {
 		c.Agent = a.text(s, "gen_ai.agent.name")
 	}
 }
@@ -516,5 +516,5 @@ func (r *Reader) toolEnded(a attributes, x *span, id string) {
 	case x.status == statusOK, status == "success", status == "succeeded", status == "ok", status == "completed":
 		outcome = story.Succeeded
 	}
-	s.Call(id).Close(s, outcome, a.digest(s, "gen_ai.tool.call.result", "gen_ai.tool.result", "ai.toolCall.result", "output.value"))
+	s.Call(id).Close(outcome, a.digest(s, "gen_ai.tool.call.result", "gen_ai.tool.result", "ai.toolCall.result", "output.value"))
 }

@@ -120,17 +120,10 @@ func (a attributes) flag(name string) (yes, ok bool) {
 // digest is that of a value. JSON in a text is read as such.
 func (a attributes) digest(s *story.Story, names ...string) canon.Digest {
 	v := a.get(names...)
-	text := v.Member("stringValue")
-	switch {
-	case v.IsZero() || !s.Exact():
-		return canon.Digest{}
-	case text.Kind() != canon.KindString:
-		return s.Digest(v)
+	if text := v.Member("stringValue"); text.Kind() == canon.KindString {
+		return s.DigestIn(text)
 	}
-	if doc, err := canon.Parse(text.Text()); err == nil {
-		return doc.Digest()
-	}
-	return canon.Sum(text.Text())
+	return s.Digest(v)
 }
 
 // enum reads an enum: its number, or the name of it. Any other is as if it were not set.

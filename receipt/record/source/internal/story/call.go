@@ -2,13 +2,15 @@ package story
 
 import (
 	"cmp"
+	"iter"
 	"slices"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/record/source/command"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Outcomes of a call. The zero Outcome is that no line tells an end.
+// Outcomes of a call. The zero Outcome means that no line states an end.
 type Outcome string
 
 const (
@@ -16,30 +18,116 @@ const (
 	Succeeded  Outcome = "succeeded"
 	Failed     Outcome = "failed"
 	Canceled   Outcome = "canceled"   // it was interrupted while it ran
-	Denied     Outcome = "denied"     // a rule refused it, or somebody did and nothing tells who
+	Denied     Outcome = "denied"     // a rule refused it, or the log does not state who did
 	Rejected   Outcome = "rejected"   // a person refused it
-	Unreported Outcome = "unreported" // it returned, and nothing tells how it ended
+	Unreported Outcome = "unreported" // it returned, and the log does not state how it ended
 )
 
-// A Call is one call of a tool, as all lines that name its id describe it.
+// OutcomeOf returns Succeeded or Failed.
+func OutcomeOf(ok bool) Outcome {
+	if ok {
+		return Succeeded
+	}
+	return Failed
+}
+
+// ServerOf returns the MCP server in the name of a tool, mcp__SERVER__TOOL; "" for other tools.
+func ServerOf(tool string) string {
+	rest, ok := strings.CutPrefix(tool, "mcp__")
+	if server, name, two := strings.Cut(rest, "__"); ok && two && name != "" {
+		return server
+	}
+	return ""
+}
+
+// Calls are the calls of tools.
+type Calls struct {
+	Decided bool // approvals are stated: if there is none, no call was approved
+
+	list     index[Call]
+	mentions map[mention]bool
+}
+
+// Known returns the call of an ID, nil if no line has asked for it yet.
+func (x *Calls) Known(id string) *Call {
+	if c := x.list.ByID[id]; c != nil && c.requested {
+		return c
+	}
+	return nil
+}
+
+// Asked yields the calls that were asked for, in the order of their lines.
+func (x *Calls) Asked() iter.Seq[*Call] {
+	return func(yield func(*Call) bool) {
+		for _, c := range x.list.Order {
+			if c.requested && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Call returns the call of an ID.
+func (s *Story) Call(id string) *Call {
+	c, fresh := s.Calls.list.entry(s, id)
+	if fresh {
+		c.ID, c.story = id, s
+	}
+	return c
+}
+
+// A mention is a record that names a call without stating it. A call that no line states was
+// made nevertheless.
+type mention struct {
+	call, kind string // the type of the record
+	ended      bool   // the record states that the call returned
+}
+
+// Mention records that a record of a type names a call, and whether it states that the call
+// returned. If no line states that, or the ID of the call is "", the record counts as ignored.
+func (s *Story) Mention(call, kind string, ended bool) {
+	switch x := (mention{call, kind, ended}); {
+	case call == "":
+		s.Ignored(kind)
+	case !s.mentions[x]:
+		if s.mentions == nil {
+			s.mentions = map[mention]bool{}
+		}
+		s.mentions[x] = true
+		s.charge(0, partCost+len(call))
+	}
+}
+
+// settleMentions counts the mentions of calls that no line states.
+func (s *Story) settleMentions() {
+	for x := range s.mentions {
+		if c := s.Known(x.call); c == nil || x.ended && c.outcome == Open {
+			s.Ignored(x.kind)
+		}
+	}
+	s.mentions = nil
+}
+
+// A Call is one call of a tool, as described by all lines that name its ID.
 type Call struct {
 	ID, Tool string
-	Server   string        // of an MCP tool
-	Does     string        // what such a tool does: read, edit, execute, fetch, think, other; "" is not known
-	Agent    string        // label of the agent that called; "" is the main one
-	Duration *int64        // milliseconds
-	Category string        // of the error
-	RanNot   bool          // a line says that it was never run
-	Doubtful bool          // its result is a person's refusal, or text of the tool's server that resembles one
-	ExitCode *int64        // of the command
-	Git      []string      // what it did in git, as the log states it
-	Hints    command.Hints // what the text of its command names
-	Path     string        // of the file that it was asked to write
-	Content  State         // that it was asked to write there
-	Handed   string        // the agent to which it was to give work
-	HandedTo string        // the id of that work
-	Parent   string        // id of the call whose script made this one
+	Server   string   // of an MCP tool
+	Does     string   // what the tool does: read, edit, execute, fetch, think, other; "" is unknown
+	Agent    string   // label of the agent that called; "" is the main one
+	Duration *int64   // milliseconds
+	Category string   // of the error
+	RanNot   bool     // a line states that it never ran
+	Doubtful bool     // its result is a person's refusal, or text of the tool's server that resembles one
+	ExitCode *int64   // of the command
+	Git      []string // what it did in git, as the log states it
+	Hints    Hints    // what the text of its command names
+	Path     string   // of the file that it was asked to write
+	Content  State    // that it was asked to write there
+	Handed   string   // the agent to which it was to give work
+	HandedTo string   // the ID of that work
+	Parent   string   // ID of the call whose script made this one
 
+	story         *Story
 	words         request // of the line that asked, whatever ran
 	input, output canon.Digest
 	asked, ended  Place
@@ -48,31 +136,15 @@ type Call struct {
 	requested     bool
 	settled       bool // the program that ran it states how it ended
 	writes        []Write
-	claimed       []Write // that the model asked for, where other files were written
-	told          bool    // the list of writes is all that it wrote
-	shared        bool    // another call has its id: of what follows, nothing states whose it is
-	relayed       bool    // another agent's log repeated the end; the agent's own log may state more
+	claimed       []Write // that the model asked for, if the program wrote other files
+	told          bool    // the list of writes is complete
+	shared        bool    // another call has its ID: no later line states which of them it is about
+	relayed       bool    // the log of another agent repeated the end; the agent's own log may state more
 	hosts         []string
 	searched      bool
 }
 
-// Ask notes that the call was asked for, and reports whether no line did before. A line that asks
-// again is a copy, unless it asks in other words.
-func (c *Call) Ask(s *Story, tool string, input canon.Digest) bool {
-	if c.requested {
-		if !c.words.fits(request{tool, input}) {
-			c.Share(s)
-		}
-		c.words = request{cmp.Or(c.words.tool, tool), cmp.Or(c.words.input, input)}
-		c.Tool, c.input = cmp.Or(c.Tool, tool), cmp.Or(c.input, input)
-		return false
-	}
-	c.requested, c.words, c.Tool, c.input, c.asked = true, request{tool, input}, tool, input, s.mark()
-	s.charge(0, len(tool))
-	return true
-}
-
-// A request is what a line asks for. "" and the zero digest are not told.
+// A request is what a line asks for. "" and the zero digest are not stated.
 type request struct {
 	tool  string
 	input canon.Digest
@@ -82,21 +154,47 @@ func (r request) fits(x request) bool {
 	return (r.tool == x.tool || r.tool == "" || x.tool == "") && (r.input == x.input || r.input.IsZero() || x.input.IsZero())
 }
 
-// Share notes that another call has this ID. A result that follows may be of either call, so that
-// it is of neither.
-func (c *Call) Share(s *Story) {
-	c.shared = true
-	s.Lacks(CallsOfOneID)
+// Ask records that the call was asked for, and reports whether no line did so before. A line
+// that asks again is a copy, unless it asks for something else.
+func (c *Call) Ask(tool string, input canon.Digest) bool {
+	if c.requested {
+		if !c.words.fits(request{tool, input}) {
+			c.Share()
+		}
+		c.words = request{cmp.Or(c.words.tool, tool), cmp.Or(c.words.input, input)}
+		c.Tool, c.input = cmp.Or(c.Tool, tool), cmp.Or(c.input, input)
+		return false
+	}
+
+	c.requested, c.words, c.Tool, c.input, c.asked = true, request{tool, input}, tool, input, c.story.Here()
+	c.story.charge(0, len(tool))
+	return true
 }
 
-// Close notes what the call returned. The first end counts, but one that tells nothing
-// gives way to one that does.
+// Adopt records that the model asked for a call that was known from what ran. It has no parent.
+func (c *Call) Adopt(tool string, input canon.Digest) {
+	c.words = request{tool, input}
+	if c.Parent = ""; c.Server == "" {
+		c.Tool = tool
+	}
+}
+
+// Share records that another call has this ID. A result that follows may be of either call, so
+// it is attributed to neither.
+func (c *Call) Share() {
+	c.shared = true
+	c.story.Lacks(CallsOfOneID)
+}
+
+// Close records what the call returned, and reports whether it did. The first end counts, but
+// an unreported end gives way to any other.
 //
-// An end that was relayed gives way to that of the agent's own log, with its writes.
-func (c *Call) Close(s *Story, outcome Outcome, output canon.Digest) bool {
+// A relayed end gives way to the end in the agent's own log, together with its writes.
+func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
+	s := c.story
 	if c.shared {
 		if c.outcome == Open {
-			c.outcome, c.ended = Unreported, s.mark()
+			c.outcome, c.ended = Unreported, s.Here()
 		}
 		return false
 	}
@@ -106,9 +204,10 @@ func (c *Call) Close(s *Story, outcome Outcome, output canon.Digest) bool {
 		}
 		return true
 	}
+
 	switch {
 	case c.outcome == Open:
-	case s.relaying: // the agent's own log comes first
+	case s.relaying: // the agent's own log takes precedence
 		return false
 	case c.relayed:
 		c.writes = nil
@@ -116,175 +215,152 @@ func (c *Call) Close(s *Story, outcome Outcome, output canon.Digest) bool {
 		s.Note("repeated_results")
 		return false
 	}
-	c.outcome, c.output, c.ended, c.relayed = outcome, output, s.mark(), s.relaying
+	c.outcome, c.output, c.ended, c.relayed = outcome, output, s.Here(), s.relaying
 	return true
 }
 
-// Settle replaces the outcome of a doubtful call by the one that the rest of the log shows.
-func (c *Call) Settle(outcome Outcome) { c.outcome, c.Doubtful = outcome, false }
-
-// Ran notes how the call ended, as the program that ran it states. What it returned to the
+// Ran records how the call ended, as the program that ran it states. What it returned to the
 // model does not change that.
-func (c *Call) Ran(s *Story, outcome Outcome) {
+func (c *Call) Ran(outcome Outcome) {
 	switch {
 	case c.shared:
-		c.Close(s, outcome, canon.Digest{})
+		c.Close(outcome, canon.Digest{})
 	case outcome == Open, c.outcome == Rejected && outcome == Denied:
 	case outcome == Unreported && c.outcome != Open:
 	default:
 		c.outcome, c.settled = outcome, true
 		if c.ended.IsZero() {
-			c.ended = s.mark()
+			c.ended = c.story.Here()
 		}
 	}
 }
 
-// Adopt notes that the model asked for a call that was known from what ran. It has no parent.
-func (c *Call) Adopt(tool string, input canon.Digest) {
-	c.words = request{tool, input}
-	if c.Parent = ""; c.Server == "" {
-		c.Tool = tool
-	}
-}
+// Settle replaces the outcome of a doubtful call by the outcome that the rest of the log shows.
+func (c *Call) Settle(outcome Outcome) { c.outcome, c.Doubtful = outcome, false }
 
-// Claimed notes the writes that the model asked for, where the program wrote other files.
-func (c *Call) Claimed(s *Story, writes []Write) {
-	for _, w := range writes {
-		if w.Path = Joined(s, w.Path); w.Path != "" {
-			c.claimed = append(c.claimed, w)
-			s.charge(0, partCost+len(w.Path))
-		}
-	}
-}
-
-// Approve says that a person allowed the call.
-func (c *Call) Approve(s *Story) {
+// Approve records that a person allowed the call.
+func (c *Call) Approve() {
 	if c.approved.IsZero() {
-		c.approved = s.mark()
+		c.approved = c.story.Here()
 	}
 }
 
-// Refused says that a rule, or somebody, refused the call, whatever it was told to return.
+// Refused records that a rule, or a person, refused the call, whatever it is stated to return.
 func (c *Call) Refused() {
 	if c.outcome != Rejected && !c.shared {
-		c.outcome, c.Doubtful = Denied, false
+		c.Settle(Denied)
 	}
 }
 
-// Ended reports the outcome so far.
+// Ended returns the outcome so far.
 func (c *Call) Ended() Outcome { return c.outcome }
 
 // ran reports whether the tool may have done something.
 func (c *Call) ran() bool {
-	return !c.RanNot && (c.outcome == Succeeded || c.outcome == Failed || c.outcome == Canceled || c.outcome == Unreported)
+	return !c.RanNot && slices.Contains([]Outcome{Succeeded, Failed, Canceled, Unreported}, c.outcome)
 }
 
-// Wrote adds a change of a file by the call.
-func (c *Call) Wrote(s *Story, w Write) {
+// Wrote adds a change of a file by the call. If the path cannot be kept, the list of changes
+// is incomplete.
+func (c *Call) Wrote(w Write) {
+	if w.Path = Joined(c.story, w.Path); w.Path == "" {
+		c.story.Lacks(WriteUnread)
+		return
+	}
 	c.writes = append(c.writes, w)
-	s.charge(0, partCost+len(w.Path))
+	c.story.charge(0, partCost+len(w.Path))
 }
 
-// WroteAll says that the changes told are all that the call made: absent ones are none.
+// WroteAll records that the list of changes is complete: if it is empty, the call changed none.
 func (c *Call) WroteAll() { c.told = true }
 
-// Reached adds a URL or a host that the call was given to reach.
-func (c *Call) Reached(s *Story, at string) {
+// Claimed records the writes that the model asked for, if the program wrote other files.
+func (c *Call) Claimed(writes []Write) {
+	for _, w := range writes {
+		if w.Path = Joined(c.story, w.Path); w.Path != "" {
+			c.claimed = append(c.claimed, w)
+			c.story.charge(0, partCost+len(w.Path))
+		}
+	}
+}
+
+// Reached adds a URL or a host that the call was to reach.
+func (c *Call) Reached(at string) {
 	if at != "" {
 		c.hosts = append(c.hosts, at)
-		s.charge(0, partCost+len(at))
+		c.story.charge(0, partCost+len(at))
 	}
 }
 
-// Searched says that the call searched the web: where, nothing tells.
+// Searched records that the call searched the web, at a host that no line states.
 func (c *Call) Searched() { c.searched = true }
 
-func (c *Call) ask(o *object) {
-	o.text("tool_call_id", c.ID)
-	o.text("name", c.Tool)
-	o.text("kind", c.Does)
-	o.text("server", c.Server)
-	o.text("worker_id", c.Agent)
-	o.text("parent_call_id", c.Parent)
-	o.digest("input_sha256", c.input)
+// ask is the payload of the event that asks for the call.
+func (c *Call) ask() event.Members {
+	p := event.Members{
+		"tool_call_id": c.ID, "name": c.Tool, "kind": c.Does, "server": c.Server, "worker_id": c.Agent, "parent_call_id": c.Parent, "input_sha256": c.input,
+	}
 	if h := c.Hints; len(h.Git)+len(h.Tests) > 0 {
-		o.within("read_from_command", func(o *object) { o.texts("git", h.Git); o.texts("tests", h.Tests) })
+		p["read_from_command"] = event.Members{"git": h.Git, "tests": h.Tests}
 	}
+	return p
 }
 
-// endKind is the event that ends the call.
+func (c *Call) approval() event.Members {
+	return event.Members{"tool_call_id": c.ID, "decision": "approved", "actor": "user"}
+}
+
+// endKind returns the type of the event that ends the call; "" if there is none.
 func (c *Call) endKind() string {
-	if c.Doubtful { // whether it was made is not known
+	switch {
+	case c.Doubtful, c.outcome == Open: // a doubtful call may never have been made
 		return ""
-	}
-	switch c.outcome {
-	case Open:
-		return ""
-	case Rejected:
+	case c.outcome == Rejected:
 		return "tool.denied"
-	case Succeeded, Unreported, Canceled:
-		return "tool.completed"
+	case c.outcome == Failed, c.outcome == Denied:
+		return "tool.failed"
 	}
-	return "tool.failed"
+	return "tool.completed"
 }
 
-func (c *Call) end(o *object) {
-	o.text("tool_call_id", c.ID)
+// end is the payload of that event.
+func (c *Call) end() event.Members {
+	p := event.Members{"tool_call_id": c.ID}
 	switch c.outcome {
-	case Rejected: // the line says who: the user of the agent
-		o.text("decision", "denied")
-		o.text("actor", "user")
-		return
+	case Rejected: // by the user of the agent
+		p["decision"], p["actor"] = "denied", "user"
+		return p
 	case Denied:
-		o.text("error_category", "permission_denied")
+		p["error_category"] = "permission_denied"
 	case Failed:
-		o.text("error_category", c.Category)
+		p["error_category"] = c.Category
 	case Canceled:
-		o.text("error_category", c.Category)
-		o.text("status", string(c.outcome))
+		p["error_category"], p["status"] = c.Category, string(c.outcome)
 	default:
-		o.text("status", string(c.outcome))
+		p["status"] = string(c.outcome)
 	}
-	o.digest("output_sha256", c.output)
-	o.count("duration_ms", c.Duration)
-	o.count("exit_code", c.ExitCode)
-	o.texts("git_actions", c.Git)
+	p["output_sha256"], p["duration_ms"], p["exit_code"], p["git_actions"] = c.output, c.Duration, c.ExitCode, c.Git
 	if !c.ran() {
-		return
+		return p
 	}
 
-	// A file that a call wrote was written, as far as the call succeeded.
+	// Only a call that succeeded wrote its files. Any call that ran may have sent a request.
 	if c.outcome == Succeeded && (len(c.writes) > 0 || c.told) {
-		list(o, "fs_writes", c.writes, writeWrite)
+		p["fs_writes"] = list(c.writes, Write.members)
 	}
-	if n := len(c.hosts); n > 0 || c.searched {
-		hosts := c.hosts
-		if c.searched {
-			hosts = append(slices.Clip(hosts), "unknown")
-		}
-		list(o, "network_egress", hosts, func(o *object, at string) {
-			o.text("url", at)
-			o.is("announced", c.outcome != Succeeded)
+	hosts := c.hosts
+	if c.searched {
+		hosts = append(slices.Clip(hosts), "unknown")
+	}
+	if len(hosts) > 0 {
+		p["network_egress"] = list(hosts, func(at string) event.Members {
+			return event.Members{"url": at, "announced": c.outcome != Succeeded}
 		})
 	}
+	return p
 }
 
-// claim is what the model was told of the call, where it wrote other files than it was asked to.
-func (c *Call) claim(o *object) {
-	o.text("tool_call_id", c.ID)
-	o.text("status", string(c.outcome))
-	list(o, "fs_writes", c.claimed, writeWrite)
-}
-
-func writeWrite(o *object, w Write) {
-	o.text("path", w.Path)
-	o.text("operation", w.Operation)
-	o.state("before_sha256", w.Before)
-	o.state("after_sha256", w.After)
-}
-
-func (c *Call) approval(o *object) {
-	o.text("tool_call_id", c.ID)
-	o.text("decision", "approved")
-	o.text("actor", "user")
+// claim is what the model was told of the call, if it wrote other files than it was asked to.
+func (c *Call) claim() event.Members {
+	return event.Members{"tool_call_id": c.ID, "status": string(c.outcome), "fs_writes": list(c.claimed, Write.members)}
 }

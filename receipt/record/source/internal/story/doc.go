@@ -1,25 +1,26 @@
-// Package story collects what logs of one task tell, whoever wrote them, and tells it in
-// the protocol's events.
+// Package story collects what the logs of one task state, whichever agent wrote them, and
+// returns it as events of the protocol.
 //
 //	s := story.New("claude-transcript")
-//	s.Begin("session.jsonl")      // a log; more may follow
-//	s.At(stamp)                   // the instant of the line that is read
-//	s.Call("toolu_1").Ask(s, "Bash", digest)
+//	log := s.Begin("session.jsonl") // a log; more may follow
+//	s.At(stamp)                     // the time of the line that is read
+//	s.Call("toolu_1").Ask("Bash", digest)
 //	…
 //	err := s.Tell("", recorder.Add)
 //
-// A source reads lines and says what each of them says, in any order and as often as its
-// log does. A [Story] counts every message and every call once, by its id, however often
-// lines repeat it, and puts what happened in the order of the instants.
+// A reader of a source passes on what each line states, in any order and as often as the log
+// states it. A [Story] counts each message and each call once, by its ID, and orders what
+// happened by time.
 //
 // # Absent is not zero
 //
-// What a source does not say is not set here. The end of a task, its tier, its times and
-// its approvals are unreported until a source says otherwise; [Story.Untold] adds what is
-// known to be missing of the rest. Counts that are only a floor are said to be one.
+// A reader sets only what its source states. The end of a task, its tier, its times, and its
+// approvals are unreported until a line states them. For every other part that may be missing
+// there is a [Gap]: a reader names the cause, and one table lists the places of the receipt
+// that the cause leaves unreported or incomplete.
 //
 // # What is kept
 //
-// Names, ids, paths, instants, counts and digests. No prompt, no text, no input and no
-// result of a tool is kept: of those there are digests.
+// Names, IDs, paths, times, counts, and digests. Prompts, texts, inputs, and results of tools
+// are not kept. Only their digests are.
 package story

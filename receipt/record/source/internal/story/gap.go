@@ -1,50 +1,175 @@
 package story
 
-// A Gap is a reason for which a log states only a part of what was done and used. Its value is
-// the name under which it is counted in metadata.source.counted.
-type Gap string
+import (
+	"slices"
+	"strings"
+	"sync"
 
-const (
-	PartMissing          Gap = "" // a part of the log is not here
-	GarbledPart          Gap = "garbled_parts"
-	ResultWithoutCall    Gap = "results_without_call"
-	TurnWithoutBeginning Gap = "turns_without_their_beginning"
-	SpansOfOneID         Gap = "spans_of_one_id"
-	CallsOfOneID         Gap = "calls_of_one_id"
-	CallWithoutID        Gap = "calls_without_an_id"
-	SearchWithoutID      Gap = "web_searches_without_id"
-	EventWithoutCall     Gap = "events_without_a_call"
-	DenialWithoutCall    Gap = "denials_without_call"
-	CallUnstated         Gap = "calls_asked_for_only"
-	MessageWithoutID     Gap = "messages_without_an_id"
-	MessagesOfOneID      Gap = "messages_of_one_id"
-	UsageUnread          Gap = "usages_not_read"
-	Embedding            Gap = "embeddings"
-	OtherDecision        Gap = "other_decisions"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// leaves returns the places of the receipt that a gap leaves incomplete, nil if it is every list and
-// count. Package record has these, and leaves them incomplete after a record that was not read, too.
-func (g Gap) leaves() []string {
+// A Gap is a cause for which a log states only a part of what was done and used.
+type Gap int
+
+// The causes. The table in gaps lists what each leaves unreported.
+const (
+	PartMissing Gap = iota // a part of the log is missing
+	GarbledPart
+	ResultWithoutCall
+	TurnWithoutBeginning
+	SpansOfOneID
+	CallsOfOneID
+	CallWithoutID
+	SearchWithoutID
+	EventWithoutCall
+	DenialWithoutCall
+	CallUnstated
+	MessageWithoutID
+	MessagesOfOneID
+	UsageUnread
+	Embedding
+	OtherDecision
+	WriteUnread     // a change of a file cannot be read
+	HandoffUnclear  // a call may have given work to another agent
+	TokensInPart    // a model used more tokens than the lines state
+	CostInPart      // the task cost more than the lines state
+	DurationInPart  // the task took longer than the lines state
+	ModelsUntold    // no line states which model used what
+	TokensUntold    // no line states what the models used
+	EffectsUnlogged // the source does not record writes and requests
+)
+
+// A lack is what a gap leaves open.
+type lack struct {
+	counted string   // name of the gap in metadata.source.counted; "" is not counted
+	all     bool     // every list and count of the receipt is a lower bound
+	atLeast []string // places that are a lower bound
+	untold  []string // places that are unreported
+}
+
+// gaps is the table from a cause to what it leaves open.
+var gaps = sync.OnceValue(func() map[Gap]lack {
 	const (
-		calls, egress, approvals = "/side_effects/tool_calls", "/side_effects/network_egress", "/approvals"
-		consumed, input, output  = "/autonomy_budget/consumed/tool_calls", "/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens"
-		models                   = "/cost/provider_breakdown"
+		toolCalls, writes, egress  = "/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress"
+		handoffs, approvals        = "/side_effects/a2a_handoffs", "/approvals"
+		consumed, input, output    = "/autonomy_budget/consumed/tool_calls", "/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens"
+		wall, usd, total, perModel = "/autonomy_budget/consumed/wall_time_ms", "/autonomy_budget/consumed/usd", "/cost/total", "/cost/provider_breakdown"
 	)
-	call := []string{calls, "/side_effects/fs_writes", egress, "/side_effects/a2a_handoffs", approvals, consumed}
-	switch g {
-	case CallWithoutID, EventWithoutCall, DenialWithoutCall, CallUnstated: // no list can name it, and its result could be any
-		return call
-	case ResultWithoutCall, CallsOfOneID: // a message is missing, and what else stood there
-		return append(call, "/final_artifacts", models, input, output)
-	case SearchWithoutID:
-		return []string{calls, egress, consumed}
-	case MessageWithoutID, MessagesOfOneID, UsageUnread: // another line may state what it used
-		return []string{models, input, output}
-	case Embedding: // a model read more than its calls state
-		return []string{models, input}
-	case OtherDecision:
-		return []string{approvals}
+	call := []string{toolCalls, writes, egress, handoffs, approvals, consumed}
+	message := append(slices.Clip(call), "/final_artifacts", perModel, input, output)
+	usage := []string{perModel, input, output}
+
+	return map[Gap]lack{
+		PartMissing:          {all: true},
+		GarbledPart:          {counted: "garbled_parts", all: true},
+		TurnWithoutBeginning: {counted: "turns_without_their_beginning", all: true},
+		SpansOfOneID:         {counted: "spans_of_one_id", all: true},
+
+		// The message with the call is missing, together with everything else in it.
+		ResultWithoutCall: {counted: "results_without_call", atLeast: message},
+		CallsOfOneID:      {counted: "calls_of_one_id", atLeast: message},
+
+		// No list can name the call, and it may have done anything.
+		CallWithoutID:     {counted: "calls_without_an_id", atLeast: call},
+		EventWithoutCall:  {counted: "events_without_a_call", atLeast: call},
+		DenialWithoutCall: {counted: "denials_without_call", atLeast: call},
+		CallUnstated:      {counted: "calls_asked_for_only", atLeast: call},
+		SearchWithoutID:   {counted: "web_searches_without_id", atLeast: []string{toolCalls, egress, consumed}},
+
+		// Another line may state what the message used.
+		MessageWithoutID: {counted: "messages_without_an_id", atLeast: usage},
+		MessagesOfOneID:  {counted: "messages_of_one_id", atLeast: usage},
+		UsageUnread:      {counted: "usages_not_read", atLeast: usage},
+		Embedding:        {counted: "embeddings", atLeast: []string{perModel, input}}, // a model read more than its calls state
+		OtherDecision:    {counted: "other_decisions", atLeast: []string{approvals}},
+
+		WriteUnread:     {atLeast: []string{writes}},
+		HandoffUnclear:  {atLeast: []string{handoffs}},
+		TokensInPart:    {atLeast: []string{input, output}},
+		CostInPart:      {atLeast: []string{total, usd}},
+		DurationInPart:  {atLeast: []string{wall}},
+		ModelsUntold:    {untold: []string{perModel}},
+		TokensUntold:    {untold: usage},
+		EffectsUnlogged: {untold: []string{writes, egress}},
 	}
-	return nil
+})
+
+// Gaps hold what was not read, and what the receipt therefore does not report.
+type Gaps struct {
+	notes, ignored  map[string]int
+	untold, atLeast []string
+	missing         []string // agents of which no log was read
+	partial         bool     // every list and count is a lower bound
+}
+
+// Lacks records a gap.
+func (g *Gaps) Lacks(cause Gap) {
+	lack := gaps()[cause]
+	if lack.counted != "" {
+		g.Note(lack.counted)
+	}
+	g.partial = g.partial || lack.all
+	g.atLeast, g.untold = union(g.atLeast, lack.atLeast), union(g.untold, lack.untold)
+}
+
+// Missing records that an agent worked for this one, and that its log was not read.
+func (g *Gaps) Missing(agent string) {
+	g.missing = Once(g.missing, agent)
+	g.Lacks(PartMissing)
+}
+
+// Ignored counts a record of a type that the source does not know.
+func (g *Gaps) Ignored(kind string) { g.ignored = count(g.ignored, kind, 1) }
+
+// Note counts what was read and has no place in a receipt. The name is a word of the reader,
+// never text of the log.
+func (g *Gaps) Note(name string) { g.notes = count(g.notes, name, 1) }
+
+// knows reports whether no record was ignored whose type begins with a prefix.
+func (g *Gaps) knows(prefix string) bool {
+	for kind := range g.ignored {
+		if strings.HasPrefix(kind, prefix) || kind == more {
+			return false
+		}
+	}
+	return true
+}
+
+// maxNames bounds lists of names that a log repeats, and more is the name under which the
+// names over the bound are counted.
+const (
+	maxNames = 64
+	more     = "(others)"
+)
+
+// count adds n to the count of a name. It returns the map, which it makes if necessary.
+func count(of map[string]int, name string, n int) map[string]int {
+	if of == nil {
+		of = map[string]int{}
+	}
+	if name = event.Shorten(name); name == "" {
+		name = "None"
+	}
+	if _, have := of[name]; !have && len(of) >= maxNames {
+		name = more
+	}
+	of[name] += n
+	return of
+}
+
+// Once appends a name unless the list has it, or is full.
+func Once(list []string, name string) []string {
+	if name == "" || len(list) >= maxNames || slices.Contains(list, name) {
+		return list
+	}
+	return append(list, name)
+}
+
+func union(list, more []string) []string {
+	for _, at := range more {
+		if !slices.Contains(list, at) {
+			list = append(list, at)
+		}
+	}
+	return list
 }

@@ -1,18 +1,112 @@
 package story
 
-// A Handoff is work that was given to another agent.
-type Handoff struct {
-	Agent  string // that got it; "" is not told
-	Status string // the source's word; "" is not told
-	Calls  *int64 // of tools, by the agent
-	task   string
-	label  bool // the source gives it no id
-	first  Place
+import (
+	"slices"
+	"strconv"
+
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+)
+
+// An index is a list whose entries are counted.
+type index[T any] struct{ event.List[T] }
+
+func (l *index[T]) entry(s *Story, id string) (*T, bool) {
+	t, fresh := l.Entry(id)
+	if fresh {
+		s.charge(len(l.Order), entryCost+len(id))
+	}
+	return t, fresh
 }
 
-func (h *Handoff) write(o *object) {
-	o.text("target_agent", h.Agent)
-	o.text("task_id", h.task)
-	o.is("unnamed", h.label)
-	o.text("status", h.Status)
+// Handoffs are the work that was given to other agents.
+type Handoffs struct{ list index[Handoff] }
+
+// A Handoff is work that was given to another agent.
+type Handoff struct {
+	Agent  string // that received it; "" is not stated
+	Status string // the word of the source; "" is not stated
+	Calls  *int64 // of tools, by the agent
+
+	task  string
+	label bool // the source gives it no ID
+	first Place
+}
+
+// Handoff returns the work of an ID. Without an ID, a label distinguishes it.
+func (s *Story) Handoff(id, label string) *Handoff {
+	key := id
+	if id == "" {
+		key = label
+	}
+	h, fresh := s.Handoffs.list.entry(s, key)
+	if fresh {
+		h.task, h.label, h.first = key, id == "", s.Here()
+	}
+	return h
+}
+
+// Given returns the work of an ID, nil if no line gave it.
+func (x *Handoffs) Given(id string) *Handoff { return x.list.ByID[id] }
+
+// Handed returns the IDs of the work that was given to other agents, if the source has IDs.
+func (x *Handoffs) Handed() (ids []string) {
+	for _, h := range x.list.Order {
+		if !h.label {
+			ids = append(ids, h.task)
+		}
+	}
+	return ids
+}
+
+// Nobodys reports whether work was given to an agent whose ID no line states.
+func (x *Handoffs) Nobodys() bool {
+	return slices.ContainsFunc(x.list.Order, func(h *Handoff) bool { return h.label })
+}
+
+// HasCalls reports whether as many calls of an agent were read as the agent that gave it work
+// counts.
+func (s *Story) HasCalls(agent string) bool {
+	h := s.Given(agent)
+	if h == nil || h.Calls == nil {
+		return false
+	}
+	n := int64(0)
+	for c := range s.Asked() {
+		if c.Agent == agent && c.outcome != Open {
+			n++
+		}
+	}
+	return n == *h.Calls
+}
+
+func (h *Handoff) members() event.Members {
+	return event.Members{"target_agent": h.Agent, "task_id": h.task, "unnamed": h.label, "status": h.Status}
+}
+
+// A published resource is what the task left at a URL.
+type published struct {
+	kind, url string
+	tool      string // that sent it there; "" if it is linked only
+	number    int
+	first     Place
+}
+
+// Publish records a resource that the task left at a URL, once. Tool names the tool that sent
+// it there, if there is one.
+func (s *Story) Publish(kind, url, tool string) {
+	if !event.IsHTTP(url) {
+		s.Lacks(GarbledPart)
+		return
+	}
+	if p, fresh := s.published.entry(s, url); fresh {
+		*p = published{kind, url, tool, len(s.published.Order), s.Here()}
+	}
+}
+
+func (p *published) link() event.Members {
+	return event.Members{"artifact_id": p.kind + "_" + strconv.Itoa(p.number), "kind": p.kind, "uri": p.url}
+}
+
+func (p *published) send() event.Members {
+	return event.Members{"kind": "http", "url": p.url, "name": p.tool}
 }

@@ -3,24 +3,118 @@ package story
 import (
 	"cmp"
 	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Place is one in the order of what happened. The zero Place is before all others.
+// A Place is a position in the order of events. The zero Place precedes all others.
 type Place struct {
 	at    time.Time
 	order int
 }
 
-// Before orders by the instant, then as the logs did.
-func (m Place) Before(n Place) bool { return byTime(m, n) < 0 }
+// Before orders by time, then by the order of the logs.
+func (p Place) Before(q Place) bool { return byTime(p, q) < 0 }
 
 // byTime compares as Before does.
-func byTime(m, n Place) int {
-	return cmp.Or(m.at.Compare(n.at), m.order-n.order)
+func byTime(p, q Place) int {
+	return cmp.Or(p.at.Compare(q.at), p.order-q.order)
 }
 
-// IsZero reports the place of nothing.
-func (m Place) IsZero() bool { return m == Place{} }
+// IsZero reports whether p is the zero Place.
+func (p Place) IsZero() bool { return p == Place{} }
 
 // Compare orders as the lines of the logs do, whatever their times.
-func (m Place) Compare(n Place) int { return m.order - n.order }
+func (p Place) Compare(q Place) int { return p.order - q.order }
+
+// A clock holds the time of the line that is read, and bounds what is kept of all lines.
+type clock struct {
+	Partly bool // only some lines have times: there may be earlier and later ones
+
+	now         time.Time // of the line that is read
+	first, last time.Time
+	order       int
+
+	kept int // bytes, approximately
+	err  error
+}
+
+// At sets the time of the line that is read. The zero time means that the line has none.
+func (c *clock) At(at time.Time) {
+	if at.IsZero() {
+		return
+	}
+	c.now = at
+	if c.first.IsZero() || at.Before(c.first) {
+		c.first = at
+	}
+	if at.After(c.last) {
+		c.last = at
+	}
+}
+
+// Span returns the times of the first and the last line; zero if no line has one.
+func (c *clock) Span() (first, last time.Time) { return c.first, c.last }
+
+// Now returns the time of the line that is read; zero if there is none.
+func (c *clock) Now() time.Time { return c.now }
+
+// Here returns the next place in the order, at the time of the line that is read.
+func (c *clock) Here() Place {
+	c.order++
+	return Place{c.now, c.order}
+}
+
+// Approximate costs of what is kept, in bytes.
+const (
+	entryCost = 512
+	partCost  = 192
+)
+
+// charge counts what is kept, within the limits of a recording.
+func (c *clock) charge(entries, bytes int) {
+	if c.kept += bytes; c.kept > event.MaxKept {
+		c.Fail(event.OverLimit(c.order, "MaxKept", int64(c.kept)))
+	}
+	if entries > event.MaxEntries {
+		c.Fail(event.OverLimit(c.order, "MaxEntries", int64(entries)))
+	}
+}
+
+// Keep counts the bytes that a reader keeps until the end, approximately, within the same
+// limits.
+func (c *clock) Keep(bytes int) { c.charge(0, bytes) }
+
+// Fail records that a limit was exceeded. Only the first error is kept.
+func (c *clock) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// Err returns the error of the limit that was exceeded, if any.
+func (c *clock) Err() error { return c.err }
+
+// Stamp parses an RFC 3339 date-time; zero if n is not one.
+func Stamp(n canon.Node) time.Time {
+	if n.Kind() != canon.KindString {
+		return time.Time{}
+	}
+	at, err := receipt.ParseTime(n.Text())
+	if y := at.UTC().Year(); err != nil || y < 1 || y > 9998 {
+		return time.Time{}
+	}
+	return at
+}
+
+// Count parses an integer that is not negative; nil if n is not one.
+func Count(n canon.Node) *int64 {
+	f := n.Float()
+	if n.Kind() != canon.KindNumber || f < 0 || f > event.MaxTokens || f != float64(int64(f)) {
+		return nil
+	}
+	i := int64(f)
+	return &i
+}

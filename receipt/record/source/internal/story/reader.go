@@ -1,20 +1,55 @@
 package story
 
-import "github.com/receiptkit/receiptkit/canon"
+import (
+	"time"
 
-// A Reader makes a story of the lines of one source.
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+)
+
+// A Reader reads the lines of one source and records what they state in a story.
 type Reader interface {
-	// Line takes a line, a JSON object; it is valid until Line returns. What it does not
-	// know it counts, and nothing is refused.
+	// Line reads a line, a JSON object that is valid until Line returns. A reader counts
+	// what it does not know, and rejects nothing.
 	Line(canon.Node)
 
-	// End says that there are no more lines, of any log.
+	// End is called after the last line of the last log.
 	End()
 }
 
-// An AsideReader is a reader of a source whose lines tell of the session what each task has
-// to know. Aside takes one that is not of the task: nothing of it was done or told there.
+// An AsideReader is a Reader of a source whose lines state of the session what each of its
+// tasks has to know. Aside reads a line that is not of the task: nothing in it was done there.
 type AsideReader interface {
 	Reader
 	Aside(canon.Node)
+}
+
+// A Glance is what one line states about where it belongs, without the lines around it.
+type Glance struct {
+	At      time.Time // when it was written; zero is not stated
+	Session string    // that it names
+	Parent  string    // the session from which that session was forked
+	Key     string    // identifies copies of the line in other logs; "" identifies none
+	Unique  bool      // only copies have the same key, in all logs
+	Agent   string    // of which the line is, unless it is of the session itself
+	Aside   bool      // it is of an agent
+
+	// Begins is the ID of a task that begins with the line, if the log has one. With Perhaps,
+	// the task begins only if a model answers before another task begins.
+	Begins  string
+	Perhaps bool
+
+	Spoke         bool     // a model wrote it, for the session itself
+	Asks, Answers []string // IDs of calls
+
+	Whole bool // it is of the session, whichever task it stands in
+	Count bool // it states what the session used so far
+}
+
+// Known returns the text of a log that can be a name, "" if there is none or it is too long.
+func Known(n canon.Node) string {
+	if n.Kind() != canon.KindString || len(n.Text()) > event.MaxText {
+		return ""
+	}
+	return string(n.Text())
 }

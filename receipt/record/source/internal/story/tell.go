@@ -3,7 +3,6 @@ package story
 import (
 	"cmp"
 	"encoding/hex"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,35 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
+// Tell passes the events of the story to add, each a JSON object: first what was read, then
+// what happened in the order of time, then the end. It returns the error of a limit that was
+// exceeded, or of add.
+func (s *Story) Tell(task string, add func([]byte) error) error {
+	if s.settleMentions(); s.err != nil {
+		return s.err
+	}
+	s.Messages.complete()
+
+	t := &teller{Story: s, task: cmp.Or(task, s.TaskID()), add: add}
+	begun, over := orEpoch(s.first), orEpoch(s.last)
+	t.emit("source.read", begun, t.about())
+	t.emit("task.started", begun, event.Members{"autonomy_tier": s.tiers[0].name})
+	for _, d := range t.deeds(over) {
+		t.emit(d.kind, d.at.at, d.payload())
+	}
+	if amount := s.account(); amount != "" {
+		t.emit("span.updated", over, event.Members{"kind": "usage", "cost": dollars(amount)})
+	}
+
+	end := event.Members{"autonomy_tier": s.tiers[1].name}
+	if s.Failure != "" {
+		end["failure"] = event.Members{"code": s.Failure}
+	}
+	t.emit(ending(s.Ended()), over, end)
+	return t.err
+}
+
+// orEpoch replaces a time that no line states. The receipt reports that it is unknown.
 func orEpoch(at time.Time) time.Time {
 	if at.IsZero() {
 		return time.Unix(0, 0).UTC()
@@ -21,175 +49,9 @@ func orEpoch(at time.Time) time.Time {
 	return at
 }
 
-// A teller writes events.
-type teller struct {
-	*Story
-	task string
-	text []byte
-	told int
-	add  func([]byte) error
-	err  error
-}
-
-func (t *teller) emit(kind string, at time.Time, payload func(*object)) {
-	if t.err != nil {
-		return
-	}
-	t.told++
-	number := strconv.Itoa(t.told)
-	o := begin(t.text[:0])
-	o.text("object", "event")
-	o.text("id", number)
-	o.text("event", kind)
-	o.number("sequence", int64(t.told))
-	o.text("created_at", receipt.At(orEpoch(at)).String())
-	o.text("task_id", t.task)
-	o.text("session_id", t.named)
-	o.within("resource", func(o *object) { o.text("object", "task"); o.text("id", t.task) })
-	o.within("payload", payload)
-	t.text = o.end()
-	t.err = t.add(t.text)
-}
-
-// about is what was read, and what of it is not told.
-func (t *teller) about(o *object) {
-	s := t.Story
-	o.text("kind", s.Kind)
-	o.text("workspace_ref", refOf(s.Workspace))
-	o.text("workspace_root", s.Workspace)
-	o.texts("workspace_roots", s.Roots)
-	o.text("policy_ref", s.Policy)
-	o.text("trace_id", s.Trace)
-	if s.Model != "" {
-		o.within("model", func(o *object) { o.text("provider", s.Provider); o.text("model", s.Model) })
-	}
-	o.count("wall_time_ms", s.Wall)
-	o.is("timed", !s.first.IsZero() && !s.Partly)
-	o.is("estimated", s.estimated)
-	o.is("partial", s.partial || slices.ContainsFunc(s.logs, (*log).lacks))
-
-	t.missing(o)
-	list(o, "logs", s.logs, func(o *object, l *log) {
-		o.text("name", l.name)
-		o.digest("sha256", l.digest)
-		o.number("bytes", l.bytes)
-		o.number("lines", int64(l.lines))
-		o.some("unreadable_lines", l.unreadable)
-		o.some("repaired_lines", l.repaired)
-		o.some("overlong_lines", l.overlong)
-		o.is("cut", l.cut)
-	})
-	o.counts("ignored_records", s.ignored)
-	t.continuity(o)
-	s.prompts.write(o)
-
-	o.within("about", func(o *object) {
-		o.texts("versions", s.Versions)
-		if len(s.sessions) > 1 {
-			o.texts("sessions", s.sessions)
-		}
-		o.texts("git_branches", s.Branches)
-		o.text("git_commit", s.Commit)
-		o.counts("hooks", s.ran())
-		o.counts("counted", s.notes)
-	})
-}
-
-// missing lists what is not told. A list that has entries is no less true for that.
-func (t *teller) missing(o *object) {
-	s := t.Story
-	untold, floor := slices.Clone(s.untold), slices.Clone(s.atLeast)
-	if s.first.IsZero() || s.Partly {
-		untold = append(untold, "/lifecycle/started_at", "/lifecycle/completed_at")
-	}
-	if s.first.IsZero() {
-		untold = append(untold, "/issued_at")
-	}
-
-	// The last line of a log that is not over, or was cut, is no end of the task.
-	if !s.first.IsZero() && !s.Partly && s.open() {
-		untold = append(untold, "/lifecycle/completed_at")
-		if s.Wall == nil {
-			floor = append(floor, "/autonomy_budget/consumed/wall_time_ms")
-		}
-	}
-
-	// Where no line tells that something was allowed, what is there may not be all.
-	if !s.decided {
-		untold = append(untold, "/approvals")
-	}
-	for _, c := range s.calls.Order {
-		if !s.decided && c.requested && c.outcome == Rejected {
-			floor = append(floor, "/approvals")
-			break
-		}
-	}
-	o.texts("unreported", slices.Compact(slices.Sorted(slices.Values(append(untold, floor...)))))
-	o.texts("at_least", slices.Compact(slices.Sorted(slices.Values(floor))))
-	if s.Inferred && s.Ended() != EndUnknown {
-		o.texts("inferred", []string{"/lifecycle/final_state"})
-	}
-}
-
-func (t *teller) continuity(o *object) {
-	c := continuityOf(t.calls.Order)
-	if c.Pairs+c.Unchecked == 0 {
-		return
-	}
-	o.within("write_continuity", func(o *object) {
-		o.number("pairs", int64(c.Pairs))
-		o.number("held", int64(c.Held))
-		o.number("broken", int64(c.Broken))
-		o.number("unchecked", int64(c.Unchecked))
-		list(o, "changed_outside", c.List, func(o *object, p Pair) {
-			o.text("path", p.Path)
-			o.text("from_call", p.From)
-			o.text("to_call", p.To)
-		})
-	})
-}
-
-// A deed is an event of the story and its place.
-type deed struct {
-	at      Place
-	kind    string
-	payload func(*object)
-}
-
-// price writes an amount of dollars.
-func price(o *object, amount string) {
-	if amount != "" {
-		o.within("cost", func(o *object) { o.text("amount", amount); o.text("currency", "USD") })
-	}
-}
-
-func sorted[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
-
-// refOf names a workspace: by the last name of its path, and by the first 32 bits of the
-// path's SHA-256, because a receipt's stream has this name, and projects in different places
-// may have one name. All worktrees of a repository are that repository.
-func refOf(path string) string {
-	path = cmp.Or(event.Worktree(path), path)
-	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
-	base := path[strings.LastIndexByte(path, '/')+1:]
-	if base == "" || base == path { // nothing tells where it is
-		return base
-	}
-	if len(path) > 1 && path[1] == ':' { // the case of a drive's letter means nothing
-		path = strings.ToUpper(path[:1]) + path[1:]
-	}
-	sum := canon.Sum([]byte(path))
-	return base + "." + hex.EncodeToString(sum[:4])
-}
-
-// begun and over are the instants between which all is told. Where no line tells any, the
-// receipt says so.
-func (t *teller) begun() time.Time { return orEpoch(t.first) }
-
-func (t *teller) over() time.Time { return orEpoch(t.last) }
-
-func (t *teller) ending() string {
-	switch t.Ended() {
+// ending returns the type of the last event.
+func ending(end End) string {
+	switch end {
 	case EndSucceeded:
 		return "task.completed"
 	case EndFailed:
@@ -200,50 +62,173 @@ func (t *teller) ending() string {
 	return "source.ended"
 }
 
-// usages compares what lines state of the parts of an input. A part that some lines state may be
-// missing in others.
-func (t *teller) usages() {
-	var all []*Usage
-	var stated Usage
-	for _, m := range t.messages.Order {
-		all = append(all, &m.usage)
+// A teller writes events.
+type teller struct {
+	*Story
+	task string
+	told int64
+	add  func([]byte) error
+	err  error
+}
+
+func (t *teller) emit(kind string, at time.Time, payload event.Members) {
+	if t.err != nil {
+		return
 	}
-	for _, x := range t.sums {
-		all = append(all, &x.Usage)
+	t.told++
+	t.err = t.add(event.Members{
+		"object": "event", "id": strconv.FormatInt(t.told, 10), "event": kind, "sequence": t.told, "created_at": receipt.At(orEpoch(at)).String(),
+		"task_id": t.task, "session_id": t.Session(), "resource": event.Members{"object": "task", "id": t.task}, "payload": payload,
+	}.Text())
+}
+
+// about states what was read, and what is not reported.
+func (t *teller) about() event.Members {
+	s := t.Story
+	timed := !s.first.IsZero() && !s.Partly
+	about := event.Members{
+		"versions": s.Versions, "git_branches": s.Branches, "git_commit": s.Commit, "hooks": counts(s.hooks.ran()), "counted": counts(s.notes),
 	}
-	for _, u := range all {
-		stated.CacheRead, stated.CacheWrite = cmp.Or(stated.CacheRead, u.CacheRead), cmp.Or(stated.CacheWrite, u.CacheWrite)
+	if len(s.sessions.all) > 1 {
+		about["sessions"] = s.sessions.all
 	}
-	for _, u := range all {
-		u.complete(stated)
+	p := event.Members{
+		"kind": s.Kind, "workspace_ref": refOf(s.Workspace), "workspace_root": s.Workspace, "workspace_roots": s.Roots, "policy_ref": s.Policy, "trace_id": s.Trace,
+		"wall_time_ms": s.Wall, "timed": timed, "estimated": s.Estimated, "partial": s.partial || slices.ContainsFunc(s.Logs, (*Log).lacks),
+		"logs": list(s.Logs, (*Log).members), "ignored_records": counts(s.ignored), "write_continuity": continuityOf(s.Calls.list.Order).members(),
+		"prompts": s.prompts.members(), "about": about,
+	}
+	if s.Model != "" {
+		p["model"] = event.Members{"provider": s.Provider, "model": s.Model}
+	}
+	if s.Inferred && s.Ended() != EndUnknown {
+		p["inferred"] = []string{"/lifecycle/final_state"}
+	}
+
+	untold, floor := t.missing(timed)
+	p["unreported"], p["at_least"] = sortedOnce(append(untold, floor...)), sortedOnce(floor)
+	return p
+}
+
+// missing lists the places of the receipt that are not reported, and those that are lower
+// bounds.
+func (t *teller) missing(timed bool) (untold, floor []string) {
+	s := t.Story
+	untold, floor = slices.Clone(s.untold), slices.Clone(s.atLeast)
+	if s.first.IsZero() {
+		untold = append(untold, "/issued_at")
+	}
+	switch {
+	case !timed:
+		untold = append(untold, "/lifecycle/started_at", "/lifecycle/completed_at")
+	case s.open(): // the last line is not the end of the task
+		untold = append(untold, "/lifecycle/completed_at")
+		if s.Wall == nil {
+			floor = append(floor, "/autonomy_budget/consumed/wall_time_ms")
+		}
+	}
+
+	// If no line states what was allowed, refusals are only a part of the decisions.
+	if !s.Decided {
+		untold = append(untold, "/approvals")
+		for c := range s.Asked() {
+			if c.outcome == Rejected {
+				floor = append(floor, "/approvals")
+				break
+			}
+		}
+	}
+	return untold, floor
+}
+
+func sortedOnce(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+
+func (l *Log) members() event.Members {
+	return event.Members{
+		"name": l.Name, "sha256": l.Digest, "bytes": l.Bytes, "lines": int64(l.Lines), "cut": l.Cut,
+		"unreadable_lines": some(l.Unreadable), "repaired_lines": some(l.Repaired), "overlong_lines": some(l.Overlong),
 	}
 }
 
-// deeds returns what happened, in the order of the instants.
-func (t *teller) deeds() []deed {
-	var all []deed
-	t.usages()
-	for _, m := range t.messages.Order {
+// some returns a count, or nil for 0.
+func some(n int) *int64 {
+	if n == 0 {
+		return nil
+	}
+	count := int64(n)
+	return &count
+}
+
+// counts returns the member for counts by name; nil if there are none.
+func counts(of map[string]int) any {
+	if len(of) == 0 {
+		return nil
+	}
+	m := event.Members{}
+	for name, n := range of {
+		m[name] = int64(n)
+	}
+	return m
+}
+
+// list returns an array of objects, which may be empty.
+func list[T any](of []T, members func(T) event.Members) any {
+	if len(of) == 0 {
+		return event.Raw("[]")
+	}
+	all := make([]event.Members, len(of))
+	for i, x := range of {
+		all[i] = members(x)
+	}
+	return all
+}
+
+// refOf returns the name of a workspace: the last name of its path, and the first 32 bits of
+// the path's SHA-256, because the receipt's stream has this name, and projects in different
+// places may share a name. All worktrees of a repository are that repository.
+func refOf(path string) string {
+	path = cmp.Or(event.Worktree(path), path)
+	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	if base == "" || base == path { // the log does not state where it is
+		return base
+	}
+	if len(path) > 1 && path[1] == ':' { // Windows ignores the case of a drive's letter
+		path = strings.ToUpper(path[:1]) + path[1:]
+	}
+	sum := canon.Sum([]byte(path))
+	return base + "." + hex.EncodeToString(sum[:4])
+}
+
+// A deed is an event of the story and its place.
+type deed struct {
+	at      Place
+	kind    string
+	payload func() event.Members
+}
+
+// deeds returns what happened, in the order of time. Sums are of no particular line, and
+// follow everything else.
+func (t *teller) deeds(over time.Time) (all []deed) {
+	for _, m := range t.Messages.list.Order {
 		if m.told {
-			all = append(all, deed{m.first, "span.completed", m.write})
+			all = append(all, deed{m.first, "span.completed", m.members})
 		}
 	}
-	for _, c := range t.calls.Order {
-		if c.requested {
-			all = append(all, deed{c.asked, "tool.requested", c.ask})
-		}
-		if c.requested && !c.approved.IsZero() {
+	for c := range t.Asked() {
+		all = append(all, deed{c.asked, "tool.requested", c.ask})
+		if !c.approved.IsZero() {
 			all = append(all, deed{c.approved, "tool.approved", c.approval})
 		}
-		if kind := c.endKind(); kind != "" && c.requested {
+		if kind := c.endKind(); kind != "" {
 			all = append(all, deed{c.ended, kind, c.end})
 			if len(c.claimed) > 0 && c.outcome == Succeeded {
 				all = append(all, deed{c.ended, "agent.tool_result", c.claim})
 			}
 		}
 	}
-	for _, h := range t.handoffs.Order {
-		all = append(all, deed{h.first, "agent.handoff", h.write})
+	for _, h := range t.Handoffs.list.Order {
+		all = append(all, deed{h.first, "agent.handoff", h.members})
 	}
 	for _, p := range t.published.Order {
 		all = append(all, deed{p.first, "artifact.linked", p.link})
@@ -252,7 +237,7 @@ func (t *teller) deeds() []deed {
 		}
 	}
 	for i, x := range t.sums {
-		all = append(all, deed{Place{t.over(), t.order + i}, "span.completed", x.write})
+		all = append(all, deed{Place{over, t.order + i}, "span.completed", x.members})
 	}
 
 	slices.SortStableFunc(all, func(a, b deed) int { return byTime(a.at, b.at) })

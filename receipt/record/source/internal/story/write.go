@@ -4,47 +4,62 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A State is what a file held: not told, nothing as there was no file, or a digest.
+// A State is what a file contained: unknown, a digest, or nothing because there was no file.
 type State struct {
 	Known  bool
 	Digest canon.Digest // zero, and Known: there was no file
 }
 
-// Nothing is the state of a file that is not there.
+// Nothing is the state of a file that does not exist.
 func Nothing() State { return State{Known: true} }
 
-// Held is the state of a file that holds a text.
+// Held is the state of a file that contains text.
 func Held(text []byte) State { return State{true, canon.Sum(text)} }
+
+// member returns a digest, or null for no file; nil if the state is unknown.
+func (s State) member() any {
+	switch {
+	case !s.Known:
+		return nil
+	case s.Digest.IsZero():
+		return event.Raw("null")
+	}
+	return s.Digest
+}
 
 // A Write is one change of a file.
 type Write struct {
-	Path, Operation string // Operation "": not told; else create, modify or delete
+	Path, Operation string // Operation: create, modify, or delete; "" is not stated
 	Before, After   State
 }
 
-// A Continuity says how the writes of one path follow each other: whether what one left is
-// what the next found. Where it is not, something else changed the file between them, such
-// as a formatter that a hook ran.
-type Continuity struct {
-	Pairs, Held, Broken, Unchecked int
-	List                           []Pair // those that are broken, the first maxPairs
+func (w Write) members() event.Members {
+	return event.Members{"path": w.Path, "operation": w.Operation, "before_sha256": w.Before.member(), "after_sha256": w.After.member()}
 }
 
-// A Pair is two writes of one path that follow each other, by their calls.
-type Pair struct{ Path, From, To string }
+// A continuity describes how the writes of each path follow each other: whether each write
+// found what the previous one left. If it did not, something else changed the file between
+// them, such as a formatter that a hook ran.
+type continuity struct {
+	pairs, held, broken, unchecked int
+	list                           []pair // the broken ones, the first maxPairs
+}
+
+// A pair is two successive writes of one path, by their calls.
+type pair struct{ path, from, to string }
 
 // maxPairs bounds the pairs that are listed; all are counted.
 const maxPairs = 256
 
 // continuityOf compares the writes of each path, in the order in which they ended.
-func continuityOf(calls []*Call) Continuity {
+func continuityOf(calls []*Call) (c continuity) {
 	type latest struct {
 		call  string
 		after State
 	}
-	var c Continuity
 	last := map[string]latest{}
 	for _, x := range thatWrote(calls) {
 		for _, w := range x.writes {
@@ -53,14 +68,14 @@ func continuityOf(calls []*Call) Continuity {
 			switch {
 			case !again:
 			case !before.after.Known || !w.Before.Known:
-				c.Unchecked++
+				c.unchecked++
 			case before.after == w.Before:
-				c.Pairs++
-				c.Held++
+				c.pairs++
+				c.held++
 			default:
-				c.Pairs++
-				if c.Broken++; len(c.List) < maxPairs {
-					c.List = append(c.List, Pair{w.Path, before.call, x.ID})
+				c.pairs++
+				if c.broken++; len(c.list) < maxPairs {
+					c.list = append(c.list, pair{w.Path, before.call, x.ID})
 				}
 			}
 		}
@@ -69,8 +84,7 @@ func continuityOf(calls []*Call) Continuity {
 }
 
 // thatWrote returns the calls that succeeded and wrote, in the order of their ends.
-func thatWrote(calls []*Call) []*Call {
-	var all []*Call
+func thatWrote(calls []*Call) (all []*Call) {
 	for _, c := range calls {
 		if c.requested && len(c.writes) > 0 && c.outcome == Succeeded {
 			all = append(all, c)
@@ -78,4 +92,17 @@ func thatWrote(calls []*Call) []*Call {
 	}
 	slices.SortStableFunc(all, func(a, b *Call) int { return byTime(a.ended, b.ended) })
 	return all
+}
+
+// members returns nil if no path was written twice.
+func (c continuity) members() any {
+	if c.pairs+c.unchecked == 0 {
+		return nil
+	}
+	return event.Members{
+		"pairs": int64(c.pairs), "held": int64(c.held), "broken": int64(c.broken), "unchecked": int64(c.unchecked),
+		"changed_outside": list(c.list, func(p pair) event.Members {
+			return event.Members{"path": p.path, "from_call": p.from, "to_call": p.to}
+		}),
+	}
 }

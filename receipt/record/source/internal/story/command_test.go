@@ -1,10 +1,10 @@
-package command_test
+package story_test
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt/record/source/command"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
 func TestHints(t *testing.T) {
@@ -28,7 +28,7 @@ func TestHints(t *testing.T) {
 		`(git push)`:                             "{[push] []}",
 		`if git commit -am x; then git push; fi`: "{[commit push] []}",
 	} {
-		if got := fmt.Sprint(command.Of(text)); got != want {
+		if got := fmt.Sprint(story.HintsIn(text)); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
@@ -36,5 +36,5 @@ func TestHints(t *testing.T) {
 
 func FuzzHints(f *testing.F) {
 	f.Add("git push <<A\n'x\\")
-	f.Fuzz(func(_ *testing.T, text string) { command.Of(text) })
+	f.Fuzz(func(_ *testing.T, text string) { story.HintsIn(text) })
 }

@@ -1,0 +1,238 @@
+package story
+
+import (
+	"cmp"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+)
+
+// Messages are the answers of models, and what they used.
+type Messages struct {
+	Estimated bool // costs are estimates of the agent, not a bill
+
+	list index[Message]
+	sums []*Sum
+	cost *big.Rat // of all sessions
+}
+
+// A Message is one answer of a model, as described by all lines that name its ID.
+type Message struct {
+	Model, Provider string
+	Agent           string // label of the agent; "" is the main one
+	Finished        bool   // a line states why it stopped: its counts are final
+
+	story *Story
+	usage Usage
+	first Place
+	told  bool
+}
+
+// Message returns the message of an ID, and whether it is new.
+func (s *Story) Message(id string) (m *Message, fresh bool) {
+	m, fresh = s.Messages.list.entry(s, id)
+	if fresh {
+		m.story, m.first = s, s.Here()
+	}
+	return m, fresh
+}
+
+// MessageAt is Message for a message at another place.
+func (s *Story) MessageAt(id string, at Place) *Message {
+	m, _ := s.Message(id)
+	m.first = at
+	return m
+}
+
+// Use records what a line states about the usage of the message. Lines repeat it, and some
+// are written before the message is complete: the line with the most output counts.
+func (m *Message) Use(u Usage) {
+	if m.told && u.Differs(m.usage) {
+		m.story.Lacks(MessagesOfOneID)
+	}
+	if !m.told || u.More(m.usage) {
+		m.usage, m.told = u, true
+	}
+}
+
+func (m *Message) members() event.Members {
+	use := m.usage
+	use.Floor = use.Floor || !m.Finished
+	p := use.members()
+	p["kind"], p["agent"], p["provider"], p["model"] = "llm", m.Agent, m.Provider, m.Model
+	return p
+}
+
+// A Sum is what several calls of models used together, if a source states no more.
+type Sum struct {
+	Model, Provider string
+	Usage
+	Cost string // dollars as decimal text; "" is not stated
+}
+
+// Took adds a sum.
+func (s *Story) Took(sum Sum) {
+	s.sums = append(s.sums, &sum)
+	s.charge(len(s.sums), entryCost)
+}
+
+func (x *Sum) members() event.Members {
+	p := x.Usage.members()
+	p["kind"], p["provider"], p["model"] = "turn", x.Provider, x.Model
+	p["apart"] = true // no other span states these calls
+	p["cost"] = dollars(x.Cost)
+	return p
+}
+
+// A Usage is what a call of a model used. A nil count is not stated.
+type Usage struct {
+	Input, Output *int64 // everything that the model read, and wrote
+
+	// Of the input, what was read from a cache and what was written into one; of the output,
+	// what the model spent on reasoning.
+	CacheRead, CacheWrite, Reasoning *int64
+
+	InputFloor, Floor bool // the input, and the output, is a lower bound
+	Apart             bool // Input is the sum of uncached input, CacheRead, and CacheWrite
+}
+
+// Apart returns the usage of a source that states uncached input apart from what was read from
+// a cache and written into one. Without the first, the sum is a lower bound.
+func Apart(fresh, read, written, output *int64) Usage {
+	u := Usage{Apart: true, CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
+	for _, n := range []*int64{fresh, read, written} {
+		if n == nil {
+			continue
+		}
+		if u.Input == nil {
+			u.Input = new(int64)
+		}
+		*u.Input += *n
+	}
+	return u
+}
+
+// Told reports whether the input or the output is stated.
+func (u Usage) Told() bool { return u.Input != nil || u.Output != nil }
+
+// More reports whether u states more of a message than another line does.
+func (u Usage) More(than Usage) bool {
+	switch {
+	case u.Output == nil:
+		return than.Output == nil && than.Input == nil
+	case than.Output == nil:
+		return true
+	}
+	return *u.Output > *than.Output
+}
+
+// Differs reports whether two lines cannot be of one message: while a message is written, its
+// counts grow, and those of the cache stay the same.
+func (u Usage) Differs(from Usage) bool {
+	differ := func(a, b *int64) bool { return a != nil && b != nil && *a != *b }
+	less := func(a, b *int64) bool { return a != nil && b != nil && *a < *b }
+	return differ(u.CacheRead, from.CacheRead) || differ(u.CacheWrite, from.CacheWrite) ||
+		less(u.Input, from.Input) && !less(u.Output, from.Output) || less(from.Input, u.Input) && !less(from.Output, u.Output)
+}
+
+// complete marks the input as a lower bound if it lacks a part that other usages state.
+func (u *Usage) complete(others Usage) {
+	u.InputFloor = u.InputFloor || u.Apart && (u.CacheRead == nil && others.CacheRead != nil || u.CacheWrite == nil && others.CacheWrite != nil)
+}
+
+// members returns the counts, and lists those that are lower bounds. A part of a lower bound is
+// one, too. An input or output that is not stated is missing in every sum.
+func (u Usage) members() event.Members {
+	p := event.Members{}
+	var atLeast []string
+	for _, x := range []struct {
+		name         string
+		n            *int64
+		floor, whole bool
+	}{
+		{"input_tokens", u.Input, u.InputFloor, true}, {"cache_read_input_tokens", u.CacheRead, u.InputFloor, false}, {"cache_creation_input_tokens", u.CacheWrite, u.InputFloor, false},
+		{"output_tokens", u.Output, u.Floor, true}, {"reasoning_output_tokens", u.Reasoning, u.Floor, false},
+	} {
+		p[x.name] = x.n
+		if x.floor && x.n != nil || x.whole && x.n == nil {
+			atLeast = append(atLeast, x.name)
+		}
+	}
+	p["at_least"] = atLeast
+	return p
+}
+
+// complete compares what the lines state of the parts of an input. A part that some lines
+// state may be missing in others.
+func (x *Messages) complete() {
+	var all []*Usage
+	var stated Usage
+	for _, m := range x.list.Order {
+		all = append(all, &m.usage)
+	}
+	for _, sum := range x.sums {
+		all = append(all, &sum.Usage)
+	}
+	for _, u := range all {
+		stated.CacheRead, stated.CacheWrite = cmp.Or(stated.CacheRead, u.CacheRead), cmp.Or(stated.CacheWrite, u.CacheWrite)
+	}
+	for _, u := range all {
+		u.complete(stated)
+	}
+}
+
+// Cost adds what a session cost in all, dollars as decimal text. Decimals are added exactly:
+// 0.1 and 0.2 are 0.3.
+func (x *Messages) Cost(amount string) {
+	n, ok := new(big.Rat).SetString(amount)
+	if !ok {
+		return
+	}
+	if x.cost == nil {
+		x.cost = new(big.Rat)
+	}
+	x.cost.Add(x.cost, n)
+}
+
+// Priced reports whether any line states what a session cost.
+func (x *Messages) Priced() bool { return x.cost != nil }
+
+// account returns what all sessions cost; "" if no line states it.
+func (x *Messages) account() string {
+	if x.cost == nil {
+		return ""
+	}
+	return strings.TrimSuffix(strings.TrimRight(x.cost.FloatString(maxDecimals), "0"), ".")
+}
+
+// Digits after the decimal point: of an amount in a log, and of a sum of such amounts.
+const (
+	maxTold     = 30
+	maxDecimals = 36
+)
+
+// maxAmount is the largest amount that is accepted, in dollars.
+const maxAmount = 1e12
+
+// Amount formats dollars as the shortest decimal text of the same number; "" if f is not a
+// valid amount.
+func Amount(f float64) string {
+	if !(f >= 0 && f <= maxAmount) { // NaN is neither
+		return ""
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > maxTold {
+		return ""
+	}
+	return text
+}
+
+// dollars returns the member for an amount; nil if the amount is not stated.
+func dollars(amount string) any {
+	if amount == "" {
+		return nil
+	}
+	return event.Members{"amount": amount, "currency": "USD"}
+}
