@@ -2,7 +2,7 @@
 // receipt: a draft, a file of keys, a proof, a log of an agent, or a PDF.
 //
 //	found := kind.Of(head, len(head) == size)
-//	if !found.Kind.Judged() {
+//	if found.Kind != kind.Unknown {
 //		fmt.Printf("not a receipt, but %s: %s\n", found.What, found.Next)
 //	}
 //

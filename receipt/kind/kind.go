@@ -19,7 +19,7 @@ const (
 
 	// What is around a receipt.
 	Attestation Kind = "attestation" // a signed envelope in a bundle (Sigstore)
-	Statement   Kind = "statement"   // what stands in such an envelope, or the envelope alone (in-toto, DSSE)
+	statement   Kind = "statement"   // what stands in such an envelope, or the envelope alone (in-toto, DSSE)
 
 	// What becomes a receipt.
 	Draft      Kind = "draft"      // a receipt that is not sealed
@@ -37,18 +37,15 @@ const (
 	Archive    Kind = "archive"  // of several files: ZIP, tar
 	Packed     Kind = "packed"   // compressed in a way that is not read here
 	Image      Kind = "image"
-	Page       Kind = "page" // HTML
-	XML        Kind = "xml"
+	page       Kind = "page" // HTML
+	xmlText    Kind = "xml"
 	Ledger     Kind = "ledger"   // of this toolkit
 	Database   Kind = "database" // of another program
-	Program    Kind = "program"
-	Mail       Kind = "mail"
-	Token      Kind = "token" // JWT, JWS
+	program    Kind = "program"
+	mail       Kind = "mail"
+	token      Kind = "token" // JWT, JWS
 	Text       Kind = "text"  // words without any JSON
 )
-
-// Judged reports whether a verifier judges such a file.
-func (k Kind) Judged() bool { return k == Unknown }
 
 // Foreign reports whether such a file holds no receipts and is none of the JSON
 // documents that could be taken for one: nothing in it is false for that. Words are

@@ -154,9 +154,9 @@ func (o *outline) envelope() Found {
 	case strings.HasPrefix(o.texts["mediaType"], "application/vnd.dev.sigstore.bundle"), o.has("dsseEnvelope"):
 		return Found{Attestation, "an attestation (a Sigstore bundle)", "verify it with the command: the receipt, if there is one, is inside"}
 	case o.has("payloadType", "payload"):
-		return Found{Statement, "a signed envelope (DSSE) without the bundle that names its key", "ask for the bundle that it is of"}
+		return Found{statement, "a signed envelope (DSSE) without the bundle that names its key", "ask for the bundle that it is of"}
 	case strings.HasPrefix(o.texts["_type"], "https://in-toto.io/Statement/"):
-		return Found{Statement, "an in-toto statement, which nobody signed", "ask for the bundle in which it is signed"}
+		return Found{statement, "an in-toto statement, which nobody signed", "ask for the bundle in which it is signed"}
 	}
 	return Found{}
 }

@@ -29,7 +29,7 @@ func byText(head []byte) (Found, bool) {
 	case isNote(text):
 		return Found{Checkpoint, "a signed checkpoint of a log", "give it together with the receipts that it is over"}, true
 	case isToken(text):
-		return Found{Token, "a JSON Web Token", "ask the sender for the receipt itself, a JSON file; its signatures stand inside it"}, true
+		return Found{token, "a JSON Web Token", "ask the sender for the receipt itself, a JSON file; its signatures stand inside it"}, true
 	}
 
 	if f, ok := markup(text); ok {
@@ -39,7 +39,7 @@ func byText(head []byte) (Found, bool) {
 		return Found{}, false
 	}
 	if isMail(text) {
-		return Found{Mail, "an e-mail", "save what is attached to it, and give that file"}, true
+		return Found{mail, "an e-mail", "save what is attached to it, and give that file"}, true
 	}
 	if isProse(text) {
 		return Found{Text, "a text without any receipt in it", "ask the sender for the receipt itself, a JSON file, as an attachment"}, true
@@ -101,13 +101,13 @@ func markup(text string) (Found, bool) {
 	case !strings.HasPrefix(start, "<"):
 		return Found{}, false
 	case strings.Contains(start, "<title>audit report of receipts"):
-		return Found{Page, "an audit report, for people to read", "verify the receipts that it is about; a report proves nothing by itself"}, true
+		return Found{page, "an audit report, for people to read", "verify the receipts that it is about; a report proves nothing by itself"}, true
 	case hasAny(start, "<!doctype html", "<html", "<head", "<body"):
-		return Found{Page, "a web page (HTML)", askForFile}, true
+		return Found{page, "a web page (HTML)", askForFile}, true
 	case strings.Contains(start, "<svg"):
 		return Found{Image, "an SVG image", askForFile}, true
 	case hasAny(start, "<?xml", "<!doctype", "<testsuite"):
-		return Found{XML, "an XML document", askForFile}, true
+		return Found{xmlText, "an XML document", askForFile}, true
 	}
 	return Found{}, false
 }
@@ -129,4 +129,71 @@ func isProse(text string) bool {
 	}
 	control := strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && !unicode.IsSpace(r) || r == utf8.RuneError })
 	return words >= 2 && !control
+}
+
+// What to do with a file that is none of ours.
+const (
+	askForFile = "ask the sender for the receipt itself, a JSON file; what was made from one cannot be verified"
+	unpack     = "unpack it, and give the receipts that are in it"
+)
+
+// A signature is what files of a format begin with, at an offset.
+type signature struct {
+	at    int
+	bytes string
+	found Found
+}
+
+func signatures() []signature {
+	document := func(what string) Found { return Found{Document, what, askForFile} }
+	image := func(what string) Found {
+		return Found{Image, what, "ask the sender for the receipt itself, a JSON file; a picture of one cannot be verified"}
+	}
+	archive := func(what string) Found { return Found{Archive, what, unpack} }
+	program := Found{program, "a program", "ask the sender for the receipt itself, a JSON file, and do not run what you were sent"}
+
+	return []signature{
+		{0, "%PDF-", document("a PDF document")},
+		{0, `{\rtf`, document("an RTF document")},
+		{0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", document("an Office document")},
+		{0, "PK\x03\x04", archive("a ZIP archive, or a document that is one")},
+		{0, "PK\x05\x06", archive("an empty ZIP archive")},
+		{257, "ustar", archive("a tar archive")},
+		{0, "7z\xbc\xaf\x27\x1c", archive("a 7z archive")},
+		{0, "Rar!\x1a\x07", archive("a RAR archive")},
+		{0, "\xfd7zXZ\x00", Found{Packed, "a file compressed with xz", "unpack it; only gzip and zstd are read"}},
+		{0, "BZh", Found{Packed, "a file compressed with bzip2", "unpack it; only gzip and zstd are read"}},
+		{0, "\x89PNG\r\n\x1a\n", image("a PNG image")},
+		{0, "\xff\xd8\xff", image("a JPEG image")},
+		{0, "GIF8", image("a GIF image")},
+		{8, "WEBP", image("a WebP image")},
+		{0, "II*\x00", image("a TIFF image")},
+		{0, "MM\x00*", image("a TIFF image")},
+		{4, "ftyphei", image("a HEIC image")},
+		{4, "ftypavif", image("an AVIF image")},
+		{0, "SQLite format 3\x00", Found{Database, "an SQLite database, and not a ledger", askForFile}},
+		{0, "\x7fELF", program},
+		{0, "MZ\x90\x00", program},
+		{0, "\xcf\xfa\xed\xfe", program},
+		{0, "\x00asm", program},
+	}
+}
+
+// ledgerID is the application id of a ledger, at its offset in a file of SQLite
+// (sqlite.org/fileformat.html, section 1.3).
+const (
+	ledgerID = "rcpt"
+	idOffset = 68
+)
+
+func bySignature(head []byte) (Found, bool) {
+	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && len(head) > idOffset && bytes.HasPrefix(head[idOffset:], []byte(ledgerID)) {
+		return Found{Ledger, "a ledger", "export the receipts of it, and give those"}, true
+	}
+	for _, s := range signatures() {
+		if len(head) > s.at && bytes.HasPrefix(head[s.at:], []byte(s.bytes)) {
+			return s.found, true
+		}
+	}
+	return Found{}, false
 }
