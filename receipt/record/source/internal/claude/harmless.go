@@ -1,79 +1,43 @@
 package claude
 
 import (
-	"cmp"
+	"slices"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// These lists are closed: they name the types of records and blocks that state no action. A
-// record of a type that is neither here nor read may state one, and is counted as unread.
+// harmless lists, by class of record, the types that state no action. A record of any other
+// type that is not read may state one, and is counted as unread.
+var harmless = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		// Transcripts.
+		"line":     {"summary", "file-history-snapshot", "queue-operation", "last-prompt", "mode", "custom-title", "ai-title"},
+		"system":   {"turn_duration", "stop_hook_summary", "compact_boundary", "local_command", "model_refusal_fallback"},
+		"progress": {"bash_progress", "mcp_progress", "query_update", "search_results_received", "waiting_for_task"},
+		"attachment": {
+			"task_reminder", "hook_additional_context", "nested_memory", "edited_text_file", "command_permissions", "deferred_tools_delta", "hook_success",
+			"skill_listing", "mcp_instructions_delta", "hook_system_message", "agent_listing_delta", "queued_command", "auto_mode", "hook_non_blocking_error",
+			"file", "compact_file_reference", "hook_blocking_error", "hook_error_during_execution", "hook_cancelled",
+		},
 
-// harmlessRecord reports a type of line of a transcript.
-func harmlessRecord(kind string) bool {
-	switch kind {
-	case "summary", "file-history-snapshot", "queue-operation", "last-prompt", "mode", "custom-title", "ai-title":
-		return true
+		// Streams.
+		"stream":        {"rate_limit_event"},
+		"stream system": {"thinking_tokens", "hook_response", "compact_boundary", "status"},
+		"delta":         {"text_delta", "thinking_delta", "signature_delta", "citations_delta"},
 	}
-	return false
-}
+})
 
-// isRecord reports a type of line of a transcript that is known.
+// isRecord reports whether a type of line of a transcript is known.
 func isRecord(kind string) bool {
-	switch kind {
-	case "assistant", "user", "system", "progress", "permission-mode", "pr-link", "frame-link", "attachment":
-		return true
-	}
-	return harmlessRecord(kind)
+	return isStamped(kind) || kind == "permission-mode" || kind == "pr-link" || kind == "frame-link" || slices.Contains(harmless()["line"], kind)
 }
 
-// isStamped reports a type of line of a transcript that states its time.
+// isStamped reports whether lines of a transcript of this type state their time.
 func isStamped(kind string) bool {
 	switch kind {
 	case "assistant", "user", "system", "progress", "attachment":
-		return true
-	}
-	return false
-}
-
-// harmlessSubtype reports whether the system lines of a transcript that have this subtype state
-// no action.
-func harmlessSubtype(sub string) bool {
-	switch sub {
-	case "turn_duration", "stop_hook_summary", "compact_boundary", "local_command", "model_refusal_fallback":
-		return true
-	}
-	return false
-}
-
-// harmlessProgress reports a type of progress that states nothing but that something runs.
-func harmlessProgress(kind string) bool {
-	switch kind {
-	case "bash_progress", "mcp_progress", "query_update", "search_results_received", "waiting_for_task":
-		return true
-	}
-	return false
-}
-
-// harmlessAttachment reports a type of what Claude Code adds to a conversation.
-func harmlessAttachment(kind string) bool {
-	switch kind {
-	case "task_reminder", "hook_additional_context", "nested_memory", "edited_text_file", "command_permissions", "deferred_tools_delta", "hook_success",
-		"skill_listing", "mcp_instructions_delta", "hook_system_message", "agent_listing_delta", "queued_command", "auto_mode", "hook_non_blocking_error",
-		"file", "compact_file_reference", "hook_blocking_error", "hook_error_during_execution", "hook_cancelled":
-		return true
-	}
-	return false
-}
-
-// harmlessStream reports a type of line of a stream.
-func harmlessStream(kind string) bool { return kind == "rate_limit_event" }
-
-// harmlessSystem reports a subtype of the system lines of a stream.
-func harmlessSystem(kind string) bool {
-	switch kind {
-	case "thinking_tokens", "hook_response", "compact_boundary", "status":
 		return true
 	}
 	return false
@@ -86,7 +50,7 @@ func isCall(kind string) bool {
 
 // isBlock reports whether a content block of this type is read in lines of this role, or is
 // known to state no action. Each role has blocks of its own: a model calls tools, and the
-// results of those that Claude Code runs are in lines of the user.
+// results of the tools that Claude Code runs are in lines of the user.
 func isBlock(role, kind string) bool {
 	switch kind {
 	case "text", "thinking", "redacted_thinking", "image", "document", "fallback":
@@ -97,7 +61,8 @@ func isBlock(role, kind string) bool {
 	return role == "assistant" && (isCall(kind) || isProviderResult(kind))
 }
 
-// isProviderResult reports the result of a tool that the provider ran.
+// isProviderResult reports whether a content block of this type is the result of a tool that
+// the provider ran.
 func isProviderResult(kind string) bool {
 	switch kind {
 	case "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
@@ -111,7 +76,7 @@ func isProviderResult(kind string) bool {
 func unreadBlocks(s *story.Story, role string, message canon.Node) {
 	for _, b := range contents(message) {
 		if kind := b.Member("type"); kind.Kind() == canon.KindString && !isBlock(role, kind.String()) {
-			s.Ignored(role + "/" + cmp.Or(s.Name(kind), "None"))
+			s.Unknown(role+"/", kind)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -45,22 +46,13 @@ func (m *mentions) part(s *story.Story, n canon.Node) {
 		m.block(s, e.Member("content_block"), agent, index)
 	case "content_block_delta":
 		delta := e.Member("delta").Member("type")
-		if began := m.parts[agent]; !isText(delta.String()) && !began[index] && (index != "" || len(began) == 0) {
-			s.Ignored(partial + "/" + cmp.Or(s.Name(delta), "None"))
+		if began := m.parts[agent]; !slices.Contains(harmless()["delta"], delta.String()) && !began[index] && (index != "" || len(began) == 0) {
+			s.Unknown(partial+"/", delta)
 		}
 	case "content_block_stop", "message_delta", "message_stop", "ping", "error":
 	default:
-		s.Ignored(partial + "/" + cmp.Or(s.Name(kind), "None"))
+		s.Unknown(partial+"/", kind)
 	}
-}
-
-// isText reports a type of a part of a text.
-func isText(kind string) bool {
-	switch kind {
-	case "text_delta", "thinking_delta", "signature_delta", "citations_delta":
-		return true
-	}
-	return false
 }
 
 func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
@@ -78,7 +70,7 @@ func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
 	case isProviderResult(kind):
 		s.Mention(s.Name(b.Member("tool_use_id")), partial+"/"+kind, true)
 	case !isBlock("assistant", kind):
-		s.Ignored(partial + "/" + cmp.Or(s.Name(b.Member("type")), "None"))
+		s.Unknown(partial+"/", b.Member("type"))
 	}
 }
 
@@ -107,7 +99,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	case kind.String() == "local_bash":
 		s.Mention(s.Name(call), line, false)
 	default:
-		s.Ignored(line + "/" + cmp.Or(s.Name(kind), "None"))
+		s.Unknown(line+"/", kind)
 	}
 }
 

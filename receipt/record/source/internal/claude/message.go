@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -287,6 +288,57 @@ func unanswered(s *story.Story) {
 			if h := s.Handoff(c.HandedTo, c.ID); h.Agent == "" {
 				h.Agent = c.Handed
 			}
+		}
+	}
+}
+
+// exited is how the result of a command that failed begins.
+const exited = "Exit code "
+
+// acted notes what a line states of a command besides its outcome: the exit code of one that
+// failed, and what it did in git.
+func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
+	if c.Does != "execute" {
+		return
+	}
+	if rest, ok := strings.CutPrefix(textOf(block), exited); ok && block.Member("is_error").Bool() {
+		digits, _, _ := strings.Cut(rest, "\n")
+		if n, err := strconv.ParseUint(digits, 10, 32); err == nil {
+			code := int64(n)
+			c.ExitCode = &code
+		}
+	}
+
+	git := besides.Member("gitOperation")
+	for _, of := range []struct{ name, detail string }{{"commit", "kind"}, {"push", ""}, {"branch", "action"}, {"pr", "action"}} {
+		x := git.Member(of.name)
+		if x.Kind() != canon.KindObject {
+			continue
+		}
+		action := of.name
+		if word := x.Member(of.detail).String(); isWord(word) && word != "committed" {
+			action += "_" + word
+		}
+		c.Git = story.Once(c.Git, action)
+	}
+}
+
+// isWord reports a word of a closed list, as opposed to free text.
+func isWord(word string) bool {
+	return len(word) > 0 && len(word) <= 32 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
+}
+
+// settle judges calls of MCP tools whose results read like a person's refusal. If the log
+// states which calls ran, one that did not was refused, and one that did returned words of its
+// server. If the log states it of no call, or lines were not read, nobody can say.
+func settle(s *story.Story, started map[string]bool) {
+	for c := range s.Asked() {
+		switch {
+		case !c.Doubtful || started == nil || c.Ended() != story.Unreported:
+		case started[c.ID]:
+			c.Settle(story.Failed)
+		case s.ReadAll("progress"):
+			c.Settle(story.Rejected)
 		}
 	}
 }

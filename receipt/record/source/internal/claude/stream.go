@@ -146,9 +146,7 @@ func (t *Stream) Line(n canon.Node) {
 	case "tool_progress":
 		s.Mention(s.Name(n.Member("tool_use_id")), kind.String(), false)
 	default:
-		if !harmlessStream(kind.String()) {
-			s.Ignored(s.Name(kind))
-		}
+		s.Unless(harmless()["stream"], "", kind)
 	}
 }
 
@@ -170,9 +168,7 @@ func (t *Stream) system(n canon.Node) {
 	case "hook_started":
 		s.Hooks("started", cmp.Or(s.Name(n.Member("hook_name")), s.Name(n.Member("hook_event"))), 1, cmp.Or(s.Name(n.Member("hook_id")), s.Name(n.Member("uuid"))))
 	default:
-		if !harmlessSystem(sub.String()) {
-			s.Ignored("system/" + cmp.Or(s.Name(sub), "None"))
-		}
+		s.Unless(harmless()["stream system"], "system/", sub)
 	}
 }
 

@@ -105,9 +105,7 @@ func (t *Transcript) Line(n canon.Node) {
 	case "attachment":
 		t.attached(n.Member("attachment"), n.Member("uuid"))
 	default:
-		if !harmlessRecord(kind.String()) {
-			s.Ignored(s.Name(kind))
-		}
+		s.Unless(harmless()["line"], "", kind)
 	}
 }
 
@@ -201,9 +199,7 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 	case "compact_boundary":
 		t.s.Note("compactions")
 	default:
-		if !harmlessSubtype(sub.String()) {
-			t.s.Ignored("system/" + cmp.Or(t.s.Name(sub), "None"))
-		}
+		t.s.Unless(harmless()["system"], "system/", sub)
 	}
 }
 
@@ -213,9 +209,7 @@ const maxStopHooks = 1 << 10
 // attached reads what versions that tell no progress tell of hooks: how each of them ended.
 func (t *Transcript) attached(n, line canon.Node) {
 	kind := n.Member("type")
-	if !harmlessAttachment(kind.String()) {
-		t.s.Ignored("attachment/" + cmp.Or(t.s.Name(kind), "None"))
-	}
+	t.s.Unless(harmless()["attachment"], "attachment/", kind)
 	switch kind.String() {
 	case "hook_success", "hook_blocking_error", "hook_non_blocking_error", "hook_error_during_execution", "hook_cancelled":
 		t.s.Hooks("attachment", hookOf(t.s, n), 1, t.s.Name(line))
@@ -256,9 +250,7 @@ func (t *Transcript) progress(n canon.Node, of *turns) {
 	case "mcp_progress":
 		t.runs(n)
 	default:
-		if !harmlessProgress(kind.String()) {
-			s.Ignored("progress/" + cmp.Or(s.Name(kind), "None"))
-		}
+		s.Unless(harmless()["progress"], "progress/", kind)
 	}
 }
 
@@ -281,7 +273,7 @@ func (t *Transcript) relayed(data canon.Node) {
 		sound(s, "user", message)
 		answers(s, told, told.Member("toolUseResult"))
 	default:
-		s.Ignored("progress/agent_progress/" + cmp.Or(s.Name(told.Member("type")), "None"))
+		s.Unknown("progress/agent_progress/", told.Member("type"))
 	}
 }
 

@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"cmp"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
@@ -132,3 +134,147 @@ func (f *file) behind(id, forkedFrom string) {
 		f.strange = true
 	}
 }
+
+// Files are the rollouts of a task.
+type files []*file
+
+// tell tells what the sessions took. Where a log has no counts, the records of responses have
+// the same totals.
+func (all files) tell(s *story.Story) {
+	for _, f := range all {
+		if len(f.counts) == 0 {
+			f.counts, f.ordinals = f.records, make([]int64, len(f.records))
+		}
+	}
+	for _, f := range all {
+		all.took(s, f)
+	}
+}
+
+// took adds what a session took itself, from its last count.
+func (all files) took(s *story.Story, f *file) {
+	if len(f.counts) == 0 {
+		return
+	}
+	own, part, known := all.own(f)
+	if !known {
+		orphan(s)
+		return
+	}
+	if own.input < 0 || own.output < 0 || all.byID(f.id) != f { // told by another file of the session
+		return
+	}
+
+	model := ""
+	if len(f.models) == 1 {
+		model = f.models[0]
+	}
+	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
+}
+
+// own returns what a session took itself, and whether that is only a part of it. The count of
+// a fork begins with that of its parent, so without the parent it is not known.
+func (all files) own(f *file) (own usage, part, known bool) {
+	own, part = f.most()
+	part = part || f.garbled
+	switch {
+	case f.strange:
+		return own, part, false
+	case f.before != nil && own.covers(*f.before):
+		own = own.minus(*f.before)
+	case f.before != nil: // it began again
+		part = true
+	case f.inherited != nil && own.covers(*f.inherited):
+		own = own.minus(*f.inherited)
+	case f.inherited != nil: // it counts its own use alone
+	case f.base != "" || f.forkedFrom != "":
+		parent := all.byID(cmp.Or(f.base, f.forkedFrom))
+		if parent == nil || parent == f {
+			return own, part, false
+		}
+		if shared, ok := parent.shared(f, own); ok {
+			own = own.minus(shared)
+		}
+	}
+	return own, part, true
+}
+
+// orphan says that nobody can tell what a fork took.
+func orphan(s *story.Story) {
+	s.Note("forks_without_their_parent")
+	s.Lacks(story.TokensUntold)
+}
+
+// byID returns the rollout of a session. Of two the longer one tells all.
+func (all files) byID(id string) (found *file) {
+	for _, f := range all {
+		if f.id == id && (found == nil || len(f.counts) > len(found.counts)) {
+			found = f
+		}
+	}
+	return found
+}
+
+// A usage is what a session or a turn took. Input has what was cached in it, and output
+// what was thought.
+type usage struct {
+	input, output          int64
+	read, written, thought part
+}
+
+// A part is a count within another, which not every version tells.
+type part struct {
+	n    int64
+	told bool
+}
+
+// usageOf reads a usage; ok is false where there is none.
+func usageOf(n canon.Node) (u usage, ok bool) {
+	input, output := story.Count(n.Member("input_tokens")), story.Count(n.Member("output_tokens"))
+	if input == nil || output == nil {
+		return usage{}, false
+	}
+	return usage{*input, *output, partOf(n, "cached_input_tokens"), partOf(n, "cache_write_input_tokens"), partOf(n, "reasoning_output_tokens")}, true
+}
+
+func partOf(n canon.Node, name string) part {
+	if count := story.Count(n.Member(name)); count != nil {
+		return part{*count, true}
+	}
+	return part{}
+}
+
+// plus adds. A part that one of both does not tell is not told of the sum.
+func (u usage) plus(v usage) usage {
+	return usage{u.input + v.input, u.output + v.output, u.read.plus(v.read), u.written.plus(v.written), u.thought.plus(v.thought)}
+}
+
+// minus is what a session took since it had taken another usage.
+func (u usage) minus(v usage) usage {
+	return usage{u.input - v.input, u.output - v.output, u.read.plus(v.read.negative()), u.written.plus(v.written.negative()), u.thought.plus(v.thought.negative())}
+}
+
+// covers reports whether a session that goes on may have taken u after v.
+func (u usage) covers(v usage) bool { return u.input >= v.input && u.output >= v.output }
+
+func (p part) plus(q part) part { return part{p.n + q.n, p.told && q.told} }
+func (p part) negative() part   { return part{-p.n, p.told} }
+
+// count is the part as it is told: nil where it is not, or can be none.
+func (p part) count() *int64 {
+	if !p.told || p.n < 0 {
+		return nil
+	}
+	return &p.n
+}
+
+// told is the usage as a story has it.
+func (u usage) told(floor bool) story.Usage {
+	return story.Usage{
+		Input: &u.input, CacheRead: u.read.count(), CacheWrite: u.written.count(), InputFloor: floor,
+		Output: &u.output, Reasoning: u.thought.count(), Floor: floor,
+	}
+}
+
+// more orders by all that was taken.
+func (u usage) more(v usage) bool { return u.input+u.output > v.input+v.output }

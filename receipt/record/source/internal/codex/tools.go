@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
@@ -105,4 +106,45 @@ func isHeader(line []byte) bool {
 		}
 	}
 	return false
+}
+
+// harmlessBlocks are the types of content blocks that state no action.
+func harmlessBlocks() []string {
+	return []string{
+		"input_text", "output_text", "text", "Text", "summary_text", "reasoning_text", "input_image", "output_image", "input_file", "input_audio", "refusal", "encrypted_content",
+	}
+}
+
+// blocks counts the content blocks of a message that are neither text nor media.
+func blocks(s *story.Story, of string, content canon.Node) {
+	switch content.Kind() {
+	case canon.KindString:
+	case canon.KindArray:
+		for _, n := range content.Elements() {
+			s.Unless(harmlessBlocks(), of+"/", n.Member("type"))
+		}
+	default:
+		if !event.Absent(content) {
+			s.Ignored(of + "/None")
+		}
+	}
+}
+
+// either is the member of a name in snake case, or the same in camelCase, as the app server
+// writes it.
+func either(n canon.Node, name string) canon.Node {
+	if v := n.Member(name); !event.Absent(v) {
+		return v
+	}
+	var camel strings.Builder
+	for i, word := range strings.Split(name, "_") {
+		if i > 0 && word != "" {
+			word = strings.ToUpper(word[:1]) + word[1:]
+		}
+		camel.WriteString(word)
+	}
+	if v := n.Member(camel.String()); !v.IsZero() {
+		return v
+	}
+	return n.Member(name)
 }

@@ -149,7 +149,7 @@ func metric(s *story.Story, n canon.Node) {
 		s.Lacks(story.EventWithoutCall)
 	default:
 		if agent, _, _ := strings.Cut(name, "."); agent == "claude_code" || agent == "codex" || conventionOf(n.Member("name")) != "" || name == "" {
-			s.Ignored("metric/" + cmp.Or(s.Name(n.Member("name")), "None"))
+			s.Unknown("metric/", n.Member("name"))
 		}
 	}
 }

@@ -430,7 +430,7 @@ func (r *Reader) spanEvent(n canon.Node) {
 			follows = follows || conventionOf(x.Member("key")) != ""
 		}
 		if follows {
-			s.Ignored("span_event/" + cmp.Or(s.Name(name), "None"))
+			s.Unknown("span_event/", name)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package story
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
@@ -120,6 +122,20 @@ func (g *Gaps) Missing(agent string) {
 
 // Ignored counts a record of a type that the source does not know.
 func (g *Gaps) Ignored(kind string) { g.ignored = count(g.ignored, kind, 1) }
+
+// Unless counts a record as ignored unless its type is in a closed list: the types that state
+// no action. A record of another type may state one.
+func (s *Story) Unless(harmless []string, class string, kind canon.Node) {
+	if !slices.Contains(harmless, kind.String()) {
+		s.Unknown(class, kind)
+	}
+}
+
+// Unknown counts a record whose type the source does not know. The class is the prefix of the
+// name under which it is counted.
+func (s *Story) Unknown(class string, kind canon.Node) {
+	s.Ignored(class + cmp.Or(s.Name(kind), "None"))
+}
 
 // Note counts what was read and has no place in a receipt. The name is a word of the reader,
 // never text of the log.
