@@ -2,181 +2,76 @@ package kind
 
 import (
 	"bytes"
-	"encoding/json"
-	"slices"
 	"strings"
 )
 
-// An outline is the first object of a file as far as it is seen: the names of its
-// members, and those that are texts. Nothing is judged by it, so the reading need
-// not be strict.
-type outline struct {
-	texts   map[string]string // "" for what is no text
-	inner   map[string]map[string]bool
-	lists   map[string]bool // members that are arrays
-	start   string          // of the file, without white space
-	ended   bool            // its last brace was seen
-	another bool            // and a second object
+// byMembers recognizes JSON by the members of its first object. An object with members of a
+// receipt is a receipt, however damaged. The exception is a draft, which has never been sealed
+// or signed.
+//
+// Receipt reports whether it is a receipt, which a verifier has to judge.
+func byMembers(head []byte, whole bool) (f Found, receipt bool) {
+	text := bytes.TrimLeft(head, " \t\r\n")
+	s, ended, another := sketchOf(string(text))
+	if !s.object {
+		return Found{}, false
+	}
+
+	// An envelope has signatures, too, in another form than those of a receipt.
+	if f := envelope(s); f.Kind != Unknown && !s.has("receipt_id") && !s.has("chain") {
+		return f, false
+	}
+
+	marked := s.starts("schema", "receipt-")
+	switch {
+	case s.sealed(), s.has("signatures"):
+		return Found{}, true
+	case marked && s.has("receipt_id", "issuer") && whole && ended && !another:
+		return Found{Draft, "a draft, which nobody has sealed", "whoever made it seals and signs it"}, false
+	case marked, s.has("receipt_id"), s.has("chain"):
+		return Found{}, true
+	}
+
+	if f := beside(s); f.Kind != Unknown {
+		return f, false
+	}
+	return logOf(s, squeezed(text)), false
 }
 
-// squeezed is the start of a text without its white space.
+// squeezed returns the beginning of a text without its whitespace.
 func squeezed(head []byte) string {
 	return string(bytes.Join(bytes.Fields(head[:min(len(head), 1024)]), nil))
 }
 
-func (o *outline) has(names ...string) bool {
-	for _, name := range names {
-		if _, ok := o.texts[name]; !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// sealed reports whether the hash of a receipt was seen: that decides, whatever follows.
-func (o *outline) sealed() bool { return o.inner["chain"]["receipt_hash"] }
-
-// read follows the first object, and the names of what is in its members.
-func read(head []byte) (*outline, bool) {
-	o := &outline{texts: map[string]string{}, inner: map[string]map[string]bool{}, lists: map[string]bool{}, start: squeezed(head)}
-	d := json.NewDecoder(bytes.NewReader(head))
-	d.UseNumber()
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, false
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return o, true
-		}
-		o.texts[name.(string)] = "" // More has shown that it is a name
-		if !o.value(d, name.(string)) || o.sealed() {
-			return o, true
-		}
-	}
-	if _, err := d.Token(); err != nil {
-		return o, true
-	}
-
-	o.ended = true
-	t, err := d.Token()
-	o.another = err == nil && t == json.Delim('{')
-	return o, true
-}
-
-// value reads the value of a member; false when it is not seen to its end.
-func (o *outline) value(d *json.Decoder, name string) bool {
-	t, err := d.Token()
-	if err != nil {
-		return false
-	}
-	switch v := t.(type) {
-	case string:
-		o.texts[name] = v
-	case json.Delim:
-		if v == '{' {
-			o.inner[name] = map[string]bool{}
-		} else {
-			o.lists[name] = true
-		}
-		return skip(d, func(member string) { addTo(o.inner[name], member) })
-	}
-	return true
-}
-
-func addTo(names map[string]bool, name string) {
-	if names != nil {
-		names[name] = true
-	}
-}
-
-// skip reads to the end of the value that has begun, and tells the names of its
-// members.
-func skip(d *json.Decoder, member func(name string)) bool {
-	for depth, isName := 1, true; depth > 0; {
-		t, err := d.Token()
-		if err != nil {
-			return false
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		default:
-			if name, ok := t.(string); ok && depth == 1 && isName {
-				member(name)
-				isName = false
-				continue
-			}
-		}
-		isName = depth == 1
-	}
-	return true
-}
-
-// byMembers tells JSON by the members of its first object. What has members of a
-// receipt is one, however damaged, but for a draft, which is only what was never
-// sealed nor signed.
-//
-// Receipt reports what is one, which is for who judges it.
-func byMembers(head []byte, whole bool) (f Found, receipt bool) {
-	text := bytes.TrimLeft(head, " \t\r\n")
-	o, ok := read(text)
-	if !ok {
-		return Found{}, false
-	}
-
-	// An envelope has signatures, too, of another form than a receipt's.
-	if f := o.envelope(); f.Kind != Unknown && !o.has("receipt_id") && !o.has("chain") {
-		return f, false
-	}
-
-	marked := strings.HasPrefix(o.texts["schema"], "receipt-")
-	switch {
-	case o.sealed(), o.has("signatures"):
-		return Found{}, true
-	case marked && o.has("receipt_id", "issuer") && whole && o.ended && !o.another:
-		return Found{Draft, "a draft, which nobody has sealed", "whoever made it seals and signs it"}, false
-	case marked, o.has("receipt_id"), o.has("chain"):
-		return Found{}, true
-	}
-
-	if f := o.beside(); f.Kind != Unknown {
-		return f, false
-	}
-	return o.log(), false
-}
-
 // envelope tells what is put around a receipt to sign it once more.
-func (o *outline) envelope() Found {
+func envelope(s sketch) Found {
 	switch {
-	case strings.HasPrefix(o.texts["mediaType"], "application/vnd.dev.sigstore.bundle"), o.has("dsseEnvelope"):
+	case s.starts("mediaType", "application/vnd.dev.sigstore.bundle"), s.has("dsseEnvelope"):
 		return Found{Attestation, "an attestation (a Sigstore bundle)", "verify it with the command: the receipt, if there is one, is inside"}
-	case o.has("payloadType", "payload"):
+	case s.has("payloadType", "payload"):
 		return Found{statement, "a signed envelope (DSSE) without the bundle that names its key", "ask for the bundle that it is of"}
-	case strings.HasPrefix(o.texts["_type"], "https://in-toto.io/Statement/"):
+	case s.starts("_type", "https://in-toto.io/Statement/"):
 		return Found{statement, "an in-toto statement, which nobody signed", "ask for the bundle in which it is signed"}
 	}
 	return Found{}
 }
 
 // beside tells the files of this toolkit, and keys.
-func (o *outline) beside() Found {
+func beside(s sketch) Found {
 	switch {
-	case o.lists["keys"]:
+	case s.at("keys").array:
 		return Found{Keys, "a set of keys", "give it together with the receipts of their issuers"}
-	case o.has("kty", "d"), o.has("kty", "k"):
+	case s.has("kty", "d"), s.has("kty", "k"):
 		return privateKey()
-	case o.has("kty"):
+	case s.has("kty"):
 		return Found{Keys, "a key", "give it together with the receipts of its issuer"}
-	case o.has("report_version"), o.has("reports", "summary"):
+	case s.has("report_version"), s.has("reports", "summary"):
 		return Found{Report, "a report of a verification", "verify the receipts that it is about; a report proves nothing by itself"}
-	case o.has("batch_version"):
+	case s.has("batch_version"):
 		return Found{Batch, "the manifest of a batch", "give it together with the receipts of the batch"}
-	case o.has("disclosures_version"):
+	case s.has("disclosures_version"):
 		return Found{Disclosures, "disclosed values", "give them together with the receipt that they are of"}
-	case o.inner["witnesses"] != nil:
+	case s.at("witnesses").object:
 		return Found{Policy, "a policy", "give it together with receipts"}
 	}
 	return Found{}
@@ -184,35 +79,35 @@ func (o *outline) beside() Found {
 
 const recordIt = "whoever ran the task records it: a draft is made of it, and then sealed"
 
-// log tells what receipts are made of. The first line decides, as for a recorder.
-func (o *outline) log() Found {
+// logOf tells what receipts are made of. The first line decides, as for a recorder.
+func logOf(s sketch, start string) Found {
 	agent := func(name string) Found { return Found{Transcript, name, recordIt} }
 	switch {
-	case o.texts["_type"] == "harn_session_bundle":
+	case s.among("_type", "harn_session_bundle"):
 		return Found{Bundle, "a session bundle", "make a draft of it, which says what left, and seal that"}
-	case o.texts["_type"] == "run_record":
+	case s.among("_type", "run_record"):
 		return Found{Run, "a run record", "make a session bundle of it"}
-	case o.has("sessionId", "type"), o.texts["type"] == "summary" && o.has("leafUuid"), o.texts["type"] == "file-history-snapshot":
+	case s.has("sessionId", "type"), s.among("type", "summary") && s.has("leafUuid"), s.among("type", "file-history-snapshot"):
 		return agent("a transcript of Claude Code")
-	case o.has("session_id", "type") && slices.Contains([]string{"system", "assistant", "user", "result"}, o.texts["type"]):
+	case s.has("session_id", "type") && s.among("type", "system", "assistant", "user", "result"):
 		return agent("a stream of Claude Code")
-	case o.has("payload", "type") && slices.Contains([]string{"session_meta", "turn_context", "response_item", "event_msg"}, o.texts["type"]):
+	case s.has("payload", "type") && s.among("type", "session_meta", "turn_context", "response_item", "event_msg"):
 		return agent("a rollout of Codex")
-	case o.has("id", "timestamp", "instructions"), o.texts["record_type"] == "state", o.has("session", "items") && o.inner["session"]["id"]: // of early versions
+	case s.has("id", "timestamp", "instructions"), s.among("record_type", "state"), s.has("session", "items") && s.at("session").has("id"): // of early versions
 		return agent("a rollout of Codex")
-	case slices.Contains([]string{"thread.started", "turn.started", "item.started", "item.completed"}, o.texts["type"]):
+	case s.among("type", "thread.started", "turn.started", "item.started", "item.completed"):
 		return agent("a stream of Codex")
-	case o.has("resourceSpans"), o.has("resourceLogs"), o.has("resourceMetrics"):
+	case s.has("resourceSpans"), s.has("resourceLogs"), s.has("resourceMetrics"):
 		return agent("telemetry (OTLP)")
-	case o.has("trace", "observations"):
+	case s.has("trace", "observations"):
 		return Found{Export, "an export of Langfuse", recordIt}
-	case strings.HasPrefix(o.start, `{"data":[{"traceID"`):
+	case strings.HasPrefix(start, `{"data":[{"traceID"`):
 		return Found{Export, "an export of Jaeger", recordIt}
-	case strings.HasPrefix(o.start, `{"spans":[{`) && strings.Contains(o.start, `"context":{`):
+	case strings.HasPrefix(start, `{"spans":[{`) && strings.Contains(start, `"context":{`):
 		return Found{Export, "spans of an SDK, not of OTLP", recordIt}
-	case o.texts["jsonrpc"] == "2.0", o.has("frame"), o.has("at", "event", "payload"):
+	case s.among("jsonrpc", "2.0"), s.has("frame"), s.has("at", "event", "payload"):
 		return Found{Frames, "a log of the frames of a bridge", recordIt}
-	case o.has("event", "id", "resource", "sequence"), o.has("event", "payload"):
+	case s.has("event", "id", "resource", "sequence"), s.has("event", "payload"):
 		return Found{Events, "a log of events", recordIt}
 	}
 	return Found{}

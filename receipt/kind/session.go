@@ -107,7 +107,7 @@ const sessionLines = 50
 // SessionOf tells the log of an agent that is known by name and not read, by one of its lines or
 // by the beginning of a file that is one value.
 func SessionOf(value []byte) (Found, bool) {
-	s := sketchOf(string(value))
+	s, _, _ := sketchOf(string(value))
 	if !s.object && !s.array || s.has("receipt_id") || s.of().has("receipt_id") {
 		return Found{}, false
 	}
@@ -151,13 +151,20 @@ type sketch struct {
 // What a sketch holds.
 const sketchDepth = 4
 
-// sketchOf reads the first value of a text. What follows an error is not seen.
-func sketchOf(text string) sketch {
+// sketchOf reads the first value of a text. Anything after an error is not seen. Ended reports
+// whether the end of the value was seen, and another whether an object follows it.
+func sketchOf(text string) (s sketch, ended, another bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	s, _ := sketched(d, sketchDepth)
-	return s
+	if s, ended = sketched(d, sketchDepth); ended {
+		t, err := d.Token()
+		another = err == nil && t == json.Delim('{')
+	}
+	return s, ended, another
 }
+
+// sealed reports whether the hash of a receipt was seen. It decides, whatever follows.
+func (s sketch) sealed() bool { return s.at("chain").has("receipt_hash") }
 
 // sketched reads a value; false when it is not seen to its end.
 func sketched(d *json.Decoder, depth int) (s sketch, whole bool) {
@@ -188,11 +195,15 @@ func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
 		if err != nil {
 			return s, false
 		}
+		key := name.(string) // More has shown that it is a name
+		if depth > 0 {
+			s.members[key] = sketch{is: true}
+		}
 		member, whole := sketched(d, depth-1)
 		if depth > 0 && member.is {
-			s.members[name.(string)] = member // a name, as More has shown
+			s.members[key] = member
 		}
-		if !whole {
+		if !whole || depth == sketchDepth && s.sealed() {
 			return s, false
 		}
 	}
