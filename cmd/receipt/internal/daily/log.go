@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
@@ -96,18 +97,19 @@ func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 		}
 	}
 
-	// What lies in a plain file is found at once; what is compressed is read to it.
-	var all []io.Reader
+	// In a plain file, each part is read where it is. A compressed file is read twice, because
+	// lines of the session may follow lines of the task.
 	if !in.packed {
-		for _, s := range append(part.Aside[:len(part.Aside):len(part.Aside)], part.Spans...) {
+		var all []io.Reader
+		for _, s := range slices.Concat(part.Aside, part.Spans) {
 			section := o.progress.Reader(io.NopCloser(io.NewSectionReader(in.opened, s.From, s.Until-s.From)))
-			all = append(all, &exactly{&untilDone{o.ctx, section}, s.Until - s.From})
+			all = append(all, &spans{in: &untilDone{o.ctx, section}, at: s.From, left: []source.Span{s}})
 		}
 		in.Reader = io.MultiReader(all...)
 		return in, nil
 	}
 
-	aside, err := asides(in.Reader, part.Aside)
+	aside, err := io.ReadAll(&spans{in: in.Reader, left: part.Aside})
 	in.done()
 	if err != nil {
 		return nil, err
@@ -117,37 +119,6 @@ func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	}
 	in.Reader = io.MultiReader(bytes.NewReader(aside), &spans{in: in.Reader, left: part.Spans})
 	return in, nil
-}
-
-// An exactly reader reads so many bytes, and not fewer.
-type exactly struct {
-	in   io.Reader
-	left int64
-}
-
-func (e *exactly) Read(b []byte) (int, error) {
-	n, err := e.in.Read(b)
-	e.left -= int64(n)
-	if err == io.EOF && e.left > 0 {
-		err = errChanged
-	}
-	return n, err
-}
-
-// asides reads lines that stand before others, which are few.
-func asides(in io.Reader, list []source.Span) (text []byte, err error) {
-	for n := range list {
-		one := &spans{in: in, left: list[n : n+1]}
-		if n > 0 {
-			one.at = list[n-1].Until
-		}
-		line, err := io.ReadAll(one)
-		if err != nil {
-			return nil, err
-		}
-		text = append(text, line...)
-	}
-	return text, nil
 }
 
 // A spans reader reads parts of a text, in its order.
