@@ -99,7 +99,7 @@ type Sighting struct {
 // Sight recognizes a log by its first bytes, at most its first 50 lines.
 func Sight(head []byte) (s Sighting) {
 	r := &reading{doc: new(canon.Document)}
-	if s.Kind = r.recognize(head); s.Kind == Unknown {
+	if s.Kind = recognize(r, head); s.Kind == Unknown {
 		return s
 	}
 	of, _ := rowOf(s.Kind)
@@ -133,11 +133,11 @@ func firstLines(text []byte) func(yield func([]byte) bool) {
 }
 
 // recognize returns the kind of a log by its first bytes.
-func (r *reading) recognize(head []byte) Kind {
+func recognize(r *reading, head []byte) Kind {
 	if _, ok := kinds.SessionOf(head); ok {
 		return Unknown
 	}
-	if k := r.looksLike(head); k != Unknown {
+	if k := looksLike(r.from, head); k != Unknown {
 		return k
 	}
 	for line := range firstLines(head) {
@@ -145,7 +145,7 @@ func (r *reading) recognize(head []byte) Kind {
 			return Unknown
 		}
 		if _, err := r.parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))); err == nil {
-			if k := r.kindOf(r.doc.Root()); k != Unknown {
+			if k := kindOf(r.from, r.doc.Root()); k != Unknown {
 				return k
 			}
 		}
@@ -154,9 +154,9 @@ func (r *reading) recognize(head []byte) Kind {
 }
 
 // kindOf returns the kind of a line, among the kinds that may be read.
-func (r *reading) kindOf(line canon.Node) Kind {
+func kindOf(from string, line canon.Node) Kind {
 	for _, x := range rows() {
-		if !x.named(r.from) {
+		if !x.named(from) {
 			continue
 		}
 		if line.Kind() == canon.KindObject && x.is(line) {
@@ -173,9 +173,9 @@ func (r *reading) kindOf(line canon.Node) Kind {
 }
 
 // looksLike returns the kind as which text begins, among the kinds whose values may span lines.
-func (r *reading) looksLike(head []byte) Kind {
+func looksLike(from string, head []byte) Kind {
 	for _, x := range rows() {
-		if x.looks != nil && x.named(r.from) && x.looks(head[:min(len(head), maxLook)]) {
+		if x.looks != nil && x.named(from) && x.looks(head[:min(len(head), maxLook)]) {
 			return x.kind
 		}
 	}

@@ -213,13 +213,13 @@ func (r *reading) begin(name string, text *lines) (head []rawLine, err error) {
 
 		// The first line may be the beginning of a value that spans lines.
 		if _, err := r.parse(line.text); err == nil {
-			kind = r.kindOf(r.doc.Root())
+			kind = kindOf(r.from, r.doc.Root())
 		} else if len(head) == 0 {
 			start := text.from(line.text)
 			if f, ok := kinds.SessionOf(start); ok {
 				return nil, declined(f)
 			}
-			if k := r.looksLike(start); k != Unknown {
+			if k := looksLike(r.from, start); k != Unknown {
 				text.whole, text.rest = true, append(line.text, '\n')
 				return nil, r.choose(name, k)
 			}

@@ -44,6 +44,7 @@ func ServerOf(tool string) string {
 type Calls struct {
 	Decided bool // approvals are stated: if there is none, no call was approved
 
+	story    *Story
 	list     index[Call]
 	mentions map[mention]bool
 }
@@ -68,10 +69,10 @@ func (x *Calls) Asked() iter.Seq[*Call] {
 }
 
 // Call returns the call of an ID.
-func (s *Story) Call(id string) *Call {
-	c, fresh := s.Calls.list.entry(s, id)
+func (x *Calls) Call(id string) *Call {
+	c, fresh := x.list.entry(x.story, id)
 	if fresh {
-		c.ID, c.story = id, s
+		c.ID, c.story = id, x.story
 	}
 	return c
 }
@@ -85,27 +86,27 @@ type mention struct {
 
 // Mention records that a record of a type names a call, and whether it states that the call
 // returned. If no line states that, or the ID of the call is "", the record counts as ignored.
-func (s *Story) Mention(call, kind string, ended bool) {
-	switch x := (mention{call, kind, ended}); {
+func (x *Calls) Mention(call, kind string, ended bool) {
+	switch m := (mention{call, kind, ended}); {
 	case call == "":
-		s.Ignored(kind)
-	case !s.mentions[x]:
-		if s.mentions == nil {
-			s.mentions = map[mention]bool{}
+		x.story.Ignored(kind)
+	case !x.mentions[m]:
+		if x.mentions == nil {
+			x.mentions = map[mention]bool{}
 		}
-		s.mentions[x] = true
-		s.charge(0, partCost+len(call))
+		x.mentions[m] = true
+		x.story.Keep(partCost + len(call))
 	}
 }
 
 // settleMentions counts the mentions of calls that no line states.
-func (s *Story) settleMentions() {
-	for x := range s.mentions {
-		if c := s.Known(x.call); c == nil || x.ended && c.outcome == Open {
-			s.Ignored(x.kind)
+func (x *Calls) settleMentions() {
+	for m := range x.mentions {
+		if c := x.Known(m.call); c == nil || m.ended && c.outcome == Open {
+			x.story.Ignored(m.kind)
 		}
 	}
-	s.mentions = nil
+	x.mentions = nil
 }
 
 // A Call is one call of a tool, as described by all lines that name its ID.
@@ -167,7 +168,7 @@ func (c *Call) Ask(tool string, input canon.Digest) bool {
 	}
 
 	c.requested, c.words, c.Tool, c.input, c.asked = true, request{tool, input}, tool, input, c.story.Here()
-	c.story.charge(0, len(tool))
+	c.story.Keep(len(tool))
 	return true
 }
 
@@ -268,7 +269,7 @@ func (c *Call) Wrote(w Write) {
 		return
 	}
 	c.writes = append(c.writes, w)
-	c.story.charge(0, partCost+len(w.Path))
+	c.story.Keep(partCost + len(w.Path))
 }
 
 // WroteAll records that the list of changes is complete: if it is empty, the call changed none.
@@ -279,7 +280,7 @@ func (c *Call) Claimed(writes []Write) {
 	for _, w := range writes {
 		if w.Path = Joined(c.story, w.Path); w.Path != "" {
 			c.claimed = append(c.claimed, w)
-			c.story.charge(0, partCost+len(w.Path))
+			c.story.Keep(partCost + len(w.Path))
 		}
 	}
 }
@@ -288,7 +289,7 @@ func (c *Call) Claimed(writes []Write) {
 func (c *Call) Reached(at string) {
 	if at != "" {
 		c.hosts = append(c.hosts, at)
-		c.story.charge(0, partCost+len(at))
+		c.story.Keep(partCost + len(at))
 	}
 }
 

@@ -125,16 +125,16 @@ func (g *Gaps) Ignored(kind string) { g.ignored = count(g.ignored, kind, 1) }
 
 // Unless counts a record as ignored unless its type is in a closed list: the types that state
 // no action. A record of another type may state one.
-func (s *Story) Unless(harmless []string, class string, kind canon.Node) {
+func (g *Gaps) Unless(harmless []string, class string, kind canon.Node) {
 	if !slices.Contains(harmless, kind.String()) {
-		s.Unknown(class, kind)
+		g.Unknown(class, kind)
 	}
 }
 
 // Unknown counts a record whose type the source does not know. The class is the prefix of the
 // name under which it is counted.
-func (s *Story) Unknown(class string, kind canon.Node) {
-	s.Ignored(class + cmp.Or(s.Name(kind), "None"))
+func (g *Gaps) Unknown(class string, kind canon.Node) {
+	g.Ignored(class + cmp.Or(g.Name(kind), "None"))
 }
 
 // Note counts what was read and has no place in a receipt. The name is a word of the reader,
@@ -188,4 +188,19 @@ func union(list, more []string) []string {
 		}
 	}
 	return list
+}
+
+// Name returns text of a log that can be a name: at most as long as a recording keeps. Longer
+// text is counted and not recorded.
+func (g *Gaps) Name(n canon.Node) string { return bounded(g, n.Text()) }
+
+// Joined is Name for text that is composed of several parts of a log.
+func Joined[T string | []byte](s *Story, text T) string { return bounded(&s.Gaps, text) }
+
+func bounded[T string | []byte](g *Gaps, text T) string {
+	if len(text) > event.MaxText {
+		g.Note("names_too_long")
+		return ""
+	}
+	return string(text)
 }

@@ -2,7 +2,6 @@ package story
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
@@ -19,7 +18,10 @@ func (l *index[T]) entry(s *Story, id string) (*T, bool) {
 }
 
 // Handoffs are the work that was given to other agents.
-type Handoffs struct{ list index[Handoff] }
+type Handoffs struct {
+	story *Story
+	list  index[Handoff]
+}
 
 // A Handoff is work that was given to another agent.
 type Handoff struct {
@@ -33,14 +35,14 @@ type Handoff struct {
 }
 
 // Handoff returns the work of an ID. Without an ID, a label distinguishes it.
-func (s *Story) Handoff(id, label string) *Handoff {
+func (x *Handoffs) Handoff(id, label string) *Handoff {
 	key := id
 	if id == "" {
 		key = label
 	}
-	h, fresh := s.Handoffs.list.entry(s, key)
+	h, fresh := x.list.entry(x.story, key)
 	if fresh {
-		h.task, h.label, h.first = key, id == "", s.Here()
+		h.task, h.label, h.first = key, id == "", x.story.Here()
 	}
 	return h
 }
@@ -65,13 +67,13 @@ func (x *Handoffs) Nobodys() bool {
 
 // HasCalls reports whether as many calls of an agent were read as the agent that gave it work
 // counts.
-func (s *Story) HasCalls(agent string) bool {
-	h := s.Given(agent)
+func (x *Handoffs) HasCalls(agent string) bool {
+	h := x.Given(agent)
 	if h == nil || h.Calls == nil {
 		return false
 	}
 	n := int64(0)
-	for c := range s.Asked() {
+	for c := range x.story.Asked() {
 		if c.Agent == agent && c.outcome != Open {
 			n++
 		}
@@ -81,32 +83,4 @@ func (s *Story) HasCalls(agent string) bool {
 
 func (h *Handoff) members() event.Members {
 	return event.Members{"target_agent": h.Agent, "task_id": h.task, "unnamed": h.label, "status": h.Status}
-}
-
-// A published resource is what the task left at a URL.
-type published struct {
-	kind, url string
-	tool      string // that sent it there; "" if it is linked only
-	number    int
-	first     Place
-}
-
-// Publish records a resource that the task left at a URL, once. Tool names the tool that sent
-// it there, if there is one.
-func (s *Story) Publish(kind, url, tool string) {
-	if !event.IsHTTP(url) {
-		s.Lacks(GarbledPart)
-		return
-	}
-	if p, fresh := s.published.entry(s, url); fresh {
-		*p = published{kind, url, tool, len(s.published.Order), s.Here()}
-	}
-}
-
-func (p *published) link() event.Members {
-	return event.Members{"artifact_id": p.kind + "_" + strconv.Itoa(p.number), "kind": p.kind, "uri": p.url}
-}
-
-func (p *published) send() event.Members {
-	return event.Members{"kind": "http", "url": p.url, "name": p.tool}
 }

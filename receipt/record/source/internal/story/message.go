@@ -13,9 +13,10 @@ import (
 type Messages struct {
 	Estimated bool // costs are estimates of the agent, not a bill
 
-	list index[Message]
-	sums []*Sum
-	cost *big.Rat // of all sessions
+	story *Story
+	list  index[Message]
+	sums  []*Sum
+	cost  *big.Rat // of all sessions
 }
 
 // A Message is one answer of a model, as described by all lines that name its ID.
@@ -31,17 +32,17 @@ type Message struct {
 }
 
 // Message returns the message of an ID, and whether it is new.
-func (s *Story) Message(id string) (m *Message, fresh bool) {
-	m, fresh = s.Messages.list.entry(s, id)
+func (x *Messages) Message(id string) (m *Message, fresh bool) {
+	m, fresh = x.list.entry(x.story, id)
 	if fresh {
-		m.story, m.first = s, s.Here()
+		m.story, m.first = x.story, x.story.Here()
 	}
 	return m, fresh
 }
 
 // MessageAt is Message for a message at another place.
-func (s *Story) MessageAt(id string, at Place) *Message {
-	m, _ := s.Message(id)
+func (x *Messages) MessageAt(id string, at Place) *Message {
+	m, _ := x.Message(id)
 	m.first = at
 	return m
 }
@@ -73,9 +74,9 @@ type Sum struct {
 }
 
 // Took adds a sum.
-func (s *Story) Took(sum Sum) {
-	s.sums = append(s.sums, &sum)
-	s.charge(len(s.sums), entryCost)
+func (x *Messages) Took(sum Sum) {
+	x.sums = append(x.sums, &sum)
+	x.story.charge(len(x.sums), entryCost)
 }
 
 func (x *Sum) members() event.Members {

@@ -5,6 +5,7 @@ import (
 	"hash"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -103,8 +104,28 @@ type Log struct {
 // lacks reports whether a part of the log was not read.
 func (l *Log) lacks() bool { return l.Unreadable > 0 || l.Overlong > 0 || l.Cut }
 
+func (l *Log) members() event.Members {
+	return event.Members{
+		"name": l.Name, "sha256": l.Digest, "bytes": l.Bytes, "lines": int64(l.Lines), "cut": l.Cut,
+		"unreadable_lines": some(l.Unreadable), "repaired_lines": some(l.Repaired), "overlong_lines": some(l.Overlong),
+	}
+}
+
+// some returns a count, or nil for 0.
+func some(n int) *int64 {
+	if n == 0 {
+		return nil
+	}
+	count := int64(n)
+	return &count
+}
+
 // New returns a story of logs of a kind.
-func New(kind string) *Story { return &Story{Kind: kind} }
+func New(kind string) *Story {
+	s := &Story{Kind: kind}
+	s.Calls.story, s.Messages.story, s.Handoffs.story = s, s, s
+	return s
+}
 
 // Begin begins another log, whose lines follow. A line without a time is as old as the line
 // before it in its log.
@@ -201,7 +222,7 @@ func (s *Story) Hooks(way, name string, runs int, line string) {
 	}
 	if line != "" && len(x.lines) < maxHookLines {
 		x.lines[line] = true
-		s.charge(0, partCost+len(line))
+		s.Keep(partCost + len(line))
 	}
 	x.runs[way] = count(x.runs[way], name, runs)
 }
@@ -258,6 +279,34 @@ func (p *prompts) members() any {
 	return m
 }
 
+// A published resource is what the task left at a URL.
+type published struct {
+	kind, url string
+	tool      string // that sent it there; "" if it is linked only
+	number    int
+	first     Place
+}
+
+// Publish records a resource that the task left at a URL, once. Tool names the tool that sent
+// it there, if there is one.
+func (s *Story) Publish(kind, url, tool string) {
+	if !event.IsHTTP(url) {
+		s.Lacks(GarbledPart)
+		return
+	}
+	if p, fresh := s.published.entry(s, url); fresh {
+		*p = published{kind, url, tool, len(s.published.Order), s.Here()}
+	}
+}
+
+func (p *published) link() event.Members {
+	return event.Members{"artifact_id": p.kind + "_" + strconv.Itoa(p.number), "kind": p.kind, "uri": p.url}
+}
+
+func (p *published) send() event.Members {
+	return event.Members{"kind": "http", "url": p.url, "name": p.tool}
+}
+
 // Inexact sets whether the line that is read was repaired, so that digests of it would not be
 // digests of the original.
 func (s *Story) Inexact(is bool) { s.inexact = is }
@@ -285,19 +334,6 @@ func (s *Story) DigestIn(n canon.Node) canon.Digest {
 		return doc.Digest()
 	}
 	return canon.Sum(n.Text())
-}
-
-// Name returns text of a log that can be a name: at most as long as a recording keeps. Longer
-// text is counted and not recorded.
-func (s *Story) Name(n canon.Node) string { return Joined(s, n.Text()) }
-
-// Joined is Name for text that is composed of several parts of a log.
-func Joined[T string | []byte](s *Story, text T) string {
-	if len(text) > event.MaxText {
-		s.Note("names_too_long")
-		return ""
-	}
-	return string(text)
 }
 
 // ReadAll reports whether every line was read, and no record was ignored whose type begins
@@ -349,6 +385,11 @@ func (s *Story) TaskID() string {
 func Unnamed(digests []byte) string {
 	return "log_" + canon.Sum(digests).String()[len("sha256:"):][:16]
 }
+
+// Tell passes the events of the story to add, each a JSON object: first what was read, then
+// what happened in the order of time, then the end. It returns the error of a limit that was
+// exceeded, or of add.
+func (s *Story) Tell(task string, add func([]byte) error) error { return tell(s, task, add) }
 
 // Empty reports whether no line states anything.
 func (s *Story) Empty() bool {

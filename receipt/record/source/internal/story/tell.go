@@ -13,10 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Tell passes the events of the story to add, each a JSON object: first what was read, then
-// what happened in the order of time, then the end. It returns the error of a limit that was
-// exceeded, or of add.
-func (s *Story) Tell(task string, add func([]byte) error) error {
+// tell passes the events of a story to add.
+func tell(s *Story, task string, add func([]byte) error) error {
 	if s.settleMentions(); s.err != nil {
 		return s.err
 	}
@@ -142,22 +140,6 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 }
 
 func sortedOnce(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
-
-func (l *Log) members() event.Members {
-	return event.Members{
-		"name": l.Name, "sha256": l.Digest, "bytes": l.Bytes, "lines": int64(l.Lines), "cut": l.Cut,
-		"unreadable_lines": some(l.Unreadable), "repaired_lines": some(l.Repaired), "overlong_lines": some(l.Overlong),
-	}
-}
-
-// some returns a count, or nil for 0.
-func some(n int) *int64 {
-	if n == 0 {
-		return nil
-	}
-	count := int64(n)
-	return &count
-}
 
 // counts returns the member for counts by name; nil if there are none.
 func counts(of map[string]int) any {
