@@ -102,7 +102,8 @@ write one file for each.`,
 				return err
 			}
 
-			return cli.WriteOutput(e, "", text, 0, false)
+			_, err = e.Out.Write(text)
+			return err
 		},
 	}
 

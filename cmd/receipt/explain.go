@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -20,8 +19,8 @@ import (
 //go:generate go run . schema event --markdown -o ../../docs/events.md --force
 
 func newExplain(e *cli.Env) *cobra.Command {
-	var markdown, force bool
-	var output string
+	var markdown bool
+	var output cli.OutputFlags
 	cmd := &cobra.Command{
 		Use:   "explain [CODE]",
 		Short: "explain a code that a report names",
@@ -56,14 +55,12 @@ what to do. Without a code, list all of them.`,
 				explainCode(&b, info)
 			}
 
-			const mode fs.FileMode = 0o644
-			return cli.WriteOutput(e, output, b.Bytes(), mode, force)
+			return output.Write(e, b.Bytes(), 0o644)
 		},
 	}
 
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file")
-	cmd.Flags().BoolVarP(&force, "force", "f", false, "overwrite the output file")
+	output.Register(cmd.Flags(), "write to this `FILE`")
 	return cmd
 }
 

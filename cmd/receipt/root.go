@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +19,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/replays"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/verify"
-	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
 // run runs one command line and returns the exit code.
@@ -92,24 +90,19 @@ asked, 3 when evidence is missing.`,
 		return cli.Usage(cli.FlagHint(cmd, err), "%s", flagError(err))
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		if !slices.Contains(colors(), e.Color) {
-			return cli.Usage("", "--color is auto, always or never, found %q", e.Color)
-		}
 		if err := cli.RefuseEmpty(cmd); err != nil {
 			return err
 		}
 		return input.KeepRead(cmd, args)
 	}
-	root.PersistentFlags().StringVar(&e.Color, "color", "auto", "colour results: `WHEN` auto (on a terminal, unless NO_COLOR is set), always or never")
+	e.Color = "auto"
+	cli.Choose(root.PersistentFlags(), &e.Color, "color", "`WHEN` to color results; auto is on a terminal, unless NO_COLOR is set", "auto", "always", "never")
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
 	root.SetHelpCommand(newHelp())
 	for _, v := range list {
 		root.AddCommand(v.make(e))
-	}
-	for _, c := range root.Commands() {
-		c.FParseErrWhitelist.UnknownFlags = c.HasSubCommands()
 	}
 	group(root)
 	cli.OnceEach(root)
@@ -152,8 +145,6 @@ func verbs() []verb {
 	}
 }
 
-func colors() []string { return []string{"auto", "always", "never"} }
-
 // flagError is the text of a flag error without the words of strconv, and with the long
 // name of the flag alone.
 func flagError(err error) string {
@@ -163,9 +154,12 @@ func flagError(err error) string {
 	}
 	text := fmt.Sprintf("invalid argument %q for %q flag", invalid.GetValue(), "--"+invalid.GetFlag().Name)
 	cause := errors.Unwrap(err)
+	var choice *cli.ChoiceError
 	switch {
 	case errors.As(err, new(*strconv.NumError)):
 		text += ": expected " + wantedOf(invalid.GetFlag())
+	case errors.As(cause, &choice):
+		text = fmt.Sprintf("invalid --%s %q: must be %s", invalid.GetFlag().Name, choice.Found, cli.OrList(choice.Words))
 	case cause != nil:
 		text += ": " + cause.Error()
 	}
@@ -232,48 +226,30 @@ func group(root *cobra.Command) {
 // completeFlags tells shells the values of flags that take one of a few words: those that
 // cli.Choices stated, and these.
 func completeFlags(cmd *cobra.Command) {
-	register := func(name string, values []string) {
+	complete := func(name string, values []string) {
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveDefault)) // refused when given twice
+	}
+	also := map[string][]string{
+		"progress":    {"auto", "always", "never"},
+		"alg":         {"ed25519", "EdDSA", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"},
+		"role":        {"issuer", "witness", "checkpoint"},
+		"reason":      {"superseded", "compromised"},
+		"issuer-kind": {"harness", "host", "agent", "connector"},
+		"tier":        {"shadow", "suggest", "act_with_approval", "act_auto"},
+		"rules":       {"default", "upstream", "strict"},
+		"format":      {"text", "json"},
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if values := cli.ChoicesOf(f); values != nil {
-			register(f.Name, values)
+			complete(f.Name, values)
+		} else if values := also[f.Name]; values != nil {
+			complete(f.Name, values)
 		}
 	})
-	for _, f := range []struct {
-		name   string
-		values []string
-	}{
-		{"color", colors()},
-		{"progress", colors()},
-		{"alg", []string{"ed25519", "EdDSA", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"}},
-		{"role", []string{"issuer", "witness", "checkpoint"}},
-		{"reason", []string{"superseded", "compromised"}},
-		{"issuer-kind", []string{"harness", "host", "agent", "connector"}},
-		{"tier", []string{"shadow", "suggest", "act_with_approval", "act_auto"}},
-		{"rules", []string{"default", "upstream", "strict"}},
-		{"mode", []string{"sanitized", "replay_only"}},
-		{"format", []string{"text", "json"}},
-		{"each", []string{"task", "session"}},
-		{"log-format", []string{"text", "json", "auto"}},
-		{"from", sourcesOf(cmd)},
-	} {
-		if cmd.LocalFlags().Lookup(f.name) != nil && len(f.values) > 0 {
-			register(f.name, f.values)
-		}
-	}
 
 	for _, c := range cmd.Commands() {
 		completeFlags(c)
 	}
-}
-
-// sourcesOf are the values of the --from of record; that of other verbs is a time or a file.
-func sourcesOf(cmd *cobra.Command) []string {
-	if cmd.Name() != "record" {
-		return nil
-	}
-	return source.Names()
 }
 
 // versionText is what version and --version print.

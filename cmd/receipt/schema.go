@@ -23,9 +23,9 @@ import (
 const eventSchema schemas.Name = "event"
 
 type schemaOptions struct {
-	check           string
-	markdown, force bool
-	output          string
+	check    string
+	markdown bool
+	output   cli.OutputFlags
 }
 
 func newSchema(e *cli.Env) *cobra.Command {
@@ -64,8 +64,7 @@ and receipt record say.`,
 	f := cmd.Flags()
 	f.StringVar(&o.check, "check", "", "say where this `FILE` does not fit the schema")
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of the schema event as Markdown")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(f, "write to this `FILE`")
 	return cmd
 }
 
@@ -77,7 +76,7 @@ func listSchemas(e *cli.Env, o *schemaOptions) error {
 	for _, n := range schemas.Names() {
 		fmt.Fprintln(&names, n)
 	}
-	return cli.WriteOutput(e, o.output, []byte(names.String()), 0o644, o.force)
+	return o.output.Write(e, []byte(names.String()), 0o644)
 }
 
 func writeSchema(cmd *cobra.Command, e *cli.Env, n schemas.Name, o *schemaOptions) error {
@@ -85,7 +84,7 @@ func writeSchema(cmd *cobra.Command, e *cli.Env, n schemas.Name, o *schemaOption
 	switch {
 	case !ok:
 		return unknownSchema(string(n))
-	case o.check != "" && (o.output != "" || o.markdown):
+	case o.check != "" && (o.output.Path != "" || o.markdown):
 		return cli.Usage("", "--check writes no schema: leave out --output and --markdown")
 	case o.check != "":
 		return checkFile(cmd.Context(), e, n, o.check)
@@ -94,7 +93,7 @@ func writeSchema(cmd *cobra.Command, e *cli.Env, n schemas.Name, o *schemaOption
 	case o.markdown:
 		text = issue.EventsPage()
 	}
-	return cli.WriteOutput(e, o.output, text, 0o644, o.force)
+	return o.output.Write(e, text, 0o644)
 }
 
 // unknownSchema is the failure for a name that no schema has.

@@ -17,7 +17,7 @@ import (
 
 // New makes the verb bundle.
 func New(e *cli.Env) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "bundle VERB",
 		Short: "make and read session bundles: one run of an agent in one file",
 		Long: `A session bundle is one run of an agent in one file, for support, for sharing or for
@@ -26,52 +26,22 @@ takes more out of a bundle; validate says whether a file has the form of one; im
 gets the run record back; draft makes the draft of a receipt of what left.`,
 		Example: `  receipt bundle export run.json -o bundle.json
   receipt bundle validate bundle.json`,
-		Args: cobra.ArbitraryArgs,
-		RunE: issue.ExpectVerb,
-	}
-
-	cmd.AddCommand(newExport(e), newValidate(e), newSanitize(e), newImport(e), newDraft(e))
-	return cmd
-}
-
-// outFlags say where a result goes.
-type outFlags struct {
-	output string
-	force  bool
-}
-
-func (o *outFlags) register(f *pflag.FlagSet) {
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	}, newExport(e), newValidate(e), newSanitize(e), newImport(e), newDraft(e))
 }
 
 // write writes a text to stdout or to a file, whole or not at all. Even what is sanitized is
 // for its owner alone until somebody decides otherwise.
-func (o *outFlags) write(e *cli.Env, t *bundle.Text) error {
-	if o.output == "" || o.output == cli.StdinName {
-		_, err := t.WriteTo(e.Out)
-		return err
-	}
-
-	const ownerOnly = 0o600
-	file, err := cli.NewFile(o.output, ownerOnly, o.force)
+func write(e *cli.Env, to *cli.OutputFlags, t *bundle.Text) error {
+	out, err := to.Open(e, 0o600)
 	if err != nil {
 		return err
 	}
-	defer file.Discard()
-	if _, err := t.WriteTo(file); err != nil {
+	defer out.Discard()
+
+	if _, err := t.WriteTo(out); err != nil {
 		return err
 	}
-	return file.Commit()
-}
-
-// mayWrite says before anything is read whether the output can be written.
-func (o *outFlags) mayWrite() error {
-	if o.output == "" || o.output == cli.StdinName {
-		return nil
-	}
-	_, err := cli.MayWrite(o.output, o.force)
-	return err
+	return out.Commit()
 }
 
 // markerFlags say what becomes of texts that look like secrets.

@@ -11,7 +11,7 @@ import (
 
 type exportOptions struct {
 	bundle.Options
-	outFlags
+	output            cli.OutputFlags
 	local, replayOnly bool
 }
 
@@ -57,12 +57,12 @@ could not be read or made as asked.`,
 	f.BoolVar(&o.Attachments, "include-attachments", false, "list the artifacts of the run as attachments")
 	f.StringVar(&o.ID, "id", "", "`ID` of the bundle (default: made of the run record as the bundle has it)")
 	f.StringVar(&o.CreatedAt, "created-at", "", "`TIME` at which it was made (default: when the run ended)")
-	o.register(f)
+	o.output.Register(f, "write to this `FILE`")
 	return cmd
 }
 
 func (o *exportOptions) export(e *cli.Env, path string) error {
-	if err := o.mayWrite(); err != nil {
+	if err := o.output.Check(); err != nil {
 		return err
 	}
 
@@ -81,11 +81,11 @@ func (o *exportOptions) export(e *cli.Env, path string) error {
 	if err != nil {
 		return stays(path, aRun, err)
 	}
-	return o.write(e, text)
+	return write(e, &o.output, text)
 }
 
 type sanitizeOptions struct {
-	outFlags
+	output cli.OutputFlags
 	mode   string
 	strict bool
 }
@@ -105,10 +105,7 @@ be read or made as asked.`,
   receipt bundle sanitize local-bundle.json --mode replay_only --strict`,
 		Args: cli.ExactArgs(1, "one session bundle"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			switch {
-			case o.mode != string(bundle.Sanitized) && o.mode != string(bundle.ReplayOnly):
-				return cli.Usage("", "--mode is sanitized or replay_only, found %q", o.mode)
-			case o.strict && o.mode != string(bundle.ReplayOnly):
+			if o.strict && o.mode != string(bundle.ReplayOnly) {
 				return cli.Usage("", "--strict is a form of --mode replay_only, which is not given")
 			}
 			return o.sanitize(e, args[0])
@@ -116,14 +113,15 @@ be read or made as asked.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.mode, "mode", string(bundle.Sanitized), "what is taken out: sanitized, or replay_only, which withholds prompts, arguments and results too: `MODE`")
+	o.mode = string(bundle.Sanitized)
+	cli.Choose(f, &o.mode, "mode", "`MODE` of the result; replay_only withholds prompts, arguments and results too", o.mode, string(bundle.ReplayOnly))
 	f.BoolVar(&o.strict, "strict", false, "with replay_only: withhold input, output, stdout, stderr, message, and visible_text_contains too, and remove absolute paths from all texts")
-	o.register(f)
+	o.output.Register(f, "write to this `FILE`")
 	return cmd
 }
 
 func (o *sanitizeOptions) sanitize(e *cli.Env, path string) error {
-	if err := o.mayWrite(); err != nil {
+	if err := o.output.Check(); err != nil {
 		return err
 	}
 
@@ -136,5 +134,5 @@ func (o *sanitizeOptions) sanitize(e *cli.Env, path string) error {
 	if err != nil {
 		return stays(path, aBundle, err)
 	}
-	return o.write(e, text)
+	return write(e, &o.output, text)
 }

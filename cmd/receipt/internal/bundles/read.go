@@ -81,7 +81,7 @@ func validate(e *cli.Env, path string, markers bundle.Markers, asJSON bool) erro
 	if _, err := e.Out.Write(line); err != nil {
 		return err
 	}
-	fmt.Fprint(e.Notes(), "receipt: note: it has the form of a bundle; nothing shows who made it, or that what it tells happened\n")
+	e.Note("it has the form of a bundle; nothing shows who made it, or that what it tells happened")
 	return nil
 }
 
@@ -104,15 +104,15 @@ func refuse(e *cli.Env, err error, asJSON bool) error {
 // warn tells where a heuristic takes something for a secret.
 func warn(e *cli.Env, info *bundle.Info) {
 	for _, w := range info.Warnings {
-		fmt.Fprintf(e.Notes(), "receipt: warning: at %s: %s\n", e.WithoutSecrets(cli.EscapeLine(w.Path)), w.Rule)
+		e.Warn("", "at %s: %s", w.Path, w.Rule)
 	}
 	if more := info.Total - len(info.Warnings); more > 0 {
-		fmt.Fprintf(e.Notes(), "receipt: warning: and %d more\n", more)
+		e.Warn("", "and %d more", more)
 	}
 }
 
 type importOptions struct {
-	outFlags
+	output cli.OutputFlags
 	markerFlags
 }
 
@@ -135,7 +135,7 @@ like a secret, 2 when it could not be read, 3 when there is nothing to import.`,
 			if err != nil {
 				return err
 			}
-			if err := o.mayWrite(); err != nil {
+			if err := o.output.Check(); err != nil {
 				return err
 			}
 
@@ -148,17 +148,17 @@ like a secret, 2 when it could not be read, 3 when there is nothing to import.`,
 			if err != nil {
 				return failure(args[0], aBundle, err)
 			}
-			return o.write(e, text)
+			return write(e, &o.output, text)
 		},
 	}
 	o.markerFlags.register(cmd.Flags())
-	o.outFlags.register(cmd.Flags())
+	o.output.Register(cmd.Flags(), "write to this `FILE`")
 	return cmd
 }
 
 type draftOptions struct {
 	bundle.DraftOptions
-	outFlags
+	output cli.OutputFlags
 	markerFlags
 	issuedAt string
 }
@@ -197,7 +197,7 @@ has not ended.`,
 	f.StringVar(&o.PersonaRef, "persona", "", "`REF` of the persona")
 	f.StringVar(&o.Tier, "tier", "", "the persona's `TIER`: shadow, suggest, act_with_approval or act_auto")
 	o.markerFlags.register(f)
-	o.outFlags.register(f)
+	o.output.Register(f, "write to this `FILE`")
 	return cmd
 }
 
@@ -213,7 +213,7 @@ func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
 			return cli.Usage("", "--issued-at %q: %w", o.issuedAt, err)
 		}
 	}
-	if err := o.mayWrite(); err != nil {
+	if err := o.output.Check(); err != nil {
 		return err
 	}
 
@@ -230,5 +230,5 @@ func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	return cli.WriteOutput(e, o.output, append(text, '\n'), 0o644, o.force)
+	return o.output.Write(e, append(text, '\n'), 0o644)
 }

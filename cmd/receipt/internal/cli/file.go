@@ -209,6 +209,19 @@ func SyncFolder(path string) {
 	}
 }
 
+// CommitAll gives files their names, one after the other: all of them, or none.
+func CommitAll(files ...*File) error {
+	for i, f := range files {
+		if err := f.Commit(); err != nil {
+			for _, done := range files[:i] {
+				done.Withdraw()
+			}
+			return err
+		}
+	}
+	return nil
+}
+
 // Discard removes what got no name.
 func (f *File) Discard() {
 	if !f.named {

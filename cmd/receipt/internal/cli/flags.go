@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +16,71 @@ func ExactArgs(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// Group is a command that has only commands below it.
+func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return UnknownVerb(cmd, args)
+		}
+		return Usage(cmd.CommandPath()+" --help lists the verbs", "expected a verb")
+	}
+	cmd.FParseErrWhitelist.UnknownFlags = true // after a misspelled verb they are not the mistake
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// Choose adds a flag that takes one of a few words.
+func Choose(f *pflag.FlagSet, to *string, name, usage string, words ...string) {
+	f.Var(&choice{to, words}, name, usage+": "+OrList(words))
+	Choices(f, name, words...)
+}
+
+// choices is the annotation of a flag with the values that it accepts.
+const choices = "receipt_choices"
+
+// Choices states the values that a flag accepts. Shells complete them.
+func Choices(flags *pflag.FlagSet, name string, values ...string) {
+	flags.Lookup(name).Annotations = map[string][]string{choices: values}
+}
+
+// ChoicesOf returns the values that Choices stated for a flag; nil for any other flag.
+func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choices] }
+
+// A choice is the value of a flag that takes one of a few words. Before the flag is given it
+// is the default, which may be none of them.
+type choice struct {
+	to    *string
+	words []string
+}
+
+func (c *choice) String() string {
+	if c.to == nil { // pflag asks the zero value
+		return ""
+	}
+	return *c.to
+}
+
+func (c *choice) Type() string { return "string" }
+
+func (c *choice) Set(word string) error {
+	if word != "" && !slices.Contains(c.words, word) { // an empty one RefuseEmpty refuses
+		return &ChoiceError{word, c.words}
+	}
+	*c.to = word
+	return nil
+}
+
+// A ChoiceError is about a word that a flag does not take.
+type ChoiceError struct {
+	Found string
+	Words []string
+}
+
+func (err *ChoiceError) Error() string {
+	return fmt.Sprintf("must be %s, found %q", OrList(err.Words), err.Found)
 }
 
 // OptionalFile is the arguments of a verb that reads one file, or stdin.

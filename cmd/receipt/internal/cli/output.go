@@ -1,11 +1,76 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/spf13/pflag"
 )
+
+// OutputFlags say where a result goes.
+type OutputFlags struct {
+	Path  string // "" and "-" are stdout
+	Force bool
+}
+
+// Register adds the flags to those of a verb; usage is what -o says.
+func (o *OutputFlags) Register(f *pflag.FlagSet, usage string) {
+	f.StringVarP(&o.Path, "output", "o", "", usage)
+	f.BoolVarP(&o.Force, "force", "f", false, "overwrite the output file")
+}
+
+// Stdout reports whether the result goes to stdout.
+func (o *OutputFlags) Stdout() bool { return o.Path == "" || o.Path == StdinName }
+
+// Check says whether the output can be written, before anything is read.
+func (o *OutputFlags) Check() error {
+	if o.Stdout() {
+		return nil
+	}
+	_, err := MayWrite(o.Path, o.Force)
+	return err
+}
+
+// Write writes all of a result.
+func (o *OutputFlags) Write(e *Env, data []byte, mode fs.FileMode) error {
+	return WriteOutput(e, o.Path, data, mode, o.Force)
+}
+
+// Open begins a result that is written piece by piece.
+func (o *OutputFlags) Open(e *Env, mode fs.FileMode) (*Output, error) {
+	if o.Stdout() {
+		return &Output{bufio.NewWriterSize(e.Out, 64<<10), nil}, nil
+	}
+	file, err := NewFile(o.Path, mode, o.Force)
+	if err != nil {
+		return nil, err
+	}
+	return &Output{bufio.NewWriterSize(file, 64<<10), file}, nil
+}
+
+// An Output is stdout, or a file that appears when it is whole.
+type Output struct {
+	*bufio.Writer
+	File *File // nil for stdout
+}
+
+// Commit writes what is left and gives the file its name.
+func (o *Output) Commit() error {
+	if err := o.Flush(); err != nil || o.File == nil {
+		return err
+	}
+	return o.File.Commit()
+}
+
+// Discard removes a file that did not become whole.
+func (o *Output) Discard() {
+	if o.File != nil {
+		o.File.Discard()
+	}
+}
 
 // WriteOutput writes a result to stdout for "" and "-", or to a file that it
 // creates whole or not at all. An existing file is kept unless force is set.

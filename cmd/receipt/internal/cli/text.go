@@ -172,3 +172,15 @@ func KeyStatus(k *keys.PublicKey, now time.Time) string {
 	}
 	return "valid"
 }
+
+// OrList is "a", "a or b", or "a, b, or c".
+func OrList(list []string) string {
+	last := len(list) - 1
+	switch {
+	case last < 1:
+		return strings.Join(list, "")
+	case last == 1:
+		return list[0] + " or " + list[1]
+	}
+	return strings.Join(list[:last], ", ") + ", or " + list[last]
+}

@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"runtime"
@@ -136,8 +135,7 @@ func warnMode(e *cli.Env, path string) error {
 	}
 	const others fs.FileMode = 0o077
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
-		fmt.Fprintf(e.Notes(), "receipt: warning: the private key %s can be read by others: its mode is %04o\nreceipt: hint: chmod 600 %s\n",
-			cli.EscapeLine(fmt.Sprintf("%q", path)), info.Mode().Perm(), cli.ShellFile(path))
+		e.Warn("chmod 600 "+cli.ShellFile(path), "the private key %q can be read by others: its mode is %04o", path, info.Mode().Perm())
 	}
 	return nil
 }

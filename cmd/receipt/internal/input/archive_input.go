@@ -22,7 +22,7 @@ type Flags struct {
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	names := kindNames()
 	flags.StringVar(&f.FilesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
-	flags.StringVar(&f.input, "input", "", "how inputs hold receipts, if not as their bytes say: `KIND` "+cli.AnyOf(names))
+	flags.StringVar(&f.input, "input", "", "how inputs hold receipts, if not as their bytes say: `KIND` "+cli.OrList(names))
 	flags.BoolVar(&f.Long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
 	cli.Choices(flags, "input", names...)
 }
@@ -62,7 +62,7 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 	kind, err := stream.ParseKind(f.input)
 	if err != nil {
-		return nil, cli.Usage("", "--input is %s, found %q", cli.AnyOf(kindNames()), f.input)
+		return nil, cli.Usage("", "--input is %s, found %q", cli.OrList(kindNames()), f.input)
 	}
 
 	if f.FilesFrom != "" {

@@ -1,7 +1,6 @@
 package issue
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ import (
 
 // NewArchive makes the verb archive.
 func NewArchive(e *cli.Env) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "archive VERB",
 		Short: "write receipts as CBOR archives, and archives as JSON",
 		Long: `Write receipts as deterministic CBOR (RFC 8949 section 4.2.1), and archives as
@@ -28,27 +27,13 @@ canonical JSON. An archive holds the same values in fewer bytes: the hash of a
 receipt and its verdict stay what they are.`,
 		Example: `  receipt archive pack receipts.jsonl -o day.cborseq
   receipt archive unpack day.cborseq -o again.jsonl`,
-		Args: cobra.ArbitraryArgs,
-		RunE: ExpectVerb,
-	}
-	cmd.AddCommand(newArchivePack(e), newArchiveUnpack(e))
-	return cmd
-}
-
-// ExpectVerb is what a verb does that has only verbs below it.
-func ExpectVerb(cmd *cobra.Command, args []string) error {
-	hint := cmd.CommandPath() + " --help lists the verbs"
-	if len(args) > 0 {
-		return cli.UnknownVerb(cmd, args)
-	}
-	return cli.Usage(hint, "expected a verb")
+	}, newArchivePack(e), newArchiveUnpack(e))
 }
 
 // archiveOptions are those of both directions.
 type archiveOptions struct {
 	input.Flags
-	output string
-	force  bool
+	output cli.OutputFlags
 	doing  string // packing or unpacking
 
 	refuse func(*stream.Document) error // what is not copied; nil: everything is
@@ -56,8 +41,7 @@ type archiveOptions struct {
 
 func (o *archiveOptions) add(cmd *cobra.Command) {
 	o.Flags.Register(cmd.Flags())
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to this `FILE`; its extension says what it holds")
-	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(cmd.Flags(), "write to this `FILE`; its extension says what it holds")
 }
 
 func newArchivePack(e *cli.Env) *cobra.Command {
@@ -76,7 +60,7 @@ and no file is left; of an API envelope the receipt is archived.`,
 		Example: `  receipt archive pack receipt.json -o receipt.cbor
   receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args, []string{".cborseq", ".cbor"})
+			return o.run(cmd.Context(), e, args, ".cborseq", ".cbor")
 		},
 	}
 
@@ -99,7 +83,7 @@ work, and no file is left.`,
 		Example: `  receipt archive unpack receipt.cbor -o receipt.json
   receipt archive unpack day.cborseq | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), e, args, []string{".jsonl", ".ndjson", ".json"})
+			return o.run(cmd.Context(), e, args, ".jsonl", ".ndjson", ".json")
 		},
 	}
 
@@ -108,13 +92,13 @@ work, and no file is left.`,
 }
 
 // run copies documents to an output whose extension is one of those.
-func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths, extensions []string) error {
-	selected, err := o.Keeping(e, paths, "output", o.output)
+func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths []string, extensions ...string) error {
+	selected, err := o.Keeping(e, paths, "output", o.output.Path)
 	if err != nil {
 		return err
 	}
 
-	out, err := NewDocumentWriter(e, o.output, extensions, o.force)
+	out, err := NewDocumentWriter(e, &o.output, extensions...)
 	if err != nil {
 		return err
 	}
@@ -137,42 +121,9 @@ func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths, extensions 
 	return out.Commit()
 }
 
-// An Output is stdout, or a file that appears when it is whole.
-type Output struct {
-	*bufio.Writer
-	File *cli.File // nil for stdout
-}
-
-// OpenOutput begins an output: stdout for "" and "-", or a file that appears whole when it is committed.
-func OpenOutput(e *cli.Env, path string, force bool) (*Output, error) {
-	if path == "" || path == cli.StdinName {
-		return &Output{bufio.NewWriterSize(e.Out, 64<<10), nil}, nil
-	}
-	file, err := cli.NewFile(path, 0o644, force)
-	if err != nil {
-		return nil, err
-	}
-	return &Output{bufio.NewWriterSize(file, 64<<10), file}, nil
-}
-
-// Commit writes what is left and gives the file its name.
-func (o *Output) Commit() error {
-	if err := o.Flush(); err != nil || o.File == nil {
-		return err
-	}
-	return o.File.Commit()
-}
-
-// Discard removes a file that did not become whole.
-func (o *Output) Discard() {
-	if o.File != nil {
-		o.File.Discard()
-	}
-}
-
 // A DocumentWriter writes documents as the extension of its file says.
 type DocumentWriter struct {
-	*Output
+	*cli.Output
 	path  string
 	cbor  *archive.Codec // nil: JSON
 	one   bool           // exactly one document
@@ -182,38 +133,31 @@ type DocumentWriter struct {
 
 // NewDocumentWriter opens an output whose extension is one of those; the first
 // is that of stdout.
-func NewDocumentWriter(e *cli.Env, path string, extensions []string, force bool) (*DocumentWriter, error) {
-	stdout := path == "" || path == cli.StdinName
+func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*DocumentWriter, error) {
 	form := extensions[0]
-	if !stdout {
-		form = print.Extension(path)
+	if !to.Stdout() {
+		form = print.Extension(to.Path)
 	}
 	if !slices.Contains(extensions, form) {
 		hint := ""
 		if form == ".gz" || form == ".zst" {
 			hint = "only plain files are written; compress it afterwards"
 		}
-		return nil, cli.Usage(hint, "the output is a file %s, found %q", orList(extensions), path)
+		return nil, cli.Usage(hint, "the output is a file %s, found %q", cli.OrList(extensions), to.Path)
 	}
 
 	// The extension says whether it is one document or any number of them.
-	w := &DocumentWriter{path: path, one: form == ".cbor" || form == ".json"}
+	w := &DocumentWriter{path: to.Path, one: form == ".cbor" || form == ".json"}
 	if strings.HasPrefix(form, ".cbor") {
 		w.cbor = archive.NewCodec()
-		if stdout && e.Terminal {
+		if to.Stdout() && e.Terminal {
 			return nil, cli.Usage("-o FILE writes to a file", "CBOR is not written to a terminal")
 		}
 	}
 
 	var err error
-	w.Output, err = OpenOutput(e, path, force)
+	w.Output, err = to.Open(e, 0o644)
 	return w, err
-}
-
-// orList is ".a, .b or .c".
-func orList(list []string) string {
-	last := len(list) - 1
-	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
 // Put writes one document; address is where it came from.

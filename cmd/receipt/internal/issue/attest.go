@@ -3,7 +3,6 @@ package issue
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +15,9 @@ import (
 )
 
 type attestOptions struct {
-	key                  trust.KeyFlags
-	keys, commit, output string
-	force                bool
+	key          trust.KeyFlags
+	keys, commit string
+	output       cli.OutputFlags
 }
 
 // NewAttest makes the verb attest.
@@ -50,8 +49,7 @@ signatures by other keys hold is checked with --keys alone, and then has to be.`
 	f := cmd.Flags()
 	f.StringVar(&o.commit, "commit", "", "the git commit that the task led to, its whole `SHA`")
 	f.StringVarP(&o.keys, "keys", "k", "", "the receipt must be verified with these trusted keys, a JWK Set `FILE`")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(f, "write to this `FILE`")
 	return cmd
 }
 
@@ -86,7 +84,7 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string) err
 		return err
 	}
 
-	return cli.WriteOutput(e, o.output, envelope.Bytes(), 0o644, o.force)
+	return o.output.Write(e, envelope.Bytes(), 0o644)
 }
 
 // review judges the attestation before anybody else does: with the trusted keys, or else
@@ -111,8 +109,7 @@ func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelop
 		return cli.Refuted("receipt verify shows all of it", "%q must not be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 	case o.keys == "" && f.Code == receipt.CodeUnknownKey && last.Status == receipt.SignatureValid:
 		warnOtherKey(e, sealed, public)
-		fmt.Fprintf(e.Notes(), "receipt: warning: whether the signatures of %s hold was not checked: they are by other keys than %s; --keys checks them\n",
-			cli.EscapeLine(fmt.Sprintf("%q", cli.SourceName(path))), cli.EscapeLine(fmt.Sprintf("%q", public.ID)))
+		e.Warn("", "whether the signatures of %q hold was not checked: they are by other keys than %q; --keys checks them", cli.SourceName(path), public.ID)
 		return nil
 	}
 	return cli.Undecided(attestHow(path, f.Code), "%q cannot be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
@@ -121,8 +118,7 @@ func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelop
 // warnOtherKey says that the receipt names another key than the one that attests it.
 func warnOtherKey(e *cli.Env, sealed *receipt.Sealed, public *keys.PublicKey) {
 	if named := sealed.Document().Root().Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
-		fmt.Fprintf(e.Notes(), "receipt: warning: the receipt names %s as its issuer's key; an attestation by %s does not count as its issuer's\n",
-			cli.EscapeLine(fmt.Sprintf("%q", named.String())), cli.EscapeLine(fmt.Sprintf("%q", public.ID)))
+		e.Warn("", "the receipt names %q as its issuer's key; an attestation by %q does not count as its issuer's", named.String(), public.ID)
 	}
 }
 

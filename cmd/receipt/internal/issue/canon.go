@@ -46,7 +46,8 @@ form without /chain/receipt_hash and /signatures. Their SHA-256 is the hash.`,
 				return writePreimage(e, cli.FileArg(args), doc)
 			}
 
-			return cli.WriteOutput(e, "", doc.AppendCanonical(nil), 0, false)
+			_, err = e.Out.Write(doc.AppendCanonical(nil))
+			return err
 		},
 	}
 
@@ -75,7 +76,8 @@ func writePreimage(e *cli.Env, path string, doc *canon.Document) error {
 	if err != nil {
 		return notReceipt(path, err)
 	}
-	return cli.WriteOutput(e, "", text, 0, false)
+	_, err = e.Out.Write(text)
+	return err
 }
 
 // NewHash makes the verb hash.

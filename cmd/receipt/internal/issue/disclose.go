@@ -15,9 +15,10 @@ import (
 )
 
 type discloseOptions struct {
-	disclosures, output string
-	fields              []string
-	all, force          bool
+	disclosures string
+	fields      []string
+	all         bool
+	output      cli.OutputFlags
 }
 
 // NewDisclose makes the verb disclose.
@@ -43,8 +44,7 @@ The fields must fit the receipt, or nothing is written.`,
 	f.StringVar(&o.disclosures, "disclosures", "", "the withheld values, a `FILE` that redact wrote")
 	f.StringArrayVar(&o.fields, "field", nil, "the `POINTER` of a field, as redactions lists it; repeatable")
 	f.BoolVar(&o.all, "all", false, "disclose every field")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(f, "write to this `FILE`")
 	return cmd
 }
 
@@ -95,7 +95,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		}
 		return cli.Refuted(how, "%q: %w", o.disclosures, err)
 	}
-	return cli.WriteOutput(e, o.output, bound.Marshal(), 0o600, o.force)
+	return o.output.Write(e, bound.Marshal(), 0o600)
 }
 
 // fieldsHow names the fields of which a receipt has commitments, the first few of them.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,10 +23,10 @@ type recordOptions struct {
 	subject          string
 	from             string
 	frames, markdown bool
-	log, output      string
+	log              string
 	withheld         withheld
-	force            bool
 	folder           folderFlags
+	output           cli.OutputFlags
 }
 
 // NewRecord makes the verb record.
@@ -71,7 +70,7 @@ recorded, 2 something could not be read or recorded, 3 something still grows.`,
 				if err != nil {
 					return err
 				}
-				return cli.WriteOutput(e, o.output, page, 0o644, o.force)
+				return o.output.Write(e, page, 0o644)
 			}
 			if len(args) == 0 {
 				args = []string{cli.StdinName}
@@ -106,10 +105,9 @@ recorded, 2 something could not be read or recorded, 3 something still grows.`,
 	f.StringVar(&o.withheld.path, "disclosures", "", "keep paths outside the workspace, which the draft withholds, in this `FILE`")
 	f.StringVar(&o.log, "log", "", "write the events that the draft's digest covers to this `FILE`")
 	f.BoolVar(&o.frames, "frames", false, "the lines are JSON-RPC frames")
-	f.StringVar(&o.from, "from", "", "what wrote the log, `KIND`: "+strings.Join(source.Names(), ", ")+" (default: the first lines say it)")
+	cli.Choose(f, &o.from, "from", "`KIND` of the log (default: the first lines say it)", source.Names()...)
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of what becomes what as Markdown")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(f, "write to this `FILE`")
 	o.folder.register(cmd)
 	return cmd
 }
@@ -136,10 +134,7 @@ func (o *recordOptions) complete() error {
 		o.Subject = receipt.ResourceRef{Object: object, ID: id}
 	}
 
-	switch {
-	case o.from != "" && !slices.Contains(source.Names(), o.from):
-		return cli.Usage("", "--from %q: expected one of %s", o.from, strings.Join(source.Names(), ", "))
-	case o.from != "" && o.frames:
+	if o.from != "" && o.frames {
 		return cli.Usage("", "--frames says that the lines are frames, and --from that an agent wrote them")
 	}
 	return nil
@@ -179,14 +174,14 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 			return err
 		}
 	}
-	kept, err := newKeptLog(o.log, o.force)
+	// What it is given is what the draft's digest covers.
+	kept, err := o.keptLog()
 	if err != nil {
 		return err
 	}
-	defer kept.discard()
-
-	// What Keep is given is what the draft's digest covers.
-	o.Keep = kept.add
+	if kept != nil {
+		defer kept.Discard()
+	}
 	if o.withheld.path != "" {
 		o.Withhold = o.withheld.commit
 	}
@@ -228,7 +223,7 @@ func sizeOf(paths []string) (size int64) {
 }
 
 // recordAgent records the logs of an agent.
-func recordAgent(e *cli.Env, o *recordOptions, paths []string, logs *logs, kept *keptLog) error {
+func recordAgent(e *cli.Env, o *recordOptions, paths []string, logs *logs, kept *cli.File) error {
 	log, err := source.Read(logs.inputs, source.Options{Options: o.Options, From: o.from})
 	if err != nil {
 		return sourceFailure(paths, err)
@@ -247,17 +242,16 @@ func recorded(k kind.Kind) bool {
 
 // finishRecorded writes the draft and the log. What the draft leaves out is told, so that
 // nobody takes it for the whole log.
-func finishRecorded(e *cli.Env, o *recordOptions, kept *keptLog, d *receipt.Draft, notes []string) error {
+func finishRecorded(e *cli.Env, o *recordOptions, kept *cli.File, d *receipt.Draft, notes []string) error {
 	text, err := record.JSON(d)
 	if err != nil {
 		return err
 	}
-	o.withheld.force = o.force
-	if err := o.withheld.write(func() error { return writeRecorded(e, o, kept, append(text, '\n')) }); err != nil {
+	if err := writeRecorded(e, o, kept, append(text, '\n')); err != nil {
 		return err
 	}
 	for _, note := range notes {
-		fmt.Fprintf(e.Notes(), "receipt: note: %s\n", cli.EscapeLine(e.WithoutSecrets(note)))
+		e.Note("%s", note)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ const settledByDefault = "30m"
 
 func (o *folderFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.each, "each", "", "a receipt for each `task|session` of the logs (default: session, for folders)")
+	cli.Choose(f, &o.each, "each", "a receipt for each `UNIT` of the logs (default: session, for folders)", "task", "session")
 	f.StringVar(&o.since, "since", "", "leave out what ended before `TIME`, by the times in the logs: a duration such as 24h or 7d, a date, or a time")
 	f.StringVar(&o.settled, "settled", settledByDefault, "take for over what was not written into for a `DURATION`; 0 takes all")
 	f.StringArrayVar(&o.ended, "ended", nil, "take the session with this `ID` for over; repeatable")
@@ -39,7 +39,8 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&o.supersede, "supersede", false, "with --ledger: where a log tells something else than its receipt, issue one that supersedes that")
 	f.BoolVar(&o.unsigned, "unsigned", false, "with --ledger: do not sign the receipts")
 	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "with --each: withhold what these `RULES` say: upstream, default, strict or a file; repeatable")
-	f.StringVar(&o.format, "format", "text", "with --each: tell what was made as `text|json`")
+	o.format = "text"
+	cli.Choose(f, &o.format, "format", "with --each: tell what was made in this `FORMAT`", "text", "json")
 	f.BoolVar(&o.dryRun, "dry-run", false, "with --each: tell what would be made, and make nothing")
 	o.key.AddKey(cmd)
 }
@@ -91,26 +92,13 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 		return err
 	}
 	options.Record, options.From = o.Options, o.from
-	options.Output, options.Force = o.output, o.force
+	options.Output, options.Force = o.output.Path, o.output.Force
 	return daily.Run(ctx, e, paths, options)
 }
 
 // options reads the flags that have a form of their own.
 func (o *folderFlags) options(e *cli.Env) (*daily.Options, error) {
-	d := &daily.Options{Ledger: o.ledger, Look: o.dryRun, Ended: o.ended, Supersede: o.supersede}
-	switch o.each {
-	case "", "session", "task":
-		d.Apart = o.each == "task"
-	default:
-		return nil, cli.Usage("", "--each %q: expected task or session", o.each)
-	}
-	switch o.format {
-	case "text", "json":
-		d.JSON = o.format == "json"
-	default:
-		return nil, cli.Usage("", "--format %q: expected text or json", o.format)
-	}
-
+	d := &daily.Options{Ledger: o.ledger, Look: o.dryRun, Ended: o.ended, Supersede: o.supersede, Apart: o.each == "task", JSON: o.format == "json"}
 	var err error
 	if d.Since, err = sinceTime(o.since, e.Now()); err != nil {
 		return nil, err
@@ -132,7 +120,7 @@ func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions, d 
 		return cli.Usage("receipt ledger init LEDGER makes one", "--key and --unsigned go with --ledger: without one these are drafts")
 	case o.ledger == "":
 		return nil
-	case r.output != "":
+	case r.output.Path != "":
 		return cli.Usage("receipt ledger export writes receipts", "--ledger keeps the receipts, so it excludes --output")
 	case signed && o.unsigned:
 		return cli.Usage("", "--key signs, --unsigned does not: give one of them")

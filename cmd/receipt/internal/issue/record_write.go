@@ -3,38 +3,32 @@ package issue
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"io/fs"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A keptLog writes the file of --log, whole or not at all: beside it first, as a
-// log may be larger than memory. It holds what the task did, so only its owner may
-// read it. The zero keptLog writes nothing.
-type keptLog struct{ *cli.File }
-
-func newKeptLog(path string, force bool) (*keptLog, error) {
-	if path == "" {
-		return &keptLog{}, nil
-	}
-	if path == cli.StdinName {
+// keptLog begins the file of --log, which is written beside its place first, as a log may be
+// larger than memory. It holds what the task did, so only its owner may read it. Without the
+// flag it is nil.
+func (o *recordOptions) keptLog() (*cli.File, error) {
+	switch o.log {
+	case "":
+		return nil, nil
+	case cli.StdinName:
 		return nil, cli.Usage("", "--log takes a file: the draft goes to stdout")
 	}
-	const ownerOnly = 0o600
-	file, err := cli.NewFile(path, ownerOnly, force)
+	file, err := cli.NewFile(o.log, 0o600, o.output.Force)
 	if err != nil {
 		return nil, err
 	}
-	return &keptLog{file}, nil
-}
-
-func (k *keptLog) add(line []byte) error {
-	if k.File == nil {
-		return nil
+	o.Keep = func(line []byte) error {
+		_, err := file.Write(line)
+		return err
 	}
-	_, err := k.Write(line)
-	return err
+	return file, nil
 }
 
 // checkLogPaths refuses a file that would take the place of another of this run.
@@ -43,63 +37,63 @@ func checkLogPaths(input string, o *recordOptions) error {
 	switch secret := o.withheld.path; {
 	case secret == cli.StdinName:
 		return cli.Usage("", "--disclosures takes a file: withheld values belong on no terminal")
-	case same(secret, o.output), same(secret, o.log):
+	case same(secret, o.output.Path), same(secret, o.log):
 		return cli.Usage("the draft is for everybody, the disclosures for nobody", "--disclosures names another file of this run, %q", secret)
 	case same(secret, input):
 		return cli.Usage("the log is what the draft is made of", "--disclosures names the input, %q", input)
-	case same(o.log, o.output):
-		return cli.Usage("", "--log and --output name the same file, %q", o.output)
+	case same(o.log, o.output.Path):
+		return cli.Usage("", "--log and --output name the same file, %q", o.output.Path)
 	case same(o.log, input):
 		return cli.Usage("the log is what the draft is made of", "--log names the input, %q", input)
-	case same(o.output, input):
+	case same(o.output.Path, input):
 		return cli.Usage("the log is what the draft is made of", "--output names the input, %q", input)
 	}
 	return nil
 }
 
-// writeRecorded writes the draft, and before it the log that the draft names. When
-// one cannot be written, neither is there.
-func writeRecorded(e *cli.Env, o *recordOptions, kept *keptLog, draft []byte) error {
-	if o.output == "" || o.output == cli.StdinName {
-		if err := kept.finish(); err != nil {
+// writeRecorded writes the draft, and before it the withheld values and the log that the
+// draft names: all of these files, or none.
+func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) error {
+	var files []*cli.File
+	prepare := func(path string, data []byte, mode fs.FileMode) error {
+		file, err := cli.PrepareFile(path, data, mode, o.output.Force)
+		if err == nil {
+			files = append(files, file)
+		}
+		return err
+	}
+	defer func() {
+		for _, file := range files {
+			file.Discard()
+		}
+	}()
+
+	// All are on the disk before the first gets its name.
+	if o.withheld.path != "" {
+		if err := prepare(o.withheld.path, o.withheld.values.Marshal(), 0o600); err != nil {
 			return err
 		}
-		return cli.WriteOutput(e, o.output, draft, 0o644, o.force)
+	}
+	if kept != nil {
+		files = append(files, kept)
+	}
+	if !o.output.Stdout() {
+		if err := prepare(o.output.Path, draft, 0o644); err != nil {
+			return err
+		}
+		return cli.CommitAll(files...)
 	}
 
-	// The draft is on the disk when the log gets its name, and gets its own after it.
-	prepared, err := cli.PrepareFile(o.output, draft, 0o644, o.force)
-	if err != nil {
+	if err := cli.CommitAll(files...); err != nil {
 		return err
 	}
-	defer prepared.Discard()
-
-	if err := kept.finish(); err != nil {
-		return err
-	}
-	return prepared.Commit()
+	return o.output.Write(e, draft, 0o644)
 }
 
-// finish makes the file appear under its name.
-func (k *keptLog) finish() error {
-	if k.File == nil {
-		return nil
-	}
-	return k.Commit()
-}
-
-// discard removes what was not finished.
-func (k *keptLog) discard() {
-	if k.File != nil {
-		k.Discard()
-	}
-}
-
-// A withheld collects the values that a draft withholds, with the salts of their commitments.
-// It writes them to a file that only its owner may read.
+// A withheld collects the values that a draft withholds, with the salts of their commitments,
+// for a file that only its owner may read.
 type withheld struct {
 	path   string
-	force  bool
 	values redact.Disclosures
 }
 
@@ -115,25 +109,4 @@ func (w *withheld) commit(field string, value []byte) canon.Digest {
 	d := redact.Disclosure{Field: field, Salt: hex.EncodeToString(salt[:]), Value: value}
 	w.values.Fields = append(w.values.Fields, d)
 	return d.Commitment()
-}
-
-// write writes the values, and then what refers to them. If the latter fails, the values are
-// removed again.
-func (w *withheld) write(other func() error) error {
-	if w.path == "" {
-		return other()
-	}
-	file, err := cli.PrepareFile(w.path, w.values.Marshal(), 0o600, w.force)
-	if err != nil {
-		return err
-	}
-	defer file.Discard()
-	if err := file.Commit(); err != nil {
-		return err
-	}
-	if err := other(); err != nil {
-		file.Withdraw()
-		return err
-	}
-	return nil
 }

@@ -22,9 +22,10 @@ import (
 )
 
 type redactOptions struct {
-	rules                           []string
-	disclosures, output, supersedes string
-	check, explain, force           bool
+	rules                   []string
+	disclosures, supersedes string
+	check, explain          bool
+	output                  cli.OutputFlags
 }
 
 // NewRedact makes the verb redact.
@@ -54,16 +55,15 @@ or a TOML file of detectors in gitleaks' format, which is added to the others.
 	f := cmd.Flags()
 	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "`RULES`: upstream, default, strict or a file; repeatable")
 	f.StringVar(&o.disclosures, "disclosures", "", "keep the withheld values in this `FILE`")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	o.output.Register(f, "write to this `FILE`")
 	f.StringVar(&o.supersedes, "supersedes", "", "the receipt that the draft's shall replace: `HASH|FILE`")
 	f.BoolVar(&o.check, "check", false, "exit 1 when anything would be withheld, and write no draft")
 	f.BoolVar(&o.explain, "explain", false, "print where and by which rule, and write no draft")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output files")
 	return cmd
 }
 
 func redactDraft(e *cli.Env, path string, o *redactOptions) error {
-	if (o.check || o.explain) && (o.disclosures != "" || o.output != "" || o.supersedes != "") {
+	if (o.check || o.explain) && (o.disclosures != "" || o.output.Path != "" || o.supersedes != "") {
 		return cli.Usage("", "--check and --explain write no draft, so they exclude --disclosures, --output and --supersedes")
 	}
 
@@ -254,7 +254,7 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 		return cli.Refuted(hint, "%s", text)
 	}
 
-	fmt.Fprintf(e.Notes(), "receipt: warning: %s\nreceipt: hint: %s\n", cli.EscapeText(text), hint)
+	e.Warn(hint, "%s", text)
 	return nil
 }
 
@@ -265,46 +265,35 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Result) error {
 	draft := append(result.Draft, '\n')
 	if o.disclosures == "" {
-		return cli.WriteOutput(e, o.output, draft, 0o644, o.force)
+		return o.output.Write(e, draft, 0o644)
 	}
 
-	toStdout := o.output == "" || o.output == cli.StdinName
 	switch {
 	case o.disclosures == cli.StdinName:
 		return cli.Usage("", "--disclosures takes a file: withheld values belong on no terminal")
-	case !toStdout && cli.SameFile(o.disclosures, o.output):
-		return cli.Usage("the draft is for everybody, the disclosures for nobody", "--disclosures and --output name the same file, %q", o.output)
+	case !o.output.Stdout() && cli.SameFile(o.disclosures, o.output.Path):
+		return cli.Usage("the draft is for everybody, the disclosures for nobody", "--disclosures and --output name the same file, %q", o.output.Path)
 	case cli.SameFile(o.disclosures, input):
 		return cli.Usage("", "--disclosures names the draft itself, %q", input)
 	}
 
-	secret, err := cli.PrepareFile(o.disclosures, result.Disclosures.Marshal(), 0o600, o.force)
+	secret, err := cli.PrepareFile(o.disclosures, result.Disclosures.Marshal(), 0o600, o.output.Force)
 	if err != nil {
 		return err
 	}
 	defer secret.Discard()
 
-	if toStdout { // whoever reads it may have all of it when writing fails: the disclosures stay
+	if o.output.Stdout() { // whoever reads it may have all of it when writing fails: the disclosures stay
 		if err := secret.Commit(); err != nil {
 			return err
 		}
-		return cli.WriteOutput(e, o.output, draft, 0o644, o.force)
+		return o.output.Write(e, draft, 0o644)
 	}
 
-	public, err := cli.PrepareFile(o.output, draft, 0o644, o.force)
+	public, err := cli.PrepareFile(o.output.Path, draft, 0o644, o.output.Force)
 	if err != nil {
 		return err
 	}
 	defer public.Discard()
-
-	// When the draft cannot have its name, the disclosures lose theirs.
-	if err := secret.Commit(); err != nil {
-		return err
-	}
-	if err := public.Commit(); err != nil {
-		secret.Withdraw()
-		return err
-	}
-
-	return nil
+	return cli.CommitAll(secret, public)
 }

@@ -19,8 +19,7 @@ import (
 type sealOptions struct {
 	previous string
 	key      trust.KeyFlags
-	output   string
-	force    bool
+	output   cli.OutputFlags
 	strict   bool
 }
 
@@ -45,8 +44,7 @@ predecessor's file, or the report of an earlier verification.`,
 	}
 
 	cmd.Flags().StringVar(&o.previous, "previous", "", "the predecessor: `HASH|FILE|REPORT`")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(cmd.Flags(), "write to this `FILE`")
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "refuse a draft that seems to hold secrets, instead of a warning")
 	o.key.Add(cmd)
 	return cmd
@@ -98,7 +96,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 		}
 	}
 
-	return cli.WriteOutput(e, o.output, append(sealed.JSON(), '\n'), 0o644, o.force)
+	return o.output.Write(e, append(sealed.JSON(), '\n'), 0o644)
 }
 
 // SealFailure words why a draft was not sealed: all of its problems at once.
@@ -176,8 +174,7 @@ func NoHead(path string, stream chain.Stream) error {
 // NewSign makes the verb sign.
 func NewSign(e *cli.Env) *cobra.Command {
 	var key trust.KeyFlags
-	var output string
-	var force bool
+	var output cli.OutputFlags
 	cmd := &cobra.Command{
 		Use:   "sign FILE --key KEY",
 		Short: "add a signature to a sealed receipt",
@@ -217,13 +214,12 @@ sigstore-kms-NAME.`,
 				return err
 			}
 
-			return cli.WriteOutput(e, output, append(sealed.JSON(), '\n'), 0o644, force)
+			return output.Write(e, append(sealed.JSON(), '\n'), 0o644)
 		},
 	}
 
 	key.Add(cmd)
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `FILE`")
-	cmd.Flags().BoolVarP(&force, "force", "f", false, "overwrite the output file")
+	output.Register(cmd.Flags(), "write to this `FILE`")
 	return cmd
 }
 

@@ -58,7 +58,8 @@ func exportSet(e *cli.Env, trust *trustFile, ids []string) error {
 	if err != nil {
 		return err
 	}
-	return cli.WriteOutput(e, "", text, 0, false)
+	_, err = e.Out.Write(text)
+	return err
 }
 
 func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
@@ -87,7 +88,8 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 		}
 	}
 
-	return cli.WriteOutput(e, "", b.Bytes(), 0, false)
+	_, err = e.Out.Write(b.Bytes())
+	return err
 }
 
 func newKeysPublic(e *cli.Env) *cobra.Command {
@@ -113,7 +115,8 @@ It speaks for no issuer: whoever trusts it says for which, by receipt keys impor
 			if err != nil {
 				return err
 			}
-			return cli.WriteOutput(e, "", text, 0, false)
+			_, err = e.Out.Write(text)
+			return err
 		},
 	}
 

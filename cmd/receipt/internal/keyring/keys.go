@@ -23,7 +23,7 @@ import (
 
 // New makes the verb keys.
 func New(e *cli.Env) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "keys VERB",
 		Short: "make, list, import, revoke and export keys",
 		Long: `Make keys, and keep the file of those that are trusted: a JWK Set of public keys.
@@ -31,17 +31,7 @@ Where no file is named it is $RECEIPT_KEYS, else receipt/keys.json in the user's
 configuration folder. A private key is in a file of its own.`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys list keys.json`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.UnknownVerb(cmd, args)
-			}
-			return cli.Usage("receipt keys --help lists the verbs", "expected a verb")
-		},
-	}
-
-	cmd.AddCommand(newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e), newKeysPublic(e))
-	return cmd
+	}, newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e), newKeysPublic(e))
 }
 
 // A trustFile is a file of trusted keys that is listed or edited.

@@ -18,7 +18,7 @@ import (
 )
 
 func newKeysList(e *cli.Env) *cobra.Command {
-	var path, format string
+	path, format := "", "text"
 	cmd := &cobra.Command{
 		Use:   "list [FILE]",
 		Short: "list the trusted keys",
@@ -34,10 +34,6 @@ status now, and the RFC 7638 fingerprint.`,
 			if len(args) > 0 {
 				path = args[0]
 			}
-			if format != "text" && format != "json" {
-				return cli.Usage("", "--format is text or json, found %q", format)
-			}
-
 			trust, err := openTrust(e, path, false)
 			if err != nil {
 				return err
@@ -59,7 +55,7 @@ status now, and the RFC 7638 fingerprint.`,
 	}
 
 	cmd.Flags().StringVarP(&path, "keys", "k", "", "the trust `FILE`")
-	cmd.Flags().StringVar(&format, "format", "text", "print a `FORMAT`: text or json")
+	cli.Choose(cmd.Flags(), &format, "format", "print in this `FORMAT`", "text", "json")
 	return cmd
 }
 

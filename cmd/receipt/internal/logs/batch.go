@@ -5,12 +5,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 )
 
 // NewBatch makes the verb batch.
 func NewBatch(e *cli.Env) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "batch VERB",
 		Short: "seal batches, sign checkpoints, prove what is in them",
 		Long: `Say something of many receipts at once. Two forms exist:
@@ -24,10 +23,5 @@ A batch of the content profile is sealed as a whole: each receipt states the roo
 over all of them in chain.merkle_root, and a manifest lists them.`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof`,
-		Args: cobra.ArbitraryArgs,
-		RunE: issue.ExpectVerb,
-	}
-
-	cmd.AddCommand(newBatchSeal(e), newBatchCheckpoint(e), newBatchCosign(e), newBatchProve(e), newBatchConsistency(e))
-	return cmd
+	}, newBatchSeal(e), newBatchCheckpoint(e), newBatchCosign(e), newBatchProve(e), newBatchConsistency(e))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle"
@@ -31,9 +30,9 @@ type checkpointOptions struct {
 
 // logFlags say which log signs what, and where it goes.
 type logFlags struct {
-	key                              trust.KeyFlags
-	origin, extends, output, tempDir string
-	force                            bool
+	key                      trust.KeyFlags
+	origin, extends, tempDir string
+	output                   cli.OutputFlags
 }
 
 // A chooser finds the receipts that are meant, when nothing else can go wrong before.
@@ -77,7 +76,7 @@ KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			written := o.output
+			written := o.output.Path
 			if o.extends != "" && cli.SameFile(o.extends, written) { // it contains the one that it replaces
 				written = ""
 			}
@@ -95,8 +94,7 @@ func (o *logFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.origin, "origin", "", "the `NAME` of the log, as a URL without https://")
 	f.StringVar(&o.extends, "extends", "", "the last checkpoint of the log, a `FILE`")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(f, "write to this `FILE`")
 	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "keep what does not fit into memory in `DIR`")
 }
 
@@ -129,7 +127,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 	defer remove()
 
 	// Opened before the work, so that it is not done in vain.
-	out, err := issue.OpenOutput(e, o.output, o.force)
+	out, err := o.output.Open(e, 0o644)
 	if err != nil {
 		return err
 	}
@@ -197,8 +195,8 @@ func (o *logFlags) ofLog(e *cli.Env, half *keys.PublicKey) error {
 		return cli.Usage("receipt keys generate --any-issuer --role checkpoint --origin NAME makes a key", "the key %q is for the role %s, and a log signs with the role checkpoint", half.ID, cli.RolesText(half))
 	}
 
-	fmt.Fprintf(e.Notes(), "receipt: warning: the key %s does not say that it has the role checkpoint; who verifies needs it in a trust file that does\nreceipt: hint: %s | receipt keys import - --any-issuer --role checkpoint --origin %s --keys FILE\n",
-		cli.EscapeLine(fmt.Sprintf("%q", half.ID)), cli.EscapeLine(o.key.PublicHalf()), cli.EscapeLine(cli.ShellName(o.origin)))
+	e.Warn(fmt.Sprintf("%s | receipt keys import - --any-issuer --role checkpoint --origin %s --keys FILE", o.key.PublicHalf(), cli.ShellName(o.origin)),
+		"the key %q does not say that it has the role checkpoint; who verifies needs it in a trust file that does", half.ID)
 	return nil
 }
 

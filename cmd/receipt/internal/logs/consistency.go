@@ -29,8 +29,8 @@ type consistencyOptions struct {
 
 // extensionFlags name two checkpoints, and where the proof goes.
 type extensionFlags struct {
-	from, to, output string
-	force            bool
+	from, to string
+	output   cli.OutputFlags
 }
 
 func newBatchConsistency(e *cli.Env) *cobra.Command {
@@ -76,8 +76,7 @@ A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
 func (o *extensionFlags) register(f *pflag.FlagSet, suffix string) {
 	f.StringVar(&o.from, "from"+suffix, "", "the earlier checkpoint, a `FILE`")
 	f.StringVar(&o.to, "to"+suffix, "", "the later checkpoint, a `FILE`")
-	f.StringVarP(&o.output, "output", "o", "", "write the proof to this `FILE`")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(f, "write the proof to this `FILE`")
 }
 
 func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string) error {
@@ -88,7 +87,7 @@ func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string
 		return cli.Usage("", "--keys goes with --check: a proof is made without keys")
 	case o.check != "" && (len(paths) > 0 || o.FilesFrom != ""):
 		return cli.Usage("", "--check takes no receipts: the proof stands for them")
-	case o.check != "" && o.output != "":
+	case o.check != "" && o.output.Path != "":
 		return cli.Usage("", "--check writes no proof, so it excludes -o")
 	}
 
@@ -99,7 +98,7 @@ func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string
 		return o.verify(e)
 	}
 
-	return o.prove(ctx, e, func() (*meant, error) { return inFiles(o.Keeping(e, paths, "output", o.output)) }, o.Long)
+	return o.prove(ctx, e, func() (*meant, error) { return inFiles(o.Keeping(e, paths, "output", o.output.Path)) }, o.Long)
 }
 
 func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
@@ -153,7 +152,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 		return err
 	}
 
-	return cli.WriteOutput(e, o.output, proof.Format(), 0o644, o.force)
+	return o.output.Write(e, proof.Format(), 0o644)
 }
 
 // heads reads both checkpoints, which have to be of one log and not be empty.

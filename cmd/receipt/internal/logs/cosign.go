@@ -20,10 +20,9 @@ import (
 )
 
 type cosignOptions struct {
-	key          trust.KeyFlags
-	keys, output string
-	state        string
-	force        bool
+	key         trust.KeyFlags
+	keys, state string
+	output      cli.OutputFlags
 }
 
 func newBatchCosign(e *cli.Env) *cobra.Command {
@@ -61,8 +60,7 @@ consistency --check verifies that.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`, to check the log's signature and the witness's role")
 	f.StringVar(&o.state, "state", "", "the `FILE` that records what the witness cosigned (default: KEY-cosigned)")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(f, "write to this `FILE`")
 	return cmd
 }
 
@@ -99,11 +97,11 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 	if err := trust.Claim(state, c.Head); err != nil {
 		return err
 	}
-	if err := cli.WriteOutput(e, o.output, c.Note, 0o644, o.force); err != nil {
+	if err := o.output.Write(e, c.Note, 0o644); err != nil {
 		return err
 	}
 
-	if o.output == "" || o.output == cli.StdinName {
+	if o.output.Stdout() {
 		return nil // stdout is the checkpoint
 	}
 	return c.print(e)

@@ -19,8 +19,7 @@ type ledgerExportOptions struct {
 	ledgerRange
 	task, session string
 	checkpoint    string
-	output        string
-	force         bool
+	output        cli.OutputFlags
 }
 
 func newLedgerExport(e *cli.Env) *cobra.Command {
@@ -49,8 +48,7 @@ were pruned are in their archives, and are counted on stderr.`,
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
 	o.ledgerRange.register(f)
 	f.StringVar(&o.checkpoint, "checkpoint", "", "only the first receipts, those that a checkpoint is over, a `FILE`")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`; its extension says what it holds")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(f, "write to this `FILE`; its extension says what it holds")
 	return cmd
 }
 
@@ -72,7 +70,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 		return err
 	}
 
-	out, err := issue.NewDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
+	out, err := issue.NewDocumentWriter(e, &o.output, ".jsonl", ".ndjson", ".cborseq")
 	if err != nil {
 		return err
 	}

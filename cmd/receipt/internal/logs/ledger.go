@@ -10,7 +10,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
@@ -18,7 +17,7 @@ import (
 
 // NewLedger makes the verb ledger, which shows receipts as show does.
 func NewLedger(e *cli.Env, show Shower) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "ledger VERB",
 		Short: "issue receipts into a durable store, and check it",
 		Long: `Keep receipts in one SQLite file, and issue them there so that none is lost and no
@@ -27,13 +26,8 @@ chain forks, whatever crashes and however many processes issue at once.
 The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger fsck ledger.db --keys keys.json`,
-		Args: cobra.ArbitraryArgs,
-		RunE: issue.ExpectVerb,
-	}
-
-	cmd.AddCommand(newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e), newLedgerPrune(e),
+	}, newLedgerInit(e), newLedgerIssue(e), newLedgerSign(e), newLedgerImport(e), newLedgerExport(e), newLedgerList(e), newLedgerShow(e, show), newLedgerFsck(e), newLedgerHead(e), newLedgerPrune(e),
 		newLedgerCheckpoint(e), newLedgerProve(e), newLedgerConsistency(e))
-	return cmd
 }
 
 // ledgerFile is the first argument of each of the verbs.
@@ -190,7 +184,7 @@ func ledgerShow(ctx context.Context, e *cli.Env, path, id string, show Shower) e
 		return err
 	}
 	if by := newer.of(sealed.Document().Root(), sealed.Hash()); by != "" {
-		fmt.Fprintf(e.Notes(), "receipt: note: this receipt is superseded by %s\n", cli.EscapeLine(by))
+		e.Note("this receipt is superseded by %s", by)
 	}
 	return show(e, path, sealed.JSON(), "receipt ledger fsck "+cli.ShellFile(path))
 }

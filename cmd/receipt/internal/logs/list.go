@@ -40,9 +40,6 @@ the others: their receipt_id, and the archive that has them.`,
   receipt ledger list april.db --from 2026-04-25T00:00:00Z --format json`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.format != "text" && o.format != "json" {
-				return cli.Usage("", "--format is text or json, found %q", o.format)
-			}
 			return o.run(cmd.Context(), e, args[0])
 		},
 	}
@@ -52,7 +49,8 @@ the others: their receipt_id, and the archive that has them.`,
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
 	o.ledgerRange.register(f)
 	f.BoolVar(&o.pruned, "pruned", false, "list receipts that were pruned, too")
-	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: text or json, an object a line")
+	o.format = "text"
+	cli.Choose(f, &o.format, "format", "print each line in this `FORMAT`", "text", "json")
 	return cmd
 }
 

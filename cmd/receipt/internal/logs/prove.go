@@ -26,8 +26,8 @@ type proveOptions struct {
 
 // proveFlags say what is proved, and where the proof goes.
 type proveFlags struct {
-	checkpoint, receipt, output string
-	force                       bool
+	checkpoint, receipt string
+	output              cli.OutputFlags
 }
 
 func newBatchProve(e *cli.Env) *cobra.Command {
@@ -45,7 +45,7 @@ receipt_id of a receipt in PATH….`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.prove(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Keeping(e, args, "output", o.output)) }, o.Long)
+			return o.prove(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Keeping(e, args, "output", o.output.Path)) }, o.Long)
 		},
 	}
 
@@ -57,8 +57,7 @@ receipt_id of a receipt in PATH….`,
 func (o *proveFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.checkpoint, "checkpoint", "", "the checkpoint, a `FILE`")
 	f.StringVar(&o.receipt, "receipt", "", "the receipt: `ID|FILE`")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`, best named .tlog-proof")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
+	o.output.Register(f, "write to this `FILE`, best named .tlog-proof")
 }
 
 func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
@@ -98,7 +97,7 @@ func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long
 	}
 
 	selected.TellSkipped(e)
-	return cli.WriteOutput(e, o.output, proof.Format(), 0o644, o.force)
+	return o.output.Write(e, proof.Format(), 0o644)
 }
 
 // wanted is the receipt that is to be proved, and where it was found.

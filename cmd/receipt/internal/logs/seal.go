@@ -23,10 +23,9 @@ import (
 
 type batchSealOptions struct {
 	input.Flags
-	previous         string
-	key              trust.KeyFlags
-	output, manifest string
-	force            bool
+	previous, manifest string
+	key                trust.KeyFlags
+	output             cli.OutputFlags
 }
 
 func newBatchSeal(e *cli.Env) *cobra.Command {
@@ -54,9 +53,8 @@ for every stream of the batch. Without it each stream begins here.`, cli.Count(b
 	f := cmd.Flags()
 	o.Flags.Register(f)
 	f.StringVar(&o.previous, "previous", "", "what the drafts follow: `HASH|FILE|REPORT`")
-	f.StringVarP(&o.output, "output", "o", "", "write the receipts to this `FILE`")
+	o.output.Register(f, "write the receipts to this `FILE`")
 	f.StringVar(&o.manifest, "manifest", "", "write the manifest to this `FILE`")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output files")
 	o.key.Add(cmd)
 	return cmd
 }
@@ -65,7 +63,7 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 	switch {
 	case o.manifest == "" || o.manifest == cli.StdinName:
 		return cli.Usage("receipt batch seal --help shows examples", "--manifest FILE is missing")
-	case o.output != "" && cli.SameFile(o.output, o.manifest):
+	case o.output.Path != "" && cli.SameFile(o.output.Path, o.manifest):
 		return cli.Usage("", "--manifest and -o name the same file, %q", o.manifest)
 	}
 
@@ -78,13 +76,13 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 	}
 
 	// Both files are opened first: what cannot be written is not sealed.
-	out, err := issue.NewDocumentWriter(e, o.output, []string{".jsonl", ".ndjson", ".cborseq"}, o.force)
+	out, err := issue.NewDocumentWriter(e, &o.output, ".jsonl", ".ndjson", ".cborseq")
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
 
-	manifest, err := cli.NewFile(o.manifest, 0o644, o.force)
+	manifest, err := cli.NewFile(o.manifest, 0o644, o.output.Force)
 	if err != nil {
 		return err
 	}
@@ -231,8 +229,7 @@ func warnOtherKeys(e *cli.Env, drafts []*canon.Document, id string) {
 		}
 	}
 	if others > 0 {
-		fmt.Fprintf(e.Notes(), "receipt: warning: in %s the issuer's key is another one; a signature by %s can only count as a witness's\n",
-			cli.Plural(others, "draft", ""), cli.EscapeLine(fmt.Sprintf("%q", id)))
+		e.Warn("", "in %s the issuer's key is another one; a signature by %q can only count as a witness's", cli.Plural(others, "draft", ""), id)
 	}
 }
 

@@ -126,9 +126,9 @@ func tellPruned(ctx context.Context, e *cli.Env, l *ledger.SQLite, q ledger.Quer
 		return ledgerReading(err)
 	}
 	if n > 0 {
-		_, err = fmt.Fprintf(e.Notes(), "receipt: note: %s pruned, and not among these; %s\n", cli.Plural(int(n), "receipt", verbOf(n)), hint)
+		e.Note("%s pruned, and not among these; %s", cli.Plural(int(n), "receipt", verbOf(n)), hint)
 	}
-	return err
+	return nil
 }
 
 func verbOf(n int64) string {

@@ -92,8 +92,8 @@ func selections() []string { return []string{"all", "failures", "summary"} }
 
 // Register adds the flags to those of a verb.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
-	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: "+cli.AnyOf(formatNames()))
-	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: "+cli.AnyOf(extensions(true))+"; repeatable")
+	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: "+cli.OrList(formatNames()))
+	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: "+cli.OrList(extensions(true))+"; repeatable")
 	f.StringVar(&o.only, "report-only", "all", "list in reports (.json, .ndjson, .csv, and --format json or ndjson) `WHICH` receipts: all, failures, or none: summary")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the files of --report")
 	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code, and N inputs that were not read")
@@ -120,11 +120,11 @@ func (o *OutputFlags) Check() error {
 	case o.limit < 0:
 		return cli.Usage("", "--limit is 0 or more, found %d", o.limit)
 	case !slices.Contains(formatNames(), o.format):
-		return cli.Usage("", "--format is %s, found %q", cli.AnyOf(formatNames()), o.format)
+		return cli.Usage("", "--format is %s, found %q", cli.OrList(formatNames()), o.format)
 	case o.quiet && o.format != "text":
 		return cli.Usage("", "--quiet prints no results, so it excludes --format %s", o.format)
 	case !slices.Contains(selections(), o.only):
-		return cli.Usage("", "--report-only is %s, found %q", cli.AnyOf(selections()), o.only)
+		return cli.Usage("", "--report-only is %s, found %q", cli.OrList(selections()), o.only)
 	case o.only != "all" && !o.writes(func(f format) bool { return f.lists }):
 		return cli.Usage("--report FILE.json or --format json lists receipts", "--report-only says what a report lists, and no report does")
 	case !slices.Contains([]string{"auto", "always", "never"}, o.progressed):
@@ -134,7 +134,7 @@ func (o *OutputFlags) Check() error {
 	// Two reports in one file would destroy each other.
 	for i, path := range o.reports {
 		if formatOf(path).extension == "" {
-			return cli.Usage(otherTable(path), "--report writes %s, found %q", cli.AnyOf(extensions(false)), path)
+			return cli.Usage(otherTable(path), "--report writes %s, found %q", cli.OrList(extensions(false)), path)
 		}
 		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
 		if slices.ContainsFunc(o.reports[:i], same) {

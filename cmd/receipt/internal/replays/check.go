@@ -42,11 +42,8 @@ shows that the module created it.`,
   receipt replay check replayed.json --log log.jsonl --request request.json --source source.json --integrity-only`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case o.log == "":
+			if o.log == "" {
 				return cli.Usage("", "--log is missing: the log of the task that was replayed")
-			case o.format != "text" && o.format != "json":
-				return cli.Usage("", "--format is text or json, found %q", o.format)
 			}
 			return o.check(cmd.Context(), e, args[0])
 		},
@@ -57,7 +54,8 @@ shows that the module created it.`,
 	o.register(f, "task")
 	f.StringVar(&o.of, "source", "", "the receipt of that task, a `FILE`")
 	o.PolicyFlags.Register(f)
-	f.StringVar(&o.format, "format", "text", "`FORM` of the report: text or json")
+	o.format = "text"
+	cli.Choose(f, &o.format, "format", "`FORMAT` of the report", "text", "json")
 	return cmd
 }
 
@@ -200,7 +198,7 @@ func orNone(text string) string {
 }
 
 func newCompare(e *cli.Env) *cobra.Command {
-	strict, format := false, ""
+	strict, format := false, "text"
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "say where the receipts of two replays differ",
@@ -217,9 +215,6 @@ not be read.`,
 			if args[0] == cli.StdinName && args[1] == cli.StdinName {
 				return cli.Usage("", "- is given twice, but stdin can be read once")
 			}
-			if format != "text" && format != "json" {
-				return cli.Usage("", "--format is text or json, found %q", format)
-			}
 			level := replay.Projection
 			if strict {
 				level = replay.Strict
@@ -228,7 +223,7 @@ not be read.`,
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "compare all but the signatures")
-	cmd.Flags().StringVar(&format, "format", "text", "`FORM` of the differences: text or json")
+	cli.Choose(cmd.Flags(), &format, "format", "`FORMAT` of the differences", "text", "json")
 	return cmd
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
@@ -21,7 +20,7 @@ import (
 
 // New makes the verb replay.
 func New(e *cli.Env) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "replay VERB",
 		Short: "say what a replay of a task swaps, and check that it swapped no more",
 		Long: `A task can be run again from its log, with named substitutions, and two honest
@@ -30,12 +29,7 @@ swaps, run tells the recorded events again, check holds the receipt of a replay 
 the log and the request, and compare says where the receipts of two replays differ.`,
 		Example: `  receipt replay plan log.jsonl --request request.json
   receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json`,
-		Args: cobra.ArbitraryArgs,
-		RunE: issue.ExpectVerb,
-	}
-
-	cmd.AddCommand(newPlan(e), newRun(e), newCheck(e), newCompare(e))
-	return cmd
+	}, newPlan(e), newRun(e), newCheck(e), newCompare(e))
 }
 
 // What a plan is made of.

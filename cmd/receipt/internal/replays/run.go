@@ -1,8 +1,6 @@
 package replays
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -13,8 +11,8 @@ import (
 type runOptions struct {
 	planFlags
 	replay.Run
-	hash, output string
-	force        bool
+	hash   string
+	output cli.OutputFlags
 }
 
 func newRun(e *cli.Env) *cobra.Command {
@@ -66,33 +64,25 @@ lists the key in metadata.overrides_unused, and has no delta for it.`,
 	f.BoolVar(&o.Remap, "remap", false, "give the events ids and sequences of the replay")
 	f.StringVar(&o.LogURI, "log-uri", "", "where the log of the source is kept: `URI`")
 	f.StringVar(&o.hash, "source-receipt-hash", "", "the `HASH` of the source's receipt")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
-	f.BoolVar(&o.force, "force", false, "overwrite the output file")
+	o.output.Register(f, "write to this `FILE`")
 	return cmd
 }
 
 // noteUnused names the overrides that replaced nothing.
 func noteUnused(e *cli.Env, p *replay.Plan) {
 	for _, key := range p.Unmatched() {
-		fmt.Fprintf(e.Notes(), "receipt: note: %s\n", cli.EscapeLine(e.WithoutSecrets(fmt.Sprintf("override.%s replaced nothing: nothing in the log has this key", key))))
+		e.Note("override.%s replaced nothing: nothing in the log has this key", key)
 	}
 }
 
 // write writes the events to stdout, or to a file, whole or not at all. It holds what the
 // task was answered, so only its owner may read it.
 func (o *runOptions) write(e *cli.Env, path string, p *replay.Plan) error {
-	out := e.Out
-	var file *cli.File
-	if o.output != "" && o.output != cli.StdinName {
-		var err error
-		const ownerOnly = 0o600
-		if file, err = cli.NewFile(o.output, ownerOnly, o.force); err != nil {
-			return err
-		}
-		defer file.Discard()
-		out = file
+	out, err := o.output.Open(e, 0o600)
+	if err != nil {
+		return err
 	}
-
+	defer out.Discard()
 	for line, err := range p.Events(o.Run) {
 		if err != nil {
 			return failure(path, err)
@@ -101,8 +91,5 @@ func (o *runOptions) write(e *cli.Env, path string, p *replay.Plan) error {
 			return err
 		}
 	}
-	if file == nil {
-		return nil
-	}
-	return file.Commit()
+	return out.Commit()
 }

@@ -45,7 +45,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 		}
 	}
 
-	return o.checkLogFormat()
+	return o.checkLimits()
 }
 
 // checkStores refuses two stores, and evidence about stored receipts without a store.
@@ -93,7 +93,7 @@ func (o flagCheck) checkPageOnly(flags *pflag.FlagSet) error {
 	if err := o.checkClients(); err != nil {
 		return err
 	}
-	return o.checkLogFormat()
+	return o.checkLimits()
 }
 
 // checkClients makes sure that somebody has said who may come in, where others than
@@ -108,13 +108,6 @@ func (o flagCheck) checkClients() error {
 		hint = "--no-auth lets in everybody"
 	}
 	return cli.Usage(hint, "%q can be reached from other machines, and nothing says who may come in", o.addr)
-}
-
-func (o flagCheck) checkLogFormat() error {
-	if o.logFormat != "auto" && o.logFormat != "text" && o.logFormat != "json" {
-		return cli.Usage("", "--log-format is auto, text or json, found %q", o.logFormat)
-	}
-	return o.checkLimits()
 }
 
 // onlyFlags refuses every flag but those that mean something.

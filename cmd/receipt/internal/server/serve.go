@@ -96,7 +96,8 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.noAuth, "no-auth", false, "let in everybody, also from other machines")
 	f.StringArrayVar(&o.hosts, "host", nil, "answer to this `NAME` too, such as a proxy's; repeatable; on other addresses than loopback, to these alone")
 	f.BoolVar(&o.pageOnly, "page-only", false, "serve the page, /healthz and /readyz, and nothing else")
-	f.StringVar(&o.logFormat, "log-format", "auto", "write the log as this `KIND`: text, json, or auto, which is text on a terminal")
+	o.logFormat = "auto"
+	cli.Choose(f, &o.logFormat, "log-format", "`FORMAT` of the log, by default text on a terminal", "text", "json", "auto")
 
 	// 0 stands for the default of package serve, which the text names.
 	f.Int64Var(&o.limits.Document, "max-body", 0, "the largest receipt, in `BYTES`; 0: 16 MiB")

@@ -2,7 +2,6 @@ package trust
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,8 +59,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key custody.Key, sealed
 	}
 
 	if named := root.Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
-		fmt.Fprintf(e.Notes(), "receipt: warning: the receipt names %s as its issuer's key; a signature by %s can only count as a witness's\n",
-			cli.EscapeLine(fmt.Sprintf("%q", named.String())), cli.EscapeLine(fmt.Sprintf("%q", public.ID)))
+		e.Warn("", "the receipt names %q as its issuer's key; a signature by %q can only count as a witness's", named.String(), public.ID)
 	}
 
 	signed, err := sealed.Sign(ctx, key.Signer())
