@@ -55,7 +55,7 @@ func TestReadme(t *testing.T) {
 		t.Errorf("%d blocks build something, expected 3: the tests, the install, the harness", built)
 	}
 
-	for _, verb := range []string{"verify", "record", "redact", "show", "seal", "sign", "keys generate", "batch checkpoint", "batch prove", "disclose", "serve", "ledger issue"} {
+	for _, verb := range []string{"verify", "record", "redact", "show", "seal", "sign", "keys generate", "batch checkpoint", "batch prove", "redact disclose", "serve", "ledger issue"} {
 		if !strings.Contains(typed, "receipt "+verb+" ") {
 			t.Errorf("README.md does not try receipt %s", verb)
 		}

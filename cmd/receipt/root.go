@@ -97,6 +97,7 @@ asked, 3 when evidence is missing.`,
 	}
 	e.Color = "auto"
 	cli.Choose(root.PersistentFlags(), &e.Color, "color", "`WHEN` to color results; auto is on a terminal, unless NO_COLOR is set", "auto", "always", "never")
+	root.SetUsageFunc(withAdvanced(root.UsageFunc()))
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
@@ -107,6 +108,27 @@ asked, 3 when evidence is missing.`,
 	group(root)
 	cli.OnceEach(root)
 	return root
+}
+
+// withAdvanced prints flags that few people need after all others.
+func withAdvanced(usage func(*cobra.Command) error) func(*cobra.Command) error {
+	return func(cmd *cobra.Command) error {
+		rare := pflag.NewFlagSet("", pflag.ContinueOnError)
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			switch f.Name {
+			case "plain", "long", "jobs", "temp-dir", "mergeable", "input", "files-from":
+				shown := *f
+				rare.AddFlag(&shown)
+				f.Hidden = true
+			}
+		})
+
+		if err := usage(cmd); err != nil || !rare.HasFlags() {
+			return err
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStderr(), "\nAdvanced Flags:\n%s", rare.FlagUsages())
+		return err
+	}
 }
 
 // A verb is made when it is asked for.
@@ -205,10 +227,10 @@ func group(root *cobra.Command) {
 		verbs     []string
 	}{
 		{"check", "Check receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
-		{"make", "Make receipts:", []string{"record", "redact", "seal", "sign", "attest", "disclose", "bundle"}},
+		{"make", "Make receipts:", []string{"record", "redact", "seal", "sign", "attest", "bundle"}},
 		{"keep", "Keep many of them:", []string{"ledger", "batch", "archive", "serve"}},
 		{"keys", "Say whom to trust:", []string{"keys"}},
-		{"bytes", "Look at bytes:", []string{"canon", "hash"}},
+		{"bytes", "Look at bytes:", []string{"canon"}},
 		{"about", "Learn more:", []string{"explain", "schema", "help", "man", "completion", "version"}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -137,6 +138,24 @@ func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 func IsPipe(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
+}
+
+// Warn prints a warning, and what to do about it if hint is not empty.
+func (e *Env) Warn(hint, format string, args ...any) {
+	e.say("warning", fmt.Sprintf(format, args...), hint)
+}
+
+// Note prints what somebody should know and need do nothing about.
+func (e *Env) Note(format string, args ...any) { e.say("note", fmt.Sprintf(format, args...), "") }
+
+// say prints a message of a kind. It may quote documents and arguments: secrets and control
+// characters in them are not for a terminal.
+func (e *Env) say(kind, text, hint string) {
+	for _, line := range [][2]string{{kind, text}, {"hint", hint}} {
+		if line[1] != "" {
+			fmt.Fprintf(e.Notes(), "receipt: %s: %s\n", line[0], e.WithoutSecrets(EscapeText(line[1])))
+		}
+	}
 }
 
 // WithoutSecrets returns a message with placeholders in the place of what the

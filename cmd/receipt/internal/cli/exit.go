@@ -121,24 +121,6 @@ func hintOf(err error) string {
 // Tell prints an error and what to do about it.
 func Tell(e *Env, err error) { e.say("error", err.Error(), hintOf(err)) }
 
-// Warn prints a warning, and what to do about it if hint is not empty.
-func (e *Env) Warn(hint, format string, args ...any) {
-	e.say("warning", fmt.Sprintf(format, args...), hint)
-}
-
-// Note prints what somebody should know and need do nothing about.
-func (e *Env) Note(format string, args ...any) { e.say("note", fmt.Sprintf(format, args...), "") }
-
-// say prints a message of a kind. It may quote documents and arguments: secrets and control
-// characters in them are not for a terminal.
-func (e *Env) say(kind, text, hint string) {
-	for _, line := range [][2]string{{kind, text}, {"hint", hint}} {
-		if line[1] != "" {
-			fmt.Fprintf(e.Notes(), "receipt: %s: %s\n", line[0], e.WithoutSecrets(EscapeText(line[1])))
-		}
-	}
-}
-
 // Reason takes the path out of a file error, which the message names already.
 func Reason(err error) error {
 	var p *fs.PathError

@@ -18,7 +18,7 @@ func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
 		if wrong := WrongKind(path, data, "a disclosure file", kind.Disclosures); wrong != nil {
 			return nil, wrong
 		}
-		return nil, cli.Usage("receipt redact --disclosures and receipt disclose write such a file", "%q: %w", path, err)
+		return nil, cli.Usage("receipt redact --disclosures and receipt redact disclose write such a file", "%q: %w", path, err)
 	}
 	return d, nil
 }

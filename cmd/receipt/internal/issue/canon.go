@@ -14,38 +14,44 @@ import (
 
 // NewCanon makes the verb canon.
 func NewCanon(e *cli.Env) *cobra.Command {
-	var preimage, check bool
+	var preimage, check, hash bool
 	cmd := &cobra.Command{
 		Use:   "canon [FILE]",
 		Short: "write the canonical form (RFC 8785) of a JSON document",
 		Long: `Write the RFC 8785 canonical form of any JSON document, without a newline.
 
 With --preimage, write the bytes that a receipt's hash covers: its canonical
-form without /chain/receipt_hash and /signatures. Their SHA-256 is the hash.`,
+form without /chain/receipt_hash and /signatures. Their SHA-256 is the hash, which
+--hash prints, whatever hash the receipt or draft states. A document with an integer
+outside ±9007199254740991 has none.`,
 		Example: `  receipt canon --preimage receipt.json | sha256sum
   receipt canon receipt.json | receipt canon --check`,
 		Args: cli.OptionalFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if preimage && check {
-				return cli.Usage("", "--preimage and --check exclude each other")
+			given := 0
+			for _, flag := range []bool{preimage, check, hash} {
+				if flag {
+					given++
+				}
 			}
-			read := input.ReadDocument
-			if preimage {
-				read = input.ReadHashable
+			if given > 1 {
+				return cli.Usage("", "--preimage, --check, and --hash exclude each other")
 			}
 
-			doc, err := read(e, cli.FileArg(args))
+			path := cli.FileArg(args)
+			switch {
+			case hash:
+				return printHash(e, path)
+			case preimage:
+				return writePreimage(e, path)
+			}
+			doc, err := input.ReadDocument(e, path)
 			if err != nil {
 				return err
 			}
-
-			switch {
-			case check:
-				return checkCanonical(cli.FileArg(args), doc)
-			case preimage:
-				return writePreimage(e, cli.FileArg(args), doc)
+			if check {
+				return checkCanonical(path, doc)
 			}
-
 			_, err = e.Out.Write(doc.AppendCanonical(nil))
 			return err
 		},
@@ -53,6 +59,7 @@ form without /chain/receipt_hash and /signatures. Their SHA-256 is the hash.`,
 
 	cmd.Flags().BoolVar(&preimage, "preimage", false, "write the bytes that the receipt hash covers")
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 when the input is not canonical")
+	cmd.Flags().BoolVar(&hash, "hash", false, "print the computed hash of the receipt")
 	return cmd
 }
 
@@ -71,7 +78,11 @@ func checkCanonical(path string, doc *canon.Document) error {
 	return cli.Refuted("receipt canon FILE writes the canonical form", "%q is not canonical: its first difference is at offset %d", cli.SourceName(path), at)
 }
 
-func writePreimage(e *cli.Env, path string, doc *canon.Document) error {
+func writePreimage(e *cli.Env, path string) error {
+	doc, err := input.ReadHashable(e, path)
+	if err != nil {
+		return err
+	}
 	text, err := chain.AppendPreimage(nil, doc)
 	if err != nil {
 		return notReceipt(path, err)
@@ -80,30 +91,31 @@ func writePreimage(e *cli.Env, path string, doc *canon.Document) error {
 	return err
 }
 
-// NewHash makes the verb hash.
+// NewHash makes the old name of canon --hash.
 func NewHash(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use:   "hash [FILE]",
-		Short: "compute the hash of a receipt",
-		Long: `Compute the hash of a receipt or draft, whatever hash it states: the SHA-256 of
-its canonical form without /chain/receipt_hash and /signatures. A document with an
-integer outside ±9007199254740991 has none.`,
-		Example: `  receipt hash receipt.json
-  receipt hash - < receipt.json`,
-		Args: cli.OptionalFile,
+		Use:    "hash [FILE]",
+		Short:  "compute the hash of a receipt, as receipt canon --hash does",
+		Hidden: true,
+		Args:   cli.OptionalFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			doc, err := input.ReadHashable(e, cli.FileArg(args))
-			if err != nil {
-				return err
-			}
-			digest, err := chain.Hash(doc)
-			if err != nil {
-				return notReceipt(cli.FileArg(args), err)
-			}
-			_, err = fmt.Fprintln(e.Out, digest)
-			return err
+			return printHash(e, cli.FileArg(args))
 		},
 	}
+}
+
+// printHash prints the hash that a receipt should state, whatever it states.
+func printHash(e *cli.Env, path string) error {
+	doc, err := input.ReadHashable(e, path)
+	if err != nil {
+		return err
+	}
+	digest, err := chain.Hash(doc)
+	if err != nil {
+		return notReceipt(path, err)
+	}
+	_, err = fmt.Fprintln(e.Out, digest)
+	return err
 }
 
 // notReceipt words why a document has no hash.

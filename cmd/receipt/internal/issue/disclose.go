@@ -21,8 +21,14 @@ type discloseOptions struct {
 	output      cli.OutputFlags
 }
 
-// NewDisclose makes the verb disclose.
+// NewDisclose makes the old name of redact disclose.
 func NewDisclose(e *cli.Env) *cobra.Command {
+	cmd := newDisclose(e)
+	cmd.Hidden = true
+	return cmd
+}
+
+func newDisclose(e *cli.Env) *cobra.Command {
 	var o discloseOptions
 	cmd := &cobra.Command{
 		Use:   "disclose FILE --disclosures FILE --field POINTER…",
@@ -32,8 +38,8 @@ gets it sees these values and can check them against the receipt's commitments:
 receipt verify --disclosures FILE. All other withheld values stay hidden.
 
 The fields must fit the receipt, or nothing is written.`,
-		Example: `  receipt disclose redacted-receipt.json --disclosures withheld.json --field /metadata/pin -o for-the-auditor.json
-  receipt disclose redacted-receipt.json --disclosures withheld.json --all`,
+		Example: `  receipt redact disclose redacted-receipt.json --disclosures withheld.json --field /metadata/pin -o for-the-auditor.json
+  receipt redact disclose redacted-receipt.json --disclosures withheld.json --all`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return disclose(e, args[0], &o)

@@ -140,6 +140,27 @@ func (o *recordOptions) complete() error {
 	return nil
 }
 
+// keptLog begins the file of --log, which is written beside its place first, as a log may be
+// larger than memory. It holds what the task did, so only its owner may read it. Without the
+// flag it is nil.
+func (o *recordOptions) keptLog() (*cli.File, error) {
+	switch o.log {
+	case "":
+		return nil, nil
+	case cli.StdinName:
+		return nil, cli.Usage("", "--log takes a file: the draft goes to stdout")
+	}
+	file, err := cli.NewFile(o.log, 0o600, o.output.Force)
+	if err != nil {
+		return nil, err
+	}
+	o.Keep = func(line []byte) error {
+		_, err := file.Write(line)
+		return err
+	}
+	return file, nil
+}
+
 // recordLogs records the logs of one task. Only agents leave several.
 func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOptions) error {
 	if err := o.complete(); err != nil {

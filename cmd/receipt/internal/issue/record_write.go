@@ -10,27 +10,6 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// keptLog begins the file of --log, which is written beside its place first, as a log may be
-// larger than memory. It holds what the task did, so only its owner may read it. Without the
-// flag it is nil.
-func (o *recordOptions) keptLog() (*cli.File, error) {
-	switch o.log {
-	case "":
-		return nil, nil
-	case cli.StdinName:
-		return nil, cli.Usage("", "--log takes a file: the draft goes to stdout")
-	}
-	file, err := cli.NewFile(o.log, 0o600, o.output.Force)
-	if err != nil {
-		return nil, err
-	}
-	o.Keep = func(line []byte) error {
-		_, err := file.Write(line)
-		return err
-	}
-	return file, nil
-}
-
 // checkLogPaths refuses a file that would take the place of another of this run.
 func checkLogPaths(input string, o *recordOptions) error {
 	same := func(a, b string) bool { return a != "" && a != cli.StdinName && b != "" && cli.SameFile(a, b) }

@@ -59,6 +59,7 @@ or a TOML file of detectors in gitleaks' format, which is added to the others.
 	f.StringVar(&o.supersedes, "supersedes", "", "the receipt that the draft's shall replace: `HASH|FILE`")
 	f.BoolVar(&o.check, "check", false, "exit 1 when anything would be withheld, and write no draft")
 	f.BoolVar(&o.explain, "explain", false, "print where and by which rule, and write no draft")
+	cmd.AddCommand(newDisclose(e))
 	return cmd
 }
 

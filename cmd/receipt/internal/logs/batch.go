@@ -23,5 +23,5 @@ A batch of the content profile is sealed as a whole: each receipt states the roo
 over all of them in chain.merkle_root, and a manifest lists them.`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof`,
-	}, newBatchSeal(e), newBatchCheckpoint(e), newBatchCosign(e), newBatchProve(e), newBatchConsistency(e))
+	}, newSeal(e), newCheckpoint(e, false), newCosign(e), newProve(e, false), newConsistency(e, false))
 }

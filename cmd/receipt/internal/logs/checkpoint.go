@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
-	"iter"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -19,46 +18,25 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
-	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
 type checkpointOptions struct {
-	input.Flags
-	logFlags
-}
-
-// logFlags say which log signs what, and where it goes.
-type logFlags struct {
+	receiptFlags
 	key                      trust.KeyFlags
 	origin, extends, tempDir string
 	output                   cli.OutputFlags
 }
 
-// A chooser finds the receipts that are meant, when nothing else can go wrong before.
-type chooser func() (*meant, error)
-
-// Those that are meant are receipts that can be read, and before them those that a ledger
-// has pruned, of which it has the ids and the hashes.
-type meant struct {
-	*input.Selection
-	pruned iter.Seq2[ledger.Entry, error]
-	all    bool // were pruned: nothing can be read
-}
-
-// inFiles are receipts of files alone.
-func inFiles(s *input.Selection, err error) (*meant, error) {
-	return &meant{s, func(func(ledger.Entry, error) bool) {}, false}, err
-}
-
-func newBatchCheckpoint(e *cli.Env) *cobra.Command {
-	var o checkpointOptions
+func newCheckpoint(e *cli.Env, ledger bool) *cobra.Command {
+	o := checkpointOptions{receiptFlags: receiptFlags{ledger: ledger}}
 	cmd := &cobra.Command{
-		Use:   "checkpoint [PATH…] --key KEY --origin NAME",
+		Use:   "checkpoint [PATH…|LEDGER] --key KEY --origin NAME",
 		Short: "sign a checkpoint over receipts",
 		Long: `Sign a checkpoint (C2SP tlog-checkpoint) over receipts: the root of the RFC 9162
 tree whose leaves are their hashes, in the order of the input, copies included.
-Folders are read in the order of their file names.
+Folders are read in the order of their file names, a LEDGER in the order in which its
+receipts were stored: each of its checkpoints extends those before it.
 
 The receipts are verified first, for their content and their links: if one does
 not fit its hash, or one is missing between others, nothing is signed. Whether
@@ -69,50 +47,54 @@ A log must never sign two checkpoints of which neither extends the other. With
 this one does; otherwise nothing is signed. Give it for every checkpoint but the
 first: --extends FILE -o FILE --force keeps one file up to date.
 
+--stream, --from and --before choose a part of a ledger: a log of its own, which needs
+an origin of its own. receipt batch prove and consistency have to be given the same part,
+and receipt ledger export writes it for receipt verify --checkpoint. --until chooses the
+beginning of the ledger: a checkpoint over it is one of the same log, and receipt ledger
+prune takes it.
+
 KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
 "roles": ["checkpoint"] and "origin": NAME, as this makes it:
 
   receipt keys generate --role checkpoint --origin NAME --private FILE --keys FILE`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch checkpoint more-receipts.jsonl --key log.private.json --origin log.example.net/receipts --extends checkpoint.txt`,
+		Hidden: ledger,
+		Args:   o.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			written := o.output.Path
-			if o.extends != "" && cli.SameFile(o.extends, written) { // it contains the one that it replaces
-				written = ""
-			}
-			return o.checkpoint(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Keeping(e, args, "output", written)) }, o.Long)
+			return o.run(cmd.Context(), e, args)
 		},
 	}
 
-	o.Flags.Register(cmd.Flags())
-	o.logFlags.add(cmd)
-	return cmd
-}
-
-func (o *logFlags) add(cmd *cobra.Command) {
 	o.key.Add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.origin, "origin", "", "the `NAME` of the log, as a URL without https://")
 	f.StringVar(&o.extends, "extends", "", "the last checkpoint of the log, a `FILE`")
 	o.output.Register(f, "write to this `FILE`")
 	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "keep what does not fit into memory in `DIR`")
+	o.register(f, "from")
+	return cmd
 }
 
-func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
+func (o *checkpointOptions) run(ctx context.Context, e *cli.Env, paths []string) error {
 	key, log, err := o.signer(ctx, e)
 	if err != nil {
 		return err
 	}
-
 	if err := input.CheckTempDir(o.tempDir); err != nil {
 		return err
 	}
-	selected, err := choose()
-	if err != nil {
-		return err
+
+	written := o.output.Path
+	if o.extends != "" && cli.SameFile(o.extends, written) { // it contains the one that it replaces
+		written = ""
 	}
-	if selected.Stdin && o.extends == cli.StdinName {
-		return cli.Usage("", "- is given twice, but stdin can be read once")
+	return o.with(ctx, e, paths, written, func(m *meant) error { return o.checkpoint(ctx, e, m, key, log) })
+}
+
+func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected *meant, key custody.Key, log *tlog.Log) error {
+	if err := selected.onceStdin(o.extends); err != nil {
+		return err
 	}
 
 	last, err := o.last(e, log)
@@ -135,7 +117,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 
 	progress := selected.Begin(e, selected.Readings("verifying", false)...)
 	defer progress.End()
-	tree, err := o.grow(ctx, e, selected, long, last, progress)
+	tree, err := o.grow(ctx, e, selected, last, progress)
 	if err != nil {
 		return err
 	}
@@ -153,7 +135,7 @@ func (o *logFlags) checkpoint(ctx context.Context, e *cli.Env, choose chooser, l
 }
 
 // signer reads the key, before anything else is done in vain.
-func (o *logFlags) signer(ctx context.Context, e *cli.Env) (custody.Key, *tlog.Log, error) {
+func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key, *tlog.Log, error) {
 	switch {
 	case o.key.Path == "":
 		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "--key is missing")
@@ -187,7 +169,7 @@ func (o *logFlags) signer(ctx context.Context, e *cli.Env) (custody.Key, *tlog.L
 
 // ofLog looks at the role of the key. One that says another is refused. One that says none
 // is a key of issuers to all who read its public half, and can be given the role there.
-func (o *logFlags) ofLog(e *cli.Env, half *keys.PublicKey) error {
+func (o *checkpointOptions) ofLog(e *cli.Env, half *keys.PublicKey) error {
 	switch {
 	case half.Has(receipt.RoleCheckpoint) || trust.SignsLog(e, half, o.origin):
 		return nil
@@ -201,7 +183,7 @@ func (o *logFlags) ofLog(e *cli.Env, half *keys.PublicKey) error {
 }
 
 // last reads the checkpoint that the new one has to extend; nil for none.
-func (o *logFlags) last(e *cli.Env, log *tlog.Log) (*trust.Head, error) {
+func (o *checkpointOptions) last(e *cli.Env, log *tlog.Log) (*trust.Head, error) {
 	if o.extends == "" {
 		return nil, nil
 	}
@@ -219,7 +201,7 @@ func (o *logFlags) last(e *cli.Env, log *tlog.Log) (*trust.Head, error) {
 }
 
 // grow verifies the receipts and makes the tree over them.
-func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *meant, long bool, last *trust.Head, progress *cli.Progress) (*merkle.Tree, error) {
+func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *meant, last *trust.Head, progress *cli.Progress) (*merkle.Tree, error) {
 	// For integrity alone: a log says what it has seen, not who signed it.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
@@ -243,7 +225,7 @@ func (o *logFlags) grow(ctx context.Context, e *cli.Env, selected *meant, long b
 		grow(e.Hash)
 	}
 	if !selected.all {
-		run := stream.VerifyFiles(ctx, v, selected.Sources, stream.Options{Long: long, TempDir: o.tempDir})
+		run := stream.VerifyFiles(ctx, v, selected.Sources, stream.Options{Long: o.Long, TempDir: o.tempDir})
 		for rep := range run.Reports() {
 			if rep.Verdict != receipt.Verified {
 				return nil, notSigned(rep)

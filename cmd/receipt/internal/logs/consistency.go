@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
@@ -22,21 +21,20 @@ import (
 )
 
 type consistencyOptions struct {
-	input.Flags
-	extensionFlags
-	check, keys string
+	receiptFlags
+	from, to, check, keys string
+	output                cli.OutputFlags
 }
 
-// extensionFlags name two checkpoints, and where the proof goes.
-type extensionFlags struct {
-	from, to string
-	output   cli.OutputFlags
-}
+func newConsistency(e *cli.Env, ledger bool) *cobra.Command {
+	o := consistencyOptions{receiptFlags: receiptFlags{ledger: ledger}}
+	mark, since := "", "issued-from"
+	if ledger { // whose --from is a time
+		mark, since = "-checkpoint", "from"
+	}
 
-func newBatchConsistency(e *cli.Env) *cobra.Command {
-	var o consistencyOptions
 	cmd := &cobra.Command{
-		Use:   "consistency --from OLD --to NEW [PATH…]",
+		Use:   "consistency --from OLD --to NEW [PATH…|LEDGER]",
 		Short: "prove or check that a checkpoint extends an earlier one",
 		Long: `Write the proof that the checkpoint NEW extends OLD: that the log has only added to
 its receipts. PATH… are the receipts that NEW is over, in their order.
@@ -58,31 +56,28 @@ A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
   <hash>`,
 		Example: `  receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt more-receipts.jsonl -o consistency.txt
   receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt --check consistency.txt --keys keys.json`,
+		Hidden: ledger,
+		Args:   o.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.from == "" || o.to == "" {
+				return cli.Usage(cmd.CommandPath()+" --help shows examples", "--from%s OLD and --to%[1]s NEW are both needed", mark)
+			}
 			return o.run(cmd.Context(), e, args)
 		},
 	}
 
 	f := cmd.Flags()
-	o.Flags.Register(f)
-	o.extensionFlags.register(f, "")
+	f.StringVar(&o.from, "from"+mark, "", "the earlier checkpoint, a `FILE`")
+	f.StringVar(&o.to, "to"+mark, "", "the later checkpoint, a `FILE`")
+	o.output.Register(f, "write the proof to this `FILE`")
 	f.StringVar(&o.check, "check", "", "check this proof, a `FILE`, instead of making one")
 	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys, a JWK Set `FILE`")
+	o.register(f, since)
 	return cmd
-}
-
-// register names the flags of the checkpoints with a suffix, for verbs of which
-// --from is taken.
-func (o *extensionFlags) register(f *pflag.FlagSet, suffix string) {
-	f.StringVar(&o.from, "from"+suffix, "", "the earlier checkpoint, a `FILE`")
-	f.StringVar(&o.to, "to"+suffix, "", "the later checkpoint, a `FILE`")
-	o.output.Register(f, "write the proof to this `FILE`")
 }
 
 func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string) error {
 	switch {
-	case o.from == "" || o.to == "":
-		return cli.Usage("receipt batch consistency --help shows examples", "--from OLD and --to NEW are both needed")
 	case o.check == "" && o.keys != "":
 		return cli.Usage("", "--keys goes with --check: a proof is made without keys")
 	case o.check != "" && (len(paths) > 0 || o.FilesFrom != ""):
@@ -98,24 +93,13 @@ func (o *consistencyOptions) run(ctx context.Context, e *cli.Env, paths []string
 		return o.verify(e)
 	}
 
-	return o.prove(ctx, e, func() (*meant, error) { return inFiles(o.Keeping(e, paths, "output", o.output.Path)) }, o.Long)
+	return o.with(ctx, e, paths, o.output.Path, func(m *meant) error { return o.prove(ctx, e, m) })
 }
 
-func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
-	selected, err := choose()
-	if err != nil {
+func (o *consistencyOptions) prove(ctx context.Context, e *cli.Env, selected *meant) error {
+	if err := selected.onceStdin(o.from, o.to); err != nil {
 		return err
 	}
-
-	// Only one of the checkpoints and the receipts can come from stdin.
-	places := []string{o.from, o.to}
-	if selected.Stdin {
-		places = append(places, cli.StdinName)
-	}
-	if err := cli.OnceStdin(places...); err != nil {
-		return err
-	}
-
 	from, to, err := o.heads(e, nil)
 	if err != nil {
 		return err
@@ -133,7 +117,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 
 	progress := selected.Begin(e, "reading")
 	defer progress.End()
-	leaves, err := readLeaves(ctx, selected, long, to.Size, func(string, canon.Digest) {})
+	leaves, err := readLeaves(ctx, selected, o.Long, to.Size, func(string, canon.Digest) {})
 	if err != nil {
 		return err
 	}
@@ -156,7 +140,7 @@ func (o *extensionFlags) prove(ctx context.Context, e *cli.Env, choose chooser, 
 }
 
 // heads reads both checkpoints, which have to be of one log and not be empty.
-func (o *extensionFlags) heads(e *cli.Env, logs []*tlog.Log) (from, to *trust.Head, err error) {
+func (o *consistencyOptions) heads(e *cli.Env, logs []*tlog.Log) (from, to *trust.Head, err error) {
 	if from, err = trust.ReadHead(e, o.from, logs); err != nil {
 		return nil, nil, err
 	}

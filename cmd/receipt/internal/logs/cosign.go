@@ -25,7 +25,7 @@ type cosignOptions struct {
 	output      cli.OutputFlags
 }
 
-func newBatchCosign(e *cli.Env) *cobra.Command {
+func newCosign(e *cli.Env) *cobra.Command {
 	var o cosignOptions
 	cmd := &cobra.Command{
 		Use:   "cosign CHECKPOINT --key WITNESS",

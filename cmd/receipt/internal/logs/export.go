@@ -46,7 +46,7 @@ were pruned are in their archives, and are counted on stderr.`,
 	f := cmd.Flags()
 	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, by subject or identifiers")
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
-	o.ledgerRange.register(f)
+	o.ledgerRange.register(f, "from")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "only the first receipts, those that a checkpoint is over, a `FILE`")
 	o.output.Register(f, "write to this `FILE`; its extension says what it holds")
 	return cmd

@@ -47,7 +47,7 @@ the others: their receipt_id, and the archive that has them.`,
 	f := cmd.Flags()
 	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, by subject or identifiers")
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
-	o.ledgerRange.register(f)
+	o.ledgerRange.register(f, "from")
 	f.BoolVar(&o.pruned, "pruned", false, "list receipts that were pruned, too")
 	o.format = "text"
 	cli.Choose(f, &o.format, "format", "print each line in this `FORMAT`", "text", "json")

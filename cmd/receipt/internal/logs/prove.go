@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -20,20 +19,15 @@ import (
 )
 
 type proveOptions struct {
-	input.Flags
-	proveFlags
-}
-
-// proveFlags say what is proved, and where the proof goes.
-type proveFlags struct {
+	receiptFlags
 	checkpoint, receipt string
 	output              cli.OutputFlags
 }
 
-func newBatchProve(e *cli.Env) *cobra.Command {
-	var o proveOptions
+func newProve(e *cli.Env, ledger bool) *cobra.Command {
+	o := proveOptions{receiptFlags: receiptFlags{ledger: ledger}}
 	cmd := &cobra.Command{
-		Use:   "prove [PATH…] --checkpoint FILE --receipt ID|FILE",
+		Use:   "prove [PATH…|LEDGER] --checkpoint FILE --receipt ID|FILE",
 		Short: "prove that a receipt is under a checkpoint",
 		Long: `Write the proof (C2SP tlog-proof) that a receipt is under a checkpoint. It holds
 the checkpoint itself, so receipt, proof and key are all that verify --proof needs.
@@ -41,44 +35,37 @@ the checkpoint itself, so receipt, proof and key are all that verify --proof nee
 PATH… are the receipts that the checkpoint is over, in their order; more may
 follow. The root over them has to be the checkpoint's. Its signatures are for who
 verifies to check. --receipt is a file if there is one of that name, else the
-receipt_id of a receipt in PATH….`,
+receipt_id of a receipt in PATH….
+
+A checkpoint over a part of a ledger needs the flags that name the part.`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
+		Hidden: ledger,
+		Args:   o.args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.prove(cmd.Context(), e, func() (*meant, error) { return inFiles(o.Keeping(e, args, "output", o.output.Path)) }, o.Long)
+			return o.run(cmd.Context(), e, args)
 		},
 	}
 
-	o.Flags.Register(cmd.Flags())
-	o.proveFlags.register(cmd.Flags())
-	return cmd
-}
-
-func (o *proveFlags) register(f *pflag.FlagSet) {
+	f := cmd.Flags()
 	f.StringVar(&o.checkpoint, "checkpoint", "", "the checkpoint, a `FILE`")
 	f.StringVar(&o.receipt, "receipt", "", "the receipt: `ID|FILE`")
 	o.output.Register(f, "write to this `FILE`, best named .tlog-proof")
+	o.register(f, "from")
+	return cmd
 }
 
-func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long bool) error {
+func (o *proveOptions) run(ctx context.Context, e *cli.Env, paths []string) error {
 	if o.checkpoint == "" || o.receipt == "" {
 		return cli.Usage("receipt batch prove --help shows examples", "--checkpoint FILE and --receipt ID|FILE are both needed")
 	}
+	return o.with(ctx, e, paths, o.output.Path, func(m *meant) error { return o.prove(ctx, e, m) })
+}
 
-	selected, err := choose()
-	if err != nil {
+func (o *proveOptions) prove(ctx context.Context, e *cli.Env, selected *meant) error {
+	if err := selected.onceStdin(o.checkpoint, o.receipt); err != nil {
 		return err
 	}
-
-	// Only one of the inputs can come from stdin.
-	places := []string{o.checkpoint, o.receipt}
-	if selected.Stdin {
-		places = append(places, cli.StdinName)
-	}
-	if err := cli.OnceStdin(places...); err != nil {
-		return err
-	}
-
 	h, err := trust.ReadHead(e, o.checkpoint, nil)
 	if err != nil {
 		return err
@@ -91,7 +78,7 @@ func (o *proveFlags) prove(ctx context.Context, e *cli.Env, choose chooser, long
 
 	progress := selected.Begin(e, "reading")
 	defer progress.End()
-	proof, err := wanted.prove(ctx, selected, long, h)
+	proof, err := wanted.prove(ctx, selected, o.Long, h)
 	if err != nil {
 		return err
 	}
@@ -111,7 +98,7 @@ type wanted struct {
 	twice bool   // several receipts have the id
 }
 
-func (o *proveFlags) wanted(e *cli.Env) (*wanted, error) {
+func (o *proveOptions) wanted(e *cli.Env) (*wanted, error) {
 	_, err := os.Stat(o.receipt)
 	if _, _, ok := input.Address(o.receipt); err != nil && !ok && o.receipt != cli.StdinName {
 		return &wanted{name: o.receipt, id: o.receipt}, nil

@@ -59,7 +59,7 @@ takes the place.`,
 func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) error {
 	switch {
 	case o.checkpoint == "" || o.archive == "":
-		return cli.Usage("receipt ledger checkpoint --until TIME makes the one, receipt ledger export --checkpoint FILE the other", "--checkpoint FILE and --archive FILE are both needed")
+		return cli.Usage("create the checkpoint with receipt batch checkpoint LEDGER --until TIME, then the archive with receipt ledger export LEDGER --checkpoint FILE", "--checkpoint FILE and --archive FILE are both needed")
 	case o.archive == cli.StdinName:
 		return cli.Usage("", "an archive that stays is a file, found -")
 	}
@@ -169,7 +169,7 @@ func pruneFailure(err error, path string, found *addresses, head *trust.Head) er
 	case errors.As(err, &refused) && refused.Code == receipt.CodeUnknownKey:
 		return cli.Undecided("--keys takes a file of trusted keys, one with the role checkpoint and the origin of the log", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, &refused):
-		return cli.Refuted("a checkpoint over the first receipts of this ledger is needed: receipt ledger checkpoint --until TIME signs one", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
+		return cli.Refuted("a checkpoint over the first receipts of this ledger is needed: receipt batch checkpoint LEDGER --until TIME signs one", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, &archive):
 		return cli.Refuted("receipt ledger export "+cli.ShellFile(path)+" --checkpoint "+cli.ShellFile(cli.SourceName(head.Path))+" -o ARCHIVE writes the archive that is needed", "%s: %s; nothing was pruned", found.place(archive.Index), archive.Detail)
 	case errors.As(err, new(*ledger.DamageError)):

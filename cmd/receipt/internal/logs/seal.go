@@ -28,7 +28,7 @@ type batchSealOptions struct {
 	output             cli.OutputFlags
 }
 
-func newBatchSeal(e *cli.Env) *cobra.Command {
+func newSeal(e *cli.Env) *cobra.Command {
 	var o batchSealOptions
 	cmd := &cobra.Command{
 		Use:   "seal [DRAFT…] --manifest FILE -o FILE",

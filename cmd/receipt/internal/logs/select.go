@@ -10,24 +10,102 @@ import (
 	"iter"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
+// receiptFlags choose the receipts of a tree: those of files, or those of a ledger that is
+// named alone, or a part of these.
+type receiptFlags struct {
+	input.Flags
+	part   ledgerRange
+	ledger bool // only a ledger will do: the command has a name below receipt ledger
+}
+
+func (o *receiptFlags) register(f *pflag.FlagSet, from string) {
+	o.Flags.Register(f)
+	o.part.register(f, from)
+}
+
+// args are the arguments of a command with these flags.
+func (o *receiptFlags) args(cmd *cobra.Command, args []string) error {
+	if o.ledger {
+		return onlyLedgerFile(cmd, args)
+	}
+	return nil
+}
+
+// with finds the receipts that are meant, and does something with them. None of the inputs is
+// the file that is written.
+func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, written string, do func(*meant) error) error {
+	if !o.ledger && !o.isLedger(paths) {
+		if o.part != (ledgerRange{}) {
+			return cli.Usage("name one ledger, and no other input", "a part of a ledger was chosen, and no ledger was named")
+		}
+		s, err := o.Keeping(e, paths, "output", written)
+		if err != nil {
+			return err
+		}
+		return do(&meant{Selection: s, pruned: func(func(ledger.Entry, error) bool) {}})
+	}
+
+	path := paths[0]
+	l, err := input.OpenLedger(ctx, path, false)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+
+	// Damage ends the reading, which knows of it as text only.
+	var damage error
+	m, err := o.part.selection(ctx, path, l, &damage)
+	if err == nil {
+		err = do(m)
+	}
+	if err != nil && damage != nil {
+		return ledgerReading(damage)
+	}
+	return err
+}
+
+// isLedger reports whether the only input is a ledger.
+func (o *receiptFlags) isLedger(paths []string) bool {
+	return len(paths) == 1 && o.FilesFrom == "" && input.KindOfFile(paths[0]).Kind == kind.Ledger
+}
+
+// Those that are meant are receipts that can be read, and before them those that a ledger
+// has pruned, of which it has the ids and the hashes.
+type meant struct {
+	*input.Selection
+	pruned iter.Seq2[ledger.Entry, error]
+	all    bool // were pruned: nothing can be read
+}
+
+// onceStdin refuses - as more than one of the inputs and these files.
+func (m *meant) onceStdin(files ...string) error {
+	if m.Stdin {
+		files = append(files, cli.StdinName)
+	}
+	return cli.OnceStdin(files...)
+}
+
 // ledgerRange names receipts of a ledger; all of them without any flag.
 type ledgerRange struct{ stream, from, before, until string }
 
-func (r *ledgerRange) register(f *pflag.FlagSet) {
-	f.StringVar(&r.stream, "stream", "", "only the stream of the receipt with this `HASH`; receipt ledger head prints one for each")
-	f.StringVar(&r.from, "from", "", "only receipts issued at this `TIME` (RFC 3339) or later")
-	f.StringVar(&r.before, "before", "", "only receipts issued before this `TIME`")
-	f.StringVar(&r.until, "until", "", "only those stored before the first receipt that was issued at this `TIME` or later")
+// register adds the flags to those of a command. The name of --from may be taken there.
+func (r *ledgerRange) register(f *pflag.FlagSet, from string) {
+	f.StringVar(&r.stream, "stream", "", "of a ledger: only the stream of the receipt with this `HASH`; receipt ledger head prints one for each")
+	f.StringVar(&r.from, from, "", "of a ledger: only receipts issued at this `TIME` (RFC 3339) or later")
+	f.StringVar(&r.before, "before", "", "of a ledger: only receipts issued before this `TIME`")
+	f.StringVar(&r.until, "until", "", "of a ledger: only those stored before the first receipt that was issued at this `TIME` or later")
 }
 
 // query finds out what is meant.
