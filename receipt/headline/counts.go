@@ -20,8 +20,8 @@ type tally struct {
 	over     bool // there may be fewer entries
 }
 
-// things is how many distinct things there are at least, and whether there may be more:
-// several unnamed entries may be of one thing, or of things that others name.
+// things returns the minimum number of distinct things, and whether there may be more. Several
+// unnamed entries may refer to one thing, or to things that other entries name.
 func (t tally) things() (n int, more bool) {
 	if t.unnamed == 0 || t.entries == 1 {
 		return t.distinct + t.unnamed, false
@@ -34,6 +34,8 @@ func (t tally) things() (n int, more bool) {
 func (r counter) tally(list string, name func(i int, n canon.Node) string) tally {
 	at := "/side_effects/" + list
 	t, seen := tally{open: r.Untold.Has(at), over: r.Over.Has(at)}, map[string]bool{}
+
+	// Entries without a name are counted, because each of them happened.
 	for i, n := range r.Root.Member("side_effects").Member(list).Elements() {
 		if r.Possible(n) {
 			t.open = true
@@ -75,7 +77,7 @@ func (r counter) written() tally {
 	return r.tally("fs_writes", func(_ int, n canon.Node) string { return r.name(n.Member("path")) })
 }
 
-// parts are the number of files, and the number of writes if it differs.
+// parts returns the number of files, and the number of writes if it differs.
 func (t tally) parts(noun, verb string) (text, in string) {
 	n, more := t.things()
 	text = Between(t.open || more, t.over) + Plural(n, noun, verb)
@@ -96,17 +98,19 @@ func (r counter) network() string {
 	n, more := t.things()
 	hosts := Between(t.open || more, t.over) + Plural(n, "host", "")
 	requests := Between(t.open, t.over) + Plural(t.entries, "request", "")
+
 	switch {
 	case !known:
 		return hosts + ", " + requests + ", bytes not stated"
 	case t.entries == 1:
 		return bytes + " to " + hosts
 	}
+
 	return bytes + " to " + hosts + " in " + requests
 }
 
-// sent is how many bytes left, and whether any entry states them. An entry that states none
-// is not one of no bytes.
+// sent returns the number of bytes that were sent, and whether any entry states it. An entry that
+// does not state it may have sent any number.
 func (r counter) sent(t tally) (phrase string, known bool) {
 	var stated []float64
 	under, over := t.open, t.over
@@ -125,6 +129,7 @@ func (r counter) sent(t tally) (phrase string, known bool) {
 	if len(stated) == 0 && (t.entries > 0 || under) {
 		return "bytes sent " + NotTold, false
 	}
+
 	return Between(under || len(stated) < t.entries, over) + Group3(sum(stated)) + " bytes sent", true
 }
 
@@ -149,6 +154,8 @@ func (r counter) calls() string {
 	}
 
 	counts := map[string]int{}
+
+	// Only calls that did not succeed are listed by their ends.
 	for _, end := range ends {
 		counts[end]++
 	}
@@ -156,6 +163,7 @@ func (r counter) calls() string {
 	if phrases := phrases(counts, [][2]string{{"failed", "failed"}, {"canceled", "canceled"}, {"", "of unknown outcome"}}); len(phrases) > 0 {
 		text += " (" + strings.Join(phrases, ", ") + ")"
 	}
+
 	return text
 }
 
@@ -220,7 +228,8 @@ func (r counter) name(n canon.Node) string {
 // unveiled returns a text, or "" if a part of it was withheld: two texts with the same
 // placeholder need not be the same.
 func unveiled(text string) string {
-	for _, placeholder := range []string{"[redacted]", "[withheld]", "<redacted:", "(outside the workspace)"} { // of packages redact and record
+	// Placeholders of packages redact and record.
+	for _, placeholder := range []string{"[redacted]", "[withheld]", "<redacted:", "(outside the workspace)"} {
 		if strings.Contains(text, placeholder) {
 			return ""
 		}
@@ -228,8 +237,7 @@ func unveiled(text string) string {
 	return text
 }
 
-// identity is what a member identifies an entry by. An entry without it is different from
-// all others.
+// identity returns what identifies an entry. An entry without the member differs from all others.
 func (r counter) identity(n canon.Node, i int, member string) string {
 	if name := r.name(n.Member(member)); name != "" {
 		return "=" + name
@@ -237,7 +245,7 @@ func (r counter) identity(n canon.Node, i int, member string) string {
 	return "#" + strconv.Itoa(i)
 }
 
-// host is the host of a destination, whatever else of it was withheld.
+// host returns the host of a destination, even if other parts of it were withheld.
 func (r counter) host(destination canon.Node) string {
 	if destination.Kind() != canon.KindString || r.Hidden(destination) {
 		return ""
@@ -261,5 +269,6 @@ func hostOf(destination string) string {
 	} else if strings.Count(host, ":") == 1 {
 		host, _, _ = strings.Cut(host, ":")
 	}
+
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }

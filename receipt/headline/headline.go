@@ -33,16 +33,18 @@ func headlineOf(r *Reading) *Headline {
 		h.Sentence = Words{}.add(s.subject()).join(s.ended())
 	}
 
+	// The page shows the cost apart, also if there is none.
 	switch {
 	case s.untoldCost():
 		h.Cost = Words{NotTold}
 	case h.Cost == nil:
 		h.Cost = Words{"not stated"}
 	}
+
 	return h
 }
 
-// A story is what a receipt states of its task.
+// A story reads what a receipt states of its task.
 type story struct{ counter }
 
 // about names the subject of a receipt that is not about a task; nil for a task.
@@ -90,6 +92,7 @@ func (r story) outcome() string {
 	if r.Untold.Has("/lifecycle/final_state") || r.turnEnded() {
 		return "ended"
 	}
+
 	switch r.state() {
 	case receipt.StateSucceeded:
 		return "succeeded"
@@ -98,10 +101,11 @@ func (r story) outcome() string {
 	case receipt.StateCanceled:
 		return "was canceled"
 	}
+
 	return "ended in an unknown state"
 }
 
-// took is how long the task ran, if both times are known.
+// took describes how long the task ran, if both times are known.
 func (r story) took() string {
 	lifecycle := r.Root.Member("lifecycle")
 	start, err1 := receipt.ParseTime(lifecycle.Member("started_at").Text())
@@ -115,7 +119,7 @@ func (r story) took() string {
 	return " in " + Elapsed(start, end)
 }
 
-// effects are what the task did, in the order of the sentence.
+// effects describes what the task did, in the order of the sentence.
 func (r story) effects() []string {
 	list := []string{r.files(), r.network(), r.calls(), r.approvals()}
 	if r.untoldCost() {
@@ -129,7 +133,7 @@ func (r story) untoldCost() bool {
 	return r.Untold.Has("/cost/total") && !(r.Root.Member("cost").Member("total").Float() > 0)
 }
 
-// cost is the total, or nil if there is none.
+// cost returns the total, or nil if there is none.
 func (r story) cost() Words {
 	cost := r.Root.Member("cost")
 	total, currency := cost.Member("total"), cost.Member("currency")
@@ -142,10 +146,11 @@ func (r story) cost() Words {
 	if r.Hidden(currency) {
 		return w.add(number, ", currency ", NotTold)
 	}
+
 	return w.quote(currency).add(" ", number)
 }
 
-// bundle is the sentence about a session bundle.
+// bundle returns the sentence about a session bundle.
 func (r story) bundle() Words {
 	w := Words{}.add("Session bundle ").quote(r.Root.Member("subject").Member("id"))
 	if mode := r.Root.Member("metadata").Member("session_bundle").Member("mode"); mode.Kind() == canon.KindString {
@@ -162,13 +167,14 @@ func (r story) bundle() Words {
 	if len(removed) == 0 && r.Untold.Has("/redactions") {
 		return w.add(": values removed ", NotTold, ".")
 	}
+
 	return w.add(": ", r.Bound("/redactions"), Plural(len(removed), "value", "removed"), ".")
 }
 
-// A replay is a receipt of a task that was run again over recorded answers.
+// A replay reads the receipt of a task that was repeated with recorded answers.
 type replay struct{ story }
 
-// sentence names the task that was repeated, what was substituted, and what was done besides.
+// sentence names the task that was repeated, what was substituted, and what else was done.
 func (r replay) sentence() Words {
 	w := Words{}.add("Replay")
 	if source := r.Root.Member("metadata").Member("source_task_id"); source.Kind() == canon.KindString && !r.Hidden(source) {
@@ -186,11 +192,12 @@ func (r replay) sentence() Words {
 	if r.idle() {
 		return w.add(": nothing was executed.")
 	}
+
 	return w.add(": ", strings.Join(r.effects(), ", "), ".")
 }
 
-// substitutions counts the recorded answers that a replay exchanged, by what was done to
-// them. Several deltas of one key are one answer.
+// substitutions counts the recorded answers that a replay exchanged, by operation. Several deltas
+// with the same key are one answer.
 func (r replay) substitutions() (phrases []string) {
 	seen := map[string]map[string]bool{}
 	for i, n := range r.Root.Member("deltas").Elements() {
@@ -210,17 +217,19 @@ func (r replay) substitutions() (phrases []string) {
 			phrases = append(phrases, r.Bound("/deltas")+Plural(n, "answer", one[1]))
 		}
 	}
+
+	// A receipt that states no substitution may have omitted it.
 	switch {
 	case len(phrases) > 0:
 		return phrases
 	case r.Untold.Has("/deltas"):
 		return []string{"answers replaced " + NotTold}
 	}
+
 	return []string{"no answer replaced"}
 }
 
-// idle reports whether the receipt states that nothing was done, and not only that nobody
-// reported it.
+// idle reports whether the receipt states that nothing was done, as opposed to not stating it.
 func (r replay) idle() bool {
 	effects, some := r.Root.Member("side_effects"), r.Root.Member("approvals").Len()
 	for _, name := range []string{"fs_writes", "network_egress", "tool_calls", "a2a_handoffs"} {

@@ -50,12 +50,13 @@ func (r *Reading) Hidden(n canon.Node) bool {
 	return len(r.Untold) > 0 && !n.IsZero() && r.Hides(n.Pointer())
 }
 
-// Hides is Hidden for the value at a pointer. It looks upward from the value itself: in an
+// Hides is Hidden for the value at a pointer. It searches upward from the value itself: in an
 // entry of a list, only a member that is itself listed is unreported.
 func (r *Reading) Hides(pointer string) bool {
 	if lists(r.Untold, pointer) {
 		return true
 	}
+
 	for pointer != "" && !isIndex(path.Base(pointer)) {
 		pointer = pointer[:strings.LastIndexByte(pointer, '/')]
 		if !isIndex(path.Base(pointer)) && lists(r.Untold, pointer) {
@@ -65,7 +66,7 @@ func (r *Reading) Hides(pointer string) bool {
 	return false
 }
 
-// Possible reports whether the receipt leaves open that an entry of a list happened at all.
+// Possible reports whether an entry of a list may not have happened.
 func (r *Reading) Possible(entry canon.Node) bool {
 	return len(r.Untold) > 0 && lists(r.Untold, entry.Pointer())
 }
@@ -111,6 +112,7 @@ func (r *Reading) Determinism() string {
 	input := r.Root.Member("replay_input")
 	determinism := input.Member("determinism")
 	w := Words{}.quote(determinism)
+
 	switch determinism.String() {
 	case "byte_deterministic":
 		w = Words{"a replay returns the same bytes"}
@@ -126,6 +128,7 @@ func (r *Reading) Determinism() string {
 	if reason := input.Member("unavailable_reason"); !reason.IsZero() {
 		w = w.add(`: "`).quote(reason).add(`"`)
 	}
+
 	return w.String()
 }
 
@@ -164,6 +167,8 @@ func (r *Reading) Unread() string {
 			records, types, names = records+int(n.Float()), types+1, append(names, name.String())
 		}
 	}
+
+	// The list of names is bounded, because a log may use any names.
 	if types == 0 {
 		return ""
 	}
@@ -173,10 +178,11 @@ func (r *Reading) Unread() string {
 	if types > most {
 		names, more = names[:most], fmt.Sprintf(" and %d more", types-most)
 	}
+
 	return NotRead(records, types) + ": " + strings.Join(names, ", ") + more
 }
 
-// NotRead states how many records of a log were not read, and of how many types.
+// NotRead states how many records of a log were not read, and how many types they have.
 func NotRead(records, types int) string {
 	verb := "were"
 	if records == 1 {

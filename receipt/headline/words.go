@@ -14,14 +14,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Words are a sentence, in parts. The parts at odd places are words of the receipt, which
-// may be hostile; all others are written here.
+// Words are the parts of a sentence. The parts with odd indexes are values of the receipt, which
+// may be hostile. All others are constants.
 type Words []string
 
 // String returns the sentence. The caller must escape it.
 func (w Words) String() string { return strings.Join(w, "") }
 
-// add appends words of ours.
+// add appends constant words.
 func (w Words) add(text ...string) Words {
 	if len(w)%2 == 0 {
 		w = append(w, "")
@@ -30,7 +30,7 @@ func (w Words) add(text ...string) Words {
 	return w
 }
 
-// quote appends a value of the receipt, bounded.
+// quote appends a value of the receipt, of limited length.
 func (w Words) quote(n canon.Node) Words {
 	const most = 300
 	text := "(absent)"
@@ -56,7 +56,7 @@ func (w Words) join(other Words) Words {
 	return w
 }
 
-// Plural is a number with its noun, in the plural unless the number is 1, and a verb.
+// Plural returns a number with its noun, in the plural unless the number is 1, and a verb.
 func Plural(n int, noun, verb string) string {
 	text := fmt.Sprintf("%s %s", Group3(strconv.Itoa(n)), noun)
 	if n != 1 {
@@ -83,11 +83,12 @@ func Group3(s string) string {
 	if fraction != "" {
 		b.WriteString("." + fraction)
 	}
+
 	return b.String()
 }
 
-// Elapsed is the time from one instant to a later one in at most two units, such as
-// 1 min 19 s. A time.Duration ends at 292 years, and Elapsed does not.
+// Elapsed returns the time between two instants in at most two units, such as 1 min 19 s. Unlike
+// a time.Duration, it may exceed 292 years.
 func Elapsed(from, to time.Time) string {
 	seconds, rest := to.Unix()-from.Unix(), time.Duration(to.Nanosecond()-from.Nanosecond())
 	if rest < 0 {
@@ -113,10 +114,11 @@ func Elapsed(from, to time.Time) string {
 	case rest == 0:
 		return "0 s"
 	}
+
 	return fmt.Sprintf("%d ms", rest.Milliseconds())
 }
 
-// sum is exact if all numbers are whole.
+// sum adds numbers, exactly if all of them are integers.
 func sum(numbers []float64) string {
 	about, exact, whole := 0.0, new(big.Int), true
 	for _, n := range numbers {
@@ -147,12 +149,13 @@ func Fault(cause receipt.Cause) string {
 	case "zero_hash":
 		return "no predecessor named"
 	}
+
 	return ""
 }
 
-// Unchecked words what the reports of several documents leave unchecked: documents by the
-// code of the note, and the number of withheld values. Codes that leave a receipt undecided
-// are not in it: they explain its verdict.
+// Unchecked describes what the reports of several documents leave unchecked, from the number of
+// documents for each code and the number of withheld values. It omits codes that leave a receipt
+// undecided, because they explain its verdict.
 func Unchecked(documents map[receipt.Code]int, withheld int) (notes []receipt.Note) {
 	for _, code := range slices.Sorted(maps.Keys(documents)) {
 		note := receipt.Note{Code: code}
@@ -174,5 +177,6 @@ func Unchecked(documents map[receipt.Code]int, withheld int) (notes []receipt.No
 		}
 		notes = append(notes, note)
 	}
+
 	return notes
 }
