@@ -1,41 +1,41 @@
 package kind
 
-// A Kind is what a file is.
+// A Kind is a kind of file.
 type Kind string
 
-// The kinds. What may hold receipts is Unknown.
+// The kinds. A file that may contain receipts is Unknown.
 const (
 	Unknown Kind = ""
 
-	// What lies beside receipts.
+	// Evidence and other files that accompany receipts.
 	Keys        Kind = "keys"        // public keys: a JWK Set, a JWK, PEM, OpenSSH
 	Checkpoint  Kind = "checkpoint"  // a signed note of a log (C2SP tlog-checkpoint)
-	Proof       Kind = "proof"       // that a receipt is in a checkpoint (C2SP tlog-proof)
-	Consistency Kind = "consistency" // that a checkpoint extends an earlier one
+	Proof       Kind = "proof"       // a proof that a receipt is in a checkpoint (C2SP tlog-proof)
+	Consistency Kind = "consistency" // a proof that a checkpoint extends an earlier one
 	Disclosures Kind = "disclosures" // withheld values
 	Batch       Kind = "batch"       // a manifest of a batch
-	Report      Kind = "report"      // what receipt verify wrote
-	Policy      Kind = "policy"      // what receipt verify is told to demand
+	Report      Kind = "report"      // the output of receipt verify
+	Policy      Kind = "policy"      // the requirements of a verification
 
-	// What is around a receipt.
+	// Files around a receipt.
 	Attestation Kind = "attestation" // a signed envelope in a bundle (Sigstore)
-	statement   Kind = "statement"   // what stands in such an envelope, or the envelope alone (in-toto, DSSE)
+	statement   Kind = "statement"   // the content of such an envelope, or the envelope alone (in-toto, DSSE)
 
-	// What becomes a receipt.
+	// Files from which receipts are created.
 	Draft      Kind = "draft"      // a receipt that is not sealed
 	Events     Kind = "events"     // a log of the protocol's events
 	Frames     Kind = "frames"     // a log of the frames of a bridge
-	Transcript Kind = "transcript" // a log that an agent wrote for itself
-	Session    Kind = "session"    // such a log of an agent that is not read
-	Export     Kind = "export"     // of a service that shows such logs
+	Transcript Kind = "transcript" // a log that an agent wrote
+	Session    Kind = "session"    // such a log of an agent that is not supported
+	Export     Kind = "export"     // an export of a service that shows such logs
 	Bundle     Kind = "bundle"     // one run of an agent in one file
-	Run        Kind = "run"        // what a harness keeps of a run
+	Run        Kind = "run"        // the record of a run that a harness keeps
 
-	// What has nothing to do with receipts, or hides them.
+	// Files that have nothing to do with receipts, or hide them.
 	PrivateKey Kind = "private_key"
-	Document   Kind = "document" // PDF, RTF, a word processor's
+	Document   Kind = "document" // PDF, RTF, or of a word processor
 	Archive    Kind = "archive"  // of several files: ZIP, tar
-	Packed     Kind = "packed"   // compressed in a way that is not read here
+	Packed     Kind = "packed"   // compressed in an unsupported form
 	Image      Kind = "image"
 	page       Kind = "page" // HTML
 	xmlText    Kind = "xml"
@@ -44,12 +44,12 @@ const (
 	program    Kind = "program"
 	mail       Kind = "mail"
 	token      Kind = "token" // JWT, JWS
-	Text       Kind = "text"  // words without any JSON
+	Text       Kind = "text"  // text without any JSON
 )
 
-// Foreign reports whether such a file holds no receipts and is none of the JSON
-// documents that could be taken for one: nothing in it is false for that. Words are
-// judged, as what is not JSON is: nothing shows that they were never a receipt.
+// Foreign reports whether a file contains no receipts, and is not a JSON document that could be
+// taken for one, so that nothing in it is invalid. Plain text is judged, like any input that is
+// not JSON, because nothing shows that it was never a receipt.
 func (k Kind) Foreign() bool {
 	switch k {
 	case Unknown, Draft, Keys, Disclosures, Batch, Report, Policy, Text:
@@ -58,10 +58,10 @@ func (k Kind) Foreign() bool {
 	return true
 }
 
-// Lines reports whether such a file is a log, a JSON document a line.
+// Lines reports whether a file is a log, with one JSON document per line.
 func (k Kind) Lines() bool { return k == Events || k == Frames || k == Transcript }
 
-// Beside reports whether such a file is evidence, or keys, for receipts.
+// Beside reports whether a file contains evidence, or keys, for receipts.
 func (k Kind) Beside() bool {
 	switch k {
 	case Keys, Checkpoint, Proof, Disclosures, Batch:
@@ -70,20 +70,19 @@ func (k Kind) Beside() bool {
 	return false
 }
 
-// A Found file is what Of says of it.
+// Found describes a file that was recognized.
 type Found struct {
 	Kind Kind   `json:"kind"`
 	What string `json:"what"` // with its article, such as "a PDF document"; "" for Unknown
-	Next string `json:"next"` // what to do, a sentence without its full stop; "" for Unknown; how is for who shows it
+	Next string `json:"next"` // what to do, a sentence without its period; "" for Unknown; the caller adds commands
 }
 
-// Head is how many bytes of a file are enough for Of. A JSON document is seen whole
-// only when it is not longer.
+// Head is the number of bytes of a file that are sufficient for Of. A longer JSON document is not
+// seen completely.
 const Head = 1 << 20
 
-// Of tells what a file is by its first bytes, at most [Head] of them. Whole says that
-// these are all. Compressed files are told by what is in them: give the first bytes
-// of that.
+// Of recognizes a file by its first bytes, at most [Head] of them. Whole states that these are
+// all bytes of the file. For a compressed file, pass the first bytes of its content.
 func Of(head []byte, whole bool) Found {
 	head = head[:min(len(head), Head)]
 	if f, ok := bySignature(head); ok {
@@ -93,11 +92,14 @@ func Of(head []byte, whole bool) Found {
 		return f
 	}
 	f, receipt := byMembers(head, whole)
+
+	// The signs of agents that are not supported are more specific than those of a transcript.
 	if receipt || f.Kind != Unknown && f.Kind != Transcript {
 		return f
 	}
 	if other := bySession(head); other.Kind != Unknown {
 		return other
 	}
+
 	return f
 }

@@ -23,6 +23,8 @@ func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 	}
 
 	marked := s.starts("schema", "receipt-")
+
+	// A hash or a signature makes a receipt. Without them, a complete object may be a draft.
 	switch {
 	case s.sealed(), s.has("signatures"):
 		return Found{}, true
@@ -35,6 +37,7 @@ func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 	if f := beside(s); f.Kind != Unknown {
 		return f, false
 	}
+
 	return logOf(s, squeezed(text)), false
 }
 
@@ -43,7 +46,7 @@ func squeezed(head []byte) string {
 	return string(bytes.Join(bytes.Fields(head[:min(len(head), 1024)]), nil))
 }
 
-// envelope tells what is put around a receipt to sign it once more.
+// envelope recognizes what surrounds a receipt that was signed once more.
 func envelope(s sketch) Found {
 	switch {
 	case s.starts("mediaType", "application/vnd.dev.sigstore.bundle"), s.has("dsseEnvelope"):
@@ -56,7 +59,7 @@ func envelope(s sketch) Found {
 	return Found{}
 }
 
-// beside tells the files of this toolkit, and keys.
+// beside recognizes the files of this toolkit, and keys.
 func beside(s sketch) Found {
 	switch {
 	case s.at("keys").array:
@@ -74,12 +77,14 @@ func beside(s sketch) Found {
 	case s.at("witnesses").object:
 		return Found{Policy, "a policy", "give it together with receipts"}
 	}
+
 	return Found{}
 }
 
 const recordIt = "whoever ran the task records it: a draft is made of it, and then sealed"
 
-// logOf tells what receipts are made of. The first line decides, as for a recorder.
+// logOf recognizes the logs from which receipts are created. As for a recorder, the first line
+// decides.
 func logOf(s sketch, start string) Found {
 	agent := func(name string) Found { return Found{Transcript, name, recordIt} }
 	switch {
@@ -93,7 +98,8 @@ func logOf(s sketch, start string) Found {
 		return agent("a stream of Claude Code")
 	case s.has("payload", "type") && s.among("type", "session_meta", "turn_context", "response_item", "event_msg"):
 		return agent("a rollout of Codex")
-	case s.has("id", "timestamp", "instructions"), s.among("record_type", "state"), s.has("session", "items") && s.at("session").has("id"): // of early versions
+	// Early versions.
+	case s.has("id", "timestamp", "instructions"), s.among("record_type", "state"), s.has("session", "items") && s.at("session").has("id"):
 		return agent("a rollout of Codex")
 	case s.among("type", "thread.started", "turn.started", "item.started", "item.completed"):
 		return agent("a stream of Codex")
@@ -110,5 +116,6 @@ func logOf(s sketch, start string) Found {
 	case s.has("event", "id", "resource", "sequence"), s.has("event", "payload"):
 		return Found{Events, "a log of events", recordIt}
 	}
+
 	return Found{}
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A session is the log of an agent that is known by name and not read.
+// A session describes the log of an agent that is recognized and not supported.
 type session struct {
 	what string
 	next string
-	is   func(sketch) bool // of a line, or of a file that is one value
+	is   func(sketch) bool // whether a line, or a file that is one value, is of the agent
 }
 
-// What to do with a session that is not read.
+// What to do with a session that is not supported.
 const (
 	exportOpenCode = "export the session with the agent: opencode export SESSION > FILE"
 	exportGoose    = "export the session with the agent: goose session export"
@@ -21,8 +21,8 @@ const (
 	readTelemetry  = "logs of Claude Code and Codex are read, and telemetry (OTLP) if the agent exports it"
 )
 
-// sessions are the signs of agents, in the order in which they apply. Each must not match a log
-// that is read.
+// sessions lists the signs of agents, in the order in which they apply. None of them may match a
+// log that is supported.
 func sessions() []session {
 	all := []session{
 		{"a trajectory in the form ATIF", readTelemetry, func(s sketch) bool { return s.starts("schema_version", "ATIF-v") && s.at("steps").array }},
@@ -40,10 +40,11 @@ func sessions() []session {
 		{"a session of Qwen Code", readTelemetry, isQwen},
 		{"a session of iFlow", readTelemetry, isIFlow},
 	}
+
 	return append(all, others()...)
 }
 
-// others are agents of which only the name is known.
+// others lists the agents whose logs have no specified format.
 func others() []session {
 	return []session{
 		{"a session of Cursor", readTelemetry, isCursor},
@@ -101,16 +102,18 @@ func isOpenHands(s sketch) bool {
 
 func isLangSmith(s sketch) bool { return s.has("run_type", "trace_id", "dotted_order") }
 
-// sessionLines is how many lines of a log are looked at: lines of another program may come first.
+// sessionLines is the number of lines of a log that are examined, because lines of another
+// program may precede.
 const sessionLines = 50
 
-// SessionOf tells the log of an agent that is known by name and not read, by one of its lines or
-// by the beginning of a file that is one value.
+// SessionOf recognizes the log of an agent that is not supported, by one of its lines or by the
+// beginning of a file that is one value.
 func SessionOf(value []byte) (Found, bool) {
 	s, _, _ := sketchOf(string(value))
 	if !s.object && !s.array || s.has("receipt_id") || s.of().has("receipt_id") {
 		return Found{}, false
 	}
+
 	for _, x := range sessions() {
 		if x.is(s) {
 			return Found{Session, x.what, x.next}, true
@@ -119,12 +122,13 @@ func SessionOf(value []byte) (Found, bool) {
 	return Found{}, false
 }
 
-// bySession tells such a log by its first lines, or by its beginning if that is no line.
+// bySession recognizes such a log by its first lines, or by its beginning if that is not a line.
 func bySession(head []byte) Found {
 	text := strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n")
 	if f, ok := SessionOf([]byte(text)); ok {
 		return f
 	}
+
 	for n := 0; n < sessionLines && text != ""; n++ {
 		line, rest, _ := strings.Cut(text, "\n")
 		if text = rest; !strings.HasPrefix(line, "{") {
@@ -134,25 +138,26 @@ func bySession(head []byte) Found {
 			return f
 		}
 	}
+
 	return Found{}
 }
 
-// A sketch is a JSON value as far as it is seen: members of objects and the first elements of
-// arrays, to a depth. The zero sketch is a value that is not there.
+// A sketch is a JSON value as far as it was read: members of objects and the first elements of
+// arrays, to a depth. The zero sketch is an absent value.
 type sketch struct {
 	object, array bool
 	text          string // of a string
 	number        float64
-	is            bool // it is there
+	is            bool // the value is present
 	members       map[string]sketch
 	first         []sketch // the first element of an array; none if it is empty
 }
 
-// What a sketch holds.
+// sketchDepth bounds the levels of a sketch.
 const sketchDepth = 4
 
-// sketchOf reads the first value of a text. Anything after an error is not seen. Ended reports
-// whether the end of the value was seen, and another whether an object follows it.
+// sketchOf reads the first value of a text, up to the first error. Ended reports whether the end
+// of the value was reached, and another whether an object follows it.
 func sketchOf(text string) (s sketch, ended, another bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -163,16 +168,17 @@ func sketchOf(text string) (s sketch, ended, another bool) {
 	return s, ended, another
 }
 
-// sealed reports whether the hash of a receipt was seen. It decides, whatever follows.
+// sealed reports whether the hash of a receipt was read. Anything after it makes no difference.
 func (s sketch) sealed() bool { return s.at("chain").has("receipt_hash") }
 
-// sketched reads a value; false when it is not seen to its end.
+// sketched reads a value. It returns false if the end of the value was not reached.
 func sketched(d *json.Decoder, depth int) (s sketch, whole bool) {
 	t, err := d.Token()
 	if err != nil {
 		return s, false
 	}
 	s.is = true
+
 	switch v := t.(type) {
 	case string:
 		s.text = v
@@ -185,6 +191,7 @@ func sketched(d *json.Decoder, depth int) (s sketch, whole bool) {
 		s.array = true
 		return s.readElements(d, depth)
 	}
+
 	return s, true
 }
 
@@ -195,7 +202,9 @@ func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
 		if err != nil {
 			return s, false
 		}
-		key := name.(string) // More has shown that it is a name
+		key := name.(string) // More ensures that it is a name
+
+		// A name alone is sufficient, if its value is not read completely.
 		if depth > 0 {
 			s.members[key] = sketch{is: true}
 		}
@@ -217,7 +226,9 @@ func (s sketch) readElements(d *json.Decoder, depth int) (sketch, bool) {
 		if depth > 0 && s.first == nil && x.is {
 			s.first = []sketch{x}
 		}
-		if !whole || depth == sketchDepth { // of a file that is an array, one element is enough
+
+		// One element of an array is sufficient to recognize a file.
+		if !whole || depth == sketchDepth {
 			return s, false
 		}
 	}
@@ -225,7 +236,7 @@ func (s sketch) readElements(d *json.Decoder, depth int) (sketch, bool) {
 	return s, err == nil
 }
 
-// at is the member at a path of names, each of the one before.
+// at returns the member at a path of names.
 func (s sketch) at(names ...string) sketch {
 	for _, name := range names {
 		s = s.members[name]
@@ -242,7 +253,7 @@ func (s sketch) has(names ...string) bool {
 	return true
 }
 
-// of is the first element of an array.
+// of returns the first element of an array.
 func (s sketch) of() sketch {
 	if len(s.first) == 0 {
 		return sketch{}
@@ -250,7 +261,7 @@ func (s sketch) of() sketch {
 	return s.first[0]
 }
 
-// starts reports whether the text at a member begins with one of these.
+// starts reports whether the string of a member begins with one of the prefixes.
 func (s sketch) starts(name string, prefixes ...string) bool {
 	for _, p := range prefixes {
 		if strings.HasPrefix(s.members[name].text, p) {
@@ -260,7 +271,7 @@ func (s sketch) starts(name string, prefixes ...string) bool {
 	return false
 }
 
-// among reports whether the text at a member is one of these.
+// among reports whether the string of a member is one of the words.
 func (s sketch) among(name string, words ...string) bool {
 	for _, w := range words {
 		if s.members[name].text == w {

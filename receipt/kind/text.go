@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// byText tells formats of text that are not JSON. A file that may hold a receipt in
-// some damaged form, as a quotation in a mail does, is none of these.
+// byText recognizes text formats other than JSON. A file that may contain a receipt in a damaged
+// form, such as a quotation in an e-mail, is none of these.
 func byText(head []byte) (Found, bool) {
 	text := strings.TrimLeft(string(bytes.TrimPrefix(head, []byte("\ufeff"))), " \t\r\n")
 	switch {
@@ -35,6 +35,8 @@ func byText(head []byte) (Found, bool) {
 	if f, ok := markup(text); ok {
 		return f, true
 	}
+
+	// Braces and brackets may be of a receipt in other text.
 	if strings.ContainsAny(text, "{[") {
 		return Found{}, false
 	}
@@ -44,6 +46,7 @@ func byText(head []byte) (Found, bool) {
 	if isProse(text) {
 		return Found{Text, "a text without any receipt in it", "ask the sender for the receipt itself, a JSON file, as an attachment"}, true
 	}
+
 	return Found{}, false
 }
 
@@ -56,7 +59,7 @@ func hasAny(text string, prefixes ...string) bool {
 	return false
 }
 
-// armored tells what is between BEGIN and END (RFC 7468).
+// armored recognizes the content between BEGIN and END (RFC 7468).
 func armored(text string) Found {
 	line, _, _ := strings.Cut(text, "\n")
 	switch {
@@ -70,7 +73,8 @@ func armored(text string) Found {
 	return Found{Keys, "a public key or a certificate", "add a public key to the trusted keys; it has to be said for which issuer it speaks"}
 }
 
-// encrypted is a file of age (C2SP age), of which only who has the key knows what it is.
+// encrypted describes a file of age (C2SP age), whose content is known only to the owner of its
+// key.
 func encrypted() Found {
 	return Found{Packed, "an encrypted file (age)", "decrypt it, and give what is in it; a private key is encrypted like that, too"}
 }
@@ -79,16 +83,16 @@ func privateKey() Found {
 	return Found{PrivateKey, "a private key", "keep it secret: verifying needs public keys only"}
 }
 
-// isNote reports a signed note (C2SP signed-note) of the form of a checkpoint: an
-// origin, a size in decimal, a root, and below a blank line signatures that begin
-// with an em dash.
+// isNote reports whether text is a signed note (C2SP signed-note) with the form of a checkpoint:
+// an origin, a size in decimal, a root, and, after a blank line, signatures that begin with an em
+// dash.
 func isNote(text string) bool {
 	body, signed, found := strings.Cut(text, "\n\n\u2014 ")
 	lines := strings.Split(body, "\n")
 	return found && signed != "" && len(lines) >= 3 && lines[1] != "" && strings.Trim(lines[1], "0123456789") == ""
 }
 
-// isToken reports the compact form of a JWS or JWE (RFC 7515, 7516) and nothing else.
+// isToken reports whether text is the compact form of a JWS or JWE (RFC 7515, 7516).
 func isToken(text string) bool {
 	text = strings.TrimSpace(text)
 	return strings.HasPrefix(text, "eyJ") && strings.Count(text, ".") >= 2 &&
@@ -109,17 +113,17 @@ func markup(text string) (Found, bool) {
 	case hasAny(start, "<?xml", "<!doctype", "<testsuite"):
 		return Found{xmlText, "an XML document", askForFile}, true
 	}
+
 	return Found{}, false
 }
 
-// isMail reports a message with its header (RFC 5322).
+// isMail reports whether text is a message with a header (RFC 5322).
 func isMail(text string) bool {
 	return hasAny(text, "From ", "From: ", "Return-Path: ", "Received: ", "Delivered-To: ", "MIME-Version: ", "Message-ID: ") &&
 		strings.Contains(text, "\nSubject: ")
 }
 
-// isProse reports words: a text that begins with two of them and has no control
-// characters.
+// isProse reports whether text begins with two words and has no control characters.
 func isProse(text string) bool {
 	words := 0
 	for _, word := range strings.Fields(text[:min(len(text), 4096)]) {
@@ -131,13 +135,13 @@ func isProse(text string) bool {
 	return words >= 2 && !control
 }
 
-// What to do with a file that is none of ours.
+// What to do with other files.
 const (
 	askForFile = "ask the sender for the receipt itself, a JSON file; what was made from one cannot be verified"
 	unpack     = "unpack it, and give the receipts that are in it"
 )
 
-// A signature is what files of a format begin with, at an offset.
+// A signature is the beginning of files of a format, at an offset.
 type signature struct {
 	at    int
 	bytes string
@@ -179,7 +183,7 @@ func signatures() []signature {
 	}
 }
 
-// ledgerID is the application id of a ledger, at its offset in a file of SQLite
+// ledgerID is the application ID of a ledger, at its offset in an SQLite file
 // (sqlite.org/fileformat.html, section 1.3).
 const (
 	ledgerID = "rcpt"
