@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Glances returns a function that looks at the lines of a transcript, one after the other.
-// A task begins where a person asks for something. Commands of Claude Code are written in
-// tags: some of them ask a model, and others ask nobody.
+// Glances returns a function that examines the lines of a transcript, one after the other. A task
+// begins with a request of a person. Commands of Claude Code are written in tags: some of them
+// request an answer of a model, and others do not.
 func Glances() func(canon.Node) story.Glance {
 	return func(n canon.Node) story.Glance {
 		g := story.Glance{
@@ -21,7 +21,8 @@ func Glances() func(canon.Node) story.Glance {
 		case "assistant":
 			g.Spoke = !g.Aside && message.Member("model").String() != synthetic && !n.Member("isApiErrorMessage").Bool()
 			refer(&g, message)
-		case "progress": // an agent's message
+		// A message of an agent.
+		case "progress":
 			refer(&g, n.Member("data").Member("message").Member("message"))
 		case "user":
 			refer(&g, message)
@@ -33,7 +34,7 @@ func Glances() func(canon.Node) story.Glance {
 	}
 }
 
-// refer notes the calls for which a message asks, and those that it answers.
+// refer records the calls that a message asks for, and those that it answers.
 func refer(g *story.Glance, message canon.Node) {
 	for _, b := range contents(message) {
 		switch b.Member("type").String() {
@@ -45,18 +46,20 @@ func refer(g *story.Glance, message canon.Node) {
 	}
 }
 
-// commands reports a line in which a person gave a command that may ask a model.
+// commands reports whether a person gave a command in a line that may request an answer of a
+// model.
 func commands(n, message canon.Node) bool {
 	text := strings.TrimSpace(textOf(message))
 	return !n.Member("isMeta").Bool() && strings.HasPrefix(text, "<command-")
 }
 
-// asksBehind reports a line in which a person asks for something behind blocks that a
-// program wrote for them.
+// asksBehind reports whether a person asks for something in a line, after blocks that a program
+// wrote for them.
 func asksBehind(n, message canon.Node) bool {
 	if n.Member("isMeta").Bool() || n.Member("isCompactSummary").Bool() {
 		return false
 	}
+
 	for _, b := range contents(message) {
 		text := strings.TrimSpace(b.Member("text").String())
 		switch {
@@ -66,5 +69,6 @@ func asksBehind(n, message canon.Node) bool {
 			return true
 		}
 	}
+
 	return false
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Mentions are the tasks and the blocks that lines of a stream name besides the lines that state
-// what was done in them.
+// mentions are the tasks and the blocks that lines of a stream name in addition to the lines that
+// state what was done in them.
 type mentions struct {
-	tasks map[string]bool            // IDs of tasks of which a line states the beginning
+	tasks map[string]bool            // IDs of tasks whose beginning a line states
 	parts map[string]map[string]bool // indexes of the calls in the message that each agent writes
 }
 
-// begun notes that a task of this ID began.
+// begun records that a task with this ID began.
 func (m *mentions) begun(s *story.Story, task string) {
 	if !m.tasks[task] {
 		if m.tasks == nil {
@@ -28,11 +28,11 @@ func (m *mentions) begun(s *story.Story, task string) {
 	}
 }
 
-// partial is the type of the lines that have a part of a message.
+// partial is the type of lines with a part of a message.
 const partial = "stream_event"
 
-// part reads a part of a message. An assistant line repeats each block of it, with its ID. What
-// is neither text nor a part of a call that began may be a part of any call.
+// part reads a part of a message. An assistant line repeats each of its blocks, with its ID.
+// Anything that is neither text nor a part of a call that began may be a part of any call.
 func (m *mentions) part(s *story.Story, n canon.Node) {
 	e, agent := n.Member("event"), n.Member("parent_tool_use_id").String()
 	index := string(e.Member("index").Raw())
@@ -74,8 +74,8 @@ func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
 	}
 }
 
-// started notes work that was given to another agent. A command in the background is a task,
-// too, and a call. What a task of another type does is not known.
+// started records work that was given to another agent. A command in the background is also a
+// task, and a call. It is unknown what a task of another type does.
 func (m *mentions) started(s *story.Story, n canon.Node) {
 	const line = "system/task_started"
 	kind, call := n.Member("task_type"), n.Member("tool_use_id")
@@ -86,6 +86,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 	m.begun(s, task)
 
+	// The call is stated by a line of its own.
 	switch {
 	case agent != "" || kind.String() == "local_agent":
 		h := s.Handoff(task, "")
@@ -103,7 +104,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 }
 
-// runs reads what became of a task. One of which no line states the beginning may do anything.
+// runs reads what became of a task. If no line states its beginning, it may do anything.
 func (m *mentions) runs(s *story.Story, n canon.Node, sub string) {
 	task := s.Name(n.Member("task_id"))
 	h := s.Given(task)

@@ -10,18 +10,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// agent is what Claude Code calls itself in a tool's name: tools of MCP servers.
-const mcpPrefix = "mcp__"
-
-// synthetic is the model of messages that no model wrote.
+// synthetic is the model in messages that no model wrote.
 const synthetic = "<synthetic>"
 
-// usageOf reads what a message took.
+// usageOf returns what a message used.
 func usageOf(n canon.Node) story.Usage {
 	return usageIn(n, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 }
 
-// usageIn reads a use by the names of its counts. What is there and no count may be any.
+// usageIn returns a usage by the names of its counts. A count that is present and invalid may
+// have any value.
 func usageIn(n canon.Node, fresh, read, written, output string) story.Usage {
 	u := story.Apart(story.Count(n.Member(fresh)), story.Count(n.Member(read)), story.Count(n.Member(written)), story.Count(n.Member(output)))
 	for _, name := range []string{read, written} {
@@ -32,7 +30,7 @@ func usageIn(n canon.Node, fresh, read, written, output string) story.Usage {
 	return u
 }
 
-// tiers says which tier a permission mode is. Modes that are not here tell none.
+// tierOf returns the tier of a permission mode; "" for unknown modes.
 func tierOf(mode string) string {
 	switch mode {
 	case "plan":
@@ -45,7 +43,7 @@ func tierOf(mode string) string {
 	return ""
 }
 
-// does says what a tool of Claude Code does. Of a tool that is not here nothing is known.
+// does returns what a tool of Claude Code does; "" for unknown tools.
 func does(tool string) string {
 	switch tool {
 	case "Read", "Glob", "Grep", "LS", "NotebookRead":
@@ -59,15 +57,16 @@ func does(tool string) string {
 	case "TodoWrite", "TodoRead", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode", "AskUserQuestion", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate":
 		return "think"
 	}
+
 	return ""
 }
 
-// isHandoff reports a tool that gives work to another agent.
+// isHandoff reports whether a tool gives work to another agent.
 func isHandoff(tool string) bool {
 	return tool == "Task" || tool == "Agent" || tool == "mcp__ccd_session__spawn_task"
 }
 
-// contents yields the blocks of a message, objects with a type.
+// contents returns the blocks of a message that are objects.
 func contents(message canon.Node) (blocks []canon.Node) {
 	for _, b := range message.Member("content").Elements() {
 		if b.Kind() == canon.KindObject {
@@ -78,7 +77,7 @@ func contents(message canon.Node) (blocks []canon.Node) {
 }
 
 // sound reports whether a message has the form of messages in lines of this role. It counts each
-// part with another form, and each block that is not read.
+// malformed part, and each block that is not read.
 func sound(s *story.Story, role string, message canon.Node) bool {
 	content := message.Member("content")
 	ok := message.Kind() == canon.KindObject
@@ -87,6 +86,7 @@ func sound(s *story.Story, role string, message canon.Node) bool {
 	default:
 		ok = ok && event.Absent(content)
 	}
+
 	for _, b := range content.Elements() {
 		ok = ok && b.Kind() == canon.KindObject && b.Member("type").Kind() == canon.KindString
 	}
@@ -97,12 +97,13 @@ func sound(s *story.Story, role string, message canon.Node) bool {
 	return ok
 }
 
-// textOf is the text of a message or of a tool's result, as far as its beginning goes.
+// textOf returns the beginning of the text of a message or of a tool's result.
 func textOf(n canon.Node) string {
 	content := n.Member("content")
 	if content.Kind() == canon.KindString {
 		return string(content.Text()[:min(len(content.Text()), 256)])
 	}
+
 	for _, b := range content.Elements() {
 		if t := b.Member("text"); t.Kind() == canon.KindString {
 			return string(t.Text()[:min(len(t.Text()), 256)])
@@ -129,7 +130,9 @@ func calls(s *story.Story, message canon.Node, agent string) {
 
 func ask(s *story.Story, b canon.Node, agent string) {
 	id, tool, input := s.Name(b.Member("id")), s.Name(b.Member("name")), b.Member("input")
-	if tool == "" { // it may have given work to another agent
+
+	// Without a name, the call may have given work to another agent.
+	if tool == "" {
 		s.Lacks(story.HandoffUnclear)
 	}
 	if id == "" {
@@ -141,6 +144,8 @@ func ask(s *story.Story, b canon.Node, agent string) {
 		return
 	}
 	c.Agent, c.Does, c.Server = agent, does(tool), story.ServerOf(tool)
+
+	// What the call is to do depends on its tool.
 	switch {
 	case tool == "WebFetch":
 		c.Reached(s.Name(input.Member("url")))
@@ -151,16 +156,14 @@ func ask(s *story.Story, b canon.Node, agent string) {
 	case isHandoff(tool):
 		c.Handed = s.Name(input.Member("subagent_type"))
 	case c.Does == "edit":
-		if c.Path = s.Name(input.Member("file_path")); c.Path == "" {
-			c.Path = s.Name(input.Member("notebook_path"))
-		}
+		c.Path = cmp.Or(s.Name(input.Member("file_path")), s.Name(input.Member("notebook_path")))
 		if content := input.Member("content"); tool == "Write" && content.Kind() == canon.KindString && s.Exact() {
 			c.Content = story.Held(content.Text())
 		}
 	}
 }
 
-// Words by which a result says that the call was refused, stopped or never made.
+// Beginnings of results which state that the call was refused, stopped, or never made.
 const (
 	rejected      = "The user doesn't want to "
 	rejectedShort = "User rejected"
@@ -169,12 +172,13 @@ const (
 	siblingFailed = "Sibling tool call errored"
 )
 
-// outcomeOf is how a call ended, by the block that is its result and by what the line says
-// besides. A rule's refusal is an error here: only its text would tell it apart. A doubtful
-// end is a person's refusal, or text of an MCP server that resembles one.
+// outcomeOf returns how a call ended, from the block with its result and from the rest of the
+// line. The refusal of a rule is an error, because only its text would distinguish it. An outcome
+// is doubtful if the result is a person's refusal, or text of an MCP server that resembles one.
 func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outcome, doubtful bool) {
 	text, said := textOf(block), besides.String()
 	refused := block.Member("is_error").Bool() && (strings.HasPrefix(text, rejected) || strings.HasPrefix(said, rejectedShort) || strings.HasPrefix(said, failure+rejected))
+
 	switch kind := cmp.Or(line.Member("toolDenialKind").String(), besides.Member("toolDenialKind").String()); {
 	case kind == "user", kind == "user-rejected", kind == "user_rejected":
 		return story.Rejected, false
@@ -185,10 +189,11 @@ func outcomeOf(tool string, block, line, besides canon.Node) (outcome story.Outc
 	case refused:
 		return story.Rejected, false
 	}
+
 	return endOfCall(tool, block, besides), false
 }
 
-// endOfCall is how a call ended that nobody refused.
+// endOfCall returns how a call ended that was not refused.
 func endOfCall(tool string, block, besides canon.Node) story.Outcome {
 	text, is, stopped := textOf(block), block.Member("is_error"), besides.Member("interrupted")
 	failed := is.Bool()
@@ -202,19 +207,20 @@ func endOfCall(tool string, block, besides canon.Node) story.Outcome {
 	case !isFlag(is), !isFlag(stopped), event.Absent(is) && saysFailed(text, besides.String()):
 		return story.Unreported
 	}
+
 	return story.Succeeded
 }
 
-// saysFailed reports words that results have which are errors.
+// saysFailed reports whether a result begins as only errors do.
 func saysFailed(text, besides string) bool {
 	return strings.HasPrefix(text, rejected) || strings.HasPrefix(besides, rejectedShort) || strings.HasPrefix(besides, failure)
 }
 
-// isFlag reports what says yes or no, or nothing.
+// isFlag reports whether n is a boolean or absent.
 func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
 
 // answers reads the results of tools in a message of a user. Besides is what the line states of
-// its result outside the message. Without a block of that result, no call is known to have it.
+// its result outside the message. If the message has no block with a result, the call is unknown.
 func answers(s *story.Story, line, besides canon.Node) {
 	read := event.Absent(besides)
 	for _, b := range contents(line.Member("message")) {
@@ -228,8 +234,8 @@ func answers(s *story.Story, line, besides canon.Node) {
 	}
 }
 
-// answer reads a result of a tool. Besides is what the line tells of it outside of the
-// message: toolUseResult of a transcript, tool_use_result of a stream.
+// answer reads a result of a tool. Besides is what the line states outside the message:
+// toolUseResult of a transcript, tool_use_result of a stream.
 func answer(s *story.Story, block, line, besides canon.Node) {
 	id := s.Name(block.Member("tool_use_id"))
 	c := s.Known(id)
@@ -243,6 +249,8 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 		return
 	}
 	c.Doubtful = doubtful
+
+	// If one of several simultaneous calls fails, the others are not made.
 	if outcome == story.Canceled && strings.Contains(textOf(block), siblingFailed) {
 		c.RanNot, c.Category = true, "sibling_failed"
 	}
@@ -250,6 +258,8 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 	if d := story.Count(besides.Member("durationMs")); d != nil {
 		c.Duration = d
 	}
+
+	// Only a call that succeeded wrote its files.
 	if outcome == story.Succeeded {
 		wrote(s, c, besides)
 	}
@@ -258,7 +268,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 	}
 }
 
-// handed notes the work that a call gave to another agent.
+// handed records the work that a call gave to another agent.
 func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	switch c.Ended() {
 	case story.Rejected, story.Denied:
@@ -268,10 +278,12 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 		return
 	}
 	h := s.Handoff(cmp.Or(s.Name(besides.Member("agentId")), c.HandedTo), c.ID)
+
 	if h.Agent == "" {
 		h.Agent = c.Handed
 	}
 	h.Calls = cmp.Or(story.Count(besides.Member("totalToolUseCount")), h.Calls)
+
 	switch status := s.Name(besides.Member("status")); {
 	case status != "":
 		h.Status = status
@@ -280,8 +292,7 @@ func handed(s *story.Story, c *story.Call, besides canon.Node) {
 	}
 }
 
-// unanswered notes the work that calls gave to other agents and that nothing tells the end
-// of.
+// unanswered records the work that calls gave to other agents, and whose end no line states.
 func unanswered(s *story.Story) {
 	for c := range s.Asked() {
 		if isHandoff(c.Tool) && c.Ended() == story.Open {
@@ -292,11 +303,11 @@ func unanswered(s *story.Story) {
 	}
 }
 
-// exited is how the result of a command that failed begins.
+// exited begins the result of a command that failed.
 const exited = "Exit code "
 
-// acted notes what a line states of a command besides its outcome: the exit code of one that
-// failed, and what it did in git.
+// acted records what a line states of a command besides its outcome: the exit code if it failed,
+// and what it did in git.
 func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
 	if c.Does != "execute" {
 		return
@@ -310,6 +321,8 @@ func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
 	}
 
 	git := besides.Member("gitOperation")
+
+	// Only words of a closed list are recorded, because details may be free text.
 	for _, of := range []struct{ name, detail string }{{"commit", "kind"}, {"push", ""}, {"branch", "action"}, {"pr", "action"}} {
 		x := git.Member(of.name)
 		if x.Kind() != canon.KindObject {
@@ -323,14 +336,15 @@ func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
 	}
 }
 
-// isWord reports a word of a closed list, as opposed to free text.
+// isWord reports whether a word may be of a closed list, as opposed to free text.
 func isWord(word string) bool {
 	return len(word) > 0 && len(word) <= 32 && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
-// settle judges calls of MCP tools whose results read like a person's refusal. If the log
-// states which calls ran, one that did not was refused, and one that did returned words of its
-// server. If the log states it of no call, or lines were not read, nobody can say.
+// settle decides calls of MCP tools whose results resemble a person's refusal. If the log states
+// which calls ran, a call that did not run was refused, and the result of a call that ran is text
+// of its server. If the log states this of no call, or lines were not read, the outcome is
+// unknown.
 func settle(s *story.Story, started map[string]bool) {
 	for c := range s.Asked() {
 		switch {

@@ -12,40 +12,39 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Stream reads what claude -p writes with --output-format stream-json: runs, each from
-// system/init to result, of one session or of several.
+// A Stream reads the output of claude -p with --output-format stream-json: runs, each from
+// system/init to result, of one or several sessions.
 type Stream struct {
 	s         *story.Story
 	sessions  []*session
 	byID      map[string]*session
-	latest    *session  // that a line was of
-	lastly    string    // the subtype of the latest result; "" when a run is open
-	end       story.End // that the result tells
+	latest    *session  // of the latest line
+	lastly    string    // the subtype of the latest result; "" while a run is open
+	end       story.End // of the latest result
 	wall      int64
-	counted   bool                  // a result told how long it took
-	unclocked bool                  // another one did not
+	counted   bool                  // a result states how long its run took
+	unclocked bool                  // another result does not
 	results   map[canon.Digest]bool // that were read
 	mentions
 }
 
-// A session of a stream. The account of a result is that of its process so far, so that
-// the last one counts.
+// A session of a stream. A result accounts for its process so far, so the last result counts.
 type session struct {
 	id, model   string
 	cost        string
-	unpriced    bool // a result tells a cost that is none
+	unpriced    bool // a result states an invalid cost
 	models      []modelUse
-	usage       story.Usage     // of the main thread, where no models are told
-	told, whole bool            // a result told usage; and of each model
+	usage       story.Usage     // of the main thread, if results do not list models
+	told, whole bool            // a result states usage, and the usage of each model
 	open        []said          // messages since the latest result
-	at          map[string]int  // where they are in it, by their ids
-	settled     map[string]bool // messages that a result accounts for
-	less        bool            // a result told less than one before
+	at          map[string]int  // their indexes in open, by ID
+	settled     map[string]bool // IDs of messages that a result accounts for
+	less        bool            // a result states less than an earlier one
 	ended       bool            // a result was read
-	nameless    bool            // messages since the latest result have no ids
+	nameless    bool            // messages since the latest result have no IDs
 }
 
-// maxSettled bounds what is kept of a session so that lines told again are known.
+// maxSettled bounds what is kept of a session to recognize copies of lines.
 const maxSettled = 1 << 16
 
 type modelUse struct {
@@ -54,7 +53,7 @@ type modelUse struct {
 	cost string
 }
 
-// A said is a message of which only lines tell that were written while it was.
+// A said is a message of which only lines are known that were written before it was complete.
 type said struct {
 	id, model, agent string
 	usage            story.Usage
@@ -62,11 +61,11 @@ type said struct {
 
 // NewStream returns a reader of streams.
 func NewStream(s *story.Story) story.Reader {
-	s.Partly = true // few lines tell their times
+	s.Partly = true // few lines state their times
 	return &Stream{s: s, byID: map[string]*session{}, results: map[canon.Digest]bool{}}
 }
 
-// IsStream reports a line of a stream.
+// IsStream reports whether a line is of a stream.
 func IsStream(n canon.Node) bool {
 	if n.Member("session_id").Kind() != canon.KindString || !n.Member("sessionId").IsZero() {
 		return false
@@ -78,13 +77,14 @@ func IsStream(n canon.Node) bool {
 	return false
 }
 
-// LooksLikeArray reports whether a text begins as an array of the lines of a stream, which is
-// what claude-code-action writes. Any type of line may come first.
+// LooksLikeArray reports whether text begins as an array of the lines of a stream, which
+// claude-code-action writes. Any type of line may come first.
 func LooksLikeArray(head []byte) bool {
 	text := string(bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil))
 	if !strings.HasPrefix(text, "[{") || !strings.Contains(text, `"session_id":"`) {
 		return false
 	}
+
 	for _, kind := range []string{"system", "assistant", "user", "result"} {
 		if strings.Contains(text, `"type":"`+kind+`"`) {
 			return true
@@ -93,14 +93,16 @@ func LooksLikeArray(head []byte) bool {
 	return false
 }
 
-// of returns the session that a line names. A line that names none is of the session of the
-// line before it, and the first such lines of the first that is named.
+// of returns the session that a line names. A line without a session is of the session of the
+// previous line. Such lines at the beginning are of the first session that is named.
 func (t *Stream) of(n canon.Node) *session {
 	id := t.s.Name(n.Member("session_id"))
 	if id == "" && t.latest != nil {
 		return t.latest
 	}
 	x := t.byID[id]
+
+	// The first session that is named owns the lines before it.
 	if first := t.byID[""]; x == nil && first != nil {
 		delete(t.byID, "")
 		x, first.id, t.byID[id] = first, id, first
@@ -120,7 +122,7 @@ func (t *Stream) of(n canon.Node) *session {
 	return x
 }
 
-// Line takes a line.
+// Line reads a line.
 func (t *Stream) Line(n canon.Node) {
 	s, kind := t.s, n.Member("type")
 	s.Stamped(n.Member("timestamp"))
@@ -172,7 +174,7 @@ func (t *Stream) system(n canon.Node) {
 	}
 }
 
-// assistant keeps what a line tells of a message, in case no result does.
+// assistant keeps what a line states of a message, in case no result accounts for it.
 func (t *Stream) assistant(n canon.Node, x *session) {
 	s, message := t.s, n.Member("message")
 	agent := s.Name(n.Member("parent_tool_use_id"))
@@ -191,7 +193,9 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 		return
 	}
 	m := said{id, model, agent, usageOf(message.Member("usage"))}
-	if i, have := x.at[id]; have { // a line for each of its blocks
+
+	// Each block of a message has a line.
+	if i, have := x.at[id]; have {
 		if m.usage.Differs(x.open[i].usage) {
 			s.Lacks(story.MessagesOfOneID)
 		}
@@ -212,7 +216,7 @@ func (t *Stream) assistant(n canon.Node, x *session) {
 func (t *Stream) result(n canon.Node, x *session) {
 	s := t.s
 	t.lastly, t.end = cmp.Or(s.Name(n.Member("subtype")), "result"), endOf(n)
-	id := event.HashOf(n) // a copy has the same words
+	id := event.HashOf(n) // a copy has the same hash
 	if t.results[id] {
 		s.Note("repeated_accounts")
 		x.again(s)
@@ -221,6 +225,8 @@ func (t *Stream) result(n canon.Node, x *session) {
 	if len(t.results) < maxSettled {
 		t.results[id] = true
 	}
+
+	// The run took a time, and the process cost an amount so far.
 	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true
 	} else {
@@ -236,9 +242,12 @@ func (t *Stream) result(n canon.Node, x *session) {
 		}
 	}
 	denials := n.Member("permission_denials")
+
+	// Denials name calls that a rule or a person refused.
 	if !event.Absent(denials) && denials.Kind() != canon.KindArray {
 		s.Lacks(story.GarbledPart)
 	}
+
 	for _, d := range denials.Elements() {
 		if c := s.Known(s.Name(d.Member("tool_use_id"))); c != nil {
 			c.Refused()
@@ -249,8 +258,8 @@ func (t *Stream) result(n canon.Node, x *session) {
 	t.account(n, x)
 }
 
-// endOf is how a run ended, as its result tells it. One that does not say what it is tells
-// no more than that it is an error.
+// endOf returns how a run ended, as its result states it. A result without a valid subtype states
+// at most that there was an error.
 func endOf(n canon.Node) story.End {
 	sub, is := n.Member("subtype"), n.Member("is_error")
 	switch {
@@ -262,8 +271,7 @@ func endOf(n canon.Node) story.End {
 	return story.EndSucceeded
 }
 
-// again takes a result that was told before. Whether it accounts for the messages that stand
-// before it now, nothing says.
+// again reads a repeated result. It is unknown whether it accounts for the messages before it.
 func (x *session) again(s *story.Story) {
 	if len(x.open) > 0 {
 		s.Lacks(story.TokensInPart)
@@ -271,7 +279,7 @@ func (x *session) again(s *story.Story) {
 	x.settle()
 }
 
-// settle notes that a result accounts for the messages before it.
+// settle records that a result accounts for the messages before it.
 func (x *session) settle() {
 	for _, m := range x.open {
 		if len(x.settled) < maxSettled {
@@ -282,8 +290,8 @@ func (x *session) settle() {
 	clear(x.at)
 }
 
-// account keeps what a result tells of models. Without that, what it tells of the main
-// thread is a floor.
+// account keeps the usage of each model in a result. If a result does not list models, its usage
+// of the main thread is a lower bound.
 func (t *Stream) account(n canon.Node, x *session) {
 	x.settle()
 	x.ended = true
@@ -291,6 +299,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 		return
 	}
 	var models []modelUse
+
 	for name, u := range n.Member("modelUsage").Members() {
 		use := modelUse{t.s.Name(name), usageIn(u, "inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens"), amountOf(u.Member("costUSD"))}
 		if use.Told() {
@@ -304,8 +313,8 @@ func (t *Stream) account(n canon.Node, x *session) {
 		return
 	}
 
-	// Whether a result tells of its own run or of all before it, nothing says: the larger
-	// is no less than either.
+	// It is unknown whether the usage is of this run or of all runs so far. The larger usage is a
+	// lower bound of both.
 	if u := n.Member("usage"); u.Kind() == canon.KindObject {
 		if use := usageOf(u); use.Told() && (!x.told || use.More(x.usage)) {
 			x.usage, x.told = use, true
@@ -313,15 +322,15 @@ func (t *Stream) account(n canon.Node, x *session) {
 	}
 }
 
-// less reports whether an amount is smaller than another. An account that shrinks is of
-// another process, or of an earlier time: the largest is what the session took at least.
+// less reports whether an amount is smaller than another. A smaller account is of another
+// process, or of an earlier time: the largest is a lower bound of what the session used.
 func less(amount, than string) bool {
 	a, _ := strconv.ParseFloat(amount, 64)
 	b, _ := strconv.ParseFloat(than, 64)
 	return a < b
 }
 
-// amountOf is an amount of money as decimal text; "" when it is none.
+// amountOf formats an amount of money as decimal text; "" if n is not an amount.
 func amountOf(n canon.Node) string {
 	if n.Kind() != canon.KindNumber {
 		return ""
@@ -329,27 +338,32 @@ func amountOf(n canon.Node) string {
 	return story.Amount(n.Float())
 }
 
-// End tells what the runs cost and how the last one ended.
+// End records what the runs cost, and how the last run ended.
 func (t *Stream) End() {
 	s := t.s
 	s.Estimated = true
 	unanswered(s)
 	settle(s, nil)
 	priced := true
+
+	// Prices of models are recorded only if every session lists all of them.
 	for _, x := range t.sessions {
 		priced = priced && x.priced()
 	}
+
 	for _, x := range t.sessions {
 		t.tell(x, priced)
 	}
 	if s.Priced() && slices.ContainsFunc(t.sessions, (*session).unpaid) {
 		s.Lacks(story.CostInPart)
 	}
+
 	if t.counted {
 		if s.Wall = &t.wall; t.unclocked {
 			s.Lacks(story.DurationInPart)
 		}
 	}
+
 	if t.lastly != "" {
 		s.End = t.end
 	}
@@ -358,12 +372,13 @@ func (t *Stream) End() {
 	}
 }
 
-// priced reports whether models tell all that the session cost.
+// priced reports whether the prices of models cover what the session cost.
 func (x *session) priced() bool {
 	return x.cost == "" || len(x.models) > 0 && !slices.ContainsFunc(x.models, func(m modelUse) bool { return m.cost == "" })
 }
 
-// unpaid reports whether the session cost more than its results tell, or none of them does.
+// unpaid reports whether the session cost more than its results state, or whether they state no
+// cost.
 func (x *session) unpaid() bool {
 	return x.cost == "" || x.unpriced || x.less || x.nameless || len(x.open) > 0
 }
@@ -379,7 +394,7 @@ func (x *session) unlisted() bool {
 	return len(x.models) > 0 && x.priced() && sum < total*(1-1e-6)
 }
 
-// tell adds what a session took. Prices of models are told where they are all there is.
+// tell adds what a session used, with the prices of models if priced is set.
 func (t *Stream) tell(x *session, priced bool) {
 	s := t.s
 	s.Cost(x.cost)
@@ -391,6 +406,7 @@ func (t *Stream) tell(x *session, priced bool) {
 		s.Lacks(story.ModelsUntold)
 	}
 	less := x.less || x.unlisted()
+
 	for _, m := range slices.SortedFunc(slices.Values(x.models), func(a, b modelUse) int { return strings.Compare(a.model, b.model) }) {
 		if !priced {
 			m.cost = ""
@@ -398,15 +414,18 @@ func (t *Stream) tell(x *session, priced bool) {
 		m.Floor, m.InputFloor = less, m.InputFloor || less
 		s.Took(story.Sum{Model: m.model, Usage: m.Usage, Cost: m.cost})
 	}
-	if x.told && !x.whole { // what its agents took is not in it
+
+	// The usage of the main thread does not include its agents.
+	if x.told && !x.whole {
 		x.usage.Floor, x.usage.InputFloor = true, true
 		s.Took(story.Sum{Model: x.model, Usage: x.usage})
 	}
 
-	// A run without a result: lines tell what they knew when a message began.
+	// Without a result, lines state only what was known when a message began.
 	if x.nameless {
 		s.Lacks(story.MessageWithoutID)
 	}
+
 	for _, m := range x.open {
 		message, _ := s.Message(m.id)
 		message.Model, message.Agent = m.model, m.agent

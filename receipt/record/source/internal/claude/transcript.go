@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Transcript reads what Claude Code keeps of a session, and of the agents to which it
-// gave work. A session that was resumed begins with copies of lines of the one before.
+// A Transcript reads what Claude Code keeps of a session, and of the agents to which it gave
+// work. A resumed session begins with copies of lines of the previous session.
 type Transcript struct {
 	s      *story.Story
 	main   turns // of the session itself
@@ -21,20 +21,21 @@ type Transcript struct {
 	agents map[string]bool // that have lines of their own
 	nested map[string]bool // whose messages the session repeats while they work
 
-	started map[string]bool // calls of MCP tools of which a line states that they ran; nil: no line states it of any
+	started map[string]bool // calls of MCP tools that ran according to a line; nil if no line states it of any call
 }
 
-// Turns are what tells how a session ended.
+// turns is what states how a session ended.
 type turns struct {
 	lines  int
 	stop   string      // why the model stopped in its latest line
-	spoke  story.Place // of that line
-	ended  story.Place // of the latest line that says that a turn is over
-	broken story.Place // of the latest interruption
-	open   story.Place // of the latest line to which a model has to answer, or should have
+	spoke  story.Place // the latest line of the model
+	ended  story.Place // the latest line which states that a turn is over
+	broken story.Place // the latest interruption
+	open   story.Place // the latest line that a model has to answer, or should have answered
 }
 
-// later moves a place to another that is behind it, wherever the logs have its line.
+// later moves a place to a later one, regardless of the order of the lines, and reports whether
+// it did.
 func later(p *story.Place, here story.Place) bool {
 	if here.Before(*p) {
 		return false
@@ -48,7 +49,7 @@ func NewTranscript(s *story.Story) story.Reader {
 	return &Transcript{s: s, agents: map[string]bool{}, nested: map[string]bool{}}
 }
 
-// IsTranscript reports a line of a transcript.
+// IsTranscript reports whether a line is of a transcript.
 func IsTranscript(n canon.Node) bool {
 	switch n.Member("type").String() {
 	case "summary":
@@ -63,7 +64,7 @@ func IsTranscript(n canon.Node) bool {
 	return event.Absent(message) || !message.Member("content").IsZero() && (role == "user" || role == "assistant")
 }
 
-// Line takes a line.
+// Line reads a line.
 func (t *Transcript) Line(n canon.Node) {
 	s := t.s
 	at := s.Stamped(n.Member("timestamp"))
@@ -74,6 +75,7 @@ func (t *Transcript) Line(n canon.Node) {
 	s.Branch(s.Name(n.Member("gitBranch")))
 	s.In(s.Name(n.Member("cwd")))
 	agent := s.Name(n.Member("agentId"))
+
 	if agent != "" {
 		t.agents[agent] = true
 	}
@@ -84,9 +86,11 @@ func (t *Transcript) Line(n canon.Node) {
 	}
 	of.lines++
 	kind := n.Member("type")
+
 	if isStamped(kind.String()) && event.Absent(n.Member("timestamp")) {
 		s.Partly = true
 	}
+
 	switch kind.String() {
 	case "assistant":
 		t.assistant(n, of, agent)
@@ -135,8 +139,8 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 	calls(s, message, agent)
 }
 
-// took notes what a message took, however many lines repeat it. Of one without an id nothing
-// tells which lines those are.
+// took records what a message used, which several lines repeat. Without an ID, it is unknown
+// which lines these are.
 func (t *Transcript) took(message canon.Node, agent string) {
 	s := t.s
 	id := s.Name(message.Member("id"))
@@ -160,12 +164,15 @@ func (t *Transcript) user(n canon.Node, of *turns) {
 	if text := message.Member("content"); text.Kind() == canon.KindString && strings.HasPrefix(textOf(message), interrupted) {
 		later(&of.broken, s.Here())
 	}
+
 	if asks(n, message) {
 		later(&of.open, s.Here())
 	}
 	if of == &t.main && (asks(n, message) || asksBehind(n, message)) {
 		s.Prompt(s.Name(n.Member("uuid")), message.Member("content"))
 	}
+
+	// An interruption may also be a block of a message.
 	for _, b := range contents(message) {
 		if b.Member("type").String() == "text" && strings.HasPrefix(b.Member("text").String(), interrupted) {
 			later(&of.broken, s.Here())
@@ -174,12 +181,13 @@ func (t *Transcript) user(n canon.Node, of *turns) {
 	answers(s, n, n.Member("toolUseResult"))
 }
 
-// asks reports a line in which a person asks a model for something. Commands that Claude
-// Code runs itself are written in tags.
+// asks reports whether a person asks a model for something in a line. Commands that Claude Code
+// runs itself are written in tags.
 func asks(n, message canon.Node) bool {
 	if n.Member("isMeta").Bool() || n.Member("isCompactSummary").Bool() {
 		return false
 	}
+
 	for _, b := range contents(message) {
 		if b.Member("type").String() == "tool_result" {
 			return false
@@ -203,10 +211,10 @@ func (t *Transcript) system(n canon.Node, of *turns) {
 	}
 }
 
-// maxStopHooks is how many hooks a summary is believed to count.
+// maxStopHooks is the maximum number of hooks that a summary can count.
 const maxStopHooks = 1 << 10
 
-// attached reads what versions that tell no progress tell of hooks: how each of them ended.
+// attached reads how each hook ended, in versions without progress lines.
 func (t *Transcript) attached(n, line canon.Node) {
 	kind := n.Member("type")
 	t.s.Unless(harmless()["attachment"], "attachment/", kind)
@@ -217,8 +225,8 @@ func (t *Transcript) attached(n, line canon.Node) {
 	}
 }
 
-// ofCall notes of which call a line states that something runs. Hooks of other events run for no
-// call, and messages of an agent name the calls in them.
+// ofCall records for which call a line states that something runs. Hooks of other events run for
+// no call, and messages of an agent name their own calls.
 func ofCall(s *story.Story, n, told canon.Node, kind string) {
 	call, hook := cmp.Or(s.Name(n.Member("parentToolUseID")), s.Name(n.Member("toolUseID"))), told.Member("hookEvent")
 	switch {
@@ -228,21 +236,24 @@ func ofCall(s *story.Story, n, told canon.Node, kind string) {
 	}
 }
 
-// hookOf is the name of a hook, with its event.
+// hookOf returns the name of a hook, with its event.
 func hookOf(s *story.Story, n canon.Node) string {
 	return cmp.Or(s.Name(n.Member("hookName")), s.Name(n.Member("hookEvent")))
 }
 
-// progress reads what was told while something ran. An agent's messages are in its own
-// file, too, with the same ids.
+// progress reads what was logged while something ran. The messages of an agent are also in its
+// own file, with the same IDs.
 func (t *Transcript) progress(n canon.Node, of *turns) {
 	s, data := t.s, n.Member("data")
 	kind := data.Member("type")
 	ofCall(s, n, data, "progress/"+cmp.Or(s.Name(kind), "None"))
+
 	switch kind.String() {
 	case "hook_progress":
 		s.Hooks("progress", hookOf(s, data), 1, s.Name(n.Member("uuid")))
-		if data.Member("hookEvent").String() == "Stop" { // hooks of this event run when a turn ends
+
+		// Hooks of this event run when a turn ends.
+		if data.Member("hookEvent").String() == "Stop" {
 			later(&of.ended, s.Here())
 		}
 	case "agent_progress":
@@ -254,8 +265,8 @@ func (t *Transcript) progress(n canon.Node, of *turns) {
 	}
 }
 
-// relayed reads a message of an agent that the session repeats while the agent works. The
-// agent's own file, if it is read, too, has the same ids.
+// relayed reads a message of an agent that the session repeats while the agent works. The agent's
+// own file, if it is read, has the same IDs.
 func (t *Transcript) relayed(data canon.Node) {
 	s, told := t.s, data.Member("message")
 	agent, message := cmp.Or(s.Name(data.Member("agentId")), "agent"), told.Member("message")
@@ -277,7 +288,7 @@ func (t *Transcript) relayed(data canon.Node) {
 	}
 }
 
-// runs notes a call of an MCP tool that was given to its server.
+// runs records that a call of an MCP tool was passed to its server.
 func (t *Transcript) runs(n canon.Node) {
 	if t.started == nil {
 		t.started = map[string]bool{}
@@ -289,10 +300,12 @@ func (t *Transcript) runs(n canon.Node) {
 	}
 }
 
-// End tells how the session ended, and what of its agents is not here.
+// End records how the session ended, and what its agents did that was not read.
 func (t *Transcript) End() {
 	s, of := t.s, &t.main
-	if of.lines == 0 { // what an agent did, without the session that it worked for
+
+	// If no line is of the session, the log is of an agent, without the session for which it worked.
+	if of.lines == 0 {
 		of = &t.side
 		if len(t.agents) == 1 {
 			for agent := range t.agents {
@@ -301,10 +314,14 @@ func (t *Transcript) End() {
 		}
 	}
 	s.Model = cmp.Or(s.Model, t.model)
+
+	// The end of a turn is the end of the task, unless a person interrupted it or something is
+	// unanswered.
 	switch {
 	case of.spoke.Before(of.broken) && !of.broken.Before(of.ended):
 		s.End = story.EndCanceled
-	case of.spoke.Before(of.open): // nobody answered, or what did was an error
+	// Nobody answered, or the answer was an error.
+	case of.spoke.Before(of.open):
 	case !of.spoke.IsZero() && (of.stop == "end_turn" || of.spoke.Before(of.ended)):
 		s.End, s.Inferred = story.EndSucceeded, true
 	}
@@ -312,15 +329,17 @@ func (t *Transcript) End() {
 	unanswered(s)
 	settle(s, t.started)
 
-	// An agent of which there is no file made calls that are not here, and where nothing says
-	// which agent it was, nobody can say that there is one.
+	// If no line states the ID of an agent, it is unknown which file is missing.
 	if s.Nobodys() && t.side.lines == 0 {
 		s.Lacks(story.PartMissing)
 	}
+
+	// An agent without a file made calls that were not read.
 	for _, agent := range slices.Concat(s.Handed(), slices.Sorted(maps.Keys(t.nested))) {
 		switch {
 		case t.agents[agent]:
-		case t.nested[agent] && s.HasCalls(agent): // its last message is not repeated
+		// The session does not repeat the last message of an agent.
+		case t.nested[agent] && s.HasCalls(agent):
 			s.Lacks(story.TokensInPart)
 		default:
 			s.Missing(agent)

@@ -2,29 +2,27 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// wrote notes what a call that succeeded wrote: what the file held before and after, as
-// far as the line tells it. The digests are of the text in the log.
+// wrote records what a successful call wrote: what the file contained before and after, if the
+// line states it. The digests are of the text in the log.
 func wrote(s *story.Story, c *story.Call, told canon.Node) {
-	path := c.Path
 	if c.Does != "edit" {
 		return
 	}
-	if p := s.Name(told.Member("filePath")); p != "" {
-		path = p
-	} else if p := s.Name(told.Member("notebook_path")); p != "" {
-		path = p
-	}
+	path := cmp.Or(s.Name(told.Member("filePath")), s.Name(told.Member("notebook_path")), c.Path)
 	if path == "" {
 		return
 	}
 
 	w := story.Write{Path: path}
+
 	if told.Kind() == canon.KindObject && s.Exact() {
 		switch c.Tool {
 		case "Edit", "MultiEdit":
@@ -38,19 +36,20 @@ func wrote(s *story.Story, c *story.Call, told canon.Node) {
 		w.After = c.Content
 	}
 
-	// A person changed what the agent wrote: nothing tells to what.
+	// A person changed what the agent wrote, and the result is unknown.
 	if told.Member("userModified").Bool() {
 		w.After = story.State{}
 	}
 	c.Wrote(w)
 }
 
-// written reads what Write tells: the whole text.
+// written reads what Write states: the entire text.
 func written(w *story.Write, told canon.Node) {
 	content, original := told.Member("content"), told.Member("originalFile")
 	if content.Kind() == canon.KindString {
 		w.After = story.Held(content.Text())
 	}
+
 	switch told.Member("type").String() {
 	case "create":
 		w.Operation, w.Before = "create", story.Nothing()
@@ -66,9 +65,8 @@ func written(w *story.Write, told canon.Node) {
 	}
 }
 
-// notebook reads what NotebookEdit tells: the whole text before and after, since some
-// version; of one before it the path alone. A notebook is not empty: where the text is, it
-// is not told.
+// notebook reads what NotebookEdit states: the entire text before and after or, in older
+// versions, only the path. A notebook is never empty, so empty text is unknown.
 func notebook(w *story.Write, told canon.Node) {
 	w.Operation = "modify"
 	before, after := told.Member("original_file").Text(), told.Member("updated_file").Text()
@@ -78,8 +76,8 @@ func notebook(w *story.Write, told canon.Node) {
 	w.Before, w.After = story.Held(before), story.Held(after)
 }
 
-// edited replays the edits over the text that the file held, and believes what comes out
-// when the patch in the line leads there, too.
+// edited applies the edits to the original text. The result counts only if the patch in the line
+// produces it, too.
 func edited(w *story.Write, told canon.Node) {
 	w.Operation = "modify"
 	original := told.Member("originalFile")
@@ -88,12 +86,14 @@ func edited(w *story.Write, told canon.Node) {
 	}
 	if original.Kind() != canon.KindString {
 		if old := told.Member("oldString"); old.Kind() == canon.KindString && len(old.Text()) == 0 {
-			w.Operation = "" // an edit of nothing may have made the file
+			w.Operation = "" // an edit of nothing may have created the file
 		}
 		return
 	}
 
 	before, after, ok := original.Text(), []byte(nil), true
+
+	// MultiEdit states a list of edits, and Edit a single edit.
 	if edits := told.Member("edits"); edits.Kind() == canon.KindArray {
 		after = before
 		for _, e := range edits.Elements() {
@@ -111,17 +111,21 @@ func edited(w *story.Write, told canon.Node) {
 		}
 		after, ok = replace(before, old.Text(), anew.Text(), told.Member("replaceAll").Bool())
 	}
+
+	// The patch is independent evidence of the result.
 	if !ok || !fits(before, after, told.Member("structuredPatch")) {
 		return
 	}
 	w.Before, w.After = story.Held(before), story.Held(after)
-	if len(before) == 0 { // an edit of nothing may have made the file
+
+	// An edit of nothing may have created the file.
+	if len(before) == 0 {
 		w.Operation, w.Before = "", story.State{}
 	}
 }
 
-// replace is what an edit makes of a text. An edit that takes a text out takes the line
-// end behind it, too, unless the text ends with one.
+// replace applies an edit to a text. An edit that deletes text also deletes the line end after
+// it, unless the deleted text ends with one.
 func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 	if len(old) == 0 {
 		return anew, len(text) == 0
@@ -136,11 +140,12 @@ func replace(text, old, anew []byte, all bool) ([]byte, bool) {
 	if all {
 		n = -1
 	}
+
 	return bytes.Replace(text, old, anew, n), true
 }
 
-// fits reports whether a patch leads from one text to the other. A patch states some lines
-// of both, with the numbers of the first lines. It may show leading tabs as two spaces.
+// fits reports whether a patch transforms one text into the other. A patch contains some lines of
+// both, with the numbers of their first lines. It may show leading tabs as two spaces each.
 func fits(before, after []byte, patch canon.Node) bool {
 	if patch.Kind() != canon.KindArray {
 		return false
@@ -155,16 +160,19 @@ func fits(before, after []byte, patch canon.Node) bool {
 			return false
 		}
 	}
+
+	// Only a hunk can change whether the last line has its end.
 	if ends(before) != ends(after) && !p.unended {
 		return false
 	}
+
 	return p.i <= len(p.from) && p.j <= len(p.to) && same(p.from[p.i:], p.to[p.j:])
 }
 
 // A patching compares two texts with the hunks of a patch.
 type patching struct {
 	from, to [][]byte
-	i, j     int  // the lines of both texts that are compared next
+	i, j     int  // the next lines of both texts
 	unended  bool // a hunk shows a last line without a line end
 }
 
@@ -185,6 +193,7 @@ func (p *patching) hunk(hunk canon.Node) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -212,16 +221,17 @@ func (p *patching) line(line []byte) bool {
 			return false
 		}
 		p.j++
-	case '\\': // "\ No newline at end of file"
+	// "\ No newline at end of file".
+	case '\\':
 		p.unended = true
 	default:
 		return false
 	}
+
 	return true
 }
 
-// linesOf returns the lines of a text. What follows its last line end is a line only if it
-// is not empty.
+// linesOf returns the lines of a text. Text after the last line end is a line unless it is empty.
 func linesOf(text []byte) [][]byte {
 	lines := bytes.Split(text, []byte("\n"))
 	if ends(text) {
@@ -230,22 +240,13 @@ func linesOf(text []byte) [][]byte {
 	return lines
 }
 
-// ends reports whether the last line of a text has its end; an empty text has no line.
+// ends reports whether the last line of a text has its end. An empty text has no line.
 func ends(text []byte) bool { return len(text) == 0 || text[len(text)-1] == '\n' }
 
-func same(a, b [][]byte) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !bytes.Equal(a[i], b[i]) {
-			return false
-		}
-	}
-	return true
-}
+func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
 
-// shows reports whether a patch shows a line, as it is or with leading tabs as two spaces.
+// shows reports whether a patch shows a line, either unchanged or with leading tabs as two spaces
+// each.
 func shows(line, shown []byte) bool {
 	if bytes.Equal(line, shown) {
 		return true
