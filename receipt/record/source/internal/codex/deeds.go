@@ -11,29 +11,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Deeds are the calls of a task. Codex records each that the model asks for, and by itself what
-// it ran: in the events *_end, and in versions with paginated history in items. Both name the
-// call by its id, and state with authority how it ended.
+// deeds are the calls of a task. Codex records the calls that the model asks for, and separately
+// what it ran: in *_end events or, in versions with paginated history, in items. Both name a call
+// by its ID. The records of what ran take precedence on how a call ended.
 type deeds struct {
 	s        *story.Story
-	patches  map[string]patch           // of calls that are open
-	opened   map[string]bool            // calls that only Codex itself recorded so far
-	record   string                     // the type of the record that is read, by which Codex states what it ran
-	ran      map[[2]string]canon.Digest // of what it ran, by the ID of the call and the type of the record
-	wrote    map[string]bool            // calls of which the changes of files are noted
+	patches  map[string]patch           // of open calls
+	opened   map[string]bool            // calls that so far only Codex itself recorded
+	record   string                     // the type of the current record, if it states what Codex ran
+	ran      map[[2]string]canon.Digest // inputs of what it ran, by ID of the call and type of the record
+	wrote    map[string]bool            // calls whose changes of files are recorded
 	wrappers []string                   // open calls whose script calls other tools
-	searches int                        // of the model that have no id, without those that Codex recorded
-	turn     string                     // the latest one that began
-	folder   string                     // in which it works
-	unasked  bool                       // nobody is asked to approve a call
+	searches int                        // web searches of the model without an ID, except those that Codex recorded itself
+	turn     string                     // the latest turn that began
+	folder   string                     // the directory in which it works
+	unasked  bool                       // no person is asked to approve a call
 }
 
 func newDeeds(s *story.Story) *deeds {
 	return &deeds{s: s, patches: map[string]patch{}, opened: map[string]bool{}, wrote: map[string]bool{}, ran: map[[2]string]canon.Digest{}}
 }
 
-// ask opens a call. What it may need a person for is asked in its arguments, and no answer
-// is written down.
+// ask opens a call. The arguments may ask for a person's approval, but the answer is not logged.
 func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	s, id := d.s, d.s.Name(p.Member("call_id"))
 	if id == "" {
@@ -41,9 +40,13 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 		return
 	}
 	c, tool := s.Call(id), s.Name(p.Member("name"))
-	if p.Member("type").String() == "local_shell_call" { // the only one without a name
+
+	// The only call without a name.
+	if p.Member("type").String() == "local_shell_call" {
 		tool = "local_shell"
 	}
+
+	// Codex may have recorded the call before the request of the model.
 	if d.opened[id] {
 		delete(d.opened, id)
 		c.Adopt(tool, input)
@@ -56,9 +59,12 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	if isWrapper(tool) {
 		d.wrappers = append(d.wrappers, id)
 	}
+
+	// The output decides whether the changes of a patch were made, so they are kept until then.
 	if tool != "apply_patch" && !told.ofShell {
 		return
 	}
+
 	switch {
 	case len(told.changes) > 0 && s.Exact():
 		d.patches[id] = told
@@ -75,6 +81,7 @@ func (d *deeds) answer(p canon.Node) {
 		s.Lacks(story.ResultWithoutCall)
 		return
 	}
+
 	d.unwrap(id)
 	output := p.Member("output")
 	if c.Server == "" && collabOf(c.Tool) == handsOver {
@@ -82,6 +89,8 @@ func (d *deeds) answer(p canon.Node) {
 			handOver(s, c, "", thread)
 		}
 	}
+
+	// The changes of a patch count unless Codex itself recorded the changes that it made.
 	if c.Close(outcomeOf(c.Tool, c.Server, output), s.Digest(output)) && c.Ended() == story.Succeeded && !d.wrote[id] {
 		for _, w := range d.patches[id].changes {
 			c.Wrote(w)
@@ -91,7 +100,7 @@ func (d *deeds) answer(p canon.Node) {
 	delete(d.patches, id)
 }
 
-// ended takes an event that states how a call ended.
+// ended reads an event that states how a call ended.
 func (d *deeds) ended(kind string, p canon.Node) {
 	id := d.s.Name(p.Member("call_id"))
 	d.record = kind
@@ -114,14 +123,15 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	}
 }
 
-// own returns the call of an id, and opens it if the model did not ask for it by this id. Two
-// records of one type that state another input are of two calls.
+// own returns the call of an ID, and opens it if the model did not ask for it by this ID. Two
+// records of the same type with different inputs are of two calls.
 func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	s := d.s
 	if id == "" {
 		s.Lacks(story.CallWithoutID)
 		return nil
 	}
+
 	c, digest, record := s.Call(id), s.Digest(input), [2]string{id, d.record}
 	if before := d.ran[record]; before.IsZero() {
 		d.ran[record] = digest
@@ -132,6 +142,8 @@ func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	if s.Known(id) != nil {
 		return c
 	}
+
+	// The call was made by the script of a wrapper, if one is running.
 	c.Ask(tool, digest)
 	c.Does, c.Parent = does(tool), d.parent()
 	d.opened[id] = true
@@ -139,7 +151,7 @@ func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	return c
 }
 
-// settle notes how a call ended, and how long it took.
+// settle records how a call ended, and how long it took.
 func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	if c == nil {
 		return
@@ -147,6 +159,7 @@ func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	if c.Ran(outcome); d.opened[c.ID] {
 		c.Close(story.Open, d.s.Digest(outputOf(n)))
 	}
+
 	if code := either(n, "exit_code"); code.Kind() == canon.KindNumber {
 		if f := code.Float(); f == float64(int64(f)) && f >= 0 {
 			exit := int64(f)
@@ -158,7 +171,7 @@ func (d *deeds) settle(c *story.Call, n canon.Node, outcome story.Outcome) {
 	}
 }
 
-// outcomeOf is how a call ended, by its status, its exit code, and whether it succeeded.
+// outcomeOf returns how a call ended, from its status, its exit code, and whether it succeeded.
 func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
 	status, success, code := n.Member("status").String(), n.Member("success"), either(n, "exit_code")
 	switch {
@@ -172,7 +185,8 @@ func (d *deeds) outcomeOf(n canon.Node) story.Outcome {
 	return story.Unreported
 }
 
-// declined is the outcome of a call that was refused: by the person, unless nobody was asked.
+// declined returns the outcome of a call that was refused: by a person, unless no person was
+// asked.
 func (d *deeds) declined() story.Outcome {
 	if d.unasked {
 		return story.Denied
@@ -180,7 +194,7 @@ func (d *deeds) declined() story.Outcome {
 	return story.Rejected
 }
 
-// search notes a search of the web, or a page that the provider opened: {query, action}.
+// search records a search of the web, or a page that the provider opened: {query, action}.
 func (d *deeds) search(id, tool string, n canon.Node) {
 	c := d.own(id, tool, n.Member("query"))
 	if c == nil || c.Ended() != story.Open {
@@ -188,6 +202,7 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 	}
 	d.searches--
 	d.settle(c, n, story.Unreported)
+
 	action := n.Member("action")
 	if url := d.s.Name(action.Member("url")); url != "" {
 		c.Reached(url)
@@ -196,36 +211,44 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 	c.Searched()
 }
 
-// applied notes the changes that Codex says it applied for a call. They are preferred to the
-// text of the patch. If the two name different paths, both are recorded. Where the changes cannot
-// be read, the text is all that there is.
+// applied records the changes that Codex states it made for a call. They take precedence over the
+// text of the patch. If the two name different paths, both are recorded. If the changes cannot be
+// read, only the text is used.
 func (d *deeds) applied(c *story.Call, told canon.Node) {
 	s := d.s
-	if d.wrote[c.ID] { // repeated by another record
+
+	// Another record repeats it.
+	if d.wrote[c.ID] {
 		return
 	}
+
+	// Without changes to read, the list of writes is incomplete unless the text of a patch is
+	// known.
 	if k := told.Kind(); k != canon.KindObject && k != canon.KindArray {
 		if _, asked := d.patches[c.ID]; c.Ended() == story.Succeeded && !(asked && event.Absent(told)) {
 			s.Lacks(story.WriteUnread)
 		}
 		return
 	}
+
 	changes := changesOf(s, told)
 	d.wrote[c.ID] = true
 	s.Keep(len(c.ID))
 	if c.Ended() != story.Succeeded {
 		return
 	}
+
 	for _, w := range changes {
 		c.Wrote(w)
 	}
 	c.WroteAll()
+
 	if asked, ok := d.patches[c.ID]; ok && !slices.Equal(d.paths(asked.changes), d.paths(changes)) {
 		c.Claimed(asked.changes)
 	}
 }
 
-// paths are the files that changes name, absolute where the folder is known.
+// paths returns the files that changes name, as absolute paths if the directory is known.
 func (d *deeds) paths(changes []story.Write) (names []string) {
 	for _, w := range changes {
 		name := w.Path
@@ -238,7 +261,7 @@ func (d *deeds) paths(changes []story.Write) (names []string) {
 	return slices.Compact(names)
 }
 
-// parent is the wrapper in whose span the line stands; "" where there is none, or more than one.
+// parent returns the only wrapper that is running; "" if there is none, or more than one.
 func (d *deeds) parent() string {
 	if len(d.wrappers) == 1 {
 		return d.wrappers[0]
@@ -246,13 +269,13 @@ func (d *deeds) parent() string {
 	return ""
 }
 
-// unwrap notes that a call returned.
+// unwrap records that a call returned.
 func (d *deeds) unwrap(id string) {
 	d.wrappers = slices.DeleteFunc(d.wrappers, func(w string) bool { return w == id })
 }
 
-// unlisted notes what no list can name, as it has no id: searches, and agents that were given
-// work.
+// unlisted records what no list can name because it has no ID: searches, and agents that were
+// given work.
 func (d *deeds) unlisted() {
 	s := d.s
 	for range d.searches {
@@ -261,10 +284,10 @@ func (d *deeds) unlisted() {
 	unnamed(s)
 }
 
-// turns notes that a turn began or ended. A call does not outlast its turn.
+// turns records that a turn began or ended. A call does not outlast its turn.
 func (d *deeds) turns(id string) { d.turn, d.wrappers = id, nil }
 
-// of notes the server and the tool of a call of an MCP server.
+// of records the server and the tool of a call of an MCP server.
 func of(s *story.Story, c *story.Call, invocation canon.Node) {
 	if c != nil {
 		c.Server = cmp.Or(s.Name(invocation.Member("server")), c.Server)
@@ -272,7 +295,7 @@ func of(s *story.Story, c *story.Call, invocation canon.Node) {
 	}
 }
 
-// mcpOutcome is how a call of an MCP server ended, by its result or its error.
+// mcpOutcome returns how a call of an MCP server ended, from its result or its error.
 func mcpOutcome(result, failure canon.Node) story.Outcome {
 	failed := result.Member("isError")
 	switch {
@@ -284,7 +307,7 @@ func mcpOutcome(result, failure canon.Node) story.Outcome {
 	return story.OutcomeOf(!failed.Bool())
 }
 
-// durationOf reads {secs, nanos} in milliseconds; nil where there is none.
+// durationOf converts {secs, nanos} to milliseconds; nil if n is not a duration.
 func durationOf(n canon.Node) *int64 {
 	secs, nanos := story.Count(n.Member("secs")), story.Count(n.Member("nanos"))
 	if secs == nil || nanos == nil || *secs > event.MaxTokens/1000 {
@@ -294,5 +317,5 @@ func durationOf(n canon.Node) *int64 {
 	return &ms
 }
 
-// isWrapper reports a tool whose input is a script that calls other tools.
+// isWrapper reports whether the input of a tool is a script that calls other tools.
 func isWrapper(tool string) bool { return tool == "exec" || tool == "functions.exec" }

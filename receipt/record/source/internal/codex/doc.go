@@ -1,6 +1,6 @@
-// Package codex reads what Codex writes: rollouts, which it keeps of every session, and
-// the stream of codex exec --json.
+// Package codex reads the logs of Codex: rollouts, which it keeps of every session, and the
+// stream of codex exec --json.
 //
-// docs/sources.md has what each tells. Neither is a contract, so that unknown types and
-// members are passed over and counted.
+// docs/sources.md lists what each states. Neither format is a contract, so unknown types and
+// members are skipped and counted.
 package codex

@@ -12,17 +12,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An Exec reads what codex exec writes with --json. It tells no times and no model, and few
-// of its ids are of one run only: runs that are told again are known by their lines.
+// An Exec reads the output of codex exec --json. It contains neither times nor models, and most
+// of its IDs are unique only within a run, so copies of runs are recognized by their lines.
 type Exec struct {
 	s     *story.Story
 	turn  int
 	state string // of the latest turn: started, completed, failed
-	usage *usage // of all turns that tell it
+	usage *usage // of all turns that state it
 
 	stepped   bool         // the turn has an item
-	completed canon.Digest // the line with which the latest turn was
-	untold    bool         // a turn that is complete does not
+	completed canon.Digest // the line that completed the latest turn
+	untold    bool         // a completed turn does not state its usage
 	runs      runs
 }
 
@@ -33,7 +33,7 @@ func NewExec(s *story.Story) story.Reader {
 	return x
 }
 
-// IsExec reports a line of a stream.
+// IsExec reports whether a line is of such a stream.
 func IsExec(n canon.Node) bool {
 	switch n.Member("type").String() {
 	case "thread.started", "turn.started", "turn.completed", "turn.failed":
@@ -44,13 +44,13 @@ func IsExec(n canon.Node) bool {
 	return false
 }
 
-// Line takes a line.
+// Line reads a line.
 func (x *Exec) Line(n canon.Node) {
 	x.s.Stamped(n.Member("timestamp"))
 	x.runs.take(lineOf(x.s, n))
 }
 
-// tell tells what a line says.
+// tell records what a line states.
 func (x *Exec) tell(l *line) {
 	s := x.s
 	switch l.kind {
@@ -75,7 +75,7 @@ func (x *Exec) tell(l *line) {
 	}
 }
 
-// begin begins a turn. A line that is told again begins none.
+// begin begins a turn. A repeated line does not begin another turn.
 func (x *Exec) begin() {
 	if x.state == "started" && !x.stepped {
 		x.s.Note("turns_told_again")
@@ -84,8 +84,8 @@ func (x *Exec) begin() {
 	x.turn, x.state, x.stepped = x.turn+1, "started", false
 }
 
-// complete ends a turn. Without a turn that is open the line is told again, when it has the
-// same words as the one before, or the beginning of the turn is not here.
+// complete ends a turn. If no turn is open, the line is a copy if it equals the line that
+// completed the previous turn. Otherwise, the beginning of the turn is missing.
 func (x *Exec) complete(l *line) {
 	switch {
 	case x.state == "started":
@@ -99,7 +99,7 @@ func (x *Exec) complete(l *line) {
 	x.took(l)
 }
 
-// item tells a step of a turn. Each state of it is told anew.
+// item reads a step of a turn. Each state of a step has a line.
 func (x *Exec) item(l *line) {
 	s := x.s
 	x.stepped = true
@@ -114,20 +114,24 @@ func (x *Exec) item(l *line) {
 	}
 }
 
-// call notes a call. An id counts within its turn.
+// call records a call. Its ID is unique only within its turn.
 func (x *Exec) call(i *item, tool string) {
 	s, id := x.s, story.Joined(x.s, i.id)
-	if x.turn == 0 { // the log was cut where it began
+
+	// The beginning of the log is missing.
+	if x.turn == 0 {
 		x.turn = 1
 		s.Lacks(story.TurnWithoutBeginning)
 	}
 	if x.turn > 1 && id != "" {
 		id = story.Joined(s, fmt.Sprintf("turn_%d/%s", x.turn, id))
 	}
+
 	if id == "" {
 		s.Lacks(story.CallWithoutID)
 		return
 	}
+
 	c := s.Call(id)
 	if c.Ask(tool, i.input) {
 		c.Does, c.Server = does(i.kind), story.Joined(s, i.server)
@@ -142,6 +146,7 @@ func (x *Exec) call(i *item, tool string) {
 	if i.outcome == story.Open || !c.Close(i.outcome, i.output) {
 		return
 	}
+
 	if i.outcome == story.Succeeded {
 		for _, w := range i.writes {
 			c.Wrote(w)
@@ -155,7 +160,7 @@ func (x *Exec) call(i *item, tool string) {
 	}
 }
 
-// took adds what a turn took. A turn that does not tell it makes the sums floors.
+// took adds the usage of a turn. If a turn does not state its usage, the sums are lower bounds.
 func (x *Exec) took(l *line) {
 	u := l.usage
 	if !l.took {
@@ -168,20 +173,26 @@ func (x *Exec) took(l *line) {
 	x.usage = &u
 }
 
-// End tells what the turns took, and how the last one ended.
+// End records what the turns used, and how the last turn ended.
 func (x *Exec) End() {
 	x.runs.settle()
 	s := x.s
 	unnamed(s)
-	for _, id := range s.Handed() { // what they did is not in the stream
+
+	// What they did is not in the stream.
+	for _, id := range s.Handed() {
 		s.Missing(id)
 	}
+
 	if x.usage == nil && x.untold {
 		s.Lacks(story.TokensUntold)
 	}
-	if x.usage != nil { // what a turn took that failed, or that is open, is not told
+
+	// Failed and open turns do not state their usage.
+	if x.usage != nil {
 		s.Took(story.Sum{Usage: x.usage.told(x.untold || x.state == "started" || x.state == "failed")})
 	}
+
 	switch x.state {
 	case "completed":
 		s.End = story.EndSucceeded
@@ -190,14 +201,14 @@ func (x *Exec) End() {
 	}
 }
 
-// A line is what a line of codex exec says, without its texts: it can wait until it is known
-// whether it is a copy.
+// A line is what a line of codex exec states, without its texts, so that it can wait until it is
+// known whether it is a copy.
 type line struct {
 	sum    canon.Digest // of the line
 	kind   string
 	thread string
 	usage  usage
-	took   bool // it tells a usage
+	took   bool // it states a usage
 	item   item
 }
 
@@ -229,7 +240,8 @@ func itemOf(s *story.Story, n canon.Node, line string) item {
 		return i
 	}
 
-	if words := n.Member(input); words.Kind() != canon.KindString || len(words.Text()) > 0 { // a search that begins has none yet
+	// A search that begins has no query yet.
+	if words := n.Member(input); words.Kind() != canon.KindString || len(words.Text()) > 0 {
 		i.input = s.Digest(words)
 	}
 	i.outcome = stateOf(n, line)
@@ -243,16 +255,17 @@ func itemOf(s *story.Story, n canon.Node, line string) item {
 	if i.kind == "collab_tool_call" {
 		i.threads = threadsOf(n)
 	}
+
 	return i
 }
 
-// nameOf is a text that may be a name. One that is too long stays too long, and is not kept.
+// nameOf returns text that may be a name. Text that is too long is cut so that it stays too long.
 func nameOf(n canon.Node) string {
 	text := n.Text()
 	return string(text[:min(len(text), event.MaxText+1)])
 }
 
-// outputOf is what a call returned.
+// outputOf returns what a call returned.
 func outputOf(n canon.Node) canon.Node {
 	for _, name := range []string{"aggregated_output", "result", "error", "stdout"} {
 		if out := either(n, name); !out.IsZero() && out.Kind() != canon.KindNull {
@@ -262,7 +275,7 @@ func outputOf(n canon.Node) canon.Node {
 	return canon.Node{}
 }
 
-// stateOf is how a call ended.
+// stateOf returns how a call ended.
 func stateOf(n canon.Node, line string) story.Outcome {
 	code, failure := either(n, "exit_code"), n.Member("error")
 	switch status := n.Member("status").String(); status {
@@ -275,13 +288,16 @@ func stateOf(n canon.Node, line string) story.Outcome {
 	case "completed":
 		return story.OutcomeOf(!(code.Kind() == canon.KindNumber && code.Float() != 0) && (failure.IsZero() || failure.Kind() == canon.KindNull))
 	}
+
+	// Without a status, only the type of the line states that the call returned.
 	if strings.HasSuffix(line, "completed") {
 		return story.Unreported
 	}
+
 	return story.Open
 }
 
-// writesOf are the changes of files that an item names.
+// writesOf returns the changes of files that an item lists.
 func writesOf(changes canon.Node) (list []story.Write) {
 	for _, n := range changes.Elements() {
 		kind := n.Member("kind")
@@ -299,44 +315,45 @@ func writesOf(changes canon.Node) (list []story.Write) {
 		}
 		list = append(list, w)
 	}
+
 	return list
 }
 
-// Runs are those of which the lines were read: from the one that names the thread, or from
-// the first of a log, to the next such. A run that begins as another one did waits: it may
-// be the same, told again by a copy of the log, or by one of an earlier time. As soon as it
-// says something else it is told.
+// runs are the runs whose lines were read: from the line that names the thread, or from the first
+// line of a log, to the next such line. A run waits while its lines equal the beginning of
+// another run, because it may be a copy of that run, or of an earlier part of it. It is recorded
+// as soon as a line differs.
 type runs struct {
-	exec    *Exec                   // tells lines
-	log     int                     // that is read
-	known   map[beginning]struct{}  // of the runs that were told
-	ends    map[beginning]condition // of those, the ones that are whole runs
+	exec    *Exec                   // that records lines
+	log     int                     // the number of the log that is read
+	known   map[beginning]struct{}  // beginnings of the runs that were recorded
+	ends    map[beginning]condition // of those, the complete runs
 	now     beginning               // of the run that is read
 	waits   bool
 	waiting []*line
 }
 
-// A beginning is some lines, the first, of a run: a digest of them all, half of one, which
-// is enough to tell them from others. The zero beginning has none.
+// A beginning identifies the first lines of a run: half of a digest of all of them, which is
+// sufficient to distinguish them. The zero beginning has no lines.
 type beginning [sha256.Size / 2]byte
 
-// after is the beginning with one line more.
+// after returns the beginning with one more line.
 func (b beginning) after(line canon.Digest) (next beginning) {
 	sum := sha256.Sum256(append(b[:], line[:]...))
 	copy(next[:], sum[:])
 	return next
 }
 
-// A condition is the turn that a line is of, and the state of that.
+// A condition is the turn of a line, and the state of that turn.
 type condition struct {
 	turn  int
 	state string
 }
 
-// lineCost is about what a line takes in known.
+// lineCost is the approximate size of a line in known, in bytes.
 const lineCost = 40
 
-// take tells a line, unless it waits.
+// take records a line, unless it waits.
 func (r *runs) take(l *line) {
 	if log := len(r.exec.s.Logs); l.kind == "thread.started" || r.log != log {
 		r.settle()
@@ -353,7 +370,7 @@ func (r *runs) take(l *line) {
 		return
 	}
 
-	// It has all lines of another and more of them, or else it is a run of its own.
+	// A run that contains all lines of another run continues that run. Any other run is separate.
 	waiting := r.waiting
 	if end, whole := r.ends[r.now]; whole {
 		r.copied()
@@ -368,7 +385,7 @@ func (r *runs) take(l *line) {
 	r.goOn(l)
 }
 
-// goOn tells a line of the run that is read.
+// goOn records a line of the run that is read.
 func (r *runs) goOn(l *line) {
 	r.exec.tell(l)
 	if r.known == nil {
@@ -384,13 +401,14 @@ func (r *runs) goOn(l *line) {
 	r.ends[r.now] = condition{r.exec.turn, r.exec.state}
 }
 
-// settle ends a run. What waits yet was told by another one; a turn in it that has no end
-// may be open, all the same.
+// settle ends a run. The lines that still wait are copies, but if they end in an open turn, the
+// task may be open nevertheless.
 func (r *runs) settle() {
 	if len(r.waiting) == 0 {
 		return
 	}
 	r.copied()
+
 	open := false
 	for _, l := range r.waiting {
 		if strings.HasPrefix(l.kind, "turn.") {
@@ -403,9 +421,10 @@ func (r *runs) settle() {
 	r.waiting, r.waits = nil, false
 }
 
-// copied notes that the lines which wait are copies. A turn that tells what it took is known
-// by that: the next one of its thread reads all of it again, and takes more. Without that
-// the lines may be of a run that began in the same way, and was ended.
+// copied records that the waiting lines are copies. If one of their turns states its usage, it
+// cannot be of another run: the next turn of a thread reads everything again, and uses more.
+// Without a usage, the lines may be of another run that began in the same way and was
+// interrupted.
 func (r *runs) copied() {
 	r.exec.s.Note("runs_told_again")
 	if !slices.ContainsFunc(r.waiting, func(l *line) bool { return l.took }) {

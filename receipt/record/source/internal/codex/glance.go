@@ -7,14 +7,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Glances returns a function that looks at the lines of a rollout, one after the other. A
-// task is a turn. Versions that tell no turns tell what the person wrote.
+// Glances returns a function that examines the lines of a rollout, one after the other. A task is
+// a turn or, in versions without turns, begins with a message of the person.
 func Glances() func(canon.Node) story.Glance {
 	turns, asked := false, 0
 	var own file
 	return func(n canon.Node) story.Glance {
 		p := n.Member("payload")
 		g := story.Glance{At: story.Stamp(n.Member("timestamp"))}
+
 		if own.inherits(n) {
 			return g
 		}
@@ -64,7 +65,7 @@ func Glances() func(canon.Node) story.Glance {
 	}
 }
 
-// bare looks at a line without an envelope. Such rollouts tell no turns: each is a task.
+// bare examines a line without an envelope. Such rollouts have no turns: each is one task.
 func bare(g *story.Glance, n canon.Node) {
 	meta := n
 	switch {
@@ -76,7 +77,8 @@ func bare(g *story.Glance, n canon.Node) {
 	g.At, g.Session, g.Whole = story.Stamp(meta.Member("timestamp")), story.Known(meta.Member("id")), true
 }
 
-// key tells lines of one kind from those of others; "" where nothing names the line.
+// key returns the key of a line, which distinguishes lines of different kinds; "" if the line has
+// no ID.
 func key(kind, id string) string {
 	if id == "" {
 		return ""

@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Items are the steps of paginated history.
+// items are the steps of paginated history.
 type items struct{ *deeds }
 
-// step takes an item of paginated history. An item repeats a call of the model under the same
-// id, or states what the script of a wrapper ran.
+// step reads an item of paginated history. An item repeats a call of the model with the same ID,
+// or states what the script of a wrapper ran.
 func (x items) step(p canon.Node) {
 	s, n := x.s, p.Member("item")
 	id, kind := s.Name(n.Member("id")), typeOf(n)
@@ -23,6 +23,7 @@ func (x items) step(p canon.Node) {
 	if turn := s.Name(p.Member("turn_id")); turn != "" && turn != x.turn {
 		x.turns(turn)
 	}
+
 	switch kind {
 	case "UserMessage":
 		if words := n.Member("content"); !words.IsZero() {
@@ -31,6 +32,7 @@ func (x items) step(p canon.Node) {
 	case "AgentMessage":
 		blocks(s, "item_completed/"+kind, n.Member("content"))
 	case "Reasoning", "Plan", "HookPrompt", "ContextCompaction":
+	// Items that state what ran.
 	case "CommandExecution":
 		x.settle(x.own(id, "command", n.Member("command")), n, x.outcomeOf(n))
 	case "FileChange":
@@ -65,7 +67,8 @@ func (x items) step(p canon.Node) {
 	}
 }
 
-// typeOf is the type of an item. Rollouts have it in PascalCase, the app server in camelCase.
+// typeOf returns the type of an item in PascalCase, which rollouts use. The app server uses
+// camelCase.
 func typeOf(n canon.Node) string {
 	kind := nameOf(n.Member("type"))
 	if kind == "" {
@@ -74,7 +77,7 @@ func typeOf(n canon.Node) string {
 	return strings.ToUpper(kind[:1]) + kind[1:]
 }
 
-// delegate notes work that is given to another agent.
+// delegate records work that is given to another agent.
 func (x items) delegate(id, kind string, n canon.Node) {
 	s := x.s
 	tool := "sub_agent_activity"
@@ -91,6 +94,7 @@ func (x items) delegate(id, kind string, n canon.Node) {
 		handOver(s, c, agent, nameOf(either(n, "agent_thread_id")))
 		return
 	}
+
 	switch collabOf(tool) {
 	case handsOver:
 		handOver(s, c, agent, threadsOf(n)...)
@@ -99,8 +103,8 @@ func (x items) delegate(id, kind string, n canon.Node) {
 	}
 }
 
-// make notes an item that has no call of the model: an image that was read or made, or a change
-// of what the agent remembers.
+// make records an item for which the model made no call: an image that was read or created, or a
+// change of the agent's memory.
 func (x items) make(id, kind string, n canon.Node) {
 	tool := map[string]string{"ImageView": "view_image", "ImageGeneration": "image_generation", "MemoryMutation": "memory_mutation"}[kind]
 	input := n.Member("path")
@@ -111,6 +115,8 @@ func (x items) make(id, kind string, n canon.Node) {
 	if x.settle(c, n, x.outcomeOf(n)); c == nil {
 		return
 	}
+
+	// An image may be saved to a file, which another record of the item repeats.
 	if saved := either(n, "saved_path"); kind == "ImageGeneration" && !event.Absent(saved) && saved.String() != "" && !x.wrote[c.ID] {
 		x.wrote[c.ID] = true
 		c.Wrote(story.Write{Path: nameOf(saved)})
@@ -121,18 +127,19 @@ func (x items) make(id, kind string, n canon.Node) {
 type collab byte
 
 const (
-	noCollab  collab = iota // of a name that no such tool has
+	noCollab  collab = iota // the name is not of such a tool
 	handsOver               // it gives work to an agent
-	manages                 // it waits for agents, lists, or ends them
+	manages                 // it waits for agents, lists them, or ends them
 )
 
-// collabOf says what a tool does with other agents, by its name in snake case or in camelCase,
-// with or without the namespace before it.
+// collabOf returns what a tool does with other agents, from its name in snake case or camelCase,
+// with or without a namespace.
 func collabOf(tool string) collab {
 	name := tool[strings.LastIndexByte(tool, '.')+1:]
 	if i := strings.LastIndex(name, "__"); i >= 0 {
 		name = name[i+len("__"):]
 	}
+
 	switch strings.ToLower(strings.ReplaceAll(name, "_", "")) {
 	case "spawn", "spawnagent", "sendinput", "resumeagent", "followuptask", "assigntask", "sendmessage":
 		return handsOver
@@ -142,7 +149,7 @@ func collabOf(tool string) collab {
 	return noCollab
 }
 
-// threadsOf are the agents that an item of such a tool names.
+// threadsOf returns the agents that an item of such a tool names.
 func threadsOf(n canon.Node) (threads []string) {
 	for _, x := range either(n, "receiver_thread_ids").Elements() {
 		threads = append(threads, nameOf(x))
@@ -153,7 +160,7 @@ func threadsOf(n canon.Node) (threads []string) {
 	return slices.DeleteFunc(threads, func(id string) bool { return id == "" })
 }
 
-// threadIn is the agent that the output of a function_call names: JSON in a text.
+// threadIn returns the agent that the output of a function_call names, as JSON in a string.
 func threadIn(output canon.Node) string {
 	if output.Kind() == canon.KindObject {
 		output = output.Member("content")
@@ -166,16 +173,18 @@ func threadIn(output canon.Node) string {
 	if err != nil {
 		return ""
 	}
+
 	return nameOf(doc.Root().Member("agent_id"))
 }
 
-// handOver notes that a call gave work to some agents. Without their ids nobody can tell whether
-// another line states the same work: what is listed is then a part.
+// handOver records that a call gave work to agents. Without their IDs, another line may state the
+// same work, so the list of handoffs is incomplete.
 func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 	switch c.Ended() {
 	case story.Failed, story.Rejected, story.Denied:
 		return
 	}
+
 	known := false
 	for _, thread := range threads {
 		if thread = story.Joined(s, thread); thread == "" {
@@ -184,12 +193,14 @@ func handOver(s *story.Story, c *story.Call, agent string, threads ...string) {
 		h := s.Handoff(thread, c.ID)
 		h.Agent, c.HandedTo, known = cmp.Or(h.Agent, agent), thread, true
 	}
-	if !known { // what they did is in none of the logs, or nobody can say in which
+
+	// The work is in no log, or in an unknown log.
+	if !known {
 		s.Lacks(story.PartMissing)
 	}
 }
 
-// unnamed notes the calls that gave work to agents of which no line tells the id.
+// unnamed records the calls that gave work to agents whose IDs no line states.
 func unnamed(s *story.Story) {
 	for c := range s.Asked() {
 		if c.Server == "" && c.HandedTo == "" && collabOf(c.Tool) == handsOver {

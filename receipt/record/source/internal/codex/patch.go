@@ -8,13 +8,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A patch is what apply_patch was asked to change.
+// A patch is the set of changes that apply_patch was asked to make.
 type patch struct {
 	changes []story.Write
-	ofShell bool // it was given to a shell: ["apply_patch", PATCH]
+	ofShell bool // it was passed to a shell: ["apply_patch", PATCH]
 }
 
-// patchIn reads the patch in arguments, which are JSON in a text.
+// patchIn parses the patch in arguments, which are JSON in a string.
 func patchIn(arguments canon.Node) patch {
 	text := arguments.Text()
 	if arguments.Kind() != canon.KindString || !strings.Contains(string(text), beginPatch) {
@@ -24,6 +24,8 @@ func patchIn(arguments canon.Node) patch {
 	if err != nil {
 		return patch{}
 	}
+
+	// The tool has an input of its own, or is called as a program of a shell.
 	for _, name := range []string{"input", "patch"} {
 		if n := doc.Root().Member(name); n.Kind() == canon.KindString {
 			return patchOf(n.String())
@@ -37,13 +39,16 @@ func patchIn(arguments canon.Node) patch {
 	if len(words) == 2 && words[0] == "apply_patch" {
 		p := patchOf(words[1])
 		p.ofShell = true
-		for i, w := range p.changes { // where the shell worked
+
+		// Relative to the directory of the shell.
+		for i, w := range p.changes {
 			if folder := doc.Root().Member("workdir").String(); folder != "" && !path.IsAbs(w.Path) {
 				p.changes[i].Path = path.Join(folder, w.Path)
 			}
 		}
 		return p
 	}
+
 	return patch{}
 }
 
@@ -52,8 +57,8 @@ const (
 	endPatch   = "*** End Patch"
 )
 
-// patchOf reads a patch. A file that is added holds what the patch adds, a line feed after
-// each line; of others nothing tells what they held. One that is not whole is none.
+// patchOf parses a patch. An added file contains the added lines, each with a line feed. For
+// other changes, the content is unknown. An incomplete patch yields the zero value.
 func patchOf(text string) (p patch) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, beginPatch) || !strings.HasSuffix(text, endPatch) {
@@ -75,11 +80,13 @@ func patchOf(text string) (p patch) {
 		}
 		word, name, found := strings.Cut(line, ": ")
 		if !strings.HasPrefix(line, "*** ") {
-			if added != nil { // a line that adds nothing: what the file holds is not told
+			// A line that is not added: the content is unknown.
+			if added != nil {
 				added = nil
 			}
 			continue
 		}
+
 		closeAdded()
 		switch {
 		case !found || name == "":
@@ -95,12 +102,13 @@ func patchOf(text string) (p patch) {
 			p.changes = append(p.changes, story.Write{Path: name, Operation: "create"})
 		}
 	}
+
 	return p
 }
 
-// changesOf returns the changes of files that Codex applied: a map from paths, or an array of
-// {path, kind}. Codex writes the content of files that were added or deleted. Of an update, it
-// writes a diff only.
+// changesOf returns the changes of files that Codex made: a map from paths, or an array of {path,
+// kind}. Codex records the content of added and deleted files. For an update, it records only a
+// diff.
 func changesOf(s *story.Story, changes canon.Node) (list []story.Write) {
 	if changes.Kind() == canon.KindArray {
 		return writesOf(changes)
@@ -111,6 +119,8 @@ func changesOf(s *story.Story, changes canon.Node) (list []story.Write) {
 		}
 		return story.State{}
 	}
+
+	// A file that was moved is deleted at one path and created at another.
 	for name, n := range changes.Members() {
 		w := story.Write{Path: nameOf(name)}
 		switch n.Member("type").String() {
@@ -128,5 +138,6 @@ func changesOf(s *story.Story, changes canon.Node) (list []story.Write) {
 		}
 		list = append(list, w)
 	}
+
 	return list
 }

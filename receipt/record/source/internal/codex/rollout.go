@@ -12,23 +12,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Rollout reads what Codex keeps of a session. Those of a session and of one that was
-// forked from it, or works for it, are one task.
+// A Rollout reads what Codex keeps of a session. The rollouts of a session, of its forks, and of
+// the agents that work for it are one task.
 type Rollout struct {
 	s       *story.Story
 	files   files
 	log     int // the number of the log that is read
 	reviews int
-	review  time.Time // of the latest one
+	review  time.Time // of the latest review
 	deeds   *deeds
 
-	turns   map[string]bool      // that began, and whether they are over
-	began   map[string]time.Time // of these, when
-	shared  bool                 // two turns have one ID, so that nothing states which of both is over
+	turns   map[string]bool      // whether each turn that began is over
+	began   map[string]time.Time // when these turns began
+	shared  bool                 // two turns have the same ID, so that it is unknown which of them is over
 	letters int                  // messages between agents
 	started int
 	over    int
-	aborted bool // the latest turn was
+	aborted bool // the latest turn was aborted
 }
 
 // NewRollout returns a reader of rollouts.
@@ -36,7 +36,7 @@ func NewRollout(s *story.Story) story.Reader {
 	return &Rollout{s: s, turns: map[string]bool{}, began: map[string]time.Time{}, deeds: newDeeds(s)}
 }
 
-// IsRollout reports a line of a rollout.
+// IsRollout reports whether a line is of a rollout.
 func IsRollout(n canon.Node) bool {
 	switch n.Member("type").String() {
 	case "session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record", "world_state":
@@ -54,23 +54,27 @@ func (r *Rollout) file() *file {
 	return r.files[len(r.files)-1]
 }
 
-// Line takes a line.
+// Line reads a line.
 func (r *Rollout) Line(n canon.Node) {
 	s, f := r.s, r.file()
 	kind, p := n.Member("type"), n.Member("payload")
 	if f.inherits(n) {
 		return
 	}
+
 	s.Stamped(n.Member("timestamp"))
 	if !event.Absent(kind) && !event.Absent(p) && event.Absent(n.Member("timestamp")) {
 		s.Partly = true
 	}
+
+	// Every line of these types has a payload.
 	switch kind.String() {
 	case "session_meta", "turn_context", "response_item", "event_msg":
 		if p.Kind() != canon.KindObject {
 			s.Lacks(story.GarbledPart)
 		}
 	}
+
 	switch kind.String() {
 	case "session_meta":
 		r.meta(f, p)
@@ -111,16 +115,16 @@ func (r *Rollout) bare(f *file, n canon.Node) {
 	}
 }
 
-// bareItem reads what has no time of its own, mostly: when the session began is all that is
-// told then.
+// bareItem reads an item, which usually has no time. Only the beginning of the session is then
+// known.
 func (r *Rollout) bareItem(n canon.Node) {
 	at := r.s.Stamped(n.Member("timestamp"))
 	r.s.Partly = r.s.Partly || at.IsZero()
 	r.item(n)
 }
 
-// Aside takes a line that stands before those of the task: which session it is of, and
-// what that took so far.
+// Aside reads a line before those of the task: which session it is of, and what the session used
+// so far.
 func (r *Rollout) Aside(n canon.Node) {
 	f, p := r.file(), n.Member("payload")
 	if n.Member("type").String() == "session_meta" {
@@ -130,18 +134,22 @@ func (r *Rollout) Aside(n canon.Node) {
 	before := file{}
 	before.count(p.Member("info"))
 	before.record(p.Member("thread_token_usage"))
+
 	for _, u := range slices.Concat(before.counts, before.records) {
 		f.before = &u
 	}
 }
 
-// meta reads what a session is. A rollout that goes on with another has that one's, too:
-// the first is its own.
+// meta reads the description of a session. A rollout that continues another session also contains
+// the description of that one: the first description is its own.
 func (r *Rollout) meta(f *file, p canon.Node) {
 	s, id := r.s, r.s.Name(p.Member("id"))
-	if id == "" { // it may be a fork
+
+	// Without an ID, the session may be a fork.
+	if id == "" {
 		s.Lacks(story.GarbledPart)
 	}
+
 	switch {
 	case f.id != "":
 		s.Another(id)
@@ -160,6 +168,7 @@ func (r *Rollout) meta(f *file, p canon.Node) {
 	f.start = story.Count(p.Member("subagent_history_start_ordinal"))
 	base := p.Member("history_base")
 	f.base, f.baseEnd = s.Name(base.Member("thread_id")), story.Count(base.Member("end_ordinal_exclusive"))
+
 	s.Provider = cmp.Or(s.Provider, f.provider)
 	s.Workspace = cmp.Or(s.Workspace, s.Name(p.Member("cwd")))
 	s.Version(s.Name(p.Member("cli_version")))
@@ -168,12 +177,13 @@ func (r *Rollout) meta(f *file, p canon.Node) {
 	s.Branch(s.Name(git.Member("branch")))
 }
 
-// context reads under what a turn runs. It is repeated for every call of a model.
+// context reads the settings of a turn, which are repeated for every call of a model.
 func (r *Rollout) context(f *file, p canon.Node) {
 	s := r.s
 	model := s.Name(p.Member("model"))
 	s.Model = cmp.Or(s.Model, model)
 	f.models = story.Once(f.models, model)
+
 	switch p.Member("approval_policy").String() {
 	case "untrusted", "on-request", "on-failure":
 		s.Tier("act_with_approval")
@@ -181,6 +191,7 @@ func (r *Rollout) context(f *file, p canon.Node) {
 		s.Tier("act_auto")
 	}
 
+	// Nobody is asked if the policy forbids it, or if a program reviews the calls.
 	reviewer := p.Member("approvals_reviewer")
 	r.deeds.unasked = p.Member("approval_policy").String() == "never" || !event.Absent(reviewer) && reviewer.String() != "user"
 	r.deeds.folder = s.Name(p.Member("cwd"))
@@ -192,7 +203,7 @@ func (r *Rollout) context(f *file, p canon.Node) {
 	s.Workspace = cmp.Or(s.Workspace, s.Name(p.Member("cwd")))
 }
 
-// item reads what passed between Codex and the model.
+// item reads what was sent between Codex and the model.
 func (r *Rollout) item(p canon.Node) {
 	s, d := r.s, r.deeds
 	switch kind := p.Member("type"); kind.String() {
@@ -212,12 +223,14 @@ func (r *Rollout) item(p canon.Node) {
 		if id := s.Name(p.Member("id")); id != "" {
 			d.search(id, "web_search", p)
 		}
-	case "agent_message": // from one agent to another
+	// A message from one agent to another.
+	case "agent_message":
 		r.letters++
 		fallthrough
 	case "message", "reasoning":
 		blocks(s, "response_item/"+kind.String(), p.Member("content"))
-	case "tool_search_call", "tool_search_output": // Codex or the provider searches the list of tools
+	// Codex or the provider searches the list of tools.
+	case "tool_search_call", "tool_search_output":
 		if where := p.Member("execution"); !event.Absent(where) && where.String() != "client" && where.String() != "server" {
 			s.Ignored("response_item/" + kind.String())
 		}
@@ -227,7 +240,7 @@ func (r *Rollout) item(p canon.Node) {
 	}
 }
 
-// message reads what Codex told who watched it.
+// message reads an event that Codex sent to its client.
 func (r *Rollout) message(f *file, p canon.Node) {
 	s := r.s
 	switch kind := p.Member("type"); kind.String() {
@@ -239,18 +252,22 @@ func (r *Rollout) message(f *file, p canon.Node) {
 		f.count(p.Member("info"))
 	case "task_started", "turn_started", "task_complete", "turn_complete", "turn_aborted":
 		r.deeds.turns(s.Name(p.Member("turn_id")))
-		if f.id == r.files[0].id { // turns of sessions that work for the task's do not end it
+
+		// Turns of agents that work for the session do not end it.
+		if f.id == r.files[0].id {
 			r.turn(p, kind.String())
 		}
 	case "entered_review_mode":
-		if at := s.Now(); at.IsZero() || !at.Equal(r.review) { // told again, it is the same
+		// A copy has the same time.
+		if at := s.Now(); at.IsZero() || !at.Equal(r.review) {
 			r.reviews, r.review = r.reviews+1, at
 			s.Handoff("", fmt.Sprint("review_", r.reviews)).Agent = "review"
 		}
 	case "context_compacted":
 		s.Note("compactions")
 	case "user_message":
-		if words := p.Member("message"); words.Kind() == canon.KindString { // a fork repeats the line, with its time
+		// A fork repeats the line with its time.
+		if words := p.Member("message"); words.Kind() == canon.KindString {
 			s.Prompt(s.Now().String()+canon.Sum(words.Text()).String(), words)
 		}
 	case "agent_message", "agent_reasoning", "exited_review_mode":
@@ -259,21 +276,24 @@ func (r *Rollout) message(f *file, p canon.Node) {
 	}
 }
 
-// turn notes that a turn began, or that it is over.
+// turn records that a turn began, or that it is over.
 func (r *Rollout) turn(p canon.Node, what string) {
 	id, over := r.s.Name(p.Member("turn_id")), what != "task_started" && what != "turn_started"
 	if over {
 		r.aborted = what == "turn_aborted"
 	}
+
 	ended, begun := r.turns[id]
 	switch {
-	case id == "" || len(r.turns) >= maxTurns: // they follow each other
+	// Turns without IDs follow each other.
+	case id == "" || len(r.turns) >= maxTurns:
 		if over {
 			r.over = r.started
 		} else {
 			r.started++
 		}
-	case !over && begun: // a copy has the time of the line
+	// A copy has the time of the line.
+	case !over && begun:
 		r.shared = r.shared || !r.began[id].Equal(r.s.Now())
 	case !over && !begun:
 		r.turns[id], r.began[id] = false, r.s.Now()
@@ -281,27 +301,32 @@ func (r *Rollout) turn(p canon.Node, what string) {
 	case over && begun && !ended:
 		r.turns[id] = true
 		r.over++
-	case over && !begun: // the log was cut where it began
+	// The log was cut before the turn began.
+	case over && !begun:
 		r.turns[id] = true
 		r.started, r.over = r.started+1, r.over+1
 	}
 }
 
-// maxTurns bounds what is kept of turns.
+// maxTurns bounds the turns that are kept.
 const maxTurns = 1 << 16
 
-// End tells what the sessions took, and how the task ended.
+// End records what the sessions used, and how the task ended.
 func (r *Rollout) End() {
 	r.files.tell(r.s)
 	r.deeds.unlisted()
-	if r.letters > 0 && len(r.s.Handed()) == 0 { // an agent works, and no line gave it work
+
+	// An agent works, and no line gave it work.
+	if r.letters > 0 && len(r.s.Handed()) == 0 {
 		r.s.Lacks(story.PartMissing)
 	}
+
 	for _, id := range r.s.Handed() {
 		if r.files.byID(id) == nil {
 			r.s.Missing(id)
 		}
 	}
+
 	switch s := r.s; {
 	case r.started == 0 || r.over < r.started || r.shared:
 	case r.aborted:
@@ -311,13 +336,12 @@ func (r *Rollout) End() {
 	}
 }
 
-// Rollouts of the first half of 2025 have no envelopes. Until the summer they are one
-// object, {"session":{"id","timestamp","instructions"},"items":[…]}, and then lines: first
-// what the session is, then items as they are, without times, and {"record_type":"state"}
-// between them.
+// Rollouts of the first half of 2025 have no envelopes. Until the summer, they are one object,
+// {"session":{"id","timestamp","instructions"},"items":[…]}. Later they are lines: first the
+// description of the session, then items without times, and {"record_type":"state"} between them.
 
-// isBare reports a line of such a rollout by which it is known: its first one, a mark, or
-// all of it. An item alone may be one of any program that speaks with the same models.
+// isBare reports whether a line identifies such a rollout: its first line, a mark, or all of it.
+// An item alone may be from any program that uses the same models.
 func isBare(n canon.Node) bool {
 	return beginsBare(n) || isMark(n) || isWhole(n)
 }
@@ -333,7 +357,7 @@ func beginsBare(n canon.Node) bool {
 
 func isMark(n canon.Node) bool { return n.Member("record_type").String() == "state" }
 
-// onlyMark reports a mark that states nothing besides: its time, at most.
+// onlyMark reports whether a mark states nothing but its time.
 func onlyMark(n canon.Node) bool {
 	for name := range n.Members() {
 		switch name.String() {
@@ -349,14 +373,13 @@ func isWhole(n canon.Node) bool {
 	return n.Member("items").Kind() == canon.KindArray && n.Member("session").Member("id").Kind() == canon.KindString
 }
 
-// Looks reports whether a text begins as a rollout that is one object, wherever its lines
-// end.
+// Looks reports whether text begins as a rollout that is one object, which may span lines.
 func Looks(head []byte) bool {
 	text := bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil)
 	return bytes.HasPrefix(text, []byte(`{"session":{"timestamp":"`)) || bytes.HasPrefix(text, []byte(`{"session":{"id":"`)) && bytes.Contains(text, []byte(`,"timestamp":"`))
 }
 
-// isItem reports a type of what passes between Codex and a model.
+// isItem reports whether a type is of an item that Codex and a model exchange.
 func isItem(kind string) bool {
 	switch kind {
 	case "message", "reasoning", "ghost_snapshot", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",

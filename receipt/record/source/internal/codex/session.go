@@ -13,26 +13,26 @@ type file struct {
 	id, forkedFrom string
 	provider       string
 	models         []string
-	counts         []usage // so far, each time that one was told
-	ordinals       []int64 // of the lines that told them
-	records        []usage // the same, by the records of single responses
-	garbled        bool    // one of them could not be read
-	strange        bool    // they may be those of a fork that is none of this session
-	eldest         string  // the session that the last that was named was forked from
-	before         *usage  // what was taken before the task; nil is not told
+	counts         []usage // of the usage so far, each time that a line states it
+	ordinals       []int64 // of the lines with these counts
+	records        []usage // the usage so far in the records of single responses
+	garbled        bool    // a count could not be read
+	strange        bool    // the counts may be those of a fork that is not of this session
+	eldest         string  // the session from which the last session that was named was forked
+	before         *usage  // the usage before the task; nil is not stated
 
-	// A subagent's log may begin with lines of its parent, and a fork's leaves them out.
+	// The log of a subagent may begin with lines of its parent. The log of a fork omits them.
 	ordinal   int64
 	start     *int64 // ordinal of the first line of its own
-	inherited *usage // what the parent had taken before that
+	inherited *usage // usage of the parent before that line
 	base      string // the session in which it began
-	baseEnd   *int64 // ordinal of the first line of that session that is not its own history
+	baseEnd   *int64 // ordinal of the first line of that session that is not part of its history
 }
 
-// maxCounts bounds the counts that are kept of a session; the last one always is.
+// maxCounts bounds the counts that are kept of a session. The last count is always kept.
 const maxCounts = 1 << 18
 
-// count notes what the session took so far. It is told again and again.
+// count records what the session used so far. Many lines state it.
 func (f *file) count(info canon.Node) {
 	total := info.Member("total_token_usage")
 	u, ok := usageOf(total)
@@ -46,8 +46,8 @@ func (f *file) count(info canon.Node) {
 	f.counts, f.ordinals = append(f.counts, u), append(f.ordinals, f.ordinal)
 }
 
-// record notes what the session took so far, as the record of one response has it. It repeats
-// the counts, and is used if there are none.
+// record records what the session used so far, from the record of one response. It repeats the
+// counts, and is used only if there are none.
 func (f *file) record(total canon.Node) {
 	u, ok := usageOf(total)
 	if !ok {
@@ -60,14 +60,15 @@ func (f *file) record(total canon.Node) {
 	f.records = append(f.records, u)
 }
 
-// inherits reports whether a line is a copy of one of the parent's. What the parent had taken
-// until then is noted.
+// inherits reports whether a line is a copy of a line of the parent. The usage of the parent up
+// to that line is recorded.
 func (f *file) inherits(n canon.Node) bool {
 	ordinal := story.Count(n.Member("ordinal"))
 	if ordinal == nil {
 		return false
 	}
 	f.ordinal = *ordinal
+
 	kind, p := n.Member("type").String(), n.Member("payload")
 	if f.start == nil || *ordinal >= *f.start || kind == "session_meta" {
 		return false
@@ -75,10 +76,11 @@ func (f *file) inherits(n canon.Node) bool {
 	if u, ok := usageOf(p.Member("info").Member("total_token_usage")); ok {
 		f.inherited = &u
 	}
+
 	return true
 }
 
-// until is what the session had taken before the line of an ordinal.
+// until returns what the session had used before the line with an ordinal.
 func (f *file) until(end *int64) (last usage, ok bool) {
 	for i, u := range f.counts {
 		if end != nil && f.ordinals[i] < *end {
@@ -88,8 +90,8 @@ func (f *file) until(end *int64) (last usage, ok bool) {
 	return last, ok
 }
 
-// most is the largest count of a session, and whether a later one was smaller: some
-// sessions that are resumed begin again, and the largest is what they took at least.
+// most returns the largest count of a session, and whether a later count was smaller. Some
+// sessions restart their counts when they are resumed, so the largest count is a lower bound.
 func (f *file) most() (most usage, fell bool) {
 	for _, u := range f.counts {
 		if u.input < most.input || u.output < most.output {
@@ -102,7 +104,7 @@ func (f *file) most() (most usage, fell bool) {
 	return most, fell
 }
 
-// sharedWith is the last count that a session has in common with its fork.
+// sharedWith returns the last count that a session has in common with its fork.
 func (f *file) sharedWith(fork *file) (last usage, ok bool) {
 	for i := range min(len(f.counts), len(fork.counts)) {
 		if f.counts[i] != fork.counts[i] {
@@ -113,8 +115,7 @@ func (f *file) sharedWith(fork *file) (last usage, ok bool) {
 	return last, ok
 }
 
-// shared returns the part of a fork's count that was counted before the fork began, if the
-// two logs show it.
+// shared returns the part of a fork's count that precedes the fork, if both logs show it.
 func (f *file) shared(fork *file, own usage) (last usage, ok bool) {
 	if fork.base == "" {
 		return f.sharedWith(fork)
@@ -123,9 +124,9 @@ func (f *file) shared(fork *file, own usage) (last usage, ok bool) {
 	return last, ok && own.covers(last)
 }
 
-// behind takes what follows of another session: of the one that was forked, and the one that
-// that was forked from. Any other is a session of its own, in a log that somebody put
-// together, and where that is a fork, the counts are neither's.
+// behind reads the description of a further session. It may be the session that was forked, or
+// the one from which that was forked. Any other session was added by whoever put the log
+// together. If that session is a fork, the counts may be of either.
 func (f *file) behind(id, forkedFrom string) {
 	switch {
 	case id == f.eldest:
@@ -135,11 +136,11 @@ func (f *file) behind(id, forkedFrom string) {
 	}
 }
 
-// Files are the rollouts of a task.
+// files are the rollouts of a task.
 type files []*file
 
-// tell tells what the sessions took. Where a log has no counts, the records of responses have
-// the same totals.
+// tell records what the sessions used. If a log has no counts, the records of responses have the
+// same totals.
 func (all files) tell(s *story.Story) {
 	for _, f := range all {
 		if len(f.counts) == 0 {
@@ -151,7 +152,7 @@ func (all files) tell(s *story.Story) {
 	}
 }
 
-// took adds what a session took itself, from its last count.
+// took adds what a session itself used, from its last count.
 func (all files) took(s *story.Story, f *file) {
 	if len(f.counts) == 0 {
 		return
@@ -161,7 +162,9 @@ func (all files) took(s *story.Story, f *file) {
 		orphan(s)
 		return
 	}
-	if own.input < 0 || own.output < 0 || all.byID(f.id) != f { // told by another file of the session
+
+	// Another file of the session states it.
+	if own.input < 0 || own.output < 0 || all.byID(f.id) != f {
 		return
 	}
 
@@ -172,8 +175,8 @@ func (all files) took(s *story.Story, f *file) {
 	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
 }
 
-// own returns what a session took itself, and whether that is only a part of it. The count of
-// a fork begins with that of its parent, so without the parent it is not known.
+// own returns what a session itself used, whether that is a lower bound, and whether it is known.
+// The count of a fork includes the count of its parent, so it is unknown without the parent.
 func (all files) own(f *file) (own usage, part, known bool) {
 	own, part = f.most()
 	part = part || f.garbled
@@ -182,11 +185,13 @@ func (all files) own(f *file) (own usage, part, known bool) {
 		return own, part, false
 	case f.before != nil && own.covers(*f.before):
 		own = own.minus(*f.before)
-	case f.before != nil: // it began again
+	// The count restarted.
+	case f.before != nil:
 		part = true
 	case f.inherited != nil && own.covers(*f.inherited):
 		own = own.minus(*f.inherited)
-	case f.inherited != nil: // it counts its own use alone
+	// It counts only its own usage.
+	case f.inherited != nil:
 	case f.base != "" || f.forkedFrom != "":
 		parent := all.byID(cmp.Or(f.base, f.forkedFrom))
 		if parent == nil || parent == f {
@@ -196,16 +201,17 @@ func (all files) own(f *file) (own usage, part, known bool) {
 			own = own.minus(shared)
 		}
 	}
+
 	return own, part, true
 }
 
-// orphan says that nobody can tell what a fork took.
+// orphan records that the usage of a fork is unknown.
 func orphan(s *story.Story) {
 	s.Note("forks_without_their_parent")
 	s.Lacks(story.TokensUntold)
 }
 
-// byID returns the rollout of a session. Of two the longer one tells all.
+// byID returns the rollout of a session. If there are two, the longer rollout is complete.
 func (all files) byID(id string) (found *file) {
 	for _, f := range all {
 		if f.id == id && (found == nil || len(f.counts) > len(found.counts)) {
@@ -215,20 +221,20 @@ func (all files) byID(id string) (found *file) {
 	return found
 }
 
-// A usage is what a session or a turn took. Input has what was cached in it, and output
-// what was thought.
+// A usage is what a session or a turn used. The input includes cached tokens, and the output
+// includes reasoning.
 type usage struct {
 	input, output          int64
 	read, written, thought part
 }
 
-// A part is a count within another, which not every version tells.
+// A part is a part of a count, which not every version states.
 type part struct {
 	n    int64
 	told bool
 }
 
-// usageOf reads a usage; ok is false where there is none.
+// usageOf parses a usage. ok is false if n is not one.
 func usageOf(n canon.Node) (u usage, ok bool) {
 	input, output := story.Count(n.Member("input_tokens")), story.Count(n.Member("output_tokens"))
 	if input == nil || output == nil {
@@ -244,23 +250,23 @@ func partOf(n canon.Node, name string) part {
 	return part{}
 }
 
-// plus adds. A part that one of both does not tell is not told of the sum.
+// plus adds usages. A part is stated of the sum only if both usages state it.
 func (u usage) plus(v usage) usage {
 	return usage{u.input + v.input, u.output + v.output, u.read.plus(v.read), u.written.plus(v.written), u.thought.plus(v.thought)}
 }
 
-// minus is what a session took since it had taken another usage.
+// minus returns what a session used since an earlier usage.
 func (u usage) minus(v usage) usage {
 	return usage{u.input - v.input, u.output - v.output, u.read.plus(v.read.negative()), u.written.plus(v.written.negative()), u.thought.plus(v.thought.negative())}
 }
 
-// covers reports whether a session that goes on may have taken u after v.
+// covers reports whether a session that continues from v may have used u.
 func (u usage) covers(v usage) bool { return u.input >= v.input && u.output >= v.output }
 
 func (p part) plus(q part) part { return part{p.n + q.n, p.told && q.told} }
 func (p part) negative() part   { return part{-p.n, p.told} }
 
-// count is the part as it is told: nil where it is not, or can be none.
+// count returns the part; nil if it is not stated or negative.
 func (p part) count() *int64 {
 	if !p.told || p.n < 0 {
 		return nil
@@ -268,7 +274,7 @@ func (p part) count() *int64 {
 	return &p.n
 }
 
-// told is the usage as a story has it.
+// told converts the usage to that of a story.
 func (u usage) told(floor bool) story.Usage {
 	return story.Usage{
 		Input: &u.input, CacheRead: u.read.count(), CacheWrite: u.written.count(), InputFloor: floor,
@@ -276,5 +282,5 @@ func (u usage) told(floor bool) story.Usage {
 	}
 }
 
-// more orders by all that was taken.
+// more compares total usage.
 func (u usage) more(v usage) bool { return u.input+u.output > v.input+v.output }

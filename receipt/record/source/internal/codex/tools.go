@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// does says what a tool of Codex does. Of a tool that is not here nothing is known.
+// does returns what a tool of Codex does; "" for unknown tools.
 func does(tool string) string {
 	switch tool {
 	case "shell", "shell_command", "local_shell", "exec_command", "write_stdin", "unified_exec", "command_execution", "command", "exec", "functions.exec":
@@ -24,10 +24,11 @@ func does(tool string) string {
 	case "web_search", "web.search":
 		return "fetch"
 	}
+
 	return ""
 }
 
-// spaceOf is the MCP server in the namespace of a call: mcp__SERVER, or mcp__SERVER__GROUP.
+// spaceOf returns the MCP server in the namespace of a call: mcp__SERVER or mcp__SERVER__GROUP.
 func spaceOf(namespace string) string {
 	rest, ok := strings.CutPrefix(namespace, "mcp__")
 	if !ok {
@@ -37,7 +38,7 @@ func spaceOf(namespace string) string {
 	return server
 }
 
-// Words in which an output says that a person refused the call or stopped it, or that it did
+// Beginnings of outputs which state that a person refused or stopped the call, or that it did
 // nothing.
 const (
 	execRejected  = "exec command rejected by user"
@@ -46,8 +47,8 @@ const (
 	unverified    = "apply_patch verification failed"
 )
 
-// outcomeOf is how a call ended, as far as its output says. Texts have no other form than
-// the one in which tools of Codex write them.
+// outcomeOf returns how a call ended, as far as its output states it. The tools of Codex write it
+// as text in a fixed form.
 func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 	if output.Kind() == canon.KindObject {
 		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
@@ -64,8 +65,10 @@ func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 			break
 		}
 	}
+
 	switch {
-	case server != "": // they are the words of the server
+	// An MCP server may write anything.
+	case server != "":
 		return story.Unreported
 	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):
 		return story.Rejected
@@ -82,7 +85,7 @@ func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 		return story.Unreported
 	}
 
-	// Lines before the output: what the command wrote is not asked.
+	// A header may precede the output of the command. The output itself is not examined.
 	for line := range bytes.SplitSeq(text[:min(len(text), 4096)], []byte("\n")) {
 		for _, words := range []string{"Exit code: ", "Process exited with code "} {
 			if rest, ok := bytes.CutPrefix(line, []byte(words)); ok {
@@ -95,10 +98,11 @@ func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 			break
 		}
 	}
+
 	return story.Unreported
 }
 
-// isHeader reports a line that stands before what a command wrote.
+// isHeader reports whether a line is of the header before the output of a command.
 func isHeader(line []byte) bool {
 	for _, words := range []string{"Chunk ID: ", "Wall time: ", "Total output lines: ", "Original token count: ", "Warning: "} {
 		if bytes.HasPrefix(line, []byte(words)) {
@@ -108,7 +112,7 @@ func isHeader(line []byte) bool {
 	return false
 }
 
-// harmlessBlocks are the types of content blocks that state no action.
+// harmlessBlocks lists the types of content blocks that state no action.
 func harmlessBlocks() []string {
 	return []string{
 		"input_text", "output_text", "text", "Text", "summary_text", "reasoning_text", "input_image", "output_image", "input_file", "input_audio", "refusal", "encrypted_content",
@@ -130,12 +134,13 @@ func blocks(s *story.Story, of string, content canon.Node) {
 	}
 }
 
-// either is the member of a name in snake case, or the same in camelCase, as the app server
-// writes it.
+// either returns the member of a name in snake case or, as the app server writes it, in
+// camelCase.
 func either(n canon.Node, name string) canon.Node {
 	if v := n.Member(name); !event.Absent(v) {
 		return v
 	}
+
 	var camel strings.Builder
 	for i, word := range strings.Split(name, "_") {
 		if i > 0 && word != "" {
@@ -146,5 +151,6 @@ func either(n canon.Node, name string) canon.Node {
 	if v := n.Member(camel.String()); !v.IsZero() {
 		return v
 	}
+
 	return n.Member(name)
 }
