@@ -8,17 +8,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// The answer of a model names the calls for which it asks, in attributes of its span or of an event
-// in it. If no span states such a call, nobody can say whether it was made.
+// The answer of a model names the calls that it asks for, in attributes of its span or of an
+// event in the span. If no span states such a call, it is unknown whether it was made.
 
-// Asked are the calls for which models asked.
+// asked are the calls that models asked for.
 type asked struct {
 	s       *story.Story
-	calls   map[canon.Digest]bool // of their IDs, or of all that is stated of those without one
-	unclear bool                  // some cannot be read
+	calls   map[canon.Digest]bool // hashes of their IDs, or of everything that is stated of calls without one
+	unclear bool                  // some calls cannot be read
 }
 
-// isOutput reports an attribute of what a model answered.
+// isOutput reports whether an attribute is of the answer of a model.
 func isOutput(name string) bool {
 	for _, prefix := range []string{"gen_ai.completion", "gen_ai.output.messages", "llm.output_messages.", "ai.response.toolCalls"} {
 		if strings.HasPrefix(name, prefix) {
@@ -28,10 +28,10 @@ func isOutput(name string) bool {
 	return false
 }
 
-// read notes the calls that attributes name: as NAME.tool_calls.N.id, or in messages, which are JSON
-// in a text.
+// read records the calls that attributes name: as NAME.tool_calls.N.id, or in messages, which are
+// JSON in a string.
 func (r *asked) read(a attributes, named func(string) bool) {
-	parts := map[string]string{} // of what is stated of a call without its ID
+	parts := map[string]string{} // what is stated of a call without an ID
 	for _, x := range a.list.Elements() {
 		key, value := x.Member("key").String(), x.Member("value")
 		if !named(key) {
@@ -49,6 +49,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 			parts[call] += part + string(value.Raw())
 		}
 	}
+
 	for _, words := range parts {
 		if words != stated {
 			r.want(words)
@@ -56,10 +57,10 @@ func (r *asked) read(a attributes, named func(string) bool) {
 	}
 }
 
-// stated stands for a call that has an ID.
+// stated marks a call that has an ID.
 const stated = "\x00"
 
-// messages notes the calls in messages. Other texts name none.
+// messages records the calls in messages. Other text names no calls.
 func (r *asked) messages(value canon.Node) {
 	text := value.Member("stringValue").Text()
 	switch {
@@ -73,15 +74,17 @@ func (r *asked) messages(value canon.Node) {
 	}
 }
 
-// wants notes the calls in a JSON value.
+// wants records the calls in a JSON value.
 func (r *asked) wants(n canon.Node) {
 	for _, x := range n.Elements() {
 		r.wants(x)
 	}
 	id := ""
+
+	// The arguments and results of a call may contain anything, also other IDs.
 	for name, x := range n.Members() {
 		switch name.String() {
-		case "arguments", "args", "input", "response", "result": // of a call
+		case "arguments", "args", "input", "response", "result":
 			continue
 		case "id", "toolCallId", "tool_call_id", "call_id":
 			id = cmp.Or(id, x.String())
@@ -89,6 +92,8 @@ func (r *asked) wants(n canon.Node) {
 		r.wants(x)
 	}
 	is := !n.Member("toolCallId").IsZero() || !n.Member("tool_call_id").IsZero() || !n.Member("function").IsZero()
+
+	// A call is recognized by its type or by the members that only calls have.
 	switch n.Member("type").String() {
 	case "tool_call", "tool-call", "tool_use", "function_call":
 		is = true
@@ -98,7 +103,7 @@ func (r *asked) wants(n canon.Node) {
 	}
 }
 
-// want notes a call for which a model asked: by its ID, or by all that is stated of it.
+// want records a call that a model asked for: by its ID, or by everything that is stated of it.
 func (r *asked) want(call string) {
 	sum := canon.Sum([]byte(call))
 	if r.calls[sum] {
@@ -111,8 +116,8 @@ func (r *asked) want(call string) {
 	r.s.Keep(2 * len(sum))
 }
 
-// unstated reports whether there is a call that no line states. Some of the calls that lines state
-// are nameless: they have no ID of their own.
+// unstated reports whether there is a call that no line states. The calls of nameless spans are
+// stated without an ID.
 func (r *asked) unstated(nameless int) bool {
 	n := len(r.calls) - nameless
 	for c := range r.s.Asked() {
@@ -123,7 +128,7 @@ func (r *asked) unstated(nameless int) bool {
 	return n > 0 || r.unclear
 }
 
-// value is a count, 0 where there is none.
+// value returns a count, 0 if it is not stated.
 func value(n *int64) int64 {
 	if n == nil {
 		return 0

@@ -1,8 +1,8 @@
-// Package otlp reads telemetry of agents as OTLP/JSON: spans by the GenAI conventions of
-// OpenTelemetry and by those of OpenInference, and the events of Claude Code and Codex that
-// tell decisions and results of calls.
+// Package otlp reads telemetry of agents as OTLP/JSON: spans that follow the GenAI conventions of
+// OpenTelemetry or those of OpenInference, and the events of Claude Code and Codex that state
+// decisions and results of calls.
 //
-// Exporters write ids in hexadecimal digits or in base64, numbers as texts, enums by number
-// or by name, one object a line, one object, or an array. All are read. docs/sources.md has
-// what is told.
+// Exporters write IDs in hexadecimal digits or in base64, numbers as strings, and enums by number
+// or by name. A file contains one object per line, a single object, or an array. All forms are
+// read. docs/sources.md lists what each states.
 package otlp

@@ -9,18 +9,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// These lists are closed: they name the spans and events that state no action of an agent. One
-// of another type may state one, and is counted as unread. Spans that follow no convention of
-// agents are those of programs and libraries around them.
+// These lists are closed: they name the spans and events that state no action of an agent. A span
+// or event of another type may state one, and is counted as unread. Spans that follow no
+// convention of agents are of programs and libraries around them.
 
-// A convention is an attribute whose value names the type of a span, and the values that state
-// no action.
+// A convention is an attribute whose value is the type of a span, and the values that state no
+// action.
 type convention struct {
 	name     string
 	harmless []string
 }
 
-// conventions are those of agents, the most specific first.
+// conventions lists the conventions of agents, the most specific first.
 func conventions() []convention {
 	return []convention{
 		{"gen_ai.operation.name", []string{"embeddings", "retrieval", "invoke_workflow"}},
@@ -35,9 +35,9 @@ func conventions() []convention {
 	}
 }
 
-// unreadSpan is the type of a span that follows a convention of agents and is not read; "" for
-// every other span. A span that names its type in a form that cannot be read, or names two,
-// is unread whatever its class.
+// unreadSpan returns the type of a span that follows a convention of agents and is not read; ""
+// for every other span. A span whose type cannot be read, or that has two types, is unread
+// regardless of its class.
 func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 	kind, follows := "", false
 	for _, c := range conventions() {
@@ -59,20 +59,22 @@ func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 	case is == other && kind != "":
 		return story.Joined(s, "span/"+kind)
 	case is != toolCall && !a.get("gen_ai.tool.name", "gen_ai.tool.call.id", "tool.name", "ai.toolCall.id", "ai.toolCall.name").IsZero():
-		return "span/None" // it is of a call, and says that it is not
+		return "span/None" // it has attributes of a call, but another type
 	case is != other, follows:
 		return ""
 	}
+
 	return unnamedSpan(s, a, name)
 }
 
-// unnamedSpan is the type of a span that names none, and whose name or attributes are those of a
-// convention of agents.
+// unnamedSpan returns the type of a span that states no type, and whose name or attributes are
+// those of a convention of agents.
 func unnamedSpan(s *story.Story, a attributes, name string) string {
 	switch name {
 	case "claude_code.interaction", "claude_code.llm_request", "claude_code.hook":
 		return ""
 	}
+
 	for _, prefix := range []string{"claude_code.", "codex.", "ai.toolCall", "tools/call", "invoke_agent", "create_agent", "chat ", "text_completion ", "generate_content ", "embeddings "} {
 		if strings.HasPrefix(name, prefix) {
 			return story.Joined(s, "span/"+prefix)
@@ -81,17 +83,19 @@ func unnamedSpan(s *story.Story, a attributes, name string) string {
 	if !a.get("tool_name").IsZero() {
 		return "span/None"
 	}
+
 	for _, x := range a.list.Elements() {
 		if prefix := conventionOf(x.Member("key")); prefix != "" {
 			return "span/" + prefix
 		}
 	}
+
 	return ""
 }
 
-// conventionOf is the prefix by which an attribute is one of a convention of agents; "" for
-// others, and for those that name the agent or the session of a span: exporters add these to
-// every span, also to those of requests and databases.
+// conventionOf returns the prefix that makes an attribute one of a convention of agents; "" for
+// others. Attributes that name the agent or the session of a span do not count, because exporters
+// add them to every span, also to those of requests and databases.
 func conventionOf(key canon.Node) string {
 	name := key.Text()
 	has := func(prefix string) bool { return strings.HasPrefix(string(name[:min(len(name), 64)]), prefix) }
@@ -103,16 +107,18 @@ func conventionOf(key canon.Node) string {
 			return ""
 		}
 	}
+
 	for _, prefix := range []string{"gen_ai.", "llm.", "openinference.", "traceloop.", "langfuse.", "mcp.", "ai.", "tool.", "tool_call."} {
 		if has(prefix) {
 			return prefix
 		}
 	}
+
 	return ""
 }
 
-// harmlessEvent reports an event that states no action. Other programs may give the names of
-// agents' events to events that do.
+// harmlessEvent reports whether an event states no action. Other programs may use the names of
+// agents' events for events that do.
 func harmlessEvent(name string) bool {
 	for _, agent := range []string{"claude_code.", "codex."} {
 		if rest, ok := strings.CutPrefix(name, agent); ok {
@@ -120,22 +126,25 @@ func harmlessEvent(name string) bool {
 			break
 		}
 	}
+
 	switch name {
 	case "user_prompt", "api_error", "api_request_body", "api_response_body", "api_retries_exhausted", "internal_error", "auth", "at_mention",
 		"permission_mode_changed", "mcp_server_connection", "skill_activated", "hook_execution_start", "hook_execution_complete", "compaction",
 		"conversation_starts", "websocket_request", "websocket_event":
 		return true
 	}
+
 	return false
 }
 
-// unreadEvent is the type of an event that is not read. The body of a record is no name of it.
+// unreadEvent returns the type of an event that is not read. The body of a record is not its
+// name.
 func unreadEvent(s *story.Story, a attributes, eventName string) string {
 	return story.Joined(s, "event/"+cmp.Or(strings.TrimSpace(cmp.Or(a.text(s, "event.name"), eventName)), "None"))
 }
 
-// metric reads the name of a metric: a metric states in sums what spans and events state of each
-// call. Those of programs around agents state nothing of them.
+// metric reads the name of a metric. The metrics of agents are sums of what spans and events
+// state of each call. Those of programs around agents state nothing of them.
 func metric(s *story.Story, n canon.Node) {
 	name := n.Member("name").String()
 	switch name {

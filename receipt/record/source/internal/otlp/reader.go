@@ -15,21 +15,21 @@ import (
 type Reader struct {
 	s         *story.Story
 	spans     spans
-	requests  []*call // that events tell
+	requests  []*call // calls of models that events state
 	seen      map[string]bool
 	asked     asked
-	nameless  int  // calls of tools that have no id of their own
-	decisions bool // events tell what was decided
-	unpriced  bool // an event tells what a call took, and not what that cost
+	nameless  int  // calls of tools without an ID of their own
+	decisions bool // events state what was decided
+	unpriced  bool // an event states what a call used, and not its cost
 }
 
-// New returns a reader.
+// New returns a reader of such exports.
 func New(s *story.Story) story.Reader {
 	return &Reader{s: s, spans: spans{}, seen: map[string]bool{}, asked: asked{s: s}}
 }
 
-// Is reports a value of an export: ExportTraceServiceRequest and the like, or what Tempo
-// makes of one.
+// Is reports whether a value is an export: ExportTraceServiceRequest and the like, or what Tempo
+// makes of it.
 func Is(n canon.Node) bool {
 	for _, name := range members() {
 		if n.Member(name).Kind() == canon.KindArray {
@@ -39,7 +39,7 @@ func Is(n canon.Node) bool {
 	return false
 }
 
-// Line takes an export.
+// Line reads an export.
 func (r *Reader) Line(n canon.Node) {
 	known := false
 	for name, list := range n.Members() {
@@ -63,11 +63,11 @@ func (r *Reader) Line(n canon.Node) {
 	}
 }
 
-// each gives what resources tell, scope by scope, to a function. Parts are the members of what it
-// gets that are lists or objects.
+// each passes the spans, log records, or metrics of resources to take, scope by scope. Parts are
+// the members of these that are lists or objects.
 //
-// A resource has a list of scopes, and a scope has a list. One that has none was written in
-// another form.
+// A resource has a list of scopes, and a scope has a list of these. A resource or scope without a
+// list has another form.
 func (r *Reader) each(resources canon.Node, scopes []string, name string, take func(canon.Node), parts ...string) {
 	r.among(resources.Kind() == canon.KindArray)
 	for _, x := range r.objects(resources) {
@@ -77,6 +77,8 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 		if service := a.text(r.s, "service.name"); service != "" {
 			r.s.Version(story.Joined(r.s, strings.TrimSpace(service+" "+a.text(r.s, "service.version"))))
 		}
+
+		// Earlier versions have another name for a scope.
 		for _, scope := range scopes {
 			for _, y := range r.objects(x.Member(scope)) {
 				r.others(y, name, "scope", "instrumentationLibrary")
@@ -91,11 +93,12 @@ func (r *Reader) each(resources canon.Node, scopes []string, name string, take f
 	}
 }
 
-// objects are the elements of a list. What is something else is counted.
+// objects returns the elements of a list. Other elements are counted.
 func (r *Reader) objects(list canon.Node) (all []canon.Node) {
 	if !event.Absent(list) && list.Kind() != canon.KindArray {
 		r.garbled()
 	}
+
 	for _, n := range list.Elements() {
 		if n.Kind() != canon.KindObject {
 			r.garbled()
@@ -106,14 +109,14 @@ func (r *Reader) objects(list canon.Node) (all []canon.Node) {
 	return all
 }
 
-// among counts a container that has no list of what it contains.
+// among counts a container without the list that it should have.
 func (r *Reader) among(listed bool) {
 	if !listed {
 		r.garbled()
 	}
 }
 
-// others counts the members of a container that are lists or objects and have no known name.
+// others counts the members of a container that are lists or objects and whose names are unknown.
 func (r *Reader) others(n canon.Node, known ...string) {
 	for name, value := range n.Members() {
 		if !slices.Contains(known, name.String()) {
@@ -122,7 +125,8 @@ func (r *Reader) others(n canon.Node, known ...string) {
 	}
 }
 
-// strange counts a member of an unknown name that may contain something, and reports one.
+// strange counts a member with an unknown name if it may contain something, and reports whether
+// it may.
 func (r *Reader) strange(name, value canon.Node) bool {
 	if value.Kind() != canon.KindArray && value.Kind() != canon.KindObject {
 		return false
@@ -131,7 +135,7 @@ func (r *Reader) strange(name, value canon.Node) bool {
 	return true
 }
 
-// sound counts attributes that are none.
+// sound counts malformed attributes.
 func (r *Reader) sound(list canon.Node) {
 	for _, n := range r.objects(list) {
 		if !isAttribute(n) {
@@ -140,13 +144,14 @@ func (r *Reader) sound(list canon.Node) {
 	}
 }
 
-// garbled counts what may have told anything: a time and a decision, too.
+// garbled counts a part that may have stated anything, also a time or a decision.
 func (r *Reader) garbled() {
 	r.s.Lacks(story.GarbledPart)
 	r.s.Partly = true
 }
 
-// session notes the session that a span or an event names. The first one is the task's.
+// session records the session that a span or an event names. The first session is that of the
+// task.
 func (r *Reader) session(a attributes) {
 	s := r.s
 	id := a.text(s, "gen_ai.conversation.id", "session.id", "conversation.id")
@@ -159,7 +164,7 @@ func (r *Reader) session(a attributes) {
 	}
 }
 
-// event reads an event of an agent, by its name without that of the agent before it.
+// event reads an event of an agent. Its name may begin with that of the agent.
 func (r *Reader) event(n canon.Node) {
 	s, a := r.s, attributes{n.Member("attributes")}
 	name := cmp.Or(a.text(s, "event.name"), s.Name(n.Member("eventName")), s.Name(n.Member("body").Member("stringValue")))
@@ -168,9 +173,11 @@ func (r *Reader) event(n canon.Node) {
 		r.timeless()
 	}
 	r.session(a)
+
 	if a.ambiguous("event.name") {
 		s.Ignored("event/None")
 	}
+
 	switch base := name[strings.LastIndexByte(name, '.')+1:]; base {
 	case "tool_decision":
 		r.decided(a)
@@ -192,7 +199,7 @@ func cmpNode(a, b canon.Node) canon.Node {
 	return a
 }
 
-// callOf returns the call that an event names, nil when it names none.
+// callOf returns the call that an event names, nil if it names none.
 func (r *Reader) callOf(a attributes) *story.Call {
 	s, id := r.s, a.text(r.s, "tool_use_id", "call_id")
 	if id == "" {
@@ -204,35 +211,40 @@ func (r *Reader) callOf(a attributes) *story.Call {
 	return c
 }
 
-// decided reads a decision about a call. That of a person is an approval or none; that of a
-// configuration or of a hook is a policy's.
+// decided reads a decision about a call. A decision of a person approves or rejects the call. A
+// decision of a configuration or of a hook is that of a policy.
 func (r *Reader) decided(a attributes) {
 	s, c := r.s, r.callOf(a)
 	if r.decisions = true; c == nil {
 		return
 	}
-	source := strings.ToLower(a.get("source").Member("stringValue").String())
+	source := strings.ToLower(a.word("source"))
 	person := strings.HasPrefix(source, "user")
+
 	switch source {
 	case "config", "hook", "policy", "automated_reviewer", "automatedreviewer":
 	default:
-		if !person { // it may be a person's
+		// It may be the decision of a person.
+		if !person {
 			s.Lacks(story.OtherDecision)
 		}
 	}
-	switch decision := strings.ToLower(a.get("decision").Member("stringValue").String()); decision {
+
+	// A person who did not answer in time made no decision.
+	switch decision := strings.ToLower(a.word("decision")); decision {
 	case "accept", "approved", "approved_for_session", "approved_execpolicy_amendment":
 		if person {
 			c.Approve()
 		}
 	case "reject", "denied", "abort", "timed_out":
-		if person && decision != "timed_out" { // nobody answered
+		if person && decision != "timed_out" {
 			c.Close(story.Rejected, canon.Digest{})
 		} else {
 			c.Close(story.Denied, canon.Digest{})
 		}
 	default:
-		if person { // in a word that is not known
+		// The person decided in an unknown word.
+		if person {
 			s.Lacks(story.OtherDecision)
 		}
 	}
@@ -256,8 +268,8 @@ func (r *Reader) result(a attributes) {
 	c.Duration = a.count("duration_ms")
 }
 
-// request reads a call of a model that an event tells. One that tells neither tokens nor
-// cost says less than is needed to count it.
+// request reads a call of a model that an event states. An event without tokens cannot be
+// counted.
 func (r *Reader) request(a attributes) {
 	s := r.s
 	x := &call{model: a.text(s, "model"), usage: requestOf(a), at: s.Here()}
@@ -265,7 +277,8 @@ func (r *Reader) request(a attributes) {
 		return
 	}
 
-	// One that is exported again is the same: without an id, one of the same instant.
+	// A repeated export states the same event. Without an ID, events of the same time are the
+	// same.
 	id := cmp.Or(a.text(s, "request_id"), s.Now().String()+x.model+countsOf(x.usage))
 	if r.seen[id] {
 		s.Note("repeated_events")
@@ -273,6 +286,7 @@ func (r *Reader) request(a attributes) {
 	}
 	r.seen[id] = true
 	r.requests = append(r.requests, x)
+
 	if text := amount(a.get("cost_usd")); text != "" {
 		s.Cost(text)
 	} else if micros := a.count("cost_usd_micros"); micros != nil {
@@ -282,8 +296,8 @@ func (r *Reader) request(a attributes) {
 	}
 }
 
-// requestOf is what a call took that an event tells: Claude Code tells what was cached apart
-// from the rest, Codex as a part of it.
+// requestOf returns what a call used according to an event. Claude Code states cached tokens
+// separately, and Codex as a part of the input.
 func requestOf(a attributes) story.Usage {
 	if input := a.count("input_token_count"); input != nil {
 		return story.Usage{Input: input, CacheRead: a.count("cached_token_count"), Output: a.count("output_token_count"), Reasoning: a.count("reasoning_token_count")}
@@ -291,7 +305,7 @@ func requestOf(a attributes) story.Usage {
 	return story.Apart(a.count("input_tokens"), a.count("cache_read_tokens"), a.count("cache_creation_tokens"), a.count("output_tokens", "output_token_count"))
 }
 
-// countsOf tells uses of the same instant apart.
+// countsOf distinguishes usages of the same time.
 func countsOf(u story.Usage) (text string) {
 	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
 		if text += "/"; n != nil {
@@ -301,7 +315,7 @@ func countsOf(u story.Usage) (text string) {
 	return text
 }
 
-// amount is an amount of dollars as decimal text; "" when it is none.
+// amount formats an amount of dollars as decimal text; "" if v is not an amount.
 func amount(v canon.Node) string {
 	text := v.Member("stringValue").String()
 	for _, kind := range []string{"doubleValue", "intValue"} {
@@ -316,21 +330,26 @@ func amount(v canon.Node) string {
 	return story.Amount(f)
 }
 
-// End tells the calls of models, each once, and how the task ended.
+// End records the calls of models, each once, and how the task ended.
 func (r *Reader) End() {
 	s := r.s
 	r.spans.settle()
 	if settleNameless(r.spans) {
 		s.Lacks(story.TokensInPart)
 	}
-	if r.spans.nested() { // what agents gave each other, spans do not tell
+
+	// Spans do not state what agents gave each other.
+	if r.spans.nested() {
 		s.Lacks(story.HandoffUnclear)
 	}
 	calls := r.spans.counted()
 	r.settle(calls)
-	if len(calls) == 0 { // an agent that tells both tells the same calls
+
+	// An agent that writes events and spans states the same calls in both.
+	if len(calls) == 0 {
 		calls = r.requests
 	}
+
 	for i, x := range calls {
 		if s.Model == "" {
 			s.Model, s.Provider = x.model, x.provider
@@ -340,7 +359,7 @@ func (r *Reader) End() {
 		m.Use(x.usage)
 	}
 
-	// What is not instrumented is not told.
+	// The source does not record what is not instrumented.
 	s.Lacks(story.EffectsUnlogged)
 	s.Estimated = true
 	if r.decisions {
@@ -353,18 +372,20 @@ func (r *Reader) End() {
 		s.Over = true
 	}
 	s.End = r.spans.outcome()
+
 	if s.End == story.EndFailed {
 		s.Failure = "status_error"
 	}
 }
 
-// span reads a span. One that is exported again is the same.
+// span reads a span, unless it is a copy.
 func (r *Reader) span(n canon.Node) {
 	s, a := r.s, attributes{n.Member("attributes")}
 	key, words, fresh := r.named(n)
 	if !fresh {
 		return
 	}
+
 	if len(r.spans) == maxSpans {
 		s.Fail(event.OverLimit(maxSpans, "MaxEvents", maxSpans+1))
 		return
@@ -383,18 +404,22 @@ func (r *Reader) span(n canon.Node) {
 	x := &span{words: words, parent: idOf(n.Member("parentSpanId"), 8), class: classOf(a, name), status: enum(n.Member("status").Member("code"), "STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR")}
 	x.http = !a.get("http.request.method", "http.method").IsZero()
 	r.spans[key] = x
-	if embeds(a) && usageOf(a).Told() { // a model read more than its calls say
+
+	// A model read more than its calls state.
+	if embeds(a) && usageOf(a).Told() {
 		s.Lacks(story.Embedding)
 	}
 	if kind := unreadSpan(s, a, x.class, name); kind != "" {
 		s.Ignored(kind)
 	}
+
 	for _, e := range r.objects(n.Member("events")) {
 		r.spanEvent(e)
 	}
 	if x.class != modelCall && !embeds(a) {
 		x.sum = usageOf(a)
 	}
+
 	switch x.class {
 	case modelCall:
 		r.asked.read(a, isOutput)
@@ -420,6 +445,7 @@ func (r *Reader) spanEvent(n canon.Node) {
 	s, a := r.s, attributes{n.Member("attributes")}
 	r.sound(a.list)
 	r.others(n, "attributes")
+
 	switch name := n.Member("name"); name.String() {
 	case "gen_ai.choice", "gen_ai.assistant.message", "gen_ai.tool.message", "gen_ai.content.completion", "gen_ai.client.inference.operation.details":
 		r.asked.read(a, func(string) bool { return true })
@@ -435,8 +461,8 @@ func (r *Reader) spanEvent(n canon.Node) {
 	}
 }
 
-// settle notes what the calls leave open: calls for which a model asked, beyond those that a span
-// or an event states, and tokens of an agent beyond those of its calls of models.
+// settle records what the calls leave open: calls that a model asked for, beyond those that a
+// span or an event states, and tokens of an agent beyond those of its calls of models.
 func (r *Reader) settle(calls []*call) {
 	s := r.s
 	if r.asked.unstated(r.nameless) {
@@ -447,6 +473,7 @@ func (r *Reader) settle(calls []*call) {
 	for _, x := range calls {
 		input, output = input+value(x.usage.Input), output+value(x.usage.Output)
 	}
+
 	for _, x := range r.spans {
 		if value(x.sum.Input) > input || value(x.sum.Output) > output {
 			s.Lacks(story.UsageUnread)
@@ -455,15 +482,16 @@ func (r *Reader) settle(calls []*call) {
 	}
 }
 
-// named returns how a span is named, all that it tells, and whether it is a new one. One
-// that is exported again is the same. Of two that have one id and tell different things the
-// first is kept, and what the other tells is not here.
+// named returns the key of a span, a digest of everything that it states, and whether it is new.
+// A repeated export is a copy. If two spans have the same ID and differ, the first counts, and
+// the second is missing.
 func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh bool) {
 	s := r.s
 	key, words = spanKey{trace: idOf(n.Member("traceId"), 16), span: idOf(n.Member("spanId"), 8)}, event.HashOf(n)
 	if key.span == "" {
 		key.words = words
 	}
+
 	switch before := r.spans[key]; {
 	case before == nil && key.span == "":
 		s.Note("spans_without_an_id")
@@ -475,11 +503,12 @@ func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh boo
 		s.Lacks(story.SpansOfOneID)
 		return key, words, false
 	}
+
 	return key, words, true
 }
 
-// timeless notes what was told without the times that a span or an event has: when it
-// began, and when all was over, is not told.
+// timeless records that a span or an event has no time, so that it is unknown when the task began
+// and was over.
 func (r *Reader) timeless() {
 	r.s.Note("without_times")
 	r.s.Partly = true
@@ -494,7 +523,7 @@ func (r *Reader) model(a attributes) *call {
 	}
 }
 
-// tool reads a call of a tool: that it was made, and with what.
+// tool records that a tool was called, and with what.
 func (r *Reader) tool(a attributes, id, span string) {
 	s := r.s
 	name := a.text(s, "gen_ai.tool.name", "tool.name", "ai.toolCall.name")
@@ -506,11 +535,11 @@ func (r *Reader) tool(a attributes, id, span string) {
 	}
 }
 
-// toolEnded reads how a call ended: an error, or a status that says that all is well. A
-// status that is not set says nothing.
+// toolEnded records how a call ended, from an error or from the status. A status that is not set
+// states nothing.
 func (r *Reader) toolEnded(a attributes, x *span, id string) {
 	s, outcome := r.s, story.Unreported
-	switch status := a.get("gen_ai.tool.status").Member("stringValue").String(); {
+	switch status := a.word("gen_ai.tool.status"); {
 	case x.status == statusError, !a.get("error.type").IsZero(), status == "error", status == "failed":
 		outcome = story.Failed
 	case x.status == statusOK, status == "success", status == "succeeded", status == "ok", status == "completed":

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -11,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A class is what a span is of.
+// A class is what a span describes.
 type class byte
 
 const (
@@ -21,54 +22,54 @@ const (
 	agentWork
 )
 
-// States of a span.
+// Statuses of a span.
 const (
 	statusUnset = iota
 	statusOK
 	statusError
 )
 
-// A spanKey names a span: by its id, or, where it has none, by all that it tells.
+// A spanKey identifies a span: by its ID or, without an ID, by everything that it states.
 type spanKey struct {
 	trace, span id
 	words       canon.Digest
 }
 
-// A span is as much of one as is needed when all have come: parents come after their
-// children, or not at all.
+// A span is the part of a span that is needed after all spans were read, because parents follow
+// their children, or are missing.
 type span struct {
 	parent id
 	class  class
 	status int
 	http   bool
 	call   *call        // of a model
-	sum    story.Usage  // that it repeats of the calls in it
-	words  canon.Digest // all that was told of it
+	sum    story.Usage  // the usage of the calls in it, which it repeats
+	words  canon.Digest // of everything that it states
 }
 
-// A call is that of a model.
+// A call is a call of a model.
 type call struct {
 	model, provider, agent string
 	usage                  story.Usage
 	at                     story.Place
 	start, end             time.Time
-	nameless               bool // its span has no id, so that nothing can lie in it by that
-	inner                  bool // another span tells it once more, within this one
+	nameless               bool // its span has no ID, so that no other span can refer to it
+	inner                  bool // another span within this one states the same call
 }
 
-// Spans are those of a task.
+// spans are the spans of a task.
 type spans map[spanKey]*span
 
 // maxSpans bounds the spans of one task.
 const maxSpans = 1 << 20
 
-// executeTool names the operation of a call of a tool, and begins the name of its span.
+// executeTool is the operation of a call of a tool, and begins the name of its span.
 const executeTool = "execute_tool"
 
-// classOf says what a span is of. By neither convention it is a call of a tool when it has the
-// id of one or is named as one, and a call of a model when it tells tokens.
+// classOf returns the class of a span. A span that follows neither convention is a call of a tool
+// if it has the ID or the name of one, and a model call if it reports tokens.
 func classOf(a attributes, name string) class {
-	switch a.get("gen_ai.operation.name").Member("stringValue").String() {
+	switch a.word("gen_ai.operation.name") {
 	case "chat", "text_completion", "generate_content":
 		return modelCall
 	case executeTool:
@@ -79,7 +80,8 @@ func classOf(a attributes, name string) class {
 	default:
 		return other
 	}
-	switch a.get("openinference.span.kind").Member("stringValue").String() {
+
+	switch a.word("openinference.span.kind") {
 	case "LLM":
 		return modelCall
 	case "TOOL":
@@ -90,40 +92,42 @@ func classOf(a attributes, name string) class {
 	default:
 		return other
 	}
+
 	switch {
-	case a.get("ai.operationId").Member("stringValue").String() == "ai.toolCall", a.get("gen_ai.tool.call.id").Member("stringValue").String() != "",
+	case a.word("ai.operationId") == "ai.toolCall", a.word("gen_ai.tool.call.id") != "",
 		name == executeTool, strings.HasPrefix(name, executeTool+" "):
 		return toolCall
 	case usageOf(a).Told():
 		return modelCall
 	}
+
 	return other
 }
 
-// embeds reports a span of embeddings: tokens are read, and nothing is answered.
+// embeds reports whether a span computes embeddings: tokens are read, and there is no answer.
 func embeds(a attributes) bool {
-	return a.get("gen_ai.operation.name").Member("stringValue").String() == "embeddings" ||
-		a.get("openinference.span.kind").Member("stringValue").String() == "EMBEDDING"
+	return a.word("gen_ai.operation.name") == "embeddings" ||
+		a.word("openinference.span.kind") == "EMBEDDING"
 }
 
-// usageOf is what a call of a model took. Input has what was cached in it, and output what
-// was thought.
+// usageOf returns what a call of a model used. The input includes cached tokens, and the output
+// includes reasoning.
 func usageOf(a attributes) story.Usage {
 	return story.Usage{
 		Input:  a.count("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"),
 		Output: a.count("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"),
 
-		// Names of the conventions, then those of instrumentations that were there before.
+		// Names of the conventions precede those of earlier instrumentations.
 		CacheRead:  a.count("gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read"),
 		CacheWrite: a.count("gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens", "gen_ai.usage.cache_write.input_tokens", "llm.token_count.prompt_details.cache_write"),
 		Reasoning:  a.count("gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "llm.usage.reasoning_tokens", "llm.token_count.completion_details.reasoning"),
 	}
 }
 
-// spanCall begins the id of a call that has only that of its span.
+// spanCall begins the ID of a call that has only the ID of its span.
 const spanCall = "span:"
 
-// callID is the id of a call; without one that of its span; "" where that has none.
+// callID returns the ID of a call, or the ID of its span; "" if it has neither.
 func callID(a attributes, s *story.Story, key spanKey) string {
 	id := a.text(s, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
 	if id == "" && key.span != "" {
@@ -132,32 +136,43 @@ func callID(a attributes, s *story.Story, key spanKey) string {
 	return id
 }
 
-// settle says of each call of a model whether another span tells it, too: the innermost
-// counts. A tool or an agent between two makes them two calls.
+// settle marks the calls of models that a span within them states, too. The innermost span
+// counts. If a tool or an agent is between two spans, they are two calls.
 func (all spans) settle() {
 	for key, x := range all {
 		if x.call == nil || !x.call.usage.Told() {
 			continue
 		}
-		at := spanKey{trace: key.trace, span: x.parent}
-		for range maxDepth {
-			above := all[at]
-			if above == nil || at == key || above.class == toolCall || above.class == agentWork {
+		for above := range all.above(key, x) {
+			if above.class == toolCall || above.class == agentWork {
 				break
 			}
 			if above.call != nil {
 				above.call.inner = true
+			}
+		}
+	}
+}
+
+// above yields the spans that contain a span, the innermost first.
+func (all spans) above(key spanKey, x *span) iter.Seq[*span] {
+	return func(yield func(*span) bool) {
+		at := spanKey{trace: key.trace, span: x.parent}
+		for range maxDepth {
+			above := all[at]
+			if above == nil || at == key || !yield(above) {
+				return
 			}
 			at.span = above.parent
 		}
 	}
 }
 
-// maxDepth bounds how far parents are followed: ids that go in circles end there.
+// maxDepth bounds the parents that are followed, because the IDs of parents may form a cycle.
 const maxDepth = 64
 
-// outcome is how the task ended: as the agents did that no other agent called, or, where
-// there is none, as the roots did. A request that failed does not fail the task.
+// outcome returns how the task ended: as the agents that no other agent called or, without
+// agents, as the roots. A failed request does not fail the task.
 func (all spans) outcome() story.End {
 	for _, class := range []class{agentWork, other} {
 		ended, failed, found := true, false, false
@@ -177,11 +192,12 @@ func (all spans) outcome() story.End {
 			return story.EndUnknown
 		}
 	}
+
 	return story.EndUnknown
 }
 
-// whole reports whether each span lies in one of these, or in none: then the last of them
-// ended when the task was over. What came after a span that lies elsewhere, nobody knows.
+// whole reports whether the parent of each span is in the log. The last span then ended when the
+// task was over. Otherwise, it is unknown what followed.
 func (all spans) whole() bool {
 	for key, x := range all {
 		if x.parent != "" && all[spanKey{trace: key.trace, span: x.parent}] == nil {
@@ -193,16 +209,10 @@ func (all spans) whole() bool {
 
 // within reports whether an agent was called by another.
 func (all spans) within(key spanKey, x *span) bool {
-	at := spanKey{trace: key.trace, span: x.parent}
-	for range maxDepth {
-		above := all[at]
-		switch {
-		case above == nil || at == key:
-			return false
-		case above.class == agentWork:
+	for above := range all.above(key, x) {
+		if above.class == agentWork {
 			return true
 		}
-		at.span = above.parent
 	}
 	return false
 }
@@ -228,10 +238,9 @@ func (all spans) counted() (calls []*call) {
 	return calls
 }
 
-// settleNameless says of each call of a model whether another span may tell it, too, where
-// spans have no ids: what lies in another by its time may lie in it. The innermost counts,
-// and the rest is not told: it reports whether there was any. Spans without times may lie
-// anywhere.
+// settleNameless marks the calls of models that another span may state, too, if spans have no
+// IDs: a span may be within another if its time is. The innermost span counts, and the others are
+// not recorded. It reports whether there were others. Spans without times may be anywhere.
 func settleNameless(all spans) (left bool) {
 	of := map[id][]*call{}
 	nameless := map[id]bool{}
@@ -243,7 +252,7 @@ func settleNameless(all spans) (left bool) {
 		nameless[key.trace] = nameless[key.trace] || x.call.nameless
 	}
 
-	// Where some spans name a trace, those that name none may be of any.
+	// If some spans name a trace, spans without one may be of any trace.
 	if lost := of[""]; len(lost) > 0 && len(of) > 1 {
 		for _, x := range lost {
 			x.nameless = true
@@ -251,21 +260,24 @@ func settleNameless(all spans) (left bool) {
 		calls := slices.Concat(slices.Collect(maps.Values(of))...)
 		return settleByTime(calls)
 	}
+
 	for trace, calls := range of {
 		if nameless[trace] && len(calls) > 1 {
 			left = settleByTime(calls) || left
 		}
 	}
+
 	return left
 }
 
-// settleByTime is settleNameless for the calls of a trace. What begins earlier comes first,
-// and of two that begin together the longer one, so that what lies in a call is behind it.
+// settleByTime is settleNameless for the calls of a trace. Earlier calls come first and, of two
+// that begin together, the longer one, so that a call precedes the calls within it.
 func settleByTime(calls []*call) (left bool) {
 	slices.SortFunc(calls, func(a, b *call) int {
 		return cmp.Or(a.start.Compare(b.start), b.end.Compare(a.end), a.at.Compare(b.at))
 	})
-	var all, nameless time.Time // the earliest end behind, of all and of those without ids
+	var all, nameless time.Time // the earliest end of the following calls, of all and of those without IDs
+
 	for _, x := range slices.Backward(calls) {
 		switch {
 		case x.start.IsZero() || x.end.IsZero():
@@ -284,6 +296,7 @@ func settleByTime(calls []*call) (left bool) {
 			nameless = earlier(nameless, x.end)
 		}
 	}
+
 	return left
 }
 

@@ -15,10 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Attributes are those of a span, of an event or of a resource.
+// attributes are those of a span, of an event, or of a resource.
 type attributes struct{ list canon.Node }
 
-// get returns the value of the first of some names that is there: an AnyValue.
+// get returns the value of the first name that is present: an AnyValue.
 func (a attributes) get(names ...string) canon.Node {
 	for _, name := range names {
 		for _, x := range a.list.Elements() {
@@ -30,8 +30,8 @@ func (a attributes) get(names ...string) canon.Node {
 	return canon.Node{}
 }
 
-// ambiguous reports an attribute that is there and has no text, or that is there twice and has
-// different ones.
+// ambiguous reports whether an attribute is present without a string, or is present twice with
+// different strings.
 func (a attributes) ambiguous(name string) bool {
 	first, found := "", false
 	for _, x := range a.list.Elements() {
@@ -44,15 +44,17 @@ func (a attributes) ambiguous(name string) bool {
 		}
 		first, found = v.String(), true
 	}
+
 	return false
 }
 
-// isAttribute reports whether an attribute has a name, and a value of a type that such have.
+// isAttribute reports whether an attribute has a name, and a value of a valid type.
 func isAttribute(n canon.Node) bool {
 	v := n.Member("value")
 	if n.Member("key").Kind() != canon.KindString || !event.Absent(v) && v.Kind() != canon.KindObject {
 		return false
 	}
+
 	for _, x := range []struct {
 		name string
 		is   []canon.Kind
@@ -64,19 +66,23 @@ func isAttribute(n canon.Node) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
-// isText reports a text, or nothing.
+// isText reports whether n is a string or absent.
 func isText(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindString }
 
-// text is a value that is a text.
+// text returns a value that is a string.
 func (a attributes) text(s *story.Story, names ...string) string {
 	return s.Name(a.get(names...).Member("stringValue"))
 }
 
-// count is the first value of some names that is a count: a number, or the text of one
-// (protobuf writes 64 bits so).
+// word returns a value that is a string, and that is not recorded.
+func (a attributes) word(name string) string { return a.get(name).Member("stringValue").String() }
+
+// count returns the first value that is a count: a number, or a number as a string, which is how
+// protobuf writes 64 bits.
 func (a attributes) count(names ...string) *int64 {
 	for _, name := range names {
 		if n := countIn(a.get(name)); n != nil {
@@ -99,15 +105,17 @@ func countIn(v canon.Node) *int64 {
 			return &i
 		}
 	}
+
 	return nil
 }
 
-// flag is a value that is true or false, or a text of it; ok is false where there is none.
+// flag returns a boolean value, which may be a string. ok is false if there is none.
 func (a attributes) flag(name string) (yes, ok bool) {
 	v := a.get(name)
 	if b := v.Member("boolValue"); b.Kind() == canon.KindBool {
 		return b.Bool(), true
 	}
+
 	switch v.Member("stringValue").String() {
 	case "true":
 		return true, true
@@ -117,7 +125,7 @@ func (a attributes) flag(name string) (yes, ok bool) {
 	return false, false
 }
 
-// digest is that of a value. JSON in a text is read as such.
+// digest returns the digest of a value. JSON in a string is parsed.
 func (a attributes) digest(s *story.Story, names ...string) canon.Digest {
 	v := a.get(names...)
 	if text := v.Member("stringValue"); text.Kind() == canon.KindString {
@@ -126,7 +134,7 @@ func (a attributes) digest(s *story.Story, names ...string) canon.Digest {
 	return s.Digest(v)
 }
 
-// enum reads an enum: its number, or the name of it. Any other is as if it were not set.
+// enum returns an enum, from its number or its name. An unknown value is treated as not set.
 func enum(n canon.Node, names ...string) int {
 	for i, name := range names {
 		if n.String() == name || n.Kind() == canon.KindNumber && n.Float() == float64(i) {
@@ -136,20 +144,21 @@ func enum(n canon.Node, names ...string) int {
 	return 0
 }
 
-// An id is that of a trace or of a span, in lower-case hexadecimal digits; "" is none.
+// An id is the ID of a trace or a span, in lowercase hexadecimal digits; "" is none.
 type id string
 
-// maxID bounds ids that some export made up.
+// maxID bounds IDs in other forms.
 const maxID = 64
 
-// idOf reads an id of some bytes: in hexadecimal digits, or in base64, as exporters by the
-// JSON mapping of protobuf write it. One of zeros alone is none.
+// idOf parses an ID of size bytes: in hexadecimal digits, or in base64, which exporters with the
+// JSON mapping of protobuf write. An ID of zeros is none.
 func idOf(n canon.Node, size int) id {
 	text := n.String()
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != size {
 		b, err = base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "=")))
 	}
+
 	switch {
 	case err == nil && len(b) == size && len(bytes.Trim(b, "\x00")) == 0:
 		return ""
@@ -158,11 +167,12 @@ func idOf(n canon.Node, size int) id {
 	case len(text) > maxID:
 		return ""
 	}
-	return id(text) // some export that made up its own
+
+	return id(text) // an exporter with IDs of its own
 }
 
-// nanos reads a time in nanoseconds since 1970: a number or the text of one. Who writes
-// numbers as floating-point ones is off by less than a microsecond.
+// nanos parses a time in nanoseconds since 1970: a number, or a number as a string. A
+// floating-point number is off by less than a microsecond.
 func nanos(n canon.Node) time.Time {
 	text := n.String()
 	if n.Kind() == canon.KindNumber {
@@ -175,10 +185,11 @@ func nanos(n canon.Node) time.Time {
 	if err != nil || i <= 0 {
 		return time.Time{}
 	}
+
 	return time.Unix(0, i).UTC()
 }
 
-// Looks reports whether a text begins as an export does, wherever its lines end.
+// Looks reports whether text begins as an export, which may span lines.
 func Looks(head []byte) bool {
 	text := strings.TrimPrefix(string(bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil)), "[")
 	for _, name := range members() {
@@ -189,7 +200,7 @@ func Looks(head []byte) bool {
 	return false
 }
 
-// members are the lists of which an export has one.
+// members lists the members of which an export has one.
 func members() []string {
 	return []string{"resourceSpans", "resourceLogs", "resourceMetrics", "batches"}
 }
