@@ -167,6 +167,7 @@ func (c *Call) Ask(tool string, input canon.Digest) bool {
 		return false
 	}
 
+	// The first line that asks determines the place of the call.
 	c.requested, c.words, c.Tool, c.input, c.asked = true, request{tool, input}, tool, input, c.story.Here()
 	c.story.Keep(len(tool))
 	return true
@@ -199,6 +200,8 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 		}
 		return false
 	}
+
+	// What ran was recorded before what the model received.
 	if c.settled && c.output.IsZero() {
 		if c.output = output; c.outcome == Unreported && outcome != Open {
 			c.outcome = outcome
@@ -206,9 +209,11 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 		return true
 	}
 
+	// Only an unreported end, or a relayed end, gives way to another.
 	switch {
 	case c.outcome == Open:
-	case s.relaying: // the agent's own log takes precedence
+	// The agent's own log takes precedence.
+	case s.relaying:
 		return false
 	case c.relayed:
 		c.writes = nil
@@ -314,7 +319,8 @@ func (c *Call) approval() event.Members {
 // endKind returns the type of the event that ends the call; "" if there is none.
 func (c *Call) endKind() string {
 	switch {
-	case c.Doubtful, c.outcome == Open: // a doubtful call may never have been made
+	// A doubtful call may never have been made.
+	case c.Doubtful, c.outcome == Open:
 		return ""
 	case c.outcome == Rejected:
 		return "tool.denied"
@@ -328,7 +334,8 @@ func (c *Call) endKind() string {
 func (c *Call) end() event.Members {
 	p := event.Members{"tool_call_id": c.ID}
 	switch c.outcome {
-	case Rejected: // by the user of the agent
+	// By the user of the agent.
+	case Rejected:
 		p["decision"], p["actor"] = "denied", "user"
 		return p
 	case Denied:
@@ -349,6 +356,8 @@ func (c *Call) end() event.Members {
 	if c.outcome == Succeeded && (len(c.writes) > 0 || c.told) {
 		p["fs_writes"] = list(c.writes, Write.members)
 	}
+
+	// A search goes to a host that no line states.
 	hosts := c.hosts
 	if c.searched {
 		hosts = append(slices.Clip(hosts), "unknown")
@@ -358,6 +367,7 @@ func (c *Call) end() event.Members {
 			return event.Members{"url": at, "announced": c.outcome != Succeeded}
 		})
 	}
+
 	return p
 }
 

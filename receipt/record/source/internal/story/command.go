@@ -14,11 +14,12 @@ type Hints struct {
 	Tests []string // the first words of the test runner, such as "go test"
 }
 
-// maxText bounds how much of a command is read.
+// maxText bounds the text of a command that is examined.
 const maxText = 16 << 10
 
 // HintsIn returns the hints of a shell command.
 func HintsIn(text string) (h Hints) {
+	// Each hint counts once, in the order of the text.
 	for _, words := range split(text[:min(len(text), maxText)]) {
 		words = bare(words)
 		if action := gitOf(words); action != "" && !slices.Contains(h.Git, action) {
@@ -45,21 +46,26 @@ func bare(words []string) []string {
 	return nil
 }
 
-// gitOf is the action of a call of git; "" for others.
+// gitOf returns the action of a call of git; "" for other commands.
 func gitOf(words []string) string {
 	if len(words) == 0 || path.Base(words[0]) != "git" {
 		return ""
 	}
 	rest := words[1:]
-	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") { // options of git itself
+
+	// Options of git itself.
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
 		if takesValue := rest[0] == "-C" || rest[0] == "-c" || rest[0] == "--git-dir" || rest[0] == "--work-tree"; takesValue && len(rest) > 1 {
 			rest = rest[1:]
 		}
 		rest = rest[1:]
 	}
+
+	// A dry run changes nothing, and neither does a request for help.
 	if len(rest) == 0 || slices.Contains(rest, "--dry-run") || slices.Contains(rest, "--help") {
 		return ""
 	}
+
 	switch rest[0] {
 	case "commit":
 		return "commit"
@@ -69,6 +75,7 @@ func gitOf(words []string) string {
 		}
 		return "push"
 	}
+
 	return ""
 }
 
@@ -84,7 +91,7 @@ func forces(arg string) bool {
 	return strings.HasPrefix(arg, "+")
 }
 
-// runners are programs that run tests, by the words with which a command begins.
+// runners lists the programs that run tests, by the first words of the command.
 func runners() []string {
 	return []string{
 		"go test", "gotestsum", "cargo test", "cargo nextest", "pytest", "py.test", "tox", "npm test", "npm t", "npm run test", "yarn test", "pnpm test", "bun test",
@@ -93,16 +100,19 @@ func runners() []string {
 	}
 }
 
-// testOf is the runner of tests with which a command begins; "" for others.
+// testOf returns the runner of tests with which a command begins; "" for other commands.
 func testOf(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}
 	words = slices.Clone(words)
 	words[0] = path.Base(words[0])
+
+	// A module of Python may be the runner.
 	if len(words) > 2 && strings.HasPrefix(words[0], "python") && words[1] == "-m" {
 		words = words[2:]
 	}
+
 	for _, r := range runners() {
 		of := strings.Fields(r)
 		if len(words) < len(of) {
@@ -114,12 +124,13 @@ func testOf(words []string) string {
 			return r
 		}
 	}
+
 	return ""
 }
 
-// A splitter cuts a text into simple commands and these into words, as a shell does, except
-// that nothing is expanded. Quoted text is one word, so that what a message says is none of
-// the command's own words.
+// A splitter divides text into simple commands, and these into words, as a shell does, but
+// expands nothing. Quoted text is one word, so that a commit message is not taken for words of
+// the command.
 type splitter struct {
 	commands [][]string
 	words    []string
@@ -128,7 +139,7 @@ type splitter struct {
 	ends     []string // delimiters of here-documents that begin on the next line
 }
 
-// split returns the simple commands of a text.
+// split returns the simple commands in text.
 func split(text string) [][]string {
 	var s splitter
 	for i := 0; i < len(text); i++ {
@@ -199,11 +210,12 @@ func (s *splitter) quoted(text string, from int) int {
 			s.add(c)
 		}
 	}
+
 	return len(text)
 }
 
-// document returns the delimiter of a here-document that begins at a place, and where the
-// delimiter ends; "" if there is none.
+// document returns the delimiter of the here-document that begins at an offset, and the offset
+// of its end; "" if there is none.
 func document(text string, at int) (delimiter string, end int) {
 	rest, ok := strings.CutPrefix(text[at:], "<<")
 	if !ok || strings.HasPrefix(rest, "<") {
@@ -217,7 +229,7 @@ func document(text string, at int) (delimiter string, end int) {
 	return strings.Trim(word, `'"\`), len(text) - len(rest) + len(word) - 1
 }
 
-// skipDocuments returns the end of the here-documents that begin after a line's end.
+// skipDocuments returns the end of the here-documents that begin after the end of a line.
 func (s *splitter) skipDocuments(text string, at int) int {
 	for _, delimiter := range s.ends {
 		for {

@@ -107,6 +107,8 @@ type Gaps struct {
 // Lacks records a gap.
 func (g *Gaps) Lacks(cause Gap) {
 	lack := gaps()[cause]
+
+	// A cause that is counted is listed in the receipt's metadata, too.
 	if lack.counted != "" {
 		g.Note(lack.counted)
 	}
@@ -166,6 +168,8 @@ func count(of map[string]int, name string, n int) map[string]int {
 	if name = event.Shorten(name); name == "" {
 		name = "None"
 	}
+
+	// A log must not fill the receipt with names.
 	if _, have := of[name]; !have && len(of) >= maxNames {
 		name = more
 	}

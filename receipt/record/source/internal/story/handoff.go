@@ -73,6 +73,7 @@ func (x *Handoffs) HasCalls(agent string) bool {
 		return false
 	}
 	n := int64(0)
+
 	for c := range x.story.Asked() {
 		if c.Agent == agent && c.outcome != Open {
 			n++

@@ -50,6 +50,7 @@ func (x *Messages) MessageAt(id string, at Place) *Message {
 // Use records what a line states about the usage of the message. Lines repeat it, and some
 // are written before the message is complete: the line with the most output counts.
 func (m *Message) Use(u Usage) {
+	// Lines that contradict each other are of two messages.
 	if m.told && u.Differs(m.usage) {
 		m.story.Lacks(MessagesOfOneID)
 	}
@@ -103,6 +104,8 @@ type Usage struct {
 // a cache and written into one. Without the first, the sum is a lower bound.
 func Apart(fresh, read, written, output *int64) Usage {
 	u := Usage{Apart: true, CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
+
+	// Parts that are not stated add nothing.
 	for _, n := range []*int64{fresh, read, written} {
 		if n == nil {
 			continue
@@ -112,6 +115,7 @@ func Apart(fresh, read, written, output *int64) Usage {
 		}
 		*u.Input += *n
 	}
+
 	return u
 }
 
@@ -170,15 +174,20 @@ func (u Usage) members() event.Members {
 func (x *Messages) complete() {
 	var all []*Usage
 	var stated Usage
+
+	// A sum may also lack a part that a message states.
 	for _, m := range x.list.Order {
 		all = append(all, &m.usage)
 	}
+
 	for _, sum := range x.sums {
 		all = append(all, &sum.Usage)
 	}
+
 	for _, u := range all {
 		stated.CacheRead, stated.CacheWrite = cmp.Or(stated.CacheRead, u.CacheRead), cmp.Or(stated.CacheWrite, u.CacheWrite)
 	}
+
 	for _, u := range all {
 		u.complete(stated)
 	}
@@ -220,9 +229,12 @@ const maxAmount = 1e12
 // Amount formats dollars as the shortest decimal text of the same number; "" if f is not a
 // valid amount.
 func Amount(f float64) string {
-	if !(f >= 0 && f <= maxAmount) { // NaN is neither
+	// NaN is neither.
+	if !(f >= 0 && f <= maxAmount) {
 		return ""
 	}
+
+	// A float64 with more digits is not an amount that anyone paid.
 	text := strconv.FormatFloat(f, 'f', -1, 64)
 	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > maxTold {
 		return ""

@@ -375,9 +375,11 @@ func (s *Story) TaskID() string {
 		return name
 	}
 	var all []byte
+
 	for _, l := range s.Logs {
 		all = append(all, l.Digest[:]...)
 	}
+
 	return Unnamed(all)
 }
 

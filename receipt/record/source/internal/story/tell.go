@@ -15,6 +15,7 @@ import (
 
 // tell passes the events of a story to add.
 func tell(s *Story, task string, add func([]byte) error) error {
+	// A story that exceeded a limit is incomplete.
 	if s.settleMentions(); s.err != nil {
 		return s.err
 	}
@@ -24,6 +25,7 @@ func tell(s *Story, task string, add func([]byte) error) error {
 	begun, over := orEpoch(s.first), orEpoch(s.last)
 	t.emit("source.read", begun, t.about())
 	t.emit("task.started", begun, event.Members{"autonomy_tier": s.tiers[0].name})
+
 	for _, d := range t.deeds(over) {
 		t.emit(d.kind, d.at.at, d.payload())
 	}
@@ -96,6 +98,8 @@ func (t *teller) about() event.Members {
 		"logs": list(s.Logs, (*Log).members), "ignored_records": counts(s.ignored), "write_continuity": continuityOf(s.Calls.list.Order).members(),
 		"prompts": s.prompts.members(), "about": about,
 	}
+
+	// The log may not name a model, or state how the task ended.
 	if s.Model != "" {
 		p["model"] = event.Members{"provider": s.Provider, "model": s.Model}
 	}
@@ -116,10 +120,12 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 	if s.first.IsZero() {
 		untold = append(untold, "/issued_at")
 	}
+
 	switch {
 	case !timed:
 		untold = append(untold, "/lifecycle/started_at", "/lifecycle/completed_at")
-	case s.open(): // the last line is not the end of the task
+	// The last line is not the end of the task.
+	case s.open():
 		untold = append(untold, "/lifecycle/completed_at")
 		if s.Wall == nil {
 			floor = append(floor, "/autonomy_budget/consumed/wall_time_ms")
@@ -136,6 +142,7 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 			}
 		}
 	}
+
 	return untold, floor
 }
 
@@ -172,10 +179,14 @@ func refOf(path string) string {
 	path = cmp.Or(event.Worktree(path), path)
 	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
 	base := path[strings.LastIndexByte(path, '/')+1:]
-	if base == "" || base == path { // the log does not state where it is
+
+	// The log does not state where it is.
+	if base == "" || base == path {
 		return base
 	}
-	if len(path) > 1 && path[1] == ':' { // Windows ignores the case of a drive's letter
+
+	// Windows ignores the case of a drive's letter.
+	if len(path) > 1 && path[1] == ':' {
 		path = strings.ToUpper(path[:1]) + path[1:]
 	}
 	sum := canon.Sum([]byte(path))
@@ -197,6 +208,7 @@ func (t *teller) deeds(over time.Time) (all []deed) {
 			all = append(all, deed{m.first, "span.completed", m.members})
 		}
 	}
+
 	for c := range t.Asked() {
 		all = append(all, deed{c.asked, "tool.requested", c.ask})
 		if !c.approved.IsZero() {
@@ -209,15 +221,19 @@ func (t *teller) deeds(over time.Time) (all []deed) {
 			}
 		}
 	}
+
+	// What was given away or published has a place of its own.
 	for _, h := range t.Handoffs.list.Order {
 		all = append(all, deed{h.first, "agent.handoff", h.members})
 	}
+
 	for _, p := range t.published.Order {
 		all = append(all, deed{p.first, "artifact.linked", p.link})
 		if p.tool != "" {
 			all = append(all, deed{p.first, "span.completed", p.send})
 		}
 	}
+
 	for i, x := range t.sums {
 		all = append(all, deed{Place{over, t.order + i}, "span.completed", x.members})
 	}

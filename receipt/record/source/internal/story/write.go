@@ -61,6 +61,7 @@ func continuityOf(calls []*Call) (c continuity) {
 		after State
 	}
 	last := map[string]latest{}
+
 	for _, x := range thatWrote(calls) {
 		for _, w := range x.writes {
 			before, again := last[w.Path]
@@ -80,6 +81,7 @@ func continuityOf(calls []*Call) (c continuity) {
 			}
 		}
 	}
+
 	return c
 }
 
