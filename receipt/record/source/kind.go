@@ -117,6 +117,7 @@ func Sight(head []byte) (s Sighting) {
 			return s
 		}
 	}
+
 	return s
 }
 
@@ -140,6 +141,7 @@ func recognize(r *reading, head []byte) Kind {
 	if k := looksLike(r.from, head); k != Unknown {
 		return k
 	}
+
 	for line := range firstLines(head) {
 		if _, ok := kinds.SessionOf(line); ok {
 			return Unknown
@@ -150,11 +152,13 @@ func recognize(r *reading, head []byte) Kind {
 			}
 		}
 	}
+
 	return Unknown
 }
 
 // kindOf returns the kind of a line, among the kinds that may be read.
 func kindOf(from string, line canon.Node) Kind {
+	// The first kind that matches counts, so the table lists specific kinds first.
 	for _, x := range rows() {
 		if !x.named(from) {
 			continue
@@ -169,6 +173,7 @@ func kindOf(from string, line canon.Node) Kind {
 			break
 		}
 	}
+
 	return Unknown
 }
 

@@ -148,6 +148,7 @@ func (n *nesting) scan(part []byte) int {
 			}
 		}
 	}
+
 	return 0
 }
 
@@ -196,7 +197,9 @@ func (l *lines) value() (text []byte, overlong bool, err error) {
 		} else {
 			l.buf = append(l.buf, part[from:]...)
 		}
-		if err == io.EOF { // it ends in the middle of an object
+
+		// The log ends in the middle of an object.
+		if err == io.EOF {
 			l.ended = false
 			return l.buf, overlong, nil
 		}
@@ -249,6 +252,7 @@ func whole(text []byte) []byte {
 			i += 2
 		}
 	}
+
 	return out
 }
 
@@ -258,16 +262,19 @@ func surrogate(text []byte) byte {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' || text[2]|0x20 != 'd' {
 		return 0
 	}
+
 	for _, c := range text[3:6] {
 		if !bytes.ContainsRune([]byte("0123456789abcdefABCDEF"), rune(c)) {
 			return 0
 		}
 	}
+
 	switch text[3] | 0x20 {
 	case '8', '9', 'a', 'b':
 		return 'h'
 	case 'c', 'd', 'e', 'f':
 		return 'l'
 	}
+
 	return 0
 }

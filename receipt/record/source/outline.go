@@ -75,6 +75,7 @@ func (o *Outline) Sound() bool {
 			return false
 		}
 	}
+
 	for _, c := range o.Calls {
 		if c.Line < 0 || c.Line >= len(o.Lines) {
 			return false
@@ -193,6 +194,7 @@ func (s *survey) glance(m *mark, g story.Glance) {
 	for _, id := range g.Asks {
 		s.Calls = append(s.Calls, reference{here, keyOf(id), false})
 	}
+
 	for _, id := range g.Answers {
 		s.Calls = append(s.Calls, reference{here, keyOf(id), true})
 	}

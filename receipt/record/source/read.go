@@ -84,10 +84,12 @@ func (e *MixedError) Error() string {
 // Read records the logs of one task. Errors of an input are returned unchanged, and errors of
 // the draft as by record.Recorder.Draft.
 func Read(inputs []Input, o Options) (*Log, error) {
+	// Without a kind, the first lines decide.
 	if o.From != "" && !slices.Contains(Names(), o.From) {
 		return nil, fmt.Errorf("source: expected one of %s, found %s", strings.Join(Names(), ", "), event.Quote(o.From))
 	}
 	r := newReading(o.From)
+
 	for _, in := range inputs {
 		if err := r.log(in); err != nil {
 			return nil, err
@@ -112,6 +114,7 @@ func Read(inputs []Input, o Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &Log{r.kind, rec.Counts(), r.story.Passed(), d}, nil
 }
 
@@ -173,6 +176,7 @@ func (r *reading) scan(in Input, begin func(*lines) func(rawLine) error) (*lines
 		return nil, err
 	}
 	line := begin(text)
+
 	for _, l := range head {
 		if err := line(l); err != nil {
 			return nil, err
@@ -232,6 +236,7 @@ func (r *reading) begin(name string, text *lines) (head []rawLine, err error) {
 			return nil, declined(f)
 		}
 	}
+
 	return head, r.choose(name, kind)
 }
 
@@ -249,6 +254,7 @@ func (r *reading) choose(name string, kind Kind) error {
 		kind = r.kind
 	}
 	x, ok := rowOf(kind)
+
 	switch {
 	case !ok:
 		return ErrUnknown
@@ -258,6 +264,7 @@ func (r *reading) choose(name string, kind Kind) error {
 		r.kind, r.arrays, r.story = kind, x.arrays, story.New(string(kind))
 		r.reader = x.new(r.story)
 	}
+
 	return nil
 }
 
@@ -295,6 +302,8 @@ func (r *reading) line(l rawLine) error {
 	}
 
 	r.read = true
+
+	// A line of the session is not of the task.
 	if r.asides--; r.asides >= 0 {
 		if reader, ok := r.reader.(story.AsideReader); ok {
 			reader.Aside(root)
@@ -302,7 +311,9 @@ func (r *reading) line(l rawLine) error {
 		return r.story.Err()
 	}
 	r.story.Inexact(repaired)
-	for _, n := range root.Elements() { // exporters also write arrays
+
+	// Exporters also write arrays.
+	for _, n := range root.Elements() {
 		if n.Kind() == canon.KindObject {
 			r.reader.Line(n)
 		}
@@ -310,5 +321,6 @@ func (r *reading) line(l rawLine) error {
 	if root.Kind() == canon.KindObject {
 		r.reader.Line(root)
 	}
+
 	return r.story.Err()
 }

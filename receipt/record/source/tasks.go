@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// A Task is what a person asked an agent for, with all that came of it until they asked
-// again; or a session.
+// A Task is a session, or what a person asked an agent for, with everything that followed until
+// the next request.
 type Task struct {
 	ID          string
-	Session     string    // "" is not told
-	First, Last time.Time // of its lines; zero: none tells a time
-	Parts       []Part    // the lines, by the logs in which they are
+	Session     string    // "" is not stated
+	First, Last time.Time // of its lines; zero if no line has a time
+	Parts       []Part    // the lines, by log
 
-	Over     bool      // the logs say that it ended, and it is all that they tell
+	Over     bool      // the logs state that it ended, and contain nothing else
 	Latest   time.Time // of all lines of its session
 	Followed bool      // another task of its session began after it
 	Open     int       // calls without an answer
@@ -24,11 +24,11 @@ type Task struct {
 // A Part is the lines of a task in one log.
 type Part struct {
 	Log   *Outline
-	Aside []Span // lines of the session that tell nothing of the task itself, each one, in their order
-	Spans []Span // those of the task
+	Aside []Span // lines of the session that the task needs, one span per line, in their order
+	Spans []Span // of the task
 }
 
-// A Span is bytes of a log, whole lines.
+// A Span is a range of bytes of a log that consists of entire lines.
 type Span struct{ From, Until int64 }
 
 // add adds the bytes of a line.
@@ -52,7 +52,7 @@ func (p *Part) tell(o *Outline, line int) {
 	p.Aside = append(p.Aside, s)
 }
 
-// stretch notes when a line was written.
+// stretch records when a line was written.
 func (t *Task) stretch(at time.Time) {
 	if at.IsZero() {
 		return
@@ -65,9 +65,9 @@ func (t *Task) stretch(at time.Time) {
 	}
 }
 
-// Tasks tells the tasks of logs, one after the other of each session, or, unless they are to
-// be told apart, the sessions. Logs in which lines of one another may be copied are given
-// together: such a line is of the session that began first.
+// Tasks returns the tasks of logs, grouped by session, or the sessions unless apart is set. Logs
+// that may contain copies of each other's lines must be passed together: such a line is of the
+// session that began first.
 func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	order := slices.Clone(logs)
 	slices.SortStableFunc(order, func(a, b *Outline) int {
@@ -77,6 +77,7 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 	var groups [][]*owned
 	at := map[sessionOf]int{}
 	seen := newCopies()
+
 	for _, o := range order {
 		own := &owned{Outline: o}
 		if !o.Whole {
@@ -93,6 +94,7 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 		groups = append(groups, []*owned{own})
 	}
 
+	// A log that is one task is not divided.
 	for _, g := range groups {
 		if g[0].Whole {
 			tasks = append(tasks, wholeOf(g))
@@ -100,10 +102,11 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 			tasks = append(tasks, tasksOf(g, apart)...)
 		}
 	}
+
 	return tasks
 }
 
-// wholeOf is the task that logs tell of which each is one.
+// wholeOf returns the task of logs that are each one task.
 func wholeOf(logs []*owned) *Task {
 	t := &Task{ID: logs[0].name(), Session: logs[0].Session}
 	for _, l := range logs {
@@ -121,13 +124,13 @@ type sessionOf struct {
 	session string
 }
 
-// An owned log is one with the lines that are no copies of another's.
+// An owned log is a log, and which of its lines are not copies from another log.
 type owned struct {
 	*Outline
 	is []bool
 }
 
-// Copies are the lines that were seen in the logs before.
+// copies are the lines of earlier logs.
 type copies struct {
 	unique map[key]struct{}
 	others map[string]map[key]struct{} // by session
@@ -137,9 +140,8 @@ func newCopies() *copies {
 	return &copies{map[key]struct{}{}, map[string]map[key]struct{}{}}
 }
 
-// own tells which lines of a log are no copies. A line by which no copy is known is what
-// the line before it is. Where keys are those of a session only, its parent's lines stand
-// before its own.
+// own determines which lines of a log are not copies. A line without a key is treated as the line
+// before it. If keys are unique only within a session, the lines of its parent precede its own.
 func (c *copies) own(o *Outline) *owned {
 	is, mine := make([]bool, len(o.Lines)), map[key]struct{}{}
 	parents, still := c.others[o.Parent], o.Parent != ""
@@ -160,6 +162,7 @@ func (c *copies) own(o *Outline) *owned {
 		}
 	}
 
+	// The lines of this log may be copied into later logs.
 	for _, m := range o.Lines {
 		if m.Key == (key{}) {
 			continue
@@ -173,5 +176,6 @@ func (c *copies) own(o *Outline) *owned {
 	if len(mine) > 0 && o.Session != "" && c.others[o.Session] == nil {
 		c.others[o.Session] = mine
 	}
+
 	return &owned{o, is}
 }

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// A cutter cuts the logs of one session into tasks.
+// A cutter divides the logs of one session into tasks.
 type cutter struct {
 	logs   []*owned
-	apart  bool // the tasks are told apart
+	apart  bool // the session is divided
 	starts []start
 	of     [][]int     // the tasks that begin in each log, in the order of its lines
 	asked  map[key]int // the task of each call
@@ -23,7 +23,8 @@ type start struct {
 	id        string
 }
 
-// tasksOf tells the tasks of the logs of one session; of logs that name none, each alone.
+// tasksOf returns the tasks of the logs of one session. If no task begins in them, the session is
+// one task.
 func tasksOf(logs []*owned, apart bool) []*Task {
 	c := &cutter{logs: logs, of: make([][]int, len(logs)), asked: map[key]int{}}
 	if apart {
@@ -33,6 +34,8 @@ func tasksOf(logs []*owned, apart bool) []*Task {
 	if c.apart = len(c.starts) > 0; !c.apart {
 		c.starts = []start{{id: c.alone()}}
 	}
+
+	// Every task may have lines in every log, until the lines are assigned.
 	for n, s := range c.starts {
 		t := &Task{Session: session, ID: c.id(s.id), Followed: n+1 < len(c.starts)}
 		for _, l := range logs {
@@ -42,18 +45,21 @@ func tasksOf(logs []*owned, apart bool) []*Task {
 	}
 
 	c.calls()
+
 	for n := range logs {
 		c.cut(n)
 	}
 	latest := slices.MaxFunc(c.tasks, func(a, b *Task) int { return a.Last.Compare(b.Last) }).Last
+
 	for _, t := range c.tasks {
 		t.Latest = latest
 		t.Parts = slices.DeleteFunc(t.Parts, func(p Part) bool { return len(p.Spans) == 0 })
 	}
+
 	return slices.DeleteFunc(c.tasks, func(t *Task) bool { return len(t.Parts) == 0 })
 }
 
-// id is that of a task of the session.
+// id returns the ID of a task of the session.
 func (c *cutter) id(task string) string {
 	session := c.logs[0].name()
 	if task == "" {
@@ -62,7 +68,7 @@ func (c *cutter) id(task string) string {
 	return session + "." + task
 }
 
-// alone is the id of the one agent that all lines are of, when none is of the session.
+// alone returns the ID of the only agent in the logs, if no line is of the session itself.
 func (c *cutter) alone() string {
 	var agents []string
 	for _, l := range c.logs {
@@ -76,8 +82,8 @@ func (c *cutter) alone() string {
 	return ""
 }
 
-// begin finds where the tasks begin, in the order of the instants. What two logs tell is
-// told once.
+// begin finds the lines with which tasks begin, in the order of time. A task that begins in two
+// logs counts once.
 func (c *cutter) begin() {
 	for n, l := range c.logs {
 		for _, b := range l.Begins {
@@ -89,17 +95,20 @@ func (c *cutter) begin() {
 	slices.SortStableFunc(c.starts, func(a, b start) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.log, b.log), cmp.Compare(a.line, b.line))
 	})
+
+	// Within a log, tasks follow each other in the order of lines, whatever their times.
 	for n, s := range c.starts {
 		c.of[s.log] = append(c.of[s.log], n)
 	}
+
 	for _, own := range c.of {
 		slices.SortFunc(own, func(a, b int) int { return cmp.Compare(c.starts[a].line, c.starts[b].line) })
 	}
 }
 
-// task says in which task a line stands. In a log that tells where tasks begin it is the
-// one that began before it: what is written later changes nothing of that. In the log of an
-// agent its instant says it.
+// task returns the task of a line. In a log with beginnings, it is the task that began last
+// before the line, because later lines cannot change that. In the log of an agent, the time of
+// the line determines the task.
 func (c *cutter) task(log, line int) int {
 	if own := c.of[log]; len(own) > 0 {
 		n, _ := slices.BinarySearchFunc(own, line, func(task, line int) int {
@@ -121,7 +130,7 @@ func (c *cutter) task(log, line int) int {
 	return max(n-1, 0)
 }
 
-// calls notes in which task each call was asked for, and which are open.
+// calls records the task in which each call was asked for, and counts the open calls.
 func (c *cutter) calls() {
 	open := map[key]bool{}
 	for n, l := range c.logs {
@@ -133,6 +142,8 @@ func (c *cutter) calls() {
 			}
 		}
 	}
+
+	// A call is open if no log answers it.
 	for _, l := range c.logs {
 		for _, r := range l.Calls {
 			if r.Answer && l.is[r.Line] {
@@ -140,12 +151,13 @@ func (c *cutter) calls() {
 			}
 		}
 	}
+
 	for call := range open {
 		c.tasks[c.asked[call]].Open++
 	}
 }
 
-// cut gives the lines of a log to the tasks. An answer is of the task that asked.
+// cut assigns the lines of a log to the tasks. An answer is of the task that asked.
 func (c *cutter) cut(log int) {
 	l := c.logs[log]
 	moved := map[int]int{}
@@ -156,8 +168,9 @@ func (c *cutter) cut(log int) {
 	}
 
 	from, count := int64(0), -1
-	session := -1 // the line that says which session it is
+	session := -1 // the line that describes the session
 	begun := make([]bool, len(c.tasks))
+
 	for n, m := range l.Lines {
 		to, have := moved[n]
 		if !have {
@@ -166,7 +179,8 @@ func (c *cutter) cut(log int) {
 		t := c.tasks[to]
 		part := &t.Parts[log]
 
-		// What the session is, and what it took before, is told to each of its tasks.
+		// Each task needs the description of the session, and what the session used before the
+		// task.
 		aside := m.What&ofSession != 0 && c.apart
 		if aside && session < 0 {
 			session = n
