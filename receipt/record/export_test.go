@@ -1,6 +1,9 @@
 package record
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
@@ -17,7 +20,7 @@ func KindNames() (names []string) {
 func KindMembers() map[string][]string {
 	all := map[string][]string{}
 	for _, k := range eventKinds() {
-		all[k.Event] = k.Payload
+		all[k.Event] = slices.Sorted(maps.Keys(forms()[k.Event]))
 	}
 	return all
 }
@@ -27,7 +30,7 @@ func Unfit(line *canon.Document) error {
 	root := line.Root()
 	e := &event.Event{Root: root, Payload: root.Member("payload"), Kind: root.Member("event").String()}
 	r := newRecorder(Options{}, kindsByName())
-	if r.fit(e, r.kinds[e.Kind]); e.Err != nil {
+	if r.fit(e); e.Err != nil {
 		return e.Err
 	}
 	return nil

@@ -15,8 +15,8 @@ import (
 // its receipt. It is not safe for concurrent use.
 type Recorder struct {
 	options Options
-	kinds   map[string]eventKind  // shared by all recorders, which do not write to it
-	wants   map[string]event.Want // of the members of payloads; shared, too
+	kinds   map[string]eventKind // shared by all recorders, which do not write to it
+	forms   map[string]form      // shared, too
 	log     *event.Log
 	run     *run
 	counts  Counts
@@ -52,7 +52,7 @@ func (r *Recorder) Ended() bool { return r.run.final != "" }
 
 func newRecorder(o Options, kinds map[string]eventKind) *Recorder {
 	b := event.NewBudget()
-	r := &Recorder{options: o, run: newRun(o, b), kinds: kinds, wants: wantsByName()}
+	r := &Recorder{options: o, run: newRun(o, b), kinds: kinds, forms: forms()}
 	r.log = event.NewLog(event.Scope{Task: o.TaskID, Session: o.SessionID, Apply: r.apply, Ended: r.Ended, Keep: o.Keep}, b)
 	return r
 }
@@ -94,7 +94,7 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 		r.run.ids.SessionID = r.log.SessionID()
 	}
 
-	r.fit(e, kind)
+	r.fit(e)
 
 	// What announces a substitution is applied as a kind of its own.
 	if e.Kind != "replay.event_replayed" {
@@ -120,13 +120,10 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 
 // fit refuses an event with a member of another type than the member may have, also
 // where nothing reads it: a line is right or wrong whatever stands around it.
-func (r *Recorder) fit(e *event.Event, kind eventKind) {
+func (r *Recorder) fit(e *event.Event) {
+	members := r.forms[e.Kind]
 	for name, value := range e.Payload.Members() {
-		want := r.wants[string(name.Text())]
-		if kind.Event == "source.read" && string(name.Text()) == "model" {
-			want = r.wants[sourceModel]
-		}
-		if want != nil && slices.Contains(kind.Payload, string(name.Text())) {
+		if want := members[string(name.Text())]; want != nil {
 			want(e, value)
 		}
 	}
@@ -142,8 +139,9 @@ func (r *Recorder) count(e *event.Event, kind eventKind, known bool) {
 			r.counts.UnknownKinds = append(r.counts.UnknownKinds, e.Kind)
 		}
 	case kind.apply != nil:
+		members := r.forms[e.Kind]
 		for name := range e.Payload.Members() {
-			if !slices.Contains(kind.Payload, name.String()) {
+			if _, read := members[string(name.Text())]; !read {
 				r.counts.UnknownMembers++
 			}
 		}
