@@ -13,39 +13,51 @@ import (
 // actorHost decides where nobody is named.
 const actorHost = "host"
 
-// An approval is one question and everything that answered it.
+// An approval is one question, and everything that answered it.
 type approval struct {
 	id, call, tool, action string
-	session                string // of the question
-	input                  canon.Digest
-	args                   canon.Digest // what the approver put in place of the input
-	required               int64
-	deadline               time.Time
+	question               question
+	refusal                refusal
+	grant                  grant
 
-	request   []byte          // canonical payload; nil when only an answer came
-	about     map[string]bool // calls that questions named
-	declared  []string        // paths that the question announced
-	notes     map[string]string
-	differ    map[string]bool // notes of which two values were told
-	evidence  [][]byte
-	confirmed bool // a user.tool_confirmation is among the evidence
+	input     canon.Digest // of the call: as it was asked, else as far as it was known when it was approved
+	policy    string       // that decided, where nobody is named
+	evidence  [][]byte     // the answers, as canonical payloads
+	confirmed bool         // a user.tool_confirmation is among the evidence
+	stray     bool         // an answer came from another session
+}
 
-	refusal   string // denied, canceled or timeout: the first answer that was not an approval
-	refuser   string
-	refusedAt time.Time
-	raw       string // the word of an answer that is in no table
-	mute      bool   // the answer that refused has no word that says so
+// A question is what was asked, and what it announced of the call.
+type question struct {
+	session  string
+	required int64 // how many have to approve
+	deadline time.Time
+	payload  []byte          // canonical; nil when only an answer came
+	about    map[string]bool // calls that questions named
+	declared []string        // paths that the question announced
+	notes    details
+}
 
-	granted    bool // by the decision itself, or by confirmations
+// A refusal is the first answer that was not an approval.
+type refusal struct {
+	decision string // denied, canceled or timeout; "" when there is none
+	by       string
+	at       time.Time
+	word     string // of the answer, when it is in no table
+	mute     bool   // the answer has no word that says so
+}
+
+// A grant is what the answers that approve came to.
+type grant struct {
+	given      bool // by the decision itself, or by confirmations
 	decided    bool // by the decision itself
-	grantedAt  time.Time
-	approver   string // of the event that granted, when its payload names nobody
+	at         time.Time
+	sender     string // of the event that granted, when its payload names nobody
 	reviewers  []reviewer
 	reviewed   map[string]bool // names of reviewers
-	policy     string
 	signatures []any
-	stray      bool // an answer came from another session
-	rewrites   bool // approvers put different arguments in place of the input
+	args       canon.Digest // what the approver put in place of the input
+	rewrites   bool         // approvers put different arguments there
 }
 
 // A reviewer is one who approved, and when.
@@ -55,54 +67,48 @@ type reviewer struct {
 }
 
 // ask notes the call that a question names, and what it announces of it.
-func (a *approval) ask(r *run, e *event.Event) {
+func (q *question) ask(r *run, e *event.Event) {
 	for _, name := range []string{"kind", "mutation_scope", "run_id", "worker_id"} {
 		if value := e.Text(e.Payload, name); value != "" {
-			if a.notes == nil {
-				a.notes, a.differ = map[string]string{}, map[string]bool{}
-			}
-			if have := a.notes[name]; have != "" && disagree(name, have, value) {
-				a.differ[name] = true
-			}
-			a.notes[name] = value
+			q.notes.note(name, value)
 		}
 	}
 
 	// A question that is asked again may announce more.
 	for _, n := range e.Payload.Member("declared_paths").Elements() {
 		name, _ := event.InWorkspace(r.options.WorkspaceRoot, n.String())
-		if !slices.Contains(bounded(a.declared), name) {
-			a.declared = append(a.declared, string(r.Keep(e, []byte(name))))
+		if !slices.Contains(bounded(q.declared), name) {
+			q.declared = append(q.declared, string(r.Keep(e, []byte(name))))
 			r.Room(e)
 		}
 	}
 
 	// An answer about a call that no question names contradicts itself.
 	call := e.Text(e.Payload, "tool_call_id")
-	if call == "" || a.about[call] {
+	if call == "" || q.about[call] {
 		return
 	}
-	if a.about == nil {
-		a.about = map[string]bool{}
+	if q.about == nil {
+		q.about = map[string]bool{}
 	}
-	a.about[call] = true
+	q.about[call] = true
 	r.Charge(e, e.Payload, event.PartCost)
 }
 
 // contradicts reports whether an answer that approves says itself that it does not,
 // or is about a call that nobody asked for under this id.
-func (a *approval) contradicts(e *event.Event) bool {
+func (q *question) contradicts(e *event.Event) bool {
 	if event.Declines(e.Payload) {
 		return true
 	}
 	call := e.Text(e.Payload, "tool_call_id")
-	return call != "" && len(a.about) > 0 && !a.about[call]
+	return call != "" && len(q.about) > 0 && !q.about[call]
 }
 
 // strays reports whether an answer is of another session than the question. Ids of
 // questions are numbered in each session alike: it answers another one.
 func (a *approval) strays(r *run, e *event.Event) bool {
-	asked := cmp.Or(a.session, r.ids.SessionID)
+	asked := cmp.Or(a.question.session, r.ids.SessionID)
 	from := e.Session()
 	if from == "" || asked == "" || from == asked {
 		return false
@@ -121,16 +127,16 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 
 	who := e.Actor()
 	ref := e.Text(e.Payload, "policy_ref")
-	if decision == event.Approved && a.contradicts(e) {
+	if decision == event.Approved && a.question.contradicts(e) {
 		decision = event.Denied
 	}
 
 	// The first answer that was not an approval is kept, whatever comes after it.
 	if decision != event.Approved {
-		if a.refusal == "" {
-			a.refusal, a.refuser, a.refusedAt = decision, who, at
-			if a.mute = !saysNo(e); a.mute {
-				a.raw = event.Shorten(e.Payload.Member("decision").String())
+		if a.refusal.decision == "" {
+			a.refusal = refusal{decision: decision, by: who, at: at, mute: !saysNo(e)}
+			if a.refusal.mute {
+				a.refusal.word = event.Shorten(e.Payload.Member("decision").String())
 			}
 			// A policy decides where nobody is named.
 			if who == "" && ref != "" {
@@ -141,22 +147,23 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 		return
 	}
 
+	g := &a.grant
 	if who == "" && ref != "" {
 		first(&a.policy, ref)
 	}
 	if byRuntime && e.Named() == "" { // the envelope names who tells of the decision, who need not be who approved
-		first(&a.approver, who)
+		first(&g.sender, who)
 		who = ""
 	}
 
-	a.review(r, e, who, at)
+	g.review(r, e, who, at)
 
 	// The time of the decision itself comes before that of a confirmation.
-	if byRuntime && !a.decided || !a.granted && !byRuntime {
-		a.grantedAt = at
+	if byRuntime && !g.decided || !g.given && !byRuntime {
+		g.at = at
 	}
 
-	a.granted, a.decided = true, a.decided || byRuntime
+	g.given, g.decided = true, g.decided || byRuntime
 	if c := r.calls.ByID[a.call]; a.input.IsZero() && c != nil { // what was asked so far is what was approved
 		a.input = c.arguments.asked
 	}
@@ -164,18 +171,18 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 }
 
 // review adds those who approved.
-func (a *approval) review(r *run, e *event.Event, who string, at time.Time) {
+func (g *grant) review(r *run, e *event.Event, who string, at time.Time) {
 	add := func(name string) {
 		switch {
-		case name == "" || a.reviewed[name]:
-		case len(a.reviewers) == event.MaxReviewers:
+		case name == "" || g.reviewed[name]:
+		case len(g.reviewers) == event.MaxReviewers:
 			e.Exceed(event.LimitReviewers, e.Payload, event.MaxReviewers+1)
 		default:
-			if a.reviewed == nil {
-				a.reviewed = map[string]bool{}
+			if g.reviewed == nil {
+				g.reviewed = map[string]bool{}
 			}
-			a.reviewed[name] = true
-			a.reviewers = append(a.reviewers, reviewer{name, at})
+			g.reviewed[name] = true
+			g.reviewers = append(g.reviewers, reviewer{name, at})
 			r.Part(e)
 		}
 	}
@@ -195,14 +202,14 @@ func (a *approval) review(r *run, e *event.Event, who string, at time.Time) {
 
 	// Signatures are copied, not checked: nobody here has the keys.
 	for _, s := range e.Elements(e.Payload, "signatures") {
-		if len(a.signatures) == event.MaxReviewers {
+		if len(g.signatures) == event.MaxReviewers {
 			e.Exceed(event.LimitReviewers, e.Payload, event.MaxReviewers+1)
 			return
 		}
 		if r.List(e, 4*event.PartCost); e.Err != nil {
 			return
 		}
-		a.signatures = append(a.signatures, map[string]any{
+		g.signatures = append(g.signatures, map[string]any{
 			"reviewer": e.Required(s, "reviewer"), "signed_at": e.Required(s, "signed_at"), "signature": e.Required(s, "signature"),
 		})
 	}
@@ -219,8 +226,9 @@ func (a *approval) rewrite(r *run, e *event.Event) {
 	if args.IsZero() {
 		return
 	}
-	a.rewrites = a.rewrites || !a.args.IsZero() && a.args != args
-	a.args = args
+	g := &a.grant
+	g.rewrites = g.rewrites || !g.args.IsZero() && g.args != args
+	g.args = args
 
 	if a.call == "" {
 		return
@@ -246,35 +254,48 @@ func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime boo
 
 // approvedAt is when enough had approved: not before the last of those who were
 // needed, as one of two is not an approval yet.
-func (a *approval) approvedAt() time.Time {
-	at := a.grantedAt
-	if a.required > 1 && a.required <= int64(len(a.reviewers)) {
-		in := slices.SortedFunc(slices.Values(a.reviewers), func(x, y reviewer) int { return x.at.Compare(y.at) })
-		if last := in[a.required-1].at; last.After(at) {
-			at = last
-		}
+func (g *grant) approvedAt(required int64) time.Time {
+	if required <= 1 || required > int64(len(g.reviewers)) {
+		return g.at
 	}
-	return at
+	in := slices.SortedFunc(slices.Values(g.reviewers), func(x, y reviewer) int { return x.at.Compare(y.at) })
+	if last := in[required-1].at; last.After(g.at) {
+		return last
+	}
+	return g.at
 }
 
-// late reports whether an approval came after the deadline.
-func (a *approval) late() bool { return !a.deadline.IsZero() && a.approvedAt().After(a.deadline) }
+// actor is who approved first.
+func (g *grant) actor() string {
+	if len(g.reviewers) > 0 {
+		return g.reviewers[0].name
+	}
+	return g.sender
+}
+
+// satisfied counts who approved. Approvals that name nobody count as one.
+func (g *grant) satisfied() int64 {
+	if g.given {
+		return max(1, int64(len(g.reviewers)))
+	}
+	return 0
+}
+
+// required is how many have to approve.
+func (a *approval) required() int64 { return max(a.question.required, 1) }
 
 // decision is what the receipt says. Too few reviewers are not an approval, and
 // neither is an answer after the deadline.
 func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 	switch {
-	case a.refusal != "":
-		return a.refusal, a.refuser, a.refusedAt
-	case a.granted && a.satisfied() >= max(a.required, 1):
-		actor = a.approver
-		if len(a.reviewers) > 0 {
-			actor = a.reviewers[0].name
+	case a.refusal.decision != "":
+		return a.refusal.decision, a.refusal.by, a.refusal.at
+	case a.grant.satisfied() >= a.required():
+		at = a.grant.approvedAt(a.question.required)
+		if deadline := a.question.deadline; !deadline.IsZero() && at.After(deadline) {
+			return event.TimedOut, a.grant.actor(), at
 		}
-		if a.late() {
-			return event.TimedOut, actor, a.approvedAt()
-		}
-		return event.Approved, actor, a.approvedAt()
+		return event.Approved, a.grant.actor(), at
 	case r.final == receipt.StateCanceled:
 		return event.Canceled, "", r.ended
 	}
@@ -283,16 +304,11 @@ func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 
 // open reports whether nothing decided a question: that it ran out, or was canceled
 // with the task, is what its state at the end means, and no line's word.
-func (a *approval) open() bool { return a.refusal == "" && a.satisfied() < max(a.required, 1) }
-
-// satisfied counts who approved. Approvals that name nobody count as one.
-func (a *approval) satisfied() int64 {
-	if a.granted {
-		return max(1, int64(len(a.reviewers)))
-	}
-	return 0
+func (a *approval) open() bool {
+	return a.refusal.decision == "" && a.grant.satisfied() < a.required()
 }
 
+// entry is the approval as the receipt has it.
 func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	decision, actor, at := a.decision(r)
 	if actor == "" && a.policy != "" {
@@ -309,47 +325,48 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		t.untold(place + "/decision")
 		t.untold(place + "/decided_at")
 	}
-	if a.mute {
+	if a.refusal.mute {
 		t.untold(place + "/decision")
 	}
 
 	// What was told in two ways is listed. The draft has the safer of them.
-	if a.refusal != "" && a.granted {
+	if a.refusal.decision != "" && a.grant.given {
 		t.contradicts(place, answersDiffer)
 	}
-	if a.rewrites {
+	if a.grant.rewrites {
 		t.contradicts(place, inputsDiffer)
 	}
 	if a.stray {
 		t.contradicts(place, otherSession)
 	}
 
-	entry := receipt.Approval{
+	return receipt.Approval{
 		ApprovalID: a.id, Actor: t.name(place+"/actor", actor, actorHost), Action: t.name(place+"/action", action, "tool_call"), Decision: decision,
-		DecidedAt: receipt.At(at), EvidenceHash: a.evidenceHash(),
+		DecidedAt: receipt.At(at), QuorumProof: a.quorum(), EvidenceHash: a.evidenceHash(),
 	}
+}
 
-	// Where nobody set a number and one approved, the actor is all there is to tell.
-	if a.required > 0 || len(a.reviewers) > 1 || len(a.signatures) > 0 {
+// quorum is who approved, out of how many. Where nobody set a number and one approved, the actor
+// is all there is to tell. A word that is in no table does not approve, and is kept for people.
+func (a *approval) quorum() (proof receipt.Object) {
+	g := &a.grant
+	if a.question.required > 0 || len(g.reviewers) > 1 || len(g.signatures) > 0 {
 		reviewers := []any{}
-		for _, who := range a.reviewers {
+		for _, who := range g.reviewers {
 			reviewers = append(reviewers, who.name)
 		}
-		entry.QuorumProof = receipt.Object{"required": max(a.required, 1), "satisfied": a.satisfied(), "reviewers": reviewers}
-		if len(a.signatures) > 0 {
-			entry.QuorumProof["signatures"] = a.signatures
-		}
+		proof = receipt.Object{"required": a.required(), "satisfied": g.satisfied(), "reviewers": reviewers}
 	}
-
-	// A word that is in no table does not approve. It is kept for people.
-	if a.raw != "" {
-		if entry.QuorumProof == nil {
-			entry.QuorumProof = receipt.Object{}
-		}
-		entry.QuorumProof["raw_decision"] = a.raw
+	if len(g.signatures) > 0 {
+		proof["signatures"] = g.signatures
 	}
-
-	return entry
+	if a.refusal.word != "" {
+		if proof == nil {
+			proof = receipt.Object{}
+		}
+		proof["raw_decision"] = a.refusal.word
+	}
+	return proof
 }
 
 // evidenceHash is the SHA-256 of the RFC 8785 form of {"request", "response"}:
@@ -358,11 +375,11 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 func (a *approval) evidenceHash() canon.Digest {
 	// RFC 8785 section 3.2.3: request comes before response.
 	text := []byte(`{"request":`)
-	if a.request == nil {
+	if a.question.payload == nil {
 		text = append(text, "null"...)
 	}
 
-	text = append(append(text, a.request...), `,"response":`...)
+	text = append(append(text, a.question.payload...), `,"response":`...)
 	switch len(a.evidence) {
 	case 0:
 		text = append(text, "null"...)

@@ -56,16 +56,17 @@ func (s *approvals) id(e *event.Event) string {
 func approvalRequired(r *run, e *event.Event) {
 	a := r.approvals.named(r, e)
 	nested := e.Payload.Member("approval_request")
+	q := &a.question
 	for _, n := range [...]canon.Node{e.Payload, nested} { // who asks again may demand more, never less
-		a.required = max(a.required, e.Count(n, "approvers_required"))
-		if at := e.Time(n, "deadline"); a.deadline.IsZero() || !at.IsZero() && at.Before(a.deadline) {
-			a.deadline = at
+		q.required = max(q.required, e.Count(n, "approvers_required"))
+		if at := e.Time(n, "deadline"); q.deadline.IsZero() || !at.IsZero() && at.Before(q.deadline) {
+			q.deadline = at
 		}
 	}
 
-	a.ask(r, e)
-	first(&a.session, e.Session())
-	if a.request != nil { // asked again: the question is the same
+	q.ask(r, e)
+	first(&q.session, e.Session())
+	if q.payload != nil { // asked again: the question is the same
 		return
 	}
 
@@ -75,7 +76,7 @@ func approvalRequired(r *run, e *event.Event) {
 	if args := nested.Member("args"); a.input.IsZero() && !event.Absent(args) {
 		a.input = event.HashOf(args)
 	}
-	a.request = r.Keep(e, e.Payload.AppendCanonical(nil))
+	q.payload = r.Keep(e, e.Payload.AppendCanonical(nil))
 }
 
 // confirmation is what a user answered: evidence of the decision, and the
@@ -161,8 +162,7 @@ type gate struct {
 	inputs                  []canon.Digest // that were approved
 	blank                   bool           // something was approved of which nobody tells the input
 	declared                []string
-	notes                   map[string]string
-	differ                  map[string]bool // notes of which two values were told
+	notes                   details
 }
 
 // gatesOf returns those of the calls that questions name.
@@ -179,7 +179,7 @@ func gatesOf(r *run) map[string]gate {
 		case decision == event.Approved:
 			g.approved = true
 			input := a.input
-			last(&input, a.args)
+			last(&input, a.grant.args)
 			if g.blank = g.blank || input.IsZero(); !input.IsZero() {
 				g.inputs = append(g.inputs, input)
 			}
@@ -190,17 +190,8 @@ func gatesOf(r *run) map[string]gate {
 		}
 
 		// What the questions told of the call is kept, whatever was decided.
-		g.declared = append(g.declared, a.declared...)
-		if g.notes == nil {
-			g.notes, g.differ = map[string]string{}, map[string]bool{}
-		}
-
-		for name, value := range a.notes {
-			if have := g.notes[name]; a.differ[name] || have != "" && disagree(name, have, value) {
-				g.differ[name] = true
-			}
-			g.notes[name] = value
-		}
+		g.declared = append(g.declared, a.question.declared...)
+		g.notes.join(a.question.notes)
 		all[a.call] = g
 	}
 

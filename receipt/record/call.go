@@ -105,6 +105,32 @@ func (c *call) note(name, value string) {
 	c.meta[name] = value
 }
 
+// Details are what questions tell of a call, by the names of its details.
+type details struct {
+	values map[string]string
+	differ map[string]bool // of which two values were told
+}
+
+// note keeps a detail. The last value counts.
+func (d *details) note(name, value string) {
+	if d.values == nil {
+		d.values, d.differ = map[string]string{}, map[string]bool{}
+	}
+	if have := d.values[name]; have != "" && disagree(name, have, value) {
+		d.differ[name] = true
+	}
+	d.values[name] = value
+}
+
+// join adds the details of another question.
+func (d *details) join(other details) {
+	for name, value := range other.values {
+		if d.note(name, value); other.differ[name] {
+			d.differ[name] = true
+		}
+	}
+}
+
 // disagree reports whether two values of a detail cannot both be. A call is of the kind
 // other until something tells which.
 func disagree(name, a, b string) bool {
@@ -114,7 +140,8 @@ func disagree(name, a, b string) bool {
 // told is a detail that the call has, and "" where anything tells another.
 func (c *call) told(name string) string {
 	value, _ := c.meta[name].(string)
-	if c.differ[name] || c.gate.differ[name] || c.gate.notes[name] != "" && disagree(name, value, c.gate.notes[name]) {
+	asked := c.gate.notes
+	if c.differ[name] || asked.differ[name] || asked.values[name] != "" && disagree(name, value, asked.values[name]) {
 		return ""
 	}
 	return value

@@ -284,7 +284,7 @@ func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 	if len(g.declared) > 0 {
 		entry.Metadata["declared_paths"] = g.declared
 	}
-	for name, value := range g.notes {
+	for name, value := range g.notes.values {
 		if _, told := entry.Metadata[name]; !told {
 			entry.Metadata[name] = value
 		}
