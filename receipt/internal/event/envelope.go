@@ -1,12 +1,60 @@
 package event
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 )
+
+// An Emitter makes events of something else, numbers them, and gives them to a recorder, which
+// parses and judges them as it does all others.
+type Emitter struct {
+	add    func(*canon.Document) error
+	number int // of the latest event
+	doc    *canon.Document
+	text   []byte
+}
+
+// NewEmitter returns an Emitter that gives events to add.
+func NewEmitter(add func(*canon.Document) error) Emitter {
+	return Emitter{add: add, doc: new(canon.Document)}
+}
+
+// A Part is what an event is made of, such as a frame: which it is, from 1, what an error calls it,
+// and its time.
+type Part struct {
+	Index int
+	Name  string
+	At    time.Time
+}
+
+// Emit gives the next event, of a kind, with its payload, a JSON object. An *[Error] names the
+// part of which the event is made.
+func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) error {
+	m.number++
+	m.text = around.Append(m.text[:0], m.number, kind, of.At, payload)
+	if err := m.doc.Parse(m.text, canon.Limits{Bytes: 2 * MaxLine}); err != nil { // such as a kind that is no UTF-8
+		return Unparsed(of.Index, of.Name, err)
+	}
+
+	err := m.add(m.doc)
+	var refused *Error
+	if errors.As(err, &refused) {
+		again := *refused
+		again.Index = of.Index
+		return &again
+	}
+	return err
+}
+
+// Resume goes on after an event of a number.
+func (m *Emitter) Resume(number int) { m.number = max(m.number, number) }
+
+// Latest is the event that was given last.
+func (m *Emitter) Latest() canon.Node { return m.doc.Root() }
 
 // An Envelope is what stands around the payloads of events that are made of something
 // else, all of one task. What is empty is left out.

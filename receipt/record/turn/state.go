@@ -11,7 +11,6 @@ import (
 
 // A state is what the events of a turn say of it so far.
 type state struct {
-	events    int  // the last number
 	replies   int  // the highest number of a reply
 	submitted bool // the task was
 	sent      bool // the message was
@@ -34,9 +33,6 @@ const reply = "reply_"
 // note takes what an event says. e keeps its texts, and the error of a limit.
 func (s *state) note(e *event.Event, root canon.Node) {
 	p := root.Member("payload")
-	if root.Member("resource").Member("object").String() == "task" {
-		s.events = max(s.events, int(root.Member("sequence").Float()))
-	}
 	switch root.Member("event").String() {
 	case "task.submitted":
 		s.submitted = true

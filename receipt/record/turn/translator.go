@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"errors"
 	"strconv"
 	"time"
 
@@ -22,10 +21,10 @@ type Options struct {
 // returns it. It is not safe for concurrent use.
 type Translator struct {
 	options Options
-	add     func(event *canon.Document) error
 	budget  *event.Budget
-	in, out *canon.Document
-	text    []byte // of the event that was made last
+	in      *canon.Document
+	add     func(event *canon.Document) error
+	out     event.Emitter
 
 	index int // of the parts
 	err   error
@@ -35,7 +34,7 @@ type Translator struct {
 // New returns a translator that gives events to add, such as that of a recorder. What it keeps is
 // counted in a budget.
 func New(o Options, add func(event *canon.Document) error, b *event.Budget) *Translator {
-	return &Translator{options: o, add: add, budget: b, in: new(canon.Document), out: new(canon.Document)}
+	return &Translator{options: o, budget: b, in: new(canon.Document), add: add, out: event.NewEmitter(add)}
 }
 
 // Err returns the error that ended the turn's recording, if one did.
@@ -192,9 +191,17 @@ func (t *Translator) Take(doc *canon.Document) error {
 
 	// Events of others are passed over.
 	if root := doc.Root(); t.err == nil && root.Member("task_id").String() == t.options.TaskID {
-		t.state.note(e, root)
+		t.note(e, root)
 	}
 	return t.finish(e)
+}
+
+// note takes what an event says of the turn. The next event has the number after the last.
+func (t *Translator) note(e *event.Event, root canon.Node) {
+	if root.Member("resource").Member("object").String() == "task" {
+		t.out.Resume(int(root.Member("sequence").Float()))
+	}
+	t.state.note(e, root)
 }
 
 // part begins a part of the turn. It reads like an event, and keeps the first error.
@@ -234,22 +241,9 @@ func (t *Translator) emitText(e *event.Event, kind string, payload []byte) {
 		return
 	}
 
-	o := t.options
-	t.text = event.Envelope{TaskID: o.TaskID, SessionID: o.SessionID, WorkspaceRef: o.WorkspaceRef}.Append(t.text[:0], t.state.events+1, kind, e.At, payload)
-	if err := t.out.Parse(t.text, canon.Limits{Bytes: 2 * event.MaxLine}); err != nil { // such as an id that is no UTF-8
-		t.err = event.Unparsed(t.index, e.Kind, err)
-		return
-	}
-	err := t.add(t.out)
-
-	var refused *event.Error
-	if errors.As(err, &refused) { // it names the part, not the event made of it
-		again := *refused
-		again.Index = t.index
-		err = &again
-	}
-	if t.err = err; err == nil {
-		t.state.note(e, t.out.Root())
+	around := event.Envelope{TaskID: t.options.TaskID, SessionID: t.options.SessionID, WorkspaceRef: t.options.WorkspaceRef}
+	if t.err = t.out.Emit(around, event.Part{Index: t.index, Name: e.Kind, At: e.At}, kind, payload); t.err == nil {
+		t.note(e, t.out.Latest())
 	}
 }
 

@@ -130,9 +130,9 @@ func hostID(f *Translator, fr *frame, prefix string) string {
 	if id.Kind() == canon.KindString {
 		base = prefix + id.String()
 	}
-	if f.builtins[base]++; f.builtins[base] == 1 {
+	if f.calls.numbers[base]++; f.calls.numbers[base] == 1 {
 		f.budget.Charge(&fr.Event, fr.params, len(base)+event.TextCost)
 		return base
 	}
-	return base + "#" + strconv.Itoa(f.builtins[base])
+	return base + "#" + strconv.Itoa(f.calls.numbers[base])
 }

@@ -37,10 +37,11 @@ type preview struct {
 
 // Calls are what the frames said of each call.
 type calls struct {
-	byID   map[string]*frameCall
-	order  []*frameCall // in which they came
-	root   string       // of the workspace
-	budget *event.Budget
+	byID    map[string]*frameCall
+	order   []*frameCall   // in which they came
+	numbers map[string]int // how many calls of the host had each ID of a request
+	root    string         // of the workspace
+	budget  *event.Budget
 }
 
 // named returns the call of an id.

@@ -144,9 +144,9 @@ func translateResponded(f *Translator, fr *frame) {
 	}
 
 	// The runtime may refuse the answer: until it responds, nothing is decided.
-	h := f.held.hold(f, fr, fr.requestID(), "user.tool_confirmation", p.Text())
+	h := f.questions.held.hold(f, fr, fr.requestID(), "user.tool_confirmation", p.Text())
 	fr.expects = true
-	f.requests.expect(fr, func(fr *frame) { f.held.settle(f, fr, h) })
+	f.requests.expect(fr, func(fr *frame) { f.questions.held.settle(f, fr, h) })
 }
 
 func translateResolved(f *Translator, fr *frame) {
@@ -160,7 +160,7 @@ func translateResolved(f *Translator, fr *frame) {
 	if decision != event.Approved {
 		p["decision"], kind = event.Denied, "tool.denied"
 	}
-	if !f.held.waits(f, fr, fr.requestID(), kind, p.Text()) {
+	if !f.questions.held.waits(f, fr, fr.requestID(), kind, p.Text()) {
 		f.emit(fr, kind, p)
 	}
 }

@@ -18,6 +18,7 @@ type question struct {
 type questions struct {
 	asked map[string]*question // by the id that was asked with
 	given map[string]bool      // ids of approvals
+	held  holding              // answers that the runtime did not take or refuse yet
 }
 
 // ask returns the id of a question's approval. A numbered id is never one that

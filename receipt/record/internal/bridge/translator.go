@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"cmp"
-	"errors"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -38,30 +37,32 @@ type Options struct {
 // for concurrent use.
 type Translator struct {
 	options  Options
-	to       Taker
-	budget   *event.Budget
 	table    map[string]frameKind
 	outcomes []outcome
-	doc, out *canon.Document
-	text     []byte // of the event that was made last
+	budget   *event.Budget
 
-	index   int
-	emitted int
-	err     error
-	counts  Counts
-	at      time.Time // of the latest line that has a time
+	in     reading
+	to     Taker
+	out    event.Emitter
+	err    error
+	counts Counts
 
+	// What the frames said so far.
 	session   session
 	requests  requests
 	calls     calls
-	mentions  mentions
 	questions questions
-	held      holding            // answers that the runtime did not take or refuse yet
 	workers   map[string]*worker // by their ids
-	builtins  map[string]int     // requests of each id
 	speech    *speech            // the message of which the latest chunks were
 	unread    unread
-	marks     [2]canon.Node // replayed and replay, of an event that is given among frames
+}
+
+// A reading is how far a log of frames was read.
+type reading struct {
+	doc   *canon.Document
+	index int           // of the latest frame, from 1
+	at    time.Time     // of the latest line that has a time
+	marks [2]canon.Node // replayed and replay, of an event that is given among frames
 }
 
 // Counts say what became of the frames that were added without an error.
@@ -83,10 +84,11 @@ func New(o Options, to Taker, b *event.Budget) *Translator {
 
 func newTranslator(o Options, to Taker, b *event.Budget, table []frameKind, outcomes []outcome) *Translator {
 	f := &Translator{
-		options: o, to: to, budget: b, outcomes: outcomes, table: make(map[string]frameKind, len(table)),
-		doc: new(canon.Document), out: new(canon.Document), session: session{id: o.SessionID, named: o.SessionID != ""},
-		requests: requests{pending: map[string][]pending{}, budget: b}, calls: calls{byID: map[string]*frameCall{}, root: o.WorkspaceRoot, budget: b},
-		questions: questions{asked: map[string]*question{}, given: map[string]bool{}}, workers: map[string]*worker{}, builtins: map[string]int{},
+		options: o, budget: b, outcomes: outcomes, table: make(map[string]frameKind, len(table)),
+		in: reading{doc: new(canon.Document)}, to: to, out: event.NewEmitter(to.AddDocument),
+		session:  session{id: o.SessionID, named: o.SessionID != ""},
+		requests: requests{pending: map[string][]pending{}, budget: b}, calls: calls{byID: map[string]*frameCall{}, numbers: map[string]int{}, root: o.WorkspaceRoot, budget: b},
+		questions: questions{asked: map[string]*question{}, given: map[string]bool{}}, workers: map[string]*worker{},
 	}
 	for _, k := range table {
 		f.table[k.Frame] = k
@@ -100,12 +102,12 @@ func (f *Translator) Add(at time.Time, from Sender, text []byte) error {
 	if f.err != nil {
 		return f.err
 	}
-	if err := event.Parse(f.doc, text); err != nil {
-		f.index++
-		f.err = event.Unparsed(f.index, "", err)
+	if err := event.Parse(f.in.doc, text); err != nil {
+		f.in.index++
+		f.err = event.Unparsed(f.in.index, "", err)
 		return f.err
 	}
-	return f.add(at, from, f.doc.Root())
+	return f.add(at, from, f.in.doc.Root())
 }
 
 // Event takes what no frame tells: an event of a kind, with its payload, a JSON
@@ -114,12 +116,12 @@ func (f *Translator) Event(at time.Time, kind string, payload []byte) error {
 	if f.err != nil {
 		return f.err
 	}
-	if err := event.Parse(f.doc, payload); err != nil {
-		f.index++
-		f.err = event.Unparsed(f.index, kind, err)
+	if err := event.Parse(f.in.doc, payload); err != nil {
+		f.in.index++
+		f.err = event.Unparsed(f.in.index, kind, err)
 		return f.err
 	}
-	return f.event(at, kind, f.doc.Root())
+	return f.event(at, kind, f.in.doc.Root())
 }
 
 // Line takes a line of a log of frames, the index-th.
@@ -132,12 +134,12 @@ func (f *Translator) Line(index int, root canon.Node) error {
 		return e.Fail(event.CodeMalformed, root.Member("event"), "expected a frame or an event, found both")
 	}
 	if !root.Member("jsonrpc").IsZero() {
-		return f.add(f.at, SenderUnknown, root)
+		return f.add(f.in.at, SenderUnknown, root)
 	}
 
 	// A line without a time passed when the one before it did.
 	if at := e.Time(root, "at"); !at.IsZero() {
-		f.at = at
+		f.in.at = at
 	}
 	from := Sender(e.Text(root, "from"))
 	if from != SenderUnknown && from != SenderAgent && from != SenderClient {
@@ -149,15 +151,15 @@ func (f *Translator) Line(index int, root canon.Node) error {
 		return e.Err
 	}
 	if frame := root.Member("frame"); !frame.IsZero() {
-		return f.add(f.at, from, frame)
+		return f.add(f.in.at, from, frame)
 	}
 	if kind == "" {
 		return e.Fail(event.CodeMalformed, root, "expected a member frame or event")
 	}
 
 	// A replay marks what it tells again, here as in an event.
-	f.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
-	return f.event(f.at, kind, root.Member("payload"))
+	f.in.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
+	return f.event(f.in.at, kind, root.Member("payload"))
 }
 
 // IsLine tells a line of a log of frames from an event, which has an id.
@@ -172,8 +174,8 @@ func (f *Translator) Err() error { return f.err }
 func (f *Translator) Counts() Counts { return f.counts }
 
 func (f *Translator) event(at time.Time, kind string, payload canon.Node) error {
-	f.index++
-	fr := &frame{Event: event.Event{Index: f.index, Kind: kind, At: at}}
+	f.in.index++
+	fr := &frame{Event: event.Event{Index: f.in.index, Kind: kind, At: at}}
 
 	// Events of the life of the task take the place of what prompts say of it.
 	if len(kind) > 5 && kind[:5] == "task." {
@@ -188,9 +190,9 @@ func (f *Translator) event(at time.Time, kind string, payload canon.Node) error 
 	// A decision comes after the answers before it that may still be refused.
 	text := payload.AppendCanonical(nil)
 	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
-	if fr.Kept = f.budget; about == "" || !f.held.waits(f, fr, about, kind, text) {
+	if fr.Kept = f.budget; about == "" || !f.questions.held.waits(f, fr, about, kind, text) {
 		speak(f, fr)
-		fr.marks, f.marks = f.marks, [2]canon.Node{}
+		fr.marks, f.in.marks = f.in.marks, [2]canon.Node{}
 		f.emitText(fr, kind, text)
 	}
 
@@ -205,9 +207,9 @@ func (f *Translator) last(fr *frame) {
 	}
 
 	// Nothing is told after the end, so what waits is told now.
-	f.mentions.unstated(f, fr)
+	f.unread.mentions.unstated(f, fr)
 	f.unread.tell(f, fr)
-	f.held.release(f, fr, f.held.all())
+	f.questions.held.release(f, fr, f.questions.held.all())
 	for _, c := range f.calls.order {
 		if said := c.saying(); said != "" && c.announced {
 			f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "content_sha256": said})
@@ -245,34 +247,15 @@ func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
 		return
 	}
 
-	// The event takes the way of every other: a recorder parses and judges it.
-	f.emitted++
-	f.text = f.envelope(fr).Append(f.text[:0], f.emitted, kind, fr.At, payload)
-	if err := f.out.Parse(f.text, canon.Limits{Bytes: 2 * event.MaxLine}); err != nil { // such as a kind that is no UTF-8
-		f.err = event.Unparsed(f.index, kind, err)
-		return
-	}
-	err := f.to.AddDocument(f.out)
-
-	var refused *event.Error
-	if errors.As(err, &refused) { // it names the frame, not the event made of it
-		again := *refused
-		again.Index = f.index
-		err = &again
-	}
-	f.err = err
-}
-
-// envelope is what the event that a frame says has around its payload.
-func (f *Translator) envelope(fr *frame) event.Envelope {
-	o := f.options
-	return event.Envelope{TaskID: o.TaskID, SessionID: f.session.id, WorkspaceRef: o.WorkspaceRef, Replayed: fr.marks[0], Replay: fr.marks[1]}
+	// An error names the frame, not the event made of it.
+	around := event.Envelope{TaskID: f.options.TaskID, SessionID: f.session.id, WorkspaceRef: f.options.WorkspaceRef, Replayed: fr.marks[0], Replay: fr.marks[1]}
+	f.err = f.out.Emit(around, event.Part{Index: f.in.index, Name: kind, At: fr.At}, kind, payload)
 }
 
 // add translates one frame.
 func (f *Translator) add(at time.Time, from Sender, root canon.Node) error {
-	f.index++
-	fr := &frame{Event: event.Event{Index: f.index, At: at, Root: root}, from: from, params: root.Member("params")}
+	f.in.index++
+	fr := &frame{Event: event.Event{Index: f.in.index, At: at, Root: root}, from: from, params: root.Member("params")}
 	switch {
 	case root.Kind() != canon.KindObject:
 		fr.Fail(event.CodeMalformed, root, "expected a JSON-RPC message, an object")
@@ -329,7 +312,7 @@ func (f *Translator) request(fr *frame) {
 		f.unread.note(f, fr, key, fr.Root)
 	case k.translate == nil:
 		f.counts.Silent++
-		f.mentions.add(f, fr)
+		f.unread.mentions.add(f, fr)
 	default:
 		f.session.live = f.session.live || !fr.update.IsZero() && !f.session.loading
 		if fr.Err == nil {

@@ -8,8 +8,9 @@ import (
 // Unread are the frames that no rule reads and that are not known to be harmless. Each may
 // state an action. They are recorded together, before the end of the task.
 type unread struct {
-	counts map[string]int64 // by type
-	sum    canon.Digest     // of what they said, in their order
+	counts   map[string]int64 // by type
+	sum      canon.Digest     // of what they said, in their order
+	mentions mentions         // calls that frames without an event name
 }
 
 // otherTypes stands for the types of frames that are not counted apart.
@@ -43,6 +44,6 @@ func (u *unread) tell(f *Translator, fr *frame) {
 		ignored[kind] = n
 	}
 	p := members{"ignored_records": ignored, "content_sha256": u.sum.String()}
-	*u = unread{}
+	u.counts, u.sum = nil, canon.Digest{}
 	f.emit(fr, "source.unread", p)
 }
