@@ -42,20 +42,19 @@ var rooms = map[string]room{
 	"redact/secret":         {pure: true, may: []string{"redact/secret/internal/match"}},
 	"redact/rulefile":       {may: []string{"canon", "redact", "redact/secret"}, libs: anyLib},
 	"schemas":               {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
-	"receipt":               {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas", "receipt/internal"}},
-	"receipt/internal":      {pure: true},              // what the rooms of receipt say to each other
+	"receipt":               {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas"}},
 	"receipt/keys":          {may: core, libs: anyLib}, // the signatures, and
 	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: others stand on these two
 	"receipt/record":        {pure: true, may: append([]string{"receipt/internal/event", "receipt/record/internal/bridge", "receipt/record/turn"}, core...)},
 	"receipt/record/turn":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
 	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "receipt/kind"}, core...)}, // and its readers of logs
-	"receipt/replay":        {pure: true, may: append([]string{"receipt/internal", "receipt/record", "receipt/internal/event"}, core...)},
+	"receipt/replay":        {pure: true, may: append([]string{"receipt/record", "receipt/internal/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
 	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and its rooms: what a harness needs that has no receipts
-	"receipt/attest":        {pure: true, may: append([]string{"receipt/internal"}, core...)},
+	"receipt/attest":        {pure: true, may: core},
 	"receipt/headline":      {pure: true, may: core},
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
-	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules", "receipt/stream/internal/survey", "receipt/stream/join", "receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},
+	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules", "receipt/stream/internal/survey", "receipt/stream/join", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},
 	"cmd/":                  {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
@@ -79,11 +78,11 @@ var rooms = map[string]room{
 	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
 	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library: what a reader starts with is what is here
 
-	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/internal", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},  // what a document is, not how it stands to others
-	"receipt/stream/internal/survey":   {may: append([]string{"receipt/internal", "receipt/stream/internal/input", "receipt/stream/internal/rules"}, core...)}, // not the bytes of an input, and no summary
-	"receipt/internal/event":           {pure: true, may: core},                                                                                                // what a log says, for whoever records or replays it
+	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},  // what a document is, not how it stands to others
+	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules"}, core...)}, // not the bytes of an input, and no summary
+	"receipt/internal/event":           {pure: true, may: core},                                                                            // what a log says, for whoever records or replays it
 	"receipt/record/internal/bridge":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
-	"receipt/stream/internal/rules":    {pure: true, may: []string{"canon", "receipt", "receipt/internal"}}, // who is blamed, and not how receipts are sorted
+	"receipt/stream/internal/rules":    {pure: true, may: []string{"canon", "receipt"}}, // who is blamed, and not how receipts are sorted
 	"receipt/stream/join":              {pure: true, may: append([]string{"receipt/stream/internal/rules"}, core...)},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
 	inside + "custody/custodytest":     {libs: anyLib},
@@ -167,7 +166,7 @@ func TestCoreLinksNoJOSE(t *testing.T) {
 	}
 	for _, dep := range deps {
 		for _, banned := range []string{"github.com/go-jose/", "github.com/spf13/", "github.com/fxamacker/", module + "/receipt/"} {
-			if strings.HasPrefix(dep, banned) && !within(dep, module+"/receipt/internal") {
+			if strings.HasPrefix(dep, banned) {
 				t.Errorf("receipt links %s", dep)
 			}
 		}

@@ -22,11 +22,11 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 		rep.notApplicable(StepBatch)
 		return
 	case !asked:
-		rep.omit(StepBatch, codeBatchNotChecked, "batch: "+noBatch)
+		rep.omit(StepBatch, CodeBatchNotChecked, "batch: "+noBatch)
 		return
 	case !holds: // the leaf would be that of something else
 		s.watched.seeAll(pieceProof, pieceBatch)
-		rep.omit(StepBatch, codeStepNotReached, "batch: the receipt does not fit its hash or its schema")
+		rep.omit(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
 
@@ -41,7 +41,7 @@ const noBatch = "the receipt states a merkle_root, but its batch was not given"
 // missing. A merkle_root of which no batch was given is only said beside a proof
 // that holds, as it is without one.
 func (s batchStep) record(inclusion, batch Check, rep *Report) {
-	informs := batch.Code == codeBatchNotChecked && !s.policy.Strict
+	informs := batch.Code == CodeBatchNotChecked && !s.policy.Strict
 	worse, other := inclusion, batch
 	if rank(batch) > rank(inclusion) && !(informs && inclusion.Status == StatusPassed) {
 		worse, other = batch, inclusion
@@ -126,7 +126,7 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 	case s.evidence.demandsUnknown() && faulty == nil:
 		return s.evidence.uncompared()
 	case elsewhere != nil:
-		return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: fmt.Sprintf("the proof leads to a checkpoint of %s over %d receipts, which is not the one that was given",
+		return Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: fmt.Sprintf("the proof leads to a checkpoint of %s over %d receipts, which is not the one that was given",
 			quoted(excerpt([]byte(elsewhere.claims.Origin))), elsewhere.claims.Size)}
 	}
 
@@ -139,7 +139,7 @@ func (s batchStep) unproven() Check {
 		return s.evidence.uncompared()
 	}
 	if s.policy.Checkpoint.asked() {
-		return Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
+		return Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: "the policy asks for a checkpoint that includes the receipt, and no proof was given"}
 	}
 	return Check{Step: StepBatch, Status: StatusNotApplicable}
 }
@@ -192,7 +192,7 @@ func (s batchStep) weighIncluded(t *tally) (why Check) {
 		found := t.weighCheckpoint(c)
 		if found.Status == StatusPassed {
 			if c.unknown != "" {
-				t.rep.NotChecked = append(t.rep.NotChecked, Note{Code: codeUnknownCosigners, Detail: c.unknown})
+				t.rep.NotChecked = append(t.rep.NotChecked, Note{Code: CodeUnknownCosigners, Detail: c.unknown})
 			}
 			return found
 		}
@@ -208,7 +208,7 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 		if stated.IsZero() {
 			return Check{Step: StepBatch, Status: StatusNotApplicable}
 		}
-		return Check{Step: StepBatch, Code: codeBatchNotChecked, Reason: noBatch}
+		return Check{Step: StepBatch, Code: CodeBatchNotChecked, Reason: noBatch}
 	}
 
 	id := doc.Root().Member("receipt_id").Text()
@@ -248,7 +248,7 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 		return listed
 	}
 
-	return Check{Step: StepBatch, Code: codeNotInBatch, Reason: "the receipt is not listed in a batch that was given, nor does it state the root of one"}
+	return Check{Step: StepBatch, Code: CodeNotInBatch, Reason: "the receipt is not listed in a batch that was given, nor does it state the root of one"}
 }
 
 const rootPointer = "/chain/merkle_root"

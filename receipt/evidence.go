@@ -104,7 +104,7 @@ func (e *evidence) compare(given Evidence) {
 // uncompared leaves a receipt open of which no proof was given, since the checkpoint over all
 // receipts was not compared with them.
 func (e *evidence) uncompared() Check {
-	c := Check{Step: StepBatch, Code: codeCheckpointRequired, Reason: e.outside}
+	c := Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: e.outside}
 	if e.demandsUnknown() {
 		c.Code = CodeUnknownKey
 	}

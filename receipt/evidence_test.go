@@ -15,7 +15,6 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -341,7 +340,7 @@ func TestCheckpointRule(t *testing.T) {
 	}
 	strict := verifier(t, keys, receipt.Policy{Strict: true})
 	rep := verify(with(t, strict, proofs(keys.prove(t, rooted, "log1"))), rooted)
-	if c := rep.Check(receipt.StepBatch); c.Status != receipt.StatusNotChecked || c.Code != vocab.CodeBatchNotChecked {
+	if c := rep.Check(receipt.StepBatch); c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeBatchNotChecked {
 		t.Errorf("strict, with a root whose batch is absent: %+v", c)
 	}
 	rep = verify(with(t, strict, proofs(keys.prove(t, data, "log1"))), data)

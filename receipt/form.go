@@ -50,7 +50,7 @@ func (s parseStep) fail(err error, size int, rep *Report) {
 	// Only the format's own limits refute: within them the receipt may be true.
 	limits := s.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
-		c.Code == codeDepthLimit && limits.Depth < MaxDepth
+		c.Code == CodeDepthLimit && limits.Depth < MaxDepth
 	if lowered {
 		c.Hint = "this limit is the caller's, not the format's; raise it to decide"
 		rep.Checks = append(rep.Checks, c)
@@ -74,7 +74,7 @@ func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 	text := marker.Text()
 	switch {
 	case isMarker(text) && string(text) != SchemaMarker:
-		rep.skip(StepSchema, codeUnsupportedSchema, fmt.Sprintf("schema is %q; this tool knows %q", excerpt(text), SchemaMarker))
+		rep.skip(StepSchema, CodeUnsupportedSchema, fmt.Sprintf("schema is %q; this tool knows %q", excerpt(text), SchemaMarker))
 		rep.Checks[len(rep.Checks)-1].Pointer = "/schema"
 		return false
 	// What has any mark of a receipt goes on, so that the schema can say what is wrong.

@@ -30,7 +30,7 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 	rep.ReceiptHash = computed
 	node := doc.Root().Member("chain").Member("receipt_hash")
 	if node.Kind() != canon.KindString {
-		rep.omit(StepHash, codeStepNotReached, "hash: the receipt states no receipt_hash")
+		rep.omit(StepHash, CodeStepNotReached, "hash: the receipt states no receipt_hash")
 		rep.Checks[len(rep.Checks)-1].Computed = computed.String()
 		return false
 	}
@@ -39,7 +39,7 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 	stated, err := canon.ParseDigest(node.Text())
 	switch {
 	case err != nil:
-		rep.fail(Check{Step: StepHash, Code: codeMalformedHash, Pointer: hashPointer, Stated: misspelt(node.Text()), Computed: computed.String(),
+		rep.fail(Check{Step: StepHash, Code: CodeMalformedHash, Pointer: hashPointer, Stated: misspelt(node.Text()), Computed: computed.String(),
 			Detail: fmt.Sprintf("expected sha256: and 64 lower-case hexadecimal digits, found a text of %d bytes", len(node.Text()))})
 	case stated != computed:
 		rep.fail(Check{Step: StepHash, Code: CodeHashMismatch, Pointer: hashPointer, Stated: stated.String(), Computed: computed.String(),
@@ -242,7 +242,7 @@ func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bo
 func checkInline(m, inline canon.Node, rep *Report) Check {
 	content, ok := decodeInline(rep, inline.Text())
 	if !ok {
-		return Check{Step: StepHash, Status: StatusFailed, Code: codeMaterialMismatch, Pointer: place(inline),
+		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(inline),
 			Detail: fmt.Sprintf("expected strict padded standard base64 (RFC 4648 section 4), found a text of %d bytes", len(inline.Text()))}
 	}
 
@@ -253,7 +253,7 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 
 	// The digest is of the bytes, not of their base64.
 	if computed := canon.Sum(content); computed != stated {
-		return Check{Step: StepHash, Status: StatusFailed, Code: codeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
+		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
 			Detail: fmt.Sprintf("the %d bytes in bytes_base64 have another SHA-256 than stated", len(content))}
 	}
 	return Check{Step: StepHash, Status: StatusPassed}
@@ -311,10 +311,10 @@ func (f *fileSearch) look(named canon.Node) {
 	case !found:
 		f.absent++
 		if f.absent == 1 {
-			f.first = Check{Step: StepHash, Code: codeMaterialNotFound, Pointer: place(node), Stated: d.String()}
+			f.first = Check{Step: StepHash, Code: CodeMaterialNotFound, Pointer: place(node), Stated: d.String()}
 		}
 	case actual != d:
-		f.differs = Check{Step: StepHash, Status: StatusFailed, Code: codeMaterialMismatch, Pointer: place(node), Stated: d.String(), Computed: actual.String(),
+		f.differs = Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(node), Stated: d.String(), Computed: actual.String(),
 			Detail: "the file of that digest holds something else"}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // TestReportsAreSmall: nothing in a receipt but its id makes a report long.
@@ -200,7 +199,7 @@ func TestSealBadTextInStructs(t *testing.T) {
 	_, err := receipt.Seal(d, chain.Head{})
 	found := problems(t, err)
 	for _, at := range []string{"/metadata/v/t", "/metadata/v/Untagged", "/metadata/p/Untagged"} {
-		if found[at] != vocab.CodeInvalidUTF8 {
+		if found[at] != receipt.CodeInvalidUTF8 {
 			t.Errorf("%s: %v", at, found)
 		}
 	}

@@ -21,11 +21,11 @@ type judge struct {
 // is not an issuer's key, bound to others, or bound to nobody.
 func (j *judge) speaks(key *Key) Code {
 	if !key.Has(RoleIssuer) {
-		return codeRoleMismatch
+		return CodeRoleMismatch
 	}
 	if len(key.Issuers) == 0 {
 		if j.policy.Issuer == "" {
-			return codeIssuerUnbound
+			return CodeIssuerUnbound
 		}
 		if j.policy.Issuer != string(j.issuer) {
 			return CodeIssuerMismatch
@@ -61,9 +61,9 @@ func untimely(key *Key, at time.Time, older bool) Code {
 	case key.stolen() && !older:
 		return CodeKeyRevoked
 	case !key.NotBefore.IsZero() && at.Before(key.NotBefore):
-		return codeKeyNotYetValid
+		return CodeKeyNotYetValid
 	case !key.NotAfter.IsZero() && !at.Before(key.NotAfter):
-		return codeKeyExpired
+		return CodeKeyExpired
 	}
 	return ""
 }
@@ -82,7 +82,7 @@ func (j *judge) trusts(c *checkpoint) bool {
 func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	for _, k := range c.logs {
 		found := untimely(k, j.at, j.predates(c, k))
-		if found == codeKeyNotYetValid && j.policy.At.IsZero() {
+		if found == CodeKeyNotYetValid && j.policy.At.IsZero() {
 			found = ""
 		}
 		if found == "" {
@@ -149,7 +149,7 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 	quorum := j.policy.Checkpoint.Cosigners.Threshold
 	if counted, others := j.cosigners(c); counted < quorum {
 		why := fmt.Sprintf("%d of %d witnesses cosigned the checkpoint%s", counted, quorum, notCounted(others))
-		return Check{Step: StepBatch, Code: codeThresholdNotMet, Reason: why}
+		return Check{Step: StepBatch, Code: CodeThresholdNotMet, Reason: why}
 	}
 	return Check{Step: StepBatch, Status: StatusPassed, Detail: c.about}
 }
@@ -157,11 +157,11 @@ func (j *judge) weighCheckpoint(c *checkpoint) Check {
 func (j *judge) discounted(key *Key, code Code) string {
 	id := quoted(key.ID)
 	switch code {
-	case codeIssuerUnbound:
+	case CodeIssuerUnbound:
 		return id + " is trusted, but for which issuer the key file does not say"
 	case CodeIssuerMismatch:
 		return fmt.Sprintf("%s may speak for %s, not for %s", id, quotedList(key.Issuers), quoted(excerpt(j.issuer)))
-	case codeRoleMismatch:
+	case CodeRoleMismatch:
 		return fmt.Sprintf("%s does not have the role issuer; the key file gives it: %s", id, roleList(key.Roles))
 	}
 	return timeText(key, code, j.when())
@@ -179,9 +179,9 @@ func (j *judge) when() string {
 func timeText(key *Key, code Code, at string) string {
 	id := quoted(key.ID)
 	switch {
-	case code == codeKeyNotYetValid:
+	case code == CodeKeyNotYetValid:
 		return fmt.Sprintf("%s is valid from %s on, judged at %s", id, At(key.NotBefore), at)
-	case code == codeKeyExpired:
+	case code == CodeKeyExpired:
 		return fmt.Sprintf("%s was valid before %s, judged at %s", id, At(key.NotAfter), at)
 	case key.Revoked.Reason == ReasonSuperseded:
 		return fmt.Sprintf("%s was superseded at %s, judged at %s", id, At(key.Revoked.At), at)

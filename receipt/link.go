@@ -5,34 +5,35 @@ import (
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
-// A Cause says which of the mistakes that share a code was made, for programs.
-// Causes are never renamed; new ones may be added. It is empty where the code
-// says all. What it calls related is the Related of the check.
-//
-// Of a link that is false:
-//
-//   - predecessor_missing: no receipt of the input is the one that it names; related: the last before the gap, if any
-//   - predecessor_other: the one before it, which is related, is another than it names
-//   - predecessor_shared: the related receipt names the same one
-//   - predecessor_later: the one that it names, which is related, comes after it in the same source
-//   - predecessor_elsewhere: the one that it names, which is related, is of another stream
-//   - predecessor_not_given: it does not follow the one that was given, whose hash is Computed
-//   - comes_earlier: the related receipt stands between it and the one that it names, or before the only one that states to be the first
-//   - named_earlier: the related receipt, which comes before it, names it
-//   - second_first: it states that nothing precedes it: the related receipt does, or states the same
-//   - zero_hash: it names 64 zeros, which are the hash of no receipt
-//   - id_taken: the related receipt has the same receipt_id, but another content
-//
-// Of a link that is left open:
-//
-//   - own_hash: the receipt does not fit its own hash, so its place shows nothing
-//   - unreadable: the predecessor may be something that is not readable; related: its place, if known
-//   - selection: the input is a selection, and does not hold the predecessor
-//   - predecessor_absent: the input begins after the predecessor
+// A Cause distinguishes the mistakes that share a code, for programs. It is empty if the code is
+// unambiguous. Causes are never renamed, and new ones may be added. The related receipt is the
+// Related of the check.
 type Cause string
+
+// Causes of an invalid link.
+const (
+	CausePredecessorMissing   Cause = "predecessor_missing"   // no receipt of the input is the predecessor; related: the last receipt before the gap, if any
+	CausePredecessorOther     Cause = "predecessor_other"     // the related receipt precedes it and is not the predecessor that it names
+	CausePredecessorShared    Cause = "predecessor_shared"    // the related receipt names the same predecessor
+	CausePredecessorLater     Cause = "predecessor_later"     // the predecessor, which is related, comes after it in the same source
+	CausePredecessorElsewhere Cause = "predecessor_elsewhere" // the predecessor, which is related, belongs to another stream
+	CausePredecessorNotGiven  Cause = "predecessor_not_given" // it does not follow the given predecessor, whose hash is Computed
+	CauseComesEarlier         Cause = "comes_earlier"         // the related receipt stands between it and its predecessor, or before the only receipt that states to be the first
+	CauseNamedEarlier         Cause = "named_earlier"         // the related receipt, which comes before it, names it as predecessor
+	CauseSecondFirst          Cause = "second_first"          // it states to be the first, but the related receipt precedes it or states the same
+	CauseZeroHash             Cause = "zero_hash"             // it names 64 zeros, which no receipt hashes to
+	CauseIDTaken              Cause = "id_taken"              // the related receipt has the same receipt_id and other content
+)
+
+// Causes of a link that was not checked.
+const (
+	CauseOwnHash           Cause = "own_hash"           // the receipt does not match its own hash, so its place shows nothing
+	CauseUnreadable        Cause = "unreadable"         // the predecessor may be an unreadable document; related: its place, if known
+	CauseSelection         Cause = "selection"          // the input is a selection without the predecessor
+	CausePredecessorAbsent Cause = "predecessor_absent" // the input begins after the predecessor
+)
 
 // A Place is where a receipt stands in the input.
 type Place struct {
@@ -62,7 +63,7 @@ func (c *Check) Names() string {
 
 // Connected is the last receipt before others that are missing, if there is one.
 func (c *Check) Connected() (p Place, known bool) {
-	if c.Cause != vocab.CausePredecessorMissing {
+	if c.Cause != CausePredecessorMissing {
 		return p, false
 	}
 	return c.Related, c.Related != Place{}
@@ -71,21 +72,21 @@ func (c *Check) Connected() (p Place, known bool) {
 // about goes on from the receipt that is named.
 func (c *Check) about() string {
 	switch c.Cause {
-	case vocab.CausePredecessorMissing:
+	case CausePredecessorMissing:
 		return ", which no receipt in the input has"
-	case vocab.CausePredecessorOther:
+	case CausePredecessorOther:
 		return ", " + c.related() + " is " + c.Computed
-	case vocab.CausePredecessorShared:
+	case CausePredecessorShared:
 		return ", which " + c.related() + " names too"
-	case vocab.CausePredecessorLater:
+	case CausePredecessorLater:
 		return ", which comes behind it, in " + c.related()
-	case vocab.CausePredecessorElsewhere:
+	case CausePredecessorElsewhere:
 		return ", which " + c.related() + " has, a receipt of another stream"
-	case vocab.CausePredecessorNotGiven:
+	case CausePredecessorNotGiven:
 		return ", the predecessor given is " + c.Computed
-	case vocab.CauseComesEarlier:
+	case CauseComesEarlier:
 		return ", and " + c.related() + " comes before it in the same file"
-	case vocab.CauseSecondFirst:
+	case CauseSecondFirst:
 		if c.Computed != "" {
 			return ", " + c.related() + " is " + c.Computed
 		}
@@ -112,20 +113,20 @@ func (c *Check) word() {
 	switch c.Cause {
 	case "":
 		return
-	case vocab.CauseOwnHash:
+	case CauseOwnHash:
 		c.Reason = "the receipt does not fit its own hash, so its place shows nothing"
-	case vocab.CauseUnreadable:
+	case CauseUnreadable:
 		c.Reason = "its predecessor is not in the input, which has documents that are no readable receipts"
 		if (c.Related != Place{}) {
 			c.Reason = c.related() + ", which is no readable receipt, may be its predecessor"
 		}
-	case vocab.CauseSelection:
+	case CauseSelection:
 		c.Reason = "its predecessor is not in the input, which is a selection"
-	case vocab.CausePredecessorAbsent:
+	case CausePredecessorAbsent:
 		c.Reason = "its predecessor is not in the input"
-	case vocab.CauseNamedEarlier:
+	case CauseNamedEarlier:
 		c.Detail = c.related() + ", which comes before it, names it"
-	case vocab.CauseIDTaken:
+	case CauseIDTaken:
 		c.Detail = c.related() + " has the same receipt_id, but another content"
 	default:
 		c.Detail = "states that nothing precedes it" + c.about()
@@ -157,7 +158,7 @@ const zeroDigest = "sha256:00000000000000000000000000000000000000000000000000000
 func checkLink(root canon.Node, rep *Report, strict bool) {
 	previous := root.Member("chain").Member("previous_receipt_hash")
 	if string(previous.Text()) == zeroDigest {
-		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest, Cause: vocab.CauseZeroHash,
+		rep.fail(Check{Step: StepLink, Code: CodeChainBreak, Pointer: "/chain/previous_receipt_hash", Stated: zeroDigest, Cause: CauseZeroHash,
 			Detail: "64 zeros are the hash of no receipt; the first receipt of a stream states null"})
 		return
 	}

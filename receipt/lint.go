@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -56,7 +55,7 @@ func lintTimes(root canon.Node, says claims, rep *Report) {
 		}
 		this := [...]string{"created_at", "started_at", "completed_at", "issued_at"}[i]
 		if t.Before(latest) && name != "" {
-			rep.warn(vocab.CodeTimeOrder, place, fmt.Sprintf("%s, %s, is before %s, %s", this, At(t), name, At(latest)))
+			rep.warn(CodeTimeOrder, place, fmt.Sprintf("%s, %s, is before %s, %s", this, At(t), name, At(latest)))
 		}
 		latest, name = t, this
 	}
@@ -69,9 +68,9 @@ func lintClock(root canon.Node, p *Policy, says claims, rep *Report) {
 	}
 	switch {
 	case !p.At.IsZero() && issued.After(p.At):
-		rep.warn(codeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than the time asked for, %s", At(issued), At(p.At)))
+		rep.warn(CodeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than the time asked for, %s", At(issued), At(p.At)))
 	case !p.Now.IsZero() && issued.After(p.Now):
-		rep.warn(codeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than now, %s", At(issued), At(p.Now)))
+		rep.warn(CodeIssuedLater, "/issued_at", fmt.Sprintf("issued at %s, later than now, %s", At(issued), At(p.Now)))
 	}
 }
 
@@ -84,9 +83,9 @@ func lintFailure(lifecycle canon.Node, says claims, rep *Report) {
 	described := lifecycle.Member("failure").Kind() == canon.KindObject
 	switch {
 	case failed && !described:
-		rep.warn(codeFailureState, "/lifecycle/failure", "the task is FAILED, but no failure is described")
+		rep.warn(CodeFailureState, "/lifecycle/failure", "the task is FAILED, but no failure is described")
 	case described && !failed:
-		rep.warn(codeFailureState, "/lifecycle/failure", "a failure is described, but the task is not FAILED")
+		rep.warn(CodeFailureState, "/lifecycle/failure", "a failure is described, but the task is not FAILED")
 	}
 }
 
@@ -106,7 +105,7 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 	below := total < sum && !says.low(all) && !says.high(parts)
 	above := total > sum && !says.high(all) && !says.low(parts)
 	if math.Abs(total-sum) > 1e-6 && (below || above) {
-		rep.warn(codeCostSum, "/cost/total", fmt.Sprintf("the total is %s, the providers' amounts add up to %s", decimalText(total), decimalText(sum)))
+		rep.warn(CodeCostSum, "/cost/total", fmt.Sprintf("the total is %s, the providers' amounts add up to %s", decimalText(total), decimalText(sum)))
 	}
 }
 
@@ -133,7 +132,7 @@ func lintCounts(root canon.Node, says claims, rep *Report) {
 	few := n < float64(made) && !says.low(count) && !says.high(list)
 	many := n > float64(listed) && !says.high(count) && !says.low(list)
 	if few || many {
-		rep.warn(codeCountsDiffer, "/autonomy_budget/consumed/tool_calls",
+		rep.warn(CodeCountsDiffer, "/autonomy_budget/consumed/tool_calls",
 			fmt.Sprintf("the budget counts %s tool calls, side_effects lists %d", decimalText(n), listed))
 	}
 }
@@ -147,9 +146,9 @@ func lintReplay(replay canon.Node, says claims, rep *Report) {
 	explained := !replay.Member("unavailable_reason").IsZero()
 	switch {
 	case unavailable && !explained:
-		rep.warn(codeUnavailableReason, "/replay_input", "no replay is possible, but the reason is missing")
+		rep.warn(CodeUnavailableReason, "/replay_input", "no replay is possible, but the reason is missing")
 	case explained && !unavailable:
-		rep.warn(codeUnavailableReason, "/replay_input/unavailable_reason", "a reason for no replay is given, but a replay is possible")
+		rep.warn(CodeUnavailableReason, "/replay_input/unavailable_reason", "a reason for no replay is given, but a replay is possible")
 	}
 }
 
@@ -157,7 +156,7 @@ func lintReplay(replay canon.Node, says claims, rep *Report) {
 // root, so whoever wrote it would have found a fixed point of SHA-256.
 func lintRoot(chain canon.Node, rep *Report) {
 	if root := chain.Member("merkle_root"); !root.IsZero() && string(root.Text()) == string(chain.Member("receipt_hash").Text()) {
-		rep.warn(codeCircularRoot, rootPointer, "merkle_root is the receipt's own receipt_hash, which covers it: no batch, not even of one receipt, has that root")
+		rep.warn(CodeCircularRoot, rootPointer, "merkle_root is the receipt's own receipt_hash, which covers it: no batch, not even of one receipt, has that root")
 	}
 }
 
@@ -167,7 +166,7 @@ func lintRoot(chain canon.Node, rep *Report) {
 func lintCommitments(list canon.Node, rep *Report) {
 	for _, entry := range list.Elements() {
 		if field := entry.Member("field"); redact.Protected(field.Text()) {
-			rep.warn(codeProtectedField, place(field), "it names a member that is never withheld, since it says which receipt this is")
+			rep.warn(CodeProtectedField, place(field), "it names a member that is never withheld, since it says which receipt this is")
 			break
 		}
 	}
@@ -186,7 +185,7 @@ func lintCommitments(list canon.Node, rep *Report) {
 		case !ok:
 			first[field.String()] = proof
 		case !bytes.Equal(before.Text(), proof.Text()):
-			rep.warn(codeRepeatedField, place(field), "another entry commits to another value of the same field; ask for both to be disclosed")
+			rep.warn(CodeRepeatedField, place(field), "another entry commits to another value of the same field; ask for both to be disclosed")
 			return
 		}
 	}
@@ -217,7 +216,7 @@ func lintUnique(list canon.Node, member string, rep *Report) {
 		}
 		before[i] = id.Text()
 		if j := slices.IndexFunc(before[:i], func(b []byte) bool { return b != nil && bytes.Equal(b, before[i]) }); j >= 0 {
-			rep.warn(vocab.CodeRepeatedID, id.Pointer(), fmt.Sprintf("entries %d and %d have the same %s", j, i, member))
+			rep.warn(CodeRepeatedID, id.Pointer(), fmt.Sprintf("entries %d and %d have the same %s", j, i, member))
 		}
 	}
 }

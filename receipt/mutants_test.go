@@ -18,7 +18,6 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/mutate"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // TestMutants judges mutants of valid receipts by the fast path, by the plain
@@ -172,7 +171,7 @@ func differsInOrder(a, b *receipt.Report) string {
 func places(rep *receipt.Report) []string {
 	var list []string
 	add := func(what any, code receipt.Code, pointer string) {
-		if code == receipt.CodeNumberPrecision || code == vocab.CodeDepthLimit {
+		if code == receipt.CodeNumberPrecision || code == receipt.CodeDepthLimit {
 			pointer = ""
 		}
 		list = append(list, fmt.Sprint(what, " ", code, " ", pointer))

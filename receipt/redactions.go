@@ -23,7 +23,7 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 		return
 	case !holds: // the commitments are as doubtful as the rest
 		s.watched.seeAll(pieceDisclosures)
-		rep.omit(StepRedactions, codeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
+		rep.omit(StepRedactions, CodeStepNotReached, "redactions: the receipt does not fit its hash or its schema")
 		return
 	}
 
@@ -40,14 +40,14 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	case err != nil:
 		rep.fail(disclosureFault(err))
 	case !belonging && s.watched.fields == nil: // otherwise, the run says so, since another receipt may be the one
-		rep.leave(Check{Step: StepRedactions, Code: codeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
+		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
 	case len(fields) == 0:
 		s.notDisclosed(withheld, rep)
 	default:
 		rep.pass(StepRedactions)
 		if rest := withheld - len(fields); rest > 0 {
 			rep.Withheld = rest
-			rep.NotChecked = append(rep.NotChecked, Note{Code: codeRedactionsNotChecked,
+			rep.NotChecked = append(rep.NotChecked, Note{Code: CodeRedactionsNotChecked,
 				Detail: fmt.Sprintf("redactions: %d of %d withheld values were not disclosed", rest, withheld)})
 		}
 	}
@@ -87,16 +87,16 @@ func (redactionStep) notDisclosed(withheld int, r *Report) {
 	case 0:
 		r.notApplicable(StepRedactions)
 	case 1:
-		r.omit(StepRedactions, codeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure given")
+		r.omit(StepRedactions, CodeRedactionsNotChecked, "redactions: 1 value withheld, no disclosure given")
 	default:
-		r.omit(StepRedactions, codeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", withheld))
+		r.omit(StepRedactions, CodeRedactionsNotChecked, fmt.Sprintf("redactions: %d values withheld, no disclosures given", withheld))
 	}
 }
 
 // disclosureFault words the first fault of disclosures. None of them is quoted
 // but for the field.
 func disclosureFault(err error) Check {
-	c := Check{Step: StepRedactions, Code: codeDisclosureMismatch, Detail: err.Error()}
+	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
 	var mismatch *redact.MismatchError
 	var unknown *redact.UnknownFieldError
 	var precision *redact.PrecisionError
@@ -108,7 +108,7 @@ func disclosureFault(err error) Check {
 		c.Pointer, c.Stated, c.Computed = foreign.Cut(mismatch.Field, 256), mismatch.Stated.String(), mismatch.Computed.String()
 		c.Detail = "the disclosed value is not the one that was withheld"
 	case errors.As(err, &unknown):
-		c.Code, c.Pointer = codeDisclosureUnknown, foreign.Cut(unknown.Field, 256)
+		c.Code, c.Pointer = CodeDisclosureUnknown, foreign.Cut(unknown.Field, 256)
 		c.Detail = "the receipt has no commitment for the disclosed field"
 	case errors.As(err, &precision):
 		c.Code, c.Pointer = CodeNumberPrecision, foreign.Cut(precision.Field, 256)

@@ -143,7 +143,7 @@ func (r *Report) undecidedBy() (why Check) {
 
 		// These codes only inform, unless the policy is strict; any other is the reason.
 		switch c.Code {
-		case CodeLinkNotChecked, codeBatchNotChecked, codeRedactionsNotChecked, codeSignaturesNotChecked, codeStepNotReached:
+		case CodeLinkNotChecked, CodeBatchNotChecked, CodeRedactionsNotChecked, CodeSignaturesNotChecked, CodeStepNotReached:
 			if why.Code == "" {
 				why = c
 			}
@@ -246,7 +246,7 @@ func (r *Report) skipUnreached() {
 		return
 	}
 	for s := r.Checks[len(r.Checks)-1].Step + 1; s < stepCount; s++ {
-		r.omit(s, codeStepNotReached, s.String()+": an earlier step ended the verification")
+		r.omit(s, CodeStepNotReached, s.String()+": an earlier step ended the verification")
 	}
 }
 

@@ -214,7 +214,7 @@ func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 		problems = append(problems, Problem{"", CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, found %d", MaxBytes, size)})
 	}
 	if doc.Depth() > MaxDepth {
-		problems = append(problems, Problem{"", codeDepthLimit, fmt.Sprintf("expected at most %d nested levels, found %d", MaxDepth, doc.Depth())})
+		problems = append(problems, Problem{"", CodeDepthLimit, fmt.Sprintf("expected at most %d nested levels, found %d", MaxDepth, doc.Depth())})
 	}
 	if n, found := doc.LossyInteger(); found {
 		problems = append(problems, Problem{place(n), CodeNumberPrecision, foreign.Number(n.Raw()) + " is outside ±9007199254740991; write it as a string"})

@@ -12,7 +12,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 func TestSealRoundTrip(t *testing.T) {
@@ -108,10 +107,10 @@ func TestSealNamesEveryProblem(t *testing.T) {
 			d.Issuer.Name = "\xff"
 			d.Metadata = receipt.Object{"k\xff": 1, "v": []any{"\xc0\x80"}}
 		},
-			map[string]receipt.Code{"/issuer/name": vocab.CodeInvalidUTF8, "/metadata/k\xff": vocab.CodeInvalidUTF8, "/metadata/v/0": vocab.CodeInvalidUTF8}},
+			map[string]receipt.Code{"/issuer/name": receipt.CodeInvalidUTF8, "/metadata/k\xff": receipt.CodeInvalidUTF8, "/metadata/v/0": receipt.CodeInvalidUTF8}},
 		"nan":           {func(d *receipt.Draft) { d.Cost.Total = math.NaN() }, map[string]receipt.Code{"": receipt.CodeSchemaInvalid}},
 		"lossy integer": {func(d *receipt.Draft) { d.Metadata = receipt.Object{"n": int64(1<<53 + 1)} }, map[string]receipt.Code{"/metadata/n": receipt.CodeNumberPrecision}},
-		"too deep":      {func(d *receipt.Draft) { d.Metadata = receipt.Object{"d": deep(127)} }, map[string]receipt.Code{"": vocab.CodeDepthLimit}},
+		"too deep":      {func(d *receipt.Draft) { d.Metadata = receipt.Object{"d": deep(127)} }, map[string]receipt.Code{"": receipt.CodeDepthLimit}},
 		"too large":     {func(d *receipt.Draft) { d.Metadata = receipt.Object{"s": strings.Repeat("x", receipt.MaxBytes)} }, map[string]receipt.Code{"": receipt.CodeSizeLimit}},
 	} {
 		d := plainDraft()

@@ -19,10 +19,10 @@ type signatureStep struct{ *Verifier }
 func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *Report) {
 	switch {
 	case s.policy.IntegrityOnly:
-		rep.omit(StepSignatures, codeSignaturesNotChecked, "signatures: only integrity was asked for")
+		rep.omit(StepSignatures, CodeSignaturesNotChecked, "signatures: only integrity was asked for")
 		return
 	case !schemaHolds:
-		rep.omit(StepSignatures, codeStepNotReached, "signatures: the receipt does not fit its schema")
+		rep.omit(StepSignatures, CodeStepNotReached, "signatures: the receipt does not fit its schema")
 		return
 	}
 
@@ -136,7 +136,7 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	code := t.speaks(key)
 	if code != "" && key.Has(RoleWitness) {
 		t.weighWitness(i, key, result)
-		if code == codeIssuerUnbound || string(t.named) == key.ID {
+		if code == CodeIssuerUnbound || string(t.named) == key.ID {
 			t.discount(i, key, code) // it could, or should, be the issuer's
 		}
 		return
@@ -150,7 +150,7 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	switch {
 	case code != "":
 		result.Status, result.Code, result.Detail = SignatureInvalid, code, t.discount(i, key, code)
-		if code == codeIssuerUnbound {
+		if code == CodeIssuerUnbound {
 			result.Status = SignatureNotChecked
 		}
 	case t.named == nil || string(t.named) == key.ID:
@@ -169,7 +169,7 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	switch {
 	case t.named != nil && string(t.named) != key.ID:
 		t.other = true
-	case code == codeIssuerUnbound:
+	case code == CodeIssuerUnbound:
 		first(&t.unbound, t.check(i, code, detail))
 	default:
 		first(&t.uncounted, t.check(i, code, detail))
@@ -183,7 +183,7 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
 	if why := t.noWitness(key); why != "" {
-		result.Status, result.Code, result.Detail = SignatureInvalid, codeRoleMismatch, why
+		result.Status, result.Code, result.Detail = SignatureInvalid, CodeRoleMismatch, why
 		t.others = append(t.others, why)
 		return
 	}
@@ -228,7 +228,7 @@ func (t *tally) stand() {
 				continue
 			}
 			code := t.speaks(key)
-			if code == codeRoleMismatch || code == CodeIssuerMismatch {
+			if code == CodeRoleMismatch || code == CodeIssuerMismatch {
 				continue
 			}
 			if code == "" { // a signature of the log: only this checkpoint tells how old it is
@@ -265,7 +265,7 @@ func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
 
 	why := Check{Step: StepSignatures, Code: result.Code, Detail: result.Detail}
-	if result.Code == codeIssuerUnbound {
+	if result.Code == CodeIssuerUnbound {
 		result.Status = SignatureNotChecked
 		first(&t.unbound, why)
 	} else {
@@ -286,7 +286,7 @@ func (t *tally) decide(hashHolds bool) {
 		last.Pointer, last.Hint = c.Pointer, c.Hint
 	} else if !hashHolds {
 		// The signatures are over the stated hash, which is not this content's.
-		t.rep.skip(StepSignatures, codeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
+		t.rep.skip(StepSignatures, CodeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
 	} else {
 		t.rep.pass(StepSignatures)
 	}
@@ -303,7 +303,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		return t.refuting, true, false
 	}
 	if t.total > maxSignatures { // the rest could meet the policy, or refute
-		return Check{Code: codeSignatureLimit, Pointer: "/signatures",
+		return Check{Code: CodeSignatureLimit, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, maxSignatures)}, false, false
 	}
 
@@ -322,7 +322,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		if counted+distinct(t.rejected, t.issuers, t.counted) >= quorum {
 			return t.why, true, false
 		}
-		return Check{Code: codeThresholdNotMet, Pointer: "/signatures",
+		return Check{Code: CodeThresholdNotMet, Pointer: "/signatures",
 			Detail: fmt.Sprintf("%d of %d witnesses signed%s", counted, quorum, notCounted(t.others))}, false, false
 	}
 
@@ -341,7 +341,7 @@ func (t *tally) missing() Check {
 		if len(t.issuers) == 0 {
 			who = "others signed, but not"
 		}
-		return Check{Code: codeNamedKeyMissing, Pointer: "/issuer/public_key_id",
+		return Check{Code: CodeNamedKeyMissing, Pointer: "/issuer/public_key_id",
 			Detail: fmt.Sprintf("%s %s, the key that the receipt names", who, quoted(excerpt(t.named)))}
 	case t.witnessed:
 		return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "only witnesses signed, not the issuer"}
@@ -382,7 +382,7 @@ func (t *tally) signers() string {
 
 func (t *tally) notes() {
 	if t.total > 0 {
-		t.rep.NotChecked = append(t.rep.NotChecked, Note{codeUnauthenticated, "/signatures",
+		t.rep.NotChecked = append(t.rep.NotChecked, Note{CodeUnauthenticated, "/signatures",
 			"key_id, algorithm and signed_at lie outside the hash; only a JWS protects them"})
 	}
 }

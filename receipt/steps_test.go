@@ -7,7 +7,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // TestVerifyKeepsTheLimits: a document that the caller parsed by wider limits
@@ -24,8 +23,8 @@ func TestVerifyKeepsTheLimits(t *testing.T) {
 		want   outcome
 	}{
 		"at the depth":     {nested(126), canon.Limits{}, refuted(receipt.StepHash, receipt.CodeHashMismatch, "/chain/receipt_hash")},
-		"too deep":         {nested(127), canon.Limits{}, refuted(receipt.StepParse, vocab.CodeDepthLimit, "")},
-		"deeper than told": {good, canon.Limits{Depth: 2}, undecided(receipt.StepParse, vocab.CodeDepthLimit, "")},
+		"too deep":         {nested(127), canon.Limits{}, refuted(receipt.StepParse, receipt.CodeDepthLimit, "")},
+		"deeper than told": {good, canon.Limits{Depth: 2}, undecided(receipt.StepParse, receipt.CodeDepthLimit, "")},
 		"at the size":      {append(bytes.Clone(good), bytes.Repeat([]byte{' '}, receipt.MaxBytes-len(good))...), canon.Limits{}, verified()},
 		"too large":        {append(bytes.Clone(good), bytes.Repeat([]byte{' '}, receipt.MaxBytes-len(good)+1)...), canon.Limits{}, refuted(receipt.StepParse, receipt.CodeSizeLimit, "")},
 		"larger than told": {good, canon.Limits{Bytes: len(good) - 1}, undecided(receipt.StepParse, receipt.CodeSizeLimit, "")},

@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
@@ -385,19 +384,19 @@ func TestEveryCode(t *testing.T) {
 		{"good", good, receipt.Policy{}, verified()},
 		{"syntax", text("{"), receipt.Policy{}, refuted(parse, receipt.CodeSyntax, "")},
 		{"duplicate", meta(`"a":1,"a":1`), receipt.Policy{}, refuted(parse, "duplicate_name", "/metadata/a")},
-		{"utf-8", meta("\"a\":\"\xff\""), receipt.Policy{}, refuted(parse, vocab.CodeInvalidUTF8, "/metadata/a")},
-		{"surrogate", meta(`"a":"\ud800"`), receipt.Policy{}, refuted(parse, vocab.CodeLoneSurrogate, "/metadata/a")},
+		{"utf-8", meta("\"a\":\"\xff\""), receipt.Policy{}, refuted(parse, receipt.CodeInvalidUTF8, "/metadata/a")},
+		{"surrogate", meta(`"a":"\ud800"`), receipt.Policy{}, refuted(parse, receipt.CodeLoneSurrogate, "/metadata/a")},
 		{"range", meta(`"a":1e400`), receipt.Policy{}, refuted(parse, "number_range", "/metadata/a")},
 		{"precision", meta(`"a":9007199254740993`), receipt.Policy{}, refuted(parse, receipt.CodeNumberPrecision, "/metadata/a")},
 		{"precision, exponent", meta(`"a":-1e300`), receipt.Policy{}, refuted(parse, receipt.CodeNumberPrecision, "/metadata/a")},
 		{"precision, fraction", meta(`"a":9007199254740992.0`), receipt.Policy{}, refuted(parse, receipt.CodeNumberPrecision, "/metadata/a")},
 		{"depth 128", edit(func(o map[string]any) { o["metadata"] = map[string]any{"d": deep(125)} }), receipt.Policy{}, verified()},
-		{"depth 129", edit(func(o map[string]any) { o["metadata"] = map[string]any{"d": deep(126)} }), receipt.Policy{}, refuted(parse, vocab.CodeDepthLimit, ("/metadata/d" + strings.Repeat("/0", 126))[:256]+"…")},
+		{"depth 129", edit(func(o map[string]any) { o["metadata"] = map[string]any{"d": deep(126)} }), receipt.Policy{}, refuted(parse, receipt.CodeDepthLimit, ("/metadata/d" + strings.Repeat("/0", 126))[:256]+"…")},
 		{"size", append(bytes.Clone(good), bytes.Repeat([]byte{' '}, receipt.MaxBytes)...), receipt.Policy{}, refuted(parse, receipt.CodeSizeLimit, "")},
 		{"size, caller's", good, low, undecided(parse, receipt.CodeSizeLimit, "")},
 		{"size, both", append(bytes.Clone(good), bytes.Repeat([]byte{' '}, receipt.MaxBytes)...), low, refuted(parse, receipt.CodeSizeLimit, "")},
-		{"depth, caller's", good, shallow, undecided(parse, vocab.CodeDepthLimit, "/autonomy_budget/consumed")},
-		{"trailing", append(bytes.Clone(good), "{}"...), receipt.Policy{}, refuted(parse, vocab.CodeTrailingData, "")},
+		{"depth, caller's", good, shallow, undecided(parse, receipt.CodeDepthLimit, "/autonomy_budget/consumed")},
+		{"trailing", append(bytes.Clone(good), "{}"...), receipt.Policy{}, refuted(parse, receipt.CodeTrailingData, "")},
 		{"empty", nil, receipt.Policy{}, refuted(parse, "empty_input", "")},
 		{"array", text("[]"), receipt.Policy{}, refuted(parse, receipt.CodeNotObject, "")},
 		{"other document", text(`{"a":1}`), receipt.Policy{}, refuted(schema, receipt.CodeNotAReceipt, "")},
@@ -460,21 +459,21 @@ func TestEveryCode(t *testing.T) {
 		receipt.CodeUnsigned, receipt.CodeUnknownKey, receipt.CodeUnsupportedAlgorithm, receipt.CodeMalformedSignature, receipt.CodeAlgorithmMismatch,
 		receipt.CodeSignatureInvalid, "issuer_unbound", receipt.CodeIssuerMismatch, "role_mismatch", "named_key_missing",
 		"threshold_not_met", "key_not_yet_valid", "key_expired", receipt.CodeKeyRevoked, "signature_limit",
-		vocab.CodeWeakKey, vocab.CodeInvalidKeySet, // package keys
+		receipt.CodeWeakKey, receipt.CodeInvalidKeySet, // package keys
 		receipt.CodeStreamMismatch,                                                   // the command
 		receipt.CodeProofInvalid, receipt.CodeCheckpointInvalid, "unknown_cosigners", // TestProofs
 		"checkpoint_required",                          // TestCheckpointRule
 		receipt.CodeMerkleRootMismatch, "not_in_batch", // TestBatches
 		"material_mismatch", "material_not_found", // TestInlineMaterial, TestFiles
 		"disclosure_mismatch", "disclosure_unknown", "disclosure_unbound", // TestDisclosures
-		"protected_field",                                                                                                    // package redact
-		vocab.CodeAttestationInvalid, vocab.CodeAttestationMismatch, vocab.CodeAttestationUnsupported, vocab.CodeNotAttested, // package attest
+		"protected_field",                                                                                                            // package redact
+		receipt.CodeAttestationInvalid, receipt.CodeAttestationMismatch, receipt.CodeAttestationUnsupported, receipt.CodeNotAttested, // package attest
 		// package replay
-		vocab.CodeReplaySourceMismatch, vocab.CodeDeltaMissing, vocab.CodeDeltaUnexpected, vocab.CodeDeltaMismatch, vocab.CodeOverrideHashMismatch,
-		vocab.CodeMaterialSubstituted, vocab.CodeReplayEffect, vocab.CodeReplayUnavailable, vocab.CodeReplayDiffers, vocab.CodeReplayNotChecked,
+		receipt.CodeReplaySourceMismatch, receipt.CodeDeltaMissing, receipt.CodeDeltaUnexpected, receipt.CodeDeltaMismatch, receipt.CodeOverrideHashMismatch,
+		receipt.CodeMaterialSubstituted, receipt.CodeReplayEffect, receipt.CodeReplayUnavailable, receipt.CodeReplayDiffers, receipt.CodeReplayNotChecked,
 		// package stream
-		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, vocab.CodeCountMismatch, vocab.CodeTornTail, receipt.CodeEvidenceUnused,
-		"non_deterministic_cbor", "tail_not_checked", "ids_not_checked", "parts_overlap", vocab.CodePartsNotJoined, vocab.CodeCopyNotChecked, vocab.CodeAskedNotRecorded, "envelope_not_checked", "identical_copy",
+		receipt.CodeChainFork, receipt.CodeDuplicateID, receipt.CodeTruncated, receipt.CodeHeadMismatch, receipt.CodeCountMismatch, receipt.CodeTornTail, receipt.CodeEvidenceUnused,
+		"non_deterministic_cbor", "tail_not_checked", "ids_not_checked", "parts_overlap", receipt.CodePartsNotJoined, receipt.CodeCopyNotChecked, receipt.CodeAskedNotRecorded, "envelope_not_checked", "identical_copy",
 	}
 	for _, info := range receipt.Codes() {
 		if !reached[info.Code] && !slices.Contains(elsewhere, info.Code) {

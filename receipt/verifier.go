@@ -207,7 +207,7 @@ func (v *Verifier) shown(rep *Report) bool {
 // evidence was given may be left unchecked unless the policy is strict. A step may not be
 // left unchecked for another reason.
 func (v *Verifier) suffices(c Check) bool {
-	allowed := codeBatchNotChecked
+	allowed := CodeBatchNotChecked
 	switch c.Step {
 	case StepParse, StepSchema, StepHash:
 		return c.Status == StatusPassed
@@ -215,7 +215,7 @@ func (v *Verifier) suffices(c Check) bool {
 		return c.Status == StatusPassed || v.policy.IntegrityOnly
 	case StepBatch:
 	case StepRedactions:
-		allowed = codeRedactionsNotChecked
+		allowed = CodeRedactionsNotChecked
 	case StepLink:
 		allowed = CodeLinkNotChecked
 	}

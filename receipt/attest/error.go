@@ -7,7 +7,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // An Error says why something is no attestation of a receipt, or cannot become one.
@@ -32,14 +31,14 @@ func (e *Error) Error() string {
 
 // Supported reports whether it is of the kind that is judged here: what is not may be true
 // all the same.
-func (e *Error) Supported() bool { return e.Code != vocab.CodeAttestationUnsupported }
+func (e *Error) Supported() bool { return e.Code != receipt.CodeAttestationUnsupported }
 
 func invalid(pointer, format string, args ...any) *Error {
-	return &Error{vocab.CodeAttestationInvalid, pointer, fmt.Sprintf(format, args...)}
+	return &Error{receipt.CodeAttestationInvalid, pointer, fmt.Sprintf(format, args...)}
 }
 
 func unsupported(pointer, format string, args ...any) *Error {
-	return &Error{vocab.CodeAttestationUnsupported, pointer, fmt.Sprintf(format, args...)}
+	return &Error{receipt.CodeAttestationUnsupported, pointer, fmt.Sprintf(format, args...)}
 }
 
 // notStrict words why a text is not strict JSON.

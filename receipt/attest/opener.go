@@ -9,7 +9,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // An Opener judges attestations for whoever reads receipts: its method Unwrap is for the
@@ -37,7 +36,7 @@ func NewOpener(trust receipt.Trust, policy receipt.Policy, subjects ...Subject) 
 func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) {
 	doc := new(canon.Document)
 	if err := doc.Parse(bundle, canon.Limits{Bytes: MaxBytes, Depth: receipt.MaxDepth}); err != nil || !Is(doc) {
-		c := receipt.Check{Status: receipt.StatusFailed, Code: vocab.CodeAttestationInvalid, Detail: "expected an attestation, a bundle of the media type " + MediaType}
+		c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeAttestationInvalid, Detail: "expected an attestation, a bundle of the media type " + MediaType}
 		if err != nil {
 			c = *fault(notStrict("", "the bundle", err))
 		}
@@ -116,7 +115,7 @@ func (o *Opener) falsified(e *Envelope) *receipt.Check {
 func fault(err error) *receipt.Check {
 	var bad *Error
 	if !errors.As(err, &bad) {
-		return &receipt.Check{Status: receipt.StatusFailed, Code: vocab.CodeAttestationInvalid, Detail: err.Error()}
+		return &receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeAttestationInvalid, Detail: err.Error()}
 	}
 	c := &receipt.Check{Status: receipt.StatusFailed, Code: bad.Code, Pointer: bad.Pointer, Detail: "the attestation: " + bad.Detail}
 	if !bad.Supported() {
@@ -132,7 +131,7 @@ const signatureAt = "/dsseEnvelope/signatures/0"
 // nothing to the checks.
 func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report, e *Envelope, s *Statement) {
 	if o.judge == nil {
-		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: vocab.CodeSignaturesNotChecked, Pointer: signatureAt, Detail: "the signature of the attestation: only integrity was asked for"})
+		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeSignaturesNotChecked, Pointer: signatureAt, Detail: "the signature of the attestation: only integrity was asked for"})
 		return
 	}
 
@@ -161,7 +160,7 @@ func (o *Opener) weighSubjects(v *receipt.Verifier, rep *receipt.Report, s *Stat
 		if s != nil && slices.ContainsFunc(s.Subjects, asked.Is) {
 			continue
 		}
-		v.Weigh(rep, receipt.Check{Step: receipt.StepSignatures, Code: vocab.CodeNotAttested, Stated: attested(s), Computed: asked.String(),
+		v.Weigh(rep, receipt.Check{Step: receipt.StepSignatures, Code: receipt.CodeNotAttested, Stated: attested(s), Computed: asked.String(),
 			Detail: fmt.Sprintf("attested for %s, asked for was %s", attested(s), asked)})
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // The types of a statement. PredicateType is our own, and changes with its form.
@@ -172,7 +171,7 @@ func parseStatement(text []byte) (*Statement, *Error) {
 
 	want, err := newStatement(inside, commitSaid(root))
 	if err != nil {
-		return nil, &Error{vocab.CodeAttestationMismatch, payloadAt, "no statement can be made of the receipt inside: " + err.Error()}
+		return nil, &Error{receipt.CodeAttestationMismatch, payloadAt, "no statement can be made of the receipt inside: " + err.Error()}
 	}
 	return want, want.compare(root, text)
 }
@@ -204,7 +203,7 @@ func (s *Statement) compare(root canon.Node, text []byte) *Error {
 }
 
 func mismatch(format string, args ...any) *Error {
-	return &Error{vocab.CodeAttestationMismatch, payloadAt, fmt.Sprintf(format, args...)}
+	return &Error{receipt.CodeAttestationMismatch, payloadAt, fmt.Sprintf(format, args...)}
 }
 
 // shown is a value as messages quote it.

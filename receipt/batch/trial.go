@@ -8,7 +8,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A trial seals drafts before their root is known, under a stand-in of the same
@@ -70,6 +69,6 @@ func (t *trial) repeated(i int, id canon.Node) []receipt.Problem {
 		t.ids[id.String()] = i
 		return nil
 	}
-	return []receipt.Problem{{Pointer: "/receipt_id", Code: vocab.CodeRepeatedID,
+	return []receipt.Problem{{Pointer: "/receipt_id", Code: receipt.CodeRepeatedID,
 		Detail: fmt.Sprintf("draft %d has the same receipt_id; a batch has each receipt once", first)}}
 }

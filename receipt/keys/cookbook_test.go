@@ -8,7 +8,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 type cookbook struct {
@@ -82,7 +81,7 @@ func TestCookbookRefused(t *testing.T) {
 		}
 		if jwk, ok := key.(map[string]any); ok {
 			_, err := ParseSet(setJSON(t, jwk))
-			wantRefused(t, err, vocab.CodeInvalidKeySet, "symmetric")
+			wantRefused(t, err, receipt.CodeInvalidKeySet, "symmetric")
 		}
 	}
 	if n != 5 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 type ed25519Vector struct {
@@ -27,7 +27,7 @@ func judge(t *testing.T, number int, key string, message []byte, sig string) (ve
 	accepted := ed25519.Verify(unhex(t, key), message, unhex(t, sig))
 	set, err := ParseSet(setJSON(t, ed25519JWK(t, "k", key)))
 	if err != nil {
-		wantRefused(t, err, vocab.CodeWeakKey, "x is ")
+		wantRefused(t, err, receipt.CodeWeakKey, "x is ")
 		if accepted {
 			return "weak, else valid"
 		}
@@ -99,7 +99,7 @@ func TestWeakEd25519Keys(t *testing.T) {
 		}
 		low++
 		_, err := ParseSet(setJSON(t, ed25519JWK(t, "k", fields[0])))
-		wantRefused(t, err, vocab.CodeWeakKey, "low order")
+		wantRefused(t, err, receipt.CodeWeakKey, "low order")
 	}
 	if low != 14 {
 		t.Errorf("the README lists %d encodings, expected 14", low)
@@ -109,7 +109,7 @@ func TestWeakEd25519Keys(t *testing.T) {
 		for _, last := range []string{"7f", "ff"} {
 			key := unhex(t, "00"+high+last)
 			key[0] = byte(first)
-			if err := checkEd25519(key); err == nil || err.Code != vocab.CodeWeakKey {
+			if err := checkEd25519(key); err == nil || err.Code != receipt.CodeWeakKey {
 				t.Errorf("%x: %v", key, err)
 			}
 		}

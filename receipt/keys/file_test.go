@@ -9,7 +9,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 func TestFileEditing(t *testing.T) {
@@ -71,9 +70,9 @@ func TestFileEditing(t *testing.T) {
 		t.Error(err)
 	}
 	for _, reason := range []string{"", "compromised", receipt.ReasonSuperseded} {
-		wantRefused(t, f.Revoke("key_2026_04", testTime, reason), vocab.CodeInvalidKeySet, "revoked already, at 2026-04-25T19:17:33Z")
+		wantRefused(t, f.Revoke("key_2026_04", testTime, reason), receipt.CodeInvalidKeySet, "revoked already, at 2026-04-25T19:17:33Z")
 	}
-	wantRefused(t, f.Revoke("other", testTime, ""), vocab.CodeInvalidKeySet, "no key of this id")
+	wantRefused(t, f.Revoke("other", testTime, ""), receipt.CodeInvalidKeySet, "no key of this id")
 	set, err := f.Set()
 	if err != nil || set.Keys()[0].Revoked.Reason != "compromised" {
 		t.Errorf("%v", err)
@@ -158,7 +157,7 @@ func TestParsePublic(t *testing.T) {
 		"JSON object": []byte("[]"),
 	} {
 		_, err := ParsePublic(data, "", "")
-		wantRefused(t, err, vocab.CodeInvalidKeySet, part)
+		wantRefused(t, err, receipt.CodeInvalidKeySet, part)
 	}
 }
 
@@ -234,7 +233,7 @@ func TestFileSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := f.Marshal() // alg, which the source leaves out, is one member too many
-	wantRefused(t, err, vocab.CodeInvalidKeySet, "at most 4194304")
+	wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 4194304")
 	if data != nil {
 		t.Error("a file beside an error")
 	}

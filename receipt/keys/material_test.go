@@ -10,7 +10,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // TestNonCanonicalPoints: the encodings whose y is not reduced modulo p = 2^255−19,
@@ -28,14 +28,14 @@ func TestNonCanonicalPoints(t *testing.T) {
 	for _, high := range []byte{0x7f, 0xff} {
 		for low := 0xed + 2; low <= 0xff; low++ { // p and p+1 are of low order
 			_, err := FromPublic(ed25519.PublicKey(encoding(byte(low), high)), "k", "")
-			wantRefused(t, err, vocab.CodeWeakKey, "canonical encoding")
+			wantRefused(t, err, receipt.CodeWeakKey, "canonical encoding")
 		}
 		good := 0
 		for low := range 0xec { // p−1 is of low order
 			if _, err := FromPublic(ed25519.PublicKey(encoding(byte(low), high)), "k", ""); err == nil {
 				good++
 			} else {
-				wantRefused(t, err, vocab.CodeWeakKey, "not a point")
+				wantRefused(t, err, receipt.CodeWeakKey, "not a point")
 			}
 		}
 		if good < 80 {
@@ -45,7 +45,7 @@ func TestNonCanonicalPoints(t *testing.T) {
 		for i := 1; i < 31; i++ {
 			key := encoding(0xf0, high)
 			key[i] = 0xfe
-			if err := checkEd25519(key); err != nil && err.Code == vocab.CodeWeakKey && err.Detail != "x is not a point of the curve, so it can check no signature" {
+			if err := checkEd25519(key); err != nil && err.Code == receipt.CodeWeakKey && err.Detail != "x is not a point of the curve, so it can check no signature" {
 				t.Errorf("byte %d: %v", i, err)
 			}
 		}
@@ -76,7 +76,7 @@ func TestROCA(t *testing.T) {
 			t.Fatal(n.BitLen())
 		}
 		_, err := FromPublic(&rsa.PublicKey{N: n, E: 65537}, "k", ps256)
-		wantRefused(t, err, vocab.CodeWeakKey, "CVE-2017-15361")
+		wantRefused(t, err, receipt.CodeWeakKey, "CVE-2017-15361")
 	}
 	for _, p := range primes {
 		powers := map[int64]bool{}
@@ -112,7 +112,7 @@ func TestForeignCurves(t *testing.T) {
 		if err == nil {
 			t.Fatalf("%s is taken", name)
 		}
-		wantRefused(t, err, vocab.CodeInvalidKeySet, "expected P-256, P-384 or P-521")
+		wantRefused(t, err, receipt.CodeInvalidKeySet, "expected P-256, P-384 or P-521")
 	}
 }
 

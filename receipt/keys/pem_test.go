@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 func pemText(kind string, der []byte) string {
@@ -148,8 +148,8 @@ func TestPEMRefused(t *testing.T) {
 	}
 	for _, size := range []int{maxPEMBytes + 1, len(begins), len(slow)} {
 		_, err := ParsePublicPEM(slow[:size], "", "")
-		wantRefused(t, err, vocab.CodeInvalidKeySet, "at most 65536")
+		wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 65536")
 	}
 	_, err = ParsePublicPEM(slow[:maxPEMBytes], "", "")
-	wantRefused(t, err, vocab.CodeInvalidKeySet, "damaged")
+	wantRefused(t, err, receipt.CodeInvalidKeySet, "damaged")
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 func TestPrivateRoundTrip(t *testing.T) {
@@ -38,7 +38,7 @@ func TestPrivateRoundTrip(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		_, err = ParseSet(setJSON(t, json.RawMessage(data)))
-		wantRefused(t, err, vocab.CodeInvalidKeySet, "private")
+		wantRefused(t, err, receipt.CodeInvalidKeySet, "private")
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 const p256X = "04N0xi21hshyvBp7I167sbE_bXqyqkAPfefdklMO7wY"
@@ -110,7 +109,7 @@ func TestSetRefused(t *testing.T) {
 	ec := func(members object) []byte { return setJSON(t, ecJWK("k1").with(members)) }
 	rs := func(n *big.Int, e ...byte) []byte { return setJSON(t, rsaJWK("k1", n, e)) }
 	ok := modulus(2048)
-	const bad, weakKey = vocab.CodeInvalidKeySet, vocab.CodeWeakKey
+	const bad, weakKey = receipt.CodeInvalidKeySet, receipt.CodeWeakKey
 	x31 := base64.RawURLEncoding.EncodeToString(make([]byte, 31))
 	x33 := base64.RawURLEncoding.EncodeToString(make([]byte, 33))
 	xRight := ed25519JWK(t, "", rfc8032Public)["x"].(string) // 43 characters, the last with 2 unused bits
@@ -230,7 +229,7 @@ func TestPrivateMembersRefused(t *testing.T) {
 			key := ecJWK("private one")
 			key[name] = value
 			_, err := ParseSet(setJSON(t, object{"kty": "broken"}, key))
-			e := wantRefused(t, err, vocab.CodeInvalidKeySet, `"private one"`)
+			e := wantRefused(t, err, receipt.CodeInvalidKeySet, `"private one"`)
 			if e.Index != 1 || e.Pointer != "/keys/1/"+name || strings.Contains(err.Error(), "VERY") {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -262,7 +261,7 @@ func TestManyKeys(t *testing.T) {
 		t.Error(set.Len())
 	}
 	_, err := ParseSet(setJSON(t, append(keys, ecJWK("one more"))...))
-	wantRefused(t, err, vocab.CodeInvalidKeySet, "10001 keys, at most 10000")
+	wantRefused(t, err, receipt.CodeInvalidKeySet, "10001 keys, at most 10000")
 }
 
 func TestSetConcurrent(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 type rawFile struct {
@@ -164,7 +164,7 @@ func TestWycheproofPKCS1(t *testing.T) {
 		for _, g := range readRaw(t, f.name, f.tests) {
 			key, err := ParsePublicPEM([]byte(g.PublicKeyPem), "k", rs256)
 			if err != nil {
-				wantRefused(t, err, vocab.CodeWeakKey, "exponent is 3")
+				wantRefused(t, err, receipt.CodeWeakKey, "exponent is 3")
 				exponent3 += len(g.Tests)
 				continue
 			}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
@@ -93,7 +92,7 @@ func TestClockGoesBack(t *testing.T) {
 	run := stream.Verify(context.Background(), verifier(t, receipt.Policy{}), strings.NewReader(lines.String()), stream.Options{})
 	for rep := range run.Reports() {
 		for _, w := range rep.Warnings {
-			if w.Code == vocab.CodeTimeOrder && strings.Contains(w.Detail, "its predecessor") {
+			if w.Code == receipt.CodeTimeOrder && strings.Contains(w.Detail, "its predecessor") {
 				warned++
 			}
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A linker reads where receipts stand among the others of their streams.
@@ -46,9 +45,9 @@ func (l *linker) Linked(ctx context.Context, receiptID string) (json []byte, lin
 	damage, _ := errors.AsType[*DamageError](placed)
 	switch {
 	case forks:
-		return r.json, r.refuted(receipt.CodeChainFork, vocab.CausePredecessorShared, "names a predecessor that another stored receipt names too"), nil
+		return r.json, r.refuted(receipt.CodeChainFork, receipt.CausePredecessorShared, "names a predecessor that another stored receipt names too"), nil
 	case damage != nil && damage.Code == string(receipt.CodeChainBreak):
-		return r.json, r.refuted(receipt.CodeChainBreak, vocab.CausePredecessorOther, "names a predecessor that is not the one before it in its stream, as it is stored"), nil
+		return r.json, r.refuted(receipt.CodeChainBreak, receipt.CausePredecessorOther, "names a predecessor that is not the one before it in its stream, as it is stored"), nil
 	case placed != nil:
 		return nil, link, placed
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/growth"
 )
 
 // A Prunable is what was compared with a checkpoint and an archive, and may be pruned.
@@ -42,7 +41,7 @@ func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 	if err != nil {
 		return nil, pruneFailure(receipt.CodeCheckpointInvalid, "%v", err)
 	}
-	switch key, code := growth.Signer(trust, c); code {
+	switch key, code := receipt.CheckpointSigner(trust, c); code {
 	case receipt.CodeKeyRevoked:
 		return nil, pruneFailure(code, "the checkpoint is signed by %q, which is revoked", key.ID)
 	case receipt.CodeUnknownKey:

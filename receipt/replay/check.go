@@ -7,7 +7,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A checker compares the receipt of a replay with what the plan gives.
@@ -58,7 +57,7 @@ func (c *checker) compareSource() error {
 		}
 	}
 	if hash, ok := c.got.Metadata["source_receipt_hash"].(string); ok && hash != s.hash() && worst.outcome != refutes {
-		worst = finding{code: vocab.CodeReplaySourceMismatch, at: "/metadata/source_receipt_hash", stated: hash, computed: s.hash(), detail: "the replay names another receipt of its source"}
+		worst = finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_receipt_hash", stated: hash, computed: s.hash(), detail: "the replay names another receipt of its source"}
 	}
 	if worst.outcome != informs {
 		c.found = append(c.found, worst)
@@ -96,7 +95,7 @@ func (c *checker) compare() error {
 	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(rank(a), rank(b)) })
 
 	// Nothing else can be said of a replay of something else.
-	if i := slices.IndexFunc(found, func(f finding) bool { return f.outcome == refutes && f.code == vocab.CodeReplaySourceMismatch }); i >= 0 {
+	if i := slices.IndexFunc(found, func(f finding) bool { return f.outcome == refutes && f.code == receipt.CodeReplaySourceMismatch }); i >= 0 {
 		c.found = append(c.found, found[i])
 		return nil
 	}
@@ -174,7 +173,7 @@ func (c *checker) mismatches() {
 			at = indexed(atDeltas, i) + "/after_sha256"
 		}
 		c.tell(finding{
-			code: vocab.CodeOverrideHashMismatch, at: at, stated: m.Stated.String(), computed: m.Computed.String(),
+			code: receipt.CodeOverrideHashMismatch, at: at, stated: m.Stated.String(), computed: m.Computed.String(),
 			detail: "the override " + quote(m.Key) + " states another digest than its value has", of: []string{c.thing(m.Key)},
 		})
 	}
@@ -209,14 +208,14 @@ func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 		case refutes:
 			v.Weigh(rep, receipt.Check{Step: receipt.StepHash, Status: receipt.StatusFailed, Code: f.code, Pointer: f.at, Stated: bound(f.stated), Computed: bound(f.computed), Detail: f.detail})
 		case undecided:
-			v.Weigh(rep, receipt.Check{Step: receipt.StepHash, Code: vocab.CodeReplayUnavailable, Pointer: f.at, Detail: f.detail})
+			v.Weigh(rep, receipt.Check{Step: receipt.StepHash, Code: receipt.CodeReplayUnavailable, Pointer: f.at, Detail: f.detail})
 		case informs:
-			rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: vocab.CodeReplayNotChecked, Pointer: f.at, Detail: f.detail})
+			rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeReplayNotChecked, Pointer: f.at, Detail: f.detail})
 		}
 	}
 
 	for _, at := range c.undetermined() {
-		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: vocab.CodeReplayNotChecked, Pointer: at, Detail: "neither the log nor the request determines it"})
+		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeReplayNotChecked, Pointer: at, Detail: "neither the log nor the request determines it"})
 	}
 }
 

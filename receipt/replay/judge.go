@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 const (
@@ -44,10 +44,10 @@ func (c *judge) difference(d difference) []finding {
 	case strings.HasPrefix(d.at, "/metadata/"):
 		return c.metadata(d, f)
 	case strings.HasPrefix(d.at, atDeltas):
-		f.code, f.detail = vocab.CodeDeltaMismatch, "the delta is another than the log and the request give"
+		f.code, f.detail = receipt.CodeDeltaMismatch, "the delta is another than the log and the request give"
 		c.delta(d, &f)
 	case strings.HasPrefix(d.at, atMaterials):
-		f.code, f.detail = vocab.CodeMaterialSubstituted, "the material is another than the log and the request give"
+		f.code, f.detail = receipt.CodeMaterialSubstituted, "the material is another than the log and the request give"
 		c.material(d, &f)
 	case strings.HasPrefix(d.at, "/redactions/") && d.b.IsZero():
 		return c.redaction(d, f)
@@ -59,16 +59,16 @@ func (c *judge) difference(d difference) []finding {
 
 // other judges a difference in what is neither a delta nor a material.
 func (c *judge) other(d difference, f *finding) {
-	f.code, f.detail = vocab.CodeReplayDiffers, "the log and the request give another value"
+	f.code, f.detail = receipt.CodeReplayDiffers, "the log and the request give another value"
 	switch {
 	case d.at == "/subject/object":
-		f.code, f.detail = vocab.CodeReplaySourceMismatch, "the receipt is not about a replay"
+		f.code, f.detail = receipt.CodeReplaySourceMismatch, "the receipt is not about a replay"
 	case strings.HasPrefix(d.at, atArtifacts) && d.b.IsZero():
 		f.outcome, f.detail = undecided, "a module may create artifacts; the log and the request do not show whether it created this one"
 	case d.b.IsZero() && slices.Contains(optional(), d.at):
 		f.outcome, f.detail = undecided, "the log does not name it; the receipt of the source may"
 	case isEffect(d.at):
-		f.code, f.computed, f.detail = vocab.CodeReplayEffect, "", "the source did this, and the replay only repeats its record"
+		f.code, f.computed, f.detail = receipt.CodeReplayEffect, "", "the source did this, and the replay only repeats its record"
 	}
 }
 
@@ -85,14 +85,14 @@ func isEffect(at string) bool {
 func (c *judge) metadata(d difference, f finding) []finding {
 	unused := strings.HasPrefix(d.at, "/metadata/overrides_unused")
 	checkpoint := strings.HasPrefix(d.at, "/metadata/checkpoint")
-	f.code, f.detail = vocab.CodeReplaySourceMismatch, "the receipt is of another replay"
+	f.code, f.detail = receipt.CodeReplaySourceMismatch, "the receipt is of another replay"
 	switch {
 	case unused && d.a.IsZero() && c.keyWithheld:
 		f.outcome, f.at, f.detail = undecided, atDeltas, valueWithheld
 	case unused && d.a.IsZero():
-		f.code, f.at, f.stated, f.detail = vocab.CodeDeltaMissing, atDeltas, "", "neither a delta nor /metadata/overrides_unused names an override of the request"
+		f.code, f.at, f.stated, f.detail = receipt.CodeDeltaMissing, atDeltas, "", "neither a delta nor /metadata/overrides_unused names an override of the request"
 	case unused:
-		f.code, f.detail = vocab.CodeReplayDiffers, "the unused overrides are others than the log and the request give"
+		f.code, f.detail = receipt.CodeReplayDiffers, "the unused overrides are others than the log and the request give"
 	case checkpoint && d.a.IsZero():
 		f.outcome, f.detail = undecided, "the receipt does not name the checkpoint of the request"
 	case d.a.IsZero():
@@ -108,11 +108,11 @@ func (c *judge) delta(d difference, f *finding) {
 		f.stated, f.computed, f.detail = "", "", "the deltas are not in the order of their override keys"
 	case strings.Count(d.at, "/") > 2:
 	case d.a.IsZero():
-		f.code, f.at, f.stated, f.computed, f.detail = vocab.CodeDeltaMissing, atDeltas, "", d.b.Member("override_key").String(), "no delta names this override"
+		f.code, f.at, f.stated, f.computed, f.detail = receipt.CodeDeltaMissing, atDeltas, "", d.b.Member("override_key").String(), "no delta names this override"
 	case placeholder(d.a.Member("override_key").String()):
 		f.outcome, f.detail = undecided, valueWithheld
 	default:
-		f.code, f.stated, f.detail = vocab.CodeDeltaUnexpected, d.a.Member("override_key").String(), "the request has no such override"
+		f.code, f.stated, f.detail = receipt.CodeDeltaUnexpected, d.a.Member("override_key").String(), "the request has no such override"
 	}
 }
 
@@ -136,7 +136,7 @@ func (c *judge) material(d difference, f *finding) {
 	case isLog && name == "sha256" && d.a.IsZero():
 		f.outcome, f.at, f.detail = undecided, indexed(atMaterials, i), "the receipt does not state the digest of its source's log"
 	case isLog && (name == "sha256" || name == "metadata/events"):
-		f.code, f.detail = vocab.CodeReplaySourceMismatch, "the receipt is of a replay of another log"
+		f.code, f.detail = receipt.CodeReplaySourceMismatch, "the receipt is of a replay of another log"
 	case strings.HasPrefix(name, "metadata") && d.b.IsZero() && name != "metadata/override_key" && d.a.Member("override_key").IsZero():
 		f.outcome, f.detail = undecided, "neither the log nor the request gives it"
 	}
@@ -171,7 +171,7 @@ func (c *judge) redaction(d difference, f finding) []finding {
 	case gone:
 		f.outcome, f.at, f.detail = undecided, field, valueWithheld
 	default:
-		f.code, f.detail = vocab.CodeReplayDiffers, "the value that it names was not withheld"
+		f.code, f.detail = receipt.CodeReplayDiffers, "the value that it names was not withheld"
 	}
 	return []finding{f}
 }
@@ -282,7 +282,7 @@ func shown(n canon.Node) string {
 // means. Options of a harness decide how paths are written, where logs are kept, and what the
 // log does not name.
 func ofSource(s *subject, d difference) finding {
-	f := finding{code: vocab.CodeReplaySourceMismatch, at: "/metadata/source_task_id", stated: shown(d.a), computed: shown(d.b), detail: "the receipt that was given for the source has another " + quote(d.at) + " than the log gives"}
+	f := finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_task_id", stated: shown(d.a), computed: shown(d.b), detail: "the receipt that was given for the source has another " + quote(d.at) + " than the log gives"}
 	i, name := place(d.at, atMaterials)
 	isLog := i >= 0 && i < len(s.got.ReplayInput.Materials) && s.got.ReplayInput.Materials[i].Kind == "event_log"
 	switch {

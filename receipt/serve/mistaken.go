@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/unpack"
@@ -46,7 +45,7 @@ func hintFirst(rep *receipt.Report, head []byte) {
 // two documents are in one file is none for who sends no files.
 func setHint(rep *receipt.Report, text string) {
 	i := slices.IndexFunc(rep.Checks, func(c receipt.Check) bool { return c.Status == receipt.StatusFailed })
-	if c := &rep.Checks[i]; text != "" && (c.Hint == "" || c.Code == vocab.CodeTrailingData) {
+	if c := &rep.Checks[i]; text != "" && (c.Hint == "" || c.Code == receipt.CodeTrailingData) {
 		c.Hint = text
 	}
 }
@@ -65,7 +64,7 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 
 	// The log of a task is several documents as well.
 	what := named(data, true)
-	if what == "" && why.Code == vocab.CodeTrailingData && why.Hint != "" {
+	if what == "" && why.Code == receipt.CodeTrailingData && why.Hint != "" {
 		return sendLines
 	}
 	return what

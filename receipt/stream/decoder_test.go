@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -24,12 +23,12 @@ func TestReadersAgree(t *testing.T) {
 		"an archive":                    {in: cborOf(t, good)},
 		"an envelope":                   {in: text(`{"wire":{"payload":`, good, `}}`)},
 		"two equal names":               {in: []byte(`{"a":1,"a":2}`), want: "duplicate_name"},
-		"too deep":                      {in: text(`{"a":`, []byte(deepArray(200)), `}`), want: vocab.CodeDepthLimit},
+		"too deep":                      {in: text(`{"a":`, []byte(deepArray(200)), `}`), want: receipt.CodeDepthLimit},
 		"an array item":                 {in: []byte("[[1]]"), want: receipt.CodeNotObject},
 		"an archive of a half":          {in: []byte("\xa1\x61\x61\xf9\x40\x00"), want: "non_deterministic_cbor"},
 		"lossy":                         {in: []byte(`{"a":9007199254740993}`), want: receipt.CodeNumberPrecision},
-		"a line that breaks off":        {in: text("", good, "\n{\"a\":"), want: vocab.CodeTornTail},
-		"deep, and breaks off":          {in: text("", good, "\n{\"a\":"+strings.Repeat("[", 200)), want: vocab.CodeDepthLimit},
+		"a line that breaks off":        {in: text("", good, "\n{\"a\":"), want: receipt.CodeTornTail},
+		"deep, and breaks off":          {in: text("", good, "\n{\"a\":"+strings.Repeat("[", 200)), want: receipt.CodeDepthLimit},
 		"a key set":                     {in: []byte(`{"keys":[]}`), found: true, other: "a key set"},
 		"a report with a large count":   {in: []byte(`{"report_version":1,"n":9007199254740993}`), found: true, other: "a verification report"},
 		"a key set that does not parse": {in: []byte(`{"keys":[}`), found: true, want: receipt.CodeSyntax},

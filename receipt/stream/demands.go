@@ -6,7 +6,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
@@ -45,7 +44,7 @@ func (d *demands) compare(s *Summary, e survey.End) {
 	}
 
 	if n := d.only.Count; n != nil && *n != e.Count {
-		fail(vocab.CodeCountMismatch, fmt.Sprint(*n), fmt.Sprint(e.Count), fmt.Sprintf("expected %d receipts, found %d", *n, e.Count))
+		fail(receipt.CodeCountMismatch, fmt.Sprint(*n), fmt.Sprint(e.Count), fmt.Sprintf("expected %d receipts, found %d", *n, e.Count))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
@@ -28,21 +27,21 @@ type Finding struct {
 }
 
 func missingFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CausePredecessorMissing, Stated: previous.String(),
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorMissing, Stated: previous.String(),
 		Detail: fmt.Sprintf("a part of the stream begins after %s, which no part holds: receipts are missing there", previous)}
 }
 
 func forkFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Cause: vocab.CausePredecessorShared, Stated: previous.String(),
+	return Finding{Code: receipt.CodeChainFork, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorShared, Stated: previous.String(),
 		Detail: fmt.Sprintf("two receipts of the parts follow %s", previous)}
 }
 
 func firstsFinding(stream chain.Stream) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CauseSecondFirst, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseSecondFirst, Stated: "null", Detail: "two parts of the stream state that nothing precedes them"}
 }
 
 func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CausePredecessorElsewhere, Stated: previous.String(),
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorElsewhere, Stated: previous.String(),
 		Detail: fmt.Sprintf("a part of the stream begins after %s, a receipt of another stream", previous)}
 }
 
@@ -59,11 +58,11 @@ func markFinding(m rules.Mark, stream chain.Stream, f *survey.Facts) Finding {
 	case rules.MarkElsewhere:
 		return strangerFinding(stream, f.Link.Previous)
 	case rules.MarkDuplicate:
-		return Finding{Code: receipt.CodeDuplicateID, Stream: &stream, Drawn: true, Cause: vocab.CauseIDTaken, Stated: f.Computed.String(),
+		return Finding{Code: receipt.CodeDuplicateID, Stream: &stream, Drawn: true, Cause: receipt.CauseIDTaken, Stated: f.Computed.String(),
 			Detail: fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", f.Computed)}
 	}
 
 	// It comes too early, or another one stands between.
-	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: vocab.CauseComesEarlier, Stated: survey.Stated(f.Link),
+	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseComesEarlier, Stated: survey.Stated(f.Link),
 		Detail: fmt.Sprintf("the receipt %s is out of its order in a part", f.Computed)}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -181,7 +180,7 @@ func TestMergeOld(t *testing.T) {
 		reread(t, c.name, anyOrder(t, c.name+", listed", c.lists, lists...))
 		mixed := slices.Clone(lists)
 		mixed[0] = part(t, c.o, c.parts[0]...)
-		if m := anyOrder(t, c.name+", one of them new", c.lists, mixed...); !slices.ContainsFunc(m.NotChecked, func(n receipt.Note) bool { return n.Code == vocab.CodeAskedNotRecorded }) {
+		if m := anyOrder(t, c.name+", one of them new", c.lists, mixed...); !slices.ContainsFunc(m.NotChecked, func(n receipt.Note) bool { return n.Code == receipt.CodeAskedNotRecorded }) {
 			t.Errorf("%s: what was asked is taken for known: %v", c.name, m.NotChecked)
 		}
 	}
@@ -217,7 +216,7 @@ func TestMergeManyIDs(t *testing.T) {
 		strict = append(strict, bare)
 	}
 	if m := anyOrder(t, "strict", receipt.Undecided, strict...); !slices.ContainsFunc(m.NotChecked, func(n receipt.Note) bool {
-		return n.Code == vocab.CodePartsNotJoined && strings.Contains(n.Detail, "receipt_id")
+		return n.Code == receipt.CodePartsNotJoined && strings.Contains(n.Detail, "receipt_id")
 	}) {
 		t.Errorf("strict: %v", m.NotChecked)
 	}
@@ -250,7 +249,7 @@ func TestMergeOldOverlap(t *testing.T) {
 		for _, n := range m.NotChecked {
 			notes[n.Code]++
 		}
-		if notes[vocab.CodePartsOverlap] != 1 || notes[vocab.CodeIDsNotChecked] != 1 || len(m.Findings) > 0 {
+		if notes[receipt.CodePartsOverlap] != 1 || notes[receipt.CodeIDsNotChecked] != 1 || len(m.Findings) > 0 {
 			t.Errorf("%s: %s", name, gist(m))
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
@@ -118,14 +117,14 @@ func (m *merger) keepNotes() {
 			}
 		}
 	}
-	if (m.parts[0].asked == nil) != (m.parts[1].asked == nil) && !m.hasNote(vocab.CodeAskedNotRecorded) {
-		m.addNote(vocab.CodeAskedNotRecorded, "what a part was asked: its report does not record it")
+	if (m.parts[0].asked == nil) != (m.parts[1].asked == nil) && !m.hasNote(receipt.CodeAskedNotRecorded) {
+		m.addNote(receipt.CodeAskedNotRecorded, "what a part was asked: its report does not record it")
 	}
 }
 
 // drawnAnew reports whether notes of a code are drawn anew from the streams.
 func drawnAnew(code receipt.Code) bool {
-	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == vocab.CodePartsNotJoined || code == vocab.CodePartsOverlap
+	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
 }
 
 // noteEnds says what is left unchecked at the ends of the merged streams, where
@@ -283,14 +282,14 @@ func (m *merger) noteOverlap(shared []canon.Digest) {
 // of the parts.
 func (m *merger) keepOverlap(detail string) {
 	for i, n := range m.NotChecked {
-		if n.Code == vocab.CodePartsOverlap {
+		if n.Code == receipt.CodePartsOverlap {
 			m.NotChecked[i].Detail = min(n.Detail, detail)
 			return
 		}
 	}
-	m.addNote(vocab.CodePartsOverlap, "%s", detail)
+	m.addNote(receipt.CodePartsOverlap, "%s", detail)
 }
 
 func (m *merger) noteNotJoined(why string) {
-	m.addNote(vocab.CodePartsNotJoined, "whether receipts are missing between parts: %s", why)
+	m.addNote(receipt.CodePartsNotJoined, "whether receipts are missing between parts: %s", why)
 }

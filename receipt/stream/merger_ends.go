@@ -6,7 +6,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
@@ -32,18 +31,18 @@ func (p *endsJoiner) join() {
 	a, b := p.parts[0], p.parts[1]
 	segments := slices.Concat(a.Streams, b.Streams)
 	p.Streams = chain.Join(slices.Clone(segments))
-	if !p.hasNote(vocab.CodeIDsNotChecked) {
-		p.addNote(vocab.CodeIDsNotChecked, acrossParts)
+	if !p.hasNote(receipt.CodeIDsNotChecked) {
+		p.addNote(receipt.CodeIDsNotChecked, acrossParts)
 	}
 	// One run over the files of all parts compares them, however many there are. Smaller reports
 	// without a roster are of versions that had none, and still merge.
 	if p.strict() || p.Receipts > survey.MaxRoster {
-		p.addNote(vocab.CodePartsNotJoined, acrossParts+": one run over all parts compares that")
+		p.addNote(receipt.CodePartsNotJoined, acrossParts+": one run over all parts compares that")
 	}
 
 	// What a part counted twice is still counted twice.
 	for _, n := range slices.Concat(a.NotChecked, b.NotChecked) {
-		if n.Code == vocab.CodePartsOverlap {
+		if n.Code == receipt.CodePartsOverlap {
 			p.keepOverlap(n.Detail)
 		}
 	}
@@ -90,7 +89,7 @@ func (p *endsJoiner) compareHashes(a, b map[canon.Digest]bool) {
 		p.listed[d] = true
 	}
 	p.noteOverlap(shared)
-	p.apart = !p.hasNote(vocab.CodePartsOverlap)
+	p.apart = !p.hasNote(receipt.CodePartsOverlap)
 }
 
 // reopen leaves the breaks inside of streams open to which another part belongs:
@@ -110,7 +109,7 @@ func (p *endsJoiner) reopen(segments []chain.Segment) {
 	p.Refuted -= n
 	p.Undecided += n
 	p.countCode(receipt.CodeChainBreak, -n)
-	p.countCode(vocab.CodePartsNotJoined, n)
+	p.countCode(receipt.CodePartsNotJoined, n)
 }
 
 // judge judges the segments of one stream.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
@@ -25,10 +24,10 @@ func (o *inOrder) conclude(s *Summary) {
 	o.demands.end(s, o.Ends())
 	for _, p := range o.Behind {
 		s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &p.Stream, Source: fmt.Sprintf("%s:%d", p.Source, p.Line), Drawn: s.roster != nil,
-			Stated: p.Hash.String(), Cause: vocab.CausePredecessorElsewhere, Detail: fmt.Sprintf("it names line %d, a receipt of another stream", p.Named)})
+			Stated: p.Hash.String(), Cause: receipt.CausePredecessorElsewhere, Detail: fmt.Sprintf("it names line %d, a receipt of another stream", p.Named)})
 	}
 	if o.Full() {
-		s.addNote(vocab.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, after the first %d receipts", o.Indexed)
+		s.addNote(receipt.CodeIDsNotChecked, "whether a receipt_id is used again, and whether a link leads into another stream, after the first %d receipts", o.Indexed)
 	}
 	o.demands.conclude(s)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -73,10 +72,10 @@ func TestDocumentsRefuse(t *testing.T) {
 		{good + "{\"a\":9007199254740993}\n" + good, receipt.CodeNumberPrecision, "in:2"},
 		{good + "[1]\n" + good, receipt.CodeNotObject, "in:2"},
 		{good + "{\"a\"}\n" + good, receipt.CodeSyntax, "in:2"},
-		{good + "{\"a\":1", vocab.CodeTornTail, "in:2"},
-		{good + "{\"a\":" + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}\n", vocab.CodeDepthLimit, "in:2"},
+		{good + "{\"a\":1", receipt.CodeTornTail, "in:2"},
+		{good + "{\"a\":" + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}\n", receipt.CodeDepthLimit, "in:2"},
 		{good + "\xef\xbb\xbf{}\n", receipt.CodeSyntax, "in:2"},
-		{`[{"a":1},{"a":2}`, vocab.CodeTornTail, "in:2"},
+		{`[{"a":1},{"a":2}`, receipt.CodeTornTail, "in:2"},
 		{"\xa1\x61\x61\x01\xa1\x61\x61\xf9\x40\x00", "non_deterministic_cbor", "in:2"},
 	} {
 		list, err := documentsOf(documentSource("in", c.text), documentSource("after", "{}"))
@@ -84,7 +83,7 @@ func TestDocumentsRefuse(t *testing.T) {
 		if !errors.As(err, &bad) || bad.Code != c.code || bad.Address != c.address || bad.Detail == "" {
 			t.Errorf("%.40q: %v, expected %s at %s", c.text, err, c.code, c.address)
 		}
-		if c.code != vocab.CodeTornTail && len(list) != 1 {
+		if c.code != receipt.CodeTornTail && len(list) != 1 {
 			t.Errorf("%.40q: %d documents before the fault, expected 1", c.text, len(list))
 		}
 	}

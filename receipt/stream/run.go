@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
@@ -184,7 +183,7 @@ func (r *Run) conclude(place placement, finished bool) {
 	if !finished {
 		s.Findings = s.Findings[:findings]
 		s.dropNotes(receipt.CodeEvidenceUnused)
-		s.dropNotes(vocab.CodeDisclosureUnbound)
+		s.dropNotes(receipt.CodeDisclosureUnbound)
 	} else if s.Receipts > 0 {
 		r.noteUnused()
 	}
@@ -203,9 +202,9 @@ func (r *Run) noteUnused() {
 		given := name(receipt.Piece{Kind: p.Kind, Index: p.Index})
 		switch {
 		case p.Part != "":
-			r.summary.addNote(vocab.CodeDisclosureUnbound, "%s has values that fit no receipt of the input: %s", given, p.Part)
+			r.summary.addNote(receipt.CodeDisclosureUnbound, "%s has values that fit no receipt of the input: %s", given, p.Part)
 		case p.Kind == "disclosures":
-			r.summary.addNote(vocab.CodeDisclosureUnbound, "%s has to do with no receipt of the input", given)
+			r.summary.addNote(receipt.CodeDisclosureUnbound, "%s has to do with no receipt of the input", given)
 		default:
 			r.summary.addNote(receipt.CodeEvidenceUnused, "%s has to do with no receipt of the input", given)
 		}
@@ -340,7 +339,7 @@ func (r *Run) weigh(f *forest, p *pipeline) error {
 	if f.claims.Size == 0 && f.Documents > 0 {
 		r.summary.addNote(receipt.CodeEvidenceUnused, "the checkpoint is over no receipt")
 	} else if rest := f.behind(); rest > 0 {
-		r.summary.addNote(vocab.CodeBatchNotChecked, "%d receipts after the %d that the checkpoint is over", rest, f.claims.Size)
+		r.summary.addNote(receipt.CodeBatchNotChecked, "%d receipts after the %d that the checkpoint is over", rest, f.claims.Size)
 	} else {
 		r.covered = f.Size == f.claims.Size && f.given.Signed
 	}

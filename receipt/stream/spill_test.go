@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -50,7 +49,7 @@ func TestIndexFull(t *testing.T) {
 	list := w.many(6)
 	noted := func(r result) (n int) {
 		for _, note := range r.summary.NotChecked {
-			if note.Code == vocab.CodeIDsNotChecked {
+			if note.Code == receipt.CodeIDsNotChecked {
 				n++
 			}
 		}

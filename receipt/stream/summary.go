@@ -9,7 +9,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
@@ -83,8 +82,8 @@ func (s *Summary) MarkOverlap(detail string) {
 	if s.once {
 		return
 	}
-	s.dropNotes(vocab.CodePartsOverlap)
-	s.addNote(vocab.CodePartsOverlap, "%s", detail)
+	s.dropNotes(receipt.CodePartsOverlap)
+	s.addNote(receipt.CodePartsOverlap, "%s", detail)
 }
 
 // List tells a summary which receipts it is about, by their hashes, as the report
@@ -329,7 +328,7 @@ func (s *Summary) hashes() map[canon.Digest]bool {
 // envelope around it decide the note, or the note only states that another step failed.
 func dependsOnOthers(code receipt.Code) bool {
 	switch code {
-	case receipt.CodeLinkNotChecked, vocab.CodeCopyNotChecked, vocab.CodeEnvelopeNotChecked, vocab.CodeStepNotReached:
+	case receipt.CodeLinkNotChecked, receipt.CodeCopyNotChecked, receipt.CodeEnvelopeNotChecked, receipt.CodeStepNotReached:
 		return true
 	}
 	return false

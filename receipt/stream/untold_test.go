@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -48,7 +47,7 @@ func TestTimesNotTold(t *testing.T) {
 		run, warned := stream.Verify(t.Context(), integrity(t), bytes.NewReader(jsonl(list...)), stream.Options{}), 0
 		for rep := range run.Reports() {
 			for _, n := range rep.Warnings {
-				if n.Code == vocab.CodeTimeOrder {
+				if n.Code == receipt.CodeTimeOrder {
 					warned++
 				}
 			}

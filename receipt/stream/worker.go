@@ -4,7 +4,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
@@ -68,7 +67,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	}
 
 	if c.Wrapped {
-		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: vocab.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
+		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
 			Detail: "the API envelope around the receipt: nothing protects it"})
 	}
 

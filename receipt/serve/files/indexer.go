@@ -13,7 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -199,7 +198,7 @@ func (x *indexer) link(rep *receipt.Report) int32 {
 // x.doc is empty when the bytes do not parse.
 func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id string) {
 	*x.doc = canon.Document{}
-	if rep.Finding().Code == vocab.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is not an archive stays CBOR
+	if rep.Finding().Code == receipt.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is not an archive stays CBOR
 		return nil, ""
 	}
 

@@ -2,7 +2,6 @@ package files
 
 import (
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // linkOf returns how package stream found a receipt to stand to the others of the
@@ -15,16 +14,16 @@ func linkOf(rep *receipt.Report) *receipt.Check {
 	// One sentence for each case, which names no file and no other receipt.
 	switch {
 	case c.Code == receipt.CodeChainFork:
-		c.Cause = vocab.CausePredecessorShared
+		c.Cause = receipt.CausePredecessorShared
 		c.Detail = "names a predecessor that another stored receipt names too"
 	case c.Status == receipt.StatusFailed && c.Stated == "null":
-		c.Cause = vocab.CauseSecondFirst
+		c.Cause = receipt.CauseSecondFirst
 		c.Detail = "states that nothing precedes it, but its stream has begun before it, as it is stored"
 	case c.Status == receipt.StatusFailed:
-		c.Cause = vocab.CausePredecessorOther
+		c.Cause = receipt.CausePredecessorOther
 		c.Detail = "names a predecessor that is not the one before it in its stream, as it is stored"
 	case c.Status == receipt.StatusNotChecked:
-		c.Cause = vocab.CausePredecessorAbsent
+		c.Cause = receipt.CausePredecessorAbsent
 		c.Detail, c.Reason = "", "its predecessor is not shown by what is stored"
 	}
 

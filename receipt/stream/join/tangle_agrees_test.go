@@ -12,7 +12,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
@@ -32,7 +31,7 @@ func told(run *stream.Run, related func(*receipt.Report) join.Place) (list []str
 	for rep := range run.Reports() {
 		link, batch, signed := rep.Check(receipt.StepLink), rep.Check(receipt.StepBatch), rep.Check(receipt.StepSignatures)
 		about := join.Place{}
-		if link.Status == receipt.StatusFailed && link.Cause != "" && link.Cause != vocab.CauseZeroHash { // which a receipt shows alone
+		if link.Status == receipt.StatusFailed && link.Cause != "" && link.Cause != receipt.CauseZeroHash { // which a receipt shows alone
 			about = related(rep)
 		}
 		list = append(list, fmt.Sprintln(rep.ReceiptID, rep.ReceiptHash, rep.Verdict, rep.Finding().Code, link.Status, link.Cause,

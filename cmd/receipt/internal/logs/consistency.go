@@ -16,7 +16,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/growth"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
@@ -106,7 +105,7 @@ func (o *consistencyOptions) prove(ctx context.Context, e *cli.Env, selected *me
 	}
 
 	// From a larger tree, or to another of the same size, there is nothing to prove.
-	if code := growth.Contradiction(&from.Checkpoint, &to.Checkpoint); code != "" {
+	if code := receipt.Contradiction(&from.Checkpoint, &to.Checkpoint); code != "" {
 		hint := "if the log signed both, keep both: together they prove that it showed two trees"
 		if code == receipt.CodeTruncated {
 			hint = wrongOrder
@@ -182,7 +181,7 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 		return err
 	}
 
-	r := &consistency{growth.Check(file.Set, from.Signed, to.Signed, proof), from, to, proof, file}
+	r := &consistency{receipt.CheckGrowth(file.Set, from.Signed, to.Signed, proof), from, to, proof, file}
 	if err := r.print(e); err != nil {
 		return err
 	}
@@ -210,7 +209,7 @@ func readExtension(e *cli.Env, path string) (*tlog.Extension, error) {
 
 // A consistency is what is found out of two checkpoints and a proof.
 type consistency struct {
-	*growth.Result
+	*receipt.Growth
 	from, to *trust.Head
 	proof    *tlog.Extension
 	file     *trust.KeyFile

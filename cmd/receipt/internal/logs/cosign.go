@@ -15,7 +15,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/growth"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -236,7 +235,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 	}
 
 	// Without a key of the log, the witness would vouch for anybody's tree.
-	key, code := growth.Signer(file.Set, h.Signed)
+	key, code := receipt.CheckpointSigner(file.Set, h.Signed)
 	switch code {
 	case "":
 		c.log = key.ID

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // An arrayCutter cuts a JSON array into its elements without holding it whole. It
@@ -170,12 +169,12 @@ func (a *arrayCutter) end() (Piece, error) {
 	if err != nil {
 		return Piece{}, err // io.EOF
 	}
-	return Piece{Index: a.index + 1, fault: &Fault{Code: vocab.CodeTrailingData,
+	return Piece{Index: a.index + 1, fault: &Fault{Code: receipt.CodeTrailingData,
 		Detail: fmt.Sprintf("expected nothing after the array, found %q at offset %d", c, a.offset-1)}}, nil
 }
 
 func (a *arrayCutter) cut() Piece {
-	return Piece{Index: max(a.index, 1), fault: &Fault{Code: vocab.CodeTornTail, Torn: true,
+	return Piece{Index: max(a.index, 1), fault: &Fault{Code: receipt.CodeTornTail, Torn: true,
 		Detail: fmt.Sprintf("the array ends in its middle, at offset %d", a.offset)}}
 }
 

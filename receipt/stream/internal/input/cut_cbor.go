@@ -9,7 +9,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A cborCutter cuts CBOR into its items. What is malformed ends the input, since nobody
@@ -51,7 +50,7 @@ func (s *cborCutter) Next() (Piece, error) {
 		return Piece{}, err
 	case s.only:
 		s.ended = true
-		return Piece{Index: 1, Single: true, fault: &Fault{Code: vocab.CodeTrailingData,
+		return Piece{Index: 1, Single: true, fault: &Fault{Code: receipt.CodeTrailingData,
 			Detail: "expected one item, found more", Hint: "a sequence of items is named .cborseq"}}, nil
 	default:
 		s.ahead = &following
@@ -77,7 +76,7 @@ func (s *cborCutter) read() (Piece, error) {
 		f := &Fault{Code: receipt.Code(bad.Code), Hint: bad.Hint,
 			Detail: fmt.Sprintf("item %d at offset %d: %s; what follows was not read", s.count, bad.Offset, bad.Detail)}
 		if errors.Is(err, io.ErrUnexpectedEOF) && !(s.only && s.count == 1) {
-			f.Code, f.Torn = vocab.CodeTornTail, true
+			f.Code, f.Torn = receipt.CodeTornTail, true
 		}
 		return Piece{Index: s.count, Single: s.count == 1, fault: f}, nil
 	}

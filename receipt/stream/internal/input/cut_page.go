@@ -9,7 +9,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A pageCutter cuts a list, {"object":"list","data":[…]}, into its entries without
@@ -113,7 +112,7 @@ func (p *pageCutter) end() (Piece, error) {
 	var syntax *canon.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && p.at.depth > 0:
-		d := p.fault(vocab.CodeTornTail, "the list ends in its middle")
+		d := p.fault(receipt.CodeTornTail, "the list ends in its middle")
 		d.fault.Torn = true
 		return d, nil
 	case errors.As(err, &syntax):

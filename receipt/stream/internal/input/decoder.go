@@ -9,7 +9,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A Decoder turns pieces into documents. Whoever reads an input has one: what it
@@ -67,7 +66,7 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 	c.Wrapped = len(c.Text) != len(c.Whole)
 	if c.Syntax != nil {
 		if p.last && tornTail(c.Syntax, c.Text) {
-			c.Fault = &Fault{Code: vocab.CodeTornTail, Torn: true, Detail: "the last line breaks off and has no line end",
+			c.Fault = &Fault{Code: receipt.CodeTornTail, Torn: true, Detail: "the last line breaks off and has no line end",
 				Hint: "it is still being written, or the file was cut off"}
 		}
 		return c
@@ -108,7 +107,7 @@ func tornTail(err error, text []byte) bool {
 		return false
 	}
 	switch receipt.Code(syntax.Code) {
-	case receipt.CodeSyntax, vocab.CodeInvalidUTF8, vocab.CodeLoneSurrogate:
+	case receipt.CodeSyntax, receipt.CodeInvalidUTF8, receipt.CodeLoneSurrogate:
 		return cutOff(text)
 	}
 	return false

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // A Mark says how a receipt stands to the others.
@@ -41,27 +40,27 @@ func (m Mark) Open() bool { return m.Code() == receipt.CodeLinkNotChecked }
 func (m Mark) Cause() receipt.Cause {
 	switch m {
 	case MarkOpen:
-		return vocab.CausePredecessorAbsent
+		return receipt.CausePredecessorAbsent
 	case MarkMissing:
-		return vocab.CausePredecessorMissing
+		return receipt.CausePredecessorMissing
 	case MarkGap:
-		return vocab.CauseUnreadable
+		return receipt.CauseUnreadable
 	case MarkFork:
-		return vocab.CausePredecessorShared
+		return receipt.CausePredecessorShared
 	case MarkLate:
-		return vocab.CausePredecessorLater
+		return receipt.CausePredecessorLater
 	case MarkBetween:
-		return vocab.CauseComesEarlier
+		return receipt.CauseComesEarlier
 	case MarkElsewhere:
-		return vocab.CausePredecessorElsewhere
+		return receipt.CausePredecessorElsewhere
 	case MarkSecond:
-		return vocab.CauseSecondFirst
+		return receipt.CauseSecondFirst
 	case MarkForeign:
-		return vocab.CausePredecessorNotGiven
+		return receipt.CausePredecessorNotGiven
 	case MarkDamaged:
-		return vocab.CauseOwnHash
+		return receipt.CauseOwnHash
 	case MarkDuplicate:
-		return vocab.CauseIDTaken
+		return receipt.CauseIDTaken
 	}
 	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
@@ -142,7 +141,7 @@ func (f *Fumble) Failed() bool { return AboutLinks(f.Code) }
 
 // Open reports whether nobody could check the link where it was read.
 func (f *Fumble) Open() bool {
-	return f.Code == receipt.CodeLinkNotChecked || f.Code == vocab.CodeCopyNotChecked
+	return f.Code == receipt.CodeLinkNotChecked || f.Code == receipt.CodeCopyNotChecked
 }
 
 // alone is what the receipt is counted as if its link holds.

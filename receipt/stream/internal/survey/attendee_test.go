@@ -7,7 +7,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 // attendee draws a receipt of one of three streams, often one that follows.
@@ -32,7 +31,7 @@ func (d *dice) attendee(last []canon.Digest) Attendee {
 		a.Fault = &Fumble{Code: receipt.CodeChainBreak, own: receipt.Verified, healed: d.yes()}
 		a.Fault.left = a.Fault.healed && d.yes()
 	case 2:
-		a.Fault = &Fumble{Code: receipt.CodeChainFork, own: receipt.Undecided, reason: vocab.CodeBatchNotChecked}
+		a.Fault = &Fumble{Code: receipt.CodeChainFork, own: receipt.Undecided, reason: receipt.CodeBatchNotChecked}
 	case 3:
 		a.Fault = &Fumble{Code: receipt.CodeLinkNotChecked, own: receipt.Verified, healed: d.yes()}
 	}
@@ -41,7 +40,7 @@ func (d *dice) attendee(last []canon.Digest) Attendee {
 		case 1:
 			a.Outcome = Outcome{Own: receipt.Refuted, Reason: receipt.CodeHashMismatch}
 		case 2:
-			a.Outcome = Outcome{Own: receipt.Undecided, Reason: vocab.CodeBatchNotChecked}
+			a.Outcome = Outcome{Own: receipt.Undecided, Reason: receipt.CodeBatchNotChecked}
 		}
 	}
 	a.Before = a.Alone().Own == receipt.Undecided && d.yes()

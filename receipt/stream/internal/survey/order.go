@@ -7,7 +7,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 )
 
 const previousPointer = "/chain/previous_receipt_hash"
@@ -122,7 +121,7 @@ func (o *Order) repeats(it *Item) bool {
 		return false
 	case before.hash != short(it.Facts.Computed):
 		it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeDuplicateID, Pointer: "/receipt_id",
-			Stated: it.Facts.Computed.String(), Cause: vocab.CauseIDTaken, Related: atLine(int(before.line))})
+			Stated: it.Facts.Computed.String(), Cause: receipt.CauseIDTaken, Related: atLine(int(before.line))})
 		return false
 	}
 	o.repeat(it, int(before.line), before.verdict)
@@ -140,7 +139,7 @@ func (o *Order) again(s *strand, it *Item) bool {
 		o.repeat(it, s.line, s.last.verdict)
 		return true
 	case o.index.maybeCopy(f.Computed):
-		it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusNotChecked, Code: vocab.CodeCopyNotChecked, Related: atLine(s.line),
+		it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeCopyNotChecked, Related: atLine(s.line),
 			Reason: fmt.Sprintf("it does not follow line %d, and may be a copy of a receipt after the first %d", s.line, o.Indexed)})
 		return true
 	}
@@ -150,7 +149,7 @@ func (o *Order) again(s *strand, it *Item) bool {
 // repeat makes an item a copy of the receipt at a line.
 func (o *Order) repeat(it *Item, line int, verdict receipt.Verdict) {
 	it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusNotApplicable})
-	it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d is the same receipt", line)})
+	it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d is the same receipt", line)})
 	it.Again, it.Copy = true, verdict == it.Report.Verdict
 }
 
@@ -201,11 +200,11 @@ func (o *Order) first(l chain.Link, after canon.Digest) receipt.Check {
 		return namesElsewhere(l, int(n.line))
 	case !after.IsZero() && (l.First || l.Previous != after):
 		return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
-			Stated: Stated(l), Computed: after.String(), Cause: vocab.CausePredecessorNotGiven}
+			Stated: Stated(l), Computed: after.String(), Cause: receipt.CausePredecessorNotGiven}
 	case l.First, !after.IsZero(), damaged:
 		return receipt.Check{Status: receipt.StatusPassed}
 	}
-	return unchecked(vocab.CausePredecessorAbsent, receipt.Place{})
+	return unchecked(receipt.CausePredecessorAbsent, receipt.Place{})
 }
 
 // follow judges a receipt by the one before it in its stream.
@@ -227,13 +226,13 @@ func (o *Order) follow(s *strand, it *Item) {
 	// A predecessor comes before the receipt that names it.
 	if n := o.index.node(f.Computed); f.holds && check.Status != receipt.StatusFailed && n.open && int(n.naming) == s.number {
 		check = o.broken(s, f.Link)
-		check.Cause, check.Related = vocab.CauseNamedEarlier, atLine(int(n.namer))
+		check.Cause, check.Related = receipt.CauseNamedEarlier, atLine(int(n.namer))
 		s.segment.Failures.Count++
 	}
 
 	// Clocks go wrong: this warns, and refutes nothing. A time that nobody told is before none.
 	if !f.undated && !s.undated && f.Issued.Before(s.issued) {
-		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
+		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
 	}
 
 	// A damaged receipt keeps its place. A true copy of it would follow the head
@@ -267,10 +266,10 @@ func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 
 	// What could not be read may be the receipt that is named.
 	if at, ok := o.forgive(s); ok {
-		return unchecked(vocab.CauseUnreadable, atLine(at))
+		return unchecked(receipt.CauseUnreadable, atLine(at))
 	}
 	if o.Partial && o.absent(l) {
-		return unchecked(vocab.CauseSelection, receipt.Place{})
+		return unchecked(receipt.CauseSelection, receipt.Place{})
 	}
 
 	return o.broken(s, l)
@@ -282,7 +281,7 @@ func (o *Order) damage(it *Item) {
 		o.damaged[it.Facts.Link.Hash] = it.Index
 		o.damaged[it.Facts.Computed] = it.Index
 	}
-	it.Verifier.Link(&it.Report, unchecked(vocab.CauseOwnHash, receipt.Place{}))
+	it.Verifier.Link(&it.Report, unchecked(receipt.CauseOwnHash, receipt.Place{}))
 }
 
 // forgive finds something unreadable between the last receipt of a stream and
@@ -307,17 +306,17 @@ func (o *Order) absent(l chain.Link) bool {
 // broken says why a receipt does not follow the one before it.
 func (o *Order) broken(s *strand, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
-		Stated: Stated(l), Computed: s.segment.Head.String(), Cause: vocab.CausePredecessorOther, Related: atLine(s.line)}
+		Stated: Stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: atLine(s.line)}
 	n := o.index.node(l.Previous)
 	switch {
 	case l.First && s.first:
-		c.Cause = vocab.CauseSecondFirst
+		c.Cause = receipt.CauseSecondFirst
 	case l.First: // the only one, but not at the beginning
-		c.Cause = vocab.CauseComesEarlier
+		c.Cause = receipt.CauseComesEarlier
 	case n.namer > 0 && int(n.naming) == s.number:
-		c.Code, c.Cause, c.Related = receipt.CodeChainFork, vocab.CausePredecessorShared, atLine(int(n.namer))
+		c.Code, c.Cause, c.Related = receipt.CodeChainFork, receipt.CausePredecessorShared, atLine(int(n.namer))
 	case n.line > 0 && int(n.stream) == s.number: // it is here, but not the one before
-		c.Cause = vocab.CauseComesEarlier
+		c.Cause = receipt.CauseComesEarlier
 	}
 	return c
 }
@@ -336,7 +335,7 @@ func (o *Order) Full() bool { return o.index.full() }
 // namesElsewhere says that a receipt names one of another stream.
 func namesElsewhere(l chain.Link, at int) receipt.Check {
 	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: Stated(l),
-		Cause: vocab.CausePredecessorElsewhere, Related: atLine(at)}
+		Cause: receipt.CausePredecessorElsewhere, Related: atLine(at)}
 }
 
 // unchecked leaves a link unchecked.

@@ -7,7 +7,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/internal/vocab"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
@@ -254,7 +253,7 @@ func (s *Survey) Place(it *Item) error {
 	m, about := s.Marks[number], number
 	if it.Again = m == rules.MarkCopy; it.Again {
 		about = s.originals[number]
-		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: vocab.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
+		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
 	}
 
 	// What counts for itself bears what is found of its content.
@@ -316,7 +315,7 @@ func CheckOf(m rules.Mark, it *Item, partial bool, related receipt.Place, previo
 	case m.Code() == "":
 		return receipt.Check{Status: receipt.StatusPassed}
 	case m == rules.MarkOpen && partial: // nothing shows what precedes it
-		return unchecked(vocab.CauseSelection, receipt.Place{})
+		return unchecked(receipt.CauseSelection, receipt.Place{})
 	case !m.Failed():
 		return unchecked(m.Cause(), receipt.Place{})
 	}

@@ -1,4 +1,4 @@
-package growth_test
+package receipt_test
 
 import (
 	"cmp"
@@ -14,22 +14,21 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/growth"
 )
 
-// A ring is the trusted keys, by id.
-type ring struct {
+// A growthRing is the trusted keys, by id.
+type growthRing struct {
 	receipt.Trust // nobody asks about receipts
 	list          []receipt.NoteKey
 }
 
-func (r *ring) NoteKeys() []receipt.NoteKey { return r.list }
+func (r *growthRing) NoteKeys() []receipt.NoteKey { return r.list }
 
-func logKeys() *ring {
+func growthKeys() *growthRing {
 	noon := time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC)
 	log := []receipt.Role{receipt.RoleCheckpoint}
 
-	r := new(ring)
+	r := new(growthRing)
 	for _, k := range []receipt.Key{
 		{ID: "log1", Roles: log, Origin: "log.example/1"},
 		{ID: "log1next", Roles: log, Origin: "log.example/1", NotBefore: noon.Add(1)},
@@ -38,35 +37,35 @@ func logKeys() *ring {
 		{ID: "ownold", Roles: log, Origin: "log.example/old", Revoked: &receipt.Revocation{At: noon, Reason: receipt.ReasonSuperseded}},
 		{ID: "nolog", Roles: []receipt.Role{receipt.RoleIssuer}, Origin: "stranger.example/stranger"},
 	} {
-		r.list = append(r.list, receipt.NoteKey{Key: &k, Public: private(k.ID).Public().(ed25519.PublicKey)})
+		r.list = append(r.list, receipt.NoteKey{Key: &k, Public: growthKey(k.ID).Public().(ed25519.PublicKey)})
 	}
 	return r
 }
 
-// private makes the key of an id.
-func private(id string) ed25519.PrivateKey {
+// growthKey returns the key of an id.
+func growthKey(id string) ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte(id))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// A signer signs notes as a log.
-type signer struct {
+// A growthSigner signs notes as a log.
+type growthSigner struct {
 	*tlog.Log
 	private ed25519.PrivateKey
 }
 
-func (s signer) Sign(msg []byte) ([]byte, error) { return ed25519.Sign(s.private, msg), nil }
+func (s growthSigner) Sign(msg []byte) ([]byte, error) { return ed25519.Sign(s.private, msg), nil }
 
 // open signs a checkpoint by the keys of ids, of which the first gives the origin,
 // and opens it with all keys of logs.
-func (r *ring) open(t *testing.T, ids string, size int, root merkle.Hash) *tlog.Signed {
+func (r *growthRing) open(t *testing.T, ids string, size int, root merkle.Hash) *tlog.Signed {
 	t.Helper()
 	origins := map[string]string{"stranger": "stranger.example/stranger"}
 	var logs []*tlog.Log
 	for _, k := range r.list {
 		if k.Has(receipt.RoleCheckpoint) {
 			origins[k.ID] = k.Origin
-			logs = append(logs, newLog(t, k.Origin, k.ID))
+			logs = append(logs, growthLog(t, k.Origin, k.ID))
 		}
 	}
 
@@ -74,7 +73,7 @@ func (r *ring) open(t *testing.T, ids string, size int, root merkle.Hash) *tlog.
 	var signers []note.Signer
 	for _, id := range strings.Fields(ids) {
 		c.Origin = cmp.Or(c.Origin, origins[id])
-		signers = append(signers, signer{newLog(t, origins[id], id), private(id)})
+		signers = append(signers, growthSigner{growthLog(t, origins[id], id), growthKey(id)})
 	}
 	msg, err := note.Sign(&note.Note{Text: c.String()}, signers...)
 	if err != nil {
@@ -88,18 +87,18 @@ func (r *ring) open(t *testing.T, ids string, size int, root merkle.Hash) *tlog.
 	return s
 }
 
-func newLog(t *testing.T, origin, id string) *tlog.Log {
+func growthLog(t *testing.T, origin, id string) *tlog.Log {
 	t.Helper()
-	log, err := tlog.NewLog(origin, private(id).Public().(ed25519.PublicKey))
+	log, err := tlog.NewLog(origin, growthKey(id).Public().(ed25519.PublicKey))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return log
 }
 
-// TestCheck varies who signed two checkpoints, their trees and the proof.
-func TestCheck(t *testing.T) {
-	keys := logKeys()
+// TestCheckGrowth varies who signed two checkpoints, their trees and the proof.
+func TestCheckGrowth(t *testing.T) {
+	keys := growthKeys()
 	leaves := make([]merkle.Hash, 5)
 	for i := range leaves {
 		leaves[i] = merkle.LeafHash([]byte{byte(i)})
@@ -150,7 +149,7 @@ func TestCheck(t *testing.T) {
 		"superseded":          {good("ownold", 3), good("ownold", 5), proof(3, 5), "verified  ownold ownold"},
 		"false and stolen":    {good("log1stolen", 3), good("log1", 5), short, "refuted proof_invalid - log1 *merkle.LengthError"},
 	} {
-		g := growth.Check(keys, open(c.from), open(c.to), c.proof)
+		g := receipt.CheckGrowth(keys, open(c.from), open(c.to), c.proof)
 		got := fmt.Sprintf("%v %s", g.Verdict, g.Code)
 		for _, key := range g.Signers {
 			if key == nil {
