@@ -23,7 +23,7 @@ func versionMissing(ctx context.Context, s *suite) {
 		q := t.exists
 		q.NoVersion = true
 		if t.Open {
-			must(ask(ctx, s.client, t.Route, q).Status(200).Err)
+			expect(ask(ctx, s.client, t.Route, q).Status(200))
 			return
 		}
 		needsVersion(ctx, s, t.Route, q)
@@ -57,7 +57,7 @@ func refusedClients(ctx context.Context, s *suite) {
 	without := caught(func() {
 		eachRoute(ctx, s, func(t *attempt) {
 			if t.Open {
-				must(ask(ctx, s.client.As(""), t.Route, t.exists).Status(200).Err)
+				expect(ask(ctx, s.client.As(""), t.Route, t.exists).Status(200))
 				return
 			}
 			refusesKey(ctx, s, t, "")
@@ -126,7 +126,7 @@ func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
 	session := newSession(ctx, s)
 	q := wire.Request{Method: http.MethodPost, Path: path("v1/sessions/%s/messages", session), Once: "ours-" + s.id + "-apart",
 		Body: encode(object{"message": message("a message of the run " + s.id)})}
-	must(s.client.Do(ctx, q).Status(200, 201).Object("message").Err)
+	expect(s.client.Do(ctx, q).Status(200, 201).Object("message"))
 	if a := stranger.Do(ctx, q); a.Err != nil || a.Code < http.StatusBadRequest {
 		must(a.Fail("with the other key and an Idempotency-Key of the first client: expected no answer of that client, found %d", a.Code).Err)
 	}

@@ -29,8 +29,7 @@ func resources(ctx context.Context, s *suite) map[string]string {
 	} else {
 		must(err)
 	}
-	task := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task")
-	must(task.Err)
+	task := expect(s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task"))
 	ids["task"], ids["session"], ids["receipt"] = e.id, e.session, text(task.Root(), "receipt_id")
 	ids["workspace"], ids["outcome"] = text(task.Root(), "workspace_id"), text(task.Root(), "outcome_id")
 
@@ -105,8 +104,7 @@ func readings(ctx context.Context, s *suite, ids map[string]string) map[string]s
 		if r.Method != http.MethodGet || r.IsStream() || r.Open || !ok || !offers(ctx, s, &r) {
 			continue
 		}
-		a := s.client.Do(ctx, q)
-		must(a.Err)
+		a := expect(s.client.Do(ctx, q))
 		switch {
 		case a.Is(404, 405, 406, 501):
 		case !strings.Contains(r.Path, "{") || strings.Contains(r.Path, "workspace_id="): // other clients may add to it
@@ -201,11 +199,10 @@ func (w *running) unchanged(ctx context.Context, s *suite) {
 	if status := statusOfTask(a); status == canceled {
 		must(a.Fail("expected refused requests to change nothing, found the task %s", status).Err)
 	}
-	session := s.get(ctx, "v1/sessions/%s", w.ids["session"]).Status(200)
-	if session.Err == nil && (text(session.Root(), "state") == "CLOSED" || session.Tells(wire.Words)) {
-		session.Fail("expected refused requests to change nothing, found the session closed or with another summary")
+	session := expect(s.get(ctx, "v1/sessions/%s", w.ids["session"]).Status(200))
+	if text(session.Root(), "state") == "CLOSED" || session.Tells(wire.Words) {
+		must(session.Fail("expected refused requests to change nothing, found the session closed or with another summary").Err)
 	}
-	must(session.Err)
 	for _, of := range []string{"v1/sessions/%s/tasks", "v1/sessions/%s/messages"} {
 		at := path(of, w.ids["session"])
 		for _, item := range items(ctx, s, at, 200) {

@@ -52,7 +52,7 @@ func badRequests(ctx context.Context, s *suite) {
 		{Path: at, Method: "POST", Body: []byte(`{"input":`)},
 		{Path: at, Method: "POST", Body: []byte(`[]`)},
 	} {
-		must(s.client.Do(ctx, r).Status(400).Error(protocol.CodeInvalid).Err)
+		expect(s.client.Do(ctx, r).Status(400).Error(protocol.CodeInvalid))
 	}
 	if list := items(ctx, s, at, 200); len(list) > 0 {
 		fail("GET /%s: expected no task of requests that were refused, found %d", at, len(list))

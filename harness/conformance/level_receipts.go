@@ -63,7 +63,7 @@ func receiptIsOfTask(ctx context.Context, s *suite) {
 // receiptIsReferenced follows the references to a receipt.
 func receiptIsReferenced(ctx context.Context, s *suite) {
 	e, _ := plainReceipt(ctx, s)
-	expect := func(of string, n canon.Node) {
+	refers := func(of string, n canon.Node) {
 		if id := text(n, "receipt_id"); id != e.receipt {
 			fail("%s: expected the receipt_id %s, as the task has it, found %s", of, wire.Quote(e.receipt), wire.Quote(id))
 		}
@@ -73,16 +73,15 @@ func receiptIsReferenced(ctx context.Context, s *suite) {
 	if differs := sameIDs([]string{e.receipt}, ids(listed)); differs != "" {
 		fail("GET /v1/tasks/{task_id}/receipts: %s", differs)
 	}
-	outcome := s.get(ctx, "v1/outcomes/%s", text(e.task.Root(), "outcome_id")).Status(200)
-	must(outcome.Err)
-	expect("the outcome", outcome.Root())
+	outcome := expect(s.get(ctx, "v1/outcomes/%s", text(e.task.Root(), "outcome_id")).Status(200))
+	refers("the outcome", outcome.Root())
 	for _, a := range items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200) {
-		expect("an artifact of the task", a)
+		refers("an artifact of the task", a)
 	}
 
 	for _, n := range eventsOfTask(ctx, s, e.id) {
 		if text(n, "event") == "receipt.issued" {
-			expect("the event receipt.issued", n)
+			refers("the event receipt.issued", n)
 			return
 		}
 	}
@@ -112,8 +111,7 @@ func receiptBytesStay(ctx context.Context, s *suite) {
 // serverAgrees compares what the server says of a receipt with what is so.
 func serverAgrees(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
-	a := s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200).Bool("valid").Has("checked_at")
-	must(a.Err)
+	a := expect(s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200).Bool("valid").Has("checked_at"))
 	said := a.Root().Member("valid").Bool()
 	switch ours := g.report.Verdict; {
 	case ours == receipt.Refuted && said:
@@ -250,8 +248,7 @@ func canceledHasReceipt(ctx context.Context, s *suite) {
 // archiveIsReceipt compares the archive with the receipt, where archives are offered.
 func archiveIsReceipt(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
-	a := s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", e.receipt), Accept: wire.MediaArchive})
-	must(a.Err)
+	a := expect(s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", e.receipt), Accept: wire.MediaArchive}))
 	if a.Code != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), wire.MediaArchive) {
 		skip("the server offers no archive")
 	}

@@ -171,7 +171,7 @@ func namesMissing(ctx context.Context, s *suite, e *ended, body object, id strin
 		}
 		details = a.Root().Member("failure").Member("details")
 	} else {
-		must(a.Members("error").Err)
+		expect(a.Members("error"))
 	}
 	what := details.Member("first_unavailable")
 	switch object := text(what, "object"); {
@@ -197,7 +197,7 @@ func replayOnce(ctx context.Context, s *suite) {
 	if one, two := text(first.Root(), "id"), text(again.Root(), "id"); one != two {
 		must(again.Fail("expected the replay %s again, found %s", wire.Quote(one), wire.Quote(two)).Err)
 	}
-	must(send(`{"mode":"exact","reason":"another"}`).Status(409).Error(protocol.CodeKeyReused).Err)
+	expect(send(`{"mode":"exact","reason":"another"}`).Status(409).Error(protocol.CodeKeyReused))
 }
 
 func replayLeavesSource(ctx context.Context, s *suite) {
@@ -208,9 +208,8 @@ func replayLeavesSource(ctx context.Context, s *suite) {
 	if differs := sameIDs(ids(before), ids(after)); differs != "" {
 		fail("GET /v1/tasks/{task_id}/events: after a replay: %s", differs)
 	}
-	now := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task")
-	if now.Err == nil && endOf(now.Root()) != endOf(e.task.Root()) {
-		now.Fail("expected the task as it was before its replay, found it changed")
+	now := expect(s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task"))
+	if endOf(now.Root()) != endOf(e.task.Root()) {
+		must(now.Fail("expected the task as it was before its replay, found it changed").Err)
 	}
-	must(now.Err)
 }

@@ -25,7 +25,7 @@ func listPages(ctx context.Context, s *suite) {
 	session := newSession(ctx, s)
 	for range fewItems {
 		newTask(ctx, s, session, "a task to be listed of the run "+s.id)
-		must(s.post(ctx, "", object{"message": message("a message to be listed of the run " + s.id)}, "v1/sessions/%s/messages", session).Status(201, 200).Err)
+		expect(s.post(ctx, "", object{"message": message("a message to be listed of the run " + s.id)}, "v1/sessions/%s/messages", session).Status(201, 200))
 	}
 
 	tasks := path("v1/sessions/%s/tasks", session)
@@ -106,8 +106,8 @@ func eventRanges(ctx context.Context, s *suite) {
 func stalePlaces(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	never := "conformance_never_" + s.id
-	must(s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", e.id, never).Status(410).Error(protocol.CodeExpired).Err)
-	must(s.get(ctx, "v1/tasks?cursor=%s", never).Status(400, 410).Error(protocol.CodeInvalid, protocol.CodeExpired).Err)
+	expect(s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", e.id, never).Status(410).Error(protocol.CodeExpired))
+	expect(s.get(ctx, "v1/tasks?cursor=%s", never).Status(400, 410).Error(protocol.CodeInvalid, protocol.CodeExpired))
 	staleStream(ctx, s, path("v1/tasks/%s/stream", e.id), never)
 }
 
@@ -117,7 +117,7 @@ func staleStream(ctx context.Context, s *suite, at, never string) {
 	must(err)
 	defer stream.Close()
 	if stream.Answer != nil {
-		must(stream.Answer.Status(410).Error(protocol.CodeExpired).Err)
+		expect(stream.Answer.Status(410).Error(protocol.CodeExpired))
 		return
 	}
 

@@ -40,8 +40,7 @@ func once(ctx context.Context, s *suite, path, kind string, body, same func(word
 		return s.client.Do(ctx, wire.Request{Method: "POST", Path: path, Once: key, Body: []byte(body)})
 	}
 
-	first := send(key, body(words)).Status(200, 201, 202).Object(kind).Has("id")
-	must(first.Err)
+	first := expect(send(key, body(words)).Status(200, 201, 202).Object(kind).Has("id"))
 	id := text(first.Root(), "id")
 	for _, again := range []string{body(words), same(words)} {
 		a := send(key, again).Status(200, 201, 202).Object(kind).Has("id")
@@ -50,7 +49,7 @@ func once(ctx context.Context, s *suite, path, kind string, body, same func(word
 		}
 		must(a.Err)
 	}
-	must(send(key, body("another")).Status(409).Error(protocol.CodeKeyReused).Err)
+	expect(send(key, body("another")).Status(409).Error(protocol.CodeKeyReused))
 
 	both := "at once, " + words
 	together(ctx, s, func() *wire.Answer { return send(key+"-2", body(both)) }, kind)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
 // A Suite is a set of categories.
@@ -73,6 +75,12 @@ func must(err error) {
 	if err != nil {
 		panic(stopped{err})
 	}
+}
+
+// expect ends the running probe unless an answer is as expected, and returns it.
+func expect(a *wire.Answer) *wire.Answer {
+	must(a.Err)
+	return a
 }
 
 // fail ends the running probe as failed.

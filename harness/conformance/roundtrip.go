@@ -34,7 +34,7 @@ func readsBack(ctx context.Context, s *suite, st statement) *posted {
 	if made.Is(404, 405, 501) || made.Is(403) && st.kind == "workspace" {
 		skip("a %s cannot be created here", st.kind)
 	}
-	must(made.Status(200, 201, 202).Object(st.kind).Has("id").Err)
+	expect(made.Status(200, 201, 202).Object(st.kind).Has("id"))
 	p := &posted{text(made.Root(), "id"), &st}
 	st.in(made.Root(), "POST /"+st.path)
 	p.read(ctx, s)
@@ -43,8 +43,7 @@ func readsBack(ctx context.Context, s *suite, st statement) *posted {
 
 // read expects a statement alone and in its list.
 func (p *posted) read(ctx context.Context, s *suite) {
-	alone := s.get(ctx, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200).Object(p.of.kind)
-	must(alone.Err)
+	alone := expect(s.get(ctx, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200).Object(p.of.kind))
 	if p.of.in(alone.Root(), alone.Request.String()); p.of.list == "" {
 		return
 	}
@@ -106,8 +105,7 @@ func workspaceReadsBack(ctx context.Context, s *suite) {
 
 // changed patches a resource, and expects the change and what was posted before.
 func (p *posted) changed(ctx context.Context, s *suite, says object) {
-	a := s.patch(ctx, "", says, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200, 405, 501)
-	must(a.Err)
+	a := expect(s.patch(ctx, "", says, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200, 405, 501))
 	if a.Code != 200 {
 		return
 	}
@@ -120,8 +118,7 @@ func sessionReadsBack(ctx context.Context, s *suite) {
 	ensureWorkspace(ctx, s)
 	first := []object{s.words("the first message"), s.words("the second message")}
 	body := object{"workspace_id": s.workspace, "initial_messages": first, "metadata": s.meta()}
-	made := s.post(ctx, "", body, "v1/sessions").Status(201, 200).Object("session").Has("id")
-	must(made.Err)
+	made := expect(s.post(ctx, "", body, "v1/sessions").Status(201, 200).Object("session").Has("id"))
 	id := text(made.Root(), "id")
 	p := &posted{id, &statement{kind: "session", list: path("v1/sessions?workspace_id=%s", s.workspace), says: object{"workspace_id": s.workspace, "metadata": s.meta()}}}
 	p.of.in(made.Root(), made.Request.String())
@@ -181,11 +178,10 @@ func unknownIDs(ctx context.Context, s *suite) {
 			if body[name] = s.absent(); strings.HasSuffix(name, "_ids") {
 				body[name] = []string{s.absent()}
 			}
-			a := s.post(ctx, "", body, "%s", raw(of.path))
-			if a.Err == nil && (a.Code < 400 || a.Code >= 500 && a.Code != 501) {
-				a.Fail("expected a request whose %s is of nothing to be refused, found %d", name, a.Code)
+			a := expect(s.post(ctx, "", body, "%s", raw(of.path)))
+			if a.Code < 400 || a.Code >= 500 && a.Code != 501 {
+				must(a.Fail("expected a request whose %s is of nothing to be refused, found %d", name, a.Code).Err)
 			}
-			must(a.Err)
 		}
 	}
 	if list := items(ctx, s, tasks, 200); len(list) > 0 {

@@ -39,8 +39,7 @@ func secretsAreWithheld(ctx context.Context, s *suite) {
 
 // everywhere reads, as a client, every route that a task and its resources have.
 func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, look func(*wire.Route, *wire.Answer)) {
-	task := s.get(ctx, "v1/tasks/%s", e.id).Status(200)
-	must(task.Err)
+	task := expect(s.get(ctx, "v1/tasks/%s", e.id).Status(200))
 	events := eventsOfTask(ctx, s, e.id)
 	messages := items(ctx, s, path("v1/sessions/%s/messages", e.session), 200)
 	artifacts := items(ctx, s, path("v1/artifacts?task_id=%s", e.id), 200)
@@ -110,8 +109,7 @@ func hiddenParts(ctx context.Context, s *suite, visibility string) {
 		path string
 		body object
 	}{{"v1/sessions/%s/messages", object{"message": says}}, {"v1/sessions/%s/tasks", object{"input": says}}} {
-		a := s.post(ctx, "", of.body, of.path, session).Status(200, 201, 202, 400, 403, 422, 501)
-		must(a.Err)
+		a := expect(s.post(ctx, "", of.body, of.path, session).Status(200, 201, 202, 400, 403, 422, 501))
 		refused = a.Code >= http.StatusBadRequest
 	}
 	if refused {

@@ -25,8 +25,7 @@ type own struct {
 // able skips a probe of what the server does not say that it can.
 func able(ctx context.Context, s *suite, capability string) {
 	if !s.own.known {
-		a := s.client.Do(ctx, wire.Request{Path: "v1", NoKey: true}).Status(200).Members("capabilities")
-		must(a.Err)
+		a := expect(s.client.Do(ctx, wire.Request{Path: "v1", NoKey: true}).Status(200).Members("capabilities"))
 		s.own.known, s.own.abilities = true, map[string]bool{}
 		for name, value := range a.Root().Member("capabilities").Members() {
 			s.own.abilities[name.String()] = value.Bool()
@@ -40,8 +39,7 @@ func able(ctx context.Context, s *suite, capability string) {
 // newSession makes a session of its own for a probe.
 func newSession(ctx context.Context, s *suite) string {
 	ensureWorkspace(ctx, s)
-	a := s.post(ctx, "", object{"workspace_id": s.workspace, "metadata": s.meta()}, "v1/sessions").Status(201, 200).Object("session").Has("id")
-	must(a.Err)
+	a := expect(s.post(ctx, "", object{"workspace_id": s.workspace, "metadata": s.meta()}, "v1/sessions").Status(201, 200).Object("session").Has("id"))
 	return text(a.Root(), "id")
 }
 
@@ -109,11 +107,9 @@ func canceledTask(ctx context.Context, s *suite) *ended {
 	}
 	for range tries {
 		id := newTask(ctx, s, session, words)
-		a := cancel(ctx, s, id, "")
-		must(a.Err)
+		a := expect(cancel(ctx, s, id, ""))
 		if a.Is(200) && text(a.Root(), "status") == canceled {
-			now := s.get(ctx, "v1/tasks/%s", id).Status(200).Object("task").Equal("status", canceled)
-			must(now.Err)
+			expect(s.get(ctx, "v1/tasks/%s", id).Status(200).Object("task").Equal("status", canceled))
 		}
 		if e := end(ctx, s, id); e.status == canceled {
 			return e

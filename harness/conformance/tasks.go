@@ -38,11 +38,10 @@ func endedTaskStays(ctx context.Context, s *suite) {
 			a.Status(409)
 		}
 		must(a.Err)
-		now := s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task")
-		if now.Err == nil && endOf(now.Root()) != want {
-			now.Fail("after %s: expected the task as it ended, %s, found it changed, %s", a.Request, e.status, wire.Quote(text(now.Root(), "status")))
+		now := expect(s.get(ctx, "v1/tasks/%s", e.id).Status(200).Object("task"))
+		if endOf(now.Root()) != want {
+			must(now.Fail("after %s: expected the task as it ended, %s, found it changed, %s", a.Request, e.status, wire.Quote(text(now.Root(), "status"))).Err)
 		}
-		must(now.Err)
 	}
 
 	must(statesOf(eventsOfTask(ctx, s, e.id), e.status))
@@ -96,7 +95,7 @@ func outcomeOf(ctx context.Context, s *suite, e *ended) {
 	if told := e.task.Root().Member("outcome_id"); !isNull(told) && told.String() != id {
 		must(e.task.Fail("expected the outcome_id %s, found %s", wire.Quote(id), wire.Quote(told.String())).Err)
 	}
-	must(s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Equal("task_id", e.id).Equal("status", outcomeStatus(e.status)).Err)
+	expect(s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Equal("task_id", e.id).Equal("status", outcomeStatus(e.status)))
 }
 
 // eventSequences looks at the numbers of the events of a task, and of its session.

@@ -56,8 +56,7 @@ const (
 
 // agentCard takes either dialect, unless one is asked for, and says which it is.
 func agentCard(ctx context.Context, s *suite) {
-	a := s.client.Do(ctx, wire.Request{Path: "v1/agent-card", NoKey: true}).Status(200).Has("object", "id", "name").Equal("protocol_version", protocol.Version).Array("skills")
-	must(a.Err)
+	a := expect(s.client.Do(ctx, wire.Request{Path: "v1/agent-card", NoKey: true}).Status(200).Has("object", "id", "name").Equal("protocol_version", protocol.Version).Array("skills"))
 	dialect := text(a.Root(), "object")
 	if dialect != describedCard && dialect != runnersCard || s.options.Card != "" && s.options.Card != dialect {
 		want := s.options.Card
@@ -71,19 +70,19 @@ func agentCard(ctx context.Context, s *suite) {
 	if dialect == describedCard && a.Root().Member(of).IsZero() {
 		of = "harn_interfaces"
 	}
-	must(a.Array(of).Err)
+	expect(a.Array(of))
 	s.dialect, s.note = dialect, "the card's dialect is "+dialect+" with "+of
 }
 
 func listCoreResources(ctx context.Context, s *suite) {
 	for _, of := range []string{"tasks", "sessions", "artifacts", "events", "outcomes"} {
-		must(s.get(ctx, "v1/%s", of).Status(200).List().Err)
+		expect(s.get(ctx, "v1/%s", of).Status(200).List())
 	}
 }
 
 func workspaceCRUD(ctx context.Context, s *suite) {
 	if id := s.target.WorkspaceID; id != "" {
-		must(s.get(ctx, "v1/workspaces/%s", id).Status(200).Object("workspace").Err)
+		expect(s.get(ctx, "v1/workspaces/%s", id).Status(200).Object("workspace"))
 		s.workspace = id
 		return
 	}
@@ -98,9 +97,9 @@ func workspaceCRUD(ctx context.Context, s *suite) {
 		must(list.Err)
 		return
 	}
-	must(made.Status(201, 200).Object("workspace").Has("id").Err)
+	expect(made.Status(201, 200).Object("workspace").Has("id"))
 	s.workspace = text(made.Root(), "id")
-	must(s.patch(ctx, s.id+"-workspace-patch", object{"metadata": s.meta()}, "v1/workspaces/%s", s.workspace).Status(200, 501).Err)
+	expect(s.patch(ctx, s.id+"-workspace-patch", object{"metadata": s.meta()}, "v1/workspaces/%s", s.workspace).Status(200, 501))
 }
 
 func ensureWorkspace(ctx context.Context, s *suite) {
@@ -111,17 +110,16 @@ func ensureWorkspace(ctx context.Context, s *suite) {
 
 func sessionCRUD(ctx context.Context, s *suite) {
 	if id := s.target.SessionID; id != "" {
-		must(s.get(ctx, "v1/sessions/%s", id).Status(200).Object("session").Err)
+		expect(s.get(ctx, "v1/sessions/%s", id).Status(200).Object("session"))
 		s.session = id
 		return
 	}
 	ensureWorkspace(ctx, s)
 
 	body := object{"workspace_id": s.workspace, "initial_messages": []object{message("agents conformance " + s.id)}, "metadata": s.meta()}
-	made := s.post(ctx, s.id+"-session", body, "v1/sessions").Status(201, 200).Object("session").Has("id")
-	must(made.Err)
+	made := expect(s.post(ctx, s.id+"-session", body, "v1/sessions").Status(201, 200).Object("session").Has("id"))
 	s.session = text(made.Root(), "id")
-	must(s.patch(ctx, s.id+"-session-patch", object{"summary": "agents conformance", "metadata": s.meta()}, "v1/sessions/%s", s.session).Status(200, 501).Err)
+	expect(s.patch(ctx, s.id+"-session-patch", object{"summary": "agents conformance", "metadata": s.meta()}, "v1/sessions/%s", s.session).Status(200, 501))
 }
 
 func ensureSession(ctx context.Context, s *suite) {
@@ -132,10 +130,9 @@ func ensureSession(ctx context.Context, s *suite) {
 
 func messageCRUD(ctx context.Context, s *suite) {
 	ensureSession(ctx, s)
-	made := s.post(ctx, s.id+"-message", object{"message": message("a message of the run " + s.id)}, "v1/sessions/%s/messages", s.session).Status(201, 200).Object("message").Has("id")
-	must(made.Err)
-	must(s.get(ctx, "v1/messages/%s", text(made.Root(), "id")).Status(200).Err)
-	must(s.get(ctx, "v1/sessions/%s/messages", s.session).Status(200).List().Err)
+	made := expect(s.post(ctx, s.id+"-message", object{"message": message("a message of the run " + s.id)}, "v1/sessions/%s/messages", s.session).Status(201, 200).Object("message").Has("id"))
+	expect(s.get(ctx, "v1/messages/%s", text(made.Root(), "id")).Status(200))
+	expect(s.get(ctx, "v1/sessions/%s/messages", s.session).Status(200).List())
 }
 
 // submit submits a task, and remembers it.
@@ -172,7 +169,7 @@ func ensureTask(ctx context.Context, s *suite) string {
 func taskCRUD(ctx context.Context, s *suite) {
 	id, _ := submit(ctx, s, "a task to read and to cancel of the run "+s.id)
 	statusOfTask(s.get(ctx, "v1/tasks/%s", id).Status(200))
-	must(s.get(ctx, "v1/tasks/%s/events", id).Status(200).Err)
+	expect(s.get(ctx, "v1/tasks/%s/events", id).Status(200))
 	must(cancel(ctx, s, id, s.id+"-cancel").Err)
 }
 
@@ -192,21 +189,19 @@ func artifactCRUD(ctx context.Context, s *suite) {
 	ensureWorkspace(ctx, s)
 	body := object{"kind": "log", "mime_type": "text/plain", "uri": "harn://conformance/" + s.id + "/artifact.txt", "visibility": "public",
 		"sha256": emptySHA256, "workspace_id": s.workspace, "metadata": s.meta()}
-	made := s.post(ctx, s.id+"-artifact", body, "v1/artifacts").Status(201, 200).Object("artifact").Has("id")
-	must(made.Err)
-	must(s.get(ctx, "v1/artifacts/%s", text(made.Root(), "id")).Status(200).Err)
+	made := expect(s.post(ctx, s.id+"-artifact", body, "v1/artifacts").Status(201, 200).Object("artifact").Has("id"))
+	expect(s.get(ctx, "v1/artifacts/%s", text(made.Root(), "id")).Status(200))
 }
 
 func eventReads(ctx context.Context, s *suite) {
-	list := s.get(ctx, "v1/events").Status(200).List()
-	must(list.Err)
+	list := expect(s.get(ctx, "v1/events").Status(200).List())
 	if id := text(first(list.Root().Member("data")), "id"); id != "" {
 		s.event = id
 	}
 	if s.event == "" {
 		skip("no event is known")
 	}
-	must(s.get(ctx, "v1/events/%s", s.event).Status(200).Object("event").Has("event").Err)
+	expect(s.get(ctx, "v1/events/%s", s.event).Status(200).Object("event").Has("event"))
 }
 
 func extendedReads(ctx context.Context, s *suite) {
@@ -219,11 +214,10 @@ func extendedReads(ctx context.Context, s *suite) {
 	}
 
 	ensureSession(ctx, s)
-	made := s.post(ctx, s.id+"-branch", object{"kind": "session", "base_ref": "main", "metadata": s.meta()}, "v1/sessions/%s/branches", s.session).Status(201, 200, 501)
-	must(made.Err)
+	made := expect(s.post(ctx, s.id+"-branch", object{"kind": "session", "base_ref": "main", "metadata": s.meta()}, "v1/sessions/%s/branches", s.session).Status(201, 200, 501))
 	if made.Is(501) {
 		return
 	}
-	must(made.Object("branch").Has("id").Err)
-	must(s.get(ctx, "v1/branches/%s", text(made.Root(), "id")).Status(200).Err)
+	expect(made.Object("branch").Has("id"))
+	expect(s.get(ctx, "v1/branches/%s", text(made.Root(), "id")).Status(200))
 }

@@ -21,7 +21,7 @@ func withKey(ctx context.Context, s *suite) {
 	if s.client.Key() == "" {
 		skip("no API key was given")
 	}
-	must(s.get(ctx, "v1/tasks").Status(200).List().Err)
+	expect(s.get(ctx, "v1/tasks").Status(200).List())
 }
 
 func withoutKey(ctx context.Context, s *suite) {
@@ -36,7 +36,7 @@ func withoutKey(ctx context.Context, s *suite) {
 const oldVersion = "agents-protocol-1900-01-01"
 
 func otherVersion(ctx context.Context, s *suite) {
-	must(s.client.Do(ctx, wire.Request{Path: "v1/tasks", Version: oldVersion}).Status(426).Error(protocol.CodeVersion).Err)
+	expect(s.client.Do(ctx, wire.Request{Path: "v1/tasks", Version: oldVersion}).Status(426).Error(protocol.CodeVersion))
 }
 
 func rangeProbes() []Probe {
@@ -57,13 +57,11 @@ func advertises(s *suite, capability string) {
 func sameRange(ctx context.Context, s *suite) {
 	advertises(s, "replay")
 	id := ensureTask(ctx, s)
-	one := s.get(ctx, "v1/tasks/%s/events", id).Status(200).JSON()
-	must(one.Err)
-	two := s.get(ctx, "v1/tasks/%s/events", id).Status(200).JSON()
-	if two.Err == nil && wire.Canonical(one.Root()) != wire.Canonical(two.Root()) {
-		two.Fail("expected the events that were read before, found others")
+	one := expect(s.get(ctx, "v1/tasks/%s/events", id).Status(200).JSON())
+	two := expect(s.get(ctx, "v1/tasks/%s/events", id).Status(200).JSON())
+	if wire.Canonical(one.Root()) != wire.Canonical(two.Root()) {
+		must(two.Fail("expected the events that were read before, found others").Err)
 	}
-	must(two.Err)
 }
 
 func resumeRange(ctx context.Context, s *suite) {
@@ -75,7 +73,7 @@ func resumeRange(ctx context.Context, s *suite) {
 		list.Fail("expected an event with an id, found none")
 	}
 	must(list.Err)
-	must(s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", id, from).Status(200).List().Err)
+	expect(s.get(ctx, "v1/tasks/%s/events?after_event_id=%s", id, from).Status(200).List())
 }
 
 func receiptProbes() []Probe {
@@ -99,7 +97,7 @@ func taskReceipts(ctx context.Context, s *suite) {
 	}
 	must(list.Err)
 	s.receiptID = text(item, "id")
-	must(s.get(ctx, "v1/receipts/%s", s.receiptID).Status(200).Object("receipt").Has("format").Err)
+	expect(s.get(ctx, "v1/receipts/%s", s.receiptID).Status(200).Object("receipt").Has("format"))
 }
 
 func receiptVerification(ctx context.Context, s *suite) {
@@ -107,7 +105,7 @@ func receiptVerification(ctx context.Context, s *suite) {
 	if s.receiptID == "" {
 		taskReceipts(ctx, s)
 	}
-	must(s.post(ctx, s.id+"-receipt-verify", object{}, "v1/receipts/%s/verify", s.receiptID).Status(200).Bool("valid").Has("checked_at").Err)
+	expect(s.post(ctx, s.id+"-receipt-verify", object{}, "v1/receipts/%s/verify", s.receiptID).Status(200).Bool("valid").Has("checked_at"))
 }
 
 func vaultProbes() []Probe {
@@ -121,13 +119,13 @@ func vault(ctx context.Context, s *suite) {
 	if made.Is(501) {
 		skip("vaults are not implemented")
 	}
-	must(made.Object("vault").Has("id").Err)
+	expect(made.Object("vault").Has("id"))
 	for _, name := range []string{"access_token", "refresh_token", "client_secret", "private_key"} {
 		if bytes.Contains(made.Body, []byte(name)) {
 			must(made.Fail("expected no %s in a vault, found one", name).Err)
 		}
 	}
-	must(s.get(ctx, "v1/vaults/%s", text(made.Root(), "id")).Status(200).Err)
+	expect(s.get(ctx, "v1/vaults/%s", text(made.Root(), "id")).Status(200))
 }
 
 func outcomeProbes() []Probe {
@@ -136,8 +134,7 @@ func outcomeProbes() []Probe {
 
 func outcomes(ctx context.Context, s *suite) {
 	ensureTask(ctx, s)
-	list := s.get(ctx, "v1/outcomes").Status(200).List()
-	must(list.Err)
+	list := expect(s.get(ctx, "v1/outcomes").Status(200).List())
 	id := s.outcome
 	if id == "" {
 		id = text(first(list.Root().Member("data")), "id")
@@ -145,7 +142,7 @@ func outcomes(ctx context.Context, s *suite) {
 	if id == "" {
 		skip("there is no outcome")
 	}
-	must(s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Has("status").Err)
+	expect(s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Has("status"))
 }
 
 func webhookProbes() []Probe {
@@ -157,7 +154,7 @@ func webhooks(ctx context.Context, s *suite) {
 	if list.Is(501) {
 		skip("connectors are not implemented")
 	}
-	must(list.List().Err)
+	expect(list.List())
 	for i, c := range list.Root().Member("data").Elements() {
 		if !hasWebhook(c) {
 			continue

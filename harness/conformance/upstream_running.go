@@ -68,7 +68,7 @@ func open(ctx context.Context, s *suite, r wire.Request, lasts time.Duration) *w
 	stream, err := wire.Open(ctx, s.client, r, lasts)
 	must(err)
 	if stream.Answer != nil {
-		must(stream.Answer.Status(200).Err)
+		expect(stream.Answer.Status(200))
 		return nil
 	}
 	if media := stream.Header.Get("Content-Type"); !strings.HasPrefix(media, "text/event-stream") {
@@ -173,6 +173,6 @@ func differentBody(ctx context.Context, s *suite) {
 	send := func(words string) *wire.Answer {
 		return s.post(ctx, s.id+"-different-body", object{"input": message(words + s.id)}, "v1/sessions/%s/tasks", s.session)
 	}
-	must(send("a task of the run ").Status(202, 200).Err)
-	must(send("another task of the run ").Status(409).Error(protocol.CodeKeyReused).Err)
+	expect(send("a task of the run ").Status(202, 200))
+	expect(send("another task of the run ").Status(409).Error(protocol.CodeKeyReused))
 }

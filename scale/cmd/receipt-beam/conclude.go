@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,20 +24,8 @@ const errorName = "error"
 
 // conclude makes the summary of all, and puts the reports of the shares together.
 type conclude struct {
-	Setting []byte
-
-	run    setting
-	reader reader
+	worker
 }
-
-// Setup is called once a worker.
-func (c *conclude) Setup() (err error) {
-	c.run, err = settingOf(c.Setting)
-	return err
-}
-
-// Teardown ends the connections.
-func (c *conclude) Teardown() error { return c.reader.buckets.Close() }
 
 // A whole is what all workers found.
 type whole struct {
@@ -102,43 +89,42 @@ func (c *conclude) refuse(ctx context.Context, why string) error {
 
 func gather(readings, counts, strands, shares func(*[]byte) bool) (*whole, error) {
 	w := &whole{}
-	for text := []byte(nil); readings(&text); {
-		var f first
-		if err := json.Unmarshal(text, &f); err != nil {
-			return nil, err
-		}
+	var err error
+	if w.inputs, err = parsed(readings, fromJSON[first]); err != nil {
+		return nil, err
+	}
+	tallies, err := parsed(counts, fromJSON[join.Counts])
+	if err != nil {
+		return nil, err
+	}
+	if w.shares, err = parsed(shares, fromJSON[share]); err != nil {
+		return nil, err
+	}
+	ends, err := parsed(strands, join.ParseStrand)
+	if err != nil {
+		return nil, err
+	}
+
+	for i := range w.inputs {
+		f := &w.inputs[i]
 		w.result.Counts.Add(&f.Counts)
 		if f.Changed != "" {
 			w.change(f.Input.name())
 		}
-		w.inputs = append(w.inputs, f)
 	}
-	for text := []byte(nil); counts(&text); {
-		var c join.Counts
-		if err := json.Unmarshal(text, &c); err != nil {
-			return nil, err
-		}
-		w.result.Counts.Add(&c)
+	for i := range tallies {
+		w.result.Counts.Add(&tallies[i])
 	}
-	for text := []byte(nil); shares(&text); {
-		var s share
-		if err := json.Unmarshal(text, &s); err != nil {
-			return nil, err
-		}
+	for _, s := range w.shares {
 		if s.Changed != "" {
 			w.change(s.Changed)
 		}
-		w.shares = append(w.shares, s)
 	}
 
 	// What was forgiven is a strand of its own, with nothing but that.
 	at := map[chain.Stream]int{}
 	var forgiven []join.Strand
-	for text := []byte(nil); strands(&text); {
-		s, err := join.ParseStrand(text)
-		if err != nil {
-			return nil, err
-		}
+	for _, s := range ends {
 		if s.Failures < 0 && s.Count == 0 && s.Head.IsZero() {
 			forgiven = append(forgiven, s)
 			continue

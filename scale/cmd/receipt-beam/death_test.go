@@ -153,7 +153,7 @@ func TestRetries(t *testing.T) {
 		return func() error { return f.ProcessElement(ctx, list[0], b.byID, b.alone, b.text, b.gaps) }
 	}
 	first := func() *firstReading {
-		f := &firstReading{Setting: setting}
+		f := &firstReading{worker{Setting: setting}}
 		if err := f.Setup(); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestRetries(t *testing.T) {
 	}
 
 	// The second reading: what it writes is whole or not there.
-	second := &secondReading{Setting: setting}
+	second := &secondReading{worker{Setting: setting}}
 	if err := second.Setup(); err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestFileReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, two, found := &firstReading{Setting: setting}, &secondReading{Setting: setting}, &bundle{}
+	one, two, found := &firstReading{worker{Setting: setting}}, &secondReading{worker{Setting: setting}}, &bundle{}
 	if err := errors.Join(one.Setup(), two.Setup(), one.ProcessElement(t.Context(), list[0], found.byID, found.alone, found.text, found.gaps)); err != nil {
 		t.Fatal(err)
 	}

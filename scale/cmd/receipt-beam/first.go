@@ -9,7 +9,6 @@ import (
 	"hash"
 	"io"
 
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
@@ -30,24 +29,8 @@ type first struct {
 
 // A firstReading verifies each input on its own, and hands out a record of each receipt.
 type firstReading struct {
-	Setting []byte
-
-	run      setting
-	verifier *receipt.Verifier
-	reader   reader
+	worker
 }
-
-// Setup is called once a worker.
-func (f *firstReading) Setup() (err error) {
-	if f.run, err = settingOf(f.Setting); err != nil {
-		return err
-	}
-	f.verifier, _, err = f.run.Asked.Verifier()
-	return err
-}
-
-// Teardown ends the connections.
-func (f *firstReading) Teardown() error { return f.reader.buckets.Close() }
 
 // ProcessElement reads one input. Records go to the first grouping by their id; those that
 // have none, by themselves.
@@ -100,13 +83,8 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 	if seen := out.Input.Seen; seen != nil && !bytes.Equal(seen, out.SHA256) {
 		out.Changed = stream.ErrChanged.Error()
 	}
-	text, err := json.Marshal(out)
-	if err != nil {
-		return err
-	}
-	readings(number, text)
 	gaps(ofAll, out.Counts.Gaps)
-	return nil
+	return emitJSON(readings, number, out)
 }
 
 // hashed returns a source whose bytes are added to a hash when it is read, all of them

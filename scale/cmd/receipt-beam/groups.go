@@ -21,7 +21,7 @@ type idGroup struct{}
 
 // ProcessElement gets all records of one id.
 func (*idGroup) ProcessElement(_ []byte, records func(*[]byte) bool, done func([]byte), on func([]byte), marks func(int, []byte)) error {
-	list, err := recordsOf(records)
+	list, err := parsed(records, join.Parse)
 	if err != nil {
 		return err
 	}
@@ -66,28 +66,17 @@ func (*dealParts) ProcessElement(record []byte, byDigest func([]byte, []byte)) e
 
 // digestGroup finds breaks, forks, links into other streams, and ends.
 type digestGroup struct {
-	Setting []byte
-	terms   join.Terms
-}
-
-// Setup is called once a worker.
-func (g *digestGroup) Setup() (err error) {
-	g.terms, err = termsOf(g.Setting)
-	return err
+	grouping
 }
 
 // ProcessElement gets all parts that one digest is about.
 func (g *digestGroup) ProcessElement(_ []byte, parts func(*[]byte) bool, done func([]byte), open func([]byte, []byte), strand func([]byte, []byte)) error {
-	var group []join.Part
-	for text := []byte(nil); parts(&text); {
-		p, err := join.ParsePart(text)
-		if err != nil {
-			return err
-		}
-		group = append(group, p)
+	list, err := parsed(parts, join.ParsePart)
+	if err != nil {
+		return err
 	}
 
-	finished, left, strands := join.Links(group, g.terms)
+	finished, left, strands := join.Links(list, g.terms)
 	emitRecords(finished, done)
 	for i := range left {
 		open(join.StreamKey(left[i].Stream), left[i].Append(nil))
@@ -123,14 +112,7 @@ func (*addStrands) MergeAccumulators(a, b []byte) ([]byte, error) {
 
 // streamGroup finds what begins each stream, and its head.
 type streamGroup struct {
-	Setting []byte
-	terms   join.Terms
-}
-
-// Setup is called once a worker.
-func (g *streamGroup) Setup() (err error) {
-	g.terms, err = termsOf(g.Setting)
-	return err
+	grouping
 }
 
 // ProcessElement gets the sums of one stream, and what was left open of it.
@@ -143,13 +125,9 @@ func (g *streamGroup) ProcessElement(_ []byte, sums, parts func(*[]byte) bool, d
 	if err != nil {
 		return err
 	}
-	var open []join.Part
-	for text := []byte(nil); parts(&text); {
-		p, err := join.ParsePart(text)
-		if err != nil {
-			return err
-		}
-		open = append(open, p)
+	open, err := parsed(parts, join.ParsePart)
+	if err != nil {
+		return err
 	}
 
 	finished, ends := join.Begin(sum, open, g.terms)
@@ -171,7 +149,7 @@ type forgive struct{}
 
 // ProcessElement gets what misses its predecessor, and what was found of all inputs.
 func (*forgive) ProcessElement(_ int, missing func(*[]byte) bool, gaps func(*int64) bool, done func([]byte), strand func(int, []byte)) error {
-	records, err := recordsOf(missing)
+	records, err := parsed(missing, join.Parse)
 	if err != nil {
 		return err
 	}
@@ -190,17 +168,6 @@ func (*forgive) ProcessElement(_ int, missing func(*[]byte) bool, gaps func(*int
 		strand(ofAll, failures[i].Append(nil))
 	}
 	return nil
-}
-
-func recordsOf(texts func(*[]byte) bool) (list []join.Record, err error) {
-	for text := []byte(nil); texts(&text); {
-		r, err := join.Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, r)
-	}
-	return list, nil
 }
 
 func emitRecords(list []join.Record, emit func([]byte)) {

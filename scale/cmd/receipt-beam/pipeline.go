@@ -56,29 +56,31 @@ func build(inputs [][]byte, setting []byte, strict, compared bool) *beam.Pipelin
 // layOutTree lays out a reading of each input of a list for its leaves, and the groupings
 // that make a tree of them. The list that it returns knows the tree.
 func layOutTree(s beam.Scope, list beam.PCollection, setting []byte) beam.PCollection {
-	extents, leaves := beam.ParDo2(s.Scope("leaves"), &leafReading{Setting: setting}, list)
+	tree := growth{Setting: setting}
+	extents, leaves := beam.ParDo2(s.Scope("leaves"), &leafReading{worker{Setting: setting}}, list)
 	starts := beam.ParDo(s.Scope("starts"), &startSources{}, beam.GroupByKey(s, extents))
-	branches := beam.ParDo(s.Scope("branches"), &growBranches{Setting: setting}, beam.CoGroupByKey(s, starts, leaves))
-	return beam.Reshuffle(s, beam.ParDo(s.Scope("tree"), &plantTree{Setting: setting}, beam.CoGroupByKey(s, extents, branches)))
+	branches := beam.ParDo(s.Scope("branches"), &growBranches{tree}, beam.CoGroupByKey(s, starts, leaves))
+	return beam.Reshuffle(s, beam.ParDo(s.Scope("tree"), &plantTree{tree}, beam.CoGroupByKey(s, extents, branches)))
 }
 
 // layOut lays out two readings of each input of a list, and the groupings between them.
 func layOut(s beam.Scope, list beam.PCollection, setting []byte, strict bool) {
 	// The first reading, and three groupings of its records.
-	byID, alone, readings, gaps := beam.ParDo4(s.Scope("first reading"), &firstReading{Setting: setting}, list)
+	links := grouping{Setting: setting}
+	byID, alone, readings, gaps := beam.ParDo4(s.Scope("first reading"), &firstReading{worker{Setting: setting}}, list)
 	copies, once, same := beam.ParDo3(s.Scope("ids"), &idGroup{}, beam.GroupByKey(s, byID))
 	parts := beam.ParDo(s.Scope("parts"), &dealParts{}, beam.Flatten(s, once, alone))
-	linked, open, tallies := beam.ParDo3(s.Scope("links"), &digestGroup{Setting: setting}, beam.GroupByKey(s, parts))
+	linked, open, tallies := beam.ParDo3(s.Scope("links"), &digestGroup{links}, beam.GroupByKey(s, parts))
 	sums := beam.CombinePerKey(s.Scope("sums"), &addStrands{}, tallies)
-	begun, missing, strands := beam.ParDo3(s.Scope("streams"), &streamGroup{Setting: setting}, beam.CoGroupByKey(s, sums, open))
+	begun, missing, strands := beam.ParDo3(s.Scope("streams"), &streamGroup{links}, beam.CoGroupByKey(s, sums, open))
 	forgiven, fewer := beam.ParDo2(s.Scope("gaps"), &forgive{}, beam.CoGroupByKey(s, missing, gaps))
 
 	// Every receipt is counted, and what was found of some goes to the second reading.
 	done := beam.Flatten(s, copies, linked, begun, forgiven)
 	counts, marks := beam.ParDo2(s.Scope("counts"), &tally{Strict: strict}, done)
-	again, found := beam.ParDo2(s.Scope("shares"), &deal{Setting: setting}, beam.CoGroupByKey(s, readings, beam.Flatten(s, marks, same)))
-	shares := beam.ParDo(s.Scope("second reading"), &secondReading{Setting: setting}, beam.CoGroupByKey(s, again, found))
+	again, found := beam.ParDo2(s.Scope("shares"), &deal{worker{Setting: setting}}, beam.CoGroupByKey(s, readings, beam.Flatten(s, marks, same)))
+	shares := beam.ParDo(s.Scope("second reading"), &secondReading{worker{Setting: setting}}, beam.CoGroupByKey(s, again, found))
 
 	all := beam.CoGroupByKey(s, beam.ParDo(s, underOne, readings), counts, beam.Flatten(s, strands, fewer), shares)
-	beam.ParDo0(s.Scope("summary"), &conclude{Setting: setting}, all)
+	beam.ParDo0(s.Scope("summary"), &conclude{worker{Setting: setting}}, all)
 }

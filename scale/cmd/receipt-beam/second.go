@@ -27,14 +27,7 @@ type mark struct {
 
 // A deal names what marks are about, and deals inputs and marks out to the shares.
 type deal struct {
-	Setting []byte
-	run     setting
-}
-
-// Setup is called once a worker.
-func (d *deal) Setup() (err error) {
-	d.run, err = settingOf(d.Setting)
-	return err
+	worker
 }
 
 // ProcessElement gets one input, and the marks that are about a receipt of it.
@@ -61,11 +54,9 @@ func (d *deal) ProcessElement(source int, readings, records func(*[]byte) bool, 
 				m.Related.Index = r.Related.Index
 			}
 		}
-		out, err := json.Marshal(m)
-		if err != nil {
+		if err := emitJSON(marks, r.Place.Source/d.run.Share, m); err != nil {
 			return err
 		}
-		marks(r.Place.Source/d.run.Share, out)
 	}
 	return nil
 }
@@ -79,24 +70,8 @@ type share struct {
 
 // A secondReading writes the rows and the reports of a share.
 type secondReading struct {
-	Setting []byte
-
-	run      setting
-	verifier *receipt.Verifier
-	reader   reader
+	worker
 }
-
-// Setup is called once a worker.
-func (f *secondReading) Setup() (err error) {
-	if f.run, err = settingOf(f.Setting); err != nil {
-		return err
-	}
-	f.verifier, _, err = f.run.Asked.Verifier()
-	return err
-}
-
-// Teardown ends the connections.
-func (f *secondReading) Teardown() error { return f.reader.buckets.Close() }
 
 // ProcessElement reads the inputs of a share.
 func (f *secondReading) ProcessElement(ctx context.Context, number int, inputs, marks func(*[]byte) bool, done func(int, []byte)) error {
@@ -129,12 +104,7 @@ func (f *secondReading) ProcessElement(ctx context.Context, number int, inputs, 
 	if err := errors.Join(table.keep(), reports.keep()); err != nil {
 		return err
 	}
-	text, err := json.Marshal(s.out)
-	if err != nil {
-		return err
-	}
-	done(ofAll, text)
-	return nil
+	return emitJSON(done, ofAll, s.out)
 }
 
 // stagedReports is the name of the reports of a share until they are put together.
@@ -158,17 +128,13 @@ type marked struct {
 
 // gather lists the inputs in their order.
 func (s *shareReader) gather(inputs, marks func(*[]byte) bool) (list []first, err error) {
-	for text := []byte(nil); inputs(&text); {
-		var in first
-		if err := json.Unmarshal(text, &in); err != nil {
-			return nil, err
-		}
-		list = append(list, in)
+	if list, err = parsed(inputs, fromJSON[first]); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(list, func(a, b first) int { return cmp.Compare(a.Input.Number, b.Input.Number) })
 	for text := []byte(nil); marks(&text); {
 		var m marked
-		if err := json.Unmarshal(text, &m.mark); err != nil {
+		if m.mark, err = fromJSON[mark](text); err != nil {
 			return nil, err
 		}
 		if m.record, err = join.Parse(m.Record); err != nil {

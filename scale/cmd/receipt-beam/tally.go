@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
@@ -37,10 +35,5 @@ func (t *tally) ProcessElement(record []byte, _ func(int, []byte), marks func(in
 
 // FinishBundle hands the counts on.
 func (t *tally) FinishBundle(counts func(int, []byte), _ func(int, []byte)) error {
-	text, err := json.Marshal(t.counts)
-	if err != nil {
-		return err
-	}
-	counts(ofAll, text)
-	return nil
+	return emitJSON(counts, ofAll, t.counts)
 }

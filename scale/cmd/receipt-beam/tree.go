@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/merkle"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
@@ -28,24 +27,8 @@ const mostLeaves = 1 << 16
 // A leafReading reads each input for its leaves alone: what a checkpoint shows of its
 // receipts is known once all are there.
 type leafReading struct {
-	Setting []byte
-
-	run      setting
-	verifier *receipt.Verifier
-	reader   reader
+	worker
 }
-
-// Setup is called once a worker.
-func (f *leafReading) Setup() (err error) {
-	if f.run, err = settingOf(f.Setting); err != nil {
-		return err
-	}
-	f.verifier, _, err = f.run.Asked.Verifier()
-	return err
-}
-
-// Teardown ends the connections.
-func (f *leafReading) Teardown() error { return f.reader.buckets.Close() }
 
 // ProcessElement reads one input.
 func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots, leaves func(int, []byte)) error {
@@ -81,12 +64,7 @@ func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots,
 		return err
 	}
 	out.Input.Seen = sum.Sum(nil)
-	text, err := json.Marshal(out)
-	if err != nil {
-		return err
-	}
-	plots(ofAll, text)
-	return nil
+	return emitJSON(plots, ofAll, out)
 }
 
 // A leafRow are leaves of one input that follow each other.
@@ -154,12 +132,8 @@ func (*startSources) ProcessElement(_ int, plots func(*[]byte) bool, starts func
 
 // gatherPlots lists inputs in their order.
 func gatherPlots(plots func(*[]byte) bool) (list []plot, extents []join.Extent, err error) {
-	for text := []byte(nil); plots(&text); {
-		var p plot
-		if err := json.Unmarshal(text, &p); err != nil {
-			return nil, nil, err
-		}
-		list = append(list, p)
+	if list, err = parsed(plots, fromJSON[plot]); err != nil {
+		return nil, nil, err
 	}
 	slices.SortFunc(list, func(a, b plot) int { return cmp.Compare(a.Input.Number, b.Input.Number) })
 	for i := range list {
@@ -180,27 +154,7 @@ type bough struct {
 
 // growBranches makes branches of the leaves that a checkpoint is over.
 type growBranches struct {
-	Setting []byte
-	claimed uint64
-}
-
-// Setup is called once a worker.
-func (g *growBranches) Setup() (err error) {
-	g.claimed, err = claimedBy(g.Setting)
-	return err
-}
-
-// claimedBy is the size that the checkpoint of a setting claims; 0 when it cannot be read.
-func claimedBy(text []byte) (uint64, error) {
-	run, err := settingOf(text)
-	if err != nil {
-		return 0, err
-	}
-	verifier, _, err := run.Asked.Verifier()
-	if err != nil {
-		return 0, err
-	}
-	return verifier.OpenCheckpoint(run.Log).Claims.Size, nil
+	growth
 }
 
 // ProcessElement gets where one input starts, and its leaves.
@@ -223,25 +177,16 @@ func (g *growBranches) ProcessElement(source int, starts func(*uint64) bool, lea
 		if from+uint64(n) == g.claimed {
 			b.Source, b.Until = source, row.documents[n-1]
 		}
-		out, err := json.Marshal(b)
-		if err != nil {
+		if err := emitJSON(boughs, ofAll, b); err != nil {
 			return err
 		}
-		boughs(ofAll, out)
 	}
 	return nil
 }
 
 // plantTree makes the tree of all branches, and tells each input of it.
 type plantTree struct {
-	Setting []byte
-	claimed uint64
-}
-
-// Setup is called once a worker.
-func (p *plantTree) Setup() (err error) {
-	p.claimed, err = claimedBy(p.Setting)
-	return err
+	growth
 }
 
 // ProcessElement gets all inputs and all branches.
@@ -250,12 +195,12 @@ func (p *plantTree) ProcessElement(_ int, plots, boughs func(*[]byte) bool, inpu
 	if err != nil {
 		return err
 	}
+	parts, err := parsed(boughs, fromJSON[bough])
+	if err != nil {
+		return err
+	}
 	var all bough
-	for text := []byte(nil); boughs(&text); {
-		var b bough
-		if err := json.Unmarshal(text, &b); err != nil {
-			return err
-		}
+	for _, b := range parts {
 		all.Branches = append(all.Branches, b.Branches...)
 		if b.Until > 0 {
 			all.Source, all.Until = b.Source, b.Until
