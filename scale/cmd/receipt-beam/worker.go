@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/stream/join"
+)
+
+// A worker is what the functions have in common that read inputs or write files.
+type worker struct {
+	Setting []byte
+
+	run      setting
+	verifier *receipt.Verifier
+	reader   reader
+}
+
+// Setup is called once a worker.
+func (w *worker) Setup() (err error) {
+	if w.run, err = settingOf(w.Setting); err != nil {
+		return err
+	}
+	w.verifier, _, err = w.run.Asked.Verifier()
+	return err
+}
+
+// Teardown ends the connections.
+func (w *worker) Teardown() error { return w.reader.buckets.Close() }
+
+// A grouping is what the groupings of the links have in common.
+type grouping struct {
+	Setting []byte
+	terms   join.Terms
+}
+
+// Setup is called once a worker.
+func (g *grouping) Setup() (err error) {
+	g.terms, err = termsOf(g.Setting)
+	return err
+}
+
+// A growth is what the steps have in common that make a tree of the leaves that a checkpoint is
+// over.
+type growth struct {
+	Setting []byte
+	claimed uint64 // the size that the checkpoint claims; 0 when it cannot be read
+}
+
+// Setup is called once a worker.
+func (g *growth) Setup() error {
+	run, err := settingOf(g.Setting)
+	if err != nil {
+		return err
+	}
+	verifier, _, err := run.Asked.Verifier()
+	if err != nil {
+		return err
+	}
+	g.claimed = verifier.OpenCheckpoint(run.Log).Claims.Size
+	return nil
+}
+
+// parsed reads the values of a key, each by parse.
+func parsed[T any](values group, parse func([]byte) (T, error)) (list []T, err error) {
+	for text := []byte(nil); values(&text); {
+		v, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// fromJSON parses one value.
+func fromJSON[T any](text []byte) (v T, err error) { return v, json.Unmarshal(text, &v) }
+
+// emitJSON emits one value under a key.
+func emitJSON(emit func(int, []byte), key int, v any) error {
+	text, err := json.Marshal(v)
+	if err == nil {
+		emit(key, text)
+	}
+	return err
+}
