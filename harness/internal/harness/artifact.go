@@ -27,6 +27,10 @@ type Artifact struct {
 	content text // a string; empty: it lies somewhere else
 }
 
+func (a *Artifact) place() place { return place{a.WorkspaceID, orNone(a.SessionID), orNone(a.TaskID)} }
+
+func (a *Artifact) shownTo(r *protocol.Request) bool { return r.Client.Sees(a.Visibility) }
+
 // artifactEvent is the payload of the event of an artifact.
 type artifactEvent struct {
 	ArtifactID string `json:"artifact_id"`
@@ -161,25 +165,9 @@ func isDigest(text string) bool {
 	return err == nil
 }
 
-// artifact finds the one of an id that the client may see.
-func (h *Harness) artifact(r *protocol.Request, id string) (*Artifact, error) {
-	if a := read(&h.state, &h.state.artifacts, id); a != nil && h.sees(r, a.WorkspaceID) && r.Client.Sees(a.Visibility) {
-		return a, nil
-	}
-	return nil, protocol.NotFound()
-}
-
-func (h *Harness) getArtifact(w http.ResponseWriter, r *protocol.Request) error {
-	a, err := h.artifact(r, r.PathValue("artifact_id"))
-	if err != nil {
-		return err
-	}
-	return protocol.WriteJSON(w, http.StatusOK, a)
-}
-
 // getContent answers with the content of an artifact that is in the log.
 func (h *Harness) getContent(w http.ResponseWriter, r *protocol.Request) error {
-	a, err := h.artifact(r, r.PathValue("artifact_id"))
+	a, err := find(h, r, &h.state.artifacts, r.PathValue("artifact_id"))
 	if err != nil {
 		return err
 	}
@@ -202,13 +190,4 @@ func (a *Artifact) text() ([]byte, error) {
 	var content string
 	err = json.Unmarshal(value, &content)
 	return []byte(content), err
-}
-
-func (h *Harness) listArtifacts(w http.ResponseWriter, r *protocol.Request) error {
-	fits := func(want string, is *string) bool { return want == "" || is != nil && want == *is }
-	groups := []string{r.Query["task_id"], r.Query["session_id"], r.Query["workspace_id"]}
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.artifacts, groups...), func(a *Artifact) string { return a.ID },
-		func(a *Artifact) bool {
-			return h.sees(r, a.WorkspaceID) && r.Client.Sees(a.Visibility) && fits(r.Query["workspace_id"], &a.WorkspaceID) && fits(r.Query["session_id"], a.SessionID) && fits(r.Query["task_id"], a.TaskID)
-		})
 }

@@ -21,6 +21,8 @@ type Message struct {
 	WorkspaceID string  `json:"-"`
 }
 
+func (m *Message) place() place { return place{m.WorkspaceID, m.SessionID, orNone(m.TaskID)} }
+
 // A messageEvent is the payload of an event that brings a message: under its own member, as
 // other members of these payloads mean something else.
 type messageEvent struct {
@@ -164,20 +166,4 @@ func (h *Harness) createMessage(w http.ResponseWriter, r *protocol.Request) erro
 		}
 		return []journal.Event{found.event("session.message_appended", m.told(of.ID))}, nil
 	})
-}
-
-func (h *Harness) getMessage(w http.ResponseWriter, r *protocol.Request) error {
-	m := read(&h.state, &h.state.messages, r.PathValue("message_id"))
-	if m == nil || !h.sees(r, m.WorkspaceID) {
-		return protocol.NotFound()
-	}
-	return protocol.WriteJSON(w, http.StatusOK, m)
-}
-
-func (h *Harness) listMessages(w http.ResponseWriter, r *protocol.Request) error {
-	found, err := h.session(r, r.PathValue("session_id"))
-	if err != nil {
-		return err
-	}
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.messages, found.ID), func(m *Message) string { return m.ID }, nil)
 }

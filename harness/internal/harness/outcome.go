@@ -3,10 +3,8 @@ package harness
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
 
 	"github.com/receiptkit/receiptkit/harness/journal"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // An Outcome is what a task came to: each that has ended has one. Its messages and artifacts
@@ -23,6 +21,8 @@ type Outcome struct {
 	messages, artifacts []string // IDs
 	state               *state
 }
+
+func (o *Outcome) place() place { return place{o.WorkspaceID, "", o.TaskID} }
 
 // MarshalJSON returns the outcome with its messages and artifacts.
 func (o *Outcome) MarshalJSON() ([]byte, error) {
@@ -59,19 +59,4 @@ func (s *state) outcomeOf(c *journal.Commit, t *Task, n ending) Outcome {
 	}
 	o.begin("outcome", n.OutcomeID, c)
 	return o
-}
-
-func (h *Harness) getOutcome(w http.ResponseWriter, r *protocol.Request) error {
-	o := read(&h.state, &h.state.outcomes, r.PathValue("outcome_id"))
-	if o == nil || !h.sees(r, o.WorkspaceID) {
-		return protocol.NotFound()
-	}
-	h.settled(r.Context(), o.TaskID)
-	return protocol.WriteJSON(w, http.StatusOK, read(&h.state, &h.state.outcomes, o.ID))
-}
-
-func (h *Harness) listOutcomes(w http.ResponseWriter, r *protocol.Request) error {
-	task := r.Query["task_id"]
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.outcomes, task), func(o *Outcome) string { return o.ID },
-		func(o *Outcome) bool { return h.sees(r, o.WorkspaceID) && (task == "" || task == o.TaskID) })
 }

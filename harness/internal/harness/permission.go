@@ -1,10 +1,7 @@
 package harness
 
 import (
-	"net/http"
-
 	"github.com/receiptkit/receiptkit/harness/journal"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // A Permission is the question whether a tool may be used, which a person answers by a
@@ -20,6 +17,8 @@ type Permission struct {
 	TaskID      string `json:"task_id"`
 	WorkspaceID string `json:"-"`
 }
+
+func (p *Permission) place() place { return place{p.WorkspaceID, p.SessionID, p.TaskID} }
 
 // permissionID is the ID of a permission request: that of an approval is of its task alone.
 func permissionID(task, approval string) string { return "permission_" + task + "_" + approval }
@@ -51,21 +50,4 @@ func (s *state) permissionDecided(c *journal.Commit, e *journal.Event, told call
 	}
 	p.UpdatedAt, p.Response = c.At, object{"approved": told.Approved}
 	s.permissions.put(p.ID, p)
-}
-
-// listPermissions serves GET /v1/permission-requests, and those of a task.
-func (h *Harness) listPermissions(w http.ResponseWriter, r *protocol.Request) error {
-	workspace, session, task := r.Query["workspace_id"], r.Query["session_id"], r.Query["task_id"]
-	if id := r.PathValue("task_id"); id != "" {
-		t, err := h.task(r, id)
-		if err != nil {
-			return err
-		}
-		task = t.ID
-	}
-	fits := func(want, is string) bool { return want == "" || want == is }
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.permissions, task, session, workspace), func(p *Permission) string { return p.ID },
-		func(p *Permission) bool {
-			return h.sees(r, p.WorkspaceID) && fits(workspace, p.WorkspaceID) && fits(session, p.SessionID) && fits(task, p.TaskID)
-		})
 }

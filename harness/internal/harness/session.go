@@ -25,6 +25,8 @@ type Session struct {
 	ExpiresAt   *string `json:"expires_at"`
 }
 
+func (s *Session) place() place { return place{s.WorkspaceID, s.ID, ""} }
+
 func (s *state) sessionCreated(c *journal.Commit, e *journal.Event) error {
 	v := Session{WorkspaceID: e.Workspace, State: "ACTIVE", Root: e.Session, Transcript: "/v1/sessions/" + e.Session + "/messages"}
 	if err := payload(e, &v); err != nil {
@@ -46,14 +48,6 @@ func (s *state) sessionUpdated(c *journal.Commit, e *journal.Event) error {
 	s.keep(&v.Summary, c, "payload", "summary")
 	s.sessions.put(v.ID, v)
 	return nil
-}
-
-// session finds the one of an id that the client may see.
-func (h *Harness) session(r *protocol.Request, id string) (*Session, error) {
-	if s := read(&h.state, &h.state.sessions, id); s != nil && h.sees(r, s.WorkspaceID) {
-		return s, nil
-	}
-	return nil, protocol.NotFound()
 }
 
 // openSession is session for what is to be added to it. It is asked for where the writing is.
@@ -169,20 +163,4 @@ func (h *Harness) closeSession(w http.ResponseWriter, r *protocol.Request) error
 		}
 		return []journal.Event{found.event("session.closed", object{"state": "CLOSED"})}, nil
 	})
-}
-
-func (h *Harness) getSession(w http.ResponseWriter, r *protocol.Request) error {
-	found, err := h.session(r, r.PathValue("session_id"))
-	if err != nil {
-		return err
-	}
-	return protocol.WriteJSON(w, http.StatusOK, found)
-}
-
-func (h *Harness) listSessions(w http.ResponseWriter, r *protocol.Request) error {
-	workspace := r.Query["workspace_id"]
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.sessions, workspace), func(s *Session) string { return s.ID },
-		func(s *Session) bool {
-			return h.sees(r, s.WorkspaceID) && (workspace == "" || workspace == s.WorkspaceID)
-		})
 }

@@ -34,6 +34,8 @@ type Task struct {
 	messages, artifacts []string // that the agent said and made
 }
 
+func (t *Task) place() place { return place{t.WorkspaceID, t.SessionID, t.ID} }
+
 // The states of a task. The last three are its end.
 const (
 	submitted     = "SUBMITTED"
@@ -143,14 +145,6 @@ func (s *state) receiptIssued(c *journal.Commit, e *journal.Event) error {
 	})
 }
 
-// task finds the one of an id that the client may see.
-func (h *Harness) task(r *protocol.Request, id string) (*Task, error) {
-	if t := read(&h.state, &h.state.tasks, id); t != nil && h.sees(r, t.WorkspaceID) {
-		return t, nil
-	}
-	return nil, protocol.NotFound()
-}
-
 // submit serves both routes by which a task is submitted. The task is begun at once.
 func (h *Harness) submit(w http.ResponseWriter, r *protocol.Request) error {
 	t, err := h.readTask(r)
@@ -245,26 +239,3 @@ func (t *Task) publicInput() (json.RawMessage, error) {
 
 // actorOf returns the name of the client.
 func actorOf(r *protocol.Request) string { return cmp.Or(r.Client.Name, "anonymous") }
-
-// getTask answers with a task. One that has ended has its receipt: for that is waited.
-func (h *Harness) getTask(w http.ResponseWriter, r *protocol.Request) error {
-	t, err := h.task(r, r.PathValue("task_id"))
-	if err != nil {
-		return err
-	}
-	return protocol.WriteJSON(w, http.StatusOK, h.settled(r.Context(), t.ID))
-}
-
-func (h *Harness) listTasks(w http.ResponseWriter, r *protocol.Request) error {
-	workspace, session := r.Query["workspace_id"], r.Query["session_id"]
-	if id := r.PathValue("session_id"); id != "" {
-		if _, err := h.session(r, id); err != nil {
-			return err
-		}
-		session = id
-	}
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.tasks, session, workspace), func(t *Task) string { return t.ID },
-		func(t *Task) bool {
-			return h.sees(r, t.WorkspaceID) && (workspace == "" || workspace == t.WorkspaceID) && (session == "" || session == t.SessionID)
-		})
-}

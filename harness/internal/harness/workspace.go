@@ -3,7 +3,6 @@ package harness
 import (
 	"net/http"
 
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/harness/journal"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
@@ -21,6 +20,8 @@ type Workspace struct {
 	Root          string `json:"root"`
 	DefaultBranch string `json:"default_branch_id"`
 }
+
+func (w *Workspace) place() place { return place{workspace: w.ID} }
 
 func (s *state) workspaceCreated(c *journal.Commit, e *journal.Event) error {
 	w := Workspace{DefaultBranch: "main"}
@@ -42,19 +43,6 @@ func (s *state) workspaceUpdated(c *journal.Commit, e *journal.Event) error {
 	s.keep(&w.Metadata, c, "payload", "metadata")
 	s.workspaces.put(w.ID, w)
 	return nil
-}
-
-// sees reports whether the client of a request may see the work in a workspace.
-func (h *Harness) sees(r *protocol.Request, workspace string) bool {
-	return r.Client.Reach.Sees(chain.Stream{Issuer: h.options.Issuer, Workspace: workspace})
-}
-
-// workspace finds the one of an id that the client may see.
-func (h *Harness) workspace(r *protocol.Request, id string) (*Workspace, error) {
-	if w := read(&h.state, &h.state.workspaces, id); w != nil && h.sees(r, w.ID) {
-		return w, nil
-	}
-	return nil, protocol.NotFound()
 }
 
 func (h *Harness) createWorkspace(w http.ResponseWriter, r *protocol.Request) error {
@@ -109,17 +97,4 @@ func (h *Harness) updateWorkspace(w http.ResponseWriter, r *protocol.Request) er
 		}
 		return []journal.Event{{Kind: workspaceUpdated, Resource: of, Workspace: of.ID, Payload: told.json()}}, nil
 	})
-}
-
-func (h *Harness) getWorkspace(w http.ResponseWriter, r *protocol.Request) error {
-	found, err := h.workspace(r, r.PathValue("workspace_id"))
-	if err != nil {
-		return err
-	}
-	return protocol.WriteJSON(w, http.StatusOK, found)
-}
-
-func (h *Harness) listWorkspaces(w http.ResponseWriter, r *protocol.Request) error {
-	return protocol.WriteItems(w, r, list(&h.state, &h.state.workspaces), func(w *Workspace) string { return w.ID },
-		func(w *Workspace) bool { return h.sees(r, w.ID) })
 }

@@ -1,0 +1,111 @@
+package harness
+
+import (
+	"net/http"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// A place is the workspace, the session, and the task of a resource; "" where it has none.
+type place struct{ workspace, session, task string }
+
+// orNone returns a name that a resource may lack; "" if it does.
+func orNone(name *string) string {
+	if name == nil {
+		return ""
+	}
+	return *name
+}
+
+// includes reports whether a list that is narrowed to p contains what is at another place.
+func (p place) includes(o place) bool {
+	fits := func(want, is string) bool { return want == "" || want == is }
+	return fits(p.workspace, o.workspace) && fits(p.session, o.session) && fits(p.task, o.task)
+}
+
+// A resource is what clients find by its ID and in lists.
+type resource[T any] interface {
+	*T
+	id() string
+	place() place
+	shownTo(*protocol.Request) bool
+}
+
+func (v *envelope) id() string { return v.ID }
+
+// shownTo reports whether the client may see a resource of a workspace that it sees.
+func (v *envelope) shownTo(*protocol.Request) bool { return true }
+
+// sees reports whether the client of a request may see the work in a workspace.
+func (h *Harness) sees(r *protocol.Request, workspace string) bool {
+	return r.Client.Reach.Sees(chain.Stream{Issuer: h.options.Issuer, Workspace: workspace})
+}
+
+func seesOne[T any, R resource[T]](h *Harness, r *protocol.Request, v R) bool {
+	return v != nil && h.sees(r, v.place().workspace) && v.shownTo(r)
+}
+
+// find returns the resource with an ID, if the client may see it.
+func find[T any, R resource[T]](h *Harness, r *protocol.Request, t *table[T], id string) (R, error) {
+	if v := R(read(&h.state, t, id)); seesOne(h, r, v) {
+		return v, nil
+	}
+	return nil, protocol.NotFound()
+}
+
+func (h *Harness) workspace(r *protocol.Request, id string) (*Workspace, error) {
+	return find(h, r, &h.state.workspaces, id)
+}
+
+func (h *Harness) session(r *protocol.Request, id string) (*Session, error) {
+	return find(h, r, &h.state.sessions, id)
+}
+
+func (h *Harness) task(r *protocol.Request, id string) (*Task, error) {
+	return find(h, r, &h.state.tasks, id)
+}
+
+// get answers with the resource whose ID is a part of the path.
+func get[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Handler {
+	return func(w http.ResponseWriter, r *protocol.Request) error {
+		v, err := find[T, R](h, r, t, r.PathValue(name))
+		if err != nil {
+			return err
+		}
+		return protocol.WriteJSON(w, http.StatusOK, v)
+	}
+}
+
+// getSettled is get for what a receipt changes: if the task has ended, it is waited for.
+func getSettled[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Handler {
+	return func(w http.ResponseWriter, r *protocol.Request) error {
+		v, err := find[T, R](h, r, t, r.PathValue(name))
+		if err != nil {
+			return err
+		}
+		h.settled(r.Context(), v.place().task)
+		return protocol.WriteJSON(w, http.StatusOK, read(&h.state, t, v.id()))
+	}
+}
+
+// lists answers with the resources that the query, or the path, asks for.
+func lists[T any, R resource[T]](h *Harness, t *table[T]) protocol.Handler {
+	return func(w http.ResponseWriter, r *protocol.Request) error {
+		want := place{r.Query["workspace_id"], r.Query["session_id"], r.Query["task_id"]}
+		if id := r.PathValue("session_id"); id != "" {
+			if _, err := h.session(r, id); err != nil {
+				return err
+			}
+			want.session = id
+		}
+		if id := r.PathValue("task_id"); id != "" {
+			if _, err := h.task(r, id); err != nil {
+				return err
+			}
+			want.task = id
+		}
+		return protocol.WriteItems(w, r, list(&h.state, t, want.task, want.session, want.workspace), func(v *T) string { return R(v).id() },
+			func(v *T) bool { return seesOne(h, r, R(v)) && want.includes(R(v).place()) })
+	}
+}
