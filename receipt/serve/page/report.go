@@ -53,6 +53,7 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 		r.undecided.add(rep, root)
 	}
 
+	// The details of a receipt are shown only if it is the only one.
 	if r.count++; r.count > 1 {
 		r.first, r.document, r.headline = nil, nil, nil
 		return

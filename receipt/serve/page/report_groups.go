@@ -64,6 +64,7 @@ func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 	if l.named == nil {
 		l.named = map[groupName]*group{}
 	}
+	// Beyond maxGroups, receipts of new groups are counted together.
 	g := l.named[name]
 	if g == nil && len(l.groups) >= maxGroups {
 		name = groupName{Others: true}
@@ -85,6 +86,8 @@ func (l *listed) evict(wanted int) bool {
 	if wanted >= l.most {
 		return false
 	}
+
+	// Evictions since then may have shortened the group that had the most.
 	longest := slices.MaxFunc(l.groups, func(a, b *group) int { return cmp.Compare(len(a.reports), len(b.reports)) })
 	if l.most = len(longest.reports); wanted >= l.most {
 		return false

@@ -5,10 +5,14 @@ import (
 	"crypto/sha256"
 	_ "embed" // the parts of the file
 	"encoding/base64"
+	"fmt"
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/headline"
@@ -36,6 +40,8 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 		return err
 	}
 
+	// The template escapes what stands in text; the script, the style, and the data are this
+	// program's own, or already escaped.
 	t, err := template.New("report").Funcs(template.FuncMap{"visible": visible, "hash": hashText, "stream": streamText, "fault": headline.Fault}).Parse(reportTemplate)
 	if err != nil {
 		return err
@@ -104,3 +110,32 @@ func (l titled) Groups() []*group { return l.largest() }
 
 // OtherGroups is how many more groups there are.
 func (l titled) OtherGroups() int { return max(len(l.groups)-maxShared, 0) }
+
+// maxShown is how many bytes of one foreign text stand in the plain part.
+const maxShown = 1200
+
+// visible writes what a reader would not see as escapes, and cuts long texts.
+func visible(v any) string {
+	s := fmt.Sprint(v)
+	more := 0
+	if len(s) > maxShown {
+		// The cut may be within a character.
+		s, more = strings.ToValidUTF8(s[:maxShown], ""), len(s)-maxShown
+	}
+	s = foreign.Escape(s)
+	if more > 0 {
+		s += fmt.Sprintf(" … %d more bytes", more)
+	}
+	return s
+}
+
+func hashText(d canon.Digest) string { return d.String() }
+
+// streamText names a stream: issuer, tenant, workspace.
+func streamText(s chain.Stream) string {
+	parts := []string{s.Issuer}
+	if s.HasTenant {
+		parts = append(parts, s.Tenant)
+	}
+	return visible(strings.Join(append(parts, s.Workspace), " / "))
+}
