@@ -95,6 +95,7 @@ func (r counter) network() string {
 		return bytes
 	}
 
+	// Entries without a name may be of the same host, so hosts are a lower bound.
 	n, more := t.things()
 	hosts := Between(t.open || more, t.over) + Plural(n, "host", "")
 	requests := Between(t.open, t.over) + Plural(t.entries, "request", "")
@@ -121,11 +122,15 @@ func (r counter) sent(t tally) (phrase string, known bool) {
 		sent := n.Member("bytes_sent")
 		least, most := r.Bounds(sent)
 		under, over = under || least, over || most
+
+		// Zero that is listed as a lower bound states nothing.
 		if sent.Kind() == canon.KindNumber && (sent.Float() > 0 || !least) {
 			stated = append(stated, sent.Float())
 		}
 	}
 
+	// If no entry states the bytes, their number is unknown unless the list is complete and
+	// empty.
 	if len(stated) == 0 && (t.entries > 0 || under) {
 		return "bytes sent " + NotTold, false
 	}

@@ -93,6 +93,7 @@ func (r story) outcome() string {
 		return "ended"
 	}
 
+	// States are words of the format, and any other state is unknown.
 	switch r.state() {
 	case receipt.StateSucceeded:
 		return "succeeded"
@@ -180,6 +181,8 @@ func (r replay) sentence() Words {
 	if source := r.Root.Member("metadata").Member("source_task_id"); source.Kind() == canon.KindString && !r.Hidden(source) {
 		w = w.add(" of ").quote(source)
 	}
+
+	// The task of the replay has its own ID, outcome, and cost.
 	w = w.add(" as ").quote(r.Root.Member("identifiers").Member("task_id"))
 	if outcome := r.outcome(); outcome != "succeeded" {
 		w = w.add(" ", outcome)

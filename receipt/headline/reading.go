@@ -122,6 +122,7 @@ func (r *Reading) Determinism() string {
 		w = Words{"not possible"}
 	}
 
+	// A reason explains the word, unless the source did not report it.
 	if r.Hidden(determinism) {
 		return NotTold
 	}

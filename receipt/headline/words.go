@@ -72,6 +72,7 @@ func Group3(s string) string {
 		return s
 	}
 
+	// Digits are grouped from the decimal point to the left. A fraction is not grouped.
 	var b strings.Builder
 	for i := range len(whole) {
 		if i > 0 && (len(whole)-i)%3 == 0 {
@@ -100,6 +101,7 @@ func Elapsed(from, to time.Time) string {
 		name string
 	}{{24 * 60 * 60, "d"}, {60 * 60, "h"}, {60, "min"}, {1, "s"}}
 
+	// Smaller units than the second one are omitted.
 	var parts []string
 	for _, u := range units {
 		if n := seconds / u.size; n > 0 && len(parts) < 2 {
@@ -163,6 +165,8 @@ func Unchecked(documents map[receipt.Code]int, withheld int) (notes []receipt.No
 			continue
 		}
 		of := Plural(documents[code], "receipt", "")
+
+		// Each code has a noun of its own. A code without one is reported by its name.
 		switch code {
 		case "signatures_not_checked":
 			note.Detail = "the signatures of " + of + ": only integrity was verified"

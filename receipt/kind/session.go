@@ -17,7 +17,6 @@ const (
 	exportOpenCode = "export the session with the agent: opencode export SESSION > FILE"
 	exportGoose    = "export the session with the agent: goose session export"
 	exportOTLP     = "export it as OTLP, which is read"
-	exportOwn      = "export the session with the agent's own command"
 	readTelemetry  = "logs of Claude Code and Codex are read, and telemetry (OTLP) if the agent exports it"
 )
 
@@ -41,6 +40,7 @@ func sessions() []session {
 		{"a session of iFlow", readTelemetry, isIFlow},
 	}
 
+	// Specified formats take precedence, because their signs are more specific.
 	return append(all, others()...)
 }
 

@@ -101,6 +101,8 @@ func isToken(text string) bool {
 
 func markup(text string) (Found, bool) {
 	start := strings.ToLower(text[:min(len(text), 1024)])
+
+	// The reports of this toolkit are pages, too.
 	switch {
 	case !strings.HasPrefix(start, "<"):
 		return Found{}, false
@@ -156,6 +158,7 @@ func signatures() []signature {
 	archive := func(what string) Found { return Found{Archive, what, unpack} }
 	program := Found{program, "a program", "ask the sender for the receipt itself, a JSON file, and do not run what you were sent"}
 
+	// The table is searched in order. Most formats begin with a fixed sequence of bytes.
 	return []signature{
 		{0, "%PDF-", document("a PDF document")},
 		{0, `{\rtf`, document("an RTF document")},

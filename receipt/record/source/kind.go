@@ -107,6 +107,7 @@ func Sight(head []byte) (s Sighting) {
 		return s
 	}
 
+	// Any of the first lines may name the session.
 	look := of.glances()
 	for line := range firstLines(head) {
 		if r.doc.Parse(bytes.TrimSpace(line), canon.Limits{Bytes: maxLine}) != nil || r.doc.Root().Kind() != canon.KindObject {
@@ -142,6 +143,7 @@ func recognize(r *reading, head []byte) Kind {
 		return k
 	}
 
+	// A log may begin with lines of another program.
 	for line := range firstLines(head) {
 		if _, ok := kinds.SessionOf(line); ok {
 			return Unknown

@@ -58,6 +58,8 @@ func (l *lines) next() (rawLine, error) {
 		if err != nil {
 			return rawLine{}, err
 		}
+
+		// The end of a line, and spaces around it, are not of the value.
 		if !l.whole {
 			text = bytes.TrimSpace(text)
 		}
@@ -143,6 +145,7 @@ func (n *nesting) scan(part []byte) int {
 		case c == '{' || c == '[':
 			n.depth++
 		case c == '}' || c == ']':
+			// The value ends where all of its brackets are closed.
 			if n.depth--; n.depth == 0 {
 				return i + 1
 			}
@@ -239,6 +242,8 @@ func whole(text []byte) []byte {
 			i += 2
 			continue
 		}
+
+		// A pair of halves is a character. A single half is replaced by one of the same length.
 		switch half := surrogate(text[i:]); {
 		case half == 'h' && surrogate(text[i+6:]) == 'l':
 			i += 12
@@ -269,6 +274,7 @@ func surrogate(text []byte) byte {
 		}
 	}
 
+	// The high surrogates are D800 to DBFF, and the low surrogates are DC00 to DFFF.
 	switch text[3] | 0x20 {
 	case '8', '9', 'a', 'b':
 		return 'h'

@@ -108,6 +108,8 @@ func Survey(in Input, from string) (*Outline, error) {
 		} else {
 			each = (&survey{Outline: o, look: x.glances(), reading: r}).line
 		}
+
+		// The first line, in whatever form, identifies a log that grows.
 		return func(l rawLine) error {
 			if o.Head.IsZero() {
 				o.Head = canon.Sum(l.text)
@@ -120,6 +122,8 @@ func Survey(in Input, from string) (*Outline, error) {
 	}
 
 	o.Kind, o.Cut = r.kind, text.count > 0 && !text.ended
+
+	// A log that is one task was read completely.
 	if o.Whole {
 		r.ended(text, in)
 		r.reader.End()

@@ -183,6 +183,7 @@ func (r *reading) scan(in Input, begin func(*lines) func(rawLine) error) (*lines
 		}
 	}
 
+	// The rest is read line by line, because logs may be larger than memory.
 	for {
 		l, err := text.next()
 		if err == io.EOF {
@@ -255,6 +256,7 @@ func (r *reading) choose(name string, kind Kind) error {
 	}
 	x, ok := rowOf(kind)
 
+	// All logs of a task are of one kind, which the first log determines.
 	switch {
 	case !ok:
 		return ErrUnknown

@@ -110,6 +110,7 @@ func (c *cutter) begin() {
 // before the line, because later lines cannot change that. In the log of an agent, the time of
 // the line determines the task.
 func (c *cutter) task(log, line int) int {
+	// The last beginning before the line.
 	if own := c.of[log]; len(own) > 0 {
 		n, _ := slices.BinarySearchFunc(own, line, func(task, line int) int {
 			if c.starts[task].line <= line {
@@ -120,6 +121,7 @@ func (c *cutter) task(log, line int) int {
 		return own[max(n-1, 0)]
 	}
 
+	// The last task that began before the time of the line.
 	at := c.logs[log].Lines[line].At
 	n, _ := slices.BinarySearchFunc(c.starts, at, func(s start, at time.Time) int {
 		if s.at.After(at) {

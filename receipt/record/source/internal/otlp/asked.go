@@ -39,6 +39,8 @@ func (r *asked) read(a attributes, named func(string) bool) {
 		}
 		before, after, flat := strings.Cut(key, "tool_calls.")
 		number, part, _ := strings.Cut(after, ".")
+
+		// Attributes with the same number are of the same call.
 		switch call := before + number; {
 		case !flat:
 			r.messages(value)
@@ -50,6 +52,7 @@ func (r *asked) read(a attributes, named func(string) bool) {
 		}
 	}
 
+	// A call without an ID is identified by everything that is stated of it.
 	for _, words := range parts {
 		if words != stated {
 			r.want(words)

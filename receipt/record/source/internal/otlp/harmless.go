@@ -46,6 +46,8 @@ func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 			continue
 		}
 		word := v.Member("stringValue").String()
+
+		// A type that cannot be read may be any type.
 		if a.ambiguous(c.name) {
 			return "span/None"
 		}
@@ -55,6 +57,7 @@ func unreadSpan(s *story.Story, a attributes, is class, name string) string {
 		follows = follows || word != ""
 	}
 
+	// Spans of a known class are read, except those that also have attributes of a call.
 	switch {
 	case is == other && kind != "":
 		return story.Joined(s, "span/"+kind)
@@ -75,6 +78,7 @@ func unnamedSpan(s *story.Story, a attributes, name string) string {
 		return ""
 	}
 
+	// The name of a span without a type may follow a convention, or an attribute may.
 	for _, prefix := range []string{"claude_code.", "codex.", "ai.toolCall", "tools/call", "invoke_agent", "create_agent", "chat ", "text_completion ", "generate_content ", "embeddings "} {
 		if strings.HasPrefix(name, prefix) {
 			return story.Joined(s, "span/"+prefix)
@@ -99,6 +103,8 @@ func unnamedSpan(s *story.Story, a attributes, name string) string {
 func conventionOf(key canon.Node) string {
 	name := key.Text()
 	has := func(prefix string) bool { return strings.HasPrefix(string(name[:min(len(name), 64)]), prefix) }
+
+	// Attributes about the agent or the session are on every span.
 	for _, about := range []string{
 		"gen_ai.conversation.", "gen_ai.agent.", "gen_ai.task.", "traceloop.association.", "traceloop.workflow.", "traceloop.entity.",
 		"langfuse.trace.", "langfuse.session.", "langfuse.user.", "langfuse.environment", "langfuse.release", "langfuse.version", "llm.headers",

@@ -169,6 +169,8 @@ func (r *Reader) event(n canon.Node) {
 	s, a := r.s, attributes{n.Member("attributes")}
 	name := cmp.Or(a.text(s, "event.name"), s.Name(n.Member("eventName")), s.Name(n.Member("body").Member("stringValue")))
 	at := nanos(cmpNode(n.Member("timeUnixNano"), n.Member("observedTimeUnixNano")))
+
+	// An event without a time may have happened at any time.
 	if s.At(at); at.IsZero() {
 		r.timeless()
 	}
@@ -262,6 +264,8 @@ func (r *Reader) result(a attributes) {
 			outcome = story.Succeeded
 		}
 	}
+
+	// A decision is more specific than the result that follows it.
 	if c.Ended() != story.Rejected && c.Ended() != story.Denied {
 		c.Close(outcome, canon.Digest{})
 	}
@@ -469,6 +473,7 @@ func (r *Reader) settle(calls []*call) {
 		s.Lacks(story.CallUnstated)
 	}
 
+	// Agents repeat the usage of the calls in them. If an agent reports more, a call is missing.
 	var input, output int64
 	for _, x := range calls {
 		input, output = input+value(x.usage.Input), output+value(x.usage.Output)
@@ -492,6 +497,7 @@ func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh boo
 		key.words = words
 	}
 
+	// Without an ID, equal spans cannot be distinguished from copies.
 	switch before := r.spans[key]; {
 	case before == nil && key.span == "":
 		s.Note("spans_without_an_id")

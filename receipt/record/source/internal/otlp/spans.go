@@ -69,6 +69,7 @@ const executeTool = "execute_tool"
 // classOf returns the class of a span. A span that follows neither convention is a call of a tool
 // if it has the ID or the name of one, and a model call if it reports tokens.
 func classOf(a attributes, name string) class {
+	// The GenAI conventions take precedence over OpenInference.
 	switch a.word("gen_ai.operation.name") {
 	case "chat", "text_completion", "generate_content":
 		return modelCall
@@ -93,6 +94,7 @@ func classOf(a attributes, name string) class {
 		return other
 	}
 
+	// Earlier instrumentations follow neither convention.
 	switch {
 	case a.word("ai.operationId") == "ai.toolCall", a.word("gen_ai.tool.call.id") != "",
 		name == executeTool, strings.HasPrefix(name, executeTool+" "):
@@ -183,6 +185,8 @@ func (all spans) outcome() story.End {
 			found = true
 			ended, failed = ended && x.status != statusUnset, failed || x.status == statusError
 		}
+
+		// The first class with any span decides.
 		switch {
 		case found && failed:
 			return story.EndFailed
@@ -278,6 +282,7 @@ func settleByTime(calls []*call) (left bool) {
 	})
 	var all, nameless time.Time // the earliest end of the following calls, of all and of those without IDs
 
+	// A backward scan visits a call after all calls that begin within it.
 	for _, x := range slices.Backward(calls) {
 		switch {
 		case x.start.IsZero() || x.end.IsZero():

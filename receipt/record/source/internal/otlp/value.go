@@ -62,6 +62,7 @@ func isAttribute(n canon.Node) bool {
 		{"stringValue", []canon.Kind{canon.KindString}}, {"boolValue", []canon.Kind{canon.KindBool}},
 		{"intValue", []canon.Kind{canon.KindNumber, canon.KindString}}, {"doubleValue", []canon.Kind{canon.KindNumber, canon.KindString}},
 	} {
+		// An absent value is valid, and so is a number as a string.
 		if value := v.Member(x.name); !event.Absent(value) && !slices.Contains(x.is, value.Kind()) {
 			return false
 		}
@@ -159,6 +160,7 @@ func idOf(n canon.Node, size int) id {
 		b, err = base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "=")))
 	}
 
+	// An ID of zeros is invalid in OpenTelemetry (W3C Trace Context, section 3.2.2.3).
 	switch {
 	case err == nil && len(b) == size && len(bytes.Trim(b, "\x00")) == 0:
 		return ""

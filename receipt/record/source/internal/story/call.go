@@ -309,6 +309,7 @@ func (c *Call) ask() event.Members {
 	if h := c.Hints; len(h.Git)+len(h.Tests) > 0 {
 		p["read_from_command"] = event.Members{"git": h.Git, "tests": h.Tests}
 	}
+
 	return p
 }
 
@@ -327,6 +328,7 @@ func (c *Call) endKind() string {
 	case c.outcome == Failed, c.outcome == Denied:
 		return "tool.failed"
 	}
+
 	return "tool.completed"
 }
 

@@ -29,6 +29,7 @@ func HintsIn(text string) (h Hints) {
 			h.Tests = append(h.Tests, test)
 		}
 	}
+
 	return h
 }
 
@@ -43,6 +44,7 @@ func bare(words []string) []string {
 			return words
 		}
 	}
+
 	return nil
 }
 
@@ -88,6 +90,7 @@ func forces(arg string) bool {
 	case short:
 		return strings.Contains(arg, "f")
 	}
+
 	return strings.HasPrefix(arg, "+")
 }
 
@@ -157,12 +160,16 @@ func split(text string) [][]string {
 			i = s.skipDocuments(text, i)
 		case ';', '|', '&', '(', ')', '`':
 			s.endCommand()
+
+		// A here-document begins after the line. Its delimiter is not a word of the command.
 		case '<':
 			if delimiter, end := document(text, i); delimiter != "" {
 				s.endWord()
 				s.ends = append(s.ends, delimiter)
 				i = end
 			}
+
+		// A comment begins with a word that begins with #.
 		case '#':
 			if s.inWord {
 				s.add(c)
@@ -226,6 +233,7 @@ func document(text string, at int) (delimiter string, end int) {
 	if n := strings.IndexAny(rest, " \t\n;|&)"); n >= 0 {
 		word = rest[:n]
 	}
+
 	return strings.Trim(word, `'"\`), len(text) - len(rest) + len(word) - 1
 }
 

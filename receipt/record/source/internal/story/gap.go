@@ -150,6 +150,7 @@ func (g *Gaps) knows(prefix string) bool {
 			return false
 		}
 	}
+
 	return true
 }
 
@@ -191,6 +192,7 @@ func union(list, more []string) []string {
 			list = append(list, at)
 		}
 	}
+
 	return list
 }
 

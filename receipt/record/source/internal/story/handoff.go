@@ -44,6 +44,7 @@ func (x *Handoffs) Handoff(id, label string) *Handoff {
 	if fresh {
 		h.task, h.label, h.first = key, id == "", x.story.Here()
 	}
+
 	return h
 }
 
@@ -57,6 +58,7 @@ func (x *Handoffs) Handed() (ids []string) {
 			ids = append(ids, h.task)
 		}
 	}
+
 	return ids
 }
 
@@ -79,6 +81,7 @@ func (x *Handoffs) HasCalls(agent string) bool {
 			n++
 		}
 	}
+
 	return n == *h.Calls
 }
 

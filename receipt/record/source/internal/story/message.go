@@ -130,6 +130,7 @@ func (u Usage) More(than Usage) bool {
 	case than.Output == nil:
 		return true
 	}
+
 	return *u.Output > *than.Output
 }
 
@@ -161,6 +162,8 @@ func (u Usage) members() event.Members {
 		{"output_tokens", u.Output, u.Floor, true}, {"reasoning_output_tokens", u.Reasoning, u.Floor, false},
 	} {
 		p[x.name] = x.n
+
+		// A count that is missing is a lower bound of zero.
 		if x.floor && x.n != nil || x.whole && x.n == nil {
 			atLeast = append(atLeast, x.name)
 		}
@@ -239,6 +242,7 @@ func Amount(f float64) string {
 	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > maxTold {
 		return ""
 	}
+
 	return text
 }
 

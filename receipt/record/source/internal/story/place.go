@@ -106,6 +106,7 @@ func Stamp(n canon.Node) time.Time {
 	if y := at.UTC().Year(); err != nil || y < 1 || y > 9998 {
 		return time.Time{}
 	}
+
 	return at
 }
 

@@ -235,6 +235,7 @@ func (x *hooks) ran() map[string]int {
 			all[name] = max(all[name], runs)
 		}
 	}
+
 	return all
 }
 
@@ -250,6 +251,8 @@ type prompts struct {
 // Prompt records what a person asked for. A line with an ID that was read before is a copy.
 func (s *Story) Prompt(line string, words canon.Node) {
 	p := &s.prompts
+
+	// Logs contain copies of lines, for example after a session was resumed.
 	if p.lines[line] {
 		return
 	}
@@ -276,6 +279,7 @@ func (p *prompts) members() any {
 		p.sum.Write([]byte("]"))
 		m["sha256"] = canon.Digest(p.sum.Sum(nil))
 	}
+
 	return m
 }
 
@@ -333,6 +337,7 @@ func (s *Story) DigestIn(n canon.Node) canon.Digest {
 	if doc, err := canon.Parse(n.Text()); err == nil {
 		return doc.Digest()
 	}
+
 	return canon.Sum(n.Text())
 }
 
@@ -361,6 +366,7 @@ func (s *Story) Passed() Passed {
 			p.Cut = append(p.Cut, l.Name)
 		}
 	}
+
 	return p
 }
 

@@ -59,6 +59,7 @@ func ending(end End) string {
 	case EndCanceled:
 		return "task.canceled"
 	}
+
 	return "source.ended"
 }
 
@@ -154,9 +155,11 @@ func counts(of map[string]int) any {
 		return nil
 	}
 	m := event.Members{}
+
 	for name, n := range of {
 		m[name] = int64(n)
 	}
+
 	return m
 }
 
@@ -166,9 +169,11 @@ func list[T any](of []T, members func(T) event.Members) any {
 		return event.Raw("[]")
 	}
 	all := make([]event.Members, len(of))
+
 	for i, x := range of {
 		all[i] = members(x)
 	}
+
 	return all
 }
 

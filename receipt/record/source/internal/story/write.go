@@ -27,6 +27,7 @@ func (s State) member() any {
 	case s.Digest.IsZero():
 		return event.Raw("null")
 	}
+
 	return s.Digest
 }
 
