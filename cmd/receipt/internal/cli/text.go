@@ -61,6 +61,15 @@ func Bare(s string) string {
 	return `"` + EscapeLine(s) + `"`
 }
 
+// BareNames joins foreign names for a sentence.
+func BareNames(names []string) string {
+	var list []string
+	for _, name := range names {
+		list = append(list, Bare(name))
+	}
+	return strings.Join(list, ", ")
+}
+
 // Wrap breaks a text at 78 columns and indents all lines but the first.
 func Wrap(text string, indent int) string {
 	var b strings.Builder

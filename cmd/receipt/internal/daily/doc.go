@@ -1,2 +1,3 @@
-// Package daily records folders of logs: every task in them once, however often it is run.
+// Package daily records directories of logs: every task in them once, no matter how often it
+// runs.
 package daily

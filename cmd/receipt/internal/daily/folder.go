@@ -18,13 +18,13 @@ import (
 // A place is a file that may be a log.
 type place struct {
 	path   string
-	named  bool     // by the caller, and not found in a folder
-	within *os.Root // the folder in which it was found; nil: none
-	name   string   // in that
+	named  bool     // by the caller, as opposed to found in a directory
+	within *os.Root // the directory in which it was found; nil if it was named
+	name   string   // relative to that directory
 }
 
-// open opens the file. In a folder a link that leads out of it leads nowhere, and a pipe that
-// took the place of the file is not waited for.
+// open opens the file. In a directory, a link that leads out of it cannot be opened, and opening
+// a pipe that replaced the file does not block.
 func (p *place) open() (f *os.File, err error) {
 	if p.within != nil {
 		f, err = p.within.OpenFile(p.name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -43,18 +43,19 @@ func (p *place) open() (f *os.File, err error) {
 		f.Close()
 		return nil, cli.Reason(err)
 	}
+
 	return f, nil
 }
 
 var errIrregular = errors.New("not a regular file")
 
-// base is the last part of the name of what is in the file, when it is compressed.
+// base returns the last part of the name, without the suffix of a compressed file.
 func (p *place) base() string {
 	name := filepath.Base(p.path)
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 }
 
-// A finder finds what may be logs, and says what the others are.
+// A finder finds files that may be logs, and reports what the other files are.
 type finder struct {
 	ctx    context.Context
 	result *result
@@ -62,7 +63,7 @@ type finder struct {
 	places []*place
 }
 
-// find looks at paths, and into folders in the order of the names in them.
+// find examines paths, and directories in the order of the names in them.
 func (f *finder) find(paths []string) {
 	seen := map[string]bool{}
 	for _, path := range paths {
@@ -78,14 +79,14 @@ func (f *finder) find(paths []string) {
 			f.places = append(f.places, &place{path: path, named: true})
 		}
 	}
-	f.places = slices.DeleteFunc(f.places, func(p *place) bool { // given twice, or in a folder that was given
+	f.places = slices.DeleteFunc(f.places, func(p *place) bool { // named twice, or in a directory that was named
 		have := seen[filepath.Clean(p.path)]
 		seen[filepath.Clean(p.path)] = true
 		return have
 	})
 }
 
-// walk finds the logs in a folder. Symbolic links in it are not followed.
+// walk finds the logs in a directory. It does not follow symbolic links.
 func (f *finder) walk(folder string) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -119,17 +120,20 @@ func (f *finder) walk(folder string) {
 	slices.SortStableFunc(f.places, func(a, b *place) int { return cmp.Compare(a.path, b.path) })
 }
 
-// keepsOff refuses an output that would take the place of a log.
+// keepsOff rejects an output that would replace a log.
 func (f *finder) keepsOff(output string) error {
 	info, err := os.Stat(output)
 	if err != nil || output == cli.StdinName {
 		return nil
 	}
+
+	// A path may name the same file in several ways.
 	for _, p := range f.places {
 		if other, err := os.Stat(p.path); err == nil && os.SameFile(info, other) {
 			return cli.Usage("a log is what receipts are made of", "--output names the input, %q", p.path)
 		}
 	}
+
 	return nil
 }
 

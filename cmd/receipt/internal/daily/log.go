@@ -20,21 +20,21 @@ import (
 // A logFile is a log that was surveyed.
 type logFile struct {
 	*place
-	info    fs.FileInfo // of the file when its bytes were the surveyed ones
+	info    fs.FileInfo // of the file when its bytes were surveyed
 	outline *source.Outline
-	memory  *remembered // nil: nothing is remembered
+	memory  *remembered // nil if nothing is remembered
 }
 
-// A plain log is one that is open, decompressed.
+// A plain is a log that is open and decompressed.
 type plain struct {
 	io.Reader
 	info   fs.FileInfo // when it was opened
 	opened *os.File
-	packed bool // so that it cannot be read at any place
+	packed bool // only reading in order is possible
 	done   func()
 }
 
-// An opener opens logs, until the run ends.
+// An opener opens logs until the run ends.
 type opener struct {
 	ctx      context.Context
 	progress *cli.Progress
@@ -59,10 +59,11 @@ func (o *opener) read(p *place) (*plain, error) {
 		f.Close()
 		return nil, err
 	}
+
 	return &plain{Reader: text, info: info, opened: f, packed: packed, done: func() { done(); f.Close() }}, nil
 }
 
-// An untilDone ends when the run does.
+// An untilDone is a Reader that fails when the run ends.
 type untilDone struct {
 	ctx context.Context
 	io.Reader
@@ -84,12 +85,14 @@ var (
 	errChanged     = errors.New("it changed while it was read")
 )
 
-// lines opens the lines of a task in one log: those of the session first.
+// lines opens the lines of a task in one log. Lines of the session precede.
 func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	in, err := o.read(l.place)
 	if err != nil {
 		return nil, err
 	}
+
+	// A log that changed is read only if it still begins with the surveyed bytes.
 	if !os.SameFile(in.info, l.info) || in.info.Size() != l.info.Size() || !in.info.ModTime().Equal(l.info.ModTime()) {
 		if err := o.same(l); err != nil {
 			in.done()
@@ -121,7 +124,7 @@ func (o *opener) lines(l *logFile, part *source.Part) (*plain, error) {
 	return in, nil
 }
 
-// A spans reader reads parts of a text, in its order.
+// spans is a Reader of parts of a text, in their order.
 type spans struct {
 	in   io.Reader
 	at   int64
@@ -153,6 +156,7 @@ func (s *spans) Read(b []byte) (int, error) {
 			return 0, err
 		}
 	}
+
 	return 0, io.EOF
 }
 
@@ -163,7 +167,7 @@ func shorter(err error) error {
 	return err
 }
 
-// still makes sure that a log that was read was the one that was surveyed until the end.
+// still checks that a log did not change while it was read, except by growing.
 func (o *opener) still(l *logFile, in *plain) error {
 	info, err := in.opened.Stat()
 	if err != nil {
@@ -175,7 +179,7 @@ func (o *opener) still(l *logFile, in *plain) error {
 	return o.same(l)
 }
 
-// same makes sure that a log begins with what was surveyed: one that grows does.
+// same checks that a log still begins with the surveyed bytes, as a log that grew does.
 func (o *opener) same(l *logFile) error {
 	in, err := o.read(l.place)
 	if err != nil {

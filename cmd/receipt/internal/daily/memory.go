@@ -16,44 +16,50 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A memory keeps, next to the ledger, what a run found in logs, so that the next run need not
-// read logs that did not change. It may be deleted at any time.
+// A memory keeps, next to the ledger, what a run found in logs, so that the next run can skip
+// logs that did not change. It may be deleted at any time.
 type memory struct {
-	dir  string // "": nothing is kept
+	dir  string // "" keeps nothing
 	only bool   // nothing is written
 }
 
-// An identity is what tells whether a file changed.
+// An identity determines whether a file changed.
 type identity struct {
-	Tool string // that wrote this: another version may read logs in another way
+	Tool string // that wrote this: another version may read logs differently
 	Path string
 	Size int64
 	Time int64 // of the last change, in nanoseconds
 	Tail canon.Digest
 }
 
-// A remembered log is one that is the same as in a run before, or will be remembered.
+// A remembered log is unchanged since an earlier run, or will be remembered.
 type remembered struct {
 	identity
 	info    fs.FileInfo
-	sums    map[string]canon.Digest // of the lines of tasks, by the places of the lines
+	sums    map[string]canon.Digest // of the lines of tasks, by the positions of the lines
 	changed bool                    // sums were added
 }
 
-// A sight is what a log states at first sight, as it is kept.
+// A sight is what the first lines of a log state, as stored.
 type sight struct {
 	Of       identity
 	Sighting source.Sighting
-	Outline  *source.Outline
 }
 
-// Sums are kept apart from sights, which are larger and written once.
+// An outlined log is stored separately, because its outline is needed only for one group of
+// logs at a time.
+type outlined struct {
+	Of      identity
+	Outline *source.Outline
+}
+
+// sums are stored separately, because outlines are larger and are written once.
 type sums struct {
 	Of   identity
 	Sums map[string]canon.Digest
 }
 
-// tailBytes is how much of the end of a log is compared.
+// tailBytes is the number of bytes at the end of a log that are compared.
 const tailBytes = 4 << 10
 
 // memoryOf returns the memory of a ledger.
@@ -75,6 +81,8 @@ func identify(p *place, f *os.File) (id identity, info fs.FileInfo, err error) {
 	id.Tool, id.Size, id.Time = "2 "+cli.ToolVersion(), info.Size(), info.ModTime().UnixNano()
 
 	tail := make([]byte, min(id.Size, tailBytes))
+
+	// A log that is rewritten with the same size and time usually has another end.
 	if _, err = f.ReadAt(tail, id.Size-int64(len(tail))); err != nil && err != io.EOF {
 		return id, nil, err
 	}
@@ -98,18 +106,28 @@ func (m *memory) recall(p *place) (*remembered, *sight) {
 	}
 
 	var s sight
-	if !m.load(id.Path, ".log", &s) || s.Of != id || s.Outline == nil || !s.Outline.Sound() {
+	if !m.load(id.Path, ".log", &s) || s.Of != id {
 		return nil, nil
 	}
 	r := &remembered{identity: id, info: info}
 	if of := (sums{}); m.load(id.Path, ".sums", &of) && of.Of == id {
 		r.sums = of.Sums
 	}
+
 	return r, &s
 }
 
-// learn keeps the outline of a log that was surveyed. It returns nil if the log changed
-// meanwhile, or nothing is kept.
+// outline returns the outline of a remembered log; nil if it is missing or damaged.
+func (m *memory) outline(id identity) *source.Outline {
+	var o outlined
+	if !m.load(id.Path, ".outline", &o) || o.Of != id || o.Outline == nil || !o.Outline.Sound() {
+		return nil
+	}
+	return o.Outline
+}
+
+// learn stores the outline of a log that was surveyed. It returns nil if the log changed in the
+// meantime, or if nothing is stored.
 func (m *memory) learn(s *sighted, in *plain, o *source.Outline) *remembered {
 	if m.dir == "" || m.only {
 		return nil
@@ -118,26 +136,26 @@ func (m *memory) learn(s *sighted, in *plain, o *source.Outline) *remembered {
 	if err != nil || info.Size() != in.info.Size() || !info.ModTime().Equal(in.info.ModTime()) {
 		return nil
 	}
-	if !m.save(id.Path, ".log", &sight{id, s.Sighting, o}) {
+	if !m.save(id.Path, ".outline", &outlined{id, o}) || !m.save(id.Path, ".log", &sight{id, s.Sighting}) {
 		return nil
 	}
 	return &remembered{identity: id, info: info}
 }
 
-// keep writes the digests of the lines of tasks.
+// keep stores the digests of the lines of tasks.
 func (m *memory) keep(r *remembered) {
 	if r != nil && r.changed && !m.only {
 		m.save(r.Path, ".sums", &sums{r.identity, r.sums})
 	}
 }
 
-// file is where something of a log is kept.
+// file returns the path of a file that stores something about a log.
 func (m *memory) file(path, suffix string) string {
 	sum := sha256.Sum256([]byte(path))
 	return filepath.Join(m.dir, hex.EncodeToString(sum[:16])+suffix)
 }
 
-// load reads a value, and reports whether it is there and complete.
+// load reads a value, and reports whether it is present and complete.
 func (m *memory) load(path, suffix string, v any) bool {
 	text, err := os.ReadFile(m.file(path, suffix))
 	if err != nil || len(text) < sha256.Size {
@@ -148,7 +166,7 @@ func (m *memory) load(path, suffix string, v any) bool {
 	return bytes.Equal(sum[:], stated) && gob.NewDecoder(bytes.NewReader(body)).Decode(v) == nil
 }
 
-// save writes a value. A failure costs time only, because the log is then read again.
+// save writes a value. If it fails, the next run reads the log again.
 func (m *memory) save(path, suffix string, v any) bool {
 	var b bytes.Buffer
 	if gob.NewEncoder(&b).Encode(v) != nil || os.MkdirAll(m.dir, 0o700) != nil {
@@ -160,7 +178,7 @@ func (m *memory) save(path, suffix string, v any) bool {
 	return cli.ReplaceFile(m.file(path, suffix), b.Bytes(), 0o600) == nil
 }
 
-// placesOf names the lines of a task in a log.
+// placesOf identifies the lines of a task in a log.
 func placesOf(p *source.Part) string {
 	sum := sha256.New()
 	fmt.Fprint(sum, p.Aside, p.Spans)

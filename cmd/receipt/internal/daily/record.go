@@ -19,17 +19,17 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A maker makes receipts of tasks.
+// A maker creates receipts of tasks.
 type maker struct {
 	*opener
 	options *Options
 	now     time.Time
 	sink    sink
-	seen    map[string]string // of what the receipts are that this run made or found, by the ids that tasks give them
+	seen    map[string]string // digests of the logs of the receipts that this run made or found, by the IDs of their tasks
 	result  *result
 }
 
-// all records tasks, in the order in which they ended as far as the logs tell.
+// all records tasks, in the order in which they ended according to the logs.
 func (m *maker) all(works []*work) error {
 	slices.SortStableFunc(works, func(a, b *work) int { return cmp.Or(a.Last.Compare(b.Last), cmp.Compare(a.ID, b.ID)) })
 	m.progress.Pass(2, 0, int64(len(works)))
@@ -45,11 +45,12 @@ func (m *maker) all(works []*work) error {
 	if m.ctx.Err() != nil {
 		return interrupted()
 	}
+
 	return nil
 }
 
-// record makes the receipt of a task, unless it is there already or the task is not over.
-// The error ends the run; what is wrong with one task does not.
+// record creates the receipt of a task, unless it exists already or the task is not over. An
+// error ends the run. Failures of a single task are recorded.
 func (m *maker) record(w *work) error {
 	e := &entry{task: w.ID, session: w.Session}
 	for _, f := range w.files {
@@ -57,6 +58,7 @@ func (m *maker) record(w *work) error {
 	}
 	status, err := m.become(w, e)
 	var fatal *fatalError
+
 	switch {
 	case errors.As(err, &fatal):
 		return fatal.error
@@ -71,9 +73,9 @@ func (m *maker) record(w *work) error {
 // A fatalError ends the run.
 type fatalError struct{ error }
 
-// become says what becomes of a task.
+// become returns what becomes of a task.
 func (m *maker) become(w *work, e *entry) (status, error) {
-	// Of most tasks this is known before their lines are read again.
+	// For most tasks, this is known before their lines are read again.
 	if !w.events {
 		if s, err := m.early(w, e); s != "" {
 			return s, err
@@ -89,6 +91,8 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 	case err != nil:
 		return refused, err
 	}
+
+	// The log of events states when its task ended.
 	if w.events {
 		if e.receipt, e.session = draft.ReceiptID, draft.Identifiers.SessionID; m.isOlder(draft.Lifecycle.CompletedAt.Time) {
 			return older, nil
@@ -106,10 +110,11 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 	if s == made || s == known {
 		m.seen[id] = of
 	}
+
 	return s, err
 }
 
-// issue makes a receipt of a draft, unless there is one that tells the same.
+// issue creates a receipt from a draft, unless there is an equivalent receipt.
 func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries []redact.Entry) (status, error) {
 	before, s, err := m.sink.before(e)
 	if s != "" || err != nil {
@@ -126,22 +131,27 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 	}
 
 	s, err = m.sink.put(e, doc)
-	if s == known { // another run was faster
+
+	// Another run was faster.
+	if s == known {
 		if before, s, err = m.sink.before(e); before != nil {
 			return m.compare(before.Document(), doc)
 		}
 		return s, err
 	}
+
+	// Only new receipts count in the summary of what was withheld and not read.
 	if s == made {
 		m.result.withheld(entries)
 		m.result.notTold(receipt.ReadUnreported(doc.Root()))
 		m.result.notRead(doc.Root().Member("metadata").Member("ignored_records"))
 	}
+
 	return s, err
 }
 
-// repeated says what becomes of a task that another log of this run told: a log that was
-// copied tells nothing new, and of two that differ nobody can say which is true.
+// repeated returns what becomes of a task that another log of this run contains. A copy of a log
+// adds nothing, and if two logs differ, it is unknown which is correct.
 func (m *maker) repeated(id, of string) (status, error) {
 	switch first, have := m.seen[id]; {
 	case !have:
@@ -152,7 +162,7 @@ func (m *maker) repeated(id, of string) (status, error) {
 	return differs, errOther
 }
 
-// redact takes out of a draft what must not be in a receipt.
+// redact removes from a draft what must not be in a receipt.
 func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error) {
 	text, err := record.JSON(d)
 	if err != nil {
@@ -170,7 +180,7 @@ func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error
 	return doc, clean.Entries, err
 }
 
-// superseding is the draft of a receipt that takes the place of another.
+// superseding returns the draft of a receipt that supersedes another.
 func (m *maker) superseding(e *entry, d *receipt.Draft, before *receipt.Sealed) (*canon.Document, []redact.Entry, error) {
 	e.receipt, e.hash, e.last = e.next, "", ""
 	d.ReceiptID = e.next
@@ -200,7 +210,7 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 		return s, err
 	}
 
-	// The lines are compared, and not read again, unless they are others.
+	// The digests of the lines are compared. If they are equal, the lines are not read again.
 	of, err := m.sums(w)
 	if err != nil {
 		return left(err), err
@@ -213,7 +223,7 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 	return m.same(root)
 }
 
-// compare says what becomes of a task of which there is a receipt.
+// compare returns what becomes of a task with a receipt.
 func (m *maker) compare(before, now *canon.Document) (status, error) {
 	if logsOf(before.Root(), false) == logsOf(now.Root(), false) && logsOf(before.Root(), true) == logsOf(now.Root(), true) || told(before.Root()) == told(now.Root()) {
 		return m.same(before.Root())
@@ -221,7 +231,7 @@ func (m *maker) compare(before, now *canon.Document) (status, error) {
 	return differs, errGrew
 }
 
-// same is what becomes of a task whose receipt tells what its log does.
+// same returns what becomes of a task whose receipt matches its log.
 func (m *maker) same(root canon.Node) (status, error) {
 	if m.options.Signer != nil && root.Member("signatures").Len() == 0 {
 		return refused, errUnsigned
@@ -229,12 +239,12 @@ func (m *maker) same(root canon.Node) (status, error) {
 	return known, nil
 }
 
-// isOlder reports whether what ended then is left out. What tells no time is not.
+// isOlder reports whether a task that ended at a time is omitted. A task without a time is not.
 func (m *maker) isOlder(at time.Time) bool {
 	return !at.IsZero() && at.Before(m.options.Since)
 }
 
-// Why a task is left for the next run.
+// Reasons why a task is left for the next run.
 var (
 	errRuns     = errors.New("it has not ended")
 	errGrows    = errors.New("it still grows")
@@ -245,8 +255,8 @@ var (
 	errUnsigned = errors.New("its receipt is stored already, and is not signed: receipt ledger sign adds a signature")
 )
 
-// unsettled says why a task is not over: nothing later of its session is there, or calls of
-// it are open, and its log was written into a short time ago.
+// unsettled returns why a task is not over: it is the last of its session or has open calls, and
+// its log was written to a short time ago.
 func (m *maker) unsettled(w *work) error {
 	switch quiet := m.now.Sub(w.Latest); {
 	case m.options.Settled == 0, w.Followed && w.Open == 0, w.Over && w.Latest.IsZero(), slices.Contains(m.options.Ended, w.Session):
@@ -265,7 +275,9 @@ func (m *maker) unsettled(w *work) error {
 func (m *maker) draft(w *work) (*receipt.Draft, error) {
 	o := m.options.Record
 	o.Withhold = withhold
-	if o.TaskID = w.ID; !w.events && w.Last.IsZero() { // the log tells no time, and the issuer knows its own
+
+	// The log has no time, but the issuer knows the current time.
+	if o.TaskID = w.ID; !w.events && w.Last.IsZero() {
 		o.IssuedAt = m.now
 	}
 	if w.events {
@@ -289,6 +301,8 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 			in.done()
 		}
 	}()
+
+	// The digest of the lines identifies the receipt in the next run.
 	for n, f := range w.files {
 		in, err := m.lines(f, &w.Parts[n])
 		if err != nil {
@@ -302,24 +316,27 @@ func (m *maker) draft(w *work) (*receipt.Draft, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// A log that changed while it was read may be inconsistent.
 	for n, f := range w.files {
 		if err := m.still(f, open[n]); err != nil {
 			return nil, err
 		}
 		f.memory.note(&w.Parts[n], canon.Digest(sums[n].Sum(nil)))
 	}
+
 	return log.Draft, nil
 }
 
-// withhold returns the commitment to a path outside the workspace. Its salt is kept nowhere,
-// like those of all that is withheld here.
+// withhold returns the commitment to a path outside the workspace. Its salt is not stored, like
+// the salts of everything that is withheld here.
 func withhold(field string, value []byte) canon.Digest {
 	var salt [16]byte
 	rand.Read(salt[:])
 	return redact.Commitment(field, hex.EncodeToString(salt[:]), value)
 }
 
-// sums is logsOf of the draft that the lines of a task would give.
+// sums returns logsOf of the draft that the lines of a task would yield.
 func (m *maker) sums(w *work) (string, error) {
 	var list []string
 	for n, f := range w.files {
@@ -340,17 +357,19 @@ func (m *maker) sums(w *work) (string, error) {
 		f.memory.note(&w.Parts[n], canon.Digest(sum.Sum(nil)))
 		list = append(list, canon.Digest(sum.Sum(nil)).String())
 	}
+
 	return joined(list), nil
 }
 
-// logsOf are the digests of the lines that a draft, or a receipt, was made of: of events
-// that of the log of events.
+// logsOf returns the digests of the lines from which a draft or a receipt was created or, with
+// events set, of the log of events.
 func logsOf(root canon.Node, events bool) string {
 	prefix := "source_log:"
 	if events {
 		prefix = "event_log:"
 	}
 	var list []string
+
 	for _, m := range root.Member("replay_input").Member("materials").Elements() {
 		if strings.HasPrefix(m.Member("id").String(), prefix) {
 			list = append(list, m.Member("sha256").String())
@@ -359,7 +378,8 @@ func logsOf(root canon.Node, events bool) string {
 	return joined(list)
 }
 
-// told is what a draft or a receipt tells of what was done, however its log was kept.
+// told returns what a draft or a receipt states of what was done, regardless of how its log was
+// stored.
 func told(root canon.Node) string {
 	lifecycle, consumed := root.Member("lifecycle"), root.Member("autonomy_budget").Member("consumed")
 	var b []byte
@@ -372,6 +392,7 @@ func told(root canon.Node) string {
 		}
 		b = append(b, '\n')
 	}
+
 	return string(b)
 }
 
@@ -380,5 +401,5 @@ func joined(list []string) string {
 	return strings.Join(list, " ")
 }
 
-// receiptID is the id that a recorder gives to the receipt of a task.
+// receiptID returns the ID that a recorder assigns to the receipt of a task.
 func receiptID(task string) string { return "receipt_" + strings.TrimPrefix(task, "task_") }

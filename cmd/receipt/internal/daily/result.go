@@ -16,18 +16,18 @@ type status string
 
 const (
 	made    status = "made"    // a receipt, or a draft
-	known   status = "known"   // there is a receipt of it already
-	older   status = "older"   // than what was asked for
+	known   status = "known"   // a receipt of it exists already
+	older   status = "older"   // ended before the requested time
 	growing status = "growing" // left for the next run
-	differs status = "differs" // its receipt is of something else
-	refused status = "refused" // no receipt can be made of it
+	differs status = "differs" // its receipt states something else
+	refused status = "refused" // no receipt can be created
 
-	skipped    status = "skipped"    // no log
-	copied     status = "copied"     // the same as another log
-	unreadable status = "unreadable" // it may be a log
+	skipped    status = "skipped"    // not a log
+	copied     status = "copied"     // identical to another log
+	unreadable status = "unreadable" // may be a log
 )
 
-// left is the status of a task whose lines could not be read again.
+// left returns the status of a task whose lines could not be read again.
 func left(err error) status {
 	if errors.Is(err, errChanged) {
 		return growing
@@ -38,14 +38,14 @@ func left(err error) status {
 // An entry is a task, and what became of it.
 type entry struct {
 	status        status
-	task, session string // "" is not told
-	receipt, hash string // "" there is none
-	last, next    string // ids of the latest receipt of the task, and of one that takes its place
+	task, session string // "" is not stated
+	receipt, hash string // "" if there is none
+	last, next    string // IDs of the latest receipt of the task, and of a receipt that would supersede it
 	sources       []string
 	why           error
 }
 
-// A fileEntry is a file of which no task came, and why.
+// A fileEntry is a file that contained no task, and why.
 type fileEntry struct {
 	status status
 	source string
@@ -59,9 +59,9 @@ type result struct {
 	count    map[status]int
 	sessions map[string]bool
 
-	rules    map[string]int // that withheld something, and how many values
-	redacted int            // receipts of which something was withheld
-	untold   map[string]int // in how many receipts
+	rules    map[string]int // number of values that each rule withheld
+	redacted int            // receipts from which something was withheld
+	untold   map[string]int // number of receipts
 	unread   map[string]int // records that were not read, by type
 }
 
@@ -84,7 +84,7 @@ func (r *result) add(e *entry) {
 	}
 }
 
-// withheld counts what was taken out of a draft.
+// withheld counts what was removed from a draft.
 func (r *result) withheld(entries []redact.Entry) {
 	if len(entries) > 0 {
 		r.redacted++
@@ -103,7 +103,7 @@ func (r *result) values() (n int) {
 	return n
 }
 
-// A gap is something that logs often do not tell.
+// A gap is information that logs often lack.
 type gap struct{ name, at string }
 
 func gaps() []gap {
@@ -113,7 +113,7 @@ func gaps() []gap {
 	}
 }
 
-// notTold counts what the log of a receipt does not tell.
+// notTold counts what the log of a receipt does not state.
 func (r *result) notTold(list receipt.Pointers) {
 	for _, g := range gaps() {
 		if slices.Contains(list, g.at) {
@@ -122,7 +122,7 @@ func (r *result) notTold(list receipt.Pointers) {
 	}
 }
 
-// maxUnread bounds the types of records that are counted apart.
+// maxUnread bounds the types of records that are counted separately.
 const maxUnread = 64
 
 // notRead adds the records of a log that were not read, by type.
@@ -136,8 +136,8 @@ func (r *result) notRead(of canon.Node) {
 	}
 }
 
-// exit says whether something is left: what contradicts a receipt or a log, what could not
-// be read, and what is not over yet, the worst of them.
+// exit returns the exit code for the most severe of what is left: contradictions, then files that
+// could not be read, then tasks that are not over.
 func (r *result) exit() int {
 	switch {
 	case r.count[differs] > 0:

@@ -11,21 +11,21 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Options say what is recorded, and where it goes.
+// Options specify what is recorded, and where receipts go.
 type Options struct {
 	Record    record.Options
-	From      string         // name of a kind or a family of logs; "": any
-	Apart     bool           // a receipt for each task, not for each session
-	Since     time.Time      // tasks whose last line is older are left out; zero: none
-	Settled   time.Duration  // how long nothing was written of what is over; 0: all is
-	Ended     []string       // sessions that are over, whatever their logs say
-	Supersede bool           // a receipt takes the place of one whose log tells something else by now
+	From      string         // name of a kind or a family of logs; "" is any
+	Apart     bool           // one receipt per task instead of per session
+	Since     time.Time      // tasks that ended earlier are omitted; zero omits none
+	Settled   time.Duration  // the time after the last line when a task is over; 0: every task is over
+	Ended     []string       // sessions that are over, whatever their logs state
+	Supersede bool           // a receipt supersedes an earlier one if its log has changed
 	Policy    *redact.Policy // what is withheld
-	Ledger    string         // where receipts are issued; "": drafts are written
-	Signer    receipt.Signer // nil: receipts are not signed
+	Ledger    string         // where receipts are issued; "" writes drafts
+	Signer    receipt.Signer // nil issues unsigned receipts
 	Look      bool           // nothing is issued or written
 	JSON      bool           // the result is JSON
-	Output    string         // of drafts
+	Output    string         // for drafts
 	Force     bool
 }
 
@@ -36,8 +36,8 @@ type work struct {
 	events bool       // of a log of the protocol's events
 }
 
-// Run records every task in the logs that paths name, files and folders, and says what
-// became of each.
+// Run records every task in the logs that paths name, which are files and directories, and
+// reports what became of each.
 func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	into, err := newSink(ctx, e, o)
 	if err != nil {
@@ -45,7 +45,7 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	}
 	defer into.discard()
 
-	// What there is, in three passes.
+	// The run has three passes: find the logs, survey them, and record their tasks.
 	result := newResult()
 	progress := e.Progress("looking", "reading", "recording")
 	defer progress.End()
@@ -66,7 +66,7 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	}
 	progress.End()
 
-	// What came before a failure is made, and is told whatever follows.
+	// Receipts that were issued before a failure remain, and are reported.
 	if err == nil {
 		err = into.commit()
 	}
@@ -77,11 +77,13 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	if failure := (&teller{e, o, result}).tell(heads); err == nil {
 		err = failure
 	}
+
 	switch {
 	case err != nil:
 		return err
 	case len(result.entries) == 0 && result.count[unreadable] == 0:
 		return cli.Usage("logs are files *.jsonl, *.ndjson and *.json, also with .gz or .zst at the end; docs/sources.md has which are read", "no log was found")
 	}
+
 	return cli.ExitWith(result.exit())
 }

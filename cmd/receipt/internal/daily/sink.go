@@ -15,13 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A sink takes the drafts that were redacted.
+// A sink receives redacted drafts.
 type sink interface {
-	// before is the latest receipt of a task, nil when there is none, or what becomes of it
-	// without looking at that.
+	// before returns the latest receipt of a task, nil if there is none, or what becomes of the
+	// task without comparing it.
 	before(e *entry) (*receipt.Sealed, status, error)
 
-	// put takes a draft. It is known when a receipt of it came meanwhile.
+	// put issues or writes a draft. It returns known if another run issued a receipt in the
+	// meantime.
 	put(e *entry, doc *canon.Document) (status, error)
 
 	heads(ctx context.Context) ([]ledger.StreamHead, error) // of the streams that grew
@@ -48,16 +49,19 @@ func newSink(ctx context.Context, e *cli.Env, o *Options) (sink, error) {
 		if err != nil {
 			return nil, err
 		}
-		if o.Look { // it could be written, and is not
+
+		// The file can be created, but is not.
+		if o.Look {
 			file.Discard()
 			return d, nil
 		}
 		d.out, d.file = file, file
 	}
+
 	return d, nil
 }
 
-// A ledgerSink issues into a ledger. Without an issuer it only looks.
+// A ledgerSink issues receipts into a ledger. Without an issuer, it only reads.
 type ledgerSink struct {
 	ctx     context.Context
 	store   *noting
@@ -66,13 +70,14 @@ type ledgerSink struct {
 	grown   map[chain.Stream]bool
 }
 
-// A noting store notes what it stored: of two runs at once each tells what it made.
+// A noting store notes what it stored, so that of two simultaneous runs, each reports only its
+// own receipts.
 type noting struct {
 	*ledger.SQLite
 	stored string // the receipt_id of the latest receipt
 }
 
-// Append is described at ledger.Store.
+// Append implements ledger.Store.
 func (n *noting) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
 	err := n.SQLite.Append(ctx, s, previous, run...)
 	if err == nil {
@@ -87,11 +92,12 @@ var (
 )
 
 func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
-	// One that took the place of another has a number behind the id, and the hash of the
-	// former: ids of other tasks may end in numbers, too.
+	// A receipt that supersedes another has a number after the ID, and the hash of the earlier
+	// receipt. The hash is compared because IDs of other tasks may end in numbers, too.
 	var latest *stored
 	var hashes []string
 	next := e.receipt
+
 	for n := 2; ; n++ {
 		r, err := s.find(next)
 		if err != nil {
@@ -107,7 +113,7 @@ func (s *ledgerSink) before(e *entry) (*receipt.Sealed, status, error) {
 		next = fmt.Sprint(e.receipt, "_", n)
 	}
 
-	// Two tenants may share a ledger, and no receipt of the one is the other's.
+	// Two tenants may share a ledger, but not a receipt.
 	o := s.options.Record
 	switch {
 	case latest == nil:
@@ -130,10 +136,10 @@ type stored struct {
 	id     string
 	stream chain.Stream
 	hash   string
-	sealed *receipt.Sealed // nil: it was pruned
+	sealed *receipt.Sealed // nil if it was pruned
 }
 
-// find returns nil when there is no receipt of this id.
+// find returns nil if the ledger has no receipt with an ID.
 func (s *ledgerSink) find(id string) (*stored, error) {
 	stream, found, err := s.store.StreamOf(s.ctx, id)
 	if err != nil || !found {
@@ -148,10 +154,12 @@ func (s *ledgerSink) find(id string) (*stored, error) {
 	case err != nil:
 		return nil, err
 	}
+
 	return &stored{id, stream, sealed.Hash().String(), sealed}, nil
 }
 
-// former is the hash of the receipt whose place this one took; "" is none, or not known.
+// former returns the hash of the receipt that this one supersedes; "" if there is none, or if it
+// is unknown.
 func (r *stored) former() string {
 	if r.sealed == nil {
 		return ""
@@ -167,9 +175,10 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 	sealed, err := s.issuer.IssueDocument(s.ctx, doc)
 	var secrets *ledger.SecretsError
 	var invalid *receipt.InvalidError
+
 	switch {
 	case errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrUnsigned), errors.As(err, new(*ledger.PrunedError)):
-		return known, nil // for the caller to compare
+		return known, nil // the caller compares it
 	case errors.As(err, &secrets):
 		return refused, fmt.Errorf("something that looks like a secret is left in it, %s", secrets.Findings[0].Rule)
 	case errors.As(err, &invalid):
@@ -186,7 +195,7 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 	return made, nil
 }
 
-// failure words an error of the ledger or of the signer.
+// failure describes an error of the ledger or of the signer.
 func (s *ledgerSink) failure(err error) error {
 	const again = "run the same command again: what is stored is not issued twice"
 	var unknown *ledger.UnknownOutcomeError
@@ -214,10 +223,10 @@ func (s *ledgerSink) heads(ctx context.Context) (list []ledger.StreamHead, err e
 func (s *ledgerSink) commit() error { return nil }
 func (s *ledgerSink) discard()      { s.store.Close() }
 
-// A draftSink writes drafts, one a line.
+// A draftSink writes drafts, one per line.
 type draftSink struct {
 	out  io.Writer
-	file *cli.File // nil: stdout
+	file *cli.File // nil for stdout
 	look bool
 }
 

@@ -13,17 +13,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A sighted file is a log, as far as its first bytes tell.
+// A sighted file is a log, as far as its first bytes state.
 type sighted struct {
 	*place
 	source.Sighting
-	events bool // of the protocol, and no agent's own
+	events bool // of the protocol, not of an agent
 	size   int64
-	kept   *sight // from a run before
+	kept   *sight // from an earlier run
 	memory *remembered
 }
 
-// How much of a file is looked at: most logs say in their first lines what they are.
+// Bytes of a file that are examined. Most logs are recognized by their first lines.
 const (
 	firstLook  = 64 << 10
 	secondLook = 4 << 20
@@ -52,7 +52,7 @@ func (v *surveyor) survey(places []*place) {
 	}
 }
 
-// sight says what the files are, and names those that are no logs.
+// sight recognizes files, and reports those that are not logs.
 func (v *surveyor) sight(places []*place) (list []*sighted) {
 	for _, p := range places {
 		if v.ctx.Err() != nil {
@@ -70,21 +70,23 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 			v.result.file(skipped, p.path, what)
 		}
 	}
+
 	return list
 }
 
-// unreadable notes why a file was not read. An interruption is not the file's.
+// unreadable reports why a file was not read, unless the run was interrupted.
 func (v *surveyor) unreadable(p *place, err error) {
 	if !errors.Is(err, errInterrupted) {
 		v.result.file(unreadable, p.path, err)
 	}
 }
 
-// look says what one file is; what else it is, when it is no log.
+// look recognizes one file. If it is not a log, what describes it.
 func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 	if r, kept := v.memory.recall(p); r != nil && (v.options.From == "" || source.IsOf(kept.Sighting.Kind, v.options.From)) {
 		return &sighted{place: p, Sighting: kept.Sighting, kept: kept, memory: r}, nil, nil
 	}
+
 	for _, most := range []int64{firstLook, secondLook} {
 		in, err := v.read(p)
 		if err != nil {
@@ -122,6 +124,7 @@ func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 			return nil, errors.New("it is " + input.KindOf(head).What), nil
 		}
 	}
+
 	return nil, errUnknown, nil
 }
 
@@ -131,8 +134,8 @@ var (
 	errFrames  = errors.New("frames of a bridge name no task: record them alone, with --frames and --task ID")
 )
 
-// related puts logs together in which there may be lines of one another: those of one
-// folder of transcripts, of one session, or of one that was forked.
+// related groups logs that may contain lines of each other: those of one directory of
+// transcripts, of one session, or of a session that was forked.
 func related(list []*sighted) (groups [][]*sighted) {
 	parent := make([]int, len(list))
 	root := func(n int) int {
@@ -143,7 +146,7 @@ func related(list []*sighted) (groups [][]*sighted) {
 		return n
 	}
 
-	// Those that have a name in common are of one group.
+	// Logs with a common name are of one group.
 	first := map[string]int{}
 	for n, s := range list {
 		parent[n] = n
@@ -166,30 +169,35 @@ func related(list []*sighted) (groups [][]*sighted) {
 		}
 		groups[g] = append(groups[g], s)
 	}
+
 	return groups
 }
 
-// names are what a log has in common with others in which lines of it may be.
+// names returns what a log has in common with other logs that may contain its lines.
 func (s *sighted) names() (names []string) {
 	if s.events {
 		return nil
 	}
+
 	switch s.Kind {
 	case source.ClaudeTranscript:
 		names = append(names, "folder "+projectOf(s.path), "name "+s.base())
 	case source.CodexRollout:
-	default: // all of it tells of which session it is, and its outline is small
+	// Their session is known only after reading all of the log, and their outlines are small.
+	default:
 		names = append(names, "kind "+string(s.Kind))
 	}
+
 	for _, id := range []string{s.Session, s.Parent} {
 		if id != "" {
 			names = append(names, string(s.Kind)+" "+id)
 		}
 	}
+
 	return names
 }
 
-// projectOf is the folder of a session: agents' logs lie in FOLDER/SESSION/subagents.
+// projectOf returns the directory of a session. The logs of agents are in DIR/SESSION/subagents.
 func projectOf(path string) string {
 	dir := filepath.Dir(path)
 	if filepath.Base(dir) == "subagents" {
@@ -198,12 +206,12 @@ func projectOf(path string) string {
 	return dir
 }
 
-// group finds the tasks of related logs. Only outlines are in memory, and those of one
-// group at a time.
+// group finds the tasks of related logs. Only the outlines of one group are in memory.
 func (v *surveyor) group(group []*sighted) {
 	var outlines []*source.Outline
 	files := map[*source.Outline]*logFile{}
 	same := map[canon.Digest]string{}
+
 	for _, s := range group {
 		if s.events {
 			v.eventLog(s)
@@ -224,6 +232,7 @@ func (v *surveyor) group(group []*sighted) {
 		v.logs = append(v.logs, l)
 	}
 
+	// The lines of outlines are no longer needed once the tasks are known.
 	for _, t := range source.Tasks(outlines, v.options.Apart) {
 		w := &work{Task: t}
 		for _, part := range t.Parts {
@@ -231,6 +240,7 @@ func (v *surveyor) group(group []*sighted) {
 		}
 		v.works = append(v.works, w)
 	}
+
 	for _, o := range outlines {
 		o.Forget()
 	}
@@ -238,9 +248,10 @@ func (v *surveyor) group(group []*sighted) {
 
 // outline surveys one log.
 func (v *surveyor) outline(s *sighted) (*logFile, error) {
-	if kept := s.kept; kept != nil {
-		s.kept = nil
-		return &logFile{place: s.place, info: s.memory.info, outline: kept.Outline, memory: s.memory}, nil
+	if s.kept != nil {
+		if o := v.memory.outline(s.kept.Of); o != nil {
+			return &logFile{place: s.place, info: s.memory.info, outline: o, memory: s.memory}, nil
+		}
 	}
 	in, err := v.read(s.place)
 	if err != nil {
@@ -251,6 +262,7 @@ func (v *surveyor) outline(s *sighted) (*logFile, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	return &logFile{place: s.place, info: in.info, outline: o, memory: v.memory.learn(s, in, o)}, nil
 }
 
@@ -271,6 +283,7 @@ func (v *surveyor) eventLog(s *sighted) {
 	if len(ids) == 0 {
 		v.result.file(unreadable, s.path, errors.New("no event names a task"))
 	}
+
 	for _, id := range ids {
 		v.works = append(v.works, &work{Task: &source.Task{ID: id}, events: true, files: []*logFile{{place: s.place, info: in.info}}})
 	}

@@ -16,22 +16,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A teller says what became of everything.
+// A teller reports what became of everything.
 type teller struct {
 	env     *cli.Env
 	options *Options
 	result  *result
 }
 
-// tell says what was made, and why something was not. Names of files, sessions and rules
-// are somebody's words: nothing that looks like a secret is printed.
+// tell reports what was created, and why something was not. Names of files, sessions, and rules
+// may contain anything, so text that looks like a secret is not printed.
 func (t *teller) tell(heads []ledger.StreamHead) error {
 	if t.env.Messages == nil {
 		t.env.Messages = sync.OnceValues(cli.CompileMessages)
 	}
 
 	out, text := t.env.Out, t.env.Text()
-	if t.options.Ledger == "" && !t.options.Look && (t.options.Output == "" || t.options.Output == cli.StdinName) { // drafts are there
+
+	// The drafts are on stdout.
+	if t.options.Ledger == "" && !t.options.Look && (t.options.Output == "" || t.options.Output == cli.StdinName) {
 		out, text = t.env.Err, t.env.Notes()
 	}
 	if t.options.JSON {
@@ -41,11 +43,12 @@ func (t *teller) tell(heads []ledger.StreamHead) error {
 	return err
 }
 
-// text is for a person.
+// text formats the result for a person.
 func (t *teller) text(heads []ledger.StreamHead) string {
 	var b strings.Builder
 	c := t.result.count
 	fmt.Fprintf(&b, "%s: %s", t.what(), t.verb())
+
 	for _, part := range []struct {
 		n      int
 		text   string
@@ -81,13 +84,14 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 		for _, n := range of {
 			total += n
 		}
-		fmt.Fprintf(&b, "%-*s%s: %s\n", cli.LabelWidth, "not read", headline.NotRead(total, len(of)), t.clean(bareNames(of)))
+		fmt.Fprintf(&b, "%-*s%s: %s\n", cli.LabelWidth, "not read", headline.NotRead(total, len(of)), t.clean(cli.BareNames(slices.Sorted(maps.Keys(of)))))
 	}
 
 	t.rows(&b, "running", t.taskRows(growing))
 	t.rows(&b, "left", append(t.taskRows(differs, refused), t.fileRows(unreadable)...))
 	t.rows(&b, "skipped", t.fileRows(skipped, copied))
 	var list []string
+
 	for _, h := range heads {
 		list = append(list, fmt.Sprintf("%v %s", h.Head.Hash, t.clean(input.StreamText(h.Stream))))
 	}
@@ -95,7 +99,7 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 	return b.String()
 }
 
-// what is recorded, thing what is made of it.
+// what returns the noun for what is recorded, with its number.
 func (t *teller) what() string {
 	sessions := cli.Plural(len(t.result.sessions), "session", "")
 	if t.options.Apart {
@@ -122,7 +126,7 @@ func (t *teller) verb() string {
 	return text + " made"
 }
 
-// rows are lines under one label; many are counted.
+// rows writes lines under one label. Lines over the limit are counted.
 func (t *teller) rows(b *strings.Builder, label string, list []string) {
 	for n, row := range list {
 		if n == cli.MaxStreams {
@@ -152,7 +156,7 @@ func (t *teller) fileRows(of ...status) (list []string) {
 	return list
 }
 
-// reason is why something was not made, on one line.
+// reason returns on one line why something was not created.
 func (t *teller) reason(err error) string {
 	if err == nil {
 		return ""
@@ -160,7 +164,7 @@ func (t *teller) reason(err error) string {
 	return cli.EscapeLine(t.clean(err.Error()))
 }
 
-// clean is a foreign text without what looks like a secret.
+// clean returns foreign text without anything that looks like a secret.
 func (t *teller) clean(text string) string {
 	if text == "" {
 		return ""
@@ -174,15 +178,6 @@ func counted(of map[string]int, between string) string {
 		parts = append(parts, fmt.Sprint(name, between, of[name]))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// bareNames are names of a log in a sentence.
-func bareNames(of map[string]int) string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(of)) {
-		names = append(names, cli.Bare(name))
-	}
-	return strings.Join(names, ", ")
 }
 
 // writeJSON writes the result for programs.
@@ -224,15 +219,19 @@ func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 		Each: "session", Ledger: t.clean(t.options.Ledger), DryRun: t.options.Look, Sessions: len(t.result.sessions), Counts: map[status]int{},
 		Withheld: t.result.rules, NotTold: t.result.untold, NotRead: map[string]int{}, Tasks: []task{}, Files: []file{}, Streams: []stream{},
 	}
+
 	for name, n := range t.result.unread {
 		text.NotRead[t.clean(name)] += n
 	}
 	if t.options.Apart {
 		text.Each = "task"
 	}
+
+	// Every status has a count, also 0.
 	for _, s := range []status{made, known, older, growing, differs, refused, skipped, copied, unreadable} {
 		text.Counts[s] = c[s]
 	}
+
 	for _, e := range t.result.entries {
 		one := task{Status: e.status, Task: t.clean(e.task), Session: t.clean(e.session), Receipt: t.clean(cmp.Or(e.last, e.receipt)), Hash: e.hash, Detail: t.reason(e.why)}
 		for _, s := range e.sources {
@@ -240,9 +239,11 @@ func (t *teller) writeJSON(out io.Writer, heads []ledger.StreamHead) error {
 		}
 		text.Tasks = append(text.Tasks, one)
 	}
+
 	for _, f := range t.result.files {
 		text.Files = append(text.Files, file{f.status, t.clean(f.source), t.reason(f.why)})
 	}
+
 	for _, h := range heads {
 		one := stream{Issuer: t.clean(h.Stream.Issuer), Workspace: t.clean(h.Stream.Workspace), Head: h.Head.Hash.String()}
 		if h.Stream.HasTenant {

@@ -154,7 +154,7 @@ func passedNotes(p source.Passed) (notes []string) {
 	for _, n := range p.Records {
 		total += n
 	}
-	names := bare(slices.Sorted(maps.Keys(p.Records)))
+	names := cli.BareNames(slices.Sorted(maps.Keys(p.Records)))
 	if total > 0 {
 		notes = append(notes, headline.NotRead(total, len(p.Records))+": "+names)
 	}
@@ -165,17 +165,8 @@ func passedNotes(p source.Passed) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%q ends in the middle of a line", name))
 	}
 	if n := len(p.Sessions); n > 1 {
-		notes = append(notes, fmt.Sprintf("%d sessions are told as one task: %s", n, bare(p.Sessions[:min(n, 10)])))
+		notes = append(notes, fmt.Sprintf("%d sessions are told as one task: %s", n, cli.BareNames(p.Sessions[:min(n, 10)])))
 	}
-	agents := bare(p.Agents)
+	agents := cli.BareNames(p.Agents)
 	return appendCount(notes, len(p.Agents), "agent worked for this one, and its log was not given: "+agents, "agents worked for this one, and their logs were not given: "+agents)
-}
-
-// bare are names of a log in a sentence.
-func bare(names []string) string {
-	var list []string
-	for _, name := range names {
-		list = append(list, cli.Bare(name))
-	}
-	return strings.Join(list, ", ")
 }
