@@ -24,12 +24,12 @@ type Info struct {
 	SchemaVersion int
 	Mode          Mode
 	RunRecordID   string
-	Warnings      []Warning // the first MaxWarnings
+	Warnings      []Warning // the first maxWarnings
 	Total         int       // how many there are
 }
 
-// MaxWarnings is how many warnings are told; more are counted.
-const MaxWarnings = 20
+// maxWarnings is how many warnings are told; more are counted.
+const maxWarnings = 20
 
 // A Warning is a place where a heuristic takes something for a secret.
 type Warning struct {
@@ -47,15 +47,15 @@ const (
 // the error is an *[Error]. Secrets are searched in every text and every name, also of a
 // local bundle: it is not said that what is in it may leave.
 func Check(b *Bundle, m Markers) (*Info, error) {
-	r, err := NewRules()
+	r, err := prepared()
 	if err != nil {
 		return nil, err
 	}
-	return r.Check(b, m)
+	return check(r, b, m, newMarks(r.marker))
 }
 
 // check notes in found what it searches.
-func check(r *Rules, b *Bundle, m Markers, found *marks) (*Info, error) {
+func check(r *rules, b *Bundle, m Markers, found *marks) (*Info, error) {
 	root := b.root()
 	for _, wrong := range []*Error{required(r, root), checkType(root), checkVersion(root)} {
 		if wrong != nil {
@@ -82,7 +82,7 @@ func check(r *Rules, b *Bundle, m Markers, found *marks) (*Info, error) {
 
 // required looks for the members that are required, of the bundle and of what is in it. Null
 // is there; of what is no object nothing is required here, as its type is wrong.
-func required(r *Rules, root value) *Error {
+func required(r *rules, root value) *Error {
 	if root.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected object, found " + typeOf(root)}
 	}
@@ -180,7 +180,7 @@ func (s *sight) found(marked redact.Marked, where string) {
 		}
 		return
 	}
-	if s.info.Total++; s.info.Total <= MaxWarnings {
+	if s.info.Total++; s.info.Total <= maxWarnings {
 		s.info.Warnings = append(s.info.Warnings, Warning{s.marks.path(s.steps), rule})
 	}
 }

@@ -48,7 +48,7 @@ func refused(t *testing.T, data []byte, m bundle.Markers) *bundle.Error {
 	b, err := bundle.Parse(data)
 	if err == nil {
 		var info *bundle.Info
-		if info, err = rules().Check(b, m); err != nil && info != nil {
+		if info, err = bundle.Check(b, m); err != nil && info != nil {
 			t.Error("a value with an error")
 		}
 	}
@@ -110,7 +110,7 @@ func TestTypeAndVersion(t *testing.T) {
 		if got := refused(t, text, bundle.AllowMarkers); *got != test.want {
 			t.Errorf("%s %s: %v, expected %v", test.name, test.value, got, &test.want)
 		}
-		if _, err := rules().Sanitize(parse(t, text), bundle.Sanitized, false); err == nil {
+		if _, err := bundle.Sanitize(parse(t, text), bundle.Sanitized, false); err == nil {
 			t.Errorf("%s %s: it was sanitized", test.name, test.value)
 		}
 	}
@@ -199,7 +199,7 @@ func TestSecrets(t *testing.T) {
 			hides(t, what, got.Error(), s.Text)
 
 			// A heuristic alone warns.
-			info, err := rules().Check(parse(t, data), bundle.RefuseMarkers)
+			info, err := bundle.Check(parse(t, data), bundle.RefuseMarkers)
 			if heuristic := i >= 14; heuristic != (err == nil) {
 				t.Errorf("%s: %v", what, err)
 			} else if heuristic {
@@ -208,12 +208,12 @@ func TestSecrets(t *testing.T) {
 				}
 				hides(t, what, fmt.Sprint(info), s.Text)
 			}
-			if _, err := rules().Check(parse(t, data), bundle.AllowMarkers); err != nil {
+			if _, err := bundle.Check(parse(t, data), bundle.AllowMarkers); err != nil {
 				t.Errorf("%s, allowed: %v", what, err)
 			}
 
 			// What is made of it has nothing of the secret, and nothing that is refused.
-			text, err := rules().Sanitize(parse(t, data), bundle.Sanitized, false)
+			text, err := bundle.Sanitize(parse(t, data), bundle.Sanitized, false)
 			if strings.Contains(path, "runtime") {
 				// The object that would go is one that the format wants.
 				var wrong *bundle.Error
@@ -227,7 +227,7 @@ func TestSecrets(t *testing.T) {
 			}
 			clean := text.Bytes()
 			hides(t, what, string(clean), s.Text)
-			if _, err := rules().Check(parse(t, clean), bundle.RefuseHeuristics); err != nil {
+			if _, err := bundle.Check(parse(t, clean), bundle.RefuseHeuristics); err != nil {
 				t.Errorf("%s: what is sanitized is refused: %v", what, err)
 			}
 		}
@@ -236,7 +236,7 @@ func TestSecrets(t *testing.T) {
 
 // TestInfo: what a bundle says of itself.
 func TestInfo(t *testing.T) {
-	info, err := rules().Check(parse(t, exported(t, file(t, "run.json"), bundle.Options{ID: "bundle_x", Mode: bundle.ReplayOnly}).Bytes()), bundle.RefuseHeuristics)
+	info, err := bundle.Check(parse(t, exported(t, file(t, "run.json"), bundle.Options{ID: "bundle_x", Mode: bundle.ReplayOnly}).Bytes()), bundle.RefuseHeuristics)
 	if err != nil || info.BundleID != "bundle_x" || info.Mode != bundle.ReplayOnly || info.RunRecordID != "run_garden" || info.SchemaVersion != 1 || info.Total != 0 {
 		t.Errorf("%+v, %v", info, err)
 	}
@@ -246,12 +246,12 @@ func TestInfo(t *testing.T) {
 	put(t, v, "clean", "transcript", "sections", 0, "messages")
 	put(t, v, []any{}, "transcript", "sections", 0, "messages")
 	many := []any{}
-	for range bundle.MaxWarnings + 5 {
+	for range 20 + 5 {
 		many = append(many, bundle.Shapes()[14].Text)
 	}
 	put(t, v, many, "metadata", "many")
-	info, err = rules().Check(parse(t, encode(t, v)), bundle.RefuseMarkers)
-	if err != nil || len(info.Warnings) != bundle.MaxWarnings || info.Total != bundle.MaxWarnings+6 { // and the attachment
+	info, err = bundle.Check(parse(t, encode(t, v)), bundle.RefuseMarkers)
+	if err != nil || len(info.Warnings) != 20 || info.Total != 20+6 { // and the attachment
 		t.Errorf("%+v, %v", info, err)
 	}
 }
@@ -335,7 +335,7 @@ func TestNamesInPaths(t *testing.T) {
 	calls := tree(t, file(t, "local.json"))
 	put(t, calls, []any{map[string]any{"tool_name": "x", secret: 1}}, "tools", "calls")
 	once := sanitized(t, encode(t, calls), bundle.Sanitized, false)
-	if entry := (bundle.Entry{Path: "$.tools.calls[0]", Class: bundle.SecretOrURL, Replacement: "{}"}); !slices.Contains(once.Entries, entry) || len(at(t, tree(t, once.Bytes()), "tools", "calls", 0).(map[string]any)) != 0 {
+	if entry := (bundle.Entry{Path: "$.tools.calls[0]", Class: "secret_pattern_or_url", Replacement: "{}"}); !slices.Contains(once.Entries, entry) || len(at(t, tree(t, once.Bytes()), "tools", "calls", 0).(map[string]any)) != 0 {
 		t.Errorf("%v", once.Entries)
 	}
 	if twice := sanitized(t, once.Bytes(), bundle.Sanitized, false); !bytes.Equal(twice.Bytes(), once.Bytes()) {
@@ -345,7 +345,7 @@ func TestNamesInPaths(t *testing.T) {
 	// The bundle itself cannot go.
 	whole := tree(t, file(t, "local.json"))
 	whole[secret] = 1
-	_, err := rules().Sanitize(parse(t, encode(t, whole)), bundle.Sanitized, false)
+	_, err := bundle.Sanitize(parse(t, encode(t, whole)), bundle.Sanitized, false)
 	var wrong *bundle.Error
 	if !errors.As(err, &wrong) || wrong.Kind != bundle.UnsafeSecretMarker || wrong.Path != "$" {
 		t.Error(err)

@@ -11,8 +11,6 @@
 //	text, err = bundle.Import(b, bundle.RefuseMarkers) // the run record again
 //	draft, err := bundle.Draft(b, bundle.DraftOptions{Issuer: receipt.Issuer{ID: "my_harness"}})
 //
-// Who handles many prepares the [Rules] once: each of these functions is a method of them.
-//
 // # What leaves
 //
 // A [Mode] says what is taken out. [Local] takes out nothing, and is for who has the

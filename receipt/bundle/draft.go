@@ -24,9 +24,9 @@ type DraftOptions struct {
 	Markers      Markers
 }
 
-// MaxListed is how many calls, approvals and redactions a draft lists of a bundle. A list with
+// maxListed is how many calls, approvals and redactions a draft lists of a bundle. A list with
 // more of them is in metadata.unreported.
-const MaxListed = 10_000
+const maxListed = 10_000
 
 // Draft makes the draft of a receipt of what left: the bundle is its subject and its one
 // artifact, by the digest of its bytes. What the bundle tells of the run is told, with
@@ -40,14 +40,10 @@ const MaxListed = 10_000
 //
 // The error is an *[Error], an *[OptionError], or a *receipt.InvalidError.
 func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
-	r, err := NewRules()
+	r, err := prepared()
 	if err != nil {
 		return nil, err
 	}
-	return draft(r, b, o)
-}
-
-func draft(r *Rules, b *Bundle, o DraftOptions) (*receipt.Draft, error) {
 	if o.Issuer.ID == "" {
 		return nil, &OptionError{"Issuer.ID", "is empty: who issues the receipt?"}
 	}
@@ -187,7 +183,7 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 	gone := d.gone()
 	const at = "/side_effects/tool_calls"
 	for i, c := range d.bundle.member("tools").member("calls").each {
-		if i == MaxListed {
+		if i == maxListed {
 			d.untold(at)
 			break
 		}
@@ -244,7 +240,7 @@ func (d *drafting) approvals() []receipt.Approval {
 		decision := string(payload.member("decision").content())
 		decided, ok := timeOf(payload.member("decided_at"))
 		actor := d.said(payload, "actor")
-		if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || !ok || actor == "" || len(approvals) == MaxListed {
+		if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || !ok || actor == "" || len(approvals) == maxListed {
 			open = true
 			continue
 		}
@@ -281,7 +277,7 @@ func (d *drafting) redactions() []receipt.Redaction {
 	redactions := []receipt.Redaction{}
 	for _, e := range d.bundle.member("redaction").member("entries").each {
 		steps, ok := parsePath(string(e.member("path").content()))
-		if !ok || len(steps) == 0 || len(redactions) == MaxListed {
+		if !ok || len(steps) == 0 || len(redactions) == maxListed {
 			d.untold("/redactions")
 			break
 		}
@@ -299,7 +295,7 @@ func (d *drafting) redactions() []receipt.Redaction {
 func (d *drafting) metadata(read evidence) receipt.Object {
 	models := []string{}
 	for i, m := range d.bundle.member("runtime").member("provider_models").each {
-		if i < MaxListed {
+		if i < maxListed {
 			models = append(models, d.marks.clean(m))
 		}
 	}

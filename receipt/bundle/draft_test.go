@@ -18,7 +18,7 @@ import (
 func drafted(t *testing.T, data []byte, o bundle.DraftOptions) *receipt.Draft {
 	t.Helper()
 	o.Issuer.ID = "my_harness"
-	draft, err := rules().Draft(parse(t, data), o)
+	draft, err := bundle.Draft(parse(t, data), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestDraftTells(t *testing.T) {
 		t.Errorf("%+v", d.Lifecycle)
 	}
 	var option *bundle.OptionError
-	if _, err := rules().Draft(parse(t, change([]any{"created_at"}, "soon")), bundle.DraftOptions{Issuer: receipt.Issuer{ID: "h"}}); !errors.As(err, &option) || option.Name != "IssuedAt" {
+	if _, err := bundle.Draft(parse(t, change([]any{"created_at"}, "soon")), bundle.DraftOptions{Issuer: receipt.Issuer{ID: "h"}}); !errors.As(err, &option) || option.Name != "IssuedAt" {
 		t.Error(err)
 	}
 	drafted(t, change([]any{"created_at"}, "soon"), bundle.DraftOptions{IssuedAt: time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)})
@@ -129,7 +129,7 @@ func TestDraftTells(t *testing.T) {
 			t.Errorf("%s: %s", status, d.Lifecycle.FinalState)
 		}
 	}
-	_, err := rules().Draft(parse(t, change([]any{"source", "status"}, "running")), bundle.DraftOptions{Issuer: receipt.Issuer{ID: "h"}})
+	_, err := bundle.Draft(parse(t, change([]any{"source", "status"}, "running")), bundle.DraftOptions{Issuer: receipt.Issuer{ID: "h"}})
 	var wrong *bundle.Error
 	if !errors.As(err, &wrong) || wrong.Kind != bundle.NotEnded {
 		t.Error(err)
@@ -164,12 +164,12 @@ func TestDraftHides(t *testing.T) {
 				continue
 			}
 			data, _ := planted(t, local, s.Text, way)
-			if _, err := rules().Draft(parse(t, data), o); (err == nil) != (i >= 14) {
+			if _, err := bundle.Draft(parse(t, data), o); (err == nil) != (i >= 14) {
 				t.Errorf("%s at %v: %v", s.Name, way, err)
 			}
 			allowed := o
 			allowed.Markers = bundle.AllowMarkers
-			draft, err := rules().Draft(parse(t, data), allowed)
+			draft, err := bundle.Draft(parse(t, data), allowed)
 			if err != nil {
 				t.Fatal(err)
 			}

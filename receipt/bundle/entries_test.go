@@ -13,14 +13,14 @@ import (
 
 func redactedAt(paths ...string) (list []bundle.Entry) {
 	for _, p := range paths {
-		list = append(list, bundle.Entry{Path: p, Class: bundle.SensitiveField, Replacement: "[redacted]"})
+		list = append(list, bundle.Entry{Path: p, Class: "sensitive_field", Replacement: "[redacted]"})
 	}
 	return list
 }
 
 func withheldAt(paths ...string) (list []bundle.Entry) {
 	for _, p := range paths {
-		list = append(list, bundle.Entry{Path: p, Class: bundle.Payload, Replacement: "[withheld]"})
+		list = append(list, bundle.Entry{Path: p, Class: "prompt_or_tool_payload", Replacement: "[withheld]"})
 	}
 	return list
 }
@@ -67,14 +67,14 @@ func ofLocal() []bundle.Entry {
 		redactedAt("$.source.persisted_path", `$.runtime.metadata["X-Api-Key"]`, "$.workspace.primary",
 			"$.workspace.additional_roots[0].path", "$.workspace.additional_roots[1].path", message+"[1].content.password"),
 		[]bundle.Entry{
-			{Path: "$.replay.event_log_pointers[0].path", Class: bundle.LocalPath, Replacement: "[redacted]"},
-			{Path: "$.replay.observability.transcript_pointers[0].path", Class: bundle.LocalPath, Replacement: "[redacted]"},
-			{Path: "$.replay.observability.transcript_pointers[0].more.path", Class: bundle.LocalPath, Replacement: "[redacted]"},
-			{Path: message + "[0].content", Class: bundle.SecretOrURL, Replacement: "the page is https://example.org/a"},
-			{Path: message + "[1].content.url", Class: bundle.SecretOrURL, Replacement: "https://example.org/a?token=%5Bredacted%5D&page=2"},
-			{Path: message + "[2].note", Class: bundle.SecretOrURL, Replacement: "key <redacted:aws_access_key:20>, and again <redacted:aws_access_key:20>"},
-			{Path: message + `[2]["odd name"]`, Class: bundle.SecretOrURL, Replacement: "<redacted:npm_token:40>"},
-			{Path: "$.attachments[0].text", Class: bundle.SecretOrURL, Replacement: "<redacted:bearer_token:22>"},
+			{Path: "$.replay.event_log_pointers[0].path", Class: "local_pointer_path", Replacement: "[redacted]"},
+			{Path: "$.replay.observability.transcript_pointers[0].path", Class: "local_pointer_path", Replacement: "[redacted]"},
+			{Path: "$.replay.observability.transcript_pointers[0].more.path", Class: "local_pointer_path", Replacement: "[redacted]"},
+			{Path: message + "[0].content", Class: "secret_pattern_or_url", Replacement: "the page is https://example.org/a"},
+			{Path: message + "[1].content.url", Class: "secret_pattern_or_url", Replacement: "https://example.org/a?token=%5Bredacted%5D&page=2"},
+			{Path: message + "[2].note", Class: "secret_pattern_or_url", Replacement: "key <redacted:aws_access_key:20>, and again <redacted:aws_access_key:20>"},
+			{Path: message + `[2]["odd name"]`, Class: "secret_pattern_or_url", Replacement: "<redacted:npm_token:40>"},
+			{Path: "$.attachments[0].text", Class: "secret_pattern_or_url", Replacement: "<redacted:bearer_token:22>"},
 		},
 	)
 }
@@ -147,7 +147,7 @@ func TestManifest(t *testing.T) {
 		for i, e := range got["entries"].([]any) {
 			m, want := e.(map[string]any), text.Entries[i]
 			action := "replaced"
-			if want.Class == bundle.Payload {
+			if want.Class == "prompt_or_tool_payload" {
 				action = "withheld"
 			}
 			if len(m) != 4 || m["path"] != want.Path || m["class"] != string(want.Class) || m["action"] != action || m["replacement"] != want.Replacement {

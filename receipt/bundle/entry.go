@@ -6,20 +6,17 @@ import (
 	"strings"
 )
 
-// A Class says why something was taken out.
-type Class string
-
-// The classes, with what they leave.
+// The classes of entries say why something was taken out. Each leaves something else.
 const (
-	SensitiveField Class = "sensitive_field"        // the name of the member; [redacted]
-	SecretOrURL    Class = "secret_pattern_or_url"  // what the text holds; the text with placeholders, or {} of an object
-	LocalPath      Class = "local_pointer_path"     // where something lies on a machine; [redacted]
-	Payload        Class = "prompt_or_tool_payload" // what was said or returned; [withheld]
+	classField   = "sensitive_field"        // the name of the member; [redacted]
+	classText    = "secret_pattern_or_url"  // what the text holds; the text with placeholders, or {} of an object
+	classPath    = "local_pointer_path"     // where something lies on a machine; [redacted]
+	classPayload = "prompt_or_tool_payload" // what was said or returned; [withheld]
 )
 
-// action is what was done.
-func (c Class) action() string {
-	if c == Payload {
+// actionOf is what was done.
+func actionOf(class string) string {
+	if class == classPayload {
 		return "withheld"
 	}
 	return "replaced"
@@ -28,7 +25,7 @@ func (c Class) action() string {
 // An Entry is one place of a bundle where something was taken out.
 type Entry struct {
 	Path        string
-	Class       Class
+	Class       string // sensitive_field, secret_pattern_or_url, local_pointer_path, or prompt_or_tool_payload
 	Replacement string // what stands there now; of what is withheld as a whole, [withheld]
 }
 
@@ -39,8 +36,8 @@ func sortEntries(list []Entry) {
 
 // left is what stands in the place of a value that is gone as a whole. Of a text that
 // was changed and then withheld nothing is told.
-func left(class Class) string {
-	if class == SensitiveField || class == LocalPath {
+func left(class string) string {
+	if class == classField || class == classPath {
 		return placeholder
 	}
 	return withheld
@@ -54,8 +51,8 @@ type prior struct{ entries []Entry }
 // something looks like a secret, or that is no path, is left out.
 func priorOf(m *marks, bundle value) (p prior) {
 	for _, n := range bundle.member("redaction").member("entries").each {
-		e := Entry{string(n.member("path").content()), Class(n.member("class").content()), string(n.member("replacement").content())}
-		if !slices.Contains([]Class{SensitiveField, SecretOrURL, LocalPath, Payload}, e.Class) {
+		e := Entry{string(n.member("path").content()), string(n.member("class").content()), string(n.member("replacement").content())}
+		if !slices.Contains([]string{classField, classText, classPath, classPayload}, e.Class) {
 			continue
 		}
 		if steps, ok := parsePath(e.Path); ok && m.path(steps) == e.Path {
@@ -71,7 +68,7 @@ func priorOf(m *marks, bundle value) (p prior) {
 // that it stands for a value in which more was taken out.
 func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	for _, e := range p.under(path, false) {
-		if e.Class == SecretOrURL && e.Replacement == string(content) && maybeLeft(content) {
+		if e.Class == classText && e.Replacement == string(content) && maybeLeft(content) {
 			yield(e)
 		}
 	}

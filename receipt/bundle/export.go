@@ -47,14 +47,10 @@ const (
 // The error is an *[Error], about the record or about the bundle that it would become, or an
 // *[OptionError].
 func Export(run *Run, o Options) (*Text, error) {
-	r, err := NewRules()
+	r, err := prepared()
 	if err != nil {
 		return nil, err
 	}
-	return export(r, run, o)
-}
-
-func export(r *Rules, run *Run, o Options) (*Text, error) {
 	m, err := newManner(o.Mode, o.Strict)
 	if err != nil {
 		return nil, err

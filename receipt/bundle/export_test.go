@@ -112,7 +112,7 @@ func TestExportHides(t *testing.T) {
 			for _, o := range []bundle.Options{{Attachments: true}, {Mode: bundle.ReplayOnly, Attachments: true}, {ID: "it is " + s.Text}} {
 				data := exported(t, encode(t, v), o).Bytes()
 				hides(t, s.Name, string(data), s.Text)
-				if _, err := rules().Check(parse(t, data), bundle.RefuseHeuristics); err != nil {
+				if _, err := bundle.Check(parse(t, data), bundle.RefuseHeuristics); err != nil {
 					t.Errorf("%s at %v: %v", s.Name, way, err)
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"sync"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt/bundle"
@@ -28,15 +27,6 @@ func parse(t testing.TB, data []byte) *bundle.Bundle {
 	return b
 }
 
-// rules are prepared once.
-var rules = sync.OnceValue(func() *bundle.Rules {
-	r, err := bundle.NewRules()
-	if err != nil {
-		panic(err)
-	}
-	return r
-})
-
 // exported is the bundle of a run.
 func exported(t testing.TB, run []byte, o bundle.Options) *bundle.Text {
 	t.Helper()
@@ -44,7 +34,7 @@ func exported(t testing.TB, run []byte, o bundle.Options) *bundle.Text {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := rules().Export(r, o)
+	text, err := bundle.Export(r, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +43,7 @@ func exported(t testing.TB, run []byte, o bundle.Options) *bundle.Text {
 
 func sanitized(t testing.TB, data []byte, mode bundle.Mode, strict bool) *bundle.Text {
 	t.Helper()
-	text, err := rules().Sanitize(parse(t, data), mode, strict)
+	text, err := bundle.Sanitize(parse(t, data), mode, strict)
 	if err != nil {
 		t.Fatal(err)
 	}

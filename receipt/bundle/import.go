@@ -17,14 +17,10 @@ import (
 // *[Error] of the kind NoRunRecord says what is missing. Paths that the record names are not
 // looked at, and may be another machine's, or placeholders.
 func Import(b *Bundle, m Markers) (*Text, error) {
-	r, err := NewRules()
+	r, err := prepared()
 	if err != nil {
 		return nil, err
 	}
-	return imported(r, b, m)
-}
-
-func imported(r *Rules, b *Bundle, m Markers) (*Text, error) {
 	found := newMarks(r.marker)
 	if _, err := check(r, b, m, found); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 
 func imported(t *testing.T, data []byte) *bundle.Text {
 	t.Helper()
-	text, err := rules().Import(parse(t, data), bundle.RefuseMarkers)
+	text, err := bundle.Import(parse(t, data), bundle.RefuseMarkers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestImportNothing(t *testing.T) {
 		if !test.sections {
 			put(t, v, []any{}, "transcript", "sections")
 		}
-		_, err := rules().Import(parse(t, encode(t, v)), bundle.RefuseMarkers)
+		_, err := bundle.Import(parse(t, encode(t, v)), bundle.RefuseMarkers)
 		var wrong *bundle.Error
 		if !errors.As(err, &wrong) || *wrong != (bundle.Error{Kind: bundle.NoRunRecord, Path: "$.replay.run_record", Rule: test.rule}) {
 			t.Errorf("%+v: %v", test, err)
@@ -111,12 +111,12 @@ func TestImportNothing(t *testing.T) {
 // TestImportRefuses: what Check refuses is not imported.
 func TestImportRefuses(t *testing.T) {
 	data, path := planted(t, exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes(), bundle.Shapes()[3].Text, places()[4])
-	_, err := rules().Import(parse(t, data), bundle.RefuseMarkers)
+	_, err := bundle.Import(parse(t, data), bundle.RefuseMarkers)
 	var wrong *bundle.Error
 	if !errors.As(err, &wrong) || wrong.Kind != bundle.UnsafeSecretMarker || wrong.Path != path {
 		t.Error(err)
 	}
-	if _, err := rules().Import(parse(t, data), bundle.AllowMarkers); err != nil {
+	if _, err := bundle.Import(parse(t, data), bundle.AllowMarkers); err != nil {
 		t.Error(err)
 	}
 }

@@ -27,7 +27,7 @@ func TestLarge(t *testing.T) {
 	large := largeBundle(t, 64<<20)
 	runtime.GC()
 	before := processTime(t)
-	text, err := rules().Sanitize(parse(t, large), bundle.Sanitized, false)
+	text, err := bundle.Sanitize(parse(t, large), bundle.Sanitized, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,9 +74,9 @@ func TestLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = rules().Export(run, bundle.Options{ID: "b"})
+	_, err = bundle.Export(run, bundle.Options{ID: "b"})
 	refused("indents", err)
-	_, err = rules().Export(run, bundle.Options{})
+	_, err = bundle.Export(run, bundle.Options{})
 	refused("indents, and an id of it", err)
 
 	// And so may the list of what is taken out: each path names each level.
@@ -85,6 +85,6 @@ func TestLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = rules().Export(run, bundle.Options{ID: "b", Mode: bundle.ReplayOnly})
+	_, err = bundle.Export(run, bundle.Options{ID: "b", Mode: bundle.ReplayOnly})
 	refused("paths", err)
 }

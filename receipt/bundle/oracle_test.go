@@ -99,7 +99,7 @@ func child(path, name string) string {
 	return fmt.Sprintf("%s[%q]", path, name)
 }
 
-func (o *oracle) took(path string, class bundle.Class, with string) string {
+func (o *oracle) took(path string, class string, with string) string {
 	o.entries = append(o.entries, bundle.Entry{Path: path, Class: class, Replacement: with})
 	return with
 }
@@ -108,7 +108,7 @@ func (o *oracle) redact(v any, path string) any {
 	switch v := v.(type) {
 	case string:
 		if c := clean(v); c != v {
-			return o.took(path, bundle.SecretOrURL, c)
+			return o.took(path, "secret_pattern_or_url", c)
 		}
 	case []any:
 		for i := range v {
@@ -119,9 +119,9 @@ func (o *oracle) redact(v any, path string) any {
 			at := child(path, name)
 			switch {
 			case isSensitive(name), name == "path" && root.MatchString(path):
-				v[name] = o.took(at, bundle.SensitiveField, "[redacted]")
+				v[name] = o.took(at, "sensitive_field", "[redacted]")
 			case name == "path" && pointers.MatchString(path) && v[name] != nil:
-				v[name] = o.took(at, bundle.LocalPath, "[redacted]")
+				v[name] = o.took(at, "local_pointer_path", "[redacted]")
 			default:
 				v[name] = o.redact(v[name], at)
 			}
@@ -139,7 +139,7 @@ func (o *oracle) withhold(v any, path string) any {
 	case map[string]any:
 		for name := range v {
 			if at := child(path, name); v[name] != nil && slices.Contains(payloads, name) {
-				v[name] = o.took(at, bundle.Payload, "[withheld]")
+				v[name] = o.took(at, "prompt_or_tool_payload", "[withheld]")
 			} else {
 				v[name] = o.withhold(v[name], at)
 			}
@@ -171,13 +171,13 @@ func agree(t *testing.T, local []byte, mode bundle.Mode) {
 
 	gone := map[string]bool{}
 	for _, e := range o.entries {
-		if e.Class == bundle.Payload {
+		if e.Class == "prompt_or_tool_payload" {
 			gone[e.Path] = true
 		}
 	}
 	for i, e := range o.entries {
 		for p := range gone {
-			if rest, in := strings.CutPrefix(e.Path, p); in && e.Class == bundle.SecretOrURL && (rest == "" || strings.ContainsAny(rest[:1], ".[")) {
+			if rest, in := strings.CutPrefix(e.Path, p); in && e.Class == "secret_pattern_or_url" && (rest == "" || strings.ContainsAny(rest[:1], ".[")) {
 				o.entries[i].Replacement = "[withheld]"
 			}
 		}

@@ -93,7 +93,7 @@ func becomes(t *testing.T, json string, m manner) string {
 	if len(text.Entries) == 0 {
 		return "kept"
 	}
-	return text.Entries[0].Class.action()
+	return actionOf(text.Entries[0].Class)
 }
 
 // namesOf are the names that are sensitive: of paths, or of secrets.

@@ -8,14 +8,10 @@ package bundle
 // Strict is a form of ReplayOnly, see [Options]; a bundle that is strict stays so. The error is
 // an *[Error], or an *[OptionError].
 func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
-	r, err := NewRules()
+	r, err := prepared()
 	if err != nil {
 		return nil, err
 	}
-	return sanitize(r, b, mode, strict)
-}
-
-func sanitize(r *Rules, b *Bundle, mode Mode, strict bool) (*Text, error) {
 	m, err := newManner(mode, strict)
 	if err != nil {
 		return nil, err

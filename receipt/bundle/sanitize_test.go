@@ -55,7 +55,7 @@ func TestExportIsSanitize(t *testing.T) {
 
 func TestWeakerMode(t *testing.T) {
 	withheld := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.ReplayOnly, Strict: true}).Bytes()
-	_, err := rules().Sanitize(parse(t, withheld), bundle.Sanitized, false)
+	_, err := bundle.Sanitize(parse(t, withheld), bundle.Sanitized, false)
 	var wrong *bundle.Error
 	if !errors.As(err, &wrong) || *wrong != (bundle.Error{Kind: bundle.WeakerMode, Path: "$.redaction.mode", Rule: "it is replay_only, and cannot become sanitized"}) {
 		t.Error(err)
@@ -68,11 +68,11 @@ func TestWeakerMode(t *testing.T) {
 
 	var option *bundle.OptionError
 	for _, mode := range []bundle.Mode{bundle.Local, "x"} {
-		if _, err := rules().Sanitize(parse(t, withheld), mode, false); !errors.As(err, &option) || option.Name != "Mode" {
+		if _, err := bundle.Sanitize(parse(t, withheld), mode, false); !errors.As(err, &option) || option.Name != "Mode" {
 			t.Error(mode, err)
 		}
 	}
-	if _, err := rules().Sanitize(parse(t, withheld), bundle.Sanitized, true); !errors.As(err, &option) || option.Name != "Strict" {
+	if _, err := bundle.Sanitize(parse(t, withheld), bundle.Sanitized, true); !errors.As(err, &option) || option.Name != "Strict" {
 		t.Error(err)
 	}
 }

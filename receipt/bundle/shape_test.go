@@ -35,7 +35,7 @@ func TestSchema(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = rules().Check(parse(t, text), bundle.AllowMarkers)
+				_, err = bundle.Check(parse(t, text), bundle.AllowMarkers)
 				var wrong *bundle.Error
 				if err != nil && !errors.As(err, &wrong) {
 					t.Fatal(err)

@@ -1,9 +1,6 @@
 package bundle
 
-import (
-	"bytes"
-	"io"
-)
+import "io"
 
 // A Text is a bundle, or a run record, that is written when it is wanted: it takes no
 // memory but for what was taken out. It reads what it was made of, which must not change
@@ -63,11 +60,4 @@ func (t *Text) WriteTo(w io.Writer) (int64, error) {
 	p.text("\n")
 	err := p.flush()
 	return p.under.n, err
-}
-
-// Bytes returns the text.
-func (t *Text) Bytes() []byte {
-	b := bytes.NewBuffer(make([]byte, 0, t.Size))
-	_, _ = t.WriteTo(b) // a buffer takes all
-	return b.Bytes()
 }

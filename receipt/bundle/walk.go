@@ -64,7 +64,7 @@ func (w *walk) print(c context, do func()) {
 }
 
 // taken notes that something was taken out where the walk is.
-func (w *walk) taken(class Class, replacement string, c context) {
+func (w *walk) taken(class string, replacement string, c context) {
 	if w.note != nil {
 		w.listed(Entry{w.marks.path(w.steps), class, replacement}, c)
 	}
@@ -72,7 +72,7 @@ func (w *walk) taken(class Class, replacement string, c context) {
 
 // listed notes an entry. What was left of a text that is withheld is not told either.
 func (w *walk) listed(e Entry, c context) {
-	if c.silent && e.Class == SecretOrURL {
+	if c.silent && e.Class == classText {
 		e.Replacement = withheld
 	}
 	w.note(e)
@@ -80,7 +80,7 @@ func (w *walk) listed(e Entry, c context) {
 
 // gone puts a placeholder in the place of a value, if the format has room for one. Of an
 // object in a list, of which it wants nothing more, nothing is left.
-func (w *walk) gone(class Class, with string, c context) {
+func (w *walk) gone(class string, with string, c context) {
 	switch {
 	case c.shape.takesText():
 		w.taken(class, with, c)
@@ -96,7 +96,7 @@ func (w *walk) gone(class Class, with string, c context) {
 func (w *walk) string(v value, c context) {
 	if w.redacts() {
 		if marked, ok := w.marks.of(v); ok {
-			w.taken(SecretOrURL, string(marked.Text), c)
+			w.taken(classText, string(marked.Text), c)
 			w.print(c, func() { w.printer.string(marked.Text) })
 			return
 		}
@@ -158,7 +158,7 @@ func (w *walk) object(v value, c context) {
 	// A secret in a name takes out the object: nothing could stand in its place.
 	for i := from; w.redacts() && i < to; i++ {
 		if w.marks.name(w.pairs[i].name).secret {
-			w.gone(SecretOrURL, placeholder, c)
+			w.gone(classText, placeholder, c)
 			return
 		}
 	}
@@ -191,12 +191,12 @@ func (w *walk) member(m pair, c context) {
 	case w.bundle && len(w.steps) == 1 && name == "redaction": // this pass writes it, of nothing but its own
 		w.manifest(m.value, within)
 	case w.redacts() && mark.sensitive, w.redacts() && name == "path" && c.roots:
-		w.gone(SensitiveField, placeholder, within)
+		w.gone(classField, placeholder, within)
 	case w.redacts() && name == "path" && c.pointers && !null:
-		w.gone(LocalPath, placeholder, within)
+		w.gone(classPath, placeholder, within)
 	case !c.silent && !null && (w.withholds() && mark.payload || w.strict && mark.strict):
 		w.searchOnly(m.value, within)
-		w.gone(Payload, withheld, within)
+		w.gone(classPayload, withheld, within)
 	default:
 		w.value(m.value, within)
 	}
@@ -229,7 +229,7 @@ func (w *walk) entries(list []Entry, level int) {
 func (w *walk) entry(e Entry, level int) {
 	w.text("{")
 	for i, m := range [...]struct{ name, value string }{
-		{"action", e.Class.action()}, {"class", string(e.Class)}, {"path", e.Path}, {"replacement", e.Replacement},
+		{"action", actionOf(e.Class)}, {"class", e.Class}, {"path", e.Path}, {"replacement", e.Replacement},
 	} {
 		w.next(i == 0, level+1)
 		w.name([]byte(m.name))

@@ -1,0 +1,10 @@
+package bundle
+
+import "bytes"
+
+// Bytes returns the text.
+func (t *Text) Bytes() []byte {
+	b := bytes.NewBuffer(make([]byte, 0, t.Size))
+	_, _ = t.WriteTo(b) // a buffer takes all
+	return b.Bytes()
+}
