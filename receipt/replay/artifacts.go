@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// MaxArtifact is how many bytes an artifact may have that is used in a replay.
-const MaxArtifact = 64 << 20
+// maxArtifact is how many bytes an artifact may have that is used in a replay.
+const maxArtifact = 64 << 20
 
 // A Wanted is what is known of something that is kept outside of the log and the request.
 type Wanted struct {
@@ -50,9 +50,9 @@ func (f files) Artifact(_ context.Context, w Wanted) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, MaxArtifact+1))
-	if err == nil && len(data) > MaxArtifact {
-		err = fmt.Errorf("replay: the file %s has more than %d bytes", quote(name), MaxArtifact)
+	data, err := io.ReadAll(io.LimitReader(file, maxArtifact+1))
+	if err == nil && len(data) > maxArtifact {
+		err = fmt.Errorf("replay: the file %s has more than %d bytes", quote(name), maxArtifact)
 	}
 	return data, err
 }

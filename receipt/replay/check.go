@@ -49,7 +49,7 @@ func (c *checker) compareSource() error {
 	}
 
 	// The task of the log is that of the receipt.
-	without := slices.DeleteFunc(Projection.Without(), func(at string) bool { return at == "/subject/id" || at == "/identifiers/task_id" })
+	without := slices.DeleteFunc(Projection.without(), func(at string) bool { return at == "/subject/id" || at == "/identifiers/task_id" })
 	worst := finding{outcome: informs}
 	for _, d := range differences(s.doc.Root(), want.doc.Root(), without) {
 		if f := ofSource(s, d); f.outcome < worst.outcome {
@@ -82,7 +82,7 @@ func (c *checker) compare() error {
 			c.determined = append(c.determined, at)
 		}
 	}
-	list := differences(c.doc.Root(), want.doc.Root(), Projection.Without())
+	list := differences(c.doc.Root(), want.doc.Root(), Projection.without())
 	for _, name := range [...]string{"source_task_id", "replay_mode", "checkpoint_event_id", "checkpoint_id", "overrides_unused"} {
 		metadata := comparison{}
 		metadata.nodes("/metadata/"+name, c.doc.Root().Member("metadata").Member(name), want.doc.Root().Member("metadata").Member(name))
@@ -222,7 +222,7 @@ func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 // undetermined returns the places of which the log and the request show nothing, and that
 // have no finding of their own. The verifier checks the signatures.
 func (c *checker) undetermined() (list []string) {
-	for _, at := range slices.Concat(Projection.Without(), optional(), []string{atLog + "/uri", atArtifacts}) {
+	for _, at := range slices.Concat(Projection.without(), optional(), []string{atLog + "/uri", atArtifacts}) {
 		told := func(f finding) bool { return f.at == at || at == atArtifacts && within(f.at, at) }
 		if at != "/signatures" && !slices.Contains(c.determined, at) && !slices.ContainsFunc(c.found, told) {
 			list = append(list, at)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
 // A Level is how much of two receipts has to be equal.
@@ -22,8 +23,8 @@ const (
 	Strict
 )
 
-// Without returns the JSON Pointers of what a level leaves out.
-func (l Level) Without() []string {
+// without returns the JSON Pointers of what a level leaves out.
+func (l Level) without() []string {
 	if l == Strict {
 		return []string{"/signatures"}
 	}
@@ -45,25 +46,10 @@ type Difference struct {
 // the spelling of numbers and strings do not count. Elements of lists are paired by their IDs
 // or override keys; a list with the same elements in another order differs as a whole.
 func Compare(a, b *canon.Document, level Level) (list []Difference) {
-	for _, d := range differences(a.Root(), b.Root(), level.Without()) {
+	for _, d := range differences(a.Root(), b.Root(), level.without()) {
 		list = append(list, Difference{d.at, bound(string(canonical(d.a))), bound(string(canonical(d.b)))})
 	}
 	return list
-}
-
-// Bytes returns what a level compares, in canonical form.
-func Bytes(doc *canon.Document, level Level) []byte {
-	var without []canon.Node
-	for _, at := range level.Without() {
-		p, err := canon.ParsePointer(at)
-		if err != nil {
-			continue // they are constants, and all are pointers
-		}
-		if n, ok := doc.Find(p); ok {
-			without = append(without, n)
-		}
-	}
-	return doc.AppendCanonical(nil, without...)
 }
 
 // differences returns where two values differ, except at and below some JSON Pointers.
@@ -180,10 +166,4 @@ func identity(n canon.Node) string {
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
 // bound bounds foreign text in a finding.
-func bound(s string) string {
-	const most = 256
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "…"
-}
+func bound(s string) string { return foreign.Cut(s, 256) }

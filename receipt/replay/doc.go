@@ -17,7 +17,7 @@
 //
 // # Keys
 //
-// What answered a task is a [record.Dependency], named by a [Key]:
+// What answered a task is a [record.Dependency], named by a key:
 //
 //	llm:<call id>                    what a model returned; the call id is <agent>:<number>
 //	mcp:<server>:<tool call id>      what a tool of an MCP server returned

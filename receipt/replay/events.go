@@ -248,7 +248,7 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 	payload := root.Member("payload")
 	id, kind := root.Member("id").String(), root.Member("event").String()
 	if s := t.plan.byEvent[id]; s != nil {
-		if o["payload"] = s.value; !s.visible() || s.Kind == CheckpointValue && (len(s.value) == 0 || s.value[0] != '{') {
+		if o["payload"] = s.value; !s.visible() || s.Kind == kindCheckpoint && (len(s.value) == 0 || s.value[0] != '{') {
 			return false, s
 		}
 		return true, s

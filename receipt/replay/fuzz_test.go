@@ -179,14 +179,14 @@ func draftOf(lines [][]byte) (*receipt.Draft, error) {
 func overridesOf(t *testing.T, log *replay.Log, swaps []byte) []replay.Override {
 	all := ""
 	for i, d := range log.Dependencies {
-		key, err := replay.ParseKey(d.Key)
+		prefix, err := replay.KeyPrefix(d.Key)
 		kinds := map[string]string{"llm": "llm_provider_response", "mcp": "mcp_tool_return", "host": "host_fact"}
-		if i >= len(swaps) || swaps[i] == 0 || err != nil || kinds[key.Prefix] == "" {
+		if i >= len(swaps) || swaps[i] == 0 || err != nil || kinds[prefix] == "" {
 			continue
 		}
 		o := []string{
-			`{"kind":"` + kinds[key.Prefix] + `","value":1,"visibility":"public"}`,
-			`{"kind":"` + kinds[key.Prefix] + `","value":{"a":"b"}}`,
+			`{"kind":"` + kinds[prefix] + `","value":1,"visibility":"public"}`,
+			`{"kind":"` + kinds[prefix] + `","value":{"a":"b"}}`,
 			`{"kind":"secret_value","value":"x"}`,
 		}[swaps[i]%3]
 		if all != "" {

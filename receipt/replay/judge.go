@@ -166,7 +166,7 @@ func (c *judge) redaction(d difference, f finding) []finding {
 	switch {
 	case !isPointer:
 		f.outcome, f.detail = undecided, "the field is not a JSON Pointer, so the value that was withheld is unknown"
-	case slices.ContainsFunc(Projection.Without(), func(at string) bool { return within(field, at) }):
+	case slices.ContainsFunc(Projection.without(), func(at string) bool { return within(field, at) }):
 		f.outcome, f.detail = informs, "neither the log nor the request determines the value that it names"
 	case gone:
 		f.outcome, f.at, f.detail = undecided, field, valueWithheld

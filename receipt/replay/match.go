@@ -77,9 +77,9 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 	switch {
 	case found && o.EventID != "" && o.EventID != d.EventID:
 		return &RequestError{"override." + o.Key + ".event_id", "expected " + quote(d.EventID) + ", the event that told the recorded answer, found " + quote(o.EventID)}
-	case o.Kind == CheckpointValue && m.compacted[o.EventID].Key != "":
+	case o.Kind == kindCheckpoint && m.compacted[o.EventID].Key != "":
 		d, found = m.compacted[o.EventID], true // a snapshot, which has no key
-	case o.Kind == EventPayload || o.Kind == CheckpointValue:
+	case o.Kind == kindPayload || o.Kind == kindCheckpoint:
 		m.byEvent[o.EventID] = s
 		return nil
 	case !found && o.EventID != "":
@@ -102,7 +102,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 
 	m.byKey[key], m.label[o.Key] = s, key
 	switch {
-	case o.Secret():
+	case o.secret():
 	case !found:
 		s.before.Null = true
 	default:
@@ -113,7 +113,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 
 // weigh computes the digest of what an override puts in place.
 func (m *matcher) weigh(ctx context.Context, s *swap) error {
-	if s.Secret() {
+	if s.secret() {
 		return nil
 	}
 	if d, ok := s.Digest(); ok {
@@ -160,7 +160,7 @@ func (m *matcher) findEvents() error {
 				return &RequestError{"override." + s.Key + ".event_id", "expected an event that tells no answer and no time of the task, found " + quote(kind) + ": override the answer"}
 			}
 			found[id] = true
-			if s.operation = "replace"; !s.Secret() {
+			if s.operation = "replace"; !s.secret() {
 				s.before.Digest = event.HashOf(payload)
 			}
 		}

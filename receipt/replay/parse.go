@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
@@ -121,8 +124,8 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 	case list.Kind() != canon.KindObject:
 		p.fail("override", "expected an object: keys, and what replaces each")
 		return
-	case list.Len() > MaxOverrides:
-		p.fail("override", "expected at most %d overrides, found %d", MaxOverrides, list.Len())
+	case list.Len() > maxOverrides:
+		p.fail("override", "expected at most %d overrides, found %d", maxOverrides, list.Len())
 		return
 	case r.Mode == Exact && list.Len() > 0:
 		p.fail("override", "expected none with the mode exact, which replays what was recorded alone")
@@ -144,16 +147,16 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 		} else {
 			ids[id] = true
 		}
-		if o.Reason = cmp.Or(o.Reason, r.Reason); o.EventID != "" && events[o.EventID] && !o.Secret() {
+		if o.Reason = cmp.Or(o.Reason, r.Reason); o.EventID != "" && events[o.EventID] && !o.secret() {
 			p.fail("override."+o.Key+".event_id", "expected one override of an event, found another")
 		}
-		events[o.EventID] = !o.Secret()
+		events[o.EventID] = !o.secret()
 	}
 }
 
 func (p *parser) override(key string, n canon.Node) Override {
 	at := "override." + short(key)
-	parsed, err := ParseKey(key)
+	prefix, err := keyPrefix(key)
 	if err != nil {
 		p.fail(at, "%v", err)
 		return Override{}
@@ -169,14 +172,13 @@ func (p *parser) override(key string, n canon.Node) Override {
 	}
 	o := Override{
 		Key: key, Visibility: ReceiptOnly,
-		Kind: Kind(p.oneOf(at+".kind", n.Member("kind"), string(LLMResponse), string(MCPReturn), string(SecretValue), string(Time),
-			string(HostFact), string(ToolResult), string(EventPayload), string(CheckpointValue))),
+		Kind:    p.oneOf(at+".kind", n.Member("kind"), kindLLM, kindMCP, kindSecret, kindTime, kindHostFact, kindToolResult, kindPayload, kindCheckpoint),
 		EventID: p.text(at+".event_id", n.Member("event_id")), Target: p.text(at+".target", n.Member("target")),
 		ArtifactID: p.text(at+".artifact_id", n.Member("artifact_id")), Reason: p.text(at+".reason", n.Member("reason")),
 	}
 
 	if v := n.Member("visibility"); !v.IsZero() {
-		o.Visibility = Visibility(p.oneOf(at+".visibility", v, string(Public), string(Internal), string(ReceiptOnly)))
+		o.Visibility = p.oneOf(at+".visibility", v, "public", "internal", ReceiptOnly)
 	}
 	if d := n.Member("sha256"); !absent(d) {
 		var err error
@@ -190,30 +192,30 @@ func (p *parser) override(key string, n canon.Node) Override {
 		o.value = v.AppendCanonical(nil)
 	}
 
-	p.fits(at, parsed, &o)
+	p.fits(at, prefix, &o)
 	return o
 }
 
 // fits holds the members of an override together.
-func (p *parser) fits(at string, key Key, o *Override) {
-	if !slices.Contains(kindsOf(key.Prefix), o.Kind) {
-		p.fail(at+".kind", "expected a kind that a key of %s: can have, found %s", key.Prefix, o.Kind)
+func (p *parser) fits(at, prefix string, o *Override) {
+	if !slices.Contains(kindsOf(prefix), o.Kind) {
+		p.fail(at+".kind", "expected a kind that a key of %s: can have, found %s", prefix, o.Kind)
 	}
 	switch {
-	case o.Secret():
+	case o.secret():
 		p.fitsSecret(at, o)
 	case o.value != nil && o.ArtifactID != "":
 		p.fail(at+".artifact_id", "expected it or a value, found both")
 	case o.value == nil && o.ArtifactID == "":
 		p.fail(at+".value", "expected it, or an artifact_id")
-	case (o.Kind == EventPayload || o.Kind == CheckpointValue) && o.EventID == "":
+	case (o.Kind == kindPayload || o.Kind == kindCheckpoint) && o.EventID == "":
 		p.fail(at+".event_id", "expected it: the kind %s has no other name", o.Kind)
-	case o.Kind == EventPayload && o.value != nil && o.value[0] != '{':
+	case o.Kind == kindPayload && o.value != nil && o.value[0] != '{':
 		p.fail(at+".value", "expected an object, as payloads are")
 	}
 
 	// A time of the task stands in the receipt itself.
-	if o.Kind == Time && isTaskTime(o.Key) && p.err == nil {
+	if o.Kind == kindTime && isTaskTime(o.Key) && p.err == nil {
 		if _, ok := timeIn(o.value); !ok {
 			p.fail(at+".value", "expected an RFC 3339 date-time, in the request itself")
 		}
@@ -243,21 +245,64 @@ func timeIn(value []byte) (receipt.Time, bool) {
 	return receipt.At(t), err == nil
 }
 
+// keyPrefix returns the prefix of a key: llm, mcp, secret, time, or host. After it stand a colon
+// and a name; of mcp and host two names with a colon between them, of which the first has none.
+// Names are not empty and consist of printable characters other than the space. The error says
+// what was expected and what was found; of the text it shows the prefix alone, as a name may be
+// that of a secret.
+func keyPrefix(text string) (string, error) {
+	prefix, name, cut := strings.Cut(text, ":")
+	switch at := strings.IndexFunc(text, unprintable); {
+	case len(text) > maxKey:
+		return "", fmt.Errorf("expected a key of at most %d bytes, found %d", maxKey, len(text))
+	case !utf8.ValidString(text):
+		return "", errors.New("expected a key of printable characters without spaces, found bytes that are not UTF-8")
+	case at >= 0:
+		c, _ := utf8.DecodeRuneInString(text[at:])
+		return "", fmt.Errorf("expected a key of printable characters without spaces, found %U at byte %d", c, at)
+	case !cut:
+		return "", errors.New("expected a key of the prefix llm, mcp, secret, time or host, found no colon")
+	case !slices.Contains([]string{"llm", "mcp", "secret", "time", "host"}, prefix):
+		return "", fmt.Errorf("expected a key of the prefix llm, mcp, secret, time or host, found %s", quote(prefix))
+	}
+
+	if prefix == "mcp" || prefix == "host" {
+		var of string
+		if of, name, cut = strings.Cut(name, ":"); !cut {
+			return "", fmt.Errorf("expected %s:, a name, a colon, and the id of a call, found no second colon", prefix)
+		}
+		if of == "" {
+			return "", fmt.Errorf("expected a name after the first colon of %s, found none", prefix)
+		}
+	}
+	if name == "" {
+		return "", fmt.Errorf("expected a name after the last colon of %s, found none", prefix)
+	}
+	return prefix, nil
+}
+
+func unprintable(c rune) bool { return c == ' ' || !unicode.IsPrint(c) }
+
+// isTaskTime reports whether a key names one of the times of the task's life.
+func isTaskTime(key string) bool {
+	return key == "time:created_at" || key == "time:started_at" || key == "time:completed_at"
+}
+
 // kindsOf returns the kinds of overrides that keys of a prefix can have. Any value may be
 // a secret, and any event may have a payload.
-func kindsOf(prefix string) []Kind {
-	any := []Kind{SecretValue, EventPayload, CheckpointValue}
+func kindsOf(prefix string) []string {
+	any := []string{kindSecret, kindPayload, kindCheckpoint}
 	switch prefix {
 	case "llm":
-		return append(any, LLMResponse)
+		return append(any, kindLLM)
 	case "mcp":
-		return append(any, MCPReturn, ToolResult)
+		return append(any, kindMCP, kindToolResult)
 	case "host":
-		return append(any, HostFact, ToolResult)
+		return append(any, kindHostFact, kindToolResult)
 	case "time":
-		return []Kind{Time}
+		return []string{kindTime}
 	}
-	return []Kind{SecretValue}
+	return []string{kindSecret}
 }
 
 // known refuses members that a request does not have: a misspelled one would replay
@@ -293,9 +338,4 @@ func (p *parser) text(param string, n canon.Node) string {
 }
 
 // short bounds a name in a param.
-func short(name string) string {
-	if len(name) <= MaxKey {
-		return name
-	}
-	return name[:MaxKey] + "…"
-}
+func short(name string) string { return foreign.Cut(name, maxKey) }

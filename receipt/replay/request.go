@@ -1,13 +1,16 @@
 package replay
 
 import (
+	"strings"
+
 	"github.com/receiptkit/receiptkit/canon"
 )
 
 // Limits of a request. Its values are nested as deeply as package canon allows.
 const (
 	MaxRequest   = 4 << 20 // bytes
-	MaxOverrides = 4096
+	maxOverrides = 4096
+	maxKey       = 512 // bytes of an override key
 )
 
 // A Mode is how a task is replayed.
@@ -19,28 +22,21 @@ const (
 	FromCheckpoint Mode = "from_checkpoint" // from an event of the log on; overrides are allowed
 )
 
-// A Kind is what an override replaces.
-type Kind string
-
+// The kinds of overrides: what each replaces.
 const (
-	LLMResponse     Kind = "llm_provider_response"
-	MCPReturn       Kind = "mcp_tool_return"
-	SecretValue     Kind = "secret_value"
-	Time            Kind = "time"
-	HostFact        Kind = "host_fact"
-	ToolResult      Kind = "tool_result"
-	EventPayload    Kind = "event_payload"
-	CheckpointValue Kind = "checkpoint_value"
+	kindLLM        = "llm_provider_response"
+	kindMCP        = "mcp_tool_return"
+	kindSecret     = "secret_value"
+	kindTime       = "time"
+	kindHostFact   = "host_fact"
+	kindToolResult = "tool_result"
+	kindPayload    = "event_payload"
+	kindCheckpoint = "checkpoint_value"
 )
 
-// A Visibility says who may see the value of an override.
-type Visibility string
-
-const (
-	Public      Visibility = "public"
-	Internal    Visibility = "internal"
-	ReceiptOnly Visibility = "receipt_only" // no event has the value, only its digest; the default
-)
+// ReceiptOnly is the [Override] visibility of a value that no event has, only its digest. It is
+// the default. The others are public and internal.
+const ReceiptOnly = "receipt_only"
 
 // A Request asks for a replay: ReplayTaskRequest of the protocol, and the JSON Schema
 // replay-request.
@@ -62,29 +58,26 @@ func (r *Request) Digest() canon.Digest { return r.digest }
 // An Override replaces one dependency. Printed, it shows its key only.
 type Override struct {
 	Key        string
-	Kind       Kind
+	Kind       string // such as llm_provider_response
 	EventID    string // of the event whose answer is replaced; "": the key says which
 	Target     string
 	ArtifactID string       // of the artifact that has the value; "": it is inline
 	Stated     canon.Digest // sha256 of the request; zero: it states none
-	Visibility Visibility
-	Reason     string // its own, else that of the request
+	Visibility string       // public, internal, or receipt_only
+	Reason     string       // its own, else that of the request
 
 	value []byte // canonical; nil: it is an artifact, or a secret without one
 }
 
-// Value returns the inline value in canonical form; nil when there is none.
-func (o *Override) Value() []byte { return append([]byte(nil), o.value...) }
-
-// Secret reports whether the value is a secret: by its key or by its kind.
-func (o *Override) Secret() bool {
-	return o.Kind == SecretValue || len(o.Key) > 7 && o.Key[:7] == "secret:"
+// secret reports whether the value is a secret: by its key or by its kind.
+func (o *Override) secret() bool {
+	return o.Kind == kindSecret || strings.HasPrefix(o.Key, "secret:")
 }
 
 // Digest returns the SHA-256 of the inline value. It reports false for an artifact, whose
 // bytes the request does not have, and for a secret.
 func (o *Override) Digest() (canon.Digest, bool) {
-	if o.value == nil || o.Secret() {
+	if o.value == nil || o.secret() {
 		return canon.Digest{}, false
 	}
 	return canon.Sum(o.value), true

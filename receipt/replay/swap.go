@@ -34,7 +34,7 @@ func (s *swap) delta() receipt.Delta {
 // announcement is the payload of the event that tells of a substitution.
 func (s *swap) announcement() object {
 	d := s.delta()
-	o := object{"override_key": text(d.OverrideKey), "kind": text(string(s.Kind)), "delta_id": text(d.DeltaID), "operation": text(d.Operation), "path": text(d.Path)}
+	o := object{"override_key": text(d.OverrideKey), "kind": text(s.Kind), "delta_id": text(d.DeltaID), "operation": text(d.Operation), "path": text(d.Path)}
 	for name, value := range map[string]string{"event_id": d.EventID, "artifact_id": d.ArtifactID, "reason": d.Reason} {
 		if value != "" {
 			o[name] = text(value)
@@ -48,7 +48,7 @@ func (s *swap) announcement() object {
 	}
 
 	// A time of the task stands in the receipt itself.
-	if s.Kind == Time && isTaskTime(s.Key) {
+	if s.Kind == kindTime && isTaskTime(s.Key) {
 		o["value"] = s.value
 	}
 	return o
@@ -64,7 +64,7 @@ func (s *swap) put(payload canon.Node, member string) []byte {
 
 	o := object{value: nil, digest: nil, at: nil}
 	switch {
-	case s.Secret():
+	case s.secret():
 	case value != "" && s.visible():
 		o[value] = s.value
 	default:
@@ -74,4 +74,4 @@ func (s *swap) put(payload canon.Node, member string) []byte {
 }
 
 // visible reports whether an event may have the value of an override.
-func (s *swap) visible() bool { return s.value != nil && !s.Secret() && s.Visibility != ReceiptOnly }
+func (s *swap) visible() bool { return s.value != nil && !s.secret() && s.Visibility != ReceiptOnly }

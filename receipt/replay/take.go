@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/record"
@@ -46,10 +47,10 @@ func find(ctx context.Context, p *Plan, key string) (Answer, error) {
 // replacement is the value of an override.
 func replacement(ctx context.Context, from Artifacts, s *swap) ([]byte, error) {
 	if s.ArtifactID == "" {
-		return s.Value(), nil
+		return slices.Clone(s.value), nil
 	}
 	data, err := from.Artifact(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
-	if err == nil && !s.Secret() && canon.Sum(data) != s.after.Digest {
+	if err == nil && !s.secret() && canon.Sum(data) != s.after.Digest {
 		err = errors.New("replay: the artifact " + quote(s.ArtifactID) + " changed since the plan was made")
 	}
 	return data, err

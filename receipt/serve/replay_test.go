@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
@@ -113,7 +114,11 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
 	}
-	if r := s.began[2]; r.Task != "t" || !r.Once.IsZero() || len(r.Request.Overrides) != 1 || string(r.Request.Overrides[0].Value()) != `{"text":"approved"}` {
+	r := s.began[2]
+	if r.Task != "t" || !r.Once.IsZero() || len(r.Request.Overrides) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if value, ok := r.Request.Overrides[0].Digest(); !ok || value != canon.Sum([]byte(`{"text":"approved"}`)) {
 		t.Errorf("%+v", r)
 	}
 	if got := h.do("POST", "/v1/tasks/t/replay", nil, version()...); got.status != http.StatusAccepted {
