@@ -15,9 +15,6 @@ type ContradictionError struct {
 	Detail string
 }
 
-// Code returns CodeMismatch.
-func (e *ContradictionError) Code() Code { return CodeMismatch }
-
 // Error gives the field and the detail.
 func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("redact: the value disclosed for %+.200q contradicts the receipt: %s", e.Field, e.Detail)

@@ -50,10 +50,10 @@ func (d *Disclosures) Format(w fmt.State, verb rune) { io.WriteString(w, d.Strin
 // not be those of another one.
 func (d *Disclosures) Bind(receipt canon.Digest) (*Disclosures, error) {
 	if receipt.IsZero() {
-		return nil, &BindingError{d.ReceiptHash, receipt}
+		return nil, &bindingError{d.ReceiptHash, receipt}
 	}
 	if !d.ReceiptHash.IsZero() && d.ReceiptHash != receipt {
-		return nil, &BindingError{d.ReceiptHash, receipt}
+		return nil, &bindingError{d.ReceiptHash, receipt}
 	}
 	return &Disclosures{receipt, slices.Clone(d.Fields)}, nil
 }
@@ -94,17 +94,14 @@ func (d *Disclosures) Marshal() []byte {
 	return append(canon.AppendString(b, d.ReceiptHash.String()), "}\n"...)
 }
 
-// A BindingError says that disclosures belong to another receipt.
-type BindingError struct {
+// A bindingError says that disclosures belong to another receipt.
+type bindingError struct {
 	Stated canon.Digest // the receipt that they are bound to; zero: to none
 	Found  canon.Digest // the hash of the receipt at hand; zero: it has none
 }
 
-// Code returns CodeMismatch.
-func (e *BindingError) Code() Code { return CodeMismatch }
-
 // Error gives both hashes.
-func (e *BindingError) Error() string {
+func (e *bindingError) Error() string {
 	if e.Found.IsZero() {
 		return "redact: there is no receipt hash: disclosures are bound to a sealed receipt"
 	}
@@ -119,9 +116,6 @@ type MismatchError struct {
 	Computed canon.Digest // of the disclosure
 }
 
-// Code returns CodeMismatch.
-func (e *MismatchError) Code() Code { return CodeMismatch }
-
 // Error gives the field and both commitments.
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("redact: the value disclosed for %+.200q is not the withheld one: the receipt commits to %v, the disclosure is %v", e.Field, e.Stated, e.Computed)
@@ -130,9 +124,6 @@ func (e *MismatchError) Error() string {
 // A PrecisionError says that a disclosed value holds an integer outside ±(2^53−1).
 // Other integers have the same canonical form, and so the same commitment.
 type PrecisionError struct{ Field string }
-
-// Code returns CodePrecision.
-func (e *PrecisionError) Code() Code { return CodePrecision }
 
 // Error gives the field.
 func (e *PrecisionError) Error() string {
@@ -143,26 +134,20 @@ func (e *PrecisionError) Error() string {
 // entry with a proof_hash for it, or the file no disclosure of it.
 type UnknownFieldError struct{ Field string }
 
-// Code returns CodeUnknownField.
-func (e *UnknownFieldError) Code() Code { return CodeUnknownField }
-
 // Error gives the field.
 func (e *UnknownFieldError) Error() string {
 	return fmt.Sprintf("redact: there is no commitment, or no disclosure, for %+.200q", e.Field)
 }
 
-// A FormatError says why disclosures are malformed. It does not quote them.
-type FormatError struct {
+// A formatError says why disclosures are malformed. It does not quote them.
+type formatError struct {
 	Pointer      string // RFC 6901, into the file
 	Line, Column int    // of text that is not JSON; else 0
 	Detail       string
 }
 
-// Code returns CodeInvalid.
-func (e *FormatError) Code() Code { return CodeInvalid }
-
 // Error gives the place and the detail.
-func (e *FormatError) Error() string {
+func (e *formatError) Error() string {
 	text := "redact: the disclosures are malformed: "
 	if e.Line > 0 {
 		text += fmt.Sprintf("line %d, column %d: ", e.Line, e.Column)
@@ -180,20 +165,20 @@ func (d *Disclosures) check() error {
 	for i, f := range d.Fields {
 		at := func(member string) string { return fmt.Sprintf("/fields/%d/%s", i, member) }
 		if _, err := canon.ParsePointer(f.Field); err != nil || f.Field == "" {
-			return &FormatError{Pointer: at("field"), Detail: "expected a JSON Pointer (RFC 6901) that is not empty"}
+			return &formatError{Pointer: at("field"), Detail: "expected a JSON Pointer (RFC 6901) that is not empty"}
 		}
 		if !validSalt(f.Salt) {
-			return &FormatError{Pointer: at("salt"), Detail: "expected 32 lower-case hexadecimal digits, of which not all are 0"}
+			return &formatError{Pointer: at("salt"), Detail: "expected 32 lower-case hexadecimal digits, of which not all are 0"}
 		}
 		if lossy(f.Value) {
 			return &PrecisionError{f.Field}
 		}
 
 		if fields[f.Field] {
-			return &FormatError{Pointer: at("field"), Detail: "the field has a disclosure already"}
+			return &formatError{Pointer: at("field"), Detail: "the field has a disclosure already"}
 		}
 		if salts[f.Salt] {
-			return &FormatError{Pointer: at("salt"), Detail: "the salt is that of another field"}
+			return &formatError{Pointer: at("salt"), Detail: "the salt is that of another field"}
 		}
 		fields[f.Field], salts[f.Salt] = true, true
 	}
@@ -206,9 +191,9 @@ func (d *Disclosures) check() error {
 // the disclosures are compared with. Disclosures that are bound must be bound to
 // the hash that the receipt states.
 //
-// The error is a *[FormatError], a *[PrecisionError] or a *[BindingError], or it joins an
-// *[UnknownFieldError] or a *[MismatchError] for each field that does not fit, or is that of
-// [Consistent].
+// The error joins an *[UnknownFieldError] or a *[MismatchError] for each field that does not fit,
+// or is a *[PrecisionError], or that of [Consistent], or says that the disclosures are malformed or
+// bound to another receipt.
 func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {
 		return err
@@ -217,7 +202,7 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 	// A receipt without a hash states the zero digest, to which nothing is bound.
 	stated, _ := canon.ParseDigest(receipt.Root().Member("chain").Member("receipt_hash").Text())
 	if !d.ReceiptHash.IsZero() && d.ReceiptHash != stated {
-		return &BindingError{d.ReceiptHash, stated}
+		return &bindingError{d.ReceiptHash, stated}
 	}
 
 	var all []error

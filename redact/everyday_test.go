@@ -23,7 +23,7 @@ func TestEveryday(t *testing.T) {
 		t.Fatal(err)
 	}
 	draft := parse(t, `{"metadata":{"password":"correct-horse-9","t":`+quote("see "+githubToken)+`}}`)
-	if found := shared.Find(draft); len(found) < 2 || !slices.Equal(found, own.Find(draft)) || shared.Name() != own.Name() {
-		t.Errorf("%s finds %v, %s %v", shared.Name(), found, own.Name(), own.Find(draft))
+	if found := shared.Find(draft); len(found) < 2 || !slices.Equal(found, own.Find(draft)) {
+		t.Errorf("found %v, expected %v", found, own.Find(draft))
 	}
 }

@@ -34,17 +34,17 @@ type Finding struct {
 // was redacted already nothing is withheld again; the result of redacting a
 // result is the same.
 //
-// A draft that cannot be redacted is a *[RefusedError].
+// The error lists everything that keeps the draft from being redacted.
 func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
-	var refused RefusedError
+	var refused refusedError
 	if root := d.Root(); root.Kind() != canon.KindObject {
-		refused.add(Problem{Code: CodeNotObject})
+		refused.add(problem{Code: codeNotObject})
 		return nil, &refused
 	}
 
 	// Redact, seal, sign: a hash or a signature would be over what is taken out here.
 	for _, pointer := range sealedBy(d.Root()) {
-		refused.add(Problem{Code: CodeAlreadySealed, Pointer: pointer})
+		refused.add(problem{Code: codeAlreadySealed, Pointer: pointer})
 	}
 	if refused.Total > 0 {
 		return nil, &refused
@@ -54,23 +54,23 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 	p.checkPaths(d, &refused)
 	hits, ok := p.plan(d)
 	if !ok {
-		refused.add(Problem{Code: CodeSizeLimit})
+		refused.add(problem{Code: codeSizeLimit})
 	}
 
 	for _, h := range hits {
 		switch {
 		case h.guarded():
-			refused.add(Problem{CodeProtectedField, h.pointer, h.rule})
+			refused.add(problem{codeProtectedField, h.pointer, h.rule})
 		case h.blocked():
-			refused.add(Problem{CodeSchemaBreak, h.pointer, h.rule})
+			refused.add(problem{codeSchemaBreak, h.pointer, h.rule})
 		case lossy(h.at.node.Raw()):
-			refused.add(Problem{CodePrecision, h.pointer, h.rule})
+			refused.add(problem{codePrecision, h.pointer, h.rule})
 		}
 	}
 
 	// Entries need a list to stand in.
 	if list := d.Root().Member("redactions"); len(hits) > 0 && !list.IsZero() && list.Kind() != canon.KindArray {
-		refused.add(Problem{CodeSchemaBreak, "/redactions", ""})
+		refused.add(problem{codeSchemaBreak, "/redactions", ""})
 	}
 	if refused.Total > 0 {
 		return nil, &refused
@@ -90,7 +90,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 	// What is returned was parsed: it is strict JSON within the size of a receipt.
 	redacted := new(canon.Document)
 	if err := redacted.Parse(write(d, hits, r.Entries), canon.Limits{Depth: anyDepth}); err != nil {
-		refused.add(Problem{Code: CodeSizeLimit}) // the one limit that is left; the error itself might quote a name
+		refused.add(problem{Code: codeSizeLimit}) // the one limit that is left; the error itself might quote a name
 		return nil, &refused
 	}
 	r.Draft = redacted.AppendCanonical(nil)
@@ -104,7 +104,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 func (p *Policy) Find(d *canon.Document) []Finding {
 	hits, ok := p.plan(d)
 	if !ok {
-		return []Finding{{"", string(CodeSizeLimit)}}
+		return []Finding{{"", string(codeSizeLimit)}}
 	}
 	var found []Finding
 	for _, h := range hits {
@@ -126,14 +126,14 @@ func sealedBy(root canon.Node) (pointers []string) {
 
 // checkPaths refuses pointers that name nothing, unless an entry says that the
 // value was withheld before.
-func (p *Policy) checkPaths(d *canon.Document, refused *RefusedError) {
+func (p *Policy) checkPaths(d *canon.Document, refused *refusedError) {
 	for _, pat := range p.patterns {
 		if pat.wild() {
 			continue
 		}
 		ptr, _ := canon.ParsePointer(pat.text) // Compile has
 		if _, ok := d.Find(ptr); !ok && !listed(d.Root().Member("redactions"), ptr.String()) {
-			refused.add(Problem{Code: CodeNoSuchPath, Pointer: pat.text})
+			refused.add(problem{Code: codeNoSuchPath, Pointer: pat.text})
 		}
 	}
 }
@@ -219,14 +219,10 @@ func (r *Result) Summary() string {
 // does not change and is safe for concurrent use.
 type Policy struct {
 	memberRules
-	name     string
 	patterns patterns
 	reasons  map[string]bool // that the policy writes
 	shape    *shape          // of a receipt
 }
-
-// Name returns the name of the rules.
-func (p *Policy) Name() string { return p.name }
 
 // everyReason lists the rules that can stand in a reason.
 func (p *Policy) everyReason() map[string]bool {

@@ -70,7 +70,7 @@ func TestFixtures(t *testing.T) {
 			}
 			d := parse(t, string(text))
 			if found := p.Find(d); len(found) != 0 {
-				t.Errorf("%s, %s: %v", p.Name(), file, found)
+				t.Errorf("%s: %v", file, found)
 			}
 			if found := strict.Find(d); len(found) == 0 {
 				t.Errorf("strict finds nothing in %s", file)

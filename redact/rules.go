@@ -57,11 +57,10 @@ const (
 	URLsAnywhere             // in every string, of every scheme, in fragments and path parameters too
 )
 
-// Compile checks the rules. The error is a *[RuleError] or a
-// *[secret.DetectorError].
+// Compile checks the rules. The error of a detector is a *[secret.DetectorError].
 func (r Rules) Compile() (*Policy, error) {
 	p := &Policy{
-		name: r.Name, shape: receiptShape(),
+		shape: receiptShape(),
 		memberRules: memberRules{
 			cleaner: cleaner{urls: newURLRule(r.URLs, r.References), detectors: map[string]bool{}},
 			naming:  naming{headers: r.Headers, references: r.References},
@@ -71,10 +70,10 @@ func (r Rules) Compile() (*Policy, error) {
 
 	// Compiled by mistake, such rules would call every draft clean.
 	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {
-		return nil, &RuleError{Rule: "policy", Code: CodeInvalidRule, Detail: "there are no rules: nothing would ever be withheld"}
+		return nil, &ruleError{Rule: "policy", Code: codeInvalidRule, Detail: "there are no rules: nothing would ever be withheld"}
 	}
 	if r.URLs < URLsKept || r.URLs > URLsAnywhere {
-		return nil, &RuleError{Rule: "URLs", Code: CodeInvalidRule, Detail: "expected one of the constants"}
+		return nil, &ruleError{Rule: "URLs", Code: codeInvalidRule, Detail: "expected one of the constants"}
 	}
 
 	for i, text := range r.Pointers {
@@ -88,7 +87,7 @@ func (r Rules) Compile() (*Policy, error) {
 
 	for i, name := range r.Names {
 		if !p.names.add(name) {
-			return nil, &RuleError{fmt.Sprintf("name %d", i), CodeInvalidRule, "expected a letter or a digit; every name would match"}
+			return nil, &ruleError{fmt.Sprintf("name %d", i), codeInvalidRule, "expected a letter or a digit; every name would match"}
 		}
 	}
 
@@ -124,14 +123,14 @@ func Everyday() (*Policy, error) {
 
 // compilePointer refuses what is not a pointer, and what can only name a value
 // that is never withheld.
-func compilePointer(root *shape, text string) (pattern, *RuleError) {
+func compilePointer(root *shape, text string) (pattern, *ruleError) {
 	ptr, err := canon.ParsePointer(text)
 	if err != nil {
 		detail := "expected a JSON Pointer (RFC 6901)"
 		if e, ok := err.(*canon.PointerError); ok {
 			detail += fmt.Sprintf(": at byte %d: %s", e.Offset, e.Detail)
 		}
-		return pattern{}, &RuleError{Code: CodeInvalidRule, Detail: detail}
+		return pattern{}, &ruleError{Code: codeInvalidRule, Detail: detail}
 	}
 
 	// What wildcards meet is seen in a draft. What a plain pointer names is known now.
@@ -140,7 +139,7 @@ func compilePointer(root *shape, text string) (pattern, *RuleError) {
 		return pat, nil
 	}
 	if root.find(pat.tokens).guarded() || len(pat.tokens) > 0 && pat.tokens[0] == "redactions" {
-		return pattern{}, &RuleError{Code: CodeProtectedField, Detail: "it names a protected member of the receipt, or what holds one"}
+		return pattern{}, &ruleError{Code: codeProtectedField, Detail: "it names a protected member of the receipt, or what holds one"}
 	}
 
 	return pat, nil

@@ -17,7 +17,7 @@ import (
 )
 
 // Parse reads a policy. The rules that it returns compile. An error is an
-// *[Error], or the *[redact.RuleError] of a pointer or a name.
+// *[Error], or that of [redact.Rules.Compile] for a pointer or a name.
 func Parse(data []byte) (redact.Rules, error) {
 	rules, err := parse(data)
 	if err == nil {

@@ -1,0 +1,23 @@
+package redact
+
+// Names for the tests in package redact_test.
+type (
+	Code         = code
+	Problem      = problem
+	RefusedError = refusedError
+	RuleError    = ruleError
+	BindingError = bindingError
+	FormatError  = formatError
+)
+
+const (
+	CodeInvalidRule    = codeInvalidRule
+	CodeProtectedField = codeProtectedField
+	CodeNoSuchPath     = codeNoSuchPath
+	CodeSchemaBreak    = codeSchemaBreak
+	CodeAlreadySealed  = codeAlreadySealed
+	CodeNotObject      = codeNotObject
+	CodeSizeLimit      = codeSizeLimit
+	CodePrecision      = codePrecision
+	MaxProblems        = maxProblems
+)
