@@ -8,18 +8,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A ContradictionError says that a disclosed value fits its commitment, but not the rest of
-// the receipt or another disclosed value. It quotes neither.
-type ContradictionError struct {
-	Field  string
-	Detail string
-}
-
-// Error gives the field and the detail.
-func (e *ContradictionError) Error() string {
-	return fmt.Sprintf("redact: the value disclosed for %+.200q contradicts the receipt: %s", e.Field, e.Detail)
-}
-
 // Consistent checks that disclosed values of a receipt can all have been in it. The place of
 // each must be an absent member, empty, a placeholder, or a text that redaction leaves of the
 // value. A value must also be what the value disclosed for an ancestor holds in its place.

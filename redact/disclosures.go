@@ -94,71 +94,6 @@ func (d *Disclosures) Marshal() []byte {
 	return append(canon.AppendString(b, d.ReceiptHash.String()), "}\n"...)
 }
 
-// A bindingError says that disclosures belong to another receipt.
-type bindingError struct {
-	Stated canon.Digest // the receipt that they are bound to; zero: to none
-	Found  canon.Digest // the hash of the receipt at hand; zero: it has none
-}
-
-// Error gives both hashes.
-func (e *bindingError) Error() string {
-	if e.Found.IsZero() {
-		return "redact: there is no receipt hash: disclosures are bound to a sealed receipt"
-	}
-	return fmt.Sprintf("redact: the disclosures belong to the receipt %v, not to %v", e.Stated, e.Found)
-}
-
-// A MismatchError says that a disclosed value is not the withheld one: the value,
-// the salt or the field is another.
-type MismatchError struct {
-	Field    string
-	Stated   canon.Digest // in the receipt
-	Computed canon.Digest // of the disclosure
-}
-
-// Error gives the field and both commitments.
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("redact: the value disclosed for %+.200q is not the withheld one: the receipt commits to %v, the disclosure is %v", e.Field, e.Stated, e.Computed)
-}
-
-// A PrecisionError says that a disclosed value holds an integer outside ±(2^53−1).
-// Other integers have the same canonical form, and so the same commitment.
-type PrecisionError struct{ Field string }
-
-// Error gives the field.
-func (e *PrecisionError) Error() string {
-	return fmt.Sprintf("redact: the value disclosed for %+.200q has an integer outside ±9007199254740991, which its commitment does not tell from others", e.Field)
-}
-
-// An UnknownFieldError says that there is no such field: the receipt has no
-// entry with a proof_hash for it, or the file no disclosure of it.
-type UnknownFieldError struct{ Field string }
-
-// Error gives the field.
-func (e *UnknownFieldError) Error() string {
-	return fmt.Sprintf("redact: there is no commitment, or no disclosure, for %+.200q", e.Field)
-}
-
-// A formatError says why disclosures are malformed. It does not quote them.
-type formatError struct {
-	Pointer      string // RFC 6901, into the file
-	Line, Column int    // of text that is not JSON; else 0
-	Detail       string
-}
-
-// Error gives the place and the detail.
-func (e *formatError) Error() string {
-	text := "redact: the disclosures are malformed: "
-	if e.Line > 0 {
-		text += fmt.Sprintf("line %d, column %d: ", e.Line, e.Column)
-	}
-	text += e.Detail
-	if e.Pointer != "" {
-		text += fmt.Sprintf(" at %q", e.Pointer)
-	}
-	return text
-}
-
 // check checks what holds for the disclosures of every receipt.
 func (d *Disclosures) check() error {
 	fields, salts := map[string]bool{}, map[string]bool{}
@@ -262,4 +197,75 @@ func (d Disclosure) check(commitments []canon.Digest) error {
 		}
 	}
 	return &MismatchError{d.Field, commitments[0], computed}
+}
+
+// ParseDisclosures reads what [Disclosures.Marshal] writes, in any spelling of
+// its JSON. A field or a salt that occurs twice is refused, and so is a salt
+// that is not 32 lower-case hexadecimal digits. The error may be a
+// *[PrecisionError].
+func ParseDisclosures(data []byte) (*Disclosures, error) {
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return nil, notJSON(err)
+	}
+
+	root := doc.Root()
+	if err := members(root, "", "disclosures_version", "fields", "receipt_hash"); err != nil {
+		return nil, err
+	}
+	if v := root.Member("disclosures_version"); v.Kind() != canon.KindNumber || v.Float() != 1 {
+		return nil, &formatError{Pointer: "/disclosures_version", Detail: "expected 1"}
+	}
+
+	// null says unbound, which is the zero digest here; zeros do not spell it.
+	d := &Disclosures{}
+	if bound := root.Member("receipt_hash"); bound.Kind() != canon.KindNull {
+		if d.ReceiptHash, err = canon.ParseDigest(bound.Text()); err != nil || d.ReceiptHash.IsZero() {
+			return nil, &formatError{Pointer: "/receipt_hash", Detail: "expected a digest or null"}
+		}
+	}
+
+	list := root.Member("fields")
+	if list.Kind() != canon.KindArray {
+		return nil, &formatError{Pointer: "/fields", Detail: "expected an array"}
+	}
+
+	for i, n := range list.Elements() {
+		at := fmt.Sprintf("/fields/%d", i)
+		if err := members(n, at, "field", "salt", "value"); err != nil {
+			return nil, err
+		}
+		d.Fields = append(d.Fields, Disclosure{n.Member("field").String(), n.Member("salt").String(), n.Member("value").AppendCanonical(nil)})
+	}
+
+	// The same as for disclosures that a caller made.
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// members refuses what is not an object with exactly these members.
+func members(n canon.Node, at string, names ...string) error {
+	if n.Kind() != canon.KindObject {
+		return &formatError{Pointer: at, Detail: "expected an object"}
+	}
+	for _, name := range names {
+		if n.Member(name).IsZero() {
+			return &formatError{Pointer: at, Detail: fmt.Sprintf("expected the member %q", name)}
+		}
+	}
+	if n.Len() > len(names) {
+		return &formatError{Pointer: at, Detail: fmt.Sprintf("expected the members %q only", names)}
+	}
+	return nil
+}
+
+// notJSON says where a text is not JSON, without a word of it.
+func notJSON(err error) error {
+	var syntax *canon.SyntaxError
+	if !errors.As(err, &syntax) {
+		return &formatError{Detail: "expected JSON"}
+	}
+	return &formatError{Line: syntax.Line, Column: syntax.Column, Detail: "expected JSON: " + string(syntax.Code)}
 }

@@ -97,3 +97,80 @@ func (e *refusedError) add(p problem) {
 		e.Problems = append(e.Problems, p)
 	}
 }
+
+// A bindingError says that disclosures belong to another receipt.
+type bindingError struct {
+	Stated canon.Digest // the receipt that they are bound to; zero: to none
+	Found  canon.Digest // the hash of the receipt at hand; zero: it has none
+}
+
+// Error gives both hashes.
+func (e *bindingError) Error() string {
+	if e.Found.IsZero() {
+		return "redact: there is no receipt hash: disclosures are bound to a sealed receipt"
+	}
+	return fmt.Sprintf("redact: the disclosures belong to the receipt %v, not to %v", e.Stated, e.Found)
+}
+
+// A MismatchError says that a disclosed value is not the withheld one: the value,
+// the salt or the field is another.
+type MismatchError struct {
+	Field    string
+	Stated   canon.Digest // in the receipt
+	Computed canon.Digest // of the disclosure
+}
+
+// Error gives the field and both commitments.
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("redact: the value disclosed for %+.200q is not the withheld one: the receipt commits to %v, the disclosure is %v", e.Field, e.Stated, e.Computed)
+}
+
+// A PrecisionError says that a disclosed value holds an integer outside ±(2^53−1).
+// Other integers have the same canonical form, and so the same commitment.
+type PrecisionError struct{ Field string }
+
+// Error gives the field.
+func (e *PrecisionError) Error() string {
+	return fmt.Sprintf("redact: the value disclosed for %+.200q has an integer outside ±9007199254740991, which its commitment does not tell from others", e.Field)
+}
+
+// An UnknownFieldError says that there is no such field: the receipt has no
+// entry with a proof_hash for it, or the file no disclosure of it.
+type UnknownFieldError struct{ Field string }
+
+// Error gives the field.
+func (e *UnknownFieldError) Error() string {
+	return fmt.Sprintf("redact: there is no commitment, or no disclosure, for %+.200q", e.Field)
+}
+
+// A formatError says why disclosures are malformed. It does not quote them.
+type formatError struct {
+	Pointer      string // RFC 6901, into the file
+	Line, Column int    // of text that is not JSON; else 0
+	Detail       string
+}
+
+// Error gives the place and the detail.
+func (e *formatError) Error() string {
+	text := "redact: the disclosures are malformed: "
+	if e.Line > 0 {
+		text += fmt.Sprintf("line %d, column %d: ", e.Line, e.Column)
+	}
+	text += e.Detail
+	if e.Pointer != "" {
+		text += fmt.Sprintf(" at %q", e.Pointer)
+	}
+	return text
+}
+
+// A ContradictionError says that a disclosed value fits its commitment, but not the rest of
+// the receipt or another disclosed value. It quotes neither.
+type ContradictionError struct {
+	Field  string
+	Detail string
+}
+
+// Error gives the field and the detail.
+func (e *ContradictionError) Error() string {
+	return fmt.Sprintf("redact: the value disclosed for %+.200q contradicts the receipt: %s", e.Field, e.Detail)
+}

@@ -2,6 +2,8 @@ package redact
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -157,3 +159,124 @@ const (
 )
 
 func ruleOf(detector string) string { return "pattern " + detector }
+
+// Upstream returns the rules of the protocol's own harness: its sensitive names,
+// its rule for strings that are one http(s) URL, and its 16 patterns. They miss
+// much and hit much that is not a secret; they are here to compare with.
+func Upstream() Rules {
+	return Rules{
+		Name:      "upstream",
+		Names:     upstreamNames(),
+		Pointers:  []string{"/**/event_log_pointers/*/path", "/**/transcript_pointers/*/path"},
+		URLs:      URLsWhole,
+		Detectors: secret.Upstream(),
+	}
+}
+
+// Default returns the rules for everyday use: upstream's names, headers, URLs
+// anywhere in a text, [secret.Default], which finds more secrets and fewer
+// others, and the name of a home directory.
+func Default() Rules {
+	r := Upstream()
+	r.Name = "default"
+	r.Headers, r.Members, r.References, r.URLs = true, true, true, URLsAnywhere
+	r.Detectors = append(secret.Default(), secret.HomePath())
+	return r
+}
+
+// Strict returns the rules of [Default] and withholds what people and models
+// wrote: the members that usually hold it, by name, and the places of a receipt
+// that are free text. What tools were called with and what they returned is
+// among that.
+func Strict() Rules {
+	r := Default()
+	r.Name = "strict"
+
+	// Upstream's replay-only mode, and in the second line what it overlooks.
+	r.Names = append(r.Names, strings.Fields(`
+		args arguments blocks content data private_reasoning prompt raw_input raw_output result response_text summary system system_prompt task text thinking visible_text
+		input output stdout stderr message title description`)...)
+	r.Pointers = append(r.Pointers, strings.Fields(`
+		/lifecycle/failure/**/details
+		/**/unavailable_reason
+		/replay_input/materials/*/bytes_base64
+		/model_route/**/reason
+		/model_route/**/route_policy_reason
+		/side_effects/network_egress/*/purpose
+		/side_effects/tool_calls/*/metadata/**
+		/deltas/*/reason`)...)
+
+	return r
+}
+
+// A pattern is a JSON Pointer with wildcards.
+type pattern struct {
+	text   string
+	tokens []string
+}
+
+const (
+	anyToken  = "*"
+	anyTokens = "**"
+)
+
+// wild reports whether the pattern may name several values, or none.
+func (p pattern) wild() bool {
+	return slices.ContainsFunc(p.tokens, func(t string) bool { return t == anyToken || t == anyTokens })
+}
+
+// patterns are those of a policy.
+type patterns []pattern
+
+// A state says that the tokens before at of a pattern lead to a value.
+type state struct{ pattern, at int }
+
+// start returns the states of the whole document. Only concrete patterns could
+// name it, and those are refused.
+func (list patterns) start() []state {
+	var s []state
+	for i := range list {
+		s = list.enter(s, state{i, 0})
+	}
+	return s
+}
+
+// enter adds a state, and the one after a ** that stands for no token.
+func (list patterns) enter(states []state, s state) []state {
+	tokens := list[s.pattern].tokens
+	for {
+		if !slices.Contains(states, s) {
+			states = append(states, s)
+		}
+		if s.at+1 >= len(tokens) || tokens[s.at] != anyTokens {
+			return states
+		}
+		s.at++
+	}
+}
+
+// step returns the states of the child that token names, and whether a pattern
+// names it.
+func (list patterns) step(states []state, token string) (next []state, named bool) {
+	if len(states) > 0 {
+		next = make([]state, 0, len(states)+2)
+	}
+
+	for _, s := range states {
+		tokens := list[s.pattern].tokens
+		if s.at == len(tokens) {
+			continue
+		}
+		// The last token names the child. After ** a pattern also stays where it is.
+		switch t := tokens[s.at]; {
+		case t == anyTokens:
+			named = named || s.at+1 == len(tokens)
+			next = list.enter(next, s)
+		case t == anyToken || t == token:
+			named = named || s.at+1 == len(tokens)
+			next = list.enter(next, state{s.pattern, s.at + 1})
+		}
+	}
+
+	return next, named
+}

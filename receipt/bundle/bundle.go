@@ -1,7 +1,10 @@
 package bundle
 
 import (
+	"sync"
+
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 // MaxBytes is how long a bundle, or a run record, may be.
@@ -64,3 +67,22 @@ func manifest(m manner, entries *[]Entry) value {
 		member{"unsafe_secret_markers_rejected", literal(canon.KindBool, rejected)},
 	)
 }
+
+// Rules are the schema and the patterns, prepared, which takes some milliseconds.
+type rules struct {
+	shape  *shape
+	marker *redact.Marker
+}
+
+// prepared returns the rules.
+var prepared = sync.OnceValues(func() (*rules, error) {
+	s, err := newShape()
+	if err != nil {
+		return nil, err
+	}
+	m, err := redact.NewMarker()
+	if err != nil {
+		return nil, err
+	}
+	return &rules{s, m}, nil
+})
