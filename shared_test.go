@@ -141,7 +141,6 @@ var uses = map[string]func(s *shared) any{
 	},
 	"receipt/record/turn.Translator.Take": func(s *shared) any { return s.taken() },
 	"receipt/record.Recorder.AddDocument": func(s *shared) any { return s.recorded() },
-	"receipt/replay.Bytes":                func(s *shared) any { return string(replay.Bytes(s.doc, replay.Projection)) },
 	"receipt/replay.Compare":              func(s *shared) any { return fmt.Sprint(replay.Compare(s.doc, s.draft, replay.Projection)) },
 	"receipt/replay.Plan.Check":           func(s *shared) any { return fmt.Sprint(s.report(s.replayed), s.report(s.sourced)) },
 	"receipt/rows.Glean":                  func(s *shared) any { return string(rows.Glean(s.doc, new(receipt.Report), nil)) },
@@ -168,7 +167,6 @@ var uses = map[string]func(s *shared) any{
 	"redact.Disclosures.Fitting": func(s *shared) any { return fmt.Sprint(s.withheld.Disclosures.Fitting(s.redacted)) },
 	"redact.Disclosures.Check":   func(s *shared) any { return s.withheld.Disclosures.Check(s.redacted) },
 	"redact.Policy.Find":         func(s *shared) any { return fmt.Sprint(s.policy.Find(s.draft)) },
-	"redact.Policy.Name":         func(s *shared) any { return s.policy.Name() },
 	"redact.Policy.Redact":       func(s *shared) any { r, err := s.policy.Redact(s.draft, salts()); return text(r.Draft, err) },
 }
 
