@@ -114,7 +114,7 @@ func (a *approval) strays(r *run, e *event.Event) bool {
 		return false
 	}
 	a.stray = true
-	r.foreign++
+	r.approvals.foreign++
 	return true
 }
 

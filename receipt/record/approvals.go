@@ -12,7 +12,8 @@ import (
 // Approvals are the questions of a task, and of each call the last one.
 type approvals struct {
 	event.List[approval]
-	of map[string]string
+	of      map[string]string // of each call, the last one
+	foreign int               // answers from another session than the question
 }
 
 // denials are words that say no. They mean what any unknown word does.
@@ -42,7 +43,7 @@ func (s *approvals) named(r *run, e *event.Event) *approval {
 	// A later line does not rename what was asked.
 	first(&a.tool, e.Text(e.Payload, "name"))
 	first(&a.action, e.Text(e.Payload, "action"))
-	first(&r.policy, e.Text(e.Payload, "policy_ref"))
+	first(&r.ids.policy, e.Text(e.Payload, "policy_ref"))
 	return a
 }
 

@@ -52,7 +52,7 @@ func (s *calls) named(r *run, e *event.Event) *call {
 
 	// Only what ran has a time of execution.
 	c.executed = c.executed || e.Flag(p, "executed") || e.Count(p, "execution_duration_ms") > 0
-	first(&r.policy, e.Text(p, "policy_ref"))
+	first(&r.ids.policy, e.Text(p, "policy_ref"))
 	c.serve(r, e)
 	return c
 }

@@ -112,7 +112,7 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 	}
 
 	c.whole = c.whole || whole
-	s.doubt(&r.endings, e, c)
+	s.doubt(&r.spans.ended, e, c)
 	s.count(r, e, &c.input, &s.input, input, ofModel)
 	s.count(r, e, &c.output, &s.output, output, ofModel)
 	for i, name := range partNames() {
@@ -182,7 +182,7 @@ func (s *costs) count(r *run, e *event.Event, sum, total *tokens, n *int64, ofMo
 	}
 	sum.sum += *n
 	sum.told, total.told = true, true
-	total.doubtful = total.doubtful || r.endings.twice(e)
+	total.doubtful = total.doubtful || r.spans.ended.twice(e)
 }
 
 // number is the sum as the draft has it at a place: absent when nobody told any.
@@ -316,7 +316,7 @@ func (s *costs) bound(r *run, t *telling, accounted bool) {
 	}
 
 	// A replay calls no model unless its log records a call.
-	modelCalled := r.spans.of(spanModel)
+	modelCalled := r.spans.open.of(spanModel)
 	switch {
 	case accounted || r.replay.is && !s.priced && !s.free && !modelCalled:
 	case !s.priced:

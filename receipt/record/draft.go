@@ -120,7 +120,7 @@ func draftOf(r *run) *receipt.Draft {
 			TenantID: cmp.Or(o.TenantID, r.ids.TenantID), PersonaRef: cmp.Or(o.PersonaRef, r.ids.PersonaRef), BranchID: r.ids.BranchID, TraceID: r.ids.TraceID,
 		},
 		Lifecycle: receipt.Lifecycle{StartedAt: receipt.At(started), CompletedAt: receipt.At(ended), FinalState: r.final, Failure: r.failure.object},
-		Trust:     receipt.TrustTiers{StartTier: r.startTier, EndTier: r.tier, PolicyRef: cmp.Or(o.PolicyRef, r.policy)},
+		Trust:     receipt.TrustTiers{StartTier: r.startTier, EndTier: r.tier, PolicyRef: cmp.Or(o.PolicyRef, r.ids.policy)},
 		Deltas:    r.replay.deltaList(),
 	}
 
@@ -145,7 +145,7 @@ func draftOf(r *run) *receipt.Draft {
 		t.contradicts(at, namesDiffer)
 	}
 	d.Metadata = making.metadata()
-	r.sourced.complete(d, o, r.workspace, t)
+	r.sourced.complete(d, o, r.effects.workspace, t)
 	r.unread.complete(r, d, t)
 	t.into(d.Metadata)
 	return d
@@ -173,8 +173,8 @@ func (d *drafting) withhold() {
 	artifacts, uris := r.artifacts.entries(t)
 	d.FinalArtifacts = artifacts
 	d.Redactions = append(d.Redactions, uris...)
-	if r.reasoningWithheld != "" {
-		d.Redactions = append(d.Redactions, receipt.Redaction{Field: "/metadata/reasoning_summary", Reason: r.reasoningWithheld})
+	if r.models.withheld != "" {
+		d.Redactions = append(d.Redactions, receipt.Redaction{Field: "/metadata/reasoning_summary", Reason: r.models.withheld})
 	}
 }
 
@@ -263,8 +263,8 @@ func (d *drafting) metadata() receipt.Object {
 		m["not_dispatched"] = dropped
 	}
 
-	if r.trigger != nil {
-		m["trigger"] = r.trigger
+	if r.ids.trigger != nil {
+		m["trigger"] = r.ids.trigger
 	}
 	return m
 }

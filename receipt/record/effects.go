@@ -45,18 +45,19 @@ type egress struct {
 
 // Effects are the side effects that were told, those of one call joined.
 type effects struct {
-	writes   []*write
-	egress   []*egress
-	written  map[[2]string][]*write  // by call and path
-	reached  map[[2]string][]*egress // by call and destination
-	observed map[string]bool         // calls of which an effect was told, not only announced
-	wrote    map[string]bool         // calls that wrote
+	writes    []*write
+	egress    []*egress
+	written   map[[2]string][]*write  // by call and path
+	reached   map[[2]string][]*egress // by call and destination
+	workspace *event.Workspace        // to which paths are relative
+	observed  map[string]bool         // calls of which an effect was told, not only announced
+	wrote     map[string]bool         // calls that wrote
 
 	failed bool // a write failed, and nothing tells how far it came
 }
 
-func newEffects() effects {
-	return effects{written: map[[2]string][]*write{}, reached: map[[2]string][]*egress{}, observed: map[string]bool{}, wrote: map[string]bool{}}
+func newEffects(root string) effects {
+	return effects{workspace: event.NewWorkspace(root), written: map[[2]string][]*write{}, reached: map[[2]string][]*egress{}, observed: map[string]bool{}, wrote: map[string]bool{}}
 }
 
 // maxCompared bounds the effects of one call on one thing that are compared.
@@ -94,7 +95,7 @@ func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 // entry of a receipt has one path.
 func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by origin) {
 	w := write{
-		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e),
+		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.spans.ended.twice(e),
 		before: e.OptionalDigest(n, "before_sha256"), after: e.OptionalDigest(n, "after_sha256"),
 		short: [2]bool{event.Abbreviated(n.Member("before_sha256")), event.Abbreviated(n.Member("after_sha256"))},
 	}
@@ -114,7 +115,7 @@ func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by 
 
 // changed and sent take an entry's room for what was not told before.
 func (s *effects) changed(r *run, e *event.Event, w write) {
-	if s.change(w, r.workspace) {
+	if s.change(w) {
 		r.Room(e)
 	}
 }
@@ -141,15 +142,15 @@ func (s *effects) reach(r *run, e *event.Event, n canon.Node, purpose, callID st
 	}
 
 	host, clear := event.HostOf(at)
-	s.sent(r, e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, announced: e.Flag(n, "announced"), bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.endings.twice(e)})
+	s.sent(r, e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, announced: e.Flag(n, "announced"), bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.spans.ended.twice(e)})
 }
 
 // change adds a write, or what it tells of one that another source told.
-func (s *effects) change(w write, workspace *event.Workspace) (added bool) {
+func (s *effects) change(w write) (added bool) {
 	if w.call != "" {
 		s.observed[w.call], s.wrote[w.call] = true, true
 	}
-	name, ok := workspace.Place(w.path)
+	name, ok := s.workspace.Place(w.path)
 	if !ok {
 		name = w.path
 	}
@@ -231,9 +232,9 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 	list = []receipt.FileWrite{}
 	for _, w := range s.writes {
 		at := indexed("/side_effects/fs_writes", len(list))
-		name, ok := r.workspace.Place(w.path)
+		name, ok := s.workspace.Place(w.path)
 		if !ok {
-			name = r.workspace.Label(w.path)
+			name = s.workspace.Label(w.path)
 			withheld = append(withheld, withheldPath{at + "/path", w.path})
 		}
 
@@ -260,7 +261,7 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 	}
 
 	// An empty list would say that no file was written.
-	if r.calls.tellsPart(func(c *call) bool { return c.wrote != 0 || s.wrote[c.id] || c.writesNothing() }) || s.failed || r.spans.of(spanFiles) {
+	if r.calls.tellsPart(func(c *call) bool { return c.wrote != 0 || s.wrote[c.id] || c.writesNothing() }) || s.failed || r.spans.open.of(spanFiles) {
 		t.partly("/side_effects/fs_writes", len(list))
 	}
 	return list, withheld
@@ -304,7 +305,7 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 	}
 
 	// An empty list would say that nothing was sent.
-	if r.calls.tellsPart(func(c *call) bool { return c.sent != 0 || sent[c.id] || c.sendsNothing() }) || r.spans.of(spanHTTP) {
+	if r.calls.tellsPart(func(c *call) bool { return c.sent != 0 || sent[c.id] || c.sendsNothing() }) || r.spans.open.of(spanHTTP) {
 		t.partly("/side_effects/network_egress", len(list))
 	}
 	return list

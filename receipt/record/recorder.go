@@ -70,7 +70,7 @@ func (r *Recorder) AddDocument(doc *canon.Document) error { return r.log.AddDocu
 func (r *Recorder) Counts() Counts {
 	c := r.counts
 	c.Counts = r.log.Counts()
-	c.UnknownKinds, c.Foreign = slices.Clone(c.UnknownKinds), r.run.foreign
+	c.UnknownKinds, c.Foreign = slices.Clone(c.UnknownKinds), r.run.approvals.foreign
 	return c
 }
 

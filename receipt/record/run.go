@@ -3,7 +3,6 @@ package record
 import (
 	"time"
 
-	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
@@ -20,30 +19,22 @@ type run struct {
 	effects   effects
 	costs     costs
 	models    models
-	spans     openSpans
-	endings   endedSpans
+	spans     spans
 	materials *materials
 	handoffs  handoffs
 	artifacts artifacts
+	sourced   sourced
+	unread    unread
 	replay    replay
 	source    *run // the task that is replayed, as far as it is told again
-
-	workspace         *event.Workspace
-	sourced           sourced
-	unread            unread
-	policy            string
-	reasoningWithheld string // the reason, "" when nothing was
-	trigger           receipt.Object
-	foreign           int // answers from other sessions
 
 	*event.Budget
 }
 
 func newRun(o Options, b *event.Budget) *run {
 	r := &run{
-		options: o, task: o.TaskID, life: life{tier: o.Tier, startTier: o.Tier}, approvals: approvals{of: map[string]string{}}, effects: newEffects(),
-		models: models{calls: map[string]int{}}, spans: openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endings: endedSpans{byID: map[canon.Digest]*endedSpan{}},
-		materials: &materials{recorded: map[[5]string]int{}}, workspace: event.NewWorkspace(o.WorkspaceRoot), Budget: b,
+		options: o, task: o.TaskID, life: life{tier: o.Tier, startTier: o.Tier}, approvals: approvals{of: map[string]string{}}, effects: newEffects(o.WorkspaceRoot),
+		models: models{calls: map[string]int{}}, spans: newSpans(), materials: &materials{recorded: map[[5]string]int{}}, Budget: b,
 	}
 	r.calls.effects = &r.effects
 	return r
@@ -87,13 +78,15 @@ func (r *run) times() (created, started, ended time.Time) {
 
 // unrecorded reports whether something answered, or may have, that is not a material.
 func (r *run) unrecorded() bool {
-	return r.spans.of(spanModel) || r.models.twice || r.calls.unrecorded()
+	return r.spans.open.of(spanModel) || r.models.twice || r.calls.unrecorded()
 }
 
 // Names are the identifiers of the draft, as events tell them.
 type names struct {
 	receipt.Identifiers
-	twice map[string]bool // places of the draft of which two names were told
+	policy  string
+	trigger receipt.Object  // the connector that brought the task
+	twice   map[string]bool // places of the draft of which two names were told
 }
 
 // identify notes a name of the draft. Of two, the first is kept, and the other listed.
@@ -121,12 +114,12 @@ func branchCreated(r *run, e *event.Event) {
 // triggered notes the connector that brought the task.
 func triggered(r *run, e *event.Event) {
 	connector, delivery := e.Text(e.Payload, "connector_id"), e.Text(e.Payload, "delivery_id")
-	if r.trigger != nil || connector == "" {
+	if r.ids.trigger != nil || connector == "" {
 		return
 	}
-	r.trigger = receipt.Object{"connector_id": connector}
+	r.ids.trigger = receipt.Object{"connector_id": connector}
 	if delivery != "" {
-		r.trigger["delivery_id"] = delivery
+		r.ids.trigger["delivery_id"] = delivery
 	}
 }
 

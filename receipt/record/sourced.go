@@ -42,7 +42,7 @@ func sourceRead(r *run, e *event.Event) {
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
 	workspaceOf(r, e)
 	first(&r.ids.TraceID, e.Text(p, "trace_id"))
-	first(&r.policy, e.Text(p, "policy_ref"))
+	first(&r.ids.policy, e.Text(p, "policy_ref"))
 	if m := p.Member("model"); !event.Absent(m) {
 		r.models.chosen = &receipt.Model{Provider: e.Text(m, "provider"), Model: e.Text(m, "model")}
 	}
@@ -68,7 +68,7 @@ func workspaceOf(r *run, e *event.Event) {
 	for _, dir := range roots {
 		roots = append(roots, event.Worktree(dir))
 	}
-	r.workspace = event.NewWorkspace(roots...)
+	r.effects.workspace = event.NewWorkspace(roots...)
 }
 
 // readLogs keeps the digest of each file, as a replay needs what the events were made of.

@@ -45,6 +45,16 @@ func knownSpan(kind string) bool {
 // spanCost is what the end of a span takes, about.
 const spanCost = 160
 
+// Spans are what began, and what ended.
+type spans struct {
+	open  openSpans
+	ended endedSpans
+}
+
+func newSpans() spans {
+	return spans{openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endedSpans{byID: map[canon.Digest]*endedSpan{}}}
+}
+
 // Open spans began, and nothing tells their end yet. Those without ids are counted
 // together.
 type openSpans struct {
@@ -125,11 +135,11 @@ func (s *openSpans) of(kind string) bool { return s.kinds[kind] > 0 }
 func spanStarted(r *run, e *event.Event) {
 	switch kind := kindOfSpan(e); {
 	case kind == spanModel:
-		r.spans.begin(r, e, kind)
+		r.spans.open.begin(r, e, kind)
 		r.models.told++
 		r.models.choose(r, e)
 	case kind == spanHTTP, kind == spanFiles && changesFiles(e):
-		r.spans.begin(r, e, kind)
+		r.spans.open.begin(r, e, kind)
 	}
 }
 
@@ -160,13 +170,13 @@ func spanEnded(r *run, e *event.Event, completed bool) {
 	if !knownSpan(kind) {
 		r.unread.note(r, e, "span kind "+kind)
 	}
-	r.spans.end(r, e, kind)
+	r.spans.open.end(r, e, kind)
 	if kind == spanUsage { // an account is told as often as it changes
 		r.costs.report(r, e)
 		return
 	}
 
-	if r.endings.end(r, e) { // told again
+	if r.spans.ended.end(r, e) { // told again
 		return
 	}
 
@@ -213,10 +223,11 @@ func saysUsage(e *event.Event) bool {
 
 // Models are the calls of models.
 type models struct {
-	calls map[string]int // of each agent label
-	told  int            // all that were told
-	twice bool           // one ended twice, in other words
-	spoke bool           // something tells that a model said something
+	calls    map[string]int // of each agent label
+	told     int            // all that were told
+	twice    bool           // one ended twice, in other words
+	withheld string         // why reasoning was, "" when nothing was
+	spoke    bool           // something tells that a model said something
 
 	chosen       *receipt.Model // the first that was called, or the one that was configured
 	alternatives []receipt.Model
@@ -227,7 +238,7 @@ type models struct {
 func (s *models) call(r *run, e *event.Event, completed bool) {
 	p := e.Payload
 	s.told++
-	s.twice = s.twice || r.endings.twice(e)
+	s.twice = s.twice || r.spans.ended.twice(e)
 	r.costs.spend(r, e, true)
 	s.choose(r, e)
 	agent := cmp.Or(e.Text(p, "agent"), "main")
@@ -309,7 +320,7 @@ func (s *models) route(r *run, t *telling) receipt.ModelRoute {
 func reasoningSummary(r *run, e *event.Event) {
 	r.models.spoke = true
 	if e.Flag(e.Payload, "withheld") {
-		first(&r.reasoningWithheld, "reasoning summary withheld")
+		first(&r.models.withheld, "reasoning summary withheld")
 	}
 }
 

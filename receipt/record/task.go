@@ -116,7 +116,7 @@ func submitted(r *run, e *event.Event) {
 	first(&r.ids.PersonaRef, e.Text(p, "persona_id"))
 	first(&r.ids.BranchID, e.Text(p, "branch_id"))
 	first(&r.ids.TraceID, e.Text(p, "trace_id"))
-	first(&r.policy, e.Text(p, "policy_ref"))
+	first(&r.ids.policy, e.Text(p, "policy_ref"))
 
 	if b := p.Member("autonomy_budget"); !event.Absent(b) {
 		r.limit = amounts(e, b)
