@@ -16,11 +16,13 @@ type approvals struct {
 	foreign int               // answers from another session than the question
 }
 
-// denials are words that say no. They mean what any unknown word does.
-func denials() event.Words {
-	return event.NewWords(
-		"denied", event.Denied, "deny", event.Denied, "rejected", event.Denied, "reject", event.Denied, "refused", event.Denied, "declined", event.Denied, "disallow", event.Denied, "no", event.Denied,
-	)
+// denies reports whether a word says no. Any unknown word means the same.
+func denies(word string) bool {
+	switch word {
+	case "denied", "deny", "rejected", "reject", "refused", "declined", "disallow", "no":
+		return true
+	}
+	return false
 }
 
 // named returns the approval that an event names.
@@ -145,7 +147,7 @@ func saysNo(e *event.Event) bool {
 	if n.Kind() != canon.KindString {
 		return e.Kind != "user.tool_confirmation" && e.Kind != "tool.approved" && event.Absent(n)
 	}
-	return event.Decisions().Has(n.String()) || denials().Has(n.String())
+	return event.Decisions().Has(n.String()) || denies(n.String())
 }
 
 // entries are the approvals as the receipt has them.

@@ -99,14 +99,11 @@ func toolCompleted(r *run, e *event.Event) {
 		outcome = "failed"
 	}
 	c := r.calls.close(r, e, outcome)
-	if !toolStatuses().Has(status) && !toolFailures().Has(status) {
+
+	// A word for a failure that says no more than that is not kept.
+	if !toolStatuses().Has(status) && status != "error" && status != "failed" && status != "failure" {
 		c.note("raw_status", status)
 	}
-}
-
-// toolFailures are words for a failure that say no more than that.
-func toolFailures() event.Words {
-	return event.NewWords("error", "failed", "failed", "failed", "failure", "failed")
 }
 
 func toolFailed(r *run, e *event.Event) { r.calls.close(r, e, "failed") }

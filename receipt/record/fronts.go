@@ -239,8 +239,8 @@ func NewTurn(o Options) (*Turn, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := turn.Options{TaskID: o.TaskID, SessionID: o.SessionID, WorkspaceRef: o.WorkspaceRef}
-	return &Turn{turn.New(to, r.AddDocument, r.run.Budget), r}, nil
+	around := event.Envelope{TaskID: o.TaskID, SessionID: o.SessionID, WorkspaceRef: o.WorkspaceRef}
+	return &Turn{turn.New(around, r.AddDocument, r.run.Budget), r}, nil
 }
 
 // ResumeTurn returns the Turn that wrote a log, where the log ends. A part of the turn of

@@ -89,14 +89,7 @@ func taskKinds() []eventKind {
 
 // saysStatus reports whether a status is not one of the terminal ones, which may
 // accompany the terminal event.
-func saysStatus(e *event.Event) bool {
-	for _, end := range endings() {
-		if end.Task == e.Payload.Member("status").String() {
-			return false
-		}
-	}
-	return true
-}
+func saysStatus(e *event.Event) bool { return !endings().Has(e.Payload.Member("status").String()) }
 
 func sessionKinds() []eventKind {
 	return []eventKind{
@@ -209,7 +202,7 @@ func Tables() map[string][][]string {
 	for name, rows := range map[string][][]string{
 		"events":         event.Rows(eventKinds(), func(k eventKind) []string { return []string{k.Event, k.Receipt} }),
 		"transitions":    event.Rows(transitions(), func(t transition) []string { return []string{t.From, strings.Join(t.To, ", ")} }),
-		"endings":        event.Rows(endings(), func(e ending) []string { return []string{e.Task, e.Receipt} }),
+		"endings":        event.Rows(endings(), words),
 		"contradictions": event.Rows(contradictionWords(), func(c contradictionWord) []string { return []string{c.What, c.Means} }),
 		"decisions":      event.Rows(event.Decisions(), words),
 		"results":        event.Rows(toolStatuses(), words),

@@ -29,16 +29,10 @@ func transitions() []transition {
 	}
 }
 
-// An ending says which state of a receipt a terminal state of a task is.
-type ending struct{ Task, Receipt string }
-
-// endings returns the terminal states. The receipt has the names of outcomes.
-func endings() []ending {
-	return []ending{
-		{"COMPLETED", receipt.StateSucceeded},
-		{"FAILED", receipt.StateFailed},
-		{"CANCELED", receipt.StateCanceled},
-	}
+// endings returns the terminal states of a task, and what each is in a receipt, which has the names
+// of outcomes.
+func endings() event.Words {
+	return event.NewWords("COMPLETED", receipt.StateSucceeded, "FAILED", receipt.StateFailed, "CANCELED", receipt.StateCanceled)
 }
 
 // A life is that of the task: its state, its times, its end.
@@ -158,10 +152,8 @@ func waitsForAuth(r *run, e *event.Event)  { r.become(e, "AUTH_REQUIRED"); r.set
 func statusChanged(r *run, e *event.Event) {
 	state := e.Required(e.Payload, "status")
 	r.setTier(e)
-	for _, end := range endings() {
-		if end.Task == state {
-			return
-		}
+	if endings().Has(state) {
+		return
 	}
 	r.become(e, state)
 	if state == "WORKING" {
@@ -184,11 +176,7 @@ func ended(state string) func(*run, *event.Event) {
 		r.setTier(e)
 		r.ended = e.At
 		r.read(e, "completed_at")
-		for _, end := range endings() {
-			if end.Task == state {
-				r.final = end.Receipt
-			}
-		}
+		r.final = endings().Meaning(state, "")
 
 		switch state {
 		case "FAILED":

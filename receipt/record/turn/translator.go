@@ -8,23 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Options say what no part of a turn does.
-type Options struct {
-	TaskID       string // required: the invocation's
-	SessionID    string // required: the chat's
-	WorkspaceRef string // of the events; "": they name none
-}
-
 // A Translator makes events of one turn of a chat. The events have decimal ids and
 // sequences that count from 1. Each part of a turn has the time at which it was. The
 // error of each is an *[event.Error], or what the taker said; it is final: every later call
 // returns it. It is not safe for concurrent use.
 type Translator struct {
-	options Options
-	budget  *event.Budget
-	in      *canon.Document
-	add     func(event *canon.Document) error
-	out     event.Emitter
+	around event.Envelope // of all events: the task is the invocation, the session is the chat
+	budget *event.Budget
+	in     *canon.Document
+	add    func(event *canon.Document) error
+	out    event.Emitter
 
 	index int // of the parts
 	err   error
@@ -33,8 +26,8 @@ type Translator struct {
 
 // New returns a translator that gives events to add, such as that of a recorder. What it keeps is
 // counted in a budget.
-func New(o Options, add func(event *canon.Document) error, b *event.Budget) *Translator {
-	return &Translator{options: o, budget: b, in: new(canon.Document), add: add, out: event.NewEmitter(add)}
+func New(around event.Envelope, add func(event *canon.Document) error, b *event.Budget) *Translator {
+	return &Translator{around: around, budget: b, in: new(canon.Document), add: add, out: event.NewEmitter(add)}
 }
 
 // Err returns the error that ended the turn's recording, if one did.
@@ -190,7 +183,7 @@ func (t *Translator) Take(doc *canon.Document) error {
 	}
 
 	// Events of others are passed over.
-	if root := doc.Root(); t.err == nil && root.Member("task_id").String() == t.options.TaskID {
+	if root := doc.Root(); t.err == nil && root.Member("task_id").String() == t.around.TaskID {
 		t.note(e, root)
 	}
 	return t.finish(e)
@@ -241,8 +234,7 @@ func (t *Translator) emitText(e *event.Event, kind string, payload []byte) {
 		return
 	}
 
-	around := event.Envelope{TaskID: t.options.TaskID, SessionID: t.options.SessionID, WorkspaceRef: t.options.WorkspaceRef}
-	if t.err = t.out.Emit(around, event.Part{Index: t.index, Name: e.Kind, At: e.At}, kind, payload); t.err == nil {
+	if t.err = t.out.Emit(t.around, event.Part{Index: t.index, Name: e.Kind, At: e.At}, kind, payload); t.err == nil {
 		t.note(e, t.out.Latest())
 	}
 }

@@ -98,15 +98,15 @@ func (c *frameCall) contents(f *Translator, fr *frame, n canon.Node) {
 	}
 
 	// A call that only reads has neither, so its kind does not say what it did.
-	if c.acts != "" && !c.noted && readingKinds().Has(c.kind) {
+	if c.acts != "" && !c.noted && reads(c.kind) {
 		c.noted = true
 		f.unread.note(f, fr, fr.Kind+" "+c.kind+" with "+c.acts, n)
 	}
 }
 
-// readingKinds are the kinds of calls that change no file.
-func readingKinds() event.Words {
-	return event.NewWords("read", "", "search", "", "think", "", "fetch", "")
+// reads reports whether a kind of calls changes no file.
+func reads(kind string) bool {
+	return kind == "read" || kind == "search" || kind == "think" || kind == "fetch"
 }
 
 // address notes the URL that a call is given.
@@ -251,8 +251,11 @@ func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 	input := fr.update.Member("rawInput")
 	executor, server := fr.executor(fr.update)
 	news := !c.announced || server != "" && c.server == "" || running && !c.executed
+
+	// A status that is in no table says nothing that is known, and is kept for people.
 	raw := fr.Text(fr.update, "status")
-	if callStatuses().Has(raw) {
+	switch raw {
+	case "pending", "in_progress", "completed", "failed":
 		raw = ""
 	}
 
@@ -286,12 +289,6 @@ func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 		"mutation_scope": fr.Text(audit, "mutation_scope"), "run_id": fr.Text(audit, "run_id"), "worker_id": fr.Text(audit, "worker_id"),
 		"policy_ref": fr.policyRef(fr.update),
 	})
-}
-
-// callStatuses are the words for the state of a call. Any other says nothing that is
-// known, and is kept for people.
-func callStatuses() event.Words {
-	return event.NewWords("", "", "pending", "", "in_progress", "", "completed", "", "failed", "")
 }
 
 // close ends a call.

@@ -143,12 +143,12 @@ func silentAgentEvents() []string {
 
 // Tables returns the tables of this package, by their names, as rows of cells.
 func Tables() map[string][][]string {
-	reasons := func(s stopReason) []string { return []string{s.Reason, s.Event} }
+	words := func(w event.Word) []string { return []string{w.Word, w.Means} }
 	return map[string][][]string{
 		"frames":    event.Rows(frameKinds(), func(k frameKind) []string { return []string{k.Frame, k.Event, k.Rule} }),
 		"answers":   event.Rows(outcomes(), func(o outcome) []string { return []string{o.Answer, o.When, o.Decision} }),
-		"workers":   event.Rows(workerEvents(), func(w workerEvent) []string { return []string{w.Event, w.Status} }),
-		"stops":     event.Rows(stopReasons(), reasons),
-		"terminals": event.Rows(terminals(), reasons),
+		"workers":   event.Rows(workerEvents(), words),
+		"stops":     event.Rows(stopReasons(), words),
+		"terminals": event.Rows(terminals(), words),
 	}
 }

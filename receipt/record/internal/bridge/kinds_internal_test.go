@@ -188,7 +188,7 @@ func TestOutcomes(t *testing.T) {
 func TestStopReasons(t *testing.T) {
 	for i, s := range stopReasons() {
 		if rest := slices.Delete(stopReasons(), i, i+1); slices.Contains(rest, s) {
-			t.Errorf("%s is there twice", s.Reason)
+			t.Errorf("%s is there twice", s.Word)
 		}
 	}
 }
@@ -199,12 +199,12 @@ func TestWorkerEventStatus(t *testing.T) {
 	for _, w := range workerEvents() {
 		l := &listener{}
 		f := New(Options{TaskID: "t", SessionID: "s"}, l, event.NewBudget())
-		doc, err := canon.Parse(fmt.Appendf(nil, `{"at":"2026-01-01T00:00:00Z","frame":{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"worker_update","workerId":"w","event":%q}}}}`, w.Event))
+		doc, err := canon.Parse(fmt.Appendf(nil, `{"at":"2026-01-01T00:00:00Z","frame":{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"worker_update","workerId":"w","event":%q}}}}`, w.Word))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Line(1, doc.Root()); err != nil || !strings.Contains(string(l.text), `"status":"`+w.Status+`"`) {
-			t.Errorf("%s: %v %s", w.Event, err, l.text)
+		if err := f.Line(1, doc.Root()); err != nil || !strings.Contains(string(l.text), `"status":"`+w.Means+`"`) {
+			t.Errorf("%s: %v %s", w.Word, err, l.text)
 		}
 	}
 }

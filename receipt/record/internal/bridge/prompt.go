@@ -7,16 +7,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A stopReason says how a prompt, and with it its task, ended.
-type stopReason struct{ Reason, Event string }
-
-// stopReasons returns those of ACP that are not a failure. Any other, such as
-// refusal, is one, and so is an error.
-func stopReasons() []stopReason {
-	return []stopReason{
-		{"end_turn", "task.completed"},
-		{"cancelled", "task.canceled"},
-	}
+// stopReasons returns how a prompt, and with it its task, ended, for the reasons of ACP that are
+// not a failure. Any other, such as refusal, is one, and so is an error.
+func stopReasons() event.Words {
+	return event.NewWords("end_turn", "task.completed", "cancelled", "task.canceled")
 }
 
 // translatePrompt: a prompt is the task when nothing else says when that began.
@@ -69,7 +63,7 @@ func stopped(f *Translator, fr *frame) {
 
 	// A reason that is not known is a failure.
 	reason := fr.Text(fr.Root.Member("result"), "stopReason")
-	kind := eventOf(stopReasons(), reason)
+	kind := stopReasons().Meaning(reason, "task.failed")
 	failure := members{"code": cmp.Or(reason, "unknown")}
 
 	// What the runtime itself says of the end comes before the reason, unless it says nothing
@@ -80,7 +74,7 @@ func stopped(f *Translator, fr *frame) {
 			how, why = terminal.Member("kind").String(), terminal.Member("reason").String()
 		}
 		if how != "natural" {
-			kind = eventOf(terminals(), how)
+			kind = terminals().Meaning(how, "task.failed")
 			failure = members{"code": cmp.Or(event.Shorten(how), "unknown"), "message": event.Shorten(why)}
 		}
 	}
@@ -92,24 +86,11 @@ func stopped(f *Translator, fr *frame) {
 	f.emit(fr, kind, members{"failure": failure})
 }
 
-// eventOf is the event of a word. A word that is in no table is a failure.
-func eventOf(table []stopReason, word string) string {
-	for _, s := range table {
-		if s.Reason == word {
-			return s.Event
-		}
-	}
-	return "task.failed"
-}
-
 // terminals returns the kinds of _meta.harn.terminal, other than natural, that are not a
 // failure. A turn that a policy or an exception ended stops with end_turn, too. A turn that is
 // suspended may be resumed.
-func terminals() []stopReason {
-	return []stopReason{
-		{"user_cancelled", "task.canceled"},
-		{"suspended", "task.input_required"},
-	}
+func terminals() event.Words {
+	return event.NewWords("user_cancelled", "task.canceled", "suspended", "task.input_required")
 }
 
 // translateControl: what the runtime says of a control that somebody sent.

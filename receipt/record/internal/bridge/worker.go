@@ -11,23 +11,20 @@ import (
 // A worker is one that was handed work, under the task id that was first told.
 type worker struct{ name, task, status string }
 
-// A workerEvent is the status that the name of a worker's event stands for, where
-// an update has no status.
-type workerEvent struct{ Event, Status string }
-
-// workerEvents returns the events in both spellings of the dialects.
-func workerEvents() []workerEvent {
-	return []workerEvent{
-		{"WorkerSpawned", "running"}, {"worker_spawned", "running"},
-		{"WorkerProgressed", "progressed"}, {"worker_progressed", "progressed"},
-		{"WorkerWaitingForInput", "awaiting_input"}, {"worker_waiting_for_input", "awaiting_input"},
-		{"WorkerCompleted", "completed"}, {"worker_completed", "completed"},
-		{"WorkerFailed", "failed"}, {"worker_failed", "failed"},
-		{"WorkerStopped", "stopped"}, {"worker_stopped", "stopped"},
-		{"WorkerCancelled", "cancelled"}, {"worker_cancelled", "cancelled"},
-		{"WorkerSuspended", "suspended"}, {"worker_suspended", "suspended"},
-		{"WorkerResumed", "running"}, {"worker_resumed", "running"},
-	}
+// workerEvents returns the status that the name of a worker's event stands for, where an update
+// has no status: in both spellings of the dialects.
+func workerEvents() event.Words {
+	return event.NewWords(
+		"WorkerSpawned", "running", "worker_spawned", "running",
+		"WorkerProgressed", "progressed", "worker_progressed", "progressed",
+		"WorkerWaitingForInput", "awaiting_input", "worker_waiting_for_input", "awaiting_input",
+		"WorkerCompleted", "completed", "worker_completed", "completed",
+		"WorkerFailed", "failed", "worker_failed", "failed",
+		"WorkerStopped", "stopped", "worker_stopped", "stopped",
+		"WorkerCancelled", "cancelled", "worker_cancelled", "cancelled",
+		"WorkerSuspended", "suspended", "worker_suspended", "suspended",
+		"WorkerResumed", "running", "worker_resumed", "running",
+	)
 }
 
 // translateWorker reads both forms of an update: its own members, and those of an
@@ -57,10 +54,8 @@ func translateWorker(f *Translator, fr *frame) {
 
 	// Where no status is told, the name of the event tells one.
 	status := read("status")
-	for _, e := range workerEvents() {
-		if status == "" && e.Event == read("event") {
-			status = e.Status
-		}
+	if status == "" {
+		status = workerEvents().Meaning(read("event"), "")
 	}
 
 	// That somebody joined it says nothing of how it ended.
