@@ -13,13 +13,13 @@ import (
 
 // deeds are the calls of a task. Codex records the calls that the model asks for, and separately
 // what it ran: in *_end events or, in versions with paginated history, in items. Both name a call
-// by its ID. The records of what ran take precedence on how a call ended.
+// by its ID. The records of Codex itself take precedence on how a call ended.
 type deeds struct {
 	s        *story.Story
 	patches  map[string]patch           // of open calls
 	opened   map[string]bool            // calls that so far only Codex itself recorded
-	record   string                     // the type of the current record, if it states what Codex ran
-	ran      map[[2]string]canon.Digest // inputs of what it ran, by ID of the call and type of the record
+	record   string                     // the type of the current record, if it states a program that Codex ran
+	ran      map[[2]string]canon.Digest // inputs of these programs, by ID of the call and type of the record
 	wrote    map[string]bool            // calls whose changes of files are recorded
 	wrappers []string                   // open calls whose script calls other tools
 	searches int                        // web searches of the model without an ID, except those that Codex recorded itself
@@ -274,8 +274,8 @@ func (d *deeds) unwrap(id string) {
 	d.wrappers = slices.DeleteFunc(d.wrappers, func(w string) bool { return w == id })
 }
 
-// unlisted records what no list can name because it has no ID: searches, and agents that were
-// given work.
+// unlisted records deeds that no list can name because they have no ID: searches, and agents that
+// were given work.
 func (d *deeds) unlisted() {
 	s := d.s
 	for range d.searches {

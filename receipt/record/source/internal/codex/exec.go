@@ -50,7 +50,7 @@ func (x *Exec) Line(n canon.Node) {
 	x.runs.take(lineOf(x.s, n))
 }
 
-// tell records what a line states.
+// tell records the statements of a line.
 func (x *Exec) tell(l *line) {
 	s := x.s
 	switch l.kind {
@@ -173,13 +173,13 @@ func (x *Exec) took(l *line) {
 	x.usage = &u
 }
 
-// End records what the turns used, and how the last turn ended.
+// End records the usage of the turns, and how the last turn ended.
 func (x *Exec) End() {
 	x.runs.settle()
 	s := x.s
 	unnamed(s)
 
-	// What they did is not in the stream.
+	// The stream does not contain the work of other agents.
 	for _, id := range s.Handed() {
 		s.Missing(id)
 	}
@@ -201,8 +201,8 @@ func (x *Exec) End() {
 	}
 }
 
-// A line is what a line of codex exec states, without its texts, so that it can wait until it is
-// known whether it is a copy.
+// A line holds the statements of a line of codex exec, without its texts, so that it can wait
+// until it is known whether it is a copy.
 type line struct {
 	sum    canon.Digest // of the line
 	kind   string
@@ -265,7 +265,7 @@ func nameOf(n canon.Node) string {
 	return string(text[:min(len(text), event.MaxText+1)])
 }
 
-// outputOf returns what a call returned.
+// outputOf returns the output of a call.
 func outputOf(n canon.Node) canon.Node {
 	for _, name := range []string{"aggregated_output", "result", "error", "stdout"} {
 		if out := either(n, name); !out.IsZero() && out.Kind() != canon.KindNull {

@@ -32,7 +32,7 @@ func (x items) step(p canon.Node) {
 	case "AgentMessage":
 		blocks(s, "item_completed/"+kind, n.Member("content"))
 	case "Reasoning", "Plan", "HookPrompt", "ContextCompaction":
-	// Items that state what ran.
+	// The other items state calls.
 	case "CommandExecution":
 		x.settle(x.own(id, "command", n.Member("command")), n, x.outcomeOf(n))
 	case "FileChange":
@@ -123,7 +123,7 @@ func (x items) make(id, kind string, n canon.Node) {
 	}
 }
 
-// A collab is what a tool does with other agents.
+// A collab is the effect of a tool on other agents.
 type collab byte
 
 const (
@@ -132,7 +132,7 @@ const (
 	manages                 // it waits for agents, lists them, or ends them
 )
 
-// collabOf returns what a tool does with other agents, from its name in snake case or camelCase,
+// collabOf returns the effect of a tool on other agents, from its name in snake case or camelCase,
 // with or without a namespace.
 func collabOf(tool string) collab {
 	name := tool[strings.LastIndexByte(tool, '.')+1:]

@@ -17,7 +17,7 @@ type patch struct {
 // patchIn parses the patch in arguments, which are JSON in a string.
 func patchIn(arguments canon.Node) patch {
 	text := arguments.Text()
-	if arguments.Kind() != canon.KindString || !strings.Contains(string(text), beginPatch) {
+	if arguments.Kind() != canon.KindString || !strings.Contains(string(text), story.BeginPatch) {
 		return patch{}
 	}
 	doc, err := canon.Parse(text)
@@ -28,7 +28,7 @@ func patchIn(arguments canon.Node) patch {
 	// The tool has an input of its own, or is called as a program of a shell.
 	for _, name := range []string{"input", "patch"} {
 		if n := doc.Root().Member(name); n.Kind() == canon.KindString {
-			return patchOf(n.String())
+			return patch{changes: story.PatchOf(n.String())}
 		}
 	}
 
@@ -37,8 +37,7 @@ func patchIn(arguments canon.Node) patch {
 		words = append(words, w.String())
 	}
 	if len(words) == 2 && words[0] == "apply_patch" {
-		p := patchOf(words[1])
-		p.ofShell = true
+		p := patch{story.PatchOf(words[1]), true}
 
 		// Relative to the directory of the shell.
 		for i, w := range p.changes {
@@ -50,60 +49,6 @@ func patchIn(arguments canon.Node) patch {
 	}
 
 	return patch{}
-}
-
-const (
-	beginPatch = "*** Begin Patch"
-	endPatch   = "*** End Patch"
-)
-
-// patchOf parses a patch. An added file contains the added lines, each with a line feed. For
-// other changes, the content is unknown. An incomplete patch yields the zero value.
-func patchOf(text string) (p patch) {
-	text = strings.TrimSpace(text)
-	if !strings.HasPrefix(text, beginPatch) || !strings.HasSuffix(text, endPatch) {
-		return p
-	}
-	var added *strings.Builder
-	closeAdded := func() {
-		if added != nil {
-			p.changes[len(p.changes)-1].After = story.Held([]byte(added.String()))
-			added = nil
-		}
-	}
-
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		if added != nil && strings.HasPrefix(line, "+") {
-			added.WriteString(line[1:] + "\n")
-			continue
-		}
-		word, name, found := strings.Cut(line, ": ")
-		if !strings.HasPrefix(line, "*** ") {
-			// A line that is not added: the content is unknown.
-			if added != nil {
-				added = nil
-			}
-			continue
-		}
-
-		closeAdded()
-		switch {
-		case !found || name == "":
-		case word == "*** Add File":
-			p.changes = append(p.changes, story.Write{Path: name, Operation: "create"})
-			added = new(strings.Builder)
-		case word == "*** Update File":
-			p.changes = append(p.changes, story.Write{Path: name, Operation: "modify"})
-		case word == "*** Delete File":
-			p.changes = append(p.changes, story.Write{Path: name, Operation: "delete", After: story.Nothing()})
-		case word == "*** Move to" && len(p.changes) > 0:
-			p.changes[len(p.changes)-1].Operation, p.changes[len(p.changes)-1].After = "delete", story.Nothing()
-			p.changes = append(p.changes, story.Write{Path: name, Operation: "create"})
-		}
-	}
-
-	return p
 }
 
 // changesOf returns the changes of files that Codex made: a map from paths, or an array of {path,

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Rollout reads what Codex keeps of a session. The rollouts of a session, of its forks, and of
-// the agents that work for it are one task.
+// A Rollout reads the logs that Codex keeps of sessions. The rollouts of a session, of its forks,
+// and of the agents that work for it are one task.
 type Rollout struct {
 	s       *story.Story
 	files   files
@@ -123,7 +123,7 @@ func (r *Rollout) bareItem(n canon.Node) {
 	r.item(n)
 }
 
-// Aside reads a line before those of the task: which session it is of, and what the session used
+// Aside reads a line before those of the task: which session it is of, and its usage
 // so far.
 func (r *Rollout) Aside(n canon.Node) {
 	f, p := r.file(), n.Member("payload")
@@ -203,7 +203,7 @@ func (r *Rollout) context(f *file, p canon.Node) {
 	s.Workspace = cmp.Or(s.Workspace, s.Name(p.Member("cwd")))
 }
 
-// item reads what was sent between Codex and the model.
+// item reads a message between Codex and the model.
 func (r *Rollout) item(p canon.Node) {
 	s, d := r.s, r.deeds
 	switch kind := p.Member("type"); kind.String() {
@@ -212,7 +212,7 @@ func (r *Rollout) item(p canon.Node) {
 		d.ask(p, s.DigestIn(arguments), patchIn(arguments))
 	case "custom_tool_call":
 		input := p.Member("input")
-		d.ask(p, s.Digest(input), patchOf(input.String()))
+		d.ask(p, s.Digest(input), patch{changes: story.PatchOf(input.String())})
 	case "local_shell_call":
 		d.ask(p, s.Digest(p.Member("action")), patch{})
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
@@ -311,7 +311,7 @@ func (r *Rollout) turn(p canon.Node, what string) {
 // maxTurns bounds the turns that are kept.
 const maxTurns = 1 << 16
 
-// End records what the sessions used, and how the task ended.
+// End records the usage of the sessions, and how the task ended.
 func (r *Rollout) End() {
 	r.files.tell(r.s)
 	r.deeds.unlisted()

@@ -32,7 +32,7 @@ type file struct {
 // maxCounts bounds the counts that are kept of a session. The last count is always kept.
 const maxCounts = 1 << 18
 
-// count records what the session used so far. Many lines state it.
+// count records the usage of the session so far. Many lines state it.
 func (f *file) count(info canon.Node) {
 	total := info.Member("total_token_usage")
 	u, ok := usageOf(total)
@@ -46,7 +46,7 @@ func (f *file) count(info canon.Node) {
 	f.counts, f.ordinals = append(f.counts, u), append(f.ordinals, f.ordinal)
 }
 
-// record records what the session used so far, from the record of one response. It repeats the
+// record records the usage of the session so far, from the record of one response. It repeats the
 // counts, and is used only if there are none.
 func (f *file) record(total canon.Node) {
 	u, ok := usageOf(total)
@@ -80,7 +80,7 @@ func (f *file) inherits(n canon.Node) bool {
 	return true
 }
 
-// until returns what the session had used before the line with an ordinal.
+// until returns the usage of the session before the line with an ordinal.
 func (f *file) until(end *int64) (last usage, ok bool) {
 	for i, u := range f.counts {
 		if end != nil && f.ordinals[i] < *end {
@@ -139,7 +139,7 @@ func (f *file) behind(id, forkedFrom string) {
 // files are the rollouts of a task.
 type files []*file
 
-// tell records what the sessions used. If a log has no counts, the records of responses have the
+// tell records the usage of the sessions. If a log has no counts, the records of responses have the
 // same totals.
 func (all files) tell(s *story.Story) {
 	for _, f := range all {
@@ -152,7 +152,7 @@ func (all files) tell(s *story.Story) {
 	}
 }
 
-// took adds what a session itself used, from its last count.
+// took adds a session's own usage, from its last count.
 func (all files) took(s *story.Story, f *file) {
 	if len(f.counts) == 0 {
 		return
@@ -175,7 +175,7 @@ func (all files) took(s *story.Story, f *file) {
 	s.Took(story.Sum{Model: model, Provider: f.provider, Usage: own.told(part)})
 }
 
-// own returns what a session itself used, whether that is a lower bound, and whether it is known.
+// own returns a session's own usage, whether that is a lower bound, and whether it is known.
 // The count of a fork includes the count of its parent, so it is unknown without the parent.
 func (all files) own(f *file) (own usage, part, known bool) {
 	own, part = f.most()
@@ -221,7 +221,7 @@ func (all files) byID(id string) (found *file) {
 	return found
 }
 
-// A usage is what a session or a turn used. The input includes cached tokens, and the output
+// A usage is that of a session or a turn. The input includes cached tokens, and the output
 // includes reasoning.
 type usage struct {
 	input, output          int64
@@ -255,7 +255,7 @@ func (u usage) plus(v usage) usage {
 	return usage{u.input + v.input, u.output + v.output, u.read.plus(v.read), u.written.plus(v.written), u.thought.plus(v.thought)}
 }
 
-// minus returns what a session used since an earlier usage.
+// minus returns the usage since an earlier usage.
 func (u usage) minus(v usage) usage {
 	return usage{u.input - v.input, u.output - v.output, u.read.plus(v.read.negative()), u.written.plus(v.written.negative()), u.thought.plus(v.thought.negative())}
 }
