@@ -66,7 +66,7 @@ func TestOf(t *testing.T) {
 		{`{"payload":"e30=","payloadType":"application/vnd.in-toto+json","signatures":[]}`, "statement", "a signed envelope (DSSE) without the bundle that names its key"},
 		{`{"_type":"https://in-toto.io/Statement/v1","subject":[]}`, "statement", "an in-toto statement, which nobody signed"},
 
-		// What may be a receipt, however damaged, is for a verifier.
+		// A verifier judges anything that may be a receipt, however damaged.
 		{`{"mediaType":"application/json","receipt_id":"r"}`, kind.Unknown, ""},
 		{`{"dsseEnvelope":{},"receipt_id":"r"}`, kind.Unknown, ""},
 		{"", kind.Unknown, ""},
@@ -92,7 +92,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestPartOfDraft: what was not seen to its end may still have a signature.
+// TestPartOfDraft verifies that an incomplete draft is not a draft, because a signature may
+// follow.
 func TestPartOfDraft(t *testing.T) {
 	draft, err := os.ReadFile("../../docs/draft.json")
 	if err != nil {
@@ -108,9 +109,8 @@ func TestPartOfDraft(t *testing.T) {
 	}
 }
 
-// TestReceiptsAreJudged: no fixture is taken for something else, however it is
-// damaged, nor is any beginning of one. The one without a chain is a draft in all but
-// its history.
+// TestReceiptsAreJudged verifies that no fixture, however damaged, is recognized as another kind,
+// and that no beginning of one is. The fixture without a chain is a draft except for its history.
 func TestReceiptsAreJudged(t *testing.T) {
 	m, err := fixtures.Load()
 	if err != nil || len(m.Cases) < 150 {
@@ -133,7 +133,7 @@ func TestReceiptsAreJudged(t *testing.T) {
 	}
 }
 
-// TestLogs: what a recorder reads is told from receipts.
+// TestLogs verifies that logs that a recorder reads are distinguished from receipts.
 func TestLogs(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir("../record/testdata", func(path string, e fs.DirEntry, err error) error {
@@ -156,7 +156,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// FuzzOf: no input is too much for it, and what it knows it describes.
+// FuzzOf verifies that Of accepts any input, and describes what it recognizes.
 func FuzzOf(f *testing.F) {
 	for _, head := range []string{"%PDF-", `{"keys":[1]}`, `{"a":{"b":[{}]},"schema":"receipt-`, "-----BEGIN ", "a\n1\nb\n\n\u2014 c", strings.Repeat("[", 1000)} {
 		f.Add([]byte(head), true)

@@ -46,7 +46,7 @@ func squeezed(head []byte) string {
 	return string(bytes.Join(bytes.Fields(head[:min(len(head), 1024)]), nil))
 }
 
-// envelope recognizes what surrounds a receipt that was signed once more.
+// envelope recognizes a receipt that was signed once more, in an envelope.
 func envelope(s sketch) Found {
 	switch {
 	case s.starts("mediaType", "application/vnd.dev.sigstore.bundle"), s.has("dsseEnvelope"):

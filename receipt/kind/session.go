@@ -185,14 +185,36 @@ func sketched(d *json.Decoder, depth int) (s sketch, whole bool) {
 	case json.Number:
 		s.number, _ = v.Float64()
 	case json.Delim:
-		if s.object = v == '{'; s.object {
+		s.object, s.array = v == '{', v == '['
+		switch {
+		// Recursion is bounded, because a file may be nested to any depth.
+		case depth == 0:
+			return s, skip(d)
+		case s.object:
 			return s.readMembers(d, depth)
 		}
-		s.array = true
 		return s.readElements(d, depth)
 	}
 
 	return s, true
+}
+
+// skip reads to the end of an object or array that has begun, and reports whether it was
+// reached.
+func skip(d *json.Decoder) bool {
+	for depth := 1; depth > 0; {
+		t, err := d.Token()
+		if err != nil {
+			return false
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+	}
+	return true
 }
 
 func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
@@ -205,11 +227,9 @@ func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
 		key := name.(string) // More ensures that it is a name
 
 		// A name alone is sufficient, if its value is not read completely.
-		if depth > 0 {
-			s.members[key] = sketch{is: true}
-		}
+		s.members[key] = sketch{is: true}
 		member, whole := sketched(d, depth-1)
-		if depth > 0 && member.is {
+		if member.is {
 			s.members[key] = member
 		}
 		if !whole || depth == sketchDepth && s.sealed() {
@@ -223,7 +243,7 @@ func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
 func (s sketch) readElements(d *json.Decoder, depth int) (sketch, bool) {
 	for d.More() {
 		x, whole := sketched(d, depth-1)
-		if depth > 0 && s.first == nil && x.is {
+		if s.first == nil && x.is {
 			s.first = []sketch{x}
 		}
 

@@ -7,7 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// TestSessions: each agent is known by its sign, also behind a line of another program.
+// TestSessions verifies that each agent is recognized by its sign, also after a line of another
+// program.
 func TestSessions(t *testing.T) {
 	for text, what := range map[string]string{
 		`{"schema_version":"ATIF-v1.7","steps":[]}`:                                      "a trajectory in the form ATIF",
@@ -53,7 +54,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestNoSession: logs that are read, and receipts, are no sessions of other agents.
+// TestNoSession verifies that logs that are supported, and receipts, are not recognized as
+// sessions of other agents.
 func TestNoSession(t *testing.T) {
 	for _, text := range []string{
 		`{"type":"user","sessionId":"5111125b-e311-42be-8e4d-93942aaaacf4","version":"1.0.96","message":{"role":"user","content":"x"}}`,
