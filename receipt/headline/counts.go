@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A counter counts what the lists of a receipt name.
+// A counter counts the things that the lists of a receipt name.
 type counter struct{ *Reading }
 
 // A tally is a list with the distinct things that its entries name.
@@ -242,7 +242,7 @@ func unveiled(text string) string {
 	return text
 }
 
-// identity returns what identifies an entry. An entry without the member differs from all others.
+// identity returns the identity of an entry. An entry without the member differs from all others.
 func (r counter) identity(n canon.Node, i int, member string) string {
 	if name := r.name(n.Member(member)); name != "" {
 		return "=" + name

@@ -44,7 +44,7 @@ func headlineOf(r *Reading) *Headline {
 	return h
 }
 
-// A story reads what a receipt states of its task.
+// A story reads the parts of a receipt about its task.
 type story struct{ counter }
 
 // about names the subject of a receipt that is not about a task; nil for a task.
@@ -76,7 +76,7 @@ func (r story) state() string {
 	return r.Root.Member("lifecycle").Member("final_state").String()
 }
 
-// ended continues the sentence after the word Task: how the task ended and what it did.
+// ended continues the sentence after the word Task: the end and the effects of the task.
 func (r story) ended() Words {
 	w := Words{}.add(" ", r.outcome(), r.took())
 	if cost := r.cost(); cost != nil {
@@ -120,7 +120,7 @@ func (r story) took() string {
 	return " in " + Elapsed(start, end)
 }
 
-// effects describes what the task did, in the order of the sentence.
+// effects describes the effects of the task, in the order of the sentence.
 func (r story) effects() []string {
 	list := []string{r.files(), r.network(), r.calls(), r.approvals()}
 	if r.untoldCost() {
@@ -175,7 +175,7 @@ func (r story) bundle() Words {
 // A replay reads the receipt of a task that was repeated with recorded answers.
 type replay struct{ story }
 
-// sentence names the task that was repeated, what was substituted, and what else was done.
+// sentence names the task that was repeated, the substitutions, and other effects.
 func (r replay) sentence() Words {
 	w := Words{}.add("Replay")
 	if source := r.Root.Member("metadata").Member("source_task_id"); source.Kind() == canon.KindString && !r.Hidden(source) {

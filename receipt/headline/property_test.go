@@ -80,7 +80,7 @@ func TestPublicLogs(t *testing.T) {
 	}
 }
 
-// drafted is the draft that a log becomes.
+// drafted returns the draft of a log.
 func drafted(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -169,7 +169,7 @@ func randomReceipt(random *rand.Rand) map[string]any {
 	}
 }
 
-// sentence is the headline of a receipt.
+// sentence returns the headline of a receipt.
 func sentence(t *testing.T, text []byte) string {
 	t.Helper()
 	doc, err := canon.Parse(text)
@@ -179,8 +179,8 @@ func sentence(t *testing.T, text []byte) string {
 	return headline.Read(doc.Root()).Sentence()
 }
 
-// checked compares the numbers of a headline with counts that are made of the JSON text
-// alone. It reports whether the text is an object.
+// checked compares the numbers of a headline with counts of the JSON text alone. It reports
+// whether the text is an object.
 func checked(t *testing.T, name string, text []byte) bool {
 	t.Helper()
 	var root map[string]any
@@ -304,7 +304,7 @@ func named(e map[string]any, member string, hidden func(string) bool) string {
 	return text
 }
 
-// hostIn finds the host of a destination with package net/url.
+// hostIn returns the host of a destination, with package net/url.
 func hostIn(destination string) string {
 	if strings.Count(destination, ":") > 1 && !strings.ContainsAny(destination, "[/") {
 		return destination // an IPv6 address without brackets

@@ -80,7 +80,7 @@ func (r *Reading) Reckoned(pointer string) string {
 }
 
 // Bound precedes a number, or the length of a list, and names the bound that it is. A number
-// that may be both too small and too large is only what the source reported.
+// that may be both too small and too large is only reported by the source.
 func (r *Reading) Bound(pointer string) string {
 	return Between(r.Untold.Has(pointer), r.Over.Has(pointer))
 }

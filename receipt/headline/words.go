@@ -155,7 +155,7 @@ func Fault(cause receipt.Cause) string {
 	return ""
 }
 
-// Unchecked describes what the reports of several documents leave unchecked, from the number of
+// Unchecked describes the checks that the reports of several documents lack, from the number of
 // documents for each code and the number of withheld values. It omits codes that leave a receipt
 // undecided, because they explain its verdict.
 func Unchecked(documents map[receipt.Code]int, withheld int) (notes []receipt.Note) {
