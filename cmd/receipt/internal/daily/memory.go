@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// A memory keeps, next to the ledger, what a run found in logs, so that the next run can skip
+// A memory keeps, next to the ledger, the results of surveys, so that the next run can skip
 // logs that did not change. It may be deleted at any time.
 type memory struct {
 	dir  string // "" keeps nothing
@@ -40,7 +40,7 @@ type remembered struct {
 	changed bool                    // sums were added
 }
 
-// A sight is what the first lines of a log state, as stored.
+// A sight is a stored source.Sighting.
 type sight struct {
 	Of       identity
 	Sighting source.Sighting
@@ -90,7 +90,7 @@ func identify(p *place, f *os.File) (id identity, info fs.FileInfo, err error) {
 	return id, info, nil
 }
 
-// recall returns what is remembered of a log; nil if there is nothing, or the file changed.
+// recall returns the memory of a log; nil if there is nothing, or the file changed.
 func (m *memory) recall(p *place) (*remembered, *sight) {
 	if m.dir == "" {
 		return nil, nil

@@ -56,7 +56,7 @@ func TestMemory(t *testing.T) {
 	}
 	m.keep(first.memory)
 
-	// Nothing of it is read but its end.
+	// Only the end of the log is read.
 	put(strings.Replace(text, "go", "no", 1))
 	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestMemory(t *testing.T) {
 		t.Fatal("forgotten")
 	}
 
-	// What is damaged is as if it were not there.
+	// A damaged file is treated as missing.
 	abs, _ := filepath.Abs(path)
 	kept, err := os.ReadFile(m.file(abs, ".log"))
 	if err != nil {

@@ -73,7 +73,7 @@ func (m *maker) record(w *work) error {
 // A fatalError ends the run.
 type fatalError struct{ error }
 
-// become returns what becomes of a task.
+// become returns the status of a task.
 func (m *maker) become(w *work, e *entry) (status, error) {
 	// For most tasks, this is known before their lines are read again.
 	if !w.events {
@@ -140,7 +140,7 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 		return s, err
 	}
 
-	// Only new receipts count in the summary of what was withheld and not read.
+	// Only new receipts count in the summary of withheld values and unread records.
 	if s == made {
 		m.result.withheld(entries)
 		m.result.notTold(receipt.ReadUnreported(doc.Root()))
@@ -150,7 +150,7 @@ func (m *maker) issue(e *entry, d *receipt.Draft, doc *canon.Document, entries [
 	return s, err
 }
 
-// repeated returns what becomes of a task that another log of this run contains. A copy of a log
+// repeated returns the status of a task that another log of this run contains. A copy of a log
 // adds nothing, and if two logs differ, it is unknown which is correct.
 func (m *maker) repeated(id, of string) (status, error) {
 	switch first, have := m.seen[id]; {
@@ -223,7 +223,7 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 	return m.same(root)
 }
 
-// compare returns what becomes of a task with a receipt.
+// compare returns the status of a task with a receipt.
 func (m *maker) compare(before, now *canon.Document) (status, error) {
 	if logsOf(before.Root(), false) == logsOf(now.Root(), false) && logsOf(before.Root(), true) == logsOf(now.Root(), true) || told(before.Root()) == told(now.Root()) {
 		return m.same(before.Root())
@@ -231,7 +231,7 @@ func (m *maker) compare(before, now *canon.Document) (status, error) {
 	return differs, errGrew
 }
 
-// same returns what becomes of a task whose receipt matches its log.
+// same returns the status of a task whose receipt matches its log.
 func (m *maker) same(root canon.Node) (status, error) {
 	if m.options.Signer != nil && root.Member("signatures").Len() == 0 {
 		return refused, errUnsigned
@@ -378,7 +378,7 @@ func logsOf(root canon.Node, events bool) string {
 	return joined(list)
 }
 
-// told returns what a draft or a receipt states of what was done, regardless of how its log was
+// told returns the actions in a draft or a receipt, regardless of how its log was
 // stored.
 func told(root canon.Node) string {
 	lifecycle, consumed := root.Member("lifecycle"), root.Member("autonomy_budget").Member("consumed")

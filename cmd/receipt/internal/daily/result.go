@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A status is what became of a task, or of a file.
+// A status is that of a task, or of a file.
 type status string
 
 const (
@@ -35,7 +35,7 @@ func left(err error) status {
 	return refused
 }
 
-// An entry is a task, and what became of it.
+// An entry is a task and its status.
 type entry struct {
 	status        status
 	task, session string // "" is not stated
@@ -52,7 +52,7 @@ type fileEntry struct {
 	why    error
 }
 
-// A result is what became of everything.
+// A result is the result of a run.
 type result struct {
 	entries  []*entry
 	files    []*fileEntry
@@ -84,7 +84,7 @@ func (r *result) add(e *entry) {
 	}
 }
 
-// withheld counts what was removed from a draft.
+// withheld counts the values that were removed from a draft.
 func (r *result) withheld(entries []redact.Entry) {
 	if len(entries) > 0 {
 		r.redacted++
@@ -113,7 +113,7 @@ func gaps() []gap {
 	}
 }
 
-// notTold counts what the log of a receipt does not state.
+// notTold counts the gaps in the log of a receipt.
 func (r *result) notTold(list receipt.Pointers) {
 	for _, g := range gaps() {
 		if slices.Contains(list, g.at) {
@@ -136,8 +136,8 @@ func (r *result) notRead(of canon.Node) {
 	}
 }
 
-// exit returns the exit code for the most severe of what is left: contradictions, then files that
-// could not be read, then tasks that are not over.
+// exit returns the exit code for the most severe of the remaining problems: contradictions, then
+// files that could not be read, then tasks that are not over.
 func (r *result) exit() int {
 	switch {
 	case r.count[differs] > 0:

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Options specify what is recorded, and where receipts go.
+// Options specify the tasks that are recorded, and where receipts go.
 type Options struct {
 	Record    record.Options
 	From      string         // name of a kind or a family of logs; "" is any
@@ -37,7 +37,7 @@ type work struct {
 }
 
 // Run records every task in the logs that paths name, which are files and directories, and
-// reports what became of each.
+// reports the status of each.
 func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	into, err := newSink(ctx, e, o)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 
 // A sink receives redacted drafts.
 type sink interface {
-	// before returns the latest receipt of a task, nil if there is none, or what becomes of the
-	// task without comparing it.
+	// before returns the latest receipt of a task, nil if there is none, or the status of the
+	// task if no comparison is needed.
 	before(e *entry) (*receipt.Sealed, status, error)
 
 	// put issues or writes a draft. It returns known if another run issued a receipt in the
@@ -70,8 +70,8 @@ type ledgerSink struct {
 	grown   map[chain.Stream]bool
 }
 
-// A noting store notes what it stored, so that of two simultaneous runs, each reports only its
-// own receipts.
+// A noting store notes the receipts that it stored, so that of two simultaneous runs, each
+// reports only its own receipts.
 type noting struct {
 	*ledger.SQLite
 	stored string // the receipt_id of the latest receipt

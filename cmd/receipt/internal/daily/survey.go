@@ -173,7 +173,7 @@ func related(list []*sighted) (groups [][]*sighted) {
 	return groups
 }
 
-// names returns what a log has in common with other logs that may contain its lines.
+// names returns the names that a log shares with other logs that may contain its lines.
 func (s *sighted) names() (names []string) {
 	if s.events {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A teller reports what became of everything.
+// A teller reports the result.
 type teller struct {
 	env     *cli.Env
 	options *Options
@@ -99,7 +99,7 @@ func (t *teller) text(heads []ledger.StreamHead) string {
 	return b.String()
 }
 
-// what returns the noun for what is recorded, with its number.
+// what returns the number of sessions or tasks.
 func (t *teller) what() string {
 	sessions := cli.Plural(len(t.result.sessions), "session", "")
 	if t.options.Apart {
