@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCallsAskedFor verifies that calls for which a model asks in the attributes or events of a span,
-// and that no span states, leave the list of calls open.
+// TestCallsAskedFor verifies that calls for which a model asks in the attributes or events of a
+// span, and that no span states, leave the list of calls open.
 func TestCallsAskedFor(t *testing.T) {
 	pair := func(key, value string) string {
 		return `,{"key":"` + key + `","value":{"stringValue":"` + strings.ReplaceAll(value, `"`, `\"`) + `"}}`

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestBareRollouts: rollouts of early versions, lines without envelopes and one object, tell
-// what was done, and of when only the beginning.
+// TestBareRollouts verifies that rollouts of early versions, as lines without envelopes or as one
+// object, state what was done, and of the times only the beginning.
 func TestBareRollouts(t *testing.T) {
 	lines, whole := readFile(t, "testdata/bare.jsonl"), readFile(t, "testdata/whole.json")
 	squeezed := string(mustParse(t, whole).AppendCanonical(nil))
@@ -54,7 +54,7 @@ func TestBareRollouts(t *testing.T) {
 	}
 }
 
-// TestNotBare: an item alone, and objects with other members, are of no agent that is known.
+// TestNotBare verifies that an item alone, and objects with other members, are not recognized.
 func TestNotBare(t *testing.T) {
 	for _, text := range []string{
 		`{"type":"message","role":"user","content":[]}`, `{"id":"x","timestamp":"2025-08-10T12:50:53Z"}`, `{"id":"x","timestamp":"soon","instructions":null}`,

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// longSession is a transcript of many calls, each with a long result, as they are.
+// longSession returns a transcript of many calls, each with a long result, as in real logs.
 func longSession(calls int) []byte {
 	var b bytes.Buffer
 	result := strings.Repeat(`the \"quick\" brown fox\tjumps over the lazy dog\n`, 80)
@@ -22,7 +22,7 @@ func longSession(calls int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkRead tells bytes of a log in a second.
+// BenchmarkRead measures the bytes of a log that are read per second.
 func BenchmarkRead(b *testing.B) {
 	log := longSession(2500)
 	b.SetBytes(int64(len(log)))
@@ -34,8 +34,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestMemory: a log that is long takes no memory in proportion to its bytes, but to what
-// it tells.
+// TestMemory verifies that the memory for a long log is proportional to what it states, not to
+// its bytes.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a long log")

@@ -22,17 +22,17 @@ import (
 // workspaceName is the end of a workspace's name that distinguishes it from others.
 var workspaceName = regexp.MustCompile(`\.[0-9a-f]{8}$`)
 
-// A counter reads a log with another parser than the sources do, and knows nothing of
-// them: every text in it, every instant, and how much all numbers are together whose names
-// have to do with tokens or with costs. No draft may claim more.
+// A counter reads a log with another parser than the sources do, and without their rules: every
+// text in it, every time, and the sum of all numbers whose names have to do with tokens or costs.
+// No draft may claim more.
 type counter struct {
 	texts   map[string]bool
-	joined  strings.Builder // all texts, in lower case
-	digests map[string]bool // of all texts, and of all texts that patches make of others
-	times   map[int64]bool  // Unix milliseconds, as receipts have them
+	joined  strings.Builder // all texts, in lowercase
+	digests map[string]bool // of all texts, and of all texts that patches produce from others
+	times   map[int64]bool  // Unix milliseconds, as in receipts
 	tokens  float64
 	costs   float64
-	objects int // each may be a message, a call or a result
+	objects int // each may be a message, a call, or a result
 }
 
 func count(log []byte) *counter {
@@ -41,7 +41,7 @@ func count(log []byte) *counter {
 		c.value(line)
 	}
 
-	// Objects have lines of their own, too, wherever they begin.
+	// Objects are also read alone, wherever they begin.
 	for n, rest := 0, log; n < 300; n++ {
 		at := bytes.IndexByte(rest, '{')
 		if at < 0 {
@@ -83,7 +83,7 @@ func (c *counter) add(name string, v any) {
 	case string:
 		c.text(v)
 		c.number(name, v)
-		if len(v) > 1 && (v[0] == '{' || v[0] == '[') { // arguments are JSON in a text
+		if len(v) > 1 && (v[0] == '{' || v[0] == '[') { // arguments are JSON in a string
 			c.value([]byte(v))
 		}
 	case json.Number:
@@ -96,7 +96,7 @@ func (c *counter) number(name, text string) {
 	if err != nil || f < 0 || math.IsInf(f, 0) || math.IsNaN(f) {
 		return
 	}
-	c.tokens += f // whatever its name: the sum of all is no less
+	c.tokens += f // regardless of the name, because the sum of all is not less
 	c.costs += f
 	if strings.Contains(strings.ToLower(name), "time") && f < math.MaxInt64 {
 		c.times[int64(f)/1e6] = true
@@ -125,8 +125,8 @@ func (c *counter) digest(s string) {
 	c.digests["sha256:"+hex.EncodeToString(sum[:])] = true
 }
 
-// patched notes what an object says that a file became: by its patch, which no source
-// applies, as they replay edits.
+// patched records what an object states that a file became, by applying its patch. No source
+// applies patches, because they replay edits.
 func (c *counter) patched(o map[string]any) {
 	original, ok := o["originalFile"].(string)
 	if !ok {
@@ -143,7 +143,7 @@ func (c *counter) patched(o map[string]any) {
 	}
 }
 
-// apply makes of a text what a patch says.
+// apply applies a patch to a text.
 func apply(text string, hunks []any, tabs bool) (string, bool) {
 	body, end := strings.CutSuffix(text, "\n")
 	from := strings.Split(body, "\n")
@@ -189,7 +189,7 @@ func apply(text string, hunks []any, tabs bool) (string, bool) {
 	return patched, true
 }
 
-// added notes the files that a text adds as a patch of Codex does.
+// added records the files that a text adds as a patch of Codex does.
 func (c *counter) added(s string) {
 	for i := strings.Index(s, "*** Add File: "); i >= 0; {
 		var b strings.Builder
@@ -214,7 +214,7 @@ func (c *counter) has(part string) bool {
 	return strings.Contains(c.joined.String(), strings.ToLower(part))
 }
 
-// endings are words without which no line tells how a task ended.
+// endings lists the words without which no line states how a task ended.
 var endings = map[string][]string{
 	"SUCCEEDED": {"end_turn", "turn_duration", "stop_hook_summary", "success", "task_complete", "turn_complete", "turn.completed", "status_code_ok", "code", "ok"},
 	"FAILED":    {"result", "turn.failed", "code", "error"},
@@ -270,8 +270,8 @@ func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 	}
 }
 
-// saysSpan: the id of a span stands for that of a call, and is in hexadecimal digits however
-// it was written.
+// saysSpan reports whether the ID of a span, which is the ID of its call, is in the log. It is in
+// hexadecimal digits in a receipt, whatever its form in the log.
 func (c *counter) saysSpan(id string) bool {
 	id, ok := strings.CutPrefix(id, "span:")
 	if !ok {

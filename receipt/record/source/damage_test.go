@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestDamage damages public logs in one place at a time: a member is missing, null, a text that
-// nobody knows, a number in a text, a value in a list, an object in part, or the value of the same
+// TestDamage damages public logs in one place at a time: a member is missing, null, an unknown
+// text, a number in a text, a value in a list, a part of an object, or the value of the same
 // member of another record. A list or count that is then smaller must be unreported or a lower
 // bound. In its modest size, the test tries some damages of each log that is not large.
 //
@@ -65,12 +65,12 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// exceptions are the ends of what is damaged, after the name of the log where it is only one.
+// exceptions lists the ends of damages, after the name of the log if it is only one.
 func exceptions() (all []string) {
 	for _, how := range []string{"missing", "null"} {
 		all = append(all,
 			".spans[].attributes: "+how, "payload.forked_from_id: "+how,
-			// Its only message may be one of which nothing was cached.
+			// Its only message may be one without cached tokens.
 			"agent-acompact-946d2b.jsonl assistant.message.usage.cache_creation_input_tokens: "+how,
 			"agent-acompact-946d2b.jsonl assistant.message.usage.cache_read_input_tokens: "+how)
 	}
@@ -78,8 +78,8 @@ func exceptions() (all []string) {
 		"claude-code-with-plan.jsonl assistant.message.id: that of another") // whose counts are larger, as those of one message become
 }
 
-// lost are the amounts and the calls that a draft states less of than another, and does not state
-// to be a part.
+// lost returns the amounts and the calls of which a draft states less than another, without
+// stating that they are incomplete.
 func lost(t *testing.T, right told, want map[string]float64, r told) (all []string) {
 	t.Helper()
 	got := amountsOf(t, r.Draft)
@@ -108,7 +108,7 @@ func lost(t *testing.T, right told, want map[string]float64, r told) (all []stri
 	return all
 }
 
-// countsDeeds reports an amount of what was done or used in all.
+// countsDeeds reports whether a place is an amount of everything that was done or used.
 func countsDeeds(at string) bool {
 	for _, list := range []string{"/side_effects/", "/autonomy_budget/consumed/", "/approvals", "/final_artifacts", "/cost/total", "/cost/provider_breakdown"} {
 		if rest, ok := strings.CutPrefix(at, list); ok && !strings.Contains(rest, "/") {
@@ -118,7 +118,7 @@ func countsDeeds(at string) bool {
 	return false
 }
 
-// A damage is what replaces one value of a log.
+// A damage replaces one value of a log.
 type damage struct {
 	line     int
 	what     string
@@ -150,7 +150,7 @@ func damagesOf(values []any) (all []damage) {
 	return all
 }
 
-// damaged are the values that replace a value; another is that of the same member elsewhere.
+// damaged returns the values that replace a value. Another is that of the same member elsewhere.
 func damaged(at string, v, another any) map[string]any {
 	to := map[string]any{"missing": absent{}, "null": nil, "in a list": []any{v}, "empty": map[string]any{}}
 	switch x := v.(type) {
@@ -175,13 +175,13 @@ func damaged(at string, v, another any) map[string]any {
 	return to
 }
 
-// isID reports a place of an ID.
+// isID reports whether a place is an ID.
 func isID(at string) bool {
 	name := at[strings.LastIndexByte(at, '.')+1:]
 	return strings.HasSuffix(strings.ToLower(name), "id") || name == "stringValue" && strings.Contains(at, "id).")
 }
 
-// eachPart is as eachPlace, but yields members only, and can remove them.
+// eachPart is eachPlace for members only, and can remove them.
 func eachPart(at string, v any, take func(at string, v any, set func(any))) {
 	switch x := v.(type) {
 	case []any:
@@ -205,7 +205,7 @@ func eachPart(at string, v any, take func(at string, v any, set func(any))) {
 	}
 }
 
-// typeIn tells parts of different types in a list apart.
+// typeIn distinguishes parts of different types in a list.
 func typeIn(v any) string {
 	x, _ := v.(map[string]any)
 	for _, name := range []string{"type", "key"} {

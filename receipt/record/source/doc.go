@@ -8,7 +8,7 @@
 //
 // # One way to a draft
 //
-// A reader for each source collects what the lines state in a story (package story). The
+// A reader for each source collects the statements of the lines in a story (package story). The
 // story is returned as events of the protocol, and the recorder of package record creates the
 // draft from them. If the events are kept (record.Options.Keep) and recorded again, the draft
 // is the same, byte for byte. As for every log, metadata.unreported lists what the source does
@@ -17,7 +17,7 @@
 // # One small package per source
 //
 // Each source has a reader of lines, a story.Reader. To add a source, write a reader and a row
-// of the table in kind.go. docs/sources.md lists what each source states and what it does not.
+// of the table in kind.go. docs/sources.md lists the statements of each source, and those that it lacks.
 //
 // # Limits
 //

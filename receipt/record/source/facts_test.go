@@ -26,7 +26,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// Facts are what a log states, computed by other code than this module's.
+// facts are what a log states, computed by other code than this module's.
 type facts struct {
 	Source string
 	File   struct {
@@ -55,7 +55,7 @@ type facts struct {
 		Searches int            `json:"web_searches"`
 	}
 	Writes     []writeFacts
-	Applied    []writeFacts // what the program wrote, as it says itself; nil: it does not
+	Applied    []writeFacts // what the program wrote, as it states itself; nil if it does not
 	Continuity *struct {
 		Pairs, Held, Broken, Unchecked int64
 		List                           []struct {
@@ -70,7 +70,7 @@ type facts struct {
 	family familyFacts
 }
 
-// Facts that the second reader adds.
+// secondFacts are added by the second reader.
 type secondFacts struct {
 	Reader    int
 	ToolCalls struct {
@@ -96,7 +96,7 @@ type secondFacts struct {
 	EndSign string `json:"end_sign"`
 }
 
-// Facts of several logs that are one task.
+// familyFacts are those of several logs that are one task.
 type familyFacts struct {
 	Family []struct {
 		Calls int `json:"tool_calls"`
@@ -125,8 +125,8 @@ type modelFacts struct {
 	Thought   *int64 `json:"reasoning_output_tokens"`
 }
 
-// parts are what is told apart of the input and of the output, by its name in the receipt;
-// nil is not told.
+// parts returns the parts of the input and of the output that are stated separately, by name in
+// the receipt; nil is not stated.
 func (m modelFacts) parts() map[string]*int64 {
 	return map[string]*int64{
 		"cache_read_input_tokens": cmp.Or(m.Read, m.Cached), "cache_creation_input_tokens": cmp.Or(m.Write, m.Written),
@@ -177,7 +177,7 @@ type handoffFacts struct {
 	Kind   string
 }
 
-// TestFacts: every public log gives its facts, exactly.
+// TestFacts verifies that every public log yields exactly its facts.
 func TestFacts(t *testing.T) {
 	for dir, least := range map[string]int{"sources": 40, "sources-2": 12} {
 		factsIn(t, vectors.Dir(t, dir), least)
@@ -255,7 +255,7 @@ func draftOf(t *testing.T, files ...string) *receipt.Draft {
 	return log.Draft
 }
 
-// A told is a draft as JSON, and which places of it are unreported.
+// A told is a draft as JSON, with its unreported places.
 type told struct {
 	*receipt.Draft
 	untold, floor map[string]bool
@@ -381,7 +381,7 @@ func (r told) times(t *testing.T, f facts) {
 	}
 }
 
-// status is the outcome of a call in the words of the facts.
+// status returns the outcome of a call in the words of the facts.
 func (r told) status(i int) string {
 	c := r.SideEffects.ToolCalls[i]
 	untold := r.untold[fmt.Sprintf("/side_effects/tool_calls/%d/status", i)]
@@ -532,8 +532,8 @@ func (r told) tokens(t *testing.T, f facts) {
 	}
 }
 
-// apart compares what entries tell apart of the input and of the output: as much as the
-// facts, and nothing of which they know nothing.
+// apart compares the parts of the input and of the output that entries state: as much as the
+// facts, and nothing that the facts do not contain.
 func (r told) apart(t *testing.T, of string, want modelFacts, entries ...receipt.ProviderCost) {
 	t.Helper()
 	for name, n := range want.parts() {
@@ -614,7 +614,7 @@ func (r told) writes(t *testing.T, f facts) {
 	r.continuity(t, f)
 }
 
-// base is the last name of a path of any system.
+// base returns the last name of a path of any system.
 func base(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
 func (r told) continuity(t *testing.T, f facts) {
@@ -666,7 +666,7 @@ func (r told) end(t *testing.T, f facts) {
 	state := map[string]string{"turn_ended": "SUCCEEDED", "succeeded": "SUCCEEDED", "failed": "FAILED", "interrupted": "CANCELED"}
 	switch {
 	case f.Source == "otlp-json": // the facts do not say
-	case len(f.Results) == 1 && f.Results[0].Subtype == nil && f.Results[0].IsError == nil: // the facts call such a result a failure, and it states none
+	case len(f.Results) == 1 && f.Results[0].Subtype == nil && f.Results[0].IsError == nil: // the facts call such a result a failure, and the log does not
 		if !r.untold["/lifecycle/final_state"] {
 			t.Errorf("%s, and the result states no end", r.Lifecycle.FinalState)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// Kinds by their names, as callers write them.
+// Kinds by the names that callers use.
 const (
 	claudeStream source.Kind = "claude-stream-json"
 	claudeAction source.Kind = "claude-code-action"
@@ -41,8 +41,8 @@ func asText(t testing.TB, v any) string {
 	return string(text)
 }
 
-// TestFamilies: a session and the files of its agents, or one that goes on with another,
-// are one task. What several files tell counts once.
+// TestFamilies verifies that a session and the files of its agents, or a session that continues
+// another, are one task. What several files state counts once.
 func TestFamilies(t *testing.T) {
 	dir := vectors.Dir(t, "sources")
 	for _, family := range []struct{ session, others string }{
@@ -67,8 +67,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestFork: what a session took that was forked from another is what it took since, and
-// nobody can say so without the other.
+// TestFork verifies that a forked session used what it used since the fork, and that this is
+// unknown without the other session.
 func TestFork(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "sources"), "codex-rollout-codexbar", "fork")
 	var f struct {
@@ -99,7 +99,8 @@ func familyIs(t *testing.T, f familyFacts, d *receipt.Draft) {
 	}
 }
 
-// TestKinds: logs of two sources are not one task, and what is no log is none.
+// TestKinds verifies that logs of two sources are not one task, and that other files are not
+// logs.
 func TestKinds(t *testing.T) {
 	open := func(text string) source.Input { return source.Input{Name: "x", Reader: strings.NewReader(text)} }
 	const transcript, stream = `{"type":"user","sessionId":"s","timestamp":"2026-01-01T00:00:00Z"}`, `{"type":"system","subtype":"init","session_id":"s"}`

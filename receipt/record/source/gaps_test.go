@@ -11,7 +11,7 @@ var lists = []string{
 	"/cost/total", "/autonomy_budget/consumed/tool_calls", inputTokens, "/autonomy_budget/consumed/output_tokens",
 }
 
-// TestPartOfLog verifies that where a part of a log is missing or cannot be read, each list and
+// TestPartOfLog verifies that if a part of a log is missing or cannot be read, each list and
 // count is unreported.
 func TestPartOfLog(t *testing.T) {
 	const link = `{"type":"pr-link","sessionId":"s","timestamp":"2026-04-25T10:00:04Z","prUrl":`
@@ -55,8 +55,8 @@ func TestCallsInPart(t *testing.T) {
 	}
 }
 
-// TestSharedIDs verifies of all readers that a second call under the ID of another one is not a copy
-// of it, and that a copy adds nothing.
+// TestSharedIDs verifies of all readers that a second call under the ID of another one is not a
+// copy of it, and that a copy adds nothing.
 func TestSharedIDs(t *testing.T) {
 	codex := func(payloads ...string) []string {
 		return codexLines(append([]string{codexMeta, codexBegins, codexNever}, payloads...)...)
@@ -107,8 +107,8 @@ func TestSharedIDs(t *testing.T) {
 	}
 }
 
-// TestDamagedLines verifies of damages that no type of record shows, and that TestDamage found, which
-// places they leave unreported.
+// TestDamagedLines verifies of damages that no type of record shows, and that TestDamage found,
+// which places they leave unreported.
 func TestDamagedLines(t *testing.T) {
 	const ended, over = "/lifecycle/final_state", "/lifecycle/completed_at"
 	message := func(id, usage string) string {

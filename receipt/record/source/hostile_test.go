@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// samples are the logs of testdata, and the public ones where they are.
+// samples returns the logs of testdata, and the public ones if they are present.
 func samples(t testing.TB) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
@@ -47,7 +47,7 @@ func samples(t testing.TB) map[string][]byte {
 	return all
 }
 
-// tryRead records a log; nil when it is refused for a reason that a log can have.
+// tryRead records a log. It returns nil if the log is rejected for a reason that a log can have.
 func tryRead(t testing.TB, log []byte) *receipt.Draft {
 	t.Helper()
 	got, err := source.Read([]source.Input{{Name: "log", Reader: bytes.NewReader(log)}}, options())
@@ -62,8 +62,8 @@ func tryRead(t testing.TB, log []byte) *receipt.Draft {
 	return nil
 }
 
-// TestHostile: whatever becomes of the lines of a log, no draft claims what none of them
-// says.
+// TestHostile verifies that, whatever happens to the lines of a log, no draft claims anything
+// that no line states.
 func TestHostile(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	cuts, mixtures := 1, 1
@@ -114,7 +114,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// alike: two logs tell the same deeds.
+// alike verifies that two logs state the same deeds.
 func alike(t *testing.T, what string, got, want *receipt.Draft) {
 	t.Helper()
 	if got == nil {
@@ -131,7 +131,7 @@ func alike(t *testing.T, what string, got, want *receipt.Draft) {
 	}
 }
 
-// TestAgain: the events that a log became give the same draft, byte for byte.
+// TestAgain verifies that the events of a log yield the same draft, byte for byte.
 func TestAgain(t *testing.T) {
 	for name, log := range samples(t) {
 		var kept bytes.Buffer

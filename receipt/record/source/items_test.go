@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// codexLines are lines of a rollout of paginated history, one second after the other.
+// codexLines returns lines of a rollout of paginated history, one second after the other.
 func codexLines(payloads ...string) (lines []string) {
 	for i, p := range payloads {
 		kind, payload, _ := strings.Cut(p, " ")
@@ -27,12 +27,12 @@ const (
 	codexWrapped = `response_item {"type":"custom_tool_call_output","call_id":"w1","output":"done"}`
 )
 
-// codexItem is a line that states that an item is complete.
+// codexItem returns a line which states that an item is complete.
 func codexItem(item string) string {
 	return `event_msg {"type":"item_completed","thread_id":"th","turn_id":"t1","item":` + item + `}`
 }
 
-// TestItems: each type of item states its call, how it ended, and what it did.
+// TestItems verifies that each type of item states its call, how it ended, and what it did.
 func TestItems(t *testing.T) {
 	for name, c := range map[string]struct{ item, call, status, more string }{
 		"command":          {`{"type":"CommandExecution","id":"i","command":["ls"],"status":"completed","exit_code":0}`, "command", "succeeded", ""},
@@ -71,7 +71,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// did is what a draft states of files, hosts, and other agents.
+// did returns what a draft states of files, hosts, and other agents.
 func (r told) did() string {
 	var all []string
 	for i, w := range r.SideEffects.FSWrites {
@@ -92,8 +92,8 @@ func (r told) did() string {
 	return strings.Join(all, ", ")
 }
 
-// TestItemJoins: an item with the id of a call of the model is that call, and what it states
-// counts. An item that a script ran names the wrapper.
+// TestItemJoins verifies that an item with the ID of a call of the model is that call and takes
+// precedence, and that an item that a script ran names the wrapper.
 func TestItemJoins(t *testing.T) {
 	const call = `response_item {"type":"function_call","call_id":"c1","name":"exec_command","arguments":"{}"}`
 	const output = `response_item {"type":"function_call_output","call_id":"c1","output":"Process exited with code 0"}`
@@ -134,8 +134,8 @@ func TestItemJoins(t *testing.T) {
 	}
 }
 
-// TestPatchesApplied: what was applied counts before what the model asked for. Where the two
-// name different files, both are recorded and the draft says so.
+// TestPatchesApplied verifies that the changes that were made take precedence over those that the
+// model asked for. If the two name different files, both are recorded, and the draft reports it.
 func TestPatchesApplied(t *testing.T) {
 	const asks = `response_item {"type":"custom_tool_call","call_id":"p","name":"apply_patch","input":"*** Begin Patch\n*** Delete File: old.go\n*** End Patch"}`
 	const output = `response_item {"type":"custom_tool_call_output","call_id":"p","output":"Exit code: 0\nOutput:\nSuccess"}`
@@ -155,8 +155,8 @@ func TestPatchesApplied(t *testing.T) {
 	}
 }
 
-// TestPaginatedTokens: what a session took itself, where its log has records of responses only,
-// begins with lines of its parent, or leaves those out.
+// TestPaginatedTokens verifies what a session itself used if its log has only records of
+// responses, begins with lines of its parent, or omits those.
 func TestPaginatedTokens(t *testing.T) {
 	count := func(n int) string {
 		return fmt.Sprintf(`event_msg {"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"output_tokens":%d}}}`, n, n)
@@ -170,7 +170,7 @@ func TestPaginatedTokens(t *testing.T) {
 	parent := codexLines(codexMeta, codexBegins, codexAsks, count(100), count(300))
 	for name, c := range map[string]struct {
 		logs [][]string
-		want int64 // below 0: unreported
+		want int64 // negative: unreported
 	}{
 		"records alone":             {[][]string{codexLines(codexMeta, codexBegins, record(10), record(30))}, 30},
 		"records and counts":        {[][]string{codexLines(codexMeta, codexBegins, record(10), count(30), record(30))}, 30},
@@ -191,8 +191,8 @@ func TestPaginatedTokens(t *testing.T) {
 	}
 }
 
-// TestInheritedLines: calls of the parent at the beginning of a subagent's log are not the
-// subagent's.
+// TestInheritedLines verifies that calls of the parent at the beginning of a subagent's log are
+// not those of the subagent.
 func TestInheritedLines(t *testing.T) {
 	item := func(id string) string {
 		return codexItem(`{"type":"CommandExecution","id":"` + id + `","command":["x"],"status":"completed","exit_code":0}`)

@@ -90,7 +90,7 @@ func IsOf(k Kind, name string) bool {
 	return known && name != "" && r.named(name)
 }
 
-// A Sighting is what the first lines of a log state about it.
+// A Sighting identifies a log by its first lines.
 type Sighting struct {
 	Kind            Kind
 	Session, Parent string // in the first line that names a session; "" is not stated

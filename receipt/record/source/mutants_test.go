@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// sums are what a draft says that was done and taken in all, how it ended and when. What is
-// told in part, or not at all, is "".
+// sums returns the amounts that a draft states, how the task ended, and when. Lower bounds and
+// unreported values are "".
 func (r told) sums() map[string]string {
 	count := func(n *int64) any {
 		if n == nil {
@@ -42,9 +42,9 @@ func (r told) sums() map[string]string {
 	return all
 }
 
-// TestMutants: a part of a log that is of another type than it was makes no sum another one,
-// no end a better one, and no list a shorter one that would not say so. In its modest size
-// each place of the lines of a kind gets one other type, in the first log that has it.
+// TestMutants verifies that a part of a log with another type does not change a sum, improve the
+// end, or shorten a list, unless the draft states it. In its modest size, each place of the lines
+// of a kind gets one other type, in the first log with that place.
 func TestMutants(t *testing.T) {
 	random, mutants := rand.New(rand.NewPCG(3, 4)), 0
 	all, size := testsize.Full(), 20_000
@@ -92,7 +92,7 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// otherTypes are values that are of another type than one.
+// otherTypes returns values of other types.
 func otherTypes(than any) []any {
 	return slices.DeleteFunc([]any{true, -1, "x", map[string]any{"x": 1}, []any{1}}, func(x any) bool {
 		_, number := than.(float64)
@@ -101,9 +101,8 @@ func otherTypes(than any) []any {
 	})
 }
 
-// changed are the sums of a log that a mutant of it tells in another way. A record that was
-// passed over is said to be, and a call is told as failed that was not only when a line has
-// an error of it.
+// changed returns the sums of a log that a mutant states differently. A skipped record is
+// counted, and only an error in a line makes a call fail that did not fail before.
 func changed(right, r told, want map[string]string) (list []string) {
 	if fmt.Sprint(r.meta["ignored_records"]) != fmt.Sprint(right.meta["ignored_records"]) {
 		return nil
@@ -122,7 +121,7 @@ func changed(right, r told, want map[string]string) (list []string) {
 	return list
 }
 
-// kindOf is what a line is of, for tests.
+// kindOf returns the kind of a line, for tests.
 func kindOf(v any) string {
 	line, _ := v.(map[string]any)
 	for _, name := range []string{"payload", "item"} {
@@ -133,8 +132,8 @@ func kindOf(v any) string {
 	return fmt.Sprint(cmp.Or(line["type"], any("")))
 }
 
-// eachPlace gives each value within a value, and what puts another in its place, to a
-// function, members in the order of their names.
+// eachPlace passes each value within a value to take, with a function that replaces it. Members
+// are in the order of their names.
 func eachPlace(at string, v any, take func(at string, v any, set func(any))) {
 	switch x := v.(type) {
 	case []any:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A spanOf is one of an export.
+// A spanOf is a span of an export.
 type spanOf struct {
 	ids        string // members, such as "spanId":"00000000000000a1"
 	start, end string // as JSON
@@ -35,8 +35,8 @@ func chat(ids, start, end string, input int) spanOf {
 	return spanOf{ids: ids, start: start, end: end, operation: "chat", input: input}
 }
 
-// TestSpansWithoutIDs: a call of a model counts once, whether or not its span has an id, and
-// what cannot be told apart makes the sums floors.
+// TestSpansWithoutIDs verifies that a call of a model counts once, whether or not its span has an
+// ID, and that sums are lower bounds if calls cannot be distinguished.
 func TestSpansWithoutIDs(t *testing.T) {
 	const trace, id = `"traceId":"0af7651916cd43dd8448eb211c80319c",`, `"spanId":"00000000000000a1",`
 	const a, b, c, d = `"1777111200000000000"`, `"1777111201000000000"`, `"1777111202000000000"`, `"1777111203000000000"`
@@ -76,8 +76,8 @@ func TestSpansWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestToolsWithoutIDs: a call is known by its own id or by that of its span, and one that has
-// neither is counted and not listed.
+// TestToolsWithoutIDs verifies that a call is identified by its own ID or by that of its span,
+// and that a call without either is counted and not listed.
 func TestToolsWithoutIDs(t *testing.T) {
 	const named = `,{"key":"gen_ai.tool.name","value":{"stringValue":"find"}}`
 	tool := func(ids, more string) spanOf {
@@ -112,13 +112,13 @@ func TestToolsWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestTimesOfSpans: times are numbers or texts of them. One that is missing, zero or none
-// leaves open when all began and was over.
+// TestTimesOfSpans verifies that times are numbers, or numbers as strings. If a time is missing,
+// zero, or invalid, it is unknown when the task began and was over.
 func TestTimesOfSpans(t *testing.T) {
 	const id = `"spanId":"00000000000000a1",`
 	for name, test := range map[string]struct {
 		start, end  string
-		began, over string // "" is not told
+		began, over string // "" is not stated
 	}{
 		"texts":                  {`"1777111200000000000"`, `"1777111201500000000"`, "2026-04-25T10:00:00Z", "2026-04-25T10:00:01.5Z"},
 		"numbers":                {`1777111200000000000`, `1777111201500000000`, "2026-04-25T10:00:00Z", "2026-04-25T10:00:01.5Z"},

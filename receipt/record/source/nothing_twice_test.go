@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNothingTwice: a message and a span count once, also where what would name them cannot
-// be read.
+// TestNothingTwice verifies that a message and a span count once, also if their IDs cannot be
+// read.
 func TestNothingTwice(t *testing.T) {
 	const a, b, c, d = `"1777111200000000000"`, `"1777111201000000000"`, `"1777111202000000000"`, `"1777111203000000000"`
 	const trace, one, two = `"traceId":"0af7651916cd43dd8448eb211c80319c",`, `"spanId":"00000000000000a1",`, `"spanId":"00000000000000a2",`
@@ -40,8 +40,8 @@ func TestNothingTwice(t *testing.T) {
 	}
 }
 
-// TestTurnsToldAgain: a line of codex exec that begins or ends a turn and is told again begins
-// and ends no other one.
+// TestTurnsToldAgain verifies that a repeated line of codex exec that begins or ends a turn does
+// not begin or end another turn.
 func TestTurnsToldAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
@@ -74,7 +74,8 @@ func TestTurnsToldAgain(t *testing.T) {
 	}
 }
 
-// TestLastLine: how a task ended is not told by a log whose last line cannot be read.
+// TestLastLine verifies that a log whose last line cannot be read does not state how the task
+// ended.
 func TestLastLine(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"transcript": {asked, answered}, "stream": {began, spoke, accounted}, "rollout": {rollout, over},

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestSpans: nested spans tell one call of a model, a tool between makes two; and all forms
-// in which exporters write the same spans give the same draft.
+// TestSpans verifies that nested spans state one call of a model, that a tool between them makes
+// two, and that all forms of the same spans yield the same draft.
 func TestSpans(t *testing.T) {
 	text, err := os.ReadFile("testdata/spans.json")
 	if err != nil {
@@ -41,8 +41,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestDecisions: what a person decided is an approval or a denial; what a configuration
-// allowed is none.
+// TestDecisions verifies that a decision of a person is an approval or a denial, and that a
+// decision of a configuration is neither.
 func TestDecisions(t *testing.T) {
 	text, err := os.ReadFile("testdata/events.jsonl")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// TestDecisionsInPart: a decision that names no call, or is none that is known, leaves open
+// TestDecisionsInPart verifies that a decision that names no call, or is unknown, leaves open
 // what else was allowed.
 func TestDecisionsInPart(t *testing.T) {
 	decision := func(pairs ...string) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// An Outline is what a log states at first sight: which session it is of, and where its tasks
+// An Outline is a first look at a log: the session that it belongs to, and where its tasks
 // begin. It takes about 60 bytes per line. It can be stored with encoding/gob.
 type Outline struct {
 	Name    string // of the log, as given
@@ -29,7 +29,7 @@ type Outline struct {
 	Agents []string  // that have lines in the log
 	Main   bool      // some line is of the session itself
 
-	// What only Tasks needs.
+	// Only Tasks needs these.
 	Lines  []mark
 	Begins []beginning
 	Calls  []reference
@@ -52,7 +52,7 @@ type what uint8
 const (
 	unique    what = 1 << iota
 	ofSession      // whichever task it stands in
-	counts         // it states what the session used so far
+	counts         // it states the usage of the session so far
 )
 
 // A beginning is a line with which a task begins.
@@ -84,7 +84,7 @@ func (o *Outline) Sound() bool {
 	return true
 }
 
-// Forget drops what only [Tasks] needs, so that many outlines can be kept.
+// Forget drops everything that only [Tasks] needs, so that many outlines can be kept.
 func (o *Outline) Forget() { o.Lines, o.Begins, o.Calls = nil, nil, nil }
 
 // name returns the ID of the session. Without a session, it depends on the first line only, so
@@ -159,7 +159,7 @@ func (s *survey) line(l rawLine) error {
 	return nil
 }
 
-// glance notes what a line states.
+// glance notes the statements of a line.
 func (s *survey) glance(m *mark, g story.Glance) {
 	here := len(s.Lines)
 	if !g.At.IsZero() {

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// Options specify what logs do not state. Of record.Options, only Issuer.ID is required: if no
+// Options add information that logs lack. Of record.Options, only Issuer.ID is required: if no
 // line names a task, the session is the task.
 type Options struct {
 	record.Options
@@ -38,14 +38,14 @@ type Input struct {
 	Asides int
 }
 
-// Passed lists what of the logs was not read.
+// Passed lists the parts of the logs that were not read.
 type Passed = story.Passed
 
-// A Log is what was read.
+// A Log is the result of reading logs.
 type Log struct {
 	Kind   Kind
 	Counts record.Counts
-	Passed Passed // what was not read
+	Passed Passed // parts that were not read
 	Draft  *receipt.Draft
 }
 
@@ -152,8 +152,8 @@ func (r *reading) log(in Input) error {
 	return nil
 }
 
-// ended notes what was read of a log. A log that grows, or that was cut off, ends within a
-// line. If that line is not read, it may state another end than the lines before it do.
+// ended records the size and the digest of a log. A log that grows, or that was cut off, ends
+// within a line. If that line is not read, it may state another end than the lines before it do.
 func (r *reading) ended(text *lines, in Input) {
 	r.story.Endless = r.story.Endless || text.count > 0 && !r.read
 	r.now.Cut = !text.ended && !r.read

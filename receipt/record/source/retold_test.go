@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// Lines of the sources, for logs of a few of them.
+// Lines of the sources, for logs with several of them.
 const (
 	asked     = `{"type":"user","sessionId":"s","timestamp":"2026-04-25T10:00:01Z","message":{"role":"user","content":"do it"}}`
 	answered  = `{"type":"assistant","sessionId":"s","timestamp":"2026-04-25T10:00:02Z","message":{"role":"assistant","id":"m1","model":"m","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":5}}}`
@@ -53,12 +53,12 @@ func toldOf(t *testing.T, logs ...[]string) told {
 	return read(t, got.Draft)
 }
 
-// TestUnansweredEnd: a turn that ended says nothing of one that a person began behind it,
-// whichever log is read first.
+// TestUnansweredEnd verifies that the end of a turn states nothing about a turn that a person
+// began after it, whichever log is read first.
 func TestUnansweredEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		logs  [][]string
-		state string // "" is not told
+		state string // "" is not stated
 	}{
 		"asked again":          {[][]string{{asked, answered, again}}, ""},
 		"an error":             {[][]string{{asked, answered, again, broke}}, ""},
@@ -79,8 +79,9 @@ func TestUnansweredEnd(t *testing.T) {
 	}
 }
 
-// TestOver: the last line of a log is when the task was over only where lines tell that it
-// was. Else it may have gone on, and how long it took is at least what lies between them.
+// TestOver verifies that the time of the last line is when the task was over only if lines state
+// that it was. Otherwise, the task may have continued, and the time between its lines is a lower
+// bound of its duration.
 func TestOver(t *testing.T) {
 	const (
 		id, inner   = `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a1",`, `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a2","parentSpanId":"00000000000000a1",`
@@ -114,7 +115,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestGaps: where lines are missing, what is told is told as a part.
+// TestGaps verifies that if lines are missing, what is stated is a lower bound.
 func TestGaps(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"result without its call": {asked, returned, answered},
@@ -130,7 +131,8 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestWordsOfServers: a server's text is not a person's decision, nor an exit code.
+// TestWordsOfServers verifies that text of a server is neither a person's decision nor an exit
+// code.
 func TestWordsOfServers(t *testing.T) {
 	r := toldOf(t, []string{asked, calling, returned, answered})
 	if len(r.Approvals) != 0 || r.status(0) != "unanswered" {
@@ -165,9 +167,8 @@ func TestWordsOfServers(t *testing.T) {
 	}
 }
 
-// TestAccountsThatShrink: the largest account counts, as at least what was taken, in
-// whatever order results are told. One that is told again, and a message that it accounts
-// for, count once.
+// TestAccountsThatShrink verifies that the largest account counts, as a lower bound, whatever the
+// order of results. A repeated account, and a message that it accounts for, count once.
 func TestAccountsThatShrink(t *testing.T) {
 	consumed := func(lines ...string) (receipt.Amounts, told) {
 		r := toldOf(t, lines)
@@ -196,7 +197,7 @@ func TestAccountsThatShrink(t *testing.T) {
 	}
 }
 
-// TestPatchFolder: names in a patch are of the folder in which the shell worked.
+// TestPatchFolder verifies that names in a patch are relative to the directory of the shell.
 func TestPatchFolder(t *testing.T) {
 	r := toldOf(t, []string{
 		rollout,
@@ -208,8 +209,8 @@ func TestPatchFolder(t *testing.T) {
 	}
 }
 
-// TestEventsApart: events of one instant that tell other counts are two, and a decision for
-// which nobody came is nobody's.
+// TestEventsApart verifies that events of the same time with different counts are two events, and
+// that a decision without a person is not that of a person.
 func TestEventsApart(t *testing.T) {
 	event := func(attributes string) string {
 		return `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","attributes":[` + attributes + `]}]}]}]}`
@@ -233,8 +234,8 @@ func TestEventsApart(t *testing.T) {
 	}
 }
 
-// TestTiersOfTwoLogs: the first and the last tier are those of the times, in whatever order
-// logs are read.
+// TestTiersOfTwoLogs verifies that the first and the last tier depend on the times, whatever the
+// order of logs.
 func TestTiersOfTwoLogs(t *testing.T) {
 	plan := strings.Replace(asked, `"type"`, `"permissionMode":"plan","type"`, 1)
 	auto := strings.Replace(again, `"type"`, `"permissionMode":"bypassPermissions","type"`, 1)
@@ -245,7 +246,7 @@ func TestTiersOfTwoLogs(t *testing.T) {
 	}
 }
 
-// TestOtherEvents: events that have no place in a receipt are counted.
+// TestOtherEvents verifies that events without a place in a receipt are counted.
 func TestOtherEvents(t *testing.T) {
 	r := toldOf(t, []string{`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","body":{"stringValue":"claude_code.user_prompt"},"attributes":[]}]}]}]}`})
 	if counted, _ := r.meta["source"].(map[string]any)["counted"].(map[string]any); fmt.Sprint(counted["other_events"]) != "1" {
@@ -253,7 +254,7 @@ func TestOtherEvents(t *testing.T) {
 	}
 }
 
-// A growing is a stream that never ends: each line is another.
+// A growing is a stream that never ends, with different lines.
 type growing struct {
 	lines int
 	line  func(int) string
@@ -270,7 +271,8 @@ func (e *growing) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndlessStream: what is kept of a stream has a bound, also as long as no result comes.
+// TestEndlessStream verifies that memory use stays bounded even if a stream never ends in a
+// result.
 func TestEndlessStream(t *testing.T) {
 	for name, line := range map[string]func(int) string{
 		"messages": func(n int) string { return strings.ReplaceAll(spoke, "m1", fmt.Sprint("m", n)) },
@@ -288,7 +290,7 @@ func TestEndlessStream(t *testing.T) {
 	}
 }
 
-// TestEditOfNothing: an edit that replaces nothing may have made the file.
+// TestEditOfNothing verifies that an edit that replaces nothing may have created the file.
 func TestEditOfNothing(t *testing.T) {
 	r := toldOf(t, []string{
 		asked,

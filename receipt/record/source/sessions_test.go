@@ -13,7 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// TestOtherAgents: a log of an agent that is not read is named, and nothing is recorded of it.
+// TestOtherAgents verifies that a log of an agent that is not supported is named, and that
+// nothing of it is recorded.
 func TestOtherAgents(t *testing.T) {
 	named := map[string]string{
 		"atif": "ATIF", "opencode": "OpenCode", "gemini-cli": "Gemini CLI", "copilot-cli": "GitHub Copilot CLI", "pi": "Pi",
@@ -61,8 +62,8 @@ func TestOtherAgents(t *testing.T) {
 	}
 }
 
-// TestClaudeLines: a line of a transcript has a type of one, and if it has a message, that is of
-// a user or an assistant.
+// TestClaudeLines verifies that a line is of a transcript only if it has a known type and, if it
+// has a message, the role of a user or an assistant.
 func TestClaudeLines(t *testing.T) {
 	for line, is := range map[string]bool{
 		`{"type":"user","sessionId":"s","message":{"role":"user","content":"x"}}`:         true,

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// An outlined log, with its bytes.
+// An outlined is a log with its outline and its bytes.
 type outlined struct {
 	*source.Outline
 	text []byte
@@ -36,7 +36,7 @@ func outline(t testing.TB, name string, text []byte) *outlined {
 	return &outlined{o, text}
 }
 
-// tasks are those of logs, told apart or not.
+// tasks returns the tasks of logs, divided or not.
 func tasks(logs []*outlined, apart bool) []*source.Task {
 	var list []*source.Outline
 	for _, l := range logs {
@@ -52,7 +52,7 @@ func cut(text []byte, spans []source.Span) (b []byte) {
 	return b
 }
 
-// linesOf are the lines of a task, by the names of their logs.
+// linesOf returns the lines of a task, by the names of their logs.
 func linesOf(logs []*outlined, task *source.Task) map[string]string {
 	all := map[string]string{}
 	for _, p := range task.Parts {
@@ -65,7 +65,7 @@ func linesOf(logs []*outlined, task *source.Task) map[string]string {
 	return all
 }
 
-// taskDraft is the draft of a task.
+// taskDraft returns the draft of a task.
 func taskDraft(t testing.TB, logs []*outlined, task *source.Task) *receipt.Draft {
 	t.Helper()
 	var inputs []source.Input
@@ -84,7 +84,7 @@ func taskDraft(t testing.TB, logs []*outlined, task *source.Task) *receipt.Draft
 	return log.Draft
 }
 
-// A tally is what receipts tell together.
+// A tally is what receipts state together.
 type tally struct{ calls, input, output, writes, handoffs int64 }
 
 func (a *tally) add(d *receipt.Draft) {
@@ -102,7 +102,7 @@ func (a *tally) add(d *receipt.Draft) {
 	a.handoffs += int64(len(d.SideEffects.A2AHandoffs))
 }
 
-// cuttable are the published logs whose sessions have tasks, a folder each.
+// cuttable returns the published logs whose sessions have tasks, by directory.
 func cuttable(t testing.TB) (folders [][]*outlined) {
 	t.Helper()
 	dir := vectors.Dir(t, "sources")
@@ -133,8 +133,8 @@ func cuttable(t testing.TB) (folders [][]*outlined) {
 	return folders
 }
 
-// TestTasksAreTheSession: each line is of one task, and the tasks of a session tell together
-// what the session does.
+// TestTasksAreTheSession verifies that each line is of one task, and that the tasks of a session
+// together state what the session does.
 func TestTasksAreTheSession(t *testing.T) {
 	several := 0
 	for _, logs := range cuttable(t) {
@@ -181,8 +181,8 @@ func TestTasksAreTheSession(t *testing.T) {
 	}
 }
 
-// TestTasksStay: what is told of a task that another one followed, and that has no open
-// calls, is told the same however long its log becomes.
+// TestTasksStay verifies that the receipt of a task that another one followed, and that has no
+// open calls, stays the same when its log grows.
 func TestTasksStay(t *testing.T) {
 	followed, cuts, every := 0, 8, 6
 	if testing.Short() {
@@ -201,7 +201,7 @@ func TestTasksStay(t *testing.T) {
 			}
 			lines := bytes.SplitAfter(l.text, []byte("\n"))
 			step := max(len(lines)/cuts, 1)
-			end, begins := 0, 0 // of tasks, perhaps
+			end, begins := 0, 0 // of tasks, possibly
 			for i, line := range lines[:len(lines)-1] {
 				end += len(line)
 				begin := bytes.Contains(line, []byte(`"type":"user"`)) || bytes.Contains(line, []byte("turn"))
@@ -233,7 +233,8 @@ func TestTasksStay(t *testing.T) {
 	}
 }
 
-// TestCopiesCountOnce: lines that a session took over from another are of that one.
+// TestCopiesCountOnce verifies that lines that a session copied from another are of the other
+// session.
 func TestCopiesCountOnce(t *testing.T) {
 	dir := vectors.Dir(t, "sources")
 	for _, family := range []string{"claude-transcript-vscode-copilot-chat/resumed", "codex-rollout-codexbar/fork"} {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// spent makes a line of a message that tells what it took.
+// spent returns a line of a message with its usage.
 func spent(id, usage string) string {
 	return fmt.Sprintf(`"type":"assistant","message":{"role":"assistant","id":%q,"model":"claude-x","content":[],"stop_reason":"end_turn","usage":%s}`, id, usage)
 }
 
-// TestInputInParts: a sum of which a part is not told, or is no count, is a floor, and what
-// a line does not tell takes nothing away from what another told.
+// TestInputInParts verifies that a sum of which a part is missing or invalid is a lower bound,
+// and that an incomplete line does not reduce what another line stated.
 func TestInputInParts(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
@@ -38,8 +38,8 @@ func TestInputInParts(t *testing.T) {
 	}
 }
 
-// TestTurnsOfExec: a turn that is over and does not tell what it took makes sums floors, and
-// a part that one turn does not tell is not told of all.
+// TestTurnsOfExec verifies that a completed turn without usage makes sums lower bounds, and that
+// a part that one turn does not state is not stated for all turns.
 func TestTurnsOfExec(t *testing.T) {
 	const first = `{"type":"thread.started","thread_id":"t"}`
 	turn := func(usage string) string {
@@ -67,8 +67,8 @@ func TestTurnsOfExec(t *testing.T) {
 	}
 }
 
-// TestCutExec: what stands before the first turn is of one whose beginning is lost, and no
-// call of the next; and changes that cannot be told make the list of them a part.
+// TestCutExec verifies that lines before the first turn are of a turn whose beginning is missing,
+// and not of the next turn, and that unreadable changes make their list incomplete.
 func TestCutExec(t *testing.T) {
 	command := func(code int) string {
 		return fmt.Sprintf(`{"type":"item.completed","item":{"id":"item_0","type":"command_execution","exit_code":%d,"status":"completed"}}`, code)
@@ -99,8 +99,8 @@ func TestCutExec(t *testing.T) {
 	}
 }
 
-// TestStrangeFork: the counts of a fork begin with its parent's, also where somebody put its
-// rollout behind that of another session; what that is a fork of is no stranger.
+// TestStrangeFork verifies that the counts of a fork include those of its parent, also if its
+// rollout follows that of another session in the same file.
 func TestStrangeFork(t *testing.T) {
 	meta := func(id, from string) string {
 		return `{"timestamp":"2026-04-25T10:00:00Z","type":"session_meta","payload":{"id":"` + id + `","forked_from_id":"` + from + `"}}`

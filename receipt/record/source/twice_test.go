@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
-// drafted is the draft of texts of one task, nil when they tell nothing.
+// drafted returns the draft of texts of one task, nil if they state nothing.
 func drafted(t *testing.T, texts ...[]byte) *receipt.Draft {
 	t.Helper()
 	var inputs []source.Input
@@ -33,8 +33,8 @@ func drafted(t *testing.T, texts ...[]byte) *receipt.Draft {
 	return l.Draft
 }
 
-// deeds are what a draft says was done and taken, and how it ended. A task without a name
-// has one of its logs.
+// deeds returns what a draft states as done and used, and how the task ended. A task without a
+// name has a name made of its logs.
 func deeds(t *testing.T, d *receipt.Draft) string {
 	t.Helper()
 	text, err := json.MarshalIndent([]any{d.SideEffects, d.Cost, d.AutonomyBudget, d.Approvals, d.Lifecycle.FinalState, d.Identifiers.SessionID, d.ReplayInput.Determinism}, "", " ")
@@ -44,8 +44,8 @@ func deeds(t *testing.T, d *receipt.Draft) string {
 	return string(text)
 }
 
-// TestToldTwice: a log that is given twice, or that is in one file twice, counts once,
-// whatever source it is of.
+// TestToldTwice verifies that a log that is passed twice, or is in one file twice, counts once,
+// for all sources.
 func TestToldTwice(t *testing.T) {
 	var paths []string
 	for _, root := range []string{"testdata", vectors.Dir(t, "sources")} {
@@ -114,9 +114,9 @@ const (
 	tookNone  = `{"type":"turn.completed"}`
 )
 
-// TestRunsTold: of codex exec a copy of a run counts once, also one that was made while it
-// ran, and a run that only begins as another one did is another one. Where nothing shows
-// which of both it is, what is told is at least so.
+// TestRunsTold verifies that a copy of a run of codex exec counts once, also if it was made while
+// the run continued, and that a run that only begins as another one did is another run. If it is
+// unknown which of both it is, the amounts are lower bounds.
 func TestRunsTold(t *testing.T) {
 	whole := []string{thread, turn, looking, building, tookThree}
 	for name, c := range map[string]struct {
@@ -124,7 +124,7 @@ func TestRunsTold(t *testing.T) {
 		calls int
 		input int64
 		floor bool
-		state string // "" is not told
+		state string // "" is not stated
 	}{
 		"one":                       {[][]string{whole}, 2, 3, false, "SUCCEEDED"},
 		"a copy":                    {[][]string{whole, whole}, 2, 3, false, "SUCCEEDED"},

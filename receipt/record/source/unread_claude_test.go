@@ -98,8 +98,8 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// TestProgressOfCalls verifies that lines which state that a known call runs, or that a hook runs for
-// no call, leave no list open.
+// TestProgressOfCalls verifies that lines which state that a known call runs, or that a hook runs
+// for no call, leave no list open.
 func TestProgressOfCalls(t *testing.T) {
 	const line = `,"sessionId":"s","timestamp":"2026-04-25T10:00:04Z"`
 	r := toldOf(t, []string{
@@ -144,7 +144,8 @@ func TestCallsOfOneID(t *testing.T) {
 	}
 }
 
-// open reads a log, and fails the test unless every list of actions in its draft is a lower bound.
+// open reads a log, and fails the test unless every list of actions in its draft is a lower
+// bound.
 func open(t *testing.T, log []string) told {
 	t.Helper()
 	r := toldOf(t, log)

@@ -20,7 +20,7 @@ import (
 const unheard = "x_unheard_of"
 
 // TestUnread replaces the type of each record and of each content block of public logs with an
-// unknown one, one at a time. Whatever the draft then states less of must be a lower bound. In
+// unknown type, one at a time. Whatever the draft then states less of must be a lower bound. In
 // its modest size, the test replaces a few types of each log that is not large.
 func TestUnread(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
@@ -67,7 +67,7 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// publicLogs are the logs of all kinds that are read, in both sets.
+// publicLogs returns the logs of all supported kinds, in both sets.
 func publicLogs(t *testing.T) (names []string) {
 	t.Helper()
 	for _, set := range []string{"sources", "sources-2"} {
@@ -89,8 +89,8 @@ func publicLogs(t *testing.T) (names []string) {
 	return names
 }
 
-// valuesOf are the lines of a log, or, of one that is a JSON value on several lines, the value
-// on one.
+// valuesOf returns the lines of a log or, if it is a JSON value on several lines, the value on
+// one line.
 func valuesOf(text []byte) [][]byte {
 	var whole bytes.Buffer
 	if json.Compact(&whole, text) == nil {
@@ -99,7 +99,7 @@ func valuesOf(text []byte) [][]byte {
 	return bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 }
 
-// A typed place is a line in which the type of one record or block is replaced.
+// A typed is a line in which the type of one record or block is replaced.
 type typed struct {
 	line     int
 	what     string
@@ -129,8 +129,8 @@ func typesIn(t *testing.T, lines [][]byte) (all []typed) {
 	return all
 }
 
-// eachType finds what says of which type a record, a content block, an item, a span or an event
-// is. Types within inputs and results of tools say nothing of records.
+// eachType finds the type of each record, content block, item, span, and event. Types within
+// inputs and results of tools are not those of records.
 func eachType(v any, take func(what string, set func(string))) {
 	switch x := v.(type) {
 	case []any:
@@ -161,7 +161,7 @@ func eachType(v any, take func(what string, set func(string))) {
 	}
 }
 
-// amountsOf are the lengths of the lists and the counts of a draft, by their places. Entries of
+// amountsOf returns the lengths of the lists and the counts of a draft, by place. Entries of
 // redactions are about values of this draft, and count nothing that was done.
 func amountsOf(t *testing.T, d any) map[string]float64 {
 	t.Helper()
@@ -197,7 +197,7 @@ func addAmounts(all map[string]float64, at string, v any) {
 	}
 }
 
-// listed reports whether a place, or one that it is a part of, is listed.
+// listed reports whether a place, or one that contains it, is listed.
 func listed(list map[string]bool, at string) bool {
 	for ; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 		if list[at] {
@@ -207,8 +207,8 @@ func listed(list map[string]bool, at string) bool {
 	return false
 }
 
-// TestUnreadOneDeed: a log of one deed in a form that no reader knows states that deeds may be
-// missing.
+// TestUnreadOneDeed verifies that a log with a single deed in an unknown form states that deeds
+// may be missing.
 func TestUnreadOneDeed(t *testing.T) {
 	const line = `{"timestamp":"2026-04-25T10:00:02Z","type":"response_item","payload":{"type":"image_generation_call","id":"ig_1","status":"completed"}}`
 	for name, log := range map[string][]string{

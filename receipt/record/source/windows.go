@@ -181,7 +181,7 @@ func (c *cutter) cut(log int) {
 		t := c.tasks[to]
 		part := &t.Parts[log]
 
-		// Each task needs the description of the session, and what the session used before the
+		// Each task needs the description of the session, and its usage before the
 		// task.
 		aside := m.What&ofSession != 0 && c.apart
 		if aside && session < 0 {

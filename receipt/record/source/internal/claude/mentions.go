@@ -11,7 +11,7 @@ import (
 )
 
 // mentions are the tasks and the blocks that lines of a stream name in addition to the lines that
-// state what was done in them.
+// state the actions in them.
 type mentions struct {
 	tasks map[string]bool            // IDs of tasks whose beginning a line states
 	parts map[string]map[string]bool // indexes of the calls in the message that each agent writes
@@ -75,7 +75,7 @@ func (m *mentions) block(s *story.Story, b canon.Node, agent, index string) {
 }
 
 // started records work that was given to another agent. A command in the background is also a
-// task, and a call. It is unknown what a task of another type does.
+// task, and a call. The actions of tasks of other types are unknown.
 func (m *mentions) started(s *story.Story, n canon.Node) {
 	const line = "system/task_started"
 	kind, call := n.Member("task_type"), n.Member("tool_use_id")
@@ -104,7 +104,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 	}
 }
 
-// runs reads what became of a task. If no line states its beginning, it may do anything.
+// runs reads the state of a task. If no line states its beginning, it may do anything.
 func (m *mentions) runs(s *story.Story, n canon.Node, sub string) {
 	task := s.Name(n.Member("task_id"))
 	h := s.Given(task)

@@ -13,7 +13,7 @@ import (
 // synthetic is the model in messages that no model wrote.
 const synthetic = "<synthetic>"
 
-// usageOf returns what a message used.
+// usageOf returns the usage of a message.
 func usageOf(n canon.Node) story.Usage {
 	return usageIn(n, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 }
@@ -43,7 +43,7 @@ func tierOf(mode string) string {
 	return ""
 }
 
-// does returns what a tool of Claude Code does; "" for unknown tools.
+// does classifies a tool of Claude Code; "" is unknown.
 func does(tool string) string {
 	switch tool {
 	case "Read", "Glob", "Grep", "LS", "NotebookRead":
@@ -145,7 +145,7 @@ func ask(s *story.Story, b canon.Node, agent string) {
 	}
 	c.Agent, c.Does, c.Server = agent, does(tool), story.ServerOf(tool)
 
-	// What the call is to do depends on its tool.
+	// The input has other members for each tool.
 	switch {
 	case tool == "WebFetch":
 		c.Reached(s.Name(input.Member("url")))
@@ -219,8 +219,8 @@ func saysFailed(text, besides string) bool {
 // isFlag reports whether n is a boolean or absent.
 func isFlag(n canon.Node) bool { return event.Absent(n) || n.Kind() == canon.KindBool }
 
-// answers reads the results of tools in a message of a user. Besides is what the line states of
-// its result outside the message. If the message has no block with a result, the call is unknown.
+// answers reads the results of tools in a message of a user. Besides is the result of the line
+// outside the message. If the message has no block with a result, the call is unknown.
 func answers(s *story.Story, line, besides canon.Node) {
 	read := event.Absent(besides)
 	for _, b := range contents(line.Member("message")) {
@@ -234,7 +234,7 @@ func answers(s *story.Story, line, besides canon.Node) {
 	}
 }
 
-// answer reads a result of a tool. Besides is what the line states outside the message:
+// answer reads a result of a tool. Besides is the result outside the message:
 // toolUseResult of a transcript, tool_use_result of a stream.
 func answer(s *story.Story, block, line, besides canon.Node) {
 	id := s.Name(block.Member("tool_use_id"))
@@ -306,8 +306,7 @@ func unanswered(s *story.Story) {
 // exited begins the result of a command that failed.
 const exited = "Exit code "
 
-// acted records what a line states of a command besides its outcome: the exit code if it failed,
-// and what it did in git.
+// acted records the exit code of a command that failed, and the actions of a command in git.
 func acted(s *story.Story, c *story.Call, block, besides canon.Node) {
 	if c.Does != "execute" {
 		return

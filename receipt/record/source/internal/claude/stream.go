@@ -44,7 +44,7 @@ type session struct {
 	nameless    bool            // messages since the latest result have no IDs
 }
 
-// maxSettled bounds what is kept of a session to recognize copies of lines.
+// maxSettled bounds the messages of a session whose copies are recognized.
 const maxSettled = 1 << 16
 
 type modelUse struct {
@@ -174,7 +174,7 @@ func (t *Stream) system(n canon.Node) {
 	}
 }
 
-// assistant keeps what a line states of a message, in case no result accounts for it.
+// assistant keeps the usage of a message, in case no result accounts for it.
 func (t *Stream) assistant(n canon.Node, x *session) {
 	s, message := t.s, n.Member("message")
 	agent := s.Name(n.Member("parent_tool_use_id"))
@@ -323,7 +323,7 @@ func (t *Stream) account(n canon.Node, x *session) {
 }
 
 // less reports whether an amount is smaller than another. A smaller account is of another
-// process, or of an earlier time: the largest is a lower bound of what the session used.
+// process, or of an earlier time: the largest is a lower bound of the cost of the session.
 func less(amount, than string) bool {
 	a, _ := strconv.ParseFloat(amount, 64)
 	b, _ := strconv.ParseFloat(than, 64)
@@ -338,7 +338,7 @@ func amountOf(n canon.Node) string {
 	return story.Amount(n.Float())
 }
 
-// End records what the runs cost, and how the last run ended.
+// End records the cost of the runs, and how the last run ended.
 func (t *Stream) End() {
 	s := t.s
 	s.Estimated = true
@@ -372,7 +372,7 @@ func (t *Stream) End() {
 	}
 }
 
-// priced reports whether the prices of models cover what the session cost.
+// priced reports whether the prices of models cover the cost of the session.
 func (x *session) priced() bool {
 	return x.cost == "" || len(x.models) > 0 && !slices.ContainsFunc(x.models, func(m modelUse) bool { return m.cost == "" })
 }
@@ -394,7 +394,7 @@ func (x *session) unlisted() bool {
 	return len(x.models) > 0 && x.priced() && sum < total*(1-1e-6)
 }
 
-// tell adds what a session used, with the prices of models if priced is set.
+// tell adds the usage of a session, with the prices of models if priced is set.
 func (t *Stream) tell(x *session, priced bool) {
 	s := t.s
 	s.Cost(x.cost)
@@ -421,7 +421,7 @@ func (t *Stream) tell(x *session, priced bool) {
 		s.Took(story.Sum{Model: x.model, Usage: x.usage})
 	}
 
-	// Without a result, lines state only what was known when a message began.
+	// Without a result, lines state only the usage at the beginning of a message.
 	if x.nameless {
 		s.Lacks(story.MessageWithoutID)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A Transcript reads what Claude Code keeps of a session, and of the agents to which it gave
-// work. A resumed session begins with copies of lines of the previous session.
+// A Transcript reads the logs that Claude Code keeps of a session, and of the agents to which it
+// gave work. A resumed session begins with copies of lines of the previous session.
 type Transcript struct {
 	s      *story.Story
 	main   turns // of the session itself
@@ -24,7 +24,7 @@ type Transcript struct {
 	started map[string]bool // calls of MCP tools that ran according to a line; nil if no line states it of any call
 }
 
-// turns is what states how a session ended.
+// turns are the statements about the end of a session.
 type turns struct {
 	lines  int
 	stop   string      // why the model stopped in its latest line
@@ -113,7 +113,7 @@ func (t *Transcript) Line(n canon.Node) {
 	}
 }
 
-// assistant reads what a model wrote. A message has a line for each of its blocks.
+// assistant reads a message of a model. A message has a line for each of its blocks.
 func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 	s, message := t.s, n.Member("message")
 	if n.Member("isApiErrorMessage").Bool() {
@@ -139,7 +139,7 @@ func (t *Transcript) assistant(n canon.Node, of *turns, agent string) {
 	calls(s, message, agent)
 }
 
-// took records what a message used, which several lines repeat. Without an ID, it is unknown
+// took records the usage of a message, which several lines repeat. Without an ID, it is unknown
 // which lines these are.
 func (t *Transcript) took(message canon.Node, agent string) {
 	s := t.s
@@ -156,7 +156,7 @@ func (t *Transcript) took(message canon.Node, agent string) {
 	m.Finished = m.Finished || message.Member("stop_reason").Kind() == canon.KindString
 }
 
-// user reads what a person wrote, and what tools returned.
+// user reads a message of a person, or results of tools.
 func (t *Transcript) user(n canon.Node, of *turns) {
 	s, message := t.s, n.Member("message")
 	s.Tier(tierOf(n.Member("permissionMode").String()))
@@ -241,8 +241,8 @@ func hookOf(s *story.Story, n canon.Node) string {
 	return cmp.Or(s.Name(n.Member("hookName")), s.Name(n.Member("hookEvent")))
 }
 
-// progress reads what was logged while something ran. The messages of an agent are also in its
-// own file, with the same IDs.
+// progress reads a line that was logged while something ran. The messages of an agent are also in
+// its own file, with the same IDs.
 func (t *Transcript) progress(n canon.Node, of *turns) {
 	s, data := t.s, n.Member("data")
 	kind := data.Member("type")
@@ -300,11 +300,12 @@ func (t *Transcript) runs(n canon.Node) {
 	}
 }
 
-// End records how the session ended, and what its agents did that was not read.
+// End records how the session ended, and the work of its agents that was not read.
 func (t *Transcript) End() {
 	s, of := t.s, &t.main
 
-	// If no line is of the session, the log is of an agent, without the session for which it worked.
+	// If no line is of the session, the log is of an agent, without the session for which it
+	// worked.
 	if of.lines == 0 {
 		of = &t.side
 		if len(t.agents) == 1 {

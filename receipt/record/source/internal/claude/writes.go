@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// wrote records what a successful call wrote: what the file contained before and after, if the
+// wrote records the changes of a successful call: the content of the file before and after, if the
 // line states it. The digests are of the text in the log.
 func wrote(s *story.Story, c *story.Call, told canon.Node) {
 	if c.Does != "edit" {
@@ -36,14 +36,14 @@ func wrote(s *story.Story, c *story.Call, told canon.Node) {
 		w.After = c.Content
 	}
 
-	// A person changed what the agent wrote, and the result is unknown.
+	// A person edited the agent's version, and the result is unknown.
 	if told.Member("userModified").Bool() {
 		w.After = story.State{}
 	}
 	c.Wrote(w)
 }
 
-// written reads what Write states: the entire text.
+// written reads the result of Write: the entire text.
 func written(w *story.Write, told canon.Node) {
 	content, original := told.Member("content"), told.Member("originalFile")
 	if content.Kind() == canon.KindString {
@@ -65,7 +65,7 @@ func written(w *story.Write, told canon.Node) {
 	}
 }
 
-// notebook reads what NotebookEdit states: the entire text before and after or, in older
+// notebook reads the result of NotebookEdit: the entire text before and after or, in older
 // versions, only the path. A notebook is never empty, so empty text is unknown.
 func notebook(w *story.Write, told canon.Node) {
 	w.Operation = "modify"

@@ -31,7 +31,7 @@ func isOutput(name string) bool {
 // read records the calls that attributes name: as NAME.tool_calls.N.id, or in messages, which are
 // JSON in a string.
 func (r *asked) read(a attributes, named func(string) bool) {
-	parts := map[string]string{} // what is stated of a call without an ID
+	parts := map[string]string{} // statements about a call without an ID
 	for _, x := range a.list.Elements() {
 		key, value := x.Member("key").String(), x.Member("value")
 		if !named(key) {

@@ -4,5 +4,5 @@
 //
 // Exporters write IDs in hexadecimal digits or in base64, numbers as strings, and enums by number
 // or by name. A file contains one object per line, a single object, or an array. All forms are
-// read. docs/sources.md lists what each states.
+// read. docs/sources.md lists their statements.
 package otlp

@@ -19,8 +19,8 @@ type Reader struct {
 	seen      map[string]bool
 	asked     asked
 	nameless  int  // calls of tools without an ID of their own
-	decisions bool // events state what was decided
-	unpriced  bool // an event states what a call used, and not its cost
+	decisions bool // events state decisions
+	unpriced  bool // an event states the usage of a call, and not its cost
 }
 
 // New returns a reader of such exports.
@@ -28,8 +28,8 @@ func New(s *story.Story) story.Reader {
 	return &Reader{s: s, spans: spans{}, seen: map[string]bool{}, asked: asked{s: s}}
 }
 
-// Is reports whether a value is an export: ExportTraceServiceRequest and the like, or what Tempo
-// makes of it.
+// Is reports whether a value is an export: ExportTraceServiceRequest and the like, or its
+// form in Tempo.
 func Is(n canon.Node) bool {
 	for _, name := range members() {
 		if n.Member(name).Kind() == canon.KindArray {
@@ -300,7 +300,7 @@ func (r *Reader) request(a attributes) {
 	}
 }
 
-// requestOf returns what a call used according to an event. Claude Code states cached tokens
+// requestOf returns the usage of a call according to an event. Claude Code states cached tokens
 // separately, and Codex as a part of the input.
 func requestOf(a attributes) story.Usage {
 	if input := a.count("input_token_count"); input != nil {
@@ -342,7 +342,7 @@ func (r *Reader) End() {
 		s.Lacks(story.TokensInPart)
 	}
 
-	// Spans do not state what agents gave each other.
+	// Spans do not state the work that agents gave each other.
 	if r.spans.nested() {
 		s.Lacks(story.HandoffUnclear)
 	}
@@ -363,7 +363,7 @@ func (r *Reader) End() {
 		m.Use(x.usage)
 	}
 
-	// The source does not record what is not instrumented.
+	// Only instrumented parts of a program record anything.
 	s.Lacks(story.EffectsUnlogged)
 	s.Estimated = true
 	if r.decisions {
@@ -465,7 +465,7 @@ func (r *Reader) spanEvent(n canon.Node) {
 	}
 }
 
-// settle records what the calls leave open: calls that a model asked for, beyond those that a
+// settle records the gaps that the calls leave: calls that a model asked for, beyond those that a
 // span or an event states, and tokens of an agent beyond those of its calls of models.
 func (r *Reader) settle(calls []*call) {
 	s := r.s
@@ -529,7 +529,7 @@ func (r *Reader) model(a attributes) *call {
 	}
 }
 
-// tool records that a tool was called, and with what.
+// tool records a call of a tool, with its input.
 func (r *Reader) tool(a attributes, id, span string) {
 	s := r.s
 	name := a.text(s, "gen_ai.tool.name", "tool.name", "ai.toolCall.name")

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
-// A class is what a span describes.
+// A class is a kind of span.
 type class byte
 
 const (
@@ -112,7 +112,7 @@ func embeds(a attributes) bool {
 		a.word("openinference.span.kind") == "EMBEDDING"
 }
 
-// usageOf returns what a call of a model used. The input includes cached tokens, and the output
+// usageOf returns the usage of a call of a model. The input includes cached tokens, and the output
 // includes reasoning.
 func usageOf(a attributes) story.Usage {
 	return story.Usage{

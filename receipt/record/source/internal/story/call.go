@@ -113,15 +113,15 @@ func (x *Calls) settleMentions() {
 type Call struct {
 	ID, Tool string
 	Server   string   // of an MCP tool
-	Does     string   // what the tool does: read, edit, execute, fetch, think, other; "" is unknown
+	Does     string   // the class of the tool: read, edit, execute, fetch, think, other; "" is unknown
 	Agent    string   // label of the agent that called; "" is the main one
 	Duration *int64   // milliseconds
 	Category string   // of the error
 	RanNot   bool     // a line states that it never ran
 	Doubtful bool     // its result is a person's refusal, or text of the tool's server that resembles one
 	ExitCode *int64   // of the command
-	Git      []string // what it did in git, as the log states it
-	Hints    Hints    // what the text of its command names
+	Git      []string // its actions in git, as the log states them
+	Hints    Hints    // in the text of its command
 	Path     string   // of the file that it was asked to write
 	Content  State    // that it was asked to write there
 	Handed   string   // the agent to which it was to give work
@@ -145,7 +145,7 @@ type Call struct {
 	searched      bool
 }
 
-// A request is what a line asks for. "" and the zero digest are not stated.
+// A request is the tool and the input that a line asks for. "" and the zero digest are not stated.
 type request struct {
 	tool  string
 	input canon.Digest
@@ -173,7 +173,7 @@ func (c *Call) Ask(tool string, input canon.Digest) bool {
 	return true
 }
 
-// Adopt records that the model asked for a call that was known from what ran. It has no parent.
+// Adopt records that the model asked for a call that was known because it ran. It has no parent.
 func (c *Call) Adopt(tool string, input canon.Digest) {
 	c.words = request{tool, input}
 	if c.Parent = ""; c.Server == "" {
@@ -188,7 +188,7 @@ func (c *Call) Share() {
 	c.story.Lacks(CallsOfOneID)
 }
 
-// Close records what the call returned, and reports whether it did. The first end counts, but
+// Close records the result of the call, and reports whether it did. The first end counts, but
 // an unreported end gives way to any other.
 //
 // A relayed end gives way to the end in the agent's own log, together with its writes.
@@ -201,7 +201,7 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 		return false
 	}
 
-	// What ran was recorded before what the model received.
+	// The record of the program preceded the result that the model received.
 	if c.settled && c.output.IsZero() {
 		if c.output = output; c.outcome == Unreported && outcome != Open {
 			c.outcome = outcome
@@ -373,7 +373,7 @@ func (c *Call) end() event.Members {
 	return p
 }
 
-// claim is what the model was told of the call, if it wrote other files than it was asked to.
+// claim is the result that the model received, if the call wrote other files than it was asked to.
 func (c *Call) claim() event.Members {
 	return event.Members{"tool_call_id": c.ID, "status": string(c.outcome), "fs_writes": list(c.claimed, Write.members)}
 }

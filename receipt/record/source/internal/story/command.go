@@ -33,7 +33,7 @@ func HintsIn(text string) (h Hints) {
 	return h
 }
 
-// bare removes what may precede the program: assignments, and programs that run another.
+// bare removes words that may precede the program: assignments, and programs that run another.
 func bare(words []string) []string {
 	for len(words) > 0 {
 		switch w := path.Base(words[0]); {
@@ -81,7 +81,7 @@ func gitOf(words []string) string {
 	return ""
 }
 
-// forces reports whether an argument of git push overwrites what is there.
+// forces reports whether an argument of git push overwrites history.
 func forces(arg string) bool {
 	long, short := strings.HasPrefix(arg, "--"), strings.HasPrefix(arg, "-")
 	switch {

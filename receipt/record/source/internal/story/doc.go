@@ -1,4 +1,4 @@
-// Package story collects what the logs of one task state, whichever agent wrote them, and
+// Package story collects the content of the logs of one task, whichever agent wrote them, and
 // returns it as events of the protocol.
 //
 //	s := story.New("claude-transcript")
@@ -8,9 +8,9 @@
 //	…
 //	err := s.Tell("", recorder.Add)
 //
-// A reader of a source passes on what each line states, in any order and as often as the log
-// states it. A [Story] counts each message and each call once, by its ID, and orders what
-// happened by time.
+// A reader of a source passes on the statements of each line, in any order and as often as the log
+// states it. A [Story] counts each message and each call once, by its ID, and orders
+// events by time.
 //
 // # Absent is not zero
 //

@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Gap is a cause for which a log states only a part of what was done and used.
+// A Gap is a cause for which a log states only a part of the actions and the usage.
 type Gap int
 
-// The causes. The table in gaps lists what each leaves unreported.
+// The causes. The table in gaps lists the places that each leaves unreported.
 const (
 	PartMissing Gap = iota // a part of the log is missing
 	GarbledPart
@@ -36,12 +36,12 @@ const (
 	TokensInPart    // a model used more tokens than the lines state
 	CostInPart      // the task cost more than the lines state
 	DurationInPart  // the task took longer than the lines state
-	ModelsUntold    // no line states which model used what
-	TokensUntold    // no line states what the models used
+	ModelsUntold    // no line states the usage of each model
+	TokensUntold    // no line states the usage of the models
 	EffectsUnlogged // the source does not record writes and requests
 )
 
-// A lack is what a gap leaves open.
+// A lack is the effect of a gap on the receipt.
 type lack struct {
 	counted string   // name of the gap in metadata.source.counted; "" is not counted
 	all     bool     // every list and count of the receipt is a lower bound
@@ -49,7 +49,7 @@ type lack struct {
 	untold  []string // places that are unreported
 }
 
-// gaps is the table from a cause to what it leaves open.
+// gaps is the table from causes to their effects.
 var gaps = sync.OnceValue(func() map[Gap]lack {
 	const (
 		toolCalls, writes, egress  = "/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress"
@@ -78,7 +78,7 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 		CallUnstated:      {counted: "calls_asked_for_only", atLeast: call},
 		SearchWithoutID:   {counted: "web_searches_without_id", atLeast: []string{toolCalls, egress, consumed}},
 
-		// Another line may state what the message used.
+		// Another line may state the usage of the message.
 		MessageWithoutID: {counted: "messages_without_an_id", atLeast: usage},
 		MessagesOfOneID:  {counted: "messages_of_one_id", atLeast: usage},
 		UsageUnread:      {counted: "usages_not_read", atLeast: usage},
@@ -96,7 +96,7 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 	}
 })
 
-// Gaps hold what was not read, and what the receipt therefore does not report.
+// Gaps are the parts of the logs that were not read, and their effects on the receipt.
 type Gaps struct {
 	notes, ignored  map[string]int
 	untold, atLeast []string
@@ -139,8 +139,8 @@ func (g *Gaps) Unknown(class string, kind canon.Node) {
 	g.Ignored(class + cmp.Or(g.Name(kind), "None"))
 }
 
-// Note counts what was read and has no place in a receipt. The name is a word of the reader,
-// never text of the log.
+// Note counts records that were read and have no place in a receipt. The name is a word of the
+// reader, never text of the log.
 func (g *Gaps) Note(name string) { g.notes = count(g.notes, name, 1) }
 
 // knows reports whether no record was ignored whose type begins with a prefix.

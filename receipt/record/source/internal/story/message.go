@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Messages are the answers of models, and what they used.
+// Messages are the answers of models, and their usage.
 type Messages struct {
 	Estimated bool // costs are estimates of the agent, not a bill
 
@@ -47,7 +47,7 @@ func (x *Messages) MessageAt(id string, at Place) *Message {
 	return m
 }
 
-// Use records what a line states about the usage of the message. Lines repeat it, and some
+// Use records the usage of the message that a line states. Lines repeat it, and some
 // are written before the message is complete: the line with the most output counts.
 func (m *Message) Use(u Usage) {
 	// Lines that contradict each other are of two messages.
@@ -67,7 +67,7 @@ func (m *Message) members() event.Members {
 	return p
 }
 
-// A Sum is what several calls of models used together, if a source states no more.
+// A Sum is the usage of several calls of models together, if a source states no more.
 type Sum struct {
 	Model, Provider string
 	Usage
@@ -88,20 +88,20 @@ func (x *Sum) members() event.Members {
 	return p
 }
 
-// A Usage is what a call of a model used. A nil count is not stated.
+// A Usage is that of a call of a model. A nil count is not stated.
 type Usage struct {
 	Input, Output *int64 // everything that the model read, and wrote
 
-	// Of the input, what was read from a cache and what was written into one; of the output,
-	// what the model spent on reasoning.
+	// The parts of the input that were read from a cache and written into one; the part of the
+	// output that is reasoning.
 	CacheRead, CacheWrite, Reasoning *int64
 
 	InputFloor, Floor bool // the input, and the output, is a lower bound
 	Apart             bool // Input is the sum of uncached input, CacheRead, and CacheWrite
 }
 
-// Apart returns the usage of a source that states uncached input apart from what was read from
-// a cache and written into one. Without the first, the sum is a lower bound.
+// Apart returns the usage of a source that states uncached input apart from tokens read
+// from a cache and written into one. Without the first, the sum is a lower bound.
 func Apart(fresh, read, written, output *int64) Usage {
 	u := Usage{Apart: true, CacheRead: read, CacheWrite: written, Output: output, InputFloor: fresh == nil}
 
@@ -172,7 +172,7 @@ func (u Usage) members() event.Members {
 	return p
 }
 
-// complete compares what the lines state of the parts of an input. A part that some lines
+// complete compares the parts of inputs that the lines state. A part that some lines
 // state may be missing in others.
 func (x *Messages) complete() {
 	var all []*Usage
@@ -196,7 +196,7 @@ func (x *Messages) complete() {
 	}
 }
 
-// Cost adds what a session cost in all, dollars as decimal text. Decimals are added exactly:
+// Cost adds the total cost of a session, dollars as decimal text. Decimals are added exactly:
 // 0.1 and 0.2 are 0.3.
 func (x *Messages) Cost(amount string) {
 	n, ok := new(big.Rat).SetString(amount)
@@ -209,10 +209,10 @@ func (x *Messages) Cost(amount string) {
 	x.cost.Add(x.cost, n)
 }
 
-// Priced reports whether any line states what a session cost.
+// Priced reports whether any line states a cost.
 func (x *Messages) Priced() bool { return x.cost != nil }
 
-// account returns what all sessions cost; "" if no line states it.
+// account returns the cost of all sessions; "" if no line states it.
 func (x *Messages) account() string {
 	if x.cost == nil {
 		return ""

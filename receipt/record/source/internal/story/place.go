@@ -29,7 +29,7 @@ func (p Place) IsZero() bool { return p == Place{} }
 // Compare orders as the lines of the logs do, whatever their times.
 func (p Place) Compare(q Place) int { return p.order - q.order }
 
-// A clock holds the time of the line that is read, and bounds what is kept of all lines.
+// A clock holds the time of the line that is read, and bounds the memory for all lines.
 type clock struct {
 	Partly bool // only some lines have times: there may be earlier and later ones
 
@@ -67,13 +67,13 @@ func (c *clock) Here() Place {
 	return Place{c.now, c.order}
 }
 
-// Approximate costs of what is kept, in bytes.
+// Approximate sizes in memory, in bytes.
 const (
 	entryCost = 512
 	partCost  = 192
 )
 
-// charge counts what is kept, within the limits of a recording.
+// charge counts entries and bytes, within the limits of a recording.
 func (c *clock) charge(entries, bytes int) {
 	if c.kept += bytes; c.kept > event.MaxKept {
 		c.Fail(event.OverLimit(c.order, "MaxKept", int64(c.kept)))

@@ -7,24 +7,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Reader reads the lines of one source and records what they state in a story.
+// A Reader reads the lines of one source and records their statements in a story.
 type Reader interface {
 	// Line reads a line, a JSON object that is valid until Line returns. A reader counts
-	// what it does not know, and rejects nothing.
+	// unknown records, and rejects nothing.
 	Line(canon.Node)
 
 	// End is called after the last line of the last log.
 	End()
 }
 
-// An AsideReader is a Reader of a source whose lines state of the session what each of its
-// tasks has to know. Aside reads a line that is not of the task: nothing in it was done there.
+// An AsideReader is a Reader of a source whose lines state facts about the session that each
+// of its tasks needs. Aside reads a line that is not of the task: nothing in it was done there.
 type AsideReader interface {
 	Reader
 	Aside(canon.Node)
 }
 
-// A Glance is what one line states about where it belongs, without the lines around it.
+// A Glance locates one line, without the lines around it.
 type Glance struct {
 	At      time.Time // when it was written; zero is not stated
 	Session string    // that it names
@@ -43,7 +43,7 @@ type Glance struct {
 	Asks, Answers []string // IDs of calls
 
 	Whole bool // it is of the session, whichever task it stands in
-	Count bool // it states what the session used so far
+	Count bool // it states the usage of the session so far
 }
 
 // Known returns the text of a log that can be a name, "" if there is none or it is too long.

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Story is what the logs of one task state. It is not safe for concurrent use.
+// A Story is the content of the logs of one task. It is not safe for concurrent use.
 type Story struct {
 	Kind string // of the source, such as claude-transcript
 
@@ -34,7 +34,7 @@ type Story struct {
 	relaying bool // it repeats a line of another agent's log
 }
 
-// About is what a source states of the task as a whole, in the order of its log. "" is not
+// About describes the task as a whole, in the order of its log. "" is not
 // stated.
 type About struct {
 	Model, Provider string   // the model that was chosen: the first that was named
@@ -239,7 +239,7 @@ func (x *hooks) ran() map[string]int {
 	return all
 }
 
-// prompts are what persons asked for: how often, and the digest of the JSON array of their
+// prompts are the requests of persons: their number, and the digest of the JSON array of their
 // words (RFC 8785). The words are not kept.
 type prompts struct {
 	count   int
@@ -248,7 +248,7 @@ type prompts struct {
 	inexact bool            // a line was repaired, so that its original is unknown
 }
 
-// Prompt records what a person asked for. A line with an ID that was read before is a copy.
+// Prompt records a request of a person. A line with an ID that was read before is a copy.
 func (s *Story) Prompt(line string, words canon.Node) {
 	p := &s.prompts
 
@@ -283,7 +283,7 @@ func (p *prompts) members() any {
 	return m
 }
 
-// A published resource is what the task left at a URL.
+// A published resource is one that the task left at a URL.
 type published struct {
 	kind, url string
 	tool      string // that sent it there; "" if it is linked only
@@ -347,7 +347,7 @@ func (s *Story) ReadAll(prefix string) bool {
 	return s.knows(prefix) && !slices.ContainsFunc(s.Logs, (*Log).lacks)
 }
 
-// Passed lists what of the logs was not read.
+// Passed lists the parts of the logs that were not read.
 type Passed struct {
 	Records                        map[string]int // of unknown types
 	Unreadable, Repaired, Overlong int            // lines
@@ -357,7 +357,7 @@ type Passed struct {
 	Sessions                       []string       // that the logs name, in their order
 }
 
-// Passed returns what was not read so far.
+// Passed returns the parts that were not read so far.
 func (s *Story) Passed() Passed {
 	p := Passed{Timeless: s.first.IsZero(), Records: maps.Clone(s.ignored), Agents: slices.Clone(s.missing), Sessions: slices.Clone(s.sessions.all)}
 	for _, l := range s.Logs {
@@ -394,8 +394,8 @@ func Unnamed(digests []byte) string {
 	return "log_" + canon.Sum(digests).String()[len("sha256:"):][:16]
 }
 
-// Tell passes the events of the story to add, each a JSON object: first what was read, then
-// what happened in the order of time, then the end. It returns the error of a limit that was
+// Tell passes the events of the story to add, each a JSON object: first the logs, then the
+// actions in the order of time, then the end. It returns the error of a limit that was
 // exceeded, or of add.
 func (s *Story) Tell(task string, add func([]byte) error) error { return tell(s, task, add) }
 

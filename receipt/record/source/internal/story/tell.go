@@ -83,7 +83,7 @@ func (t *teller) emit(kind string, at time.Time, payload event.Members) {
 	}.Text())
 }
 
-// about states what was read, and what is not reported.
+// about describes the logs, and the gaps in them.
 func (t *teller) about() event.Members {
 	s := t.Story
 	timed := !s.first.IsZero() && !s.Partly
@@ -133,7 +133,7 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 		}
 	}
 
-	// If no line states what was allowed, refusals are only a part of the decisions.
+	// If no line states approvals, refusals are only a part of the decisions.
 	if !s.Decided {
 		untold = append(untold, "/approvals")
 		for c := range s.Asked() {
@@ -205,7 +205,7 @@ type deed struct {
 	payload func() event.Members
 }
 
-// deeds returns what happened, in the order of time. Sums are of no particular line, and
+// deeds returns the events, in the order of time. Sums are of no particular line, and
 // follow everything else.
 func (t *teller) deeds(over time.Time) (all []deed) {
 	for _, m := range t.Messages.list.Order {
@@ -227,7 +227,7 @@ func (t *teller) deeds(over time.Time) (all []deed) {
 		}
 	}
 
-	// What was given away or published has a place of its own.
+	// Handoffs and published resources have places of their own.
 	for _, h := range t.Handoffs.list.Order {
 		all = append(all, deed{h.first, "agent.handoff", h.members})
 	}

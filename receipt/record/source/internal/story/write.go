@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A State is what a file contained: unknown, a digest, or nothing because there was no file.
+// A State is the content of a file: unknown, a digest, or nothing because there was no file.
 type State struct {
 	Known  bool
 	Digest canon.Digest // zero, and Known: there was no file
@@ -42,7 +42,7 @@ func (w Write) members() event.Members {
 }
 
 // A continuity describes how the writes of each path follow each other: whether each write
-// found what the previous one left. If it did not, something else changed the file between
+// found the result of the previous write. If it did not, something else changed the file between
 // them, such as a formatter that a hook ran.
 type continuity struct {
 	pairs, held, broken, unchecked int
