@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/merkle"
-	"golang.org/x/mod/sumdb/note"
 )
 
 // A Checkpoint is what a log says of its tree at one time (C2SP tlog-checkpoint).
@@ -85,38 +84,4 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 	}
 
 	return c, nil
-}
-
-// OpenCheckpoint opens a signed checkpoint. The note must carry a valid
-// signature of log, whose name must be the origin. Signatures of the witnesses
-// are checked too: a false one is an error (note.InvalidSignatureError), an
-// absent one is not. The returned note lists the valid signatures in Sigs and
-// those of unknown keys in UnverifiedSigs.
-func OpenCheckpoint(msg []byte, log note.Verifier, witnesses ...note.Verifier) (*Checkpoint, *note.Note, error) {
-	n, err := note.Open(msg, note.VerifierList(append([]note.Verifier{log}, witnesses...)...))
-	if err != nil {
-		return nil, nil, err
-	}
-	if !signedBy(n, log) {
-		return nil, nil, fmt.Errorf("merkle: the checkpoint is not signed by the log %q", log.Name())
-	}
-
-	c, err := ParseCheckpoint(n.Text)
-	if err != nil {
-		return nil, nil, err
-	}
-	if c.Origin != log.Name() {
-		return nil, nil, &CheckpointError{1, fmt.Sprintf("expected the origin %q, the log's name, found %.80q", log.Name(), c.Origin)}
-	}
-
-	return c, n, nil
-}
-
-func signedBy(n *note.Note, v note.Verifier) bool {
-	for _, s := range n.Sigs {
-		if s.Name == v.Name() && s.Hash == v.KeyHash() {
-			return true
-		}
-	}
-	return false
 }

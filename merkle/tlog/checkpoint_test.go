@@ -90,23 +90,23 @@ func TestCheckpoint(t *testing.T) {
 	leaves := hashes(data(5))
 	want := &tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(leaves)}
 	msg := signedCheckpoint(t, log, want)
-	c, n, err := tlog.OpenCheckpoint(msg, log.verifier)
+	c, n, err := openCheckpoint(msg, log.verifier)
 	if err != nil || c.String() != want.String() || len(n.Sigs) != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if _, _, err := tlog.OpenCheckpoint(msg, newLog(t, "other.example.net").verifier); err == nil {
+	if _, _, err := openCheckpoint(msg, newLog(t, "other.example.net").verifier); err == nil {
 		t.Error("another log's key opens the checkpoint")
 	}
 	for i := range msg { // no byte can be changed
 		bad := bytes.Clone(msg)
 		bad[i] ^= 1
-		if c, _, err := tlog.OpenCheckpoint(bad, log.verifier); err == nil && c.String() != want.String() {
+		if c, _, err := openCheckpoint(bad, log.verifier); err == nil && c.String() != want.String() {
 			t.Errorf("byte %d changed: %+v", i, c)
 		}
 	}
 	foreign := &tlog.Checkpoint{Origin: "other.example.net", Size: 5, Root: want.Root}
 	var malformed *tlog.CheckpointError
-	if _, _, err := tlog.OpenCheckpoint(signedCheckpoint(t, log, foreign), log.verifier); !errors.As(err, &malformed) || malformed.Line != 1 {
+	if _, _, err := openCheckpoint(signedCheckpoint(t, log, foreign), log.verifier); !errors.As(err, &malformed) || malformed.Line != 1 {
 		t.Errorf("another origin than the key's name: %v", err)
 	}
 }
@@ -162,34 +162,34 @@ func TestCosignature(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, n, err := tlog.OpenCheckpoint(msg, log.verifier, w1, w2)
+	_, n, err := openCheckpoint(msg, log.verifier, w1, w2)
 	if err != nil || len(n.Sigs) != 2 {
 		t.Fatalf("%+v, %v", n, err)
 	}
-	if got, ok := w1.CosignedAt(n); !ok || !got.Equal(at) {
+	if got, ok := cosignedAt(w1.Witness, n); !ok || !got.Equal(at) {
 		t.Errorf("cosigned at %v, %t; want %v", got, ok, at)
 	}
-	if got, ok := w2.CosignedAt(n); ok {
+	if got, ok := cosignedAt(w2.Witness, n); ok {
 		t.Errorf("w2 did not cosign, found %v", got)
 	}
 	// An unknown witness's line is ignored, and says nothing.
-	_, n, err = tlog.OpenCheckpoint(msg, log.verifier, w2)
+	_, n, err = openCheckpoint(msg, log.verifier, w2)
 	if err != nil || len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 1 {
 		t.Errorf("unknown witness: %+v, %v", n, err)
 	}
-	if _, ok := w1.CosignedAt(n); ok {
+	if _, ok := cosignedAt(w1.Witness, n); ok {
 		t.Error("an unverified cosignature has a time")
 	}
 	// A witness's line without the log's is no checkpoint.
 	text, sigs, _ := strings.Cut(string(msg), "\n\n")
 	only := text + "\n\n" + sigs[strings.Index(sigs, "\n")+1:]
-	if _, _, err := tlog.OpenCheckpoint([]byte(only), log.verifier, w1); err == nil {
+	if _, _, err := openCheckpoint([]byte(only), log.verifier, w1); err == nil {
 		t.Error("a witness stands for the log")
 	}
 	// A known witness's false line refutes.
 	var false_ *note.InvalidSignatureError
 	moved := strings.Replace(string(msg), "\n5\n", "\n6\n", 1)
-	if _, _, err := tlog.OpenCheckpoint([]byte(moved), w1, log.verifier); !errors.As(err, &false_) {
+	if _, _, err := openCheckpoint([]byte(moved), w1, log.verifier); !errors.As(err, &false_) {
 		t.Errorf("a false cosignature: %v", err)
 	}
 	wrongKey := newCosigner(t, "w1.example", "stolen")
@@ -228,7 +228,7 @@ func TestProofFile(t *testing.T) {
 		if err != nil || p.Index != 4 || !slices.Equal(p.Hashes, hashes) || !bytes.Equal(p.Extra, extra) || (p.Extra == nil) != (extra == nil) {
 			t.Fatalf("%+v, %v", p, err)
 		}
-		c, _, err := tlog.OpenCheckpoint(p.Checkpoint, log.verifier)
+		c, _, err := openCheckpoint(p.Checkpoint, log.verifier)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,4 +266,54 @@ func FuzzParseProof(f *testing.F) {
 			t.Errorf("%q is read as %q", text, p.Format())
 		}
 	})
+}
+
+// openCheckpoint opens a signed checkpoint as package note does, to compare OpenSigned with. The note must carry a valid
+// signature of log, whose name must be the origin. Signatures of the witnesses
+// are checked too: a false one is an error (note.InvalidSignatureError), an
+// absent one is not. The returned note lists the valid signatures in Sigs and
+// those of unknown keys in UnverifiedSigs.
+func openCheckpoint(msg []byte, log note.Verifier, witnesses ...note.Verifier) (*tlog.Checkpoint, *note.Note, error) {
+	n, err := note.Open(msg, note.VerifierList(append([]note.Verifier{log}, witnesses...)...))
+	if err != nil {
+		return nil, nil, err
+	}
+	if !signedBy(n, log) {
+		return nil, nil, fmt.Errorf("merkle: the checkpoint is not signed by the log %q", log.Name())
+	}
+
+	c, err := tlog.ParseCheckpoint(n.Text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.Origin != log.Name() {
+		return nil, nil, &tlog.CheckpointError{1, fmt.Sprintf("expected the origin %q, the log's name, found %.80q", log.Name(), c.Origin)}
+	}
+
+	return c, n, nil
+}
+
+func signedBy(n *note.Note, v note.Verifier) bool {
+	for _, s := range n.Sigs {
+		if s.Name == v.Name() && s.Hash == v.KeyHash() {
+			return true
+		}
+	}
+	return false
+}
+
+// cosignedAt returns the time that a cosignature states. It reports false when n
+// carries no verified cosignature of the witness.
+func cosignedAt(w *tlog.Witness, n *note.Note) (time.Time, bool) {
+	for _, s := range n.Sigs {
+		if s.Name != w.Name() || s.Hash != w.KeyHash() {
+			continue
+		}
+		payload, err := base64.StdEncoding.DecodeString(s.Base64)
+		if err != nil || len(payload) != 4+8+ed25519.SignatureSize {
+			return time.Time{}, false
+		}
+		return time.Unix(int64(binary.BigEndian.Uint64(payload[4:])), 0).UTC(), true
+	}
+	return time.Time{}, false
 }

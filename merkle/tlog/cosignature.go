@@ -12,8 +12,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/mod/sumdb/note"
 )
 
 // A cosignature (C2SP tlog-cosignature, cosignature/v1) is a witness's signature
@@ -72,22 +70,6 @@ func (w *Witness) Verify(msg, sig []byte) bool {
 
 func cosigned(text []byte, seconds uint64) []byte {
 	return append(fmt.Appendf(nil, "cosignature/v1\ntime %d\n", seconds), text...)
-}
-
-// CosignedAt returns the time that a cosignature states. It reports false when n
-// carries no verified cosignature of the witness.
-func (w *Witness) CosignedAt(n *note.Note) (time.Time, bool) {
-	for _, s := range n.Sigs {
-		if s.Name != w.name || s.Hash != w.hash {
-			continue
-		}
-		payload, err := base64.StdEncoding.DecodeString(s.Base64)
-		if err != nil || len(payload) != 4+cosignatureBytes {
-			return time.Time{}, false
-		}
-		return time.Unix(int64(binary.BigEndian.Uint64(payload[4:])), 0).UTC(), true
-	}
-	return time.Time{}, false
 }
 
 // A Cosigner makes cosignatures: the time is its own, the signature may come from

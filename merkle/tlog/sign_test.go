@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
@@ -31,7 +33,7 @@ func TestSignCheckpoint(t *testing.T) {
 	if err != nil || opened.String() != c.String() || len(opened.Logs) != 1 {
 		t.Errorf("opened as %v: %v", opened, err)
 	}
-	if again, _, err := OpenCheckpoint(msg, s.Log); err != nil || again.String() != c.String() {
+	if again, err := note.Open(msg, note.VerifierList(s.Log)); err != nil || again.Text != c.String() {
 		t.Errorf("opened as %v: %v", again, err)
 	}
 }

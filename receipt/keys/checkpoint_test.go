@@ -29,7 +29,7 @@ func TestSignCheckpoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _, err := tlog.OpenCheckpoint(msg, log); err != nil || got.String() != c.String() {
+		if got, err := tlog.OpenSigned(msg, []*tlog.Log{log}, nil); err != nil || len(got.Logs) != 1 || got.String() != c.String() {
 			t.Errorf("%s: opened as %v: %v", algorithm, got, err)
 		}
 	}
