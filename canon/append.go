@@ -1,6 +1,10 @@
 package canon
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gowebpki/jcs"
+)
 
 // Transform returns the canonical form (RFC 8785) of a JSON text within the
 // default limits. The error is a *[SyntaxError].
@@ -144,3 +148,8 @@ func (d *Document) among(at uint32, nodes []Node) bool {
 	}
 	return false
 }
+
+// Reference returns the RFC 8785 form of src as gowebpki/jcs computes it,
+// without any code of this package. Wherever both accept an input the bytes are
+// those of [Transform]; that is tested on every vector and by fuzzing.
+func Reference(src []byte) ([]byte, error) { return jcs.Transform(src) }

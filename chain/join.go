@@ -91,12 +91,6 @@ func compareSegments(a, b Segment) int {
 		bytes.Compare(a.Previous[:], b.Previous[:]), bytes.Compare(a.Head[:], b.Head[:]), cmp.Compare(a.Count, b.Count))
 }
 
-// Compare orders streams by issuer, tenant (the absent one first) and workspace.
-func (s Stream) Compare(t Stream) int {
-	return cmp.Or(cmp.Compare(s.Issuer, t.Issuer), compareBool(s.HasTenant, t.HasTenant),
-		cmp.Compare(s.Tenant, t.Tenant), cmp.Compare(s.Workspace, t.Workspace))
-}
-
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:

@@ -1,6 +1,10 @@
 package chain
 
-import "github.com/receiptkit/receiptkit/canon"
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
 
 // A Stream names the receipts that form one chain: those of one issuer, one
 // tenant or none, and one workspace. An absent tenant differs from every
@@ -22,6 +26,12 @@ func StreamOf(d *canon.Document) Stream {
 		HasTenant: !tenant.IsZero(),
 		Workspace: identifiers.Member("workspace_ref").String(),
 	}
+}
+
+// Compare orders streams by issuer, tenant (the absent one first) and workspace.
+func (s Stream) Compare(t Stream) int {
+	return cmp.Or(cmp.Compare(s.Issuer, t.Issuer), compareBool(s.HasTenant, t.HasTenant),
+		cmp.Compare(s.Tenant, t.Tenant), cmp.Compare(s.Workspace, t.Workspace))
 }
 
 // A Head is the end of a stream: the hash of its last receipt, and how many

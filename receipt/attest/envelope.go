@@ -2,7 +2,9 @@ package attest
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -219,3 +221,22 @@ func only(n canon.Node, at string, names ...string) *Error {
 	}
 	return nil
 }
+
+// Sign puts a statement into an envelope and signs it. Package keys makes signers, whose
+// keys are for Ed25519 or ES256.
+func Sign(ctx context.Context, s *Statement, signer receipt.Signer) (*Envelope, error) {
+	e := &Envelope{Payload: s.Bytes(), payloadType: PayloadType}
+	sig, err := signer.Sign(ctx, e.Message())
+	if err != nil {
+		return nil, fmt.Errorf("attest: %w", err)
+	}
+
+	e.Key, e.signature = sig.KeyID, []byte(strings.TrimPrefix(sig.Signature, valuePrefix))
+	if n := len(e.Bytes()); n > MaxBytes {
+		return nil, invalid("", "the bundle would have %d bytes, at most %d are read", n, MaxBytes)
+	}
+	return e, nil
+}
+
+// valuePrefix is how the value of a signature entry tells that base64 follows.
+const valuePrefix = "base64:"

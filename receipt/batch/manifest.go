@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -170,4 +171,60 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 	}
 
 	return ""
+}
+
+// An Entry is one receipt of a batch.
+type Entry struct {
+	ReceiptID   string
+	Leaf        merkle.Hash  // receipt.BatchLeaf of the receipt
+	ReceiptHash canon.Digest // chain.receipt_hash
+}
+
+// append writes the entry in canonical form.
+func (e Entry) append(b []byte) []byte {
+	b = canon.AppendString(append(b, `{"leaf_hash":`...), canon.Digest(e.Leaf).String())
+	b = canon.AppendString(append(b, `,"receipt_hash":`...), e.ReceiptHash.String())
+	b = canon.AppendString(append(b, `,"receipt_id":`...), e.ReceiptID)
+	return append(b, '}')
+}
+
+// Limits of a manifest, and so of a batch.
+const (
+	MaxEntries = 1 << 16  // receipts
+	MaxBytes   = 32 << 20 // bytes of the manifest
+	maxDepth   = 32       // nested arrays and objects; a manifest needs 3
+)
+
+// checkCount refuses a number of receipts that no manifest could list.
+func checkCount(n int) error {
+	switch {
+	case n == 0:
+		return errors.New("batch: no receipts; a batch has at least one")
+	case n > MaxEntries:
+		return fmt.Errorf("batch: %d receipts, a batch has at most %d", n, MaxEntries)
+	}
+	return nil
+}
+
+// The rule that a root is made by, and what is wrong with upstream's older one.
+const (
+	rule = "; a root is made by RFC 9162 section 2.1.1 over the leaf hashes SHA-256(0x00 ‖ the canonical form of a receipt without chain and signatures)"
+
+	ambiguous = ": it hashes their texts and pairs an odd node with itself, so different lists have one root (CVE-2012-2459)"
+)
+
+// upstreamRoot returns the root that the receipts harn-provenance-receipt-v1
+// have over their events: the leaves are the texts "sha256:…", a parent is the
+// text of the SHA-256 of two texts joined, and an odd node is paired with
+// itself. It serves to tell such a root, never to accept it.
+func upstreamRoot(level []canon.Digest) canon.Digest {
+	for len(level) > 1 {
+		var parents []canon.Digest
+		for i := 0; i < len(level); i += 2 {
+			left, right := level[i], level[min(i+1, len(level)-1)]
+			parents = append(parents, canon.Sum([]byte(left.String()+right.String())))
+		}
+		level = parents
+	}
+	return level[0]
 }

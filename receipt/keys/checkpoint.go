@@ -48,6 +48,6 @@ func (k *PrivateKey) Cosign(ctx context.Context, name string, checkpoint []byte,
 func signMessage(key ed25519.PrivateKey) func(context.Context, []byte) ([]byte, error) {
 	alg, _ := algorithmOf(Ed25519)
 	return func(ctx context.Context, message []byte) ([]byte, error) {
-		return signRaw(ctx, FromCryptoSigner(key), alg, message)
+		return signRaw(ctx, localSigner{key}, alg, message)
 	}
 }

@@ -24,7 +24,7 @@ func reproduce(t *testing.T, k *PrivateKey, algorithm, id, payload string) strin
 	alg, _ := algorithmOf(algorithm)
 	public := k.Public()
 	public.ID = id
-	obj, err := signToken(context.Background(), FromCryptoSigner(k.key), alg, public, nil, []byte(payload))
+	obj, err := signToken(context.Background(), localSigner{k.key}, alg, public, nil, []byte(payload))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 
 // What a row is about.
 const (
-	KindReceipt = "receipt" // a document of the input: a receipt, or what is there in the place of one
-	KindFinding = "finding" // what refutes the input as a whole
-	KindNote    = "note"    // what leaves it undecided, such as evidence that shows nothing
-	KindInput   = "input"   // an input that was not read to its end
+	kindReceipt = "receipt" // a document of the input: a receipt, or what is there in the place of one
+	kindFinding = "finding" // what refutes the input as a whole
+	kindNote    = "note"    // what leaves it undecided, such as evidence that shows nothing
+	kindInput   = "input"   // an input that was not read to its end
 )
 
 // Words in the column verdict that are no [receipt.Verdict].
@@ -81,7 +81,7 @@ func (i Instant) String() string { return time.UnixMicro(int64(i)).UTC().Format(
 func Of(rep *receipt.Report) Row {
 	why := rep.Finding()
 	r := Row{
-		Kind: KindReceipt, Source: cut(rep.Source), Index: int64(rep.Index), Verdict: word(rep), Address: cut(rep.Address()),
+		Kind: kindReceipt, Source: cut(rep.Source), Index: int64(rep.Index), Verdict: word(rep), Address: cut(rep.Address()),
 		Code: string(why.Code), Pointer: cut(why.Pointer), Detail: words(why.Detail), ReceiptID: cut(rep.ReceiptID.String()),
 	}
 	if !rep.ReceiptHash.IsZero() {
@@ -102,7 +102,7 @@ func word(rep *receipt.Report) string {
 // refutes them as a whole, what leaves them undecided, and what was not read.
 func About(s *stream.Summary) (list []Row) {
 	for _, f := range s.Findings {
-		r := Row{Kind: KindFinding, Source: cut(f.Source), Verdict: receipt.Refuted.String(), Code: string(f.Code), Detail: words(f.Detail)}
+		r := Row{Kind: kindFinding, Source: cut(f.Source), Verdict: receipt.Refuted.String(), Code: string(f.Code), Detail: words(f.Detail)}
 		if f.Stream != nil {
 			r.name(*f.Stream)
 		}
@@ -110,16 +110,16 @@ func About(s *stream.Summary) (list []Row) {
 	}
 	for _, n := range s.NotChecked {
 		if n.Undecides() {
-			list = append(list, Row{Kind: KindNote, Verdict: receipt.Undecided.String(), Code: string(n.Code), Detail: words(n.Detail)})
+			list = append(list, Row{Kind: kindNote, Verdict: receipt.Undecided.String(), Code: string(n.Code), Detail: words(n.Detail)})
 		}
 	}
 	for _, n := range s.Inputs.Unreadable {
-		list = append(list, Row{Kind: KindInput, Source: cut(n.Source), Verdict: notRead, Detail: words(n.Detail)})
+		list = append(list, Row{Kind: kindInput, Source: cut(n.Source), Verdict: notRead, Detail: words(n.Detail)})
 	}
 
 	// A run may stop where it wants to.
 	if !s.Complete && len(s.Inputs.Unreadable) == 0 {
-		list = append(list, Row{Kind: KindInput, Verdict: notRead, Detail: "the inputs were not read to their end"})
+		list = append(list, Row{Kind: kindInput, Verdict: notRead, Detail: "the inputs were not read to their end"})
 	}
 	return list
 }
