@@ -6,8 +6,8 @@ import (
 	"github.com/gowebpki/jcs"
 )
 
-// Transform returns the canonical form (RFC 8785) of a JSON text within the
-// default limits. The error is a *[SyntaxError].
+// Transform returns the canonical form (RFC 8785) of a JSON text within the default limits. The
+// error is a *[SyntaxError].
 func Transform(src []byte) ([]byte, error) {
 	d, err := Parse(src)
 	if err != nil {
@@ -16,12 +16,12 @@ func Transform(src []byte) ([]byte, error) {
 	return d.AppendCanonical(nil), nil
 }
 
-// AppendCanonical appends the canonical form (RFC 8785) of the document, but
-// for the values in without: a member among them is left out with its name, an
-// element as if the array were shorter. Zero Nodes in without are ignored, as
-// are nodes of another document. Each sibling is compared with each node left
-// out, so those should be few. It makes room for as many bytes as the source has,
-// which is enough for nearly all.
+// AppendCanonical appends the canonical form (RFC 8785) of the document to dst, without the
+// values in without. A member among them is omitted together with its name; an element is
+// omitted as if the array were shorter. Zero Nodes and nodes of other documents are ignored.
+// Every sibling is compared with every omitted node, so without should be short.
+// AppendCanonical grows dst by the length of the source, which suffices for nearly all
+// documents.
 func (d *Document) AppendCanonical(dst []byte, without ...Node) []byte {
 	if len(d.nodes) == 0 {
 		return dst
@@ -29,7 +29,7 @@ func (d *Document) AppendCanonical(dst []byte, without ...Node) []byte {
 	return d.append(slices.Grow(dst, len(d.src)), 0, without)
 }
 
-// AppendCanonical appends the canonical form of the value.
+// AppendCanonical appends the canonical form of the value to dst.
 func (n Node) AppendCanonical(dst []byte) []byte {
 	if n.doc == nil {
 		return dst
@@ -37,14 +37,14 @@ func (n Node) AppendCanonical(dst []byte) []byte {
 	return n.doc.append(slices.Grow(dst, len(n.Raw())), n.at, nil)
 }
 
-// Digest returns the SHA-256 of what AppendCanonical appends.
+// Digest returns the SHA-256 digest of the bytes that AppendCanonical appends.
 func (d *Document) Digest(without ...Node) Digest {
 	if len(d.nodes) > 0 && d.nodes[0].flags&flagClean != 0 && !d.within(0, without) {
 		return Sum(d.Root().Raw())
 	}
 
-	// The call that takes the buffer owns it. Calls at the same time find none and
-	// allocate their own, and the last buffer is kept.
+	// A call that takes the buffer owns it. Concurrent calls find no buffer and allocate their
+	// own. The last buffer is kept.
 	buf := d.canonical.Swap(nil)
 	if buf == nil {
 		buf = new([]byte)
@@ -55,8 +55,7 @@ func (d *Document) Digest(without ...Node) Digest {
 	return sum
 }
 
-// IsCanonical reports whether the source is, byte for byte, its own canonical
-// form.
+// IsCanonical reports whether the source is byte for byte its own canonical form.
 func (d *Document) IsCanonical() bool {
 	return len(d.nodes) > 0 && d.nodes[0].flags&flagClean != 0 && len(d.Root().Raw()) == len(d.src)
 }
@@ -66,7 +65,7 @@ func (d *Document) append(dst []byte, at uint32, without []Node) []byte {
 		without = nil
 	}
 
-	// A clean subtree of which nothing is left out is copied whole.
+	// A clean subtree without omissions is copied in one step.
 	n := &d.nodes[at]
 	if n.flags&flagClean != 0 && without == nil {
 		return append(dst, d.src[n.start:n.end]...)
@@ -89,7 +88,7 @@ func (d *Document) appendObject(dst []byte, at uint32, without []Node) []byte {
 	dst = append(dst, '{')
 	begin := len(dst)
 
-	// RFC 8785 section 3.2.3. Members that were not ranked come in this order.
+	// RFC 8785 section 3.2.3. Members without an entry in order are already in this order.
 	if n.aux != none {
 		first := n.aux + 1
 		for _, name := range d.order[first : first+d.order[n.aux]] {
@@ -130,7 +129,7 @@ func (d *Document) appendArray(dst []byte, at uint32, without []Node) []byte {
 	return append(dst, ']')
 }
 
-// within reports whether any of the nodes lies inside the subtree of at.
+// within reports whether any of the nodes is inside the subtree of at.
 func (d *Document) within(at uint32, nodes []Node) bool {
 	for _, n := range nodes {
 		if n.doc == d && at < n.at && n.at < d.nodes[at].next {
@@ -149,7 +148,7 @@ func (d *Document) among(at uint32, nodes []Node) bool {
 	return false
 }
 
-// Reference returns the RFC 8785 form of src as gowebpki/jcs computes it,
-// without any code of this package. Wherever both accept an input the bytes are
-// those of [Transform]; that is tested on every vector and by fuzzing.
+// Reference returns the RFC 8785 form of src as gowebpki/jcs computes it, without any code of
+// this package. If both accept an input, the bytes equal those of [Transform]. Tests verify
+// this on every vector and by fuzzing.
 func Reference(src []byte) ([]byte, error) { return jcs.Transform(src) }

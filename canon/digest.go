@@ -6,9 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// A Digest is a SHA-256 digest. Its text is "sha256:" and 64 lower-case
-// hexadecimal digits, 71 bytes; no other spelling is read. Digests are compared
-// with ==.
+// A Digest is a SHA-256 digest. Its text is "sha256:" followed by 64 lowercase hexadecimal
+// digits, 71 bytes in total. No other spelling is accepted. Digests are comparable with ==.
 type Digest [sha256.Size]byte
 
 const (
@@ -16,8 +15,8 @@ const (
 	digestLen    = len(digestPrefix) + 2*sha256.Size
 )
 
-// portion is how much is hashed at a time: whoever has to wait until all goroutines
-// pause, such as the garbage collector, waits for no more than that.
+// portion is the number of bytes hashed at a time. It bounds how long an operation that pauses
+// all goroutines, such as a phase of the garbage collector, has to wait for this one.
 const portion = 256 << 10
 
 // Sum returns the digest of data.
@@ -36,7 +35,8 @@ func Sum(data []byte) (d Digest) {
 	return d
 }
 
-// ParseDigest reads the text of a digest. The error quotes it, bounded.
+// ParseDigest parses the text of a digest. The error quotes at most the first 80 bytes of the
+// text.
 func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {
 	var d Digest
 	if len(text) != digestLen || string(text[:len(digestPrefix)]) != digestPrefix {
@@ -53,9 +53,9 @@ func ParseDigest[T ~string | ~[]byte](text T) (Digest, error) {
 	return d, nil
 }
 
-// hex8 reads eight lower-case hexadecimal digits as four bytes, both with the
-// first in the lowest byte. All eight are judged at once: adding 0x80−c to each
-// byte sets the high bit of those that are at least c.
+// hex8 decodes eight lowercase hexadecimal digits into four bytes, both with the first in the
+// lowest byte. It checks all eight at once: adding 0x80−c to each byte sets the high bit of
+// those that are at least c.
 func hex8(w uint64) (uint32, bool) {
 	digit := (w + ones*(0x80-'0')) &^ (w + ones*(0x80-'9'-1))
 	letter := (w + ones*(0x80-'a')) &^ (w + ones*(0x80-'f'-1))
@@ -68,7 +68,8 @@ func hex8(w uint64) (uint32, bool) {
 	return uint32(v | v>>16), true
 }
 
-// hexDigit returns the value of a lower-case hexadecimal digit, or more than 15.
+// hexDigit returns the value of a lowercase hexadecimal digit, or more than 15 for any other
+// byte.
 func hexDigit(c byte) byte {
 	// Conditional moves, not branches: the digits of a digest cannot be predicted.
 	value, digit, letter := uint(0xff), uint(c)-'0', uint(c)-'a'
@@ -81,7 +82,7 @@ func hexDigit(c byte) byte {
 	return byte(value)
 }
 
-// IsZero reports whether d is 32 zero bytes, the digest of nothing known.
+// IsZero reports whether d consists of 32 zero bytes, which represent an unknown digest.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
 // String returns the text of d.
@@ -100,7 +101,7 @@ func (d Digest) AppendText(dst []byte) ([]byte, error) { return d.append(dst), n
 // MarshalText returns the text of d.
 func (d Digest) MarshalText() ([]byte, error) { return d.append(nil), nil }
 
-// UnmarshalText reads what [ParseDigest] reads.
+// UnmarshalText accepts the texts that [ParseDigest] accepts.
 func (d *Digest) UnmarshalText(text []byte) error {
 	parsed, err := ParseDigest(text)
 	if err != nil {

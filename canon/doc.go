@@ -1,37 +1,34 @@
-// Package canon reads JSON strictly, once, and writes it canonically.
+// Package canon parses JSON strictly, once, and writes its canonical form.
 //
-// # What is read
+// # Input
 //
-// [Parse] accepts the JSON texts (RFC 8259) that are I-JSON (RFC 7493): UTF-8
-// without a byte order mark, no duplicate member names after unescaping, no lone
-// surrogates, numbers within a finite IEEE-754 double (and at most 800 bytes of
-// one before its exponent), one value and nothing but white space around it.
-// Nesting and size are limited, by default to [MaxDepth] levels and [MaxBytes]
-// bytes. Noncharacters such as U+FFFE pass. Nothing is normalized: the two
-// spellings of é are two names and two values.
+// [Parse] accepts JSON texts (RFC 8259) that are also I-JSON (RFC 7493): UTF-8 without a byte
+// order mark, no duplicate member names after unescaping, no lone surrogates, numbers within
+// the range of a finite IEEE-754 double (with at most 800 bytes before the exponent), and one
+// value surrounded only by whitespace. Nesting and size are limited, by default to [MaxDepth]
+// levels and [MaxBytes] bytes. Noncharacters such as U+FFFE are accepted. Nothing is
+// normalized: the two spellings of é are two names and two values.
 //
-// The result is a [Document], a flat index over the source: for every value its
-// span and kind, for every object the canonical order of its members. Hashing,
-// look-up and schema checks all read this index, so there is no second parser to
-// disagree with the first.
+// The result is a [Document], a flat index of the source. It holds the span and kind of every
+// value, and the canonical order of the members of every object. Hashing, lookup, and schema
+// checks all read this index, so no second parser can disagree with the first.
 //
-// # What is written
+// # Output
 //
-// [Document.AppendCanonical] writes RFC 8785 (JCS): no white space, members
-// sorted by the UTF-16 code units of their names, strings with the least
-// escaping, numbers as ECMAScript prints the nearest double. -0 is 0, 1e-999 is
-// 0, 2.0 is 2. Any member can be left out, which is how a receipt's preimage is
-// made without a copy of the receipt.
+// [Document.AppendCanonical] writes the canonical form of RFC 8785 (JCS): no whitespace,
+// members sorted by the UTF-16 code units of their names, strings with minimal escaping, and
+// numbers as ECMAScript prints the nearest double. -0 becomes 0, 1e-999 becomes 0, and 2.0
+// becomes 2. Any member can be omitted. This is how the preimage of a receipt is written
+// without a copy of the receipt.
 //
-// # Why it is fast
+// # Performance
 //
-// The parse marks each value whose source bytes are canonical already. Such
-// spans are copied, whole objects of them at once; only the rest is rewritten.
-// Sorting, the one step that is not linear, is O(n log n) and is skipped for
-// members that are in order. Nothing is allocated once a reused Document has
-// grown to the size of its documents.
+// The parser marks each value whose source bytes are already canonical. Such spans, up to
+// entire objects, are copied, and only the rest is rewritten. Sorting is the only step that is
+// not linear. It takes O(n log n) and is skipped if the members are in order. A reused Document
+// allocates no memory once it has grown to the size of its documents.
 //
-// With a shell, for a file that is canonical already but for its last newline:
+// In a shell, for a file that is canonical except for its final newline:
 //
 //	receipt canon file.json | cmp - <(head -c -1 file.json)
 package canon

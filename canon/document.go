@@ -11,16 +11,16 @@ const (
 	MaxDepth = 1000     // nested arrays and objects; a scalar has depth 0, [] has depth 1
 )
 
-// maxBytes is the largest limit that can be asked for: what nodes can index, and
+// maxBytes is the largest configurable limit: the number of bytes that nodes can index and that
 // an int can count on a 32-bit system.
 const maxBytes = (math.MaxUint32 - 1) & math.MaxInt
 
-// maxDepth is the deepest limit that can be asked for, the one of encoding/json
-// and of jcs; it bounds the recursion of AppendCanonical.
+// maxDepth is the deepest configurable limit, the same as in encoding/json and jcs. It bounds
+// the recursion of AppendCanonical.
 const maxDepth = 10_000
 
-// Limits bound what is parsed. A zero field means the default. Bytes are at
-// most 4 GiB − 1 and Depth is at most 10,000; larger values mean these.
+// Limits bound the input of the parser. A zero field means the default. The maxima are 4 GiB −
+// 1 for Bytes and 10,000 for Depth, and larger values mean these maxima.
 type Limits struct {
 	Bytes int // of source
 	Depth int // nested arrays and objects
@@ -36,31 +36,30 @@ func (l Limits) resolved() Limits {
 	return Limits{Bytes: min(l.Bytes, maxBytes), Depth: min(l.Depth, maxDepth)}
 }
 
-// A Document is an index over one JSON text, made by one parse. Everything else
-// (hashing, look-up, schema checks, decoding) reads the index, so that no two
-// readers can see different documents.
+// A Document is an index of one JSON text, built by one parse. Hashing, lookup, schema checks,
+// and decoding read the index, so that no two readers can see different documents.
 //
-// A Document keeps the source that it was given, which must not change while it
-// is in use; only the content of a string value may be overwritten, by as many
-// bytes, when neither the old bytes nor the new ones need an escape. Parse reuses
-// its memory: the index takes at most about ten bytes for each byte of the longest
-// source, for ordinary documents two. All methods except Parse are safe for
-// concurrent use. A Document must not be copied.
+// A Document keeps the source that it was given. The source must not change while the Document
+// is in use, with one exception: the content of a string value may be overwritten with the same
+// number of bytes if neither the old bytes nor the new ones need an escape. Parse reuses the
+// memory of the Document. The index takes about two bytes per byte of the longest source for
+// ordinary documents, and at most about ten. All methods except Parse are safe for concurrent
+// use. A Document must not be copied.
 type Document struct {
 	src   []byte
 	nodes []node   // every value and member name, in source order
-	order []uint32 // of each object with unsorted members: their number, then their names by rank
-	spans []span   // the unescaped strings, as places in unescaped
+	order []uint32 // for each object with unsorted members: their number, then their names by rank
+	spans []span   // the unescaped strings, as positions in unescaped
 	depth int
-	lossy uint32 // first integer that a double cannot tell from its neighbours
+	lossy uint32 // first integer that a double cannot distinguish from its neighbors
 
 	unescaped []byte
 	names     []rankedName           // of the object being sorted
 	canonical atomic.Pointer[[]byte] // buffer of Digest; nil while a call uses it
 }
 
-// A node is one value or member name. The members of an object follow it as
-// pairs of nodes, name and value; the elements of an array one after another.
+// A node is one value or member name. The members of an object follow it as pairs of nodes,
+// name and value; the elements of an array follow it one by one.
 type node struct {
 	start, end uint32 // source span
 	next       uint32 // the node after this one's subtree; while a container is open, its parent
@@ -79,7 +78,7 @@ const none = math.MaxUint32
 
 type span struct{ start, end uint32 }
 
-// Parse parses one JSON text within the default limits.
+// Parse parses a JSON text within the default limits. The error is a *[SyntaxError].
 func Parse(src []byte) (*Document, error) {
 	d := new(Document)
 	if err := d.Parse(src, Limits{}); err != nil {
@@ -88,10 +87,10 @@ func Parse(src []byte) (*Document, error) {
 	return d, nil
 }
 
-// Parse parses one JSON text into d and forgets what d held. On error, a
+// Parse parses a JSON text into d and discards the previous content. If it returns an error, a
 // *[SyntaxError], d is empty.
 func (d *Document) Parse(src []byte, limits Limits) error {
-	src = src[:len(src):len(src)] // what lies after it is the caller's, and may change
+	src = src[:len(src):len(src)] // the bytes after it belong to the caller, and may change
 	d.reset(src)
 	p := parser{Document: d, src: src, limits: limits.resolved(), open: none}
 	err := p.document()
@@ -106,7 +105,7 @@ func (d *Document) reset(src []byte) {
 	d.nodes, d.order, d.spans, d.unescaped = d.nodes[:0], d.order[:0], d.spans[:0], d.unescaped[:0]
 }
 
-// Root returns the value of the document, the zero Node when d is empty.
+// Root returns the value of the document, or the zero Node if d is empty.
 func (d *Document) Root() Node {
 	if len(d.nodes) == 0 {
 		return Node{}
@@ -114,17 +113,16 @@ func (d *Document) Root() Node {
 	return Node{d, 0}
 }
 
-// Source returns the bytes that were parsed, white space around the value
-// included.
+// Source returns the parsed bytes, including whitespace around the value.
 func (d *Document) Source() []byte { return d.src }
 
-// Depth returns how deep arrays and objects are nested: 0 for a scalar.
+// Depth returns the nesting depth of arrays and objects. It is 0 for a scalar.
 func (d *Document) Depth() int { return d.depth }
 
-// LossyInteger returns the first number, in source order, whose IEEE-754 value
-// is integral and outside ±(2^53−1), however it is spelled: 9007199254740993
-// and 1e300 alike. Other integers near such a double are written differently and
-// hash the same (RFC 7493 section 2.2).
+// LossyInteger returns the first number, in source order, whose IEEE-754 value is integral and
+// outside ±(2^53−1), regardless of its spelling: 9007199254740993 and 1e300 alike. Other
+// integers near such a double have different source texts and the same hash (RFC 7493 section
+// 2.2).
 func (d *Document) LossyInteger() (Node, bool) {
 	if len(d.nodes) == 0 || d.lossy == none {
 		return Node{}, false
@@ -142,8 +140,7 @@ func (d *Document) text(at uint32) []byte {
 	return d.unescaped[s.start:s.end]
 }
 
-// Find returns the value that p names (RFC 6901 section 4). It reports false when
-// there is none.
+// Find returns the value at p (RFC 6901 section 4) and reports whether it exists.
 func (d *Document) Find(p Pointer) (Node, bool) {
 	n := d.Root()
 	for _, token := range p.tokens {
@@ -159,9 +156,9 @@ func (d *Document) Find(p Pointer) (Node, bool) {
 	return n, !n.IsZero()
 }
 
-// push appends a node to be filled in place, field by field. A composite
-// literal would be built on the stack in small stores and moved by large loads,
-// which stalls the processor for a fifth of the parse.
+// push appends a node, which the caller fills in field by field. A composite literal would be
+// built on the stack in small stores and moved by large loads, and the resulting stalls take a
+// fifth of the parse.
 func (d *Document) push() *node {
 	d.nodes = append(d.nodes, node{})
 	return &d.nodes[len(d.nodes)-1]

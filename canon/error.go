@@ -8,35 +8,35 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// A Code names one cause of refusal. Codes are never renamed. Those that callers compare
-// with have a constant; the others are duplicate_name, invalid_utf8, lone_surrogate,
-// number_range, trailing_data and empty_input.
+// A Code names the cause of a syntax error. Codes are never renamed. Codes that callers compare
+// with have an exported constant. The others are duplicate_name, invalid_utf8, lone_surrogate,
+// number_range, trailing_data, and empty_input.
 type Code string
 
 const (
 	CodeSyntax        Code = "syntax"         // not a JSON text (RFC 8259)
-	codeDuplicateName Code = "duplicate_name" // two members of one name, after unescaping (RFC 7493 section 2.3)
+	codeDuplicateName Code = "duplicate_name" // two members with the same name after unescaping (RFC 7493 section 2.3)
 	codeInvalidUTF8   Code = "invalid_utf8"   // bytes that are not UTF-8 (RFC 8259 section 8.1)
 	codeLoneSurrogate Code = "lone_surrogate" // half a surrogate pair (RFC 7493 section 2.1)
-	codeNumberRange   Code = "number_range"   // beyond a finite IEEE-754 double (RFC 8785 section 3.2.2.3)
-	CodeDepthLimit    Code = "depth_limit"    // nested deeper than the limit
+	codeNumberRange   Code = "number_range"   // outside the range of a finite IEEE-754 double (RFC 8785 section 3.2.2.3)
+	CodeDepthLimit    Code = "depth_limit"    // nesting deeper than the limit
 	CodeSizeLimit     Code = "size_limit"     // longer than the limit
 	codeTrailingData  Code = "trailing_data"  // bytes after the value
-	codeEmptyInput    Code = "empty_input"    // no value at all
+	codeEmptyInput    Code = "empty_input"    // no value
 )
 
-// A SyntaxError says why a text was refused, and where.
+// A SyntaxError describes why and where a text was rejected.
 type SyntaxError struct {
 	Offset  int    // byte offset, from 0
 	Line    int    // from 1; lines end with LF
 	Column  int    // in bytes, from 1
 	Pointer string // RFC 6901, of the innermost value that had begun; cut with "…" after 256 bytes
 	Code    Code
-	Detail  string // what was expected and what was found
-	Hint    string // what probably happened; often empty
+	Detail  string // the expected and the actual input
+	Hint    string // the probable cause; often empty
 }
 
-// Error gives the place and the detail on one line, such as
+// Error returns the location and the detail on one line, such as
 //
 //	line 3, column 7 (offset 41, at "/a/b"): duplicate member name "b"
 func (e *SyntaxError) Error() string {
@@ -47,7 +47,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d (offset %d%s): %s", e.Line, e.Column, e.Offset, at, e.Detail)
 }
 
-// found describes the byte or character at offset for a message.
+// found describes the byte or character at offset in a message.
 func found(src []byte, offset int) string {
 	if offset >= len(src) {
 		return "the end of the input"
@@ -59,14 +59,14 @@ func found(src []byte, offset int) string {
 	return fmt.Sprintf("%q", r)
 }
 
-// hint recognizes what people really send.
+// hint recognizes common damage and returns its probable cause, or "".
 func hint(src []byte, e *SyntaxError) string {
 	const resaved = "; it was probably re-saved or pasted, ask for it as an attachment"
 	rest := src[e.Offset:]
 
-	// The start of the file first: it explains whatever else is wrong.
+	// Check the start of the file first, because it explains any later error.
 	switch {
-	case e.Code == CodeSizeLimit: // whatever it holds
+	case e.Code == CodeSizeLimit: // regardless of the content
 		return ""
 	case e.Code == codeEmptyInput:
 		return "it is empty: check the path, or whatever should have written it"
@@ -89,26 +89,28 @@ func hint(src []byte, e *SyntaxError) string {
 	return ""
 }
 
-// Bytes of foreign text in a message.
+// Limits for foreign text in a message, in bytes.
 const (
 	maxPointer = 256
 	maxQuoted  = 80
 )
 
-// A stop is a place where parsing stopped.
+// A stop is a position at which parsing stopped.
 type stop struct {
 	*parser
 	offset int
 }
 
-// pointer names the value at the stop by walking the containers that are still open.
+// pointer returns the RFC 6901 pointer of the value at the stop. It follows the containers that
+// are still open.
 func (s stop) pointer() string {
 	var open []uint32 // innermost first
 	for at := s.open; at != none; at = s.nodes[at].next {
 		open = append(open, at)
 	}
 
-	// From the outermost inwards. Between two values it is their container that is named.
+	// Walk from the outermost container inward. Between two values, the pointer names their
+	// container.
 	var b []byte
 	for i := len(open) - 1; i >= 0 && len(b) <= maxPointer; i-- {
 		child := uint32(len(s.nodes))
@@ -123,8 +125,8 @@ func (s stop) pointer() string {
 	return foreign.Cut(b, maxPointer)
 }
 
-// between reports whether the stop lies between the values of an open container:
-// after a whole one, and not where the next is to begin.
+// between reports whether the stop is between two values of an open container: after a complete
+// value, and not at a place where the next value is to begin.
 func (s stop) between(container uint32) bool {
 	last := uint32(none)
 	for at := container + 1; at < uint32(len(s.nodes)); at = s.nodes[at].next {
@@ -136,8 +138,8 @@ func (s stop) between(container uint32) bool {
 	return last != none && bytes.IndexByte(s.src[s.nodes[last].end:s.offset], ',') < 0
 }
 
-// appendStep appends the step from an open container to the child that is, or
-// would be, at index child.
+// appendStep appends the reference token of the child at index child of an open container. The
+// child may not exist yet.
 func (s stop) appendStep(b []byte, container, child uint32) []byte {
 	if s.nodes[container].kind == KindObject {
 		return AppendToken(b, string(s.text(s.nodes[container].aux)))
@@ -149,7 +151,7 @@ func (s stop) appendStep(b []byte, container, child uint32) []byte {
 	return fmt.Appendf(b, "/%d", index)
 }
 
-// A PointerError says why a text is not an RFC 6901 pointer.
+// A PointerError describes why a text is not an RFC 6901 pointer.
 type PointerError struct {
 	Pointer string
 	Offset  int // byte offset, from 0
@@ -160,7 +162,7 @@ func (e *PointerError) Error() string {
 	return fmt.Sprintf("json pointer %q, byte %d: %s", foreign.Cut(e.Pointer, maxQuoted), e.Offset, e.Detail)
 }
 
-// A digestError says why a text is not a digest.
+// A digestError describes why a text is not a digest.
 type digestError struct{ Text string }
 
 func (e *digestError) Error() string {

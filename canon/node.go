@@ -19,9 +19,9 @@ const (
 	KindObject
 )
 
-// A Node is one value of a Document: a handle, valid until the Document parses
-// again. The zero Node stands for an absent value; its methods return zero
-// values, so that look-ups can be chained.
+// A Node is one value of a Document. It is a handle that is valid until the Document parses
+// again. The zero Node represents an absent value. Its methods return zero values, so that
+// lookups can be chained.
 type Node struct {
 	doc *Document
 	at  uint32
@@ -29,7 +29,7 @@ type Node struct {
 
 func (n Node) node() *node { return &n.doc.nodes[n.at] }
 
-// IsZero reports whether n stands for no value.
+// IsZero reports whether n represents an absent value.
 func (n Node) IsZero() bool { return n.doc == nil }
 
 // Kind returns the type of the value.
@@ -40,8 +40,8 @@ func (n Node) Kind() Kind {
 	return n.node().kind
 }
 
-// Raw returns the source text of the value, without surrounding white space.
-// It aliases the source.
+// Raw returns the source text of the value, without surrounding whitespace. The result aliases
+// the source.
 func (n Node) Raw() []byte {
 	if n.doc == nil {
 		return nil
@@ -49,7 +49,7 @@ func (n Node) Raw() []byte {
 	return slices.Clip(n.doc.src[n.node().start:n.node().end])
 }
 
-// Offset returns where the value begins in the source, in bytes from 0.
+// Offset returns the position of the value in the source, in bytes from 0.
 func (n Node) Offset() int {
 	if n.doc == nil {
 		return 0
@@ -57,22 +57,22 @@ func (n Node) Offset() int {
 	return int(n.node().start)
 }
 
-// Bool returns the value of a boolean, and false for every other kind.
+// Bool returns the value of a boolean, and false for other kinds.
 func (n Node) Bool() bool {
 	return n.Kind() == KindBool && n.doc.src[n.node().start] == 't'
 }
 
-// Float returns the IEEE-754 double of a number, and 0 for every other kind.
+// Float returns the IEEE-754 double of a number, and 0 for other kinds.
 func (n Node) Float() float64 {
 	if n.Kind() != KindNumber {
 		return 0
 	}
-	f, _ := strconv.ParseFloat(string(n.Raw()), 64) // the parse has accepted it
+	f, _ := strconv.ParseFloat(string(n.Raw()), 64) // the parser has accepted it
 	return f
 }
 
-// Text returns the unescaped content of a string, nil for every other kind. It
-// aliases the Document.
+// Text returns the unescaped content of a string, and nil for other kinds. The result aliases
+// the Document.
 func (n Node) Text() []byte {
 	if n.Kind() != KindString {
 		return nil
@@ -80,7 +80,7 @@ func (n Node) Text() []byte {
 	return slices.Clip(n.doc.text(n.at)) // so that appending to it copies
 }
 
-// String returns the unescaped content of a string, "" for every other kind.
+// String returns the unescaped content of a string, and "" for other kinds.
 func (n Node) String() string { return string(n.Text()) }
 
 // Len returns the number of members or elements.
@@ -99,8 +99,8 @@ func (n Node) Len() int {
 	return count
 }
 
-// Member returns the value of the named member, the zero Node when there is
-// none or n is not an object.
+// Member returns the value of the named member. It returns the zero Node if there is no such
+// member or n is not an object.
 func (n Node) Member(name string) Node {
 	if n.Kind() != KindObject {
 		return Node{}
@@ -109,7 +109,7 @@ func (n Node) Member(name string) Node {
 	quoted := uint32(len(name) + len(`""`))
 
 	for at, end := n.at+1, nodes[n.at].next; at < end; at = nodes[at+1].next {
-		// Most names have no escapes, and most of those another length.
+		// Most names have no escapes, and most of these differ in length.
 		if m := &nodes[at]; m.aux == none && m.end-m.start != quoted {
 			continue
 		}
@@ -121,8 +121,8 @@ func (n Node) Member(name string) Node {
 	return Node{}
 }
 
-// Members yields the name (a string) and the value of each member of an object,
-// in source order.
+// Members yields the name (a string) and the value of each member of an object, in source
+// order.
 func (n Node) Members() iter.Seq2[Node, Node] {
 	return func(yield func(Node, Node) bool) {
 		if n.Kind() != KindObject {
@@ -153,14 +153,14 @@ func (n Node) Elements() iter.Seq2[int, Node] {
 	}
 }
 
-// Pointer returns the RFC 6901 pointer of the value. It walks from the root and
-// is meant for messages.
+// Pointer returns the RFC 6901 pointer of the value. It walks from the root and is intended for
+// messages.
 func (n Node) Pointer() string {
 	if n.doc == nil {
 		return ""
 	}
 
-	// Nodes are in source order: n lies in the first child whose subtree ends after it.
+	// Nodes are in source order, so n is in the first child whose subtree ends after n.
 	var b []byte
 	at := n.doc.Root()
 	for at.at != n.at {
@@ -182,7 +182,7 @@ func (n Node) Pointer() string {
 			}
 		}
 
-		if child.IsZero() || child.at > n.at { // n is a member's name, and has the pointer of the member
+		if child.IsZero() || child.at > n.at { // n is the name of a member, and has the pointer of the member
 			return string(b)
 		}
 		at = child

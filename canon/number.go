@@ -46,10 +46,10 @@ func (p *parser) number(start int) (int, error) {
 		i = digits(p.src, i)
 	}
 
-	// Most numbers have no exponent and few digits: they need no double.
+	// Most numbers have no exponent and few digits. They need no double.
 	if exponent == i {
 		clean := plainDecimal(p.src[start:i], p.src[integer:fraction], p.src[fraction:i])
-		if clean || i-start <= 15 { // short enough to be judged exactly, in range, and no lossy integer
+		if clean || i-start <= 15 { // short enough to be exact, in range, and no lossy integer
 			p.add(KindNumber, start, i, none, clean)
 			return i, nil
 		}
@@ -61,19 +61,18 @@ func (p *parser) number(start int) (int, error) {
 	return i, p.double(start, i)
 }
 
-// maxMantissa bounds what may stand before an exponent. strconv.ParseFloat, and
-// jcs with it, misplaces the point of longer integers (a one, 1,000 zeros and
-// e-1000 become 1e-201) and keeps only five digits of an exponent that 10,000
-// digits could make up for. Nobody writes such numbers but to have two readers
-// disagree.
+// maxMantissa bounds the number of bytes before an exponent. strconv.ParseFloat, and therefore
+// jcs, misplaces the decimal point of longer integers (1 followed by 1,000 zeros and e-1000
+// becomes 1e-201), and keeps only five digits of an exponent, for which 10,000 digits could
+// compensate. The only use of such numbers is to make two readers disagree.
 const maxMantissa = 800
 
-// plainDecimal reports whether a number without an exponent is certainly its
-// own canonical form. Decimals of up to 15 significant digits survive the way
-// to a double and back (DBL_DIG), so no two of them share a double, and none
-// shorter does either: such a decimal is the shortest text of its double. What
-// remains is the notation that RFC 8785 section 3.2.2.3 takes from ECMAScript:
-// no trailing zero, no negative zero, no exponent from 1e-6 up to 1e21.
+// plainDecimal reports whether a number without an exponent is certainly its own canonical
+// form. Decimals of up to 15 significant digits survive the conversion to a double and back
+// (DBL_DIG). No two of them share a double, and no shorter decimal shares one either, so such a
+// decimal is the shortest text of its double. The notation that RFC 8785 section 3.2.2.3 takes
+// from ECMAScript must match, too: no trailing zero, no negative zero, and no exponent from
+// 1e-6 up to 1e21.
 func plainDecimal(text, integer, fraction []byte) bool {
 	if len(fraction) == 0 {
 		return len(integer) <= 15 && (text[0] != '-' || integer[0] != '0')
@@ -87,23 +86,23 @@ func plainDecimal(text, integer, fraction []byte) bool {
 		return len(integer)+len(fraction) <= 15
 	}
 
-	// Five zeros after the point need no exponent, six do: 0.0000001 is 1e-7.
+	// Five zeros after the point need no exponent, and six do: 0.0000001 is 1e-7.
 	zeros := 0
-	for fraction[zeros] == '0' { // ends: the last digit is not a zero
+	for fraction[zeros] == '0' { // terminates, because the last digit is not a zero
 		zeros++
 	}
 	return zeros <= 5 && len(fraction)-zeros <= 15
 }
 
-// double adds a number whose canonical form only its double can tell.
+// double adds a number whose canonical form depends on its double.
 func (p *parser) double(start, end int) error {
 	text := p.src[start:end]
 	f, err := strconv.ParseFloat(string(text), 64)
-	if err != nil { // the grammar holds, so it can only be the range
+	if err != nil { // the grammar is correct, so the cause can only be the range
 		return p.fail(codeNumberRange, start, "expected a number within ±1.7976931348623157e308, found "+foreign.Number(text))
 	}
 
-	// RFC 7493 section 2.2: a double tells integers from their neighbours up to 2^53−1.
+	// RFC 7493 section 2.2: a double distinguishes integers from their neighbors up to 2^53−1.
 	const maxSafe = 1<<53 - 1
 	if p.lossy == none && math.Abs(f) > maxSafe && f == math.Trunc(f) {
 		p.lossy = uint32(len(p.nodes))
@@ -121,11 +120,10 @@ func digits(src []byte, i int) int {
 	return i
 }
 
-// AppendFloat appends the canonical form of a finite number (RFC 8785 section
-// 3.2.2.3): the shortest digits that name this double, in the notation of
-// ECMAScript's Number::toString (ECMA-262 section 6.1.6.1.20). Negative zero is
-// "0". Infinities and NaN have no JSON form; they are written as strconv does,
-// which no JSON reader takes.
+// AppendFloat appends the canonical form of a finite number (RFC 8785 section 3.2.2.3) to dst:
+// the shortest digits that identify the double, in the notation of ECMAScript's
+// Number::toString (ECMA-262 section 6.1.6.1.20). Negative zero is "0". Infinities and NaN have
+// no JSON form. They are written as strconv writes them, and JSON readers reject the result.
 func AppendFloat(dst []byte, f float64) []byte {
 	if f == 0 {
 		return append(dst, '0')
@@ -137,7 +135,7 @@ func AppendFloat(dst []byte, f float64) []byte {
 
 	begin := len(dst)
 	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
-	// strconv pads a one-digit exponent with a zero, ECMAScript does not.
+	// strconv pads a one-digit exponent with a zero. ECMAScript does not.
 	if n := len(dst); n-begin >= 4 && dst[n-4] == 'e' && dst[n-2] == '0' {
 		dst[n-2] = dst[n-1]
 		dst = dst[:n-1]

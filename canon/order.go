@@ -8,17 +8,17 @@ import (
 	"slices"
 )
 
-// A rankedName is a member name while its object is sorted. Most names differ
-// in their first eight bytes, so comparing prefixes seldom touches the text. The
-// prefix is of what is left when the beginning is known to be equal.
+// A rankedName is a member name while its object is sorted. Most names differ in their first
+// eight bytes, so comparing prefixes seldom reads the text. While names are known to share a
+// beginning, prefix holds the bytes after it.
 type rankedName struct {
 	prefix uint64
 	name   uint32
 }
 
-// rank sorts the members of the object at index at by name and records their
-// order. It returns the name that stands there a second time, the first such in
-// the source, or none. No hashing is involved that an attacker could load.
+// rank sorts the members of the object at index at by name and records their order. It returns
+// the first name in the source that repeats an earlier name, or none. It uses no hashing, which
+// an attacker could overload.
 func (d *Document) rank(at uint32) (twice uint32) {
 	names := d.names[:0]
 	for name := at + 1; name < uint32(len(d.nodes)); name = d.nodes[name+1].next {
@@ -28,7 +28,7 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	d.sort(names, 0)
 	d.names = names
 
-	// Equal names (RFC 7493 section 2.3) now stand side by side, as in the source.
+	// Equal names (RFC 7493 section 2.3) are now adjacent, in source order.
 	d.nodes[at].aux = uint32(len(d.order))
 	d.order = append(d.order, uint32(len(names)))
 	twice = none
@@ -43,9 +43,9 @@ func (d *Document) rank(at uint32) (twice uint32) {
 	return twice
 }
 
-// sort sorts names that agree in their first from bytes, and whose prefixes are
-// those of what follows. A few are sorted by insertion, as slices.SortFunc would,
-// but without two calls for each comparison.
+// sort sorts names that share their first from bytes and whose prefixes hold the bytes that
+// follow. Short lists are sorted by insertion, as slices.SortFunc would, but without two calls
+// per comparison.
 func (d *Document) sort(names []rankedName, from int) {
 	if len(names) > 16 {
 		d.sortMany(names, from)
@@ -61,18 +61,18 @@ func (d *Document) sort(names []rankedName, from int) {
 	}
 }
 
-// sortMany sorts by the prefixes alone, and then each run of equal prefixes by
-// what follows the bytes that the run has in common. So no byte is looked at more
-// than a few times, however alike the names are made.
+// sortMany sorts by the prefixes, and then sorts each run of equal prefixes by the bytes after
+// the beginning that the run shares. Each byte is therefore read only a few times, however
+// similar the names are.
 func (d *Document) sortMany(names []rankedName, from int) {
 	slices.SortFunc(names, compareRanked)
 	if names[0].prefix == names[len(names)-1].prefix && d.common(names, from) == from {
-		// Some end here, and others go on with \u0000, which looks the same.
+		// Some names end here, and others continue with \u0000, which has the same prefix.
 		slices.SortFunc(names, func(a, b rankedName) int { return d.compareTails(a, b, from) })
 		return
 	}
 
-	// What a run has in common is skipped, so that its prefixes tell again.
+	// Skip the beginning that a run shares, so that its prefixes differ again.
 	for begin, end := 0, 0; begin < len(names); begin = end {
 		for end = begin + 1; end < len(names) && names[end].prefix == names[begin].prefix; end++ {
 		}
@@ -86,8 +86,8 @@ func (d *Document) sortMany(names []rankedName, from int) {
 	}
 }
 
-// common returns how many bytes at the beginning all names share; the first from
-// are known to be shared.
+// common returns the length of the beginning that all names share. The first from bytes are
+// known to be shared.
 func (d *Document) common(names []rankedName, from int) int {
 	first := d.text(names[0].name)
 	n := len(first)
@@ -98,7 +98,7 @@ func (d *Document) common(names []rankedName, from int) int {
 	return n
 }
 
-// alike returns the length of the longest common beginning.
+// alike returns the length of the longest common prefix.
 func alike(a, b []byte) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -118,8 +118,8 @@ func compareRanked(a, b rankedName) int {
 	return cmp.Compare(a.name, b.name)
 }
 
-// compareTails orders names that agree in their first bytes, equal ones as they
-// stand in the source.
+// compareTails orders names that share their first from bytes. Equal names are ordered as in
+// the source.
 func (d *Document) compareTails(a, b rankedName, from int) int {
 	if c := compareNames(d.text(a.name)[from:], d.text(b.name)[from:]); c != 0 {
 		return c
@@ -127,8 +127,8 @@ func (d *Document) compareTails(a, b rankedName, from int) int {
 	return cmp.Compare(a.name, b.name)
 }
 
-// compareNames orders member names by their UTF-16 code units (RFC 8785 section
-// 3.2.3), reading UTF-8. A name sorts after its own prefixes.
+// compareNames orders member names by their UTF-16 code units (RFC 8785 section 3.2.3), reading
+// UTF-8. A name sorts after its own prefixes.
 func compareNames(a, b []byte) int {
 	if i := alike(a, b); i < min(len(a), len(b)) {
 		return cmp.Compare(utf16Rank(a[i]), utf16Rank(b[i]))
@@ -136,11 +136,10 @@ func compareNames(a, b []byte) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// utf16Rank maps a byte of UTF-8 so that byte order becomes UTF-16 order. The
-// two differ in one case only: characters beyond U+FFFF (first byte from 0xF0
-// on) are written in UTF-16 as surrogates, 0xD800 to 0xDFFF, and so come before
-// U+E000 to U+FFFF (first byte 0xEE or 0xEF). No byte from 0xEE on is anything
-// but a first byte, so two names that first differ there differ in whole
+// utf16Rank maps a byte of UTF-8 such that byte order becomes UTF-16 order. The two orders
+// differ in one case only: UTF-16 represents characters beyond U+FFFF (first byte from 0xF0) as
+// surrogates, 0xD800 to 0xDFFF, so they precede U+E000 to U+FFFF (first byte 0xEE or 0xEF).
+// Bytes from 0xEE are always first bytes, so two names that first differ there differ in entire
 // characters.
 func utf16Rank(c byte) byte {
 	switch {
@@ -152,13 +151,13 @@ func utf16Rank(c byte) byte {
 	return c
 }
 
-// prefix returns the first eight bytes of a name as a number that orders like
-// the name. Shorter names are filled up with zeros, so equal prefixes decide
-// nothing: \u0000 is a character too.
+// prefix returns the first eight bytes of a name as a number that sorts like the name. Shorter
+// names are padded with zeros. Equal prefixes therefore decide nothing, because \u0000 is a
+// character, too.
 func prefix(name []byte) uint64 {
 	var w uint64
 	switch {
-	case cap(name) >= 8: // what lies after a short name is loaded and masked
+	case cap(name) >= 8: // the bytes after a short name are loaded and masked
 		w = binary.BigEndian.Uint64(name[:8])
 		if len(name) < 8 {
 			w &^= math.MaxUint64 >> (8 * len(name))
@@ -169,7 +168,7 @@ func prefix(name []byte) uint64 {
 		}
 	}
 
-	// ASCII has one order in UTF-8 and UTF-16.
+	// ASCII has the same order in UTF-8 and UTF-16.
 	if w&highs == 0 {
 		return w
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// A parser reads one JSON text in one pass, without recursion: open containers
-// are linked through their nodes, so that depth costs no stack.
+// A parser reads one JSON text in one pass without recursion. Open containers are linked
+// through their nodes, so depth uses no stack.
 type parser struct {
 	*Document
-	src    []byte // that of the Document, one step nearer
+	src    []byte // Document.src, without the indirection
 	limits Limits
 	open   uint32 // the innermost open container, or none
 	level  int    // number of open containers
-	clean  bool   // whether all that was read of the open container is canonical
+	clean  bool   // whether everything read so far of the open container is canonical
 }
 
 func (p *parser) document() error {
@@ -75,8 +75,8 @@ func (p *parser) value(i int) (int, error) {
 	}
 }
 
-// next reads what may follow at i in the innermost open container: its end, or
-// a separator and one more value. No separator follows an opening bracket.
+// next reads the input that may follow at i in the innermost open container: its end, or a
+// separator and one more value. The first value has no separator before it.
 func (p *parser) next(i int) (int, error) {
 	i = p.space(i)
 	container := &p.nodes[p.open]
@@ -90,7 +90,8 @@ func (p *parser) next(i int) (int, error) {
 		return i, p.expectedNext(last, first, i)
 	}
 
-	// RFC 8259 sections 4 and 5: a comma between two values, none before the bracket.
+	// RFC 8259 sections 4 and 5: a comma between two values, and no comma before the closing
+	// bracket.
 	switch c := p.src[i]; {
 	case c == last:
 		return p.end(i)
@@ -129,7 +130,7 @@ func (p *parser) begin(kind Kind, i int) (int, error) {
 	}
 	p.depth = max(p.depth, p.level)
 
-	// clean is about the innermost container: what it says of this one is kept in it.
+	// clean describes the innermost container, so the parent's state is saved in its node.
 	parent := p.open
 	if parent != none && !p.clean {
 		p.nodes[parent].flags &^= flagClean
@@ -147,7 +148,7 @@ func (p *parser) end(i int) (int, error) {
 	n := &p.nodes[at]
 	parent := n.next
 
-	// Members in strictly ascending order have no name twice (RFC 7493 section 2.3).
+	// Members in strictly ascending order have no duplicates (RFC 7493 section 2.3).
 	if n.kind == KindObject && n.flags&flagSorted == 0 {
 		if twice := p.rank(at); twice != none {
 			return i, p.duplicate(at, twice)
@@ -163,7 +164,7 @@ func (p *parser) end(i int) (int, error) {
 	n.end = uint32(i + 1)
 	n.next = uint32(len(p.nodes))
 
-	// The parent stays clean when this value is, and all before it.
+	// The parent remains clean if this value and all earlier values are clean.
 	p.open = parent
 	p.level--
 	if parent != none {
@@ -174,12 +175,12 @@ func (p *parser) end(i int) (int, error) {
 }
 
 func (p *parser) duplicate(object, name uint32) error {
-	p.nodes[object].aux = name // the error names this member: forget all after it
+	p.nodes[object].aux = name // the error names this member, so forget everything after it
 	p.nodes = p.nodes[:name+1]
 	return p.fail(codeDuplicateName, int(p.nodes[name].start), fmt.Sprintf("duplicate member name %q", foreign.Cut(p.text(name), maxQuoted)))
 }
 
-// name reads a member's name and the colon after it.
+// name reads the name of a member and the following colon.
 func (p *parser) name(i int) (int, error) {
 	if i == len(p.src) || p.src[i] != '"' {
 		return i, p.expected("a member name in double quotes", i)
@@ -190,7 +191,7 @@ func (p *parser) name(i int) (int, error) {
 		return i, err
 	}
 
-	// RFC 8785 section 3.2.3: members that come in order need no sorting.
+	// RFC 8785 section 3.2.3: members that are in order need no sorting.
 	object := &p.nodes[p.open]
 	if previous := object.aux; previous != none && object.flags&flagSorted != 0 &&
 		compareNames(p.text(previous), p.text(at)) >= 0 {
@@ -214,7 +215,7 @@ func (p *parser) literal(i int, text string, kind Kind) (int, error) {
 	return i + len(text), nil
 }
 
-// add appends a scalar's node.
+// add appends the node of a scalar.
 func (p *parser) add(kind Kind, start, end int, aux uint32, clean bool) {
 	flags := uint8(flagClean)
 	if !clean {
@@ -226,7 +227,7 @@ func (p *parser) add(kind Kind, start, end int, aux uint32, clean bool) {
 	n.kind, n.flags = kind, flags
 }
 
-// space skips white space.
+// space skips whitespace.
 func (p *parser) space(i int) int {
 	if i < len(p.src) && p.src[i] > ' ' {
 		return i
@@ -234,12 +235,12 @@ func (p *parser) space(i int) int {
 	return p.skip(i)
 }
 
-// skip skips white space (RFC 8259 section 2: these four and no others), spaces
-// by eight.
+// skip skips whitespace (RFC 8259 section 2 allows these four characters and no others), eight
+// spaces at a time.
 func (p *parser) skip(begin int) int {
 	i := begin
 	for ; i < len(p.src); i++ {
-		// Indentation is mostly spaces.
+		// Indentation consists mostly of spaces.
 		for i+8 <= len(p.src) {
 			w := binary.LittleEndian.Uint64(p.src[i:i+8]) ^ ones*' '
 			i += bits.TrailingZeros64(w) / 8
@@ -255,14 +256,15 @@ func (p *parser) skip(begin int) int {
 		}
 	}
 
-	// RFC 8785 section 3.2.1: the canonical form has no white space.
+	// RFC 8785 section 3.2.1: the canonical form has no whitespace.
 	if i > begin {
 		p.clean = false
 	}
 	return i
 }
 
-// reserve makes room for what follows at i, where no string is open.
+// reserve makes p.nodes large enough for the rest of the source from offset i, which must be
+// outside a string.
 func (p *parser) reserve(i int) {
 	n := len(p.nodes)
 	larger := make([]node, n, n+mostNodes(p.src[i:])+2)
@@ -270,7 +272,7 @@ func (p *parser) reserve(i int) {
 	p.nodes = larger
 }
 
-// fail fills in everything that is only worth computing for an error.
+// fail returns a SyntaxError. It computes the fields that are only needed for an error.
 func (p *parser) fail(code Code, offset int, detail string) error {
 	offset = min(offset, len(p.src))
 	before := p.src[:offset]

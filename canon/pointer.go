@@ -2,12 +2,12 @@ package canon
 
 import "strings"
 
-// A Pointer is a parsed JSON Pointer (RFC 6901). The zero Pointer is the empty
-// one, which names the whole document.
+// A Pointer is a parsed JSON Pointer (RFC 6901). The zero Pointer is the empty pointer, which
+// names the entire document.
 type Pointer struct{ tokens []string }
 
-// ParsePointer reads the string form (RFC 6901 section 3): empty, or tokens
-// each preceded by "/", in which ~0 stands for ~ and ~1 for /. The error is a
+// ParsePointer parses the string form (RFC 6901 section 3). It is empty, or consists of tokens
+// that are each preceded by "/", in which ~0 represents ~ and ~1 represents /. The error is a
 // *[PointerError].
 func ParsePointer(s string) (Pointer, error) {
 	if s == "" {
@@ -17,7 +17,7 @@ func ParsePointer(s string) (Pointer, error) {
 		return Pointer{}, &PointerError{s, 0, `expected "/" at the start, or nothing at all`}
 	}
 
-	// RFC 6901 section 3, escaped: a tilde stands only before 0 or 1.
+	// RFC 6901 section 3, escaped: a tilde may only precede 0 or 1.
 	for i := range len(s) {
 		if s[i] == '~' && (i+1 == len(s) || s[i+1] != '0' && s[i+1] != '1') {
 			return Pointer{}, &PointerError{s, i, `expected ~0 (for "~") or ~1 (for "/")`}
@@ -36,7 +36,7 @@ func ParsePointer(s string) (Pointer, error) {
 // Tokens returns the unescaped reference tokens.
 func (p Pointer) Tokens() []string { return append([]string(nil), p.tokens...) }
 
-// String returns the string form; ParsePointer reads it back.
+// String returns the string form, which ParsePointer accepts.
 func (p Pointer) String() string {
 	var b []byte
 	for _, t := range p.tokens {
@@ -45,7 +45,7 @@ func (p Pointer) String() string {
 	return string(b)
 }
 
-// AppendToken appends "/" and the escaped token.
+// AppendToken appends "/" and the escaped token to dst.
 func AppendToken(dst []byte, token string) []byte {
 	dst = append(dst, '/')
 	for i := range len(token) {
@@ -61,8 +61,8 @@ func AppendToken(dst []byte, token string) []byte {
 	return dst
 }
 
-// arrayIndex reads an array index (RFC 6901 section 4): no sign, no leading
-// zero. "-", the place after the last element, never names a value.
+// arrayIndex parses an array index (RFC 6901 section 4): no sign and no leading zeros. The
+// token "-", the place after the last element, never names a value.
 func arrayIndex(token string) (uint64, bool) {
 	if token == "" || len(token) > 10 || token[0] == '0' && len(token) > 1 {
 		return 0, false

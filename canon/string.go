@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// string reads the string whose opening quote is at i (RFC 8259 section 7). One
-// without a backslash is its own canonical form: RFC 8785 section 3.2.2.2
-// escapes only what JSON demands.
+// string reads the string whose opening quote is at start (RFC 8259 section 7). A string
+// without a backslash is its own canonical form, because RFC 8785 section 3.2.2.2 escapes only
+// what JSON requires.
 func (p *parser) string(start int) (int, error) {
 	i := start + 1
 	for {
@@ -36,8 +36,7 @@ func (p *parser) string(start int) (int, error) {
 	}
 }
 
-// escaped reads on where string met the first backslash, and keeps the
-// unescaped content.
+// escaped continues at the first backslash that string found, and stores the unescaped content.
 func (p *parser) escaped(start, i int) (int, error) {
 	begin, clean := len(p.unescaped), true
 	p.unescaped = append(p.unescaped, p.src[start+1:i]...)
@@ -59,7 +58,7 @@ func (p *parser) escaped(start, i int) (int, error) {
 				return i, err
 			}
 			p.unescaped = utf8.AppendRune(p.unescaped, r)
-			// RFC 8785 section 3.2.2.2: each character has one way to be written.
+			// RFC 8785 section 3.2.2.2: each character has exactly one spelling.
 			clean = clean && minimal(r, p.src[i:i+size])
 			i += size
 		default:
@@ -73,16 +72,16 @@ func (p *parser) escaped(start, i int) (int, error) {
 	}
 }
 
-// minimal reports whether sequence is how RFC 8785 section 3.2.2.2 writes r.
+// minimal reports whether sequence is the spelling of r in RFC 8785 section 3.2.2.2.
 func minimal(r rune, sequence []byte) bool {
 	if r >= 0x20 && r != '"' && r != '\\' {
-		return false // to be written as itself
+		return false // must be written without an escape
 	}
 	var buf [6]byte
 	return bytes.Equal(appendEscape(buf[:0], byte(r)), sequence)
 }
 
-// character checks what [plain] stopped at: a control character, which must be
+// character checks the byte at which [plain] stopped: a control character, which must be
 // escaped, or the first byte of a character outside ASCII.
 func (p *parser) character(i int) (size int, err error) {
 	if c := p.src[i]; c < 0x20 {
@@ -95,8 +94,8 @@ func (p *parser) character(i int) (size int, err error) {
 	return size, nil
 }
 
-// escape reads the escape sequence at i (RFC 8259 section 7), a surrogate pair as
-// one.
+// escape reads the escape sequence at i (RFC 8259 section 7). It reads a surrogate pair as one
+// character.
 func (p *parser) escape(i int) (r rune, size int, err error) {
 	if i+1 < len(p.src) {
 		switch c := p.src[i+1]; c {
@@ -128,7 +127,7 @@ func (p *parser) unicodeEscape(i int) (rune, int, error) {
 		return first, 6, nil
 	}
 
-	// RFC 8259 section 7: beyond U+FFFF a character is a pair of sequences.
+	// RFC 8259 section 7: a character beyond U+FFFF is a pair of sequences.
 	if i+7 < len(p.src) && p.src[i+6] == '\\' && p.src[i+7] == 'u' {
 		if second, ok := hex4(p.src, i+8); ok {
 			if r := utf16.DecodeRune(first, second); r != utf8.RuneError {
@@ -145,7 +144,7 @@ func hex4(src []byte, i int) (rune, bool) {
 		return 0, false
 	}
 
-	// RFC 8259 section 7: the letters A to F in either case.
+	// RFC 8259 section 7: the letters A to F in upper or lower case.
 	var r rune
 	for _, c := range src[i : i+4] {
 		if 'A' <= c && c <= 'F' {
@@ -166,9 +165,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain returns the first place from i on that is not a plain character of a
-// string: a quote, a backslash, a control character or a byte outside ASCII. It
-// looks at eight bytes at a time.
+// plain returns the first position from i that is not a plain character of a string: a quote, a
+// backslash, a control character, or a byte outside ASCII. It checks eight bytes at a time.
 func plain(src []byte, i int) int {
 	for ; i+8 <= len(src); i += 8 {
 		if h := hits(src[i : i+8]); h != 0 {
@@ -181,19 +179,18 @@ func plain(src []byte, i int) int {
 	return i
 }
 
-// hits sets the high bit of each of eight bytes that is not a plain character. A
-// byte outside ASCII has it; a difference below sets it for one of the others, and
-// perhaps for a byte outside ASCII, which is a hit anyway. A borrow can only spoil
-// bytes above the lowest hit, and the lowest is the one that counts.
+// hits sets the high bit of each of eight bytes that is not a plain character. A byte outside
+// ASCII already has it. The subtractions set it for the others, and possibly for a byte outside
+// ASCII, which is a hit anyway. A borrow can only affect bytes above the lowest hit, and only
+// the lowest hit counts.
 func hits(eight []byte) uint64 {
 	w := binary.LittleEndian.Uint64(eight)
 	return (w | (w - ones*0x20) | (w ^ ones*'"' - ones) | (w ^ ones*'\\' - ones)) & highs
 }
 
-// AppendString appends the canonical form of a string (RFC 8785 section
-// 3.2.2.2): in quotes, with the two-character escapes \" \\ \b \t \n \f \r, with
-// \u00xx in lower-case digits for the other control characters, and everything
-// else as it is. The text must be UTF-8.
+// AppendString appends the canonical form of a string (RFC 8785 section 3.2.2.2) to dst: in
+// quotes, with the two-character escapes \" \\ \b \t \n \f \r, with \u00xx in lowercase digits
+// for the other control characters, and all other characters unchanged. The text must be UTF-8.
 func AppendString[T ~string | ~[]byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -225,7 +222,7 @@ func appendEscape(dst []byte, c byte) []byte {
 		return append(dst, `\r`...)
 	}
 
-	// RFC 8785 section 3.2.2.2: the digits in lower case.
+	// RFC 8785 section 3.2.2.2: lowercase digits.
 	const digits = "0123456789abcdef"
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }

@@ -1,6 +1,6 @@
-// Package foreign makes text that somebody else wrote fit for a message: bounded,
-// quoted, and with nothing in it that a terminal would obey. Every package of this
-// module words its errors and reports by it.
+// Package foreign prepares untrusted text for messages: it bounds and quotes text, and escapes
+// characters that a terminal would interpret. Every package of this module formats its errors
+// and reports with it.
 //
 // The exported names may still change.
 package foreign
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Head returns the start of a text: at most so many bytes, and no part of a character.
+// Head returns at most the first most bytes of a text, without a partial character at the end.
 func Head[T ~string | ~[]byte](text T, most int) T {
 	if len(text) <= most {
 		return text
@@ -23,8 +23,8 @@ func Head[T ~string | ~[]byte](text T, most int) T {
 	return text[:most]
 }
 
-// Cut returns the start of a text, and dots where it goes on. Whoever prints it must
-// quote or escape it.
+// Cut returns the start of a text, followed by "…" if the text is longer. Callers that print
+// the result must quote or escape it.
 func Cut[T ~string | ~[]byte](text T, most int) string {
 	if len(text) <= most {
 		return string(text)
@@ -32,8 +32,8 @@ func Cut[T ~string | ~[]byte](text T, most int) string {
 	return string(Head(text, most)) + "…"
 }
 
-// Quote quotes the start of a text in ASCII, as %+q does; dots after the quotes say
-// that it goes on.
+// Quote quotes the start of a text in ASCII, as %+q does. If the text is longer, "…" follows
+// the closing quote.
 func Quote[T ~string | ~[]byte](text T, most int) string {
 	if len(text) <= most {
 		return fmt.Sprintf("%+q", text)
@@ -41,8 +41,8 @@ func Quote[T ~string | ~[]byte](text T, most int) string {
 	return fmt.Sprintf("%+q…", Head(text, most))
 }
 
-// Number says how long a number is that a message is about, and not which: it may be
-// one of an account, in the place of another.
+// Number describes a number by its length and not by its value, because a misplaced number may
+// be confidential, such as an account number.
 func Number[T ~string | ~[]byte](text T) string {
 	if len(text) == 1 {
 		return "a number of 1 character"
@@ -50,23 +50,23 @@ func Number[T ~string | ~[]byte](text T) string {
 	return fmt.Sprintf("a number of %d characters", len(text))
 }
 
-// Unsafe reports whether a terminal might obey a character, or a reader not see it.
+// Unsafe reports whether a terminal might interpret a character or a reader might not see it.
 func Unsafe(r rune) bool {
 	switch r {
-	case utf8.RuneError, '\u115f', '\u1160', '\u2800', '\u3164', '\uffa0': // the latter are blank letters
+	case utf8.RuneError, '\u115f', '\u1160', '\u2800', '\u3164', '\uffa0': // the other five are blank letters
 		return true
 	}
 	return !unicode.IsPrint(r)
 }
 
-// Escape makes a text safe to show on one line of a terminal, a log or a page: what
-// is [Unsafe], and bytes that are not UTF-8, are written as escapes.
+// Escape returns a text that is safe to show on one line of a terminal, a log, or a page.
+// Characters that are [Unsafe] and bytes that are not UTF-8 are written as escapes.
 func Escape(s string) string {
 	if plain(s) || !strings.ContainsFunc(s, Unsafe) && utf8.ValidString(s) {
 		return s
 	}
 
-	// Bytes that are not UTF-8 are shown one by one, so that nothing of the text is lost.
+	// Bytes that are not UTF-8 are shown one by one, so that no part of the text is lost.
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -84,7 +84,8 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// plain reports whether all of a text is ASCII that shows: most is, and quickly seen to be.
+// plain reports whether a text consists of printable ASCII. Most texts do, and this check is
+// fast.
 func plain(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
