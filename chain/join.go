@@ -8,22 +8,23 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Join joins segments by their links, whatever their order: a segment whose
-// first receipt names another's head follows it. The result is ordered by
-// stream, then by what the first receipt names, and depends neither on the order
-// of the segments nor, in streams without forks, on what was joined before:
-// joining joined segments with others gives what joining all at once gives.
+// Join joins segments by their links, in any order: a segment whose first receipt names the
+// head of another segment follows that segment. The result is sorted by stream, then by the
+// predecessor of the first receipt. It does not depend on the order of the segments. In streams
+// without forks, it also does not depend on earlier joins: joining joined segments with others
+// has the same result as joining all of them in one call.
 //
-// What names the same predecessor as another segment (a fork), and what only
-// follows itself (a cycle), is not joined but returned as it is. A stream that
-// is whole is one segment. Join does not look into segments, so a fork from the
-// inside of one looks like one whose predecessor is missing.
+// A segment that names the same predecessor as another segment (a fork), and a segment that
+// only follows itself (a cycle), is returned unjoined. A complete stream is one segment. Join
+// does not look inside segments, so a fork from the middle of a segment looks like a segment
+// whose predecessor is missing.
 func Join(segments []Segment) []Segment {
 	pending := slices.DeleteFunc(slices.Clone(segments), func(s Segment) bool { return s.Count == 0 })
 	slices.SortFunc(pending, compareSegments)
 
-	// Where several name one head there is a fork, and none of them is the follower.
-	follower := map[place]int{} // the one segment that names a head; -1 when several do
+	// If several segments name one head, the stream forks there, and none of them is the
+	// follower.
+	follower := map[place]int{} // the only segment that names a head; -1 if there are several
 	for i, s := range pending {
 		if s.First {
 			continue
@@ -36,26 +37,26 @@ func Join(segments []Segment) []Segment {
 		}
 	}
 
-	owners := map[place]int{} // how many segments end in a head
+	owners := map[place]int{} // the number of segments that end in a head
 	for _, s := range pending {
 		owners[place{s.Stream, s.Head}]++
 	}
 
-	// A head that two segments end in does not say which of them is followed.
+	// If two segments end in one head, it is unknown which of them is followed.
 	next := func(s Segment) (int, bool) {
 		at := place{s.Stream, s.Head}
 		i, named := follower[at]
 		return i, named && i >= 0 && owners[at] == 1
 	}
 
-	led := make([]bool, len(pending)) // another segment leads to it
+	led := make([]bool, len(pending)) // another segment precedes it
 	for _, s := range pending {
 		if i, ok := next(s); ok {
 			led[i] = true
 		}
 	}
 
-	// Whole runs begin where nothing leads.
+	// A complete run begins at a segment without a predecessor.
 	var joined []Segment
 	done := make([]bool, len(pending))
 	for i := range pending {
@@ -71,7 +72,7 @@ func Join(segments []Segment) []Segment {
 	}
 
 	for i, s := range pending {
-		if !done[i] { // everything leads to it: a cycle
+		if !done[i] { // every segment of it has a predecessor: a cycle
 			joined = append(joined, s)
 		}
 	}

@@ -6,13 +6,12 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Stream names the receipts that form one chain: those of one issuer, one
-// tenant or none, and one workspace. An absent tenant differs from every
-// present one.
+// A Stream identifies the receipts that form one chain: those of one issuer, of one tenant or
+// none, and of one workspace. An absent tenant differs from every present tenant.
 type Stream struct {
 	Issuer    string // issuer.id
 	Tenant    string // identifiers.tenant_id
-	HasTenant bool   // whether tenant_id is there
+	HasTenant bool   // whether tenant_id is present
 	Workspace string // identifiers.workspace_ref
 }
 
@@ -28,15 +27,16 @@ func StreamOf(d *canon.Document) Stream {
 	}
 }
 
-// Compare orders streams by issuer, tenant (the absent one first) and workspace.
+// Compare orders streams by issuer, then by tenant with the absent tenant first, and then by
+// workspace.
 func (s Stream) Compare(t Stream) int {
 	return cmp.Or(cmp.Compare(s.Issuer, t.Issuer), compareBool(s.HasTenant, t.HasTenant),
 		cmp.Compare(s.Tenant, t.Tenant), cmp.Compare(s.Workspace, t.Workspace))
 }
 
-// A Head is the end of a stream: the hash of its last receipt, and how many
-// receipts lead to it when that is known (0 otherwise). The zero Head is the
-// end of an empty stream; no receipt hashes to 32 zero bytes.
+// A Head is the end of a stream: the hash of its last receipt, and the number of receipts up to
+// and including it, or 0 if unknown. The zero Head is the end of an empty stream, because no
+// receipt hashes to 32 zero bytes.
 type Head struct {
 	Hash  canon.Digest
 	Count uint64
@@ -45,14 +45,14 @@ type Head struct {
 // IsZero reports whether the stream is empty.
 func (h Head) IsZero() bool { return h == Head{} }
 
-// A Link is the place of one receipt in its stream, as the receipt states it.
+// A Link is the position of one receipt in its stream, as stated in the receipt.
 type Link struct {
 	First    bool         // previous_receipt_hash is null
-	Previous canon.Digest // zero when First
+	Previous canon.Digest // zero if First
 	Hash     canon.Digest // the stated receipt_hash
 }
 
-// LinkOf reads the link that a receipt states. It reports false when
+// LinkOf returns the link that a receipt states. It reports false if
 // /chain/previous_receipt_hash or /chain/receipt_hash is missing or malformed.
 func LinkOf(d *canon.Document) (Link, bool) {
 	chain := d.Root().Member("chain")

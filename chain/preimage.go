@@ -7,12 +7,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// ErrNotObject says that a document is not a JSON object, so it has no preimage.
+// ErrNotObject indicates that a document is not a JSON object and therefore has no preimage.
 var ErrNotObject = errors.New("chain: a receipt is a JSON object")
 
-// AppendPreimage appends the hashed bytes of a receipt to dst. It needs nothing
-// of the receipt but that it is an object, so that the hash of an invalid
-// receipt can be named too.
+// AppendPreimage appends the preimage of a receipt to dst. It only requires that the receipt is
+// an object, so that an invalid receipt has a hash, too.
 func AppendPreimage(dst []byte, d *canon.Document) ([]byte, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
@@ -21,7 +20,7 @@ func AppendPreimage(dst []byte, d *canon.Document) ([]byte, error) {
 	return d.AppendCanonical(dst, statedHash(root), root.Member("signatures")), nil
 }
 
-// Hash returns the receipt hash of d: the SHA-256 of its preimage.
+// Hash returns the receipt hash of d, the SHA-256 digest of its preimage.
 func Hash(d *canon.Document) (canon.Digest, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
@@ -34,9 +33,9 @@ func statedHash(root canon.Node) canon.Node {
 	return root.Member("chain").Member("receipt_hash")
 }
 
-// ReferenceHash computes the same hash without this module's parser: by
-// gowebpki/jcs, and encoding/json over bytes that jcs has made canonical. It
-// exists to cross-check [Hash]; src must have been accepted by [canon.Parse].
+// ReferenceHash computes the receipt hash without the parser of this module: with gowebpki/jcs,
+// and with encoding/json on bytes that jcs has made canonical. It exists to cross-check [Hash].
+// src must have been accepted by [canon.Parse].
 func ReferenceHash(src []byte) (canon.Digest, error) {
 	preimage, err := referencePreimage(src)
 	if err != nil {
@@ -55,7 +54,7 @@ func referencePreimage(src []byte) ([]byte, error) {
 	delete(members, "signatures")
 	if inner, ok := members["chain"]; ok {
 		var chain map[string]json.RawMessage
-		// A chain that is not an object has no receipt_hash to remove.
+		// If chain is not an object, it has no receipt_hash to remove.
 		if json.Unmarshal(inner, &chain) == nil && chain != nil {
 			delete(chain, "receipt_hash")
 			if members["chain"], err = json.Marshal(chain); err != nil {
@@ -67,8 +66,8 @@ func referencePreimage(src []byte) ([]byte, error) {
 	return referenceForm(members)
 }
 
-// ReferenceContent returns the canonical form of a receipt without its members
-// chain and signatures, like [ReferenceHash] without this module's parser.
+// ReferenceContent returns the canonical form of a receipt without its members chain and
+// signatures. Like [ReferenceHash], it does not use the parser of this module.
 func ReferenceContent(src []byte) ([]byte, error) {
 	members, err := referenceMembers(src)
 	if err != nil {
@@ -79,9 +78,9 @@ func ReferenceContent(src []byte) ([]byte, error) {
 	return referenceForm(members)
 }
 
-// referenceMembers reads an object. Canonical first: jcs refuses duplicate names
-// and bad Unicode, which encoding/json would silently repair. Members are then
-// moved as raw bytes, so encoding/json decides about none of them.
+// referenceMembers returns the members of an object. It first makes src canonical, because jcs
+// rejects duplicate names and invalid Unicode, which encoding/json would silently repair.
+// Members are then moved as raw bytes, so encoding/json interprets none of them.
 func referenceMembers(src []byte) (members map[string]json.RawMessage, err error) {
 	canonical, err := canon.Reference(src)
 	if err != nil {
@@ -93,8 +92,8 @@ func referenceMembers(src []byte) (members map[string]json.RawMessage, err error
 	return members, nil
 }
 
-// referenceForm writes members in canonical form: once more, since encoding/json
-// orders names and escapes text in other ways.
+// referenceForm returns the canonical form of members. It runs jcs again because encoding/json
+// sorts names and escapes strings differently.
 func referenceForm(members map[string]json.RawMessage) ([]byte, error) {
 	text, err := json.Marshal(members)
 	if err != nil {

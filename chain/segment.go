@@ -2,54 +2,53 @@ package chain
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// maxFailures is how many failures a [Segment] names; the rest is counted.
+// maxFailures is the number of failures that a [Segment] lists. Further failures are only
+// counted.
 const maxFailures = 100
 
-// A Segment is a run of receipts of one stream in the order in which they were
-// read: what is left to know of them when the next ones come. Segments of
-// adjacent runs merge to the segment of the whole run, so a stream can be split
-// over workers or machines.
+// A Segment summarizes a run of receipts of one stream, in the order in which they were read.
+// It contains everything that is needed to continue with the next receipts. Segments of
+// adjacent runs merge into the segment of the entire run, so a stream can be divided among
+// workers or machines.
 //
-// The zero Segment is that of no receipts.
+// The zero Segment contains no receipts.
 type Segment struct {
 	Stream   Stream
-	Count    uint64       // receipts
-	First    bool         // the first receipt states that nothing precedes it
-	Previous canon.Digest // what the first receipt names as its predecessor; zero when First
+	Count    uint64       // number of receipts
+	First    bool         // the first receipt states that it has no predecessor
+	Previous canon.Digest // the predecessor that the first receipt names; zero if First
 	Head     canon.Digest // the stated hash of the last receipt
 	Failures Failures
 }
 
-// Failures are the places of a segment where a receipt does not follow the one
-// before it.
+// Failures are the places in a segment where a receipt does not follow the previous one.
 type Failures struct {
 	Count  uint64
 	Places []Failure // the first 100
 }
 
-// A Failure is a receipt that names another predecessor than the one before it,
-// or none.
+// A Failure is a receipt that names a predecessor other than the previous receipt, or none.
 type Failure struct {
 	Index    uint64       // of the receipt in the segment, from 0
-	First    bool         // it states that nothing precedes it
-	Previous canon.Digest // what it names; zero when First
-	Expected canon.Digest // the stated hash of the receipt before it
+	First    bool         // the receipt states that it has no predecessor
+	Previous canon.Digest // the predecessor that it names; zero if First
+	Expected canon.Digest // the stated hash of the previous receipt
 }
 
-// SegmentOf returns the segment of one receipt.
+// SegmentOf returns the segment of a single receipt.
 func SegmentOf(s Stream, l Link) Segment {
 	return Segment{Stream: s, Count: 1, First: l.First, Previous: l.Previous, Head: l.Hash}
 }
 
-// Joins reports whether b can follow a: its first receipt names a's head, the
-// stated hash of the last receipt. Everything follows the empty segment.
+// Joins reports whether b can follow a, that is, whether the first receipt of b names the head
+// of a, the stated hash of its last receipt. Every segment can follow the empty segment.
 func (a Segment) Joins(b Segment) bool {
 	return a.Count == 0 || b.Count == 0 || !b.First && b.Previous == a.Head
 }
 
-// Merge returns the segment of the receipts of a and then those of b, which must
-// be of one stream. Where b does not follow a, that is one more failure. Merge is
-// associative, and the empty segment is neutral.
+// Merge returns the segment of the receipts of a followed by those of b, which must belong to
+// the same stream. If b does not follow a, the result has one more failure. Merge is
+// associative, and the empty segment is its identity.
 func (a Segment) Merge(b Segment) Segment {
 	switch {
 	case a.Count == 0:
@@ -68,19 +67,19 @@ func (a Segment) Merge(b Segment) Segment {
 	return m
 }
 
-// with returns f and one more. It never writes past the end of a list that others
-// share.
+// with returns f with one more failure. It never writes past the end of a list, which may be
+// shared.
 func (f Failures) with(more Failure) Failures {
 	return f.and(Failures{1, []Failure{more}}, 0)
 }
 
-// and returns f and then those of g, whose segment begins at offset.
+// and returns the failures of f followed by those of g, whose segment begins at offset.
 func (f Failures) and(g Failures, offset uint64) Failures {
 	if g.Count == 0 {
 		return f
 	}
 	room := min(maxFailures-len(f.Places), len(g.Places))
-	// Without spare room, so that appending copies what others may share.
+	// Clip the capacity, so that append copies a list that may be shared.
 	places := f.Places[:len(f.Places):len(f.Places)]
 	for _, p := range g.Places[:room] {
 		p.Index += offset
