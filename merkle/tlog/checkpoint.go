@@ -8,16 +8,15 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Checkpoint is what a log says of its tree at one time (C2SP tlog-checkpoint).
-// It is the text of a signed note:
+// A Checkpoint is the statement of a log about its tree at one time (C2SP tlog-checkpoint). It
+// is the text of a signed note, with each line ended by LF:
 //
-//	origin           one line, the log's name, which is its key's name too
+//	origin           one line, the name of the log, which is also the name of its key
 //	size             decimal, no leading zeros
 //	root             base64, 44 characters
 //	extensions       further lines, opaque, not recommended
 //
-// each line ended by LF. A log must never sign two checkpoints of which neither
-// tree extends the other.
+// A log must never sign two checkpoints of which neither tree extends the other.
 type Checkpoint struct {
 	Origin     string
 	Size       uint64
@@ -25,9 +24,9 @@ type Checkpoint struct {
 	Extensions []string
 }
 
-// A CheckpointError says what is malformed in a checkpoint or its note.
+// A CheckpointError describes how a checkpoint or its note is malformed.
 type CheckpointError struct {
-	Line   int // from 1; 0: the note as a whole, or its signatures
+	Line   int // from 1; 0 means the entire note, or its signatures
 	Detail string
 }
 
@@ -44,8 +43,8 @@ func (c *Checkpoint) String() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// ParseCheckpoint reads a note text, without its signatures. It accepts exactly
-// what String writes. The error is a *[CheckpointError].
+// ParseCheckpoint parses the text of a note without its signatures. It accepts exactly the
+// texts that String returns. The error is a *[CheckpointError].
 func ParseCheckpoint(text string) (*Checkpoint, error) {
 	body, ended := strings.CutSuffix(text, "\n")
 	lines := strings.Split(body, "\n")
@@ -53,7 +52,7 @@ func ParseCheckpoint(text string) (*Checkpoint, error) {
 		return nil, &CheckpointError{len(lines), "expected an origin, a size and a root, each on a line"}
 	}
 
-	// C2SP tlog-checkpoint: no line is empty; C2SP signed-note: no control characters.
+	// C2SP tlog-checkpoint: lines are not empty. C2SP signed-note: no control characters.
 	for i, line := range lines {
 		if line == "" {
 			return nil, &CheckpointError{i + 1, "the line is empty"}

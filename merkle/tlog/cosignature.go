@@ -14,29 +14,28 @@ import (
 	"unicode/utf8"
 )
 
-// A cosignature (C2SP tlog-cosignature, cosignature/v1) is a witness's signature
-// line on a checkpoint. It says that at a time this was the largest consistent
-// tree that the witness had seen of that origin. Its payload is the time, eight
-// bytes big-endian in seconds since 1970, and an Ed25519 signature of
+// A cosignature (C2SP tlog-cosignature, cosignature/v1) is the signature line of a witness on a
+// checkpoint. It states that, at a given time, this was the largest consistent tree of that
+// origin that the witness had observed. Its payload is the time, eight bytes big-endian in
+// seconds since 1970, and an Ed25519 signature of
 //
 //	cosignature/v1
 //	time <seconds>
-//	<the whole note text>
+//	<the entire note text>
 //
-// golang.org/x/mod/sumdb/note knows the type 0x01 of signatures only; this is
-// 0x04.
+// golang.org/x/mod/sumdb/note only supports signatures of type 0x01. This type is 0x04.
 const cosignatureType = 0x04
 
 const cosignatureBytes = 8 + ed25519.SignatureSize
 
-// A Witness verifies the cosignatures of one key. It is a note.Verifier.
+// A Witness verifies the cosignatures of one key. It implements note.Verifier.
 type Witness struct {
 	name string
 	hash uint32
 	key  ed25519.PublicKey
 }
 
-// NewWitness returns a Witness by its name and its 32-byte public key.
+// NewWitness returns the Witness with the given name and 32-byte public key.
 func NewWitness(name string, key ed25519.PublicKey) (*Witness, error) {
 	hash, err := keyHash(name, cosignatureType, key)
 	if err != nil {
@@ -55,11 +54,11 @@ func (w *Witness) Name() string { return w.name }
 // KeyHash returns the key id.
 func (w *Witness) KeyHash() uint32 { return w.hash }
 
-// Key returns the public key. Witnesses are counted by it, never by name.
+// Key returns the public key. Witnesses are counted by key, never by name.
 func (w *Witness) Key() ed25519.PublicKey { return w.key }
 
-// Verify reports whether sig, a timestamp and a signature, is the witness's
-// over the note text msg.
+// Verify reports whether sig, a timestamp and a signature, is a cosignature of the witness for
+// the note text msg.
 func (w *Witness) Verify(msg, sig []byte) bool {
 	if len(sig) != cosignatureBytes {
 		return false
@@ -72,18 +71,16 @@ func cosigned(text []byte, seconds uint64) []byte {
 	return append(fmt.Appendf(nil, "cosignature/v1\ntime %d\n", seconds), text...)
 }
 
-// A Cosigner makes cosignatures: the time is its own, the signature may come from
-// a KMS.
+// A Cosigner creates cosignatures with given times. A KMS may create the signatures.
 type Cosigner struct {
 	*Witness
 	// SignMessage returns the Ed25519 signature of message.
 	SignMessage func(ctx context.Context, message []byte) ([]byte, error)
 }
 
-// Cosign adds a cosignature of the given time to a signed checkpoint. The caller
-// has to have made sure that the checkpoint is the log's and that its tree
-// extends the last one cosigned for its origin: a witness that does not is not a
-// witness.
+// Cosign adds a cosignature with the given time to a signed checkpoint. The caller must have
+// verified that the checkpoint was signed by the log, and that its tree extends the last tree
+// cosigned for its origin. Without these checks, a witness witnesses nothing.
 func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte, error) {
 	text, _, found := strings.Cut(string(msg), "\n\n")
 	if !found || at.Unix() < 0 {
@@ -93,7 +90,7 @@ func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte
 		return nil, err
 	}
 
-	// C2SP tlog-cosignature: the time is part of what is signed.
+	// C2SP tlog-cosignature: the signature covers the time.
 	seconds := uint64(at.Unix())
 	signature, err := c.SignMessage(ctx, cosigned([]byte(text+"\n"), seconds))
 	if err != nil {
@@ -101,11 +98,11 @@ func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte
 	}
 
 	payload := append(binary.BigEndian.AppendUint64(nil, seconds), signature...)
-	if !c.Verify([]byte(text+"\n"), payload) { // another key's, or damaged
+	if !c.Verify([]byte(text+"\n"), payload) { // signed by another key, or damaged
 		return nil, errors.New("merkle: cosign: the signer's result is not a signature of the witness's key")
 	}
 
-	// C2SP signed-note: the key id, four bytes, comes before the signature.
+	// C2SP signed-note: the key ID, four bytes, precedes the signature.
 	line := base64.StdEncoding.EncodeToString(append(binary.BigEndian.AppendUint32(nil, c.hash), payload...))
 	return fmt.Appendf(append([]byte(nil), msg...), "— %s %s\n", c.name, line), nil
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// An Extension is the proof that one tree extends another, as a file:
+// An Extension is a file with the proof that one tree extends another, with each line ended by
+// LF:
 //
 //	receiptkit/consistency-proof@v1
 //	from <size> <base64 root>
 //	to <size> <base64 root>
 //	<base64 hash>           in the order of RFC 9162 section 2.1.4.1
 //
-// each line ended by LF. There is no C2SP format for it. The sizes and roots are
-// what the proof claims to be about; whoever relies on it takes them from
-// checkpoints that a log signed.
+// C2SP has no format for it. The sizes and roots are the claims of the proof. A verifier must
+// take them from checkpoints that a log signed.
 type Extension struct {
 	Size1, Size2 uint64
 	Root1, Root2 merkle.Hash
@@ -26,8 +26,8 @@ type Extension struct {
 
 const extensionHeader = "receiptkit/consistency-proof@v1"
 
-// ProveExtension returns the proof that the tree over leaf hashes extends the
-// tree over the first size of them. The error is [merkle.ErrSizes].
+// ProveExtension returns the proof that the tree of the given leaf hashes extends the tree of
+// the first size of them. The error is [merkle.ErrSizes].
 func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	hashes, err := merkle.ProveConsistency(leaves, size)
 	if err != nil {
@@ -36,13 +36,13 @@ func ProveExtension(leaves []merkle.Hash, size uint64) (*Extension, error) {
 	return &Extension{size, uint64(len(leaves)), merkle.Root(leaves[:size]), merkle.Root(leaves), hashes}, nil
 }
 
-// Check checks the proof against its own sizes and roots, as
-// [merkle.CheckConsistency] does.
+// Check checks the proof against its own sizes and roots. The error is that of
+// [merkle.CheckConsistency].
 func (x *Extension) Check() error {
 	return merkle.CheckConsistency(x.Size1, x.Size2, x.Root1, x.Root2, x.Hashes)
 }
 
-// Format returns the file. ParseExtension reads it back.
+// Format returns the file, which ParseExtension accepts.
 func (x *Extension) Format() []byte {
 	b := fmt.Appendf(nil, "%s\nfrom %d %v\nto %d %v\n", extensionHeader, x.Size1, x.Root1, x.Size2, x.Root2)
 	for _, h := range x.Hashes {
@@ -51,8 +51,8 @@ func (x *Extension) Format() []byte {
 	return b
 }
 
-// ParseExtension reads what Format writes, and nothing else. The proof is not
-// checked. The error is a *[ProofError].
+// ParseExtension parses the files that Format returns, and no others. It does not check the
+// proof. The error is a *[ProofError].
 func ParseExtension(text []byte) (*Extension, error) {
 	malformed := func(line int, what string) (*Extension, error) {
 		return nil, &ProofError{"consistency proof", line, "expected " + what}
@@ -67,7 +67,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 		return malformed(len(lines)+1, "from and to, each with a size and a root, and hashes, each on a line that ends")
 	}
 
-	// Sizes and roots are claims: what they are worth depends on the checkpoints.
+	// Sizes and roots are claims. Their worth depends on the checkpoints.
 	x := new(Extension)
 	var ok bool
 	if x.Size1, x.Root1, ok = parseHead(lines[1], "from "); !ok {
@@ -77,7 +77,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 		return malformed(3, "to, a size and a root")
 	}
 
-	const most = 65 // no proof between trees that 64 bits can count is longer
+	const most = 65 // no proof between trees with 64-bit sizes is longer
 	if len(lines)-3 > most {
 		return malformed(3+most+1, "at most 65 hashes")
 	}
@@ -92,7 +92,7 @@ func ParseExtension(text []byte) (*Extension, error) {
 	return x, nil
 }
 
-// parseHead reads the size and the root after a word.
+// parseHead parses a size and a root after a word.
 func parseHead(line, word string) (size uint64, root merkle.Hash, ok bool) {
 	rest, found := strings.CutPrefix(line, word)
 	digits, text, both := strings.Cut(rest, " ")

@@ -11,27 +11,27 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// logSignatureType is that of an Ed25519 signature over the text of a note, the
-// only one that golang.org/x/mod/sumdb/note knows.
+// logSignatureType is the type of an Ed25519 signature of the text of a note, the only type
+// that golang.org/x/mod/sumdb/note supports.
 const logSignatureType = 0x01
 
-// A Log verifies the signatures of one key of a log. It is a note.Verifier.
+// A Log verifies the signatures of one key of a log. It implements note.Verifier.
 type Log struct {
 	origin string
 	hash   uint32
 	key    ed25519.PublicKey
 }
 
-// A NameError says that no note key can have a name: it is empty, or has a space or a
-// plus (C2SP signed-note).
+// A NameError indicates that a name is not valid for a note key, because it is empty or
+// contains a space or a plus (C2SP signed-note).
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
 	return fmt.Sprintf("merkle: the name %.80q of a note key is empty, or has a space or a plus", e.Name)
 }
 
-// NewLog returns a Log by its origin, which is the name of its key too, and its
-// 32-byte public key.
+// NewLog returns the Log with the given origin, which is also the name of its key, and 32-byte
+// public key.
 func NewLog(origin string, key ed25519.PublicKey) (*Log, error) {
 	hash, err := keyHash(origin, logSignatureType, key)
 	if err != nil {
@@ -43,17 +43,17 @@ func NewLog(origin string, key ed25519.PublicKey) (*Log, error) {
 // Name returns the origin.
 func (l *Log) Name() string { return l.origin }
 
-// KeyHash returns the key id.
+// KeyHash returns the key ID.
 func (l *Log) KeyHash() uint32 { return l.hash }
 
 // Key returns the public key.
 func (l *Log) Key() ed25519.PublicKey { return l.key }
 
-// Verify reports whether sig is the log's over the note text msg.
+// Verify reports whether sig is a signature of the log for the note text msg.
 func (l *Log) Verify(msg, sig []byte) bool { return ed25519.Verify(l.key, msg, sig) }
 
-// keyHash returns the key id of a note key: the first four bytes of
-// SHA-256(name ‖ LF ‖ type ‖ public key).
+// keyHash returns the key ID of a note key: the first four bytes of SHA-256(name ‖ LF ‖ type ‖
+// public key).
 func keyHash(name string, kind byte, key ed25519.PublicKey) (uint32, error) {
 	if !validName(name) {
 		return 0, &NameError{name}
@@ -65,17 +65,16 @@ func keyHash(name string, kind byte, key ed25519.PublicKey) (uint32, error) {
 	return binary.BigEndian.Uint32(sum[:]), nil
 }
 
-// A LogSigner signs checkpoints with one key of a log. The signature may come
-// from a KMS.
+// A LogSigner signs checkpoints with one key of a log. A KMS may create the signatures.
 type LogSigner struct {
 	*Log
 	// SignMessage returns the Ed25519 signature of message.
 	SignMessage func(ctx context.Context, message []byte) ([]byte, error)
 }
 
-// SignCheckpoint returns c as a signed note. The caller has to have made sure
-// that the tree extends the last one that the log signed: two trees of which
-// neither extends the other prove that the log lies.
+// SignCheckpoint returns c as a signed note. The caller must have verified that the tree
+// extends the last tree that the log signed. Two signed trees of which neither extends the
+// other are evidence that the log lies.
 func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, error) {
 	text := c.String()
 	if parsed, err := ParseCheckpoint(text); err != nil {
@@ -90,7 +89,7 @@ func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, 
 	return msg, nil
 }
 
-// A noteSigner is a LogSigner during one signature.
+// A noteSigner is a LogSigner for one signature.
 type noteSigner struct {
 	*LogSigner
 	ctx context.Context
@@ -105,7 +104,7 @@ func (s *noteSigner) Sign(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !s.Verify(text, signature) { // another key's, or damaged
+	if !s.Verify(text, signature) { // signed by another key, or damaged
 		return nil, errors.New("the signer's result is not a signature of the log's key")
 	}
 	return signature, nil

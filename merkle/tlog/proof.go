@@ -9,17 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Proof is a C2SP tlog-proof file: an inclusion proof and the checkpoint that
-// it leads to.
+// A Proof is a C2SP tlog-proof file: an inclusion proof, and the checkpoint that it leads to.
 //
 //	c2sp.org/tlog-proof@v1
 //	extra <base64>          optional, opaque, not authenticated
 //	index <decimal>
-//	<base64 hash>           from the leaf's sibling to the root's child
+//	<base64 hash>           from the sibling of the leaf to the child of the root
 //	                        (an empty line)
 //	<the signed checkpoint>
 type Proof struct {
-	Extra      []byte // nil when absent
+	Extra      []byte // nil if absent
 	Index      uint64
 	Hashes     []merkle.Hash
 	Checkpoint []byte // a signed note, verbatim
@@ -27,7 +26,7 @@ type Proof struct {
 
 const proofHeader = "c2sp.org/tlog-proof@v1"
 
-// A ProofError says which line of a file with a proof is malformed.
+// A ProofError describes which line of a proof file is malformed.
 type ProofError struct {
 	Format string // "tlog-proof" or "consistency proof"
 	Line   int    // from 1
@@ -38,7 +37,7 @@ func (e *ProofError) Error() string {
 	return fmt.Sprintf("merkle: malformed %s, line %d: %s", e.Format, e.Line, e.Detail)
 }
 
-// Format returns the file. ParseProof reads it back.
+// Format returns the file, which ParseProof accepts.
 func (p *Proof) Format() []byte {
 	b := []byte(proofHeader + "\n")
 	if p.Extra != nil {
@@ -51,14 +50,14 @@ func (p *Proof) Format() []byte {
 	return append(append(b, '\n'), p.Checkpoint...)
 }
 
-// ParseProof reads a tlog-proof file. The checkpoint is not opened. The error is a
+// ParseProof parses a tlog-proof file. It does not open the checkpoint. The error is a
 // *[ProofError].
 func ParseProof(text []byte) (*Proof, error) {
 	malformed := func(line int, what string) (*Proof, error) {
 		return nil, &ProofError{"tlog-proof", line, "expected " + what}
 	}
 
-	// C2SP tlog-proof: the first empty line ends the proof, a checkpoint follows.
+	// C2SP tlog-proof: the first empty line ends the proof, and the checkpoint follows.
 	head, checkpoint, found := strings.Cut(string(text), "\n\n")
 	lines := strings.Split(head, "\n")
 	if lines[0] != proofHeader {
@@ -79,7 +78,7 @@ func ParseProof(text []byte) (*Proof, error) {
 		next++
 	}
 
-	// The index has one spelling, without leading zeros.
+	// The index has exactly one spelling, without leading zeros.
 	if next == len(lines) {
 		return malformed(next+1, "index and a number")
 	}
@@ -91,7 +90,7 @@ func ParseProof(text []byte) (*Proof, error) {
 	p.Index = index
 	next++
 
-	const most = 64 // no path of a tree that 64 bits can count is longer
+	const most = 64 // no path in a tree with a 64-bit size is longer
 	if len(lines)-next > most {
 		return malformed(next+most+1, "at most 64 hashes")
 	}

@@ -12,28 +12,26 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A Signed is a checkpoint with who signed it, of the keys that were given to
-// [OpenSigned]. Any of its lists may be empty: a checkpoint without Logs is the
-// word of nobody.
+// A Signed is a checkpoint together with the keys given to [OpenSigned] that signed it. Each of
+// its lists may be empty. If Logs is empty, no known log signed the checkpoint.
 type Signed struct {
 	Checkpoint
-	Logs         []*Log // whose origin is the checkpoint's
+	Logs         []*Log // logs with the origin of the checkpoint
 	Cosignatures []Cosignature
-	Unknown      []string // signature lines of other keys, as "name+key id", not checked
+	Unknown      []string // signature lines of other keys, as "name+key id"; not checked
 }
 
-// A Cosignature says that a witness had seen the checkpoint at a time, which it
-// states itself, under its signature.
+// A Cosignature states that a witness had observed the checkpoint at a time. The time is stated
+// and signed by the witness.
 type Cosignature struct {
 	Witness *Witness
 	At      time.Time
 }
 
-// OpenSigned opens a signed checkpoint that any of several logs may have signed.
-// It checks every line of every key that is given: a false one is a
-// *[SignatureError], whatever the others are. Lines of other keys are only
-// listed. The text must be a checkpoint and each signature must be spelled in the
-// one strict base64 (*[CheckpointError]).
+// OpenSigned opens a signed checkpoint that any of several logs may have signed. It checks
+// every line of every given key. An invalid line is a *[SignatureError], regardless of the
+// other lines. Lines of other keys are only listed. The text must be a checkpoint, and each
+// signature must be in strict base64, which has one spelling (*[CheckpointError]).
 func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) {
 	n, err := readNote(msg)
 	if err != nil {
@@ -55,8 +53,8 @@ func OpenSigned(msg []byte, logs []*Log, witnesses []*Witness) (*Signed, error) 
 	return s, nil
 }
 
-// readNote reads the form of a note, at most 100 signature lines, and verifies
-// none of them: note.Open with known keys would skip the second line of a key.
+// readNote parses a note with at most 100 signature lines, and verifies none of them, because
+// note.Open with known keys would skip the second line of a key.
 func readNote(msg []byte) (*note.Note, error) {
 	_, err := note.Open(msg, note.VerifierList())
 	var unverified *note.UnverifiedNoteError
@@ -66,7 +64,7 @@ func readNote(msg []byte) (*note.Note, error) {
 	return unverified.Note, nil
 }
 
-// noteFault says what a text lacks that is not a signed note: package note does not.
+// noteFault describes why a text is not a signed note, because package note does not.
 func noteFault(msg []byte) string {
 	control := func(r rune) bool { return r < ' ' && r != '\n' }
 	switch {
@@ -82,16 +80,16 @@ func noteFault(msg []byte) string {
 	return "expected 1 to 100 signatures behind the empty line, each as — NAME BASE64 on a line"
 }
 
-// add judges one signature line. The key id is short, so that several keys may
-// have it: the line is false when it is of none of them.
+// add checks one signature line. Key IDs are short, so several keys may share one. The line is
+// invalid if none of these keys made the signature.
 func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []*Witness) error {
 	payload, ok := strictBase64(line.Base64)
 	if !ok {
 		return &CheckpointError{Detail: fmt.Sprintf("the signature of %.80q is not strict base64", line.Name)}
 	}
 
-	// C2SP tlog-checkpoint: a log signs under its origin. Other logs may sign the text too.
-	signature := payload[4:] // note.Open made sure that there is more than the key id
+	// C2SP tlog-checkpoint: a log signs under its origin. Other logs may also sign the text.
+	signature := payload[4:] // note.Open has checked that the payload is longer than the key ID
 	known, valid := false, false
 	for _, l := range logs {
 		if l.origin != line.Name || l.hash != line.Hash {
@@ -106,7 +104,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
-	// C2SP tlog-cosignature: a witness signs under a name of its own, with the time.
+	// C2SP tlog-cosignature: a witness signs under its own name, together with the time.
 	for _, w := range witnesses {
 		if w.name != line.Name || w.hash != line.Hash {
 			continue
@@ -118,7 +116,7 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 		}
 	}
 
-	// A line of an unknown key decides nothing, a false one of a known key refutes.
+	// A line of an unknown key decides nothing. An invalid line of a known key refutes.
 	switch {
 	case !known:
 		s.Unknown = append(s.Unknown, fmt.Sprintf("%s+%08x", line.Name, line.Hash))
@@ -129,17 +127,17 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 	return nil
 }
 
-// cosignedAt reads the time of a verified cosignature.
+// cosignedAt returns the time of a verified cosignature.
 func cosignedAt(signature []byte) time.Time {
 	return time.Unix(int64(min(binary.BigEndian.Uint64(signature), math.MaxInt64)), 0).UTC()
 }
 
-// A SignatureError says that the checkpoint of a note carries a false signature
-// of a known key.
+// A SignatureError indicates that the checkpoint of a note has an invalid signature of a known
+// key.
 type SignatureError struct {
 	Name       string
 	KeyHash    uint32
-	Checkpoint Checkpoint // what the note claims; not authenticated
+	Checkpoint Checkpoint // the claims of the note; not authenticated
 }
 
 func (e *SignatureError) Error() string {
