@@ -2,9 +2,8 @@ package merkle
 
 import "math/bits"
 
-// ProveConsistency returns the proof that the tree over leaf hashes extends the
-// tree over the first size of them (RFC 9162 section 2.1.4.1). The error is
-// [ErrSizes].
+// ProveConsistency returns the proof that the tree of the given leaf hashes extends the tree of
+// the first size of them (RFC 9162 section 2.1.4.1). The error is [ErrSizes].
 func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 	if size == 0 || size > uint64(len(leaves)) {
 		return nil, ErrSizes
@@ -12,7 +11,7 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 
 	// RFC 9162 section 2.1.4.1, SUBPROOF(m, D_n, b): m is size, b is whole.
 	var down []Hash
-	whole := true // the earlier tree is a whole subtree, whose root the checker has
+	whole := true // the earlier tree is a complete subtree, whose root the checker has
 	for size < uint64(len(leaves)) {
 		k := split(uint64(len(leaves)))
 		if size <= k {
@@ -25,16 +24,16 @@ func ProveConsistency(leaves []Hash, size uint64) ([]Hash, error) {
 		}
 	}
 
-	// SUBPROOF(m, D_m, b) is MTH(D_m), or nothing when b holds.
+	// SUBPROOF(m, D_m, b) is MTH(D_m), or empty if b is true.
 	if !whole {
 		down = append(down, Root(leaves))
 	}
 	return reversed(down), nil
 }
 
-// CheckConsistency checks that the tree of size2 and root2 extends the tree of
-// size1 and root1 (RFC 9162 section 2.1.4.2). The error is [ErrSizes], a
-// *[LengthError] or a *[RootError], which names the tree whose root is missed.
+// CheckConsistency checks that the tree with size2 and root2 extends the tree with size1 and
+// root1 (RFC 9162 section 2.1.4.2). The error is [ErrSizes], a *[LengthError], or a
+// *[RootError], which names the tree whose root does not match.
 func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) error {
 	if size1 == 0 || size1 > size2 {
 		return ErrSizes
@@ -49,9 +48,9 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 		return nil
 	}
 
-	// The path begins at the last leaf of the earlier tree, from the largest
-	// perfect subtree that ends with it upwards. When that subtree is the whole
-	// earlier tree, its root is root1 and not part of the proof.
+	// The path begins at the last leaf of the earlier tree, more precisely at the root of the
+	// largest perfect subtree that ends with it. If that subtree is the entire earlier tree,
+	// its root is root1 and is not part of the proof.
 	inner, border := pathLength(size1-1, size2)
 	shift := bits.TrailingZeros64(size1)
 	inner -= shift
@@ -65,13 +64,13 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 		return &LengthError{len(proof), inner + border}
 	}
 
-	// RFC 9162 section 2.1.4.2, step 6: fr takes the hashes on the left only.
+	// RFC 9162 section 2.1.4.2, step 6: only hashes on the left are part of fr.
 	index := (size1 - 1) >> shift
 	if earlier := climbLeft(start, index, rest[:inner], rest[inner:]); earlier != root1 {
 		return &RootError{size1, earlier, root1}
 	}
 
-	// sr takes all of them.
+	// All hashes are part of sr.
 	later := climb(start, index, rest[:inner])
 	for _, sibling := range rest[inner:] {
 		later = NodeHash(sibling, later)
@@ -83,8 +82,7 @@ func CheckConsistency(size1, size2 uint64, root1, root2 Hash, proof []Hash) erro
 	return nil
 }
 
-// climbLeft is climb in the earlier tree: siblings to the right were not there
-// yet.
+// climbLeft is climb in the earlier tree, in which the siblings on the right did not exist yet.
 func climbLeft(node Hash, index uint64, inner, border []Hash) Hash {
 	for level, sibling := range inner {
 		if index>>level&1 == 1 {

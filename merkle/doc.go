@@ -1,7 +1,7 @@
-// Package merkle computes RFC 9162 Merkle trees and checks proofs against them.
+// Package merkle computes RFC 9162 Merkle trees, and creates and checks proofs.
 //
-// A tree is an ordered list of leaves. Its root is a [Hash] that commits to all
-// of them and to their number:
+// A tree is an ordered list of leaves. Its root is a [Hash] that commits to all leaves and to
+// their number:
 //
 //	leaf hash   SHA-256(0x00 ‖ data)            RFC 9162 section 2.1.1
 //	node hash   SHA-256(0x01 ‖ left ‖ right)
@@ -9,16 +9,15 @@
 //	            over the first k leaves, k the largest power of two below n, and
 //	            the others
 //
-// The prefixes keep a node from passing for a leaf. No leaf is doubled, so two
-// lists never share a root by padding.
+// The prefixes prevent a node from being presented as a leaf. No leaf is duplicated, so two
+// lists never share a root because of padding.
 //
-// An inclusion proof shows that a leaf is in a tree ([ProveInclusion],
-// [CheckInclusion]); a consistency proof shows that a tree extends an earlier
-// one ([ProveConsistency], [CheckConsistency]). Proofs are lists of hashes whose
-// number follows from the sizes alone: a proof of any other length is refused
-// before anything is hashed.
+// An inclusion proof shows that a leaf is in a tree ([ProveInclusion], [CheckInclusion]). A
+// consistency proof shows that a tree extends an earlier tree ([ProveConsistency],
+// [CheckConsistency]). A proof is a list of hashes whose length follows from the index and
+// sizes alone. A proof of any other length is rejected before anything is hashed.
 //
-// With a shell, the root of the one-leaf tree over a file:
+// In a shell, the root of the tree whose only leaf is a file:
 //
 //	(printf '\0'; cat file) | sha256sum
 package merkle

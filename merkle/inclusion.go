@@ -2,17 +2,17 @@ package merkle
 
 import "math/bits"
 
-// ProveInclusion returns the proof that the leaf of an index is in the tree over
-// leaf hashes: its siblings, from the leaf's up to the root's child (RFC 9162
+// ProveInclusion returns the proof that the leaf at index is in the tree of the given leaf
+// hashes: its siblings, from the sibling of the leaf up to the child of the root (RFC 9162
 // section 2.1.3.1). The error is [ErrIndex].
 func ProveInclusion(leaves []Hash, index uint64) ([]Hash, error) {
 	if index >= uint64(len(leaves)) {
 		return nil, ErrIndex
 	}
 
-	// RFC 9162 section 2.1.3.1, PATH(m, D_n): the path in the half with the leaf, then
+	// RFC 9162 section 2.1.3.1, PATH(m, D_n): the path in the half that contains the leaf, then
 	// the root of the other half.
-	var down []Hash // siblings from the root's child to the leaf's
+	var down []Hash // siblings from the child of the root down to that of the leaf
 	for len(leaves) > 1 {
 		k := split(uint64(len(leaves)))
 		if index < k {
@@ -27,23 +27,23 @@ func ProveInclusion(leaves []Hash, index uint64) ([]Hash, error) {
 	return reversed(down), nil
 }
 
-// CheckInclusion checks that the leaf of an index is in the tree of a size and a
-// root (RFC 9162 section 2.1.3.2). The leaf hash must come from the thing itself,
-// never from whoever brings the proof. The error is [ErrIndex], a *[LengthError]
-// or a *[RootError].
+// CheckInclusion checks that the leaf at index is in the tree with the given size and root (RFC
+// 9162 section 2.1.3.2). The leaf hash must be computed from the leaf itself, and never be
+// taken from the source of the proof. The error is [ErrIndex], a *[LengthError], or a
+// *[RootError].
 func CheckInclusion(leaf Hash, index, size uint64, proof []Hash, root Hash) error {
 	if index >= size {
 		return ErrIndex
 	}
 
-	// RFC 9162 section 2.1.3.2, steps 4 and 5 refuse a path of another length: here
-	// that is known before anything is hashed.
+	// RFC 9162 section 2.1.3.2, steps 4 and 5 reject a path of another length. The length is
+	// known in advance, so this check is made before anything is hashed.
 	inner, border := pathLength(index, size)
 	if len(proof) != inner+border {
 		return &LengthError{len(proof), inner + border}
 	}
 
-	// Step 4: along the border fn is sn, so each p is to the left.
+	// Step 4: along the border fn equals sn, so each p is on the left.
 	computed := climb(leaf, index, proof[:inner])
 	for _, sibling := range proof[inner:] {
 		computed = NodeHash(sibling, computed)
@@ -55,16 +55,16 @@ func CheckInclusion(leaf Hash, index, size uint64, proof []Hash, root Hash) erro
 	return nil
 }
 
-// pathLength splits the path from a leaf to the root: first inner levels, on
-// which the leaf's subtree has a sibling on either side, then, along the right
-// border of the tree, one sibling to the left for each further perfect subtree.
+// pathLength divides the path from a leaf to the root into two parts. On the first inner
+// levels, the subtree of the leaf has a sibling on either side. The border levels follow the
+// right edge of the tree, with one sibling on the left for each further perfect subtree.
 func pathLength(index, size uint64) (inner, border int) {
 	inner = bits.Len64(index ^ (size - 1))
 	return inner, bits.OnesCount64(index >> inner)
 }
 
-// climb hashes from a node up, with one sibling for each level; the bits of
-// index say on which side each lies.
+// climb hashes from a node upward, with one sibling per level. The bits of index specify on
+// which side each sibling is.
 func climb(node Hash, index uint64, siblings []Hash) Hash {
 	for level, sibling := range siblings {
 		if index>>level&1 == 0 {
@@ -76,8 +76,8 @@ func climb(node Hash, index uint64, siblings []Hash) Hash {
 	return node
 }
 
-// split returns the size of the left subtree of a tree of n > 1 leaves: the
-// largest power of two below n.
+// split returns the size of the left subtree of a tree with n > 1 leaves, the largest power of
+// two below n.
 func split(n uint64) uint64 { return 1 << (bits.Len64(n-1) - 1) }
 
 func reversed(down []Hash) []Hash {

@@ -2,9 +2,9 @@ package merkle
 
 import "math/bits"
 
-// A Tree is the right edge of a growing tree: the roots of its perfect
-// subtrees, at most 64. It takes leaves one after another and never needs an
-// earlier one again. The zero Tree is empty; copying it keeps its state.
+// A Tree is the right edge of a growing tree: the roots of its perfect subtrees, at most 64.
+// Leaves are added one after another, and earlier leaves are never needed again. The zero Tree
+// is empty. A copy of a Tree is independent of the original.
 type Tree struct {
 	size  uint64
 	roots [64]Hash // of the perfect subtrees, the largest first
@@ -12,8 +12,8 @@ type Tree struct {
 
 // Append adds a leaf by its hash.
 func (t *Tree) Append(leaf Hash) {
-	// Each trailing one bit of the size is a perfect subtree that the new leaf
-	// completes to the next larger one.
+	// Each trailing one bit of the size is a perfect subtree that the new leaf completes to the
+	// next larger subtree.
 	n := bits.OnesCount64(t.size)
 	for range bits.TrailingZeros64(^t.size) {
 		n--
@@ -26,7 +26,7 @@ func (t *Tree) Append(leaf Hash) {
 // Size returns the number of leaves.
 func (t *Tree) Size() uint64 { return t.size }
 
-// Root returns the root of the leaves so far.
+// Root returns the root of the leaves added so far.
 func (t *Tree) Root() Hash {
 	n := bits.OnesCount64(t.size)
 	if n == 0 {
@@ -39,7 +39,7 @@ func (t *Tree) Root() Hash {
 	return root
 }
 
-// Root returns the root of the tree over leaf hashes.
+// Root returns the root of the tree with the given leaf hashes.
 func Root(leaves []Hash) Hash {
 	var t Tree
 	for _, leaf := range leaves {
