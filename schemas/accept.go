@@ -12,34 +12,34 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An acceptor recognizes documents that fit a schema, without building a tree of
-// them. It only ever says yes: what it does not accept goes to the library, which
-// decides and words what is wrong. So it may know less than the schema allows
-// (it reads times in their one usual form only), but never accept more.
+// An acceptor recognizes documents that match a schema, without building a tree of them. It
+// only ever accepts. Documents that it does not accept are passed to the library, which decides
+// and describes the problems. An acceptor may therefore support less than the schema allows (it
+// reads times only in their usual form), but must never accept more.
 //
-// It knows the keywords that the schema of receipts is made of, and a schema with
-// any other keyword has no acceptor.
+// It supports the keywords that occur in the schema of receipts. A schema with any other
+// keyword has no acceptor.
 type acceptor struct {
 	kinds   uint8 // bit k: values of kind k are accepted
 	integer bool  // numbers must be integral
 	minimum float64
 
 	nonEmpty bool
-	words    []string // of a string; nil: any
+	words    []string // of a string; nil means any
 	text     func([]byte) bool
 
 	names    []string // of members
 	members  []*acceptor
-	required uint64 // bit i: names[i] must be there
+	required uint64 // bit i: names[i] is required
 	closed   bool
 
 	items *acceptor
-	any   []*acceptor // one of them must accept too; nil: none is asked
+	any   []*acceptor // one of them must accept, too; nil means no condition
 }
 
 const allKinds = 1<<canon.KindNull | 1<<canon.KindBool | 1<<canon.KindNumber | 1<<canon.KindString | 1<<canon.KindArray | 1<<canon.KindObject
 
-// newAcceptor returns nil for a schema with a keyword that acceptors do not know.
+// newAcceptor returns nil for a schema with a keyword that acceptors do not support.
 func newAcceptor(s *jsonschema.Schema) *acceptor {
 	c := acceptorCompiler{done: map[*jsonschema.Schema]*acceptor{}, open: map[*jsonschema.Schema]bool{}}
 	a := c.compile(s)
@@ -62,20 +62,20 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 	if a := c.done[s]; a != nil {
 		return a
 	}
-	if c.unknown = c.unknown || c.open[s]; c.unknown { // a schema inside itself
+	if c.unknown = c.unknown || c.open[s]; c.unknown { // a recursive schema
 		return nil
 	}
 
 	c.open[s] = true
 	defer delete(c.open, s)
 
-	// In draft 2020-12 the keywords beside a $ref hold too.
+	// In draft 2020-12, the keywords next to a $ref apply, too.
 	if s.Ref != nil {
 		c.unknown = asserts(s, "Ref")
 		return c.compile(s.Ref)
 	}
 
-	// Every keyword that is named here is compiled below; with any other, nothing is.
+	// Every keyword listed here is compiled below. Any other keyword makes the schema unknown.
 	a := &acceptor{kinds: allKinds, minimum: math.Inf(-1)}
 	defer func() { c.done[s] = a }()
 	c.unknown = asserts(s, "Types", "Enum", "Const", "Pattern", "Format", "MinLength", "Minimum",
@@ -91,7 +91,7 @@ func (c *acceptorCompiler) compile(s *jsonschema.Schema) *acceptor {
 	return a
 }
 
-// asserts reports whether a schema has any assertion but those named.
+// asserts reports whether a schema has an assertion other than those named.
 func asserts(s *jsonschema.Schema, known ...string) bool {
 	silent := []string{"DraftVersion", "Location", "ID", "Anchor", "Title", "Description", "Default", "Comment"}
 	v := reflect.ValueOf(*s)
@@ -114,14 +114,14 @@ func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
 		c.unknown = c.unknown || a.integer && slices.Contains(s.Types.ToStrings(), "number")
 	}
 
-	// Numbers are compared as doubles (RFC 8785 section 3.2.2.3): the bound must be one.
+	// Numbers are compared as doubles (RFC 8785 section 3.2.2.3), so the bound must be one.
 	if s.Minimum != nil {
 		least, exact := s.Minimum.Float64()
 		a.minimum = least
 		c.unknown = c.unknown || !exact
 	}
 
-	// Of the values of an enum and of const, only text is known.
+	// For enum and const, only string values are supported.
 	var words []any
 	if s.Enum != nil {
 		words = s.Enum.Values
@@ -131,7 +131,7 @@ func (c *acceptorCompiler) values(a *acceptor, s *jsonschema.Schema) {
 		words = []any{*s.Const}
 	}
 	if s.Enum != nil || s.Const != nil {
-		a.words = []string{} // none of none
+		a.words = []string{} // no word is accepted
 		a.kinds &= 1 << canon.KindString
 	}
 
@@ -176,7 +176,7 @@ func (c *acceptorCompiler) texts(a *acceptor, s *jsonschema.Schema) {
 	c.unknown = c.unknown || (s.Pattern != nil || s.Format != nil) && a.text == nil
 }
 
-// patternText returns the function for a pattern that receipts use.
+// patternText returns the function for a pattern that receipts use, or nil.
 func patternText(pattern string) func([]byte) bool {
 	switch pattern {
 	case "^sha256:[0-9a-f]{64}$":
@@ -195,7 +195,7 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 		c.unknown = true
 	}
 
-	// What is required is looked for, whether properties describes it or not.
+	// Required members are checked even if properties does not describe them.
 	for name := range s.Properties {
 		a.names = append(a.names, name)
 	}
@@ -206,7 +206,7 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 		}
 	}
 
-	// In order, as find expects them, and with one bit of required for each.
+	// Sorted, as find expects, and with one bit of required per name.
 	slices.Sort(a.names)
 	if c.unknown = c.unknown || len(a.names) > bits.UintSize; c.unknown {
 		return
@@ -220,9 +220,9 @@ func (c *acceptorCompiler) object(a *acceptor, s *jsonschema.Schema) {
 	}
 }
 
-// accepts reports that n surely fits the schema.
+// accepts reports whether n certainly matches the schema.
 func (a *acceptor) accepts(n canon.Node) bool {
-	if a == nil { // no schema: anything
+	if a == nil { // no schema accepts every value
 		return true
 	}
 
@@ -245,7 +245,7 @@ func (a *acceptor) accepts(n canon.Node) bool {
 		return a.acceptsArray(n)
 	}
 
-	// Of null, true and false nothing but the kind is asked.
+	// For null, true, and false, only the kind matters.
 	return true
 }
 
@@ -260,7 +260,7 @@ func (a *acceptor) acceptsNumber(n canon.Node) bool {
 	return f >= a.minimum && (!a.integer || f == math.Trunc(f))
 }
 
-// isCount reports digits alone: the usual integer.
+// isCount reports whether raw consists only of digits, as most integers do.
 func isCount(raw []byte) bool {
 	for _, c := range raw {
 		if c < '0' || c > '9' {
@@ -301,7 +301,7 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 		return !a.closed || n.Len() == 0
 	}
 
-	// Names are looked for after the one found last: most come in order.
+	// Search each name after the previous one, because most members are in order.
 	var seen uint64
 	i := -1
 	for name, value := range n.Members() {
@@ -321,8 +321,8 @@ func (a *acceptor) acceptsObject(n canon.Node) bool {
 	return seen&a.required == a.required
 }
 
-// find returns the index of a name, or -1. It looks first from where the name is
-// expected: members mostly come in canonical order, which is that of names.
+// find returns the index of a name, or -1. It first searches from the expected index, because
+// members are mostly in canonical order, which is the order of names.
 func (a *acceptor) find(name []byte, expected int) int {
 	for i := expected; i < len(a.names); i++ {
 		if a.names[i] == string(name) {
@@ -337,9 +337,9 @@ func (a *acceptor) find(name []byte, expected int) int {
 	return -1
 }
 
-// isUsualTime reports that text is a date-time (RFC 3339 section 5.6) of the form
-// 2026-04-25T19:17:33Z or 2026-04-25T19:17:33.25Z. Other forms, and leap seconds,
-// are for the library to judge.
+// isUsualTime reports whether text is a date-time (RFC 3339 section 5.6) of the form
+// 2026-04-25T19:17:33Z or 2026-04-25T19:17:33.25Z. The library judges other forms and leap
+// seconds.
 func isUsualTime(text []byte) bool {
 	const form = "0000-00-00T00:00:00"
 	if len(text) < len(form)+1 || text[len(text)-1] != 'Z' {
@@ -354,7 +354,8 @@ func isUsualTime(text []byte) bool {
 		}
 	}
 
-	// RFC 3339 section 5.7: the day fits the month. A leap second is not accepted here.
+	// RFC 3339 section 5.7: the day must exist in the month. A leap second is not accepted
+	// here.
 	two := func(i int) int { return int(text[i]-'0')*10 + int(text[i+1]-'0') }
 	year, month, day := two(0)*100+two(2), two(5), two(8)
 	if month < 1 || month > 12 || day < 1 || day > daysOf(year, month) || two(11) > 23 || two(14) > 59 || two(17) > 59 {

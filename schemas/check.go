@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// MaxProblems is how many problems of a document are told; more are counted.
+	// MaxProblems is the number of problems that a Result lists. Further problems are only
+	// counted.
 	MaxProblems = 20
 
-	// maxTotal is when counting may stop: nobody repairs ten thousand places.
+	// maxTotal is the number of problems after which counting may stop, because nobody repairs
+	// ten thousand places.
 	maxTotal = 10_000
 )
 
-// A Result is what [Schema.Check] found. A Total of 0 means that the document
-// fits.
+// A Result is the result of [Schema.Check]. If Total is 0, the document matches the schema.
 type Result struct {
-	Problems []Problem // the first MaxProblems, by pointer and keyword
-	Total    int       // how many there are; exact up to 10,000
+	Problems []Problem // the first MaxProblems, sorted by pointer and keyword
+	Total    int       // number of problems; exact up to 10,000
 }
 
-// Check checks a parsed value and everything in it. Pointers are relative to
-// that value.
+// Check checks a parsed value and everything in it. Pointers are relative to that value.
 //
-// Time and memory are linear in the document. It may be nested as deeply as
-// package canon allows. An ordinary document that fits costs no memory.
+// Time and memory are linear in the size of the document. It may be nested as deeply as package
+// canon allows. Checking an ordinary document that matches allocates no memory.
 func (s *Schema) Check(root canon.Node) Result {
 	if s.accept != nil && s.accept.accepts(root) {
 		return Result{}
@@ -38,7 +38,7 @@ func (s *Schema) Check(root canon.Node) Result {
 	return s.Reference(root)
 }
 
-// Reference is Check by the library alone. It exists to cross-check [Schema.Check].
+// Reference is Check with the library alone. It exists to cross-check [Schema.Check].
 func (s *Schema) Reference(root canon.Node) Result {
 	if root.IsZero() {
 		return Result{[]Problem{{Keyword: "type", Detail: "expected a document, found none"}}, 1}
@@ -51,11 +51,11 @@ func (s *Schema) Reference(root canon.Node) Result {
 type checker struct {
 	result   Result
 	base     string // pointer of the checked value
-	elements int    // elements to check in one go
+	elements int    // number of elements to check in one step
 }
 
-// check checks n, and then the elements that were cut from it. At is n's
-// pointer.
+// check checks n, and then the elements that were cut from it. The argument at returns the
+// pointer of n.
 func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 	b := builder{left: c.elements}
 	if err, ok := s.Validate(b.value(n, s)).(*jsonschema.ValidationError); ok {
@@ -64,7 +64,7 @@ func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 		}
 	}
 
-	// What was cut off is checked element by element, and may be cut again.
+	// Elements that were cut off are checked one by one, and may be cut again.
 	for _, rest := range b.cuts {
 		for i, e := range rest.array.Elements() {
 			if c.result.Total >= maxTotal {
@@ -81,8 +81,8 @@ func (c *checker) check(s *jsonschema.Schema, n canon.Node, at func() string) {
 
 func (c *checker) pointer(n canon.Node) string { return strings.TrimPrefix(n.Pointer(), c.base) }
 
-// add counts p and keeps it when it is among the first. Two branches of a schema
-// may find the same problem, which is one.
+// add counts p, and keeps it if it is among the first. If two branches of a schema find the
+// same problem, it is counted once.
 func (c *checker) add(p Problem) {
 	kept := c.result.Problems
 	i, found := slices.BinarySearchFunc(kept, p, compare)

@@ -10,19 +10,18 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// draft is the one dialect of this package. The library would follow a $schema
-// into older drafts, in which the same keywords mean other things.
+// draft is the only dialect that this package supports. The library would follow a $schema into
+// older drafts, in which the same keywords have other meanings.
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
 // A Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {
 	compiled *jsonschema.Schema
-	accept   *acceptor // nil for schemas with keywords that it does not know
+	accept   *acceptor // nil for schemas with unsupported keywords
 }
 
-// Compile compiles an embedded schema, which takes a few milliseconds. Each is
-// compiled once in a process, when it is first asked for. It fails only for an
-// unknown name.
+// Compile compiles an embedded schema, which takes a few milliseconds. Each schema is compiled
+// at most once per process, at its first use. Compile fails only for an unknown name.
 func Compile(n Name) (*Schema, error) {
 	once, ok := compiled()[n]
 	if !ok {
@@ -36,7 +35,7 @@ var compiled = sync.OnceValue(func() map[Name]func() (*Schema, error) {
 	each := map[Name]func() (*Schema, error){}
 	for _, n := range Names() {
 		each[n] = sync.OnceValues(func() (*Schema, error) {
-			text, _ := Source(n) // every name has one
+			text, _ := Source(n) // every name has a source
 			return compile(id(n), text, embedded{})
 		})
 	}
@@ -51,7 +50,7 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat() // 2020-12 leaves it off
+	c.AssertFormat() // off by default in 2020-12
 	c.UseLoader(loader)
 	if err := c.AddResource(location, tree); err != nil {
 		return nil, fmt.Errorf("schemas: %w", err)
@@ -65,7 +64,7 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 	return &Schema{compiled, newAcceptor(compiled)}, nil
 }
 
-// parse reads the text of a schema, in the one dialect.
+// parse parses the text of a schema in the supported dialect.
 func parse(text []byte) (any, error) {
 	doc, err := canon.Parse(text)
 	if err != nil {
@@ -77,8 +76,8 @@ func parse(text []byte) (any, error) {
 	return value(doc.Root()), nil
 }
 
-// embedded resolves references between the embedded schemas and refuses every
-// other one: the library's own loader would open file:// references.
+// embedded resolves references between the embedded schemas and rejects all others, because the
+// loader of the library would open file:// references.
 type embedded struct{}
 
 func (embedded) Load(url string) (any, error) {

@@ -10,34 +10,34 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// maxPointer is the longest pointer of a problem, in bytes. The members that
+// maxPointer is the maximum length of the pointer of a problem, in bytes. The members that
 // schemas name need a tenth of it.
 const maxPointer = 1024
 
-// A Problem is one place where a document does not fit its schema.
+// A Problem is one place where a document does not match its schema.
 type Problem struct {
-	// Pointer (RFC 6901) names the value at fault: of a missing member the
-	// object that lacks it, of an unknown member that member. Where it would be
-	// longer than 1,024 bytes it names an enclosing value. Its tokens may come
-	// from the document: escape it before showing it.
+	// Pointer (RFC 6901) names the invalid value. For a missing member, it names the object
+	// without the member; for an unknown member, it names that member. If the pointer would be
+	// longer than 1,024 bytes, it names an enclosing value. Its tokens may be text from the
+	// document, and must be escaped before they are shown.
 	Pointer string
 
-	// Keyword is the keyword of JSON Schema that failed, such as "required".
+	// Keyword is the JSON Schema keyword that failed, such as "required".
 	Keyword string
 
-	// Detail is what was expected and what was found, on one line. Foreign text
-	// in it is quoted, escaped and cut to 64 bytes.
+	// Detail states the expected and the actual value on one line. Text from the document is
+	// quoted, escaped, and cut after 64 bytes.
 	Detail string
 }
 
-// problems yields the leaves of the library's tree of errors in our words. At
-// is the pointer of the value that was validated.
+// problems yields the leaves of the library's tree of errors as Problems. The argument at is
+// the pointer of the validated value.
 func problems(at string, e *jsonschema.ValidationError) iter.Seq[Problem] {
 	return func(yield func(Problem) bool) { walk(at, e, yield) }
 }
 
 func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bool {
-	// These name several members at once, of which each is a problem.
+	// These errors name several members, and each of them is a problem.
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -59,7 +59,7 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 		return yield(Problem{pointer(at, e.InstanceLocation), keyword(e.ErrorKind), detail(e)})
 	}
 
-	// Any other error with causes only leads to them.
+	// Any other error with causes only leads to these.
 	for _, cause := range e.Causes {
 		if !walk(at, cause, yield) {
 			return false
@@ -68,8 +68,8 @@ func walk(at string, e *jsonschema.ValidationError, yield func(Problem) bool) bo
 	return true
 }
 
-// whole reports whether an error is one problem although it has causes: what
-// each alternative or each element lacks is not a problem by itself.
+// whole reports whether an error is one problem although it has causes. The defects of each
+// alternative or element are not problems by themselves.
 func whole(k jsonschema.ErrorKind) bool {
 	switch k.(type) {
 	case *kind.AnyOf, *kind.OneOf, *kind.Contains:
@@ -80,7 +80,7 @@ func whole(k jsonschema.ErrorKind) bool {
 
 func keyword(k jsonschema.ErrorKind) string {
 	switch k.(type) {
-	case *kind.FalseSchema: // a member that may not be there
+	case *kind.FalseSchema: // a member that is not allowed
 		return "properties"
 	case *kind.RefCycle:
 		return "$ref"
@@ -88,8 +88,8 @@ func keyword(k jsonschema.ErrorKind) string {
 	return strings.Join(k.KeywordPath(), "/")
 }
 
-// pointer appends the tokens of location and of more to at, until the pointer
-// would become too long.
+// pointer appends the tokens of location and of more to at, until the pointer would be too
+// long.
 func pointer(at string, location []string, more ...string) string {
 	b := []byte(at)
 	for _, tokens := range [][]string{location, more} {

@@ -8,19 +8,19 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// maxElements is how many array elements are checked in one go.
+// maxElements is the number of array elements that are checked in one step.
 //
-// The library returns a tree with every error of a document, and each costs some
-// hundred bytes: 16 MiB of "0,0,0," in the place of approvals would cost
-// gigabytes. So long arrays are cut, and the elements after the cut are checked
-// one by one. A document of ordinary size is never cut.
+// The library returns a tree with every error of a document, and each error uses some hundred
+// bytes: 16 MiB of "0,0,0," as approvals would use gigabytes. Long arrays are therefore cut,
+// and the elements after the cut are checked one by one. Documents of ordinary size are never
+// cut.
 const maxElements = 1 << 14
 
-// A builder turns a parsed value into the tree that the library validates. It is
-// made from the one parse, never by a second parser. Numbers are doubles, their
-// value in RFC 8785.
+// A builder converts a parsed value into the tree that the library validates. It reads the
+// index of the one parse and never parses again. Numbers are doubles, which are their values in
+// RFC 8785.
 type builder struct {
-	left int // elements until arrays are cut
+	left int // number of elements until arrays are cut
 	cuts []cut
 }
 
@@ -31,11 +31,11 @@ type cut struct {
 	items *jsonschema.Schema
 }
 
-// value returns the whole tree of n.
+// value returns the complete tree of n.
 func value(n canon.Node) any { return new(builder).value(n, nil) }
 
-// value returns the tree of n. The schema s applies to n, or is nil where none
-// does: there nothing is checked and nothing is cut.
+// value returns the tree of n. The schema s applies to n. If s is nil, nothing in n is checked
+// and nothing is cut.
 func (b *builder) value(n canon.Node, s *jsonschema.Schema) any {
 	switch n.Kind() {
 	case canon.KindBool:
@@ -52,8 +52,8 @@ func (b *builder) value(n canon.Node, s *jsonschema.Schema) any {
 	return nil
 }
 
-// object leaves out what the schema does not look at: in 16 MiB of unknown members
-// the tree would take some hundred bytes for each of them.
+// object omits the members that the schema ignores, because the tree of 16 MiB of unknown
+// members would use some hundred bytes for each of them.
 func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 	members := map[string]any{}
 	unknown := 0
@@ -64,7 +64,7 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 			members[name] = b.value(v, nil)
 		case !ignoresMember(s, name, maxBranches):
 			members[name] = b.value(v, onlySchema(s, name))
-		case s.AdditionalProperties == false && unknown <= maxTotal: // its name is the problem
+		case s.AdditionalProperties == false && unknown <= maxTotal: // the name of the member is the problem
 			members[name] = nil
 			unknown++
 		}
@@ -73,8 +73,8 @@ func (b *builder) object(n canon.Node, s *jsonschema.Schema) any {
 	return members
 }
 
-// onlySchema is the one schema that is asked of a member; nil where branches of s ask
-// for more of it.
+// onlySchema returns the only schema that applies to a member, or nil if branches of s have
+// further conditions for the member.
 func onlySchema(s *jsonschema.Schema, name string) *jsonschema.Schema {
 	if all(s, maxBranches, func(branch *jsonschema.Schema) bool { return ignoresMember(branch, name, maxBranches-1) }) {
 		return s.Properties[name]
@@ -88,7 +88,7 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 		return elements
 	}
 
-	// Only elements with a schema are cut off: it is what the rest is checked against.
+	// Only elements with a schema are cut off, because the rest is checked against that schema.
 	if s == nil || s.Items2020 == nil {
 		for _, e := range n.Elements() {
 			elements = append(elements, b.value(e, nil))
@@ -97,7 +97,7 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 	}
 
 	for i, e := range n.Elements() {
-		// One element more than maxItems must stay, or nobody would notice.
+		// One element more than maxItems must remain, or the excess would not be detected.
 		if b.left <= 0 && (s.MaxItems == nil || i > *s.MaxItems) {
 			b.cuts = append(b.cuts, cut{n, i, s.Items2020})
 			break
@@ -109,8 +109,8 @@ func (b *builder) array(n canon.Node, s *jsonschema.Schema) any {
 	return elements
 }
 
-// ignoresMember reports whether s asks nothing of a member but whether there may be
-// one of its name. A keyword that is not known here may ask anything.
+// ignoresMember reports whether s has no condition for a member, except whether a member of
+// that name is allowed. An unknown keyword may have any condition.
 func ignoresMember(s *jsonschema.Schema, name string, depth int) bool {
 	if _, open := s.AdditionalProperties.(*jsonschema.Schema); open || compares(s) ||
 		s.PropertyNames != nil || s.PatternProperties != nil || s.Dependencies != nil || s.DependentRequired != nil ||
@@ -123,8 +123,8 @@ func ignoresMember(s *jsonschema.Schema, name string, depth int) bool {
 	return all(s, depth, func(branch *jsonschema.Schema) bool { return ignoresMember(branch, name, depth-1) })
 }
 
-// ignoresElements reports whether s asks nothing of the elements of an array, nor how
-// many there are.
+// ignoresElements reports whether s has no condition for the elements of an array or for their
+// number.
 func ignoresElements(s *jsonschema.Schema, depth int) bool {
 	if compares(s) || s.MinItems != nil || s.MaxItems != nil || s.UniqueItems || s.Contains != nil || s.Items != nil ||
 		s.AdditionalItems != nil || s.PrefixItems != nil || s.Items2020 != nil || s.UnevaluatedItems != nil {
@@ -133,16 +133,17 @@ func ignoresElements(s *jsonschema.Schema, depth int) bool {
 	return all(s, depth, func(branch *jsonschema.Schema) bool { return ignoresElements(branch, depth-1) })
 }
 
-// compares reports whether s asks for a value as a whole, or of another schema that is
-// not looked at here.
+// compares reports whether s has a condition for an entire value, or refers to another schema
+// that is not examined here.
 func compares(s *jsonschema.Schema) bool {
 	return s.Enum != nil || s.Const != nil || s.RecursiveRef != nil || s.DynamicRef != nil || len(s.Extensions) > 0
 }
 
-// maxBranches is how deep branches inside branches are looked at: they may be circles.
+// maxBranches is the maximum depth of nested branches that are examined, because branches may
+// be recursive.
 const maxBranches = 4
 
-// all reports whether a rule holds for every branch of s.
+// all reports whether holds is true for every branch of s.
 func all(s *jsonschema.Schema, depth int, holds func(*jsonschema.Schema) bool) bool {
 	for _, branches := range [...][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, {s.Ref, s.Not, s.If, s.Then, s.Else}} {
 		for _, branch := range branches {
@@ -154,8 +155,8 @@ func all(s *jsonschema.Schema, depth int, holds func(*jsonschema.Schema) bool) b
 	return true
 }
 
-// target follows $ref, but not in circles. Next to a $ref our schemas have only
-// descriptions.
+// target follows $ref, but not in circles. In the embedded schemas, a $ref has only
+// descriptions next to it.
 func target(s *jsonschema.Schema) *jsonschema.Schema {
 	for range 8 {
 		if s == nil || s.Ref == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// detail words one error.
+// detail describes one error.
 func detail(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -39,7 +39,7 @@ func detail(e *jsonschema.ValidationError) string {
 	return bound(e.ErrorKind)
 }
 
-// bound words the errors about a smallest and a largest value or length.
+// bound describes errors about a minimum or maximum value or length.
 func bound(k jsonschema.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Minimum:
@@ -54,13 +54,13 @@ func bound(k jsonschema.ErrorKind) string {
 		return fmt.Sprintf("expected at most %s, found %d", count(k.Want, "character"), k.Got)
 	case *kind.MinItems:
 		return fmt.Sprintf("expected at least %s, found %d", count(k.Want, "element"), k.Got)
-	case *kind.MaxItems: // a long array is cut: how many there are is not known here
+	case *kind.MaxItems: // a long array is cut, so its length is not known here
 		return fmt.Sprintf("expected at most %s, found more", count(k.Want, "element"))
 	}
 	return fmt.Sprintf("the keyword %q does not hold", keyword(k))
 }
 
-// lacks words what one alternative of an anyOf lacks.
+// lacks describes what one alternative of an anyOf lacks.
 func lacks(e *jsonschema.ValidationError) string {
 	if k, ok := e.ErrorKind.(*kind.Required); ok {
 		return join(k.Missing, " and ", quote)
@@ -76,8 +76,8 @@ func join[T any](list []T, separator string, text func(T) string) string {
 	return strings.Join(words, separator)
 }
 
-// kindOf says what a refused value is, and how long a text. The value itself is never
-// told: somebody may have put a secret in its place, and a report is passed on.
+// kindOf describes the type of a rejected value, and the length of a string. It never shows the
+// value, which may be a misplaced secret, because reports are passed on.
 func kindOf(v any) string {
 	switch v := v.(type) {
 	case nil, bool:
@@ -92,7 +92,7 @@ func kindOf(v any) string {
 	return "a number"
 }
 
-// show shows a value of a schema.
+// show formats a value of a schema.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -109,8 +109,8 @@ func show(v any) string {
 	return "an object"
 }
 
-// rational shows a number as RFC 8785 does. Every number of a document was a
-// double, so nothing is rounded.
+// rational formats a number as RFC 8785 does. Every number of a document was a double, so
+// nothing is rounded.
 func rational(r *big.Rat) string {
 	f, _ := r.Float64()
 	return string(canon.AppendFloat(nil, f))
@@ -130,8 +130,8 @@ func last(location []string) string {
 	return quote(location[len(location)-1])
 }
 
-// quote quotes foreign text, escapes what a terminal would obey, and cuts it
-// after 64 bytes; dots after the quote say so.
+// quote quotes and escapes foreign text, and cuts it after 64 bytes. If the text was cut, "…"
+// follows the closing quote.
 func quote(s string) string {
 	const most = 64
 	if len(s) <= most {
