@@ -137,28 +137,28 @@ const (
 	CodeCircularRoot      Code = "circular_root"
 )
 
-// An Outcome is what a code does to the verdict.
+// An Outcome is the effect of a code on the verdict.
 type Outcome string
 
 const (
-	OutcomeRefutes     Outcome = "refuted"     // something is false or malformed
+	OutcomeRefutes     Outcome = "refuted"     // something is invalid or malformed
 	OutcomeUndecides   Outcome = "undecided"   // evidence is missing
-	OutcomeNotCounted  Outcome = "not counted" // that signature does not count; refutes when the policy is thereby unmet
-	OutcomeInforms     Outcome = "informs"     // listed among what was not checked; undecided under a strict policy
+	OutcomeNotCounted  Outcome = "not counted" // the signature does not count; refutes if the policy is therefore not met
+	OutcomeInforms     Outcome = "informs"     // listed as not checked; undecided under a strict policy
 	OutcomeWarns       Outcome = "warns"       // a warning, never a verdict
-	OutcomeRefusesFile Outcome = "refuses"     // a key file is not used at all
+	OutcomeRefusesFile Outcome = "refuses"     // a key file is not used
 )
 
-// A CodeInfo explains one code to a person.
+// A CodeInfo explains one code to people.
 type CodeInfo struct {
 	Code    Code
 	Where   string // a step's name, "warning", "not checked" or "key set"
 	Outcome Outcome
-	Meaning string // what was found, one or two sentences
-	Next    string // what to do about it; how is for who shows it
+	Meaning string // what was found, in one or two sentences
+	Next    string // what to do; callers add how to do it
 }
 
-// Lookup returns the explanation of one code.
+// Lookup returns the explanation of a code and reports whether the code exists.
 func Lookup(c Code) (CodeInfo, bool) {
 	for _, info := range Codes() {
 		if info.Code == c {
@@ -168,8 +168,8 @@ func Lookup(c Code) (CodeInfo, bool) {
 	return CodeInfo{}, false
 }
 
-// Codes returns the registry of codes, step by step. `receipt explain` and
-// docs/codes.md are made from it.
+// Codes returns all codes with their meanings, step by step. `receipt explain` and
+// docs/codes.md are generated from it.
 func Codes() []CodeInfo {
 	const resaved = "The file was probably re-saved or pasted. Ask for it as an attachment."
 	return []CodeInfo{

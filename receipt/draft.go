@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Draft is the content of a receipt before it is sealed: everything but the
-// chain and the signatures. [Seal] writes nil lists as [] and nil metadata as {};
-// other optional members are left out when they are zero, never written as null.
+// A Draft is the content of a receipt before it is sealed: everything except the chain and the
+// signatures. [Seal] writes nil lists as [] and nil metadata as {}. Other optional members are
+// omitted if they are zero, and never written as null.
 //
-// Members of type [Object] are open: they hold whatever the producer puts there.
+// Members of type [Object] are open: the producer decides what they contain.
 type Draft struct {
 	ReceiptID      string         `json:"receipt_id"`
 	Subject        ResourceRef    `json:"subject"`
@@ -36,7 +36,7 @@ type Draft struct {
 	Metadata       Object         `json:"metadata"`
 }
 
-// encode writes the draft as JSON, with its chain; lists are never null.
+// encode returns the draft as JSON, with its chain. Lists are never null.
 func (d *Draft) encode(link Chain) ([]byte, error) {
 	c := *d
 	notNil(&c.Approvals)
@@ -67,8 +67,8 @@ func notNil[T any](list *[]T) {
 	}
 }
 
-// unsetTimes finds required times that the producer forgot: the zero time is
-// the year 1, which the format would accept.
+// unsetTimes finds required times that are not set. The zero time is in the year 1, which the
+// format would accept.
 func (d *Draft) unsetTimes(problems []Problem) []Problem {
 	unset := func(at string, t Time) {
 		if t.IsZero() {
@@ -85,9 +85,8 @@ func (d *Draft) unsetTimes(problems []Problem) []Problem {
 	return problems
 }
 
-// badText finds the strings that are not UTF-8. encoding/json would replace
-// their bytes by U+FFFD, and the receipt would say something else than the
-// producer did.
+// badText finds strings that are not UTF-8. encoding/json would replace their bytes with
+// U+FFFD, and the receipt would differ from what the producer stated.
 func badText(problems []Problem, at string, v reflect.Value) []Problem {
 	switch v.Kind() {
 	case reflect.String:
@@ -106,7 +105,7 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 			}
 		}
 	case reflect.Slice, reflect.Array:
-		// Bytes become base64, which is always text.
+		// Bytes are encoded as base64, which is always valid text.
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			break
 		}
@@ -123,20 +122,19 @@ func badText(problems []Problem, at string, v reflect.Value) []Problem {
 	return problems
 }
 
-// An Object is an open object. Its values are what encoding/json takes; numbers
-// read back are float64, which loses nothing, as receipts hold no integers
-// beyond ±(2^53−1).
+// An Object is an open object. Its values are those that encoding/json accepts. Decoded numbers
+// are float64. This loses nothing, because receipts contain no integers beyond ±(2^53−1).
 type Object map[string]any
 
-// A ResourceRef names what a receipt is about. Object is one of task, outcome,
-// event, artifact, approval, tool_call and replay_segment.
+// A ResourceRef names the subject of a receipt. Object is one of task, outcome, event,
+// artifact, approval, tool_call, and replay_segment.
 type ResourceRef struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 }
 
-// An Issuer says who wrote the receipt. Kind is one of harness, host, agent and
-// connector. PublicKeyID, when given, demands a signature by that very key.
+// An Issuer identifies who issued the receipt. Kind is one of harness, host, agent, and
+// connector. PublicKeyID, if set, requires a signature by that key.
 type Issuer struct {
 	ID          string `json:"id"`
 	Kind        string `json:"kind"`
@@ -145,11 +143,11 @@ type Issuer struct {
 	PublicKeyID string `json:"public_key_id,omitzero"`
 }
 
-// Identifiers place the receipt in the issuer's world.
+// Identifiers locate the receipt in the systems of the issuer.
 type Identifiers struct {
 	WorkspaceRef string `json:"workspace_ref"`
 	SessionID    string `json:"session_id"`
-	TaskID       string `json:"task_id"` // also when the subject is not a task
+	TaskID       string `json:"task_id"` // also if the subject is not a task
 	TenantID     string `json:"tenant_id,omitzero"`
 	PersonaRef   string `json:"persona_ref,omitzero"`
 	BranchID     string `json:"branch_id,omitzero"`
@@ -163,17 +161,17 @@ const (
 	StateCanceled  = "CANCELED"
 )
 
-// A Lifecycle says when the task ran and how it ended. CompletedAt is also the
-// time at which a task was canceled. A nil Failure is written as null.
+// A Lifecycle states when the task ran and how it ended. For a canceled task, CompletedAt is
+// the time of the cancellation. A nil Failure is written as null.
 type Lifecycle struct {
 	CreatedAt   Time   `json:"created_at,omitzero"`
 	StartedAt   Time   `json:"started_at"`
 	CompletedAt Time   `json:"completed_at"`
-	FinalState  string `json:"final_state"` // SUCCEEDED, FAILED or CANCELED
+	FinalState  string `json:"final_state"` // SUCCEEDED, FAILED, or CANCELED
 	Failure     Object `json:"failure"`
 }
 
-// An Approval is one decision: approved, denied, canceled or timeout.
+// An Approval is one decision: approved, denied, canceled, or timeout.
 type Approval struct {
 	ApprovalID   string       `json:"approval_id,omitzero"`
 	Actor        string       `json:"actor"`
@@ -184,21 +182,21 @@ type Approval struct {
 	EvidenceHash canon.Digest `json:"evidence_hash,omitzero"`
 }
 
-// TrustTiers are the agent's tiers at both ends of the task: shadow, suggest,
-// act_with_approval or act_auto.
+// TrustTiers are the tiers of the agent at the start and end of the task: shadow, suggest,
+// act_with_approval, or act_auto.
 type TrustTiers struct {
 	StartTier string `json:"start_tier"`
 	EndTier   string `json:"end_tier"`
 	PolicyRef string `json:"policy_ref,omitzero"`
 }
 
-// An AutonomyBudget says what the task might use and what it used.
+// An AutonomyBudget states what the task was allowed to use and what it used.
 type AutonomyBudget struct {
 	Limit    *Amounts `json:"limit,omitzero"`
 	Consumed Amounts  `json:"consumed"`
 }
 
-// Amounts are parts of a budget; nil ones are left out.
+// Amounts are parts of a budget. Nil amounts are omitted.
 type Amounts struct {
 	USD          *float64 `json:"usd,omitzero"`
 	InputTokens  *int64   `json:"input_tokens,omitzero"`
@@ -207,17 +205,17 @@ type Amounts struct {
 	WallTimeMS   *int64   `json:"wall_time_ms,omitzero"` // milliseconds
 }
 
-// A ReplayInput says how the task can be replayed: byte_deterministic,
-// best_effort or unavailable.
+// A ReplayInput states how the task can be replayed. Determinism is byte_deterministic,
+// best_effort, or unavailable.
 type ReplayInput struct {
 	Determinism       string     `json:"determinism"`
 	Materials         []Material `json:"materials"`
 	UnavailableReason string     `json:"unavailable_reason,omitzero"`
 }
 
-// A Material is something recorded that a replay needs. Kind is one of
-// llm_provider_response, mcp_tool_return, event_log, artifact and host_fact.
-// It needs SHA256 and URI, or SHA256 and BytesBase64, or Metadata.
+// A Material is recorded data that a replay needs. Kind is one of llm_provider_response,
+// mcp_tool_return, event_log, artifact, and host_fact. A Material has SHA256 and URI, SHA256
+// and BytesBase64, or Metadata.
 type Material struct {
 	Kind        string       `json:"kind"`
 	ID          string       `json:"id,omitzero"`
@@ -228,15 +226,15 @@ type Material struct {
 	Metadata    Object       `json:"metadata,omitzero"`
 }
 
-// A ModelRoute says which model was chosen and why. Without a model call the
-// provider and the model are "none".
+// A ModelRoute states which model was chosen and why. If no model was called, the provider and
+// the model are "none".
 type ModelRoute struct {
 	ChosenModel            Model   `json:"chosen_model"`
 	AlternativesConsidered []Model `json:"alternatives_considered"`
 	RoutePolicyReason      string  `json:"route_policy_reason"`
 }
 
-// A Model is a model and who runs it.
+// A Model is a model and its provider.
 type Model struct {
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
@@ -244,14 +242,14 @@ type Model struct {
 	Reason   string `json:"reason,omitzero"`
 }
 
-// Cost is what the task cost. Currency is three capital letters (ISO 4217).
+// Cost is the cost of the task. Currency is three capital letters (ISO 4217).
 type Cost struct {
 	Currency          string         `json:"currency"`
 	Total             float64        `json:"total"`
 	ProviderBreakdown []ProviderCost `json:"provider_breakdown"`
 }
 
-// A ProviderCost is the cost at one provider, in the receipt's currency.
+// A ProviderCost is the cost at one provider, in the currency of the receipt.
 type ProviderCost struct {
 	Provider     string  `json:"provider"`
 	Model        string  `json:"model,omitzero"`
@@ -269,9 +267,9 @@ type SideEffects struct {
 	A2AHandoffs   []Handoff       `json:"a2a_handoffs"`
 }
 
-// A FileWrite is one change of a file: create, modify, delete or rename. A digest that
-// is left out is not known. Before a create and after a delete there is no file, which
-// is written as null, also where Null is not set.
+// A FileWrite is one change of a file: create, modify, delete, or rename. An omitted digest is
+// unknown. Before a create and after a delete there is no file. This is written as null even if
+// Null is not set.
 type FileWrite struct {
 	Path         string         `json:"path"` // relative to the workspace
 	Operation    string         `json:"operation"`
@@ -279,7 +277,7 @@ type FileWrite struct {
 	AfterSHA256  OptionalDigest `json:"after_sha256,omitzero"`
 }
 
-// MarshalJSON writes null where there can be no file.
+// MarshalJSON writes null for a digest of a file that cannot exist.
 func (w FileWrite) MarshalJSON() ([]byte, error) {
 	type plain FileWrite
 	w.BeforeSHA256.Null = w.BeforeSHA256.Null || w.Operation == "create"
@@ -295,8 +293,8 @@ type NetworkEgress struct {
 	Metadata    Object `json:"metadata,omitzero"`
 }
 
-// A ToolCall is one call of a tool: succeeded, failed or canceled. The hashes
-// are of the RFC 8785 form of JSON values, and of the raw bytes of others.
+// A ToolCall is one call of a tool: succeeded, failed, or canceled. The hashes are of the RFC
+// 8785 form of JSON values, and of the raw bytes of others.
 type ToolCall struct {
 	Tool       string       `json:"tool"`
 	CallID     string       `json:"call_id"`
@@ -306,8 +304,7 @@ type ToolCall struct {
 	Metadata   Object       `json:"metadata,omitzero"`
 }
 
-// A Handoff is work given to another agent: accepted, rejected, failed or
-// completed.
+// A Handoff is work passed to another agent: accepted, rejected, failed, or completed.
 type Handoff struct {
 	TargetAgent string `json:"target_agent"`
 	TaskID      string `json:"task_id"`
@@ -323,7 +320,7 @@ type Artifact struct {
 	SHA256     canon.Digest `json:"sha256,omitzero"`
 }
 
-// A Delta is one substitution of a replay or a repair: add, replace or remove.
+// A Delta is one substitution in a replay or a repair: add, replace, or remove.
 type Delta struct {
 	DeltaID      string         `json:"delta_id,omitzero"`
 	Operation    string         `json:"operation"`
@@ -336,24 +333,24 @@ type Delta struct {
 	Reason       string         `json:"reason,omitzero"`
 }
 
-// A Redaction is one value that was withheld before the receipt was sealed.
-// Field is a JSON Pointer into the unredacted form.
+// A Redaction is one value that was withheld before the receipt was sealed. Field is a JSON
+// Pointer into the unredacted form.
 type Redaction struct {
 	Field     string       `json:"field"`
 	Reason    string       `json:"reason"`
 	ProofHash canon.Digest `json:"proof_hash,omitzero"`
 }
 
-// A Chain is the receipt's own hash and its place in its stream.
+// A Chain is the hash of the receipt and its position in its stream.
 type Chain struct {
-	PreviousReceiptHash OptionalDigest `json:"previous_receipt_hash"` // null: the first of its stream
+	PreviousReceiptHash OptionalDigest `json:"previous_receipt_hash"` // null for the first receipt of a stream
 	ReceiptHash         canon.Digest   `json:"receipt_hash"`
 	MerkleRoot          canon.Digest   `json:"merkle_root,omitzero"`
 }
 
-// An OptionalDigest has three states: a digest, null (there is nothing, such as
-// before something is added), and absent, which says neither: it is not known, or
-// withheld. Its zero value is absent; it is written with omitzero.
+// An OptionalDigest has three states: a digest, null (nothing exists, such as before an
+// addition), and absent (unknown or withheld). The zero value is absent, and is omitted with
+// omitzero.
 type OptionalDigest struct {
 	canon.Digest
 	Null bool

@@ -35,13 +35,13 @@ const (
 	CausePredecessorAbsent Cause = "predecessor_absent" // the input begins after the predecessor
 )
 
-// A Place is where a receipt stands in the input.
+// A Place is the position of a receipt in the input.
 type Place struct {
-	Source string `json:"source,omitzero"` // as in [Report]; "" is the source of the report itself
-	Index  int    `json:"index,omitzero"`  // line or item; 0 when the source holds no other
+	Source string `json:"source,omitzero"` // as in [Report]; "" means the source of the report itself
+	Index  int    `json:"index,omitzero"`  // line or item; 0 if the source contains no other document
 }
 
-// String names the place for a person: line 3, april.json or april.ndjson:3.
+// String returns a name of the place for people: line 3, april.json, or april.ndjson:3.
 func (p Place) String() string {
 	switch {
 	case p.Source == "":
@@ -52,8 +52,8 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d", p.Source, p.Index)
 }
 
-// Names says of a false link which receipt it names, and what is wrong with that,
-// such as "sha256:…, which line 3 names too". It is "" for other checks.
+// Names describes the receipt that an invalid link names, and what is wrong with it, such as
+// "sha256:…, which line 3 names too". It returns "" for other checks.
 func (c *Check) Names() string {
 	if c.Step != StepLink || c.Stated == "null" || c.about() == "" {
 		return ""
@@ -61,7 +61,7 @@ func (c *Check) Names() string {
 	return c.Stated + c.about()
 }
 
-// Connected is the last receipt before others that are missing, if there is one.
+// Connected returns the last receipt before a gap, and reports whether there is one.
 func (c *Check) Connected() (p Place, known bool) {
 	if c.Cause != CausePredecessorMissing {
 		return p, false
@@ -69,7 +69,7 @@ func (c *Check) Connected() (p Place, known bool) {
 	return c.Related, c.Related != Place{}
 }
 
-// about goes on from the receipt that is named.
+// about continues a sentence after the receipt that is named.
 func (c *Check) about() string {
 	switch c.Cause {
 	case CausePredecessorMissing:
@@ -95,7 +95,7 @@ func (c *Check) about() string {
 	return ""
 }
 
-// related names the receipt that the check is about beside its own.
+// related names the receipt that the check relates to.
 func (c *Check) related() string {
 	if (c.Related == Place{}) {
 		return "another receipt"
@@ -103,7 +103,7 @@ func (c *Check) related() string {
 	return c.Related.String()
 }
 
-// word makes the sentences of a check from its cause, where it has none.
+// word composes the sentences of a check from its cause if it has none.
 func (c *Check) word() {
 	if c.Detail != "" || c.Reason != "" {
 		c.nameStep()
@@ -137,13 +137,13 @@ func (c *Check) word() {
 
 	c.nameStep()
 
-	// Up to where the receipts are connected is as much a finding as the gap.
+	// The end of the connected receipts is as important as the gap.
 	if last, known := c.Connected(); known {
 		c.Hint = "the receipts up to " + last.String() + " are connected"
 	}
 }
 
-// nameStep makes the detail of a reason, which stands without the step then.
+// nameStep sets the detail from the reason, which omits the name of the step.
 func (c *Check) nameStep() {
 	if c.Detail == "" && c.Reason != "" {
 		c.Detail = c.Step.String() + ": " + c.Reason
@@ -152,9 +152,8 @@ func (c *Check) nameStep() {
 
 const zeroDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
-// checkLink judges what one receipt alone shows of its place in a stream. A strict policy
-// requires that everything that applies is checked: a receipt that states that nothing
-// precedes it names no predecessor, so its link holds until another receipt contradicts it.
+// checkLink judges what one receipt alone shows about its link. A receipt that states that it
+// has no predecessor meets a strict policy until another receipt contradicts it.
 func checkLink(root canon.Node, rep *Report, strict bool) {
 	previous := root.Member("chain").Member("previous_receipt_hash")
 	if string(previous.Text()) == zeroDigest {

@@ -11,32 +11,32 @@ import (
 // ReportVersion is the version of the report's JSON form.
 const ReportVersion = 1
 
-// A Report says what is true, what is false and what was not checked of one
-// receipt. The same report serves the library, the command and the endpoint;
-// its JSON form is fixed by the schema "report".
+// A Report states what is valid, what is invalid, and what was not checked of one receipt. The
+// library, the command, and the endpoint share this type. The schema "report" defines its JSON
+// form.
 //
-// A Verifier overwrites the Report that it is given; [Report.Clone] keeps one.
+// A Verifier overwrites the Report that it is given. [Report.Clone] copies one.
 type Report struct {
 	Version     int               `json:"report_version"`
 	Verdict     Verdict           `json:"verdict"`
 	Scope       Scope             `json:"scope"`
-	Source      string            `json:"source"` // file name as the caller gave it; untrusted text
+	Source      string            `json:"source"` // file name from the caller; untrusted text
 	Index       int               `json:"index"`  // line or item of the source; 1 for a single document
-	Listed      bool              `json:"-"`      // the source holds more than this one
+	Listed      bool              `json:"-"`      // the source contains other documents, too
 	ReceiptID   Text              `json:"receipt_id"`
 	ReceiptHash canon.Digest      `json:"receipt_hash,omitzero"` // computed, not stated
-	InputSHA256 canon.Digest      `json:"input_sha256,omitzero"` // of the bytes that were judged, unless the policy leaves it out
+	InputSHA256 canon.Digest      `json:"input_sha256,omitzero"` // of the judged bytes, unless the policy omits it
 	At          Time              `json:"at,omitzero"`           // the time at which keys were judged
-	Checks      []Check           `json:"checks"`                // the seven steps in order; a failed schema has an entry for each place
+	Checks      []Check           `json:"checks"`                // the seven steps in order; a failed schema has one entry per place
 	Signatures  []SignatureResult `json:"signatures"`
 	NotChecked  []Note            `json:"not_checked"`
 	Warnings    []Note            `json:"warnings"`
 
-	Withheld int `json:"-"` // values that were withheld and not disclosed
+	Withheld int `json:"-"` // number of values that were withheld and not disclosed
 
-	Gleaned []byte `json:"-"` // what a caller that verifies many has kept of the document beside its report; see package stream
+	Gleaned []byte `json:"-"` // data about the document that a caller keeps with the report; see package stream
 
-	alone bool // the link holds as far as the receipt alone shows
+	alone bool // the link is valid as far as the receipt alone shows
 
 	tally   *tally // memory for the next receipt
 	scratch []byte // the same
@@ -48,59 +48,58 @@ type Check struct {
 	Status   Status `json:"status"`
 	Code     Code   `json:"code"`
 	Pointer  string `json:"pointer"`  // RFC 6901, into the receipt
-	Stated   string `json:"stated"`   // what the receipt says
-	Computed string `json:"computed"` // what is so
-	Detail   string `json:"detail"`   // one sentence for a person
-	Hint     string `json:"hint"`     // what to do, or what probably happened
+	Stated   string `json:"stated"`   // the value in the receipt
+	Computed string `json:"computed"` // the actual value
+	Detail   string `json:"detail"`   // one sentence for people
+	Hint     string `json:"hint"`     // what to do, or the probable cause
 
-	Cause   Cause `json:"cause,omitzero"`   // which of the mistakes that share the code; "" when the code says all
-	Related Place `json:"related,omitzero"` // the receipt that the cause is about beside this one
+	Cause   Cause `json:"cause,omitzero"`   // distinguishes mistakes with the same code; "" if the code is unambiguous
+	Related Place `json:"related,omitzero"` // the other receipt that the cause refers to
 
-	Reason string            `json:"-"` // Detail without the name of the step, for where that stands beside it; may be ""
-	Syntax canon.SyntaxError `json:"-"` // where and why the text is not JSON, when that is the finding; else zero
+	Reason string            `json:"-"` // Detail without the name of the step, for output that already names the step; may be ""
+	Syntax canon.SyntaxError `json:"-"` // where and why the text is not JSON, if that is the finding; otherwise zero
 }
 
 // algorithmCheckpoint is the algorithm of a [SignatureResult] that is not an entry of
 // /signatures: the receipt is in a checkpoint whose log key is the issuer's.
 const algorithmCheckpoint = "checkpoint"
 
-// A SignatureStatus is the outcome of one signature.
+// A SignatureStatus is the result of one signature.
 type SignatureStatus string
 
-// The outcomes of one signature.
+// The results of one signature.
 const (
 	SignatureValid      SignatureStatus = "valid"       // mathematically valid and counted
-	SignatureInvalid    SignatureStatus = "invalid"     // false, malformed, or valid and not counted: the code says why
-	SignatureNotChecked SignatureStatus = "not_checked" // the key or the algorithm is not known here
+	SignatureInvalid    SignatureStatus = "invalid"     // invalid, malformed, or valid and not counted; the code states why
+	SignatureNotChecked SignatureStatus = "not_checked" // the key or the algorithm is unknown
 )
 
-// A SignatureResult is the outcome of one entry of /signatures. A last one tells
-// of a checkpoint that stands for a signature; its algorithm is "checkpoint".
+// A SignatureResult is the result of one entry of /signatures. If a checkpoint stands for a
+// signature, one more result follows, whose algorithm is "checkpoint".
 type SignatureResult struct {
 	KeyID     string          `json:"key_id"`    // untrusted text when no trusted key is named; cut after 256 bytes
 	Algorithm string          `json:"algorithm"` // untrusted text; cut after 80 bytes
 	Status    SignatureStatus `json:"status"`
-	Role      Role            `json:"role"` // what the signature counts as; empty when it does not count
+	Role      Role            `json:"role"` // the role in which the signature counts; empty if it does not count
 	Code      Code            `json:"code"`
 	Detail    string          `json:"detail"`
 }
 
-// A Note is a warning, or something that was not checked.
+// A Note is a warning or something that was not checked.
 type Note struct {
 	Code    Code   `json:"code"`
 	Pointer string `json:"pointer"`
 	Detail  string `json:"detail"`
 }
 
-// Undecides reports whether what the note is about leaves the answer open: not
-// verified, whatever else was shown.
+// Undecides reports whether the subject of the note prevents the verdict verified.
 func (n Note) Undecides() bool {
 	info, _ := Lookup(n.Code)
 	return info.Outcome == OutcomeUndecides
 }
 
-// Text is untrusted text taken from a receipt. It is a slice so that a reused
-// Report needs no new memory for it.
+// Text is untrusted text from a receipt. It is a slice so that a reused Report needs no new
+// memory for it.
 type Text []byte
 
 // String returns the text.
@@ -115,8 +114,8 @@ func (t *Text) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Finding returns the check that explains the verdict: the first that failed,
-// or the one that left it undecided. For a verified receipt it is zero.
+// Finding returns the check that explains the verdict: the first failed check, or the check
+// that left the receipt undecided. For a verified receipt it is zero.
 func (r *Report) Finding() Check {
 	switch r.Verdict {
 	case Verified:
@@ -133,15 +132,15 @@ func (r *Report) Finding() Check {
 	return Check{}
 }
 
-// undecidedBy returns the step whose evidence is missing; under a strict policy
-// that may be a step that merely informs.
+// undecidedBy returns the check whose evidence is missing. Under a strict policy, it may be a
+// check that otherwise only informs.
 func (r *Report) undecidedBy() (why Check) {
 	for _, c := range r.Checks {
 		if c.Status != StatusNotChecked {
 			continue
 		}
 
-		// These codes only inform, unless the policy is strict; any other is the reason.
+		// These codes only inform, unless the policy is strict. Any other code is the reason.
 		switch c.Code {
 		case CodeLinkNotChecked, CodeBatchNotChecked, CodeRedactionsNotChecked, CodeSignaturesNotChecked, CodeStepNotReached:
 			if why.Code == "" {
@@ -164,7 +163,7 @@ func (r *Report) Check(s Step) Check {
 	return Check{Step: s}
 }
 
-// Clone returns a copy that shares nothing with r.
+// Clone returns a copy of r that shares no memory with r.
 func (r *Report) Clone() *Report {
 	c := *r
 	c.tally, c.scratch = nil, nil
@@ -177,7 +176,7 @@ func (r *Report) Clone() *Report {
 	return &c
 }
 
-// reset empties r for the next receipt and keeps its memory and its source.
+// reset clears r for the next receipt, and keeps its memory and its source.
 func (r *Report) reset(scope Scope, at Time) {
 	*r = Report{
 		Version:    ReportVersion,
@@ -196,10 +195,10 @@ func (r *Report) reset(scope Scope, at Time) {
 		scratch:    r.scratch,
 	}
 
-	if r.tally != nil { // nothing of a receipt whose verification panicked
+	if r.tally != nil { // the verification of the previous receipt may have panicked
 		r.tally.included = r.tally.included[:0]
 	}
-	if r.Signatures == nil { // lists are written [], never null
+	if r.Signatures == nil { // lists are written as [], never as null
 		r.Signatures, r.NotChecked, r.Warnings = []SignatureResult{}, []Note{}, []Note{}
 	}
 }
@@ -211,7 +210,7 @@ func (r *Report) fail(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// leave records a step that was not checked as c says.
+// leave records a step that was not checked, as described by c.
 func (r *Report) leave(c Check) {
 	c.Status = StatusNotChecked
 	c.nameStep()
@@ -219,14 +218,14 @@ func (r *Report) leave(c Check) {
 	r.NotChecked = append(r.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 }
 
-// omit is skip with a detail that begins with the name of the step: a constant, so
-// that it costs no memory.
+// omit is skip with a detail that begins with the name of the step. The detail is a constant,
+// so no memory is allocated.
 func (r *Report) omit(s Step, code Code, detail string) {
 	r.skip(s, code, detail)
 	r.Checks[len(r.Checks)-1].Reason = detail[len(s.String())+len(": "):]
 }
 
-// skip records a step that was not checked, and why.
+// skip records a step that was not checked, and the reason.
 func (r *Report) skip(s Step, code Code, detail string) {
 	r.Checks = append(r.Checks, Check{Step: s, Status: StatusNotChecked, Code: code, Detail: detail})
 	r.NotChecked = append(r.NotChecked, Note{Code: code, Detail: detail})
@@ -240,7 +239,7 @@ func (r *Report) warn(code Code, pointer, detail string) {
 	r.Warnings = append(r.Warnings, Note{code, pointer, detail})
 }
 
-// skipUnreached lists the steps that an early end left out.
+// skipUnreached lists the steps after an early end.
 func (r *Report) skipUnreached() {
 	if len(r.Checks) == 0 {
 		return
@@ -255,8 +254,8 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Status == StatusFailed })
 }
 
-// Address names the receipt for a person: its source, and after a colon the
-// line or item when the source holds more than one.
+// Address returns a name of the receipt for people: its source, followed by a colon and the
+// line or item if the source contains other documents.
 func (r *Report) Address() string {
 	if !r.Listed {
 		return r.Source
@@ -264,7 +263,7 @@ func (r *Report) Address() string {
 	return r.Source + ":" + strconv.Itoa(r.Index)
 }
 
-// dropNote removes the first note of a code.
+// dropNote removes the first note with a code.
 func (r *Report) dropNote(code Code) {
 	for i, n := range r.NotChecked {
 		if n.Code == code {
@@ -274,25 +273,25 @@ func (r *Report) dropNote(code Code) {
 	}
 }
 
-// A Verdict is the answer about one receipt. The zero value is Undecided, so
-// that nothing forgotten can look like success.
+// A Verdict is the result for one receipt. The zero value is Undecided, so that an omission
+// cannot look like success.
 type Verdict uint8
 
 const (
 	Undecided Verdict = iota // evidence is missing
-	Verified                 // everything asked for was positively shown
-	Refuted                  // something is false or malformed
+	Verified                 // every requirement was checked and met
+	Refuted                  // something is invalid or malformed
 )
 
-// A Scope is how much was asked for.
+// A Scope states which parts of a receipt were required to be verified.
 type Scope uint8
 
 const (
 	ScopeFull      Scope = iota // content and signatures
-	ScopeIntegrity              // content only: a receipt is then "intact", and anyone may have written it
+	ScopeIntegrity              // content only; anyone may have written a receipt that is intact
 )
 
-// A Step is one of the seven checks of a receipt, in their order.
+// A Step is one of the seven checks of a receipt, in order.
 type Step uint8
 
 const (
@@ -306,7 +305,7 @@ const (
 	stepCount
 )
 
-// A Status is the outcome of one step. The zero value is NotChecked.
+// A Status is the result of one step. The zero value is StatusNotChecked.
 type Status uint8
 
 const (
@@ -323,40 +322,40 @@ func stepNames() []string {
 	return []string{"parse", "schema", "hash", "link", "batch", "signatures", "redactions"}
 }
 
-// String returns the name as reports spell it, such as "refuted".
+// String returns the name in reports, such as "refuted".
 func (v Verdict) String() string { return name(verdictNames(), uint8(v)) }
 
-// String returns the name as reports spell it: "full" or "integrity".
+// String returns the name in reports: "full" or "integrity".
 func (s Scope) String() string { return name(scopeNames(), uint8(s)) }
 
-// String returns the name as reports spell it, such as "hash".
+// String returns the name in reports, such as "hash".
 func (s Step) String() string { return name(stepNames(), uint8(s)) }
 
-// String returns the name as reports spell it, such as "not_checked".
+// String returns the name in reports, such as "not_checked".
 func (s Status) String() string { return name(statusNames(), uint8(s)) }
 
-// MarshalText returns the name as reports spell it.
+// MarshalText returns the name in reports.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
-// MarshalText returns the name as reports spell it.
+// MarshalText returns the name in reports.
 func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MarshalText returns the name as reports spell it.
+// MarshalText returns the name in reports.
 func (s Step) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MarshalText returns the name as reports spell it.
+// MarshalText returns the name in reports.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText accepts the names that MarshalText writes.
+// UnmarshalText accepts the names that MarshalText returns.
 func (v *Verdict) UnmarshalText(text []byte) error { return unname((*uint8)(v), verdictNames(), text) }
 
-// UnmarshalText accepts the names that MarshalText writes.
+// UnmarshalText accepts the names that MarshalText returns.
 func (s *Scope) UnmarshalText(text []byte) error { return unname((*uint8)(s), scopeNames(), text) }
 
-// UnmarshalText accepts the names that MarshalText writes.
+// UnmarshalText accepts the names that MarshalText returns.
 func (s *Step) UnmarshalText(text []byte) error { return unname((*uint8)(s), stepNames(), text) }
 
-// UnmarshalText accepts the names that MarshalText writes.
+// UnmarshalText accepts the names that MarshalText returns.
 func (s *Status) UnmarshalText(text []byte) error { return unname((*uint8)(s), statusNames(), text) }
 
 func name(names []string, i uint8) string {

@@ -11,16 +11,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// writable reports whether r is as a verifier leaves reports: its lists are written
-// [] and never null.
+// writable reports whether r is in the state in which a verifier leaves reports: its lists are
+// written as [] and never as null.
 func (r *Report) writable() bool {
 	return r != nil && r.Version >= 0 && r.Checks != nil && r.Signatures != nil && r.NotChecked != nil && r.Warnings != nil
 }
 
-// appendJSON appends r exactly as encoding/json and the escapes of [AppendJSON] do,
-// which by reflection take as long as verifying the receipt.
+// appendJSON appends r exactly as encoding/json and the escapes of [AppendJSON] would.
+// Reflection would take as long as verifying the receipt.
 func (r *Report) appendJSON(dst []byte) ([]byte, error) {
-	// The members come in the order of the fields of the struct, as encoding/json has them.
+	// The members are in the order of the struct fields, as in encoding/json.
 	w := reportWriter{text: append(dst, `{"report_version":`...)}
 	w.text = strconv.AppendInt(w.text, int64(r.Version), 10)
 	w.word(`,"verdict":`, r.Verdict.String())
@@ -56,7 +56,7 @@ func (w *reportWriter) checks(list []Check) {
 		w.comma(i)
 		w.word(`{"check":`, c.Step.String())
 		w.word(`,"status":`, c.Status.String())
-		if c.bare() { // as most are, of most receipts
+		if c.bare() { // as most checks are
 			w.text = append(w.text, `,"code":"","pointer":"","stated":"","computed":"","detail":"","hint":""}`...)
 			continue
 		}
@@ -73,7 +73,7 @@ func (w *reportWriter) checks(list []Check) {
 	w.text = append(w.text, ']')
 }
 
-// bare reports whether a check tells nothing but its status.
+// bare reports whether a check has no content other than its status.
 func (c *Check) bare() bool {
 	return c.Code == "" && c.Pointer == "" && c.Stated == "" && c.Computed == "" && c.Detail == "" && c.Hint == "" &&
 		c.Cause == "" && c.Related == Place{}
@@ -122,21 +122,21 @@ func (w *reportWriter) comma(i int) {
 	}
 }
 
-// word appends a word of this module in quotes: it needs no escape.
+// word appends a constant of this module in quotes. It needs no escapes.
 func (w *reportWriter) word(name, word string) {
 	w.text = append(append(append(append(w.text, name...), '"'), word...), '"')
 }
 
-// string appends a text in quotes.
+// string appends a string in quotes.
 func (w *reportWriter) string(name, text string) { quote(w, name, text) }
 
-// The bytes up to 63, and from 64 up to 126, that [AppendJSON] escapes, a bit each.
+// Bit sets of the bytes up to 63, and from 64 up to 126, that [AppendJSON] escapes.
 const (
 	escapedLow  uint64 = 1<<' ' - 1 | 1<<'"' | 1<<'&' | 1<<'<' | 1<<'>'
 	escapedHigh uint64 = 1 << ('\\' - 64)
 )
 
-// quote is string for bytes, too. What needs an escape takes the slow way.
+// quote is string for bytes, too. Text that needs an escape takes the slow path.
 func quote[T ~string | ~[]byte](w *reportWriter, name string, text T) {
 	for i := range len(text) {
 		if c := text[i]; c > '~' || (escapedLow>>c|escapedHigh>>(c-64))&1 != 0 {
@@ -150,7 +150,7 @@ func quote[T ~string | ~[]byte](w *reportWriter, name string, text T) {
 func (w *reportWriter) digest(name string, d canon.Digest) {
 	if !d.IsZero() {
 		w.text = append(append(w.text, name...), '"')
-		w.text, _ = d.AppendText(w.text) // it has no error
+		w.text, _ = d.AppendText(w.text) // it returns no error
 		w.text = append(w.text, '"')
 	}
 }
@@ -159,7 +159,7 @@ func (w *reportWriter) time(name string, t Time) {
 	switch {
 	case t.IsZero():
 	case !t.written():
-		w.value(name, t) // which words the error
+		w.value(name, t) // this returns the error
 	default:
 		w.text = append(t.append(append(append(w.text, name...), '"')), '"')
 	}
@@ -173,10 +173,10 @@ func (w *reportWriter) value(name string, v any) {
 	w.text = text
 }
 
-// AppendJSON appends a report, a summary or any other value as JSON on one line,
-// with escapes for what encoding/json leaves raw in strings although a terminal
-// or an editor might obey it: DEL, C1 controls, bidirectional overrides,
-// invisible characters. What it returns with an error is dst.
+// AppendJSON appends a report, a summary, or any other value as JSON on one line. It also
+// escapes characters in strings that encoding/json leaves raw although a terminal or an editor
+// might interpret them: DEL, C1 controls, bidirectional overrides, and invisible characters. If
+// it returns an error, the result is dst.
 func AppendJSON(dst []byte, v any) ([]byte, error) {
 	if r, ok := v.(*Report); ok && r.writable() {
 		return r.appendJSON(dst)
@@ -202,8 +202,8 @@ func appendReflected(dst []byte, v any) ([]byte, error) {
 	}
 }
 
-// plain returns how many bytes a text begins with that stay as they are: ASCII, of which
-// Marshal escapes the controls, but for DEL.
+// plain returns the number of bytes at the beginning of text that need no escape: ASCII, in
+// which Marshal escapes the controls, except DEL.
 func plain(text []byte) int {
 	for i, c := range text {
 		if c >= 0x7f {

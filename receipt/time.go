@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A Time is an instant as this library writes it: RFC 3339 in UTC with the
-// suffix Z and at most three fraction digits.
+// A Time is an instant as this library writes it: RFC 3339 in UTC with the suffix Z and at most
+// three fractional digits.
 type Time struct{ time.Time }
 
-// At returns t as a receipt writes it: UTC, cut to the millisecond.
+// At returns t as a receipt writes it: in UTC, truncated to the millisecond.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// judgedAt is At for a report. An offset or a leap second can carry a date-time
-// out of the years that have a text; the report then says the nearest that has.
+// judgedAt is At for a report. An offset or a leap second can move a date-time out of the years
+// that have a text. The report then contains the nearest time that has one.
 func judgedAt(t time.Time) Time {
 	switch y := t.UTC().Year(); {
 	case y < 0:
@@ -27,12 +27,12 @@ func judgedAt(t time.Time) Time {
 // String returns the RFC 3339 text.
 func (t Time) String() string { return string(t.append(nil)) }
 
-// append writes nothing of a fraction that is zero, and UTC as Z: the layout says so.
+// append writes no zero fraction, and UTC as Z, because of the layout.
 func (t Time) append(dst []byte) []byte {
 	return t.UTC().Truncate(time.Millisecond).AppendFormat(dst, time.RFC3339Nano)
 }
 
-// MarshalText returns the RFC 3339 text; a year outside 0000 to 9999 is an error.
+// MarshalText returns the RFC 3339 text. A year outside 0000 to 9999 is an error.
 func (t Time) MarshalText() ([]byte, error) {
 	if !t.written() {
 		return nil, errors.New("receipt: time: year outside 0000 to 9999")
@@ -40,14 +40,14 @@ func (t Time) MarshalText() ([]byte, error) {
 	return t.append(nil), nil
 }
 
-// written reports whether t has a text: RFC 3339 has years of four digits.
+// written reports whether t has a text. RFC 3339 has years with four digits.
 func (t Time) written() bool {
 	y := t.UTC().Year()
 	return y >= 0 && y <= 9999
 }
 
-// MarshalJSON returns the RFC 3339 text in quotes. It hides the method of the
-// embedded time.Time, which would keep zone and nanoseconds.
+// MarshalJSON returns the RFC 3339 text in quotes. It hides the method of the embedded
+// time.Time, which would keep the zone and nanoseconds.
 func (t Time) MarshalJSON() ([]byte, error) {
 	text, err := t.MarshalText()
 	if err != nil {
@@ -56,7 +56,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return append(append([]byte{'"'}, text...), '"'), nil
 }
 
-// UnmarshalText reads what [ParseTime] reads.
+// UnmarshalText accepts the texts that [ParseTime] accepts.
 func (t *Time) UnmarshalText(text []byte) error {
 	parsed, err := ParseTime(text)
 	if err != nil {
@@ -76,10 +76,10 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 
 var errTime = errors.New(`not an RFC 3339 date-time such as "2026-04-25T19:17:33Z"`)
 
-// ParseTime reads an RFC 3339 date-time (section 5.6) with any offset and any
-// number of fraction digits (cut to the nanosecond), upper or lower case T and
-// Z. A leap second, :60, is the first instant of the next second, since
-// neither Go's nor POSIX's clock has it. Years are 0000 to 9999.
+// ParseTime parses an RFC 3339 date-time (section 5.6) with any offset and any number of
+// fractional digits (truncated to the nanosecond), with T and Z in upper or lower case. A leap
+// second, :60, is the first instant of the next second, because neither Go's nor POSIX's clock
+// has leap seconds. Years are 0000 to 9999.
 func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 	// 0123456789012345678
 	// 2006-01-02T15:04:05
@@ -100,7 +100,7 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 		return time.Time{}, errTime
 	}
 
-	// Section 5.6: a time-secfrac, if any, and then the time-offset.
+	// Section 5.6: an optional time-secfrac, and then the time-offset.
 	nanos, rest, ok := fraction(s[19:])
 	if !ok {
 		return time.Time{}, errTime
@@ -111,7 +111,7 @@ func ParseTime[T ~string | ~[]byte](s T) (time.Time, error) {
 		return time.Time{}, errTime
 	}
 
-	// A leap second and its fraction become one instant.
+	// A leap second and its fraction are the same instant.
 	if second == 60 {
 		nanos = 0
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A Verifier judges receipts by one policy and one set of trusted keys. It is
-// immutable and safe for concurrent use.
+// A Verifier judges receipts by one policy and one set of trusted keys. It is immutable and
+// safe for concurrent use.
 type Verifier struct {
 	trust  Trust
 	policy Policy
@@ -23,8 +23,8 @@ type Verifier struct {
 	lender   *lender
 }
 
-// NewVerifier returns a Verifier. It refuses a policy that contradicts itself,
-// and, unless only integrity is asked for, a trust without keys.
+// NewVerifier returns a Verifier. It rejects a contradictory policy. It rejects a trust without
+// keys, unless the policy is for integrity only.
 func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 	if err := policy.validate(trust); err != nil {
 		return nil, err
@@ -34,14 +34,14 @@ func NewVerifier(trust Trust, policy Policy) (*Verifier, error) {
 		return nil, err
 	}
 
-	// A Verifier does not change, whatever the caller does with its lists.
+	// A Verifier does not change if the caller changes its lists.
 	policy.Witnesses.Keys = slices.Clone(policy.Witnesses.Keys)
 	policy.Checkpoint.Cosigners.Keys = slices.Clone(policy.Checkpoint.Cosigners.Keys)
 	return &Verifier{trust: trust, policy: policy, schema: schema, kin: sync.OnceValue(func() kinship { return kinOf(trust) }), lender: new(lender)}, nil
 }
 
-// A Receipt is a receipt that was verified, decoded from the very bytes that
-// were. Its report says what was not checked.
+// A Receipt is a verified receipt, decoded from the bytes that were verified. Its report lists
+// what was not checked.
 type Receipt struct {
 	Draft
 	Chain      Chain       `json:"chain"`
@@ -51,29 +51,29 @@ type Receipt struct {
 	canonical []byte
 }
 
-// Report returns the report that says verified.
+// Report returns the report, whose verdict is verified.
 func (r *Receipt) Report() *Report { return r.report }
 
 // JSON returns the canonical form of the receipt.
 func (r *Receipt) JSON() []byte { return slices.Clone(r.canonical) }
 
-// A RefutedError carries the report of a receipt of which something is false.
+// A RefutedError contains the report of a refuted receipt.
 type RefutedError struct{ Report *Report }
 
-// Error gives the verdict, the code, the pointer and the detail of the finding.
+// Error returns the verdict, and the code, pointer, and detail of the finding.
 func (e *RefutedError) Error() string { return findingText(e.Report) }
 
-// An UndecidedError carries the report of a receipt for which evidence is missing.
+// An UndecidedError contains the report of a receipt for which evidence is missing.
 type UndecidedError struct{ Report *Report }
 
-// Error gives the verdict, the code, the pointer and the detail of the finding.
+// Error returns the verdict, and the code, pointer, and detail of the finding.
 func (e *UndecidedError) Error() string { return findingText(e.Report) }
 
 func findingText(r *Report) string {
 	f := r.Finding()
 	text := fmt.Sprintf("receipt: %v: %s", r.Verdict, f.Code)
 	if f.Pointer != "" {
-		text += " at " + quoted(f.Pointer) // it holds foreign text
+		text += " at " + quoted(f.Pointer) // the pointer contains foreign text
 	}
 	if f.Detail != "" {
 		text += ": " + f.Detail
@@ -81,8 +81,8 @@ func findingText(r *Report) string {
 	return text
 }
 
-// Open returns the receipt in data when the verdict is verified, and otherwise
-// a *[RefutedError] or an *[UndecidedError]; never a receipt with an error.
+// Open verifies the receipt in data, and returns it if the verdict is verified. Otherwise, the
+// error is a *[RefutedError] or an *[UndecidedError].
 func (v *Verifier) Open(data []byte) (*Receipt, error) {
 	doc, rep := new(canon.Document), new(Report)
 	v.VerifyBytes(data, doc, rep)
@@ -100,8 +100,8 @@ func (v *Verifier) Open(data []byte) (*Receipt, error) {
 	return nil, &UndecidedError{rep}
 }
 
-// VerifyBytes parses data into doc and judges it. Both doc and rep are reused;
-// data must not change while doc is in use.
+// VerifyBytes parses data into doc, judges it, and overwrites rep. It reuses the memory of doc
+// and rep. data must not change while doc is in use.
 func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
 	v.begin(rep)
 	if err := doc.Parse(data, v.policy.limits()); err != nil {
@@ -113,9 +113,8 @@ func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
 	v.judge(doc, rep)
 }
 
-// Verify judges a parsed document and overwrites rep. In the steady state of a
-// stream, where both are reused, it allocates nothing for a receipt without
-// findings. It may call doc's Digest and so needs doc for itself.
+// Verify judges a parsed document and overwrites rep. If doc and rep are reused, it allocates no
+// memory for a receipt without findings.
 func (v *Verifier) Verify(doc *canon.Document, rep *Report) {
 	v.begin(rep)
 	v.judge(doc, rep)
@@ -139,25 +138,27 @@ func (v *Verifier) digestInput(data []byte, rep *Report) {
 	}
 }
 
-// judge runs the seven steps. Each step records exactly one status (a failed
-// schema one for each place); a step whose ground is gone says so.
+// judge runs the seven steps. Each step records exactly one status, except that a failed schema
+// has one entry per place. A step that cannot be checked because of an earlier failure records
+// that.
 func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	root := doc.Root()
 	rep.ReceiptID = append(rep.ReceiptID, root.Member("receipt_id").Text()...)
 	if !(parseStep{v}).check(doc, rep) || !(schemaStep{v}).checkMarker(root, rep) {
-		v.digestInput(doc.Source(), rep) // else it comes with the hash
+		v.digestInput(doc.Source(), rep) // otherwise, it is computed together with the hash
 		v.conclude(rep)
 		return
 	}
 
-	// The hash is computed of what does not fit the schema, too: both findings are told.
+	// The hash is also computed if the schema does not match, so that both findings are
+	// reported.
 	schemaHolds := schemaStep{v}.check(root, rep)
 	hashHolds := hashStep{v}.check(doc, schemaHolds, rep)
-	if !schemaHolds || !hashHolds { // no files were looked up, and the report says why
+	if !schemaHolds || !hashHolds { // no files were looked up, and the report states why
 		v.watched.seeAll(pieceMaterials)
 	}
 
-	// These rest on schema and hash: where that ground is gone, they say so.
+	// These steps depend on the schema and the hash. If these failed, the steps record that.
 	checkLink(root, rep, v.policy.Strict)
 	batchStep{v}.check(doc, schemaHolds && hashHolds, rep)
 	signatureStep{v}.check(root, schemaHolds, hashHolds, rep)
@@ -169,8 +170,8 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	v.conclude(rep)
 }
 
-// conclude is the only place from which a verdict comes. Verified needs a
-// positive reason: every step is there, those asked for passed, none failed.
+// conclude is the only place that assigns a verdict. Verified requires a positive reason: every
+// step is present, the required steps passed, and none failed.
 func (v *Verifier) conclude(rep *Report) {
 	rep.skipUnreached()
 	withholdSecrets(rep)
@@ -189,7 +190,7 @@ func (v *Verifier) shown(rep *Report) bool {
 		return false
 	}
 
-	// Every step once and in order, so that nothing forgotten can look like success.
+	// Every step must occur once and in order, so that an omission cannot look like success.
 	for i, c := range rep.Checks {
 		if c.Step != Step(i) {
 			return false
@@ -204,8 +205,8 @@ func (v *Verifier) shown(rep *Report) bool {
 }
 
 // suffices reports whether a check allows a receipt to be verified. A step for which no
-// evidence was given may be left unchecked unless the policy is strict. A step may not be
-// left unchecked for another reason.
+// evidence was given may be left unchecked unless the policy is strict. A step may not be left
+// unchecked for any other reason.
 func (v *Verifier) suffices(c Check) bool {
 	allowed := CodeBatchNotChecked
 	switch c.Step {
@@ -222,18 +223,17 @@ func (v *Verifier) suffices(c Check) bool {
 	return c.Status != StatusNotChecked || c.Code == allowed && !v.policy.Strict
 }
 
-// OpenCheckpoint opens a signed note (C2SP tlog-checkpoint) with the keys of the
-// verifier's trust when that is a [LogTrust]. A false checkpoint is not an error: its
-// Fault says what is false. Whether a trusted log signed is another question, which
-// the reports answer.
+// OpenCheckpoint opens a signed note (C2SP tlog-checkpoint) with the keys of the verifier's
+// trust if that is a [LogTrust]. An invalid checkpoint is not an error: its Fault describes
+// what is invalid. Reports state whether a trusted log signed it.
 func (v *Verifier) OpenCheckpoint(note []byte) *Checkpoint {
 	c := newNoteKeys(v.trust, &v.policy.Checkpoint.Cosigners).open(note)
 	return &Checkpoint{Claims: c.claims, Readable: c.readable, Fault: c.fault, Signed: c.fault == "" && len(c.logs) > 0, opened: c}
 }
 
-// Unreadable writes the report of a document that was not JSON text to begin with,
-// such as a malformed CBOR item or a line that is too long. The check says why;
-// its status is StatusFailed, or StatusNotChecked when more of the input would be needed.
+// Unreadable writes the report of a document that is not JSON text, such as a malformed CBOR
+// item or a line that is too long. The check states the reason. Its status is StatusFailed, or
+// StatusNotChecked if more input is needed to decide.
 func (v *Verifier) Unreadable(rep *Report, c Check) {
 	v.begin(rep)
 	c.Step = StepParse
@@ -244,11 +244,10 @@ func (v *Verifier) Unreadable(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// Link tells a report how its receipt stands to the others of its stream, which
-// the receipt alone cannot show, and draws the conclusion anew. The check's
-// status is StatusPassed, StatusFailed or StatusNotChecked; a place that the receipt's own form
-// refuted stays so. A check with a cause and no
-// detail is worded here. Package stream calls it.
+// Link records in a report how its receipt relates to the others of its stream, which the
+// receipt alone cannot show, and concludes again. The status of the check is StatusPassed,
+// StatusFailed, or StatusNotChecked. A link that the receipt itself refutes stays refuted. A
+// check with a cause and no detail gets its detail here. Package stream calls Link.
 func (v *Verifier) Link(rep *Report, c Check) {
 	c.Step = StepLink
 	c.word()
@@ -269,10 +268,10 @@ func (v *Verifier) Link(rep *Report, c Check) {
 	}
 }
 
-// Weigh adds a finding of what the receipt alone cannot show, such as that it is not the
-// replay that it claims to be, and draws the conclusion anew: StatusFailed refutes, any
-// other status leaves undecided. It stands behind the findings of its step. Package replay
-// calls it.
+// Weigh adds a finding that the receipt alone cannot show, such as that it is not the replay
+// that it claims to be, and concludes again: StatusFailed refutes, and any other status leaves
+// the receipt undecided. The finding follows the other findings of its step. Package replay
+// calls Weigh.
 func (v *Verifier) Weigh(rep *Report, c Check) {
 	if c.Status != StatusFailed {
 		c.Status = StatusNotChecked
@@ -287,7 +286,7 @@ func (v *Verifier) Weigh(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
-// Policy returns what the verifier asks for.
+// Policy returns the policy of the verifier.
 func (v *Verifier) Policy() Policy {
 	p := v.policy
 	p.Witnesses.Keys = slices.Clone(p.Witnesses.Keys)
@@ -295,7 +294,7 @@ func (v *Verifier) Policy() Policy {
 	return p
 }
 
-// Scope returns how much the verifier asks for.
+// Scope returns the scope of the verifier's reports.
 func (v *Verifier) Scope() Scope {
 	if v.policy.IntegrityOnly {
 		return ScopeIntegrity
