@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// absentAnswers are those to a write of a route that a server does not have.
+// absentAnswers returns the statuses for a write to a route that the server does not have.
 func absentAnswers(r *wire.Route) []int {
 	if r.Method == http.MethodGet {
 		return nil
@@ -103,7 +103,7 @@ func hiddenIsAbsent(ctx context.Context, s *suite) {
 	keysAreApart(ctx, s, stranger)
 	eachRoute(ctx, s, func(t *attempt) {
 		if t.Open || t.Method != http.MethodGet && !t.named() {
-			return // whatever it creates belongs to that client
+			return // the resource that it creates belongs to the other client
 		}
 		a := ask(ctx, stranger, t.Route, t.exists)
 		if t.named() {
@@ -120,8 +120,8 @@ func hiddenIsAbsent(ctx context.Context, s *suite) {
 	})
 }
 
-// keysAreApart repeats a request of the first client, with its Idempotency-Key, as a stranger:
-// what was answered to one client is not answered to another.
+// keysAreApart repeats a request of the first client, with the same Idempotency-Key, as another
+// client. The answer to one client must not be given to the other.
 func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
 	session := newSession(ctx, s)
 	q := wire.Request{Method: http.MethodPost, Path: path("v1/sessions/%s/messages", session), Once: "ours-" + s.id + "-apart",
@@ -132,10 +132,10 @@ func keysAreApart(ctx context.Context, s *suite, stranger *wire.Client) {
 	}
 }
 
-// tellsNothing expects an answer to a stranger without the resources of the first client.
+// tellsNothing expects an answer to another client without the resources of the first client.
 func tellsNothing(a *wire.Answer, ids map[string]string) {
 	for _, name := range []string{"task", "session", "message", "artifact", "outcome", "receipt"} {
-		const shortest = 8 // of an ID that means nothing else
+		const shortest = 8 // shorter IDs may occur by chance
 		if id := ids[name]; len(id) >= shortest && a.Err == nil && a.Code < http.StatusBadRequest && a.Tells(`"`+id+`"`) {
 			a.Fail("with the other key: expected nothing of the first client, found %s", wire.Quote(id))
 		}
@@ -143,7 +143,7 @@ func tellsNothing(a *wire.Answer, ids map[string]string) {
 	must(a.Err)
 }
 
-// absentResources asks for resources that do not exist, on every route.
+// absentResources requests resources that do not exist, on every route.
 func absentResources(ctx context.Context, s *suite) {
 	for _, r := range wire.Routes() {
 		of, _, _ := strings.Cut(r.Path, "?")
@@ -155,7 +155,7 @@ func absentResources(ctx context.Context, s *suite) {
 			statuses = append(statuses, 405, 406, 501)
 		}
 		if r.List && r.Answer == "Receipt" {
-			statuses = append(statuses, 200) // a server of receipts does not know which tasks there are
+			statuses = append(statuses, 200) // a receipt server does not know which tasks exist
 		}
 		q, _ := r.Fill(s.absentIDs())
 		a := ask(ctx, s.client, &r, q).Status(statuses...)

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// resources returns the ID of one resource of each kind, by the names that routes have.
+// resources returns the ID of one resource of each kind, by the names that the routes use.
 func resources(ctx context.Context, s *suite) map[string]string {
 	if s.own.resources != nil {
 		return s.own.resources
@@ -46,15 +46,16 @@ func resources(ctx context.Context, s *suite) map[string]string {
 	return ids
 }
 
-// offers reports whether a server claims to have a route.
+// offers reports whether the server claims to have a route.
 func offers(ctx context.Context, s *suite, r *wire.Route) bool {
 	return r.Needs == "" || caught(func() { able(ctx, s, r.Needs) }) == nil
 }
 
-// listens is how long a stream is read that may have no event.
+// listens is how long a stream that may have no events is read.
 const listens = 600 * time.Millisecond
 
-// ask makes a request. A stream is read for a moment, and its events are the body.
+// ask sends a request. A stream is read for a short time, and its events form the body of the
+// answer.
 func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request) *wire.Answer {
 	if !r.IsStream() {
 		return client.Do(ctx, q)
@@ -83,7 +84,7 @@ func ask(ctx context.Context, client *wire.Client, r *wire.Route, q wire.Request
 	}
 }
 
-// streams reports whether a server has a stream.
+// streams reports whether the server has the stream of a route.
 func streams(ctx context.Context, s *suite, r *wire.Route, q wire.Request) bool {
 	served, known := s.own.streams[r.Path]
 	if !known {
@@ -96,7 +97,7 @@ func streams(ctx context.Context, s *suite, r *wire.Route, q wire.Request) bool 
 	return served
 }
 
-// readings is what the first client reads of the routes with IDs, by route.
+// readings returns the answers that the first client gets on the routes with IDs, by route.
 func readings(ctx context.Context, s *suite, ids map[string]string) map[string]string {
 	read := map[string]string{}
 	for _, r := range wire.Routes() {
@@ -118,7 +119,7 @@ func readings(ctx context.Context, s *suite, ids map[string]string) map[string]s
 	return read
 }
 
-// An attempt is a request that has to be refused: of resources that exist, and the same of
+// An attempt is a request that must be refused, once for resources that exist and once for
 // resources that do not.
 type attempt struct {
 	*wire.Route
@@ -131,7 +132,8 @@ func (t *attempt) named() bool {
 	return t.exists.Path != t.absent.Path || !bytes.Equal(t.exists.Body, t.absent.Body)
 }
 
-// refusal is what an answer states, without the name of the request and the IDs in it.
+// refusal returns the content of an answer, without the request ID and the IDs of resources in
+// it.
 func (t *attempt) refusal(s *suite, a *wire.Answer) string {
 	text := strings.ReplaceAll(a.Without("error", "request_id"), s.absent(), "…")
 	for name, id := range t.ids {
@@ -142,8 +144,8 @@ func (t *attempt) refusal(s *suite, a *wire.Answer) string {
 	return fmt.Sprint(a.Code, " ", text)
 }
 
-// eachRoute makes an attempt on every route, and expects that none changes anything. Writes
-// are of a task that is at work, if there are words for one.
+// eachRoute calls try for every route, and expects that the attempts change nothing. If the
+// script has words for a task that waits, writes refer to such a task.
 func eachRoute(ctx context.Context, s *suite, try func(t *attempt)) {
 	ids := resources(ctx, s)
 	work := atWork(ctx, s, ids)
@@ -173,7 +175,7 @@ func eachRoute(ctx context.Context, s *suite, try func(t *attempt)) {
 	work.unchanged(ctx, s)
 }
 
-// A running is a task at work in a session of its own.
+// A running is a task that is running in a separate session.
 type running struct {
 	ids   map[string]string
 	waits bool
@@ -189,8 +191,8 @@ func atWork(ctx context.Context, s *suite, ids map[string]string) (w *running) {
 	return w
 }
 
-// unchanged expects that nobody canceled the task, that nothing of a refused request is in its
-// session, and then cancels it.
+// unchanged expects that the task was not canceled and that its session contains nothing from a
+// refused request. It then cancels the task.
 func (w *running) unchanged(ctx context.Context, s *suite) {
 	if !w.waits {
 		return

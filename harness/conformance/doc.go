@@ -1,5 +1,5 @@
-// Package conformance asks a harness of the Harn Agents Protocol v1 whether it does what the
-// protocol says, and believes nothing that it answers.
+// Package conformance checks whether a harness of the Harn Agents Protocol v1 does what the
+// protocol requires. It trusts no answer.
 //
 //	func TestConformance(t *testing.T) {
 //		server := httptest.NewServer(handler)
@@ -11,32 +11,33 @@
 //		}
 //	}
 //
-// There are two suites. [Upstream] has the 26 probes of the protocol's own runner, category
-// by category, with its report. [Ours] begins where that ends: a receipt is verified by its
-// bytes, by the keys that the caller trusts; what the server says of it is compared with
-// that; streams, lists, retries and replays are held against each other. Every route is
-// requested without a key, with other keys, and without the version; every answer and event is
-// compared with its schema; and everything that is posted is read back. Docs and command
-// print [Probes], which names each of them and the sentence of the protocol that it is for.
+// There are two suites. [Upstream] contains the 26 probes of the protocol's own runner, in its
+// categories and with its report. [Ours] goes further. It verifies the bytes of a receipt with
+// the keys that the caller trusts, and compares the result with the server's verdict. It compares
+// streams, lists, retries, and replays with each other. It requests every route without a key,
+// with other keys, and without the version. It compares every answer and event with its schema,
+// and reads back everything that it posts. The documentation and the command list [Probes], with
+// the name of each probe and the sentence of the protocol that it checks.
 //
-// # What a failure says
+// # Failures
 //
-// Which request, what was expected, what was found; then the sentence and where it stands.
-// What a server wrote is quoted and cut. No error, note or report has the API key or a part
-// of it, nor a secret that a probe made up.
+// A failure states the request, the expected result, the actual result, and the sentence of the
+// protocol with its source. Text from the server is quoted and truncated. No error, note, or
+// report contains the API key, a part of it, or a secret that a probe generated.
 //
-// # What a probe leaves behind
+// # Resources that a run creates
 //
-// A run makes sessions, messages, artifacts and a few dozen tasks of one sentence, and asks
-// for replays of some of them. All of it is named after the run. It is meant for a server on
-// which that may be done.
+// A run creates sessions, messages, artifacts, and a few dozen tasks of one sentence, and
+// requests replays of some of them. All of them carry the ID of the run. Run it only against a
+// server on which this is acceptable.
 //
-// # What a server can do to its caller
+// # Protection against the server
 //
-// Fail. Answers are read up to 16 MiB, streams and lists up to 32 MiB, each request within
-// [Options].Timeout and each probe within eight of them; lists are read for at most 500
-// pages. No redirect is followed, nothing is decompressed, no cookie is kept.
+// A server can only fail. Answers are read up to 16 MiB, streams and lists up to 32 MiB. Each
+// request ends within [Options].Timeout and each probe within eight times that. Lists are read
+// for at most 500 pages. The client does not follow redirects, decompress answers, or keep
+// cookies.
 //
-// Clock and randomness are parameters, but for the deadlines of connections. The exported
-// names may still change.
+// The clock and the source of randomness are parameters, except for the deadlines of connections.
+// The exported names may still change.
 package conformance

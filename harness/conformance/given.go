@@ -11,15 +11,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A given is a receipt as a server gave it, and what we find of it.
+// A given is a receipt as the server returned it, and the result of verifying it.
 type given struct {
 	answer *wire.Answer
-	raw    []byte // the very bytes
+	raw    []byte // the exact bytes
 	doc    *canon.Document
 	report receipt.Report
 }
 
-// payloadOf is the receipt in a resource, or the resource that is one itself.
+// payloadOf returns the receipt in a resource, or the resource itself if it is a receipt.
 func payloadOf(n canon.Node) canon.Node {
 	if !n.Member("schema").IsZero() {
 		return n
@@ -56,14 +56,14 @@ func receiptOf(ctx context.Context, s *suite, e *ended) *given {
 	return readReceipt(ctx, s, e.receipt)
 }
 
-// plainReceipt is the receipt of the plain task.
+// plainReceipt returns the plain task and its receipt.
 func plainReceipt(ctx context.Context, s *suite) (*ended, *given) {
 	able(ctx, s, "receipts")
 	e := plainTask(ctx, s)
 	return e, receiptOf(ctx, s, e)
 }
 
-// verified expects a receipt to be what was asked for.
+// verified expects that the receipt is verified.
 func (g *given) verified() error {
 	if g.report.Verdict == receipt.Verified {
 		return nil
@@ -72,7 +72,7 @@ func (g *given) verified() error {
 	return g.answer.Fail("expected a receipt that is verified, found it %s: %s at %s", g.report.Verdict, found.Code, wire.Quote(found.Pointer)).Err
 }
 
-// isOfTask expects a receipt to be about a task as it ended.
+// isOfTask expects that the receipt states the task and how it ended.
 func (g *given) isOfTask(e *ended) error {
 	root := g.doc.Root()
 	subject, state := root.Member("subject"), text(root.Member("lifecycle"), "final_state")
@@ -87,7 +87,7 @@ func (g *given) isOfTask(e *ended) error {
 	return g.answer.Err
 }
 
-// logOf reads the events of a task as the log that its receipt is of.
+// logOf reads the events of a task as the log that its receipt covers.
 func logOf(ctx context.Context, s *suite, task string) *replay.Log {
 	var lines []byte
 	for _, n := range eventsOfTask(ctx, s, task) {
@@ -100,7 +100,7 @@ func logOf(ctx context.Context, s *suite, task string) *replay.Log {
 	return log
 }
 
-// materials are what a receipt has as replay_input.materials, by id, but for the log.
+// materials returns the entries of replay_input.materials by ID, and the event log separately.
 func materials(doc *canon.Document) (byID map[string]canon.Node, log canon.Node) {
 	byID = map[string]canon.Node{}
 	for _, m := range doc.Root().Member("replay_input").Member("materials").Elements() {
@@ -113,7 +113,7 @@ func materials(doc *canon.Document) (byID map[string]canon.Node, log canon.Node)
 	return byID, log
 }
 
-// receiptCoversEvents computes the digest of the log anew.
+// receiptCoversEvents recomputes the digest of the event log.
 func receiptCoversEvents(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	_, material := materials(g.doc)

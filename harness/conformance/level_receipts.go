@@ -60,7 +60,7 @@ func receiptIsOfTask(ctx context.Context, s *suite) {
 	must(g.isOfTask(e))
 }
 
-// receiptIsReferenced follows the references to a receipt.
+// receiptIsReferenced checks every reference to the receipt of a task.
 func receiptIsReferenced(ctx context.Context, s *suite) {
 	e, _ := plainReceipt(ctx, s)
 	refers := func(of string, n canon.Node) {
@@ -88,7 +88,7 @@ func receiptIsReferenced(ctx context.Context, s *suite) {
 	fail("GET /v1/tasks/{task_id}/events: expected the event receipt.issued, found none")
 }
 
-// receiptBytesStay reads a receipt in the ways that there are.
+// receiptBytesStay reads a receipt in all available ways.
 func receiptBytesStay(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	again := receiptOf(ctx, s, e)
@@ -108,7 +108,7 @@ func receiptBytesStay(ctx context.Context, s *suite) {
 	must(alone.Err)
 }
 
-// serverAgrees compares what the server says of a receipt with what is so.
+// serverAgrees compares the server's verdict on a receipt with the actual verdict.
 func serverAgrees(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	a := expect(s.post(ctx, "", object{}, "v1/receipts/%s/verify", e.receipt).Status(200).Bool("valid").Has("checked_at"))
@@ -160,11 +160,11 @@ func notValid(ctx context.Context, s *suite, e *ended, question object) {
 	must(a.Err)
 }
 
-// A change alters one thing of a receipt, as a text.
+// A change replaces one value in the text of a receipt.
 type change struct{ what, old, new string }
 
-// tamperedCopies changes a receipt in some ways, each of which has to be found: here, and by
-// the server when it verifies what is sent to it.
+// tamperedCopies changes a receipt in several ways. This package must detect each change, and so
+// must the server if it verifies receipts that are sent to it.
 func tamperedCopies(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	root := g.doc.Root()
@@ -200,7 +200,7 @@ func tamperedCopies(ctx context.Context, s *suite) {
 	}
 }
 
-// serverSays sends a receipt to be verified. Not every server offers that.
+// serverSays sends a receipt to the server for verification. Servers need not offer this.
 func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, offered bool, err error) {
 	a := s.client.Do(ctx, wire.Request{Method: "POST", Path: "v1/verify", Body: text})
 	if a.Is(404, 405, 501) {
@@ -209,10 +209,11 @@ func serverSays(ctx context.Context, s *suite, text []byte) (verdict string, off
 	return a.Status(200).Has("verdict").Root().Member("verdict").String(), true, a.Err
 }
 
-// tries is how often two tasks are done until no other client's receipt is between theirs.
+// tries is how often two tasks are run in the hope that no receipt of another client comes
+// between theirs.
 const tries = 3
 
-// oneChain does two tasks, one after the other.
+// oneChain runs two tasks in sequence.
 func oneChain(ctx context.Context, s *suite) {
 	able(ctx, s, "receipts")
 	var wrong error
@@ -245,7 +246,7 @@ func canceledHasReceipt(ctx context.Context, s *suite) {
 	must(errors.Join(g.isOfTask(e), g.verified()))
 }
 
-// archiveIsReceipt compares the archive with the receipt, where archives are offered.
+// archiveIsReceipt compares the archive with the receipt, if the server offers archives.
 func archiveIsReceipt(ctx context.Context, s *suite) {
 	e, g := plainReceipt(ctx, s)
 	a := expect(s.client.Do(ctx, wire.Request{Path: path("v1/receipts/%s", e.receipt), Accept: wire.MediaArchive}))

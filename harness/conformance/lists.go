@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// fewItems is how many items a probe puts into a list, and smallPage how many of them are on
-// a page: the last page is not full.
+// fewItems is the number of items that a probe adds to a list, and smallPage the number of items
+// on a page. The last page is not full.
 const (
 	fewItems  = 5
 	smallPage = 2
 )
 
-// listPages reads lists page by page, and one of them while items are added to it.
+// listPages reads lists page by page, and one of them while items are added.
 func listPages(ctx context.Context, s *suite) {
 	session := newSession(ctx, s)
 	for range fewItems {
@@ -35,9 +35,9 @@ func listPages(ctx context.Context, s *suite) {
 	}
 }
 
-// pagesAgree expects the items of small pages to be those of large ones. A list may grow
-// meanwhile, as those of tasks that are at work do: what was there before is in the small pages,
-// and what is in them is there behind them.
+// pagesAgree expects the same items on small pages as on large ones. A list may grow in the
+// meantime, as lists of running tasks do: items that existed before must be on the small pages,
+// and items on the small pages must still exist afterwards.
 func pagesAgree(ctx context.Context, s *suite, at string) {
 	var read [3][]string
 	for i, limit := range []int{200, smallPage, 200} {
@@ -50,7 +50,7 @@ func pagesAgree(ctx context.Context, s *suite, at string) {
 	}
 }
 
-// among returns those ids that are in another list, in their order.
+// among returns the IDs of list that are also in of, in their order.
 func among(list, of []string) (some []string) {
 	for _, id := range list {
 		if slices.Contains(of, id) {
@@ -60,8 +60,8 @@ func among(list, of []string) (some []string) {
 	return some
 }
 
-// pagesGrow reads the first page, adds an item, and reads on: those that were there are there
-// once.
+// pagesGrow reads the first page, adds an item, and reads the remaining pages. Each earlier item
+// must appear once.
 func pagesGrow(ctx context.Context, s *suite, at, session string) {
 	before := items(ctx, s, at, 200)
 	a := s.client.Do(ctx, wire.Request{Path: fmt.Sprintf("%s?limit=%d", at, smallPage)})
@@ -82,7 +82,7 @@ func pagesGrow(ctx context.Context, s *suite, at, session string) {
 	}
 }
 
-// eventRanges reads events in ranges.
+// eventRanges reads events in ranges of several sizes.
 func eventRanges(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	for _, at := range []string{path("v1/tasks/%s/events", e.id), path("v1/sessions/%s/events", e.session), path("v1/events?task_id=%s", e.id)} {
@@ -102,7 +102,7 @@ func eventRanges(ctx context.Context, s *suite) {
 	}
 }
 
-// stalePlaces asks for what is behind something that never was.
+// stalePlaces requests events and items after a place that never existed.
 func stalePlaces(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	never := "conformance_never_" + s.id
@@ -111,7 +111,7 @@ func stalePlaces(ctx context.Context, s *suite) {
 	staleStream(ctx, s, path("v1/tasks/%s/stream", e.id), never)
 }
 
-// staleStream expects an error in place of events.
+// staleStream expects an error instead of events.
 func staleStream(ctx context.Context, s *suite, at, never string) {
 	stream, err := wire.Open(ctx, s.client, wire.Request{Path: at, LastEventID: never}, firstFrame)
 	must(err)
@@ -139,5 +139,5 @@ func staleStream(ctx context.Context, s *suite, at, never string) {
 	}
 }
 
-// surplus is how long is listened for what should not come.
+// surplus is how long a stream is read for events that must not come.
 const surplus = 150 * time.Millisecond

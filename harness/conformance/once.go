@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// atOnce is how many requests with one key are sent at the same time.
+// atOnce is the number of concurrent requests with one key.
 const atOnce = 8
 
 func taskOnce(ctx context.Context, s *suite) {
@@ -32,8 +32,8 @@ func messageOnce(ctx context.Context, s *suite) {
 	})
 }
 
-// once sends a body by a key several times, one after the other and at the same time, and
-// counts in the list at the same path what came of it.
+// once sends a body with the same key several times, sequentially and concurrently, and then
+// counts the resulting items in the list at the same path.
 func once(ctx context.Context, s *suite, path, kind string, body, same func(words string) string) {
 	key, words := "ours-"+s.id+"-"+kind, "once, a "+kind+" of the run "+s.id
 	send := func(key, body string) *wire.Answer {
@@ -56,8 +56,8 @@ func once(ctx context.Context, s *suite, path, kind string, body, same func(word
 	countedOnce(ctx, s, path, words, both)
 }
 
-// together sends a request several times at the same time; all have to come to one resource.
-// Who is told that it is being answered asks again.
+// together sends a request several times concurrently. All requests must yield the same resource.
+// A request is repeated if the answer says that the first one is still in progress.
 func together(ctx context.Context, s *suite, send func() *wire.Answer, kind string) {
 	ctx, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
 	defer cancel()
@@ -87,8 +87,8 @@ func together(ctx context.Context, s *suite, send func() *wire.Answer, kind stri
 	}
 }
 
-// countedOnce expects words in one item of a list each. A session lists the messages of its
-// tasks, too, so that other items do not count.
+// countedOnce expects each of the words in exactly one item of a list. Other items do not count,
+// because a session also lists the messages of its tasks.
 func countedOnce(ctx context.Context, s *suite, path string, words ...string) {
 	list := items(ctx, s, path, 200)
 	for _, want := range words {

@@ -15,16 +15,16 @@ type Suite string
 // The suites.
 const (
 	Upstream Suite = "upstream" // the probes of the protocol's own runner
-	Ours     Suite = "ours"     // those that believe nothing
+	Ours     Suite = "ours"     // our own probes, which trust no answer
 )
 
-// A Rule is a sentence of the protocol, in our own words, and where it stands.
+// A Rule is a sentence of the protocol in our own words, and its source.
 type Rule struct {
 	Text  string `json:"text"`
 	Where string `json:"where"`
 }
 
-// A Probe is one thing that is asked of a server.
+// A Probe checks one requirement.
 type Probe struct {
 	Suite    Suite
 	Category string
@@ -43,7 +43,8 @@ func Probes() []Probe {
 	)
 }
 
-// Categories returns the names of the categories of some suites, all when none is named.
+// Categories returns the names of the categories of the given suites, or of all suites if there
+// are none.
 func Categories(of ...Suite) (names []string) {
 	for _, p := range Probes() {
 		if (len(of) == 0 || slices.Contains(of, p.Suite)) && !slices.Contains(names, p.Category) {
@@ -53,7 +54,7 @@ func Categories(of ...Suite) (names []string) {
 	return names
 }
 
-// group gives probes their suite and category.
+// group sets the suite and the category of probes.
 func group(of Suite, category string, list ...Probe) []Probe {
 	for i := range list {
 		list[i].Suite, list[i].Category = of, category
@@ -61,7 +62,7 @@ func group(of Suite, category string, list ...Probe) []Probe {
 	return list
 }
 
-// probe makes one.
+// probe returns a probe without suite and category.
 func probe(name string, run func(context.Context, *suite), text, where string) Probe {
 	return Probe{Name: name, Rule: Rule{text, where}, run: run}
 }
@@ -77,7 +78,7 @@ func must(err error) {
 	}
 }
 
-// expect ends the running probe unless an answer is as expected, and returns it.
+// expect ends the running probe unless the answer is as expected. It returns the answer.
 func expect(a *wire.Answer) *wire.Answer {
 	must(a.Err)
 	return a
@@ -86,7 +87,7 @@ func expect(a *wire.Answer) *wire.Answer {
 // fail ends the running probe as failed.
 func fail(format string, args ...any) { must(fmt.Errorf(format, args...)) }
 
-// A skipError is why a probe was not run to its end: nothing was found wrong.
+// A skipError is the reason why a probe did not run to its end without a failure.
 type skipError struct{ reason string }
 
 func (s *skipError) Error() string { return s.reason }
@@ -103,7 +104,7 @@ func isSkip(err error) (reason string, ok bool) {
 	return reason, ok
 }
 
-// caught runs a part of a probe, and returns the error with which that ended the probe.
+// caught runs a part of a probe and returns the error that ended it, or nil.
 func caught(part func()) (err error) {
 	defer func() {
 		switch end := recover().(type) {

@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// source is the task that is replayed, with its receipt and its log.
+// source returns the task to replay, and its receipt.
 func source(ctx context.Context, s *suite) (*ended, *given) {
 	able(ctx, s, "replay")
 	return plainReceipt(ctx, s)
 }
 
-// replayed asks for a replay, and waits until it has ended.
+// replayed requests a replay and waits until it has ended.
 func replayed(ctx context.Context, s *suite, e *ended, body any) (*ended, *given) {
 	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(202).Equal("parent_task_id", e.id)
 	statusOfTask(a.Has("id"))
@@ -34,8 +34,8 @@ func replayed(ctx context.Context, s *suite, e *ended, body any) (*ended, *given
 	return r, receiptOf(ctx, s, r)
 }
 
-// judge judges the receipt of a replay that came to its end: by what the source's receipt
-// says, and by the plan that the source's log and the request give.
+// judge checks the receipt of a completed replay against the receipt of the source, and against
+// the plan that follows from the source's log and the request.
 func judge(ctx context.Context, s *suite, e *ended, from *given, request []byte, r *ended, g *given) {
 	if r.status != e.status {
 		must(r.task.Fail("expected the replay to end as its source did, %s, found it %s", e.status, r.status).Err)
@@ -54,7 +54,7 @@ func judge(ctx context.Context, s *suite, e *ended, from *given, request []byte,
 	must(sameAsPlan(s, plan, from, g))
 }
 
-// isReplay expects a receipt to be of a replay: with its own task, and without deeds.
+// isReplay expects that a receipt describes a replay with its own task and without side effects.
 func isReplay(g *given, e, r *ended) error {
 	root := g.doc.Root()
 	subject := root.Member("subject")
@@ -75,8 +75,8 @@ func isReplay(g *given, e, r *ended) error {
 	return g.answer.Err
 }
 
-// sameMaterials expects the answers of the source but for those that the request swaps, and
-// a delta for each of these and for no other.
+// sameMaterials expects the answers of the source, except those that the request overrides, and
+// exactly one delta for each override.
 func sameMaterials(from, g *given, asked *replay.Request) error {
 	recorded, log := materials(from.doc)
 	used, logUsed := materials(g.doc)
@@ -108,13 +108,13 @@ func sameMaterials(from, g *given, asked *replay.Request) error {
 	return nil
 }
 
-// sameAsPlan expects what the plan of the replay gives, and nothing else.
+// sameAsPlan expects exactly what the plan of the replay yields.
 func sameAsPlan(s *suite, plan *replay.Plan, from, g *given) error {
 	report := g.report.Clone()
 	if err := plan.Check(s.judge, report, g.doc, from.doc); err != nil {
 		return fmt.Errorf("the log of the replay's source cannot be read again: %w", err)
 	}
-	// A module may create artifacts in a replay, which no log of its source shows.
+	// A module may create artifacts in a replay that do not appear in the log of its source.
 	open := func(c receipt.Check) bool {
 		return c.Step == receipt.StepHash && c.Status != receipt.StatusPassed && !strings.HasPrefix(c.Pointer, "/final_artifacts/")
 	}
@@ -125,8 +125,8 @@ func sameAsPlan(s *suite, plan *replay.Plan, from, g *given) error {
 	return nil
 }
 
-// swaps are overrides of what was recorded: the time at which the task was started, and an
-// answer. keys are theirs.
+// swaps returns overrides of recorded values and their keys: the time at which the task started,
+// and an answer.
 func swaps(from *given) (overrides object, keys []string) {
 	end := text(from.doc.Root().Member("lifecycle"), "completed_at")
 	overrides = object{"time:started_at": object{"kind": "time", "value": end, "visibility": "internal", "reason": "agents conformance"}}
@@ -152,8 +152,8 @@ func swaps(from *given) (overrides object, keys []string) {
 	return overrides, keys
 }
 
-// before says which of two answers rather to swap: one that a tool gave, since the course of
-// a task hangs on it least; else the last one of a model.
+// before reports whether answer a is a better choice to override than b: an answer of a tool, on
+// which the course of a task depends least, or else the last answer of a model.
 func before(a, b string) bool {
 	rank := func(id string) int {
 		switch {
@@ -184,7 +184,7 @@ func kindOf(key string) string {
 	return "tool_result"
 }
 
-// refuses expects a request for a replay to be refused.
+// refuses expects that a request for a replay is refused.
 func refuses(ctx context.Context, s *suite, e *ended, body any, statuses ...int) {
 	a := s.post(ctx, "", body, "v1/tasks/%s/replay", e.id).Status(statuses...)
 	if err := a.Err; err != nil {

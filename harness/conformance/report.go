@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ReportSchema names the form of a [Report]: the one of the protocol's own runner. Members
-// that it does not have are of ours, and say more.
+// ReportSchema names the format of a [Report], which is that of the protocol's own runner.
+// Members that the runner's report does not have are additions of this package.
 const ReportSchema = "harn-agents-conformance-2026-04-25"
 
-// A Status is how a probe, a category or a run ended.
+// A Status is the result of a probe, a category, or a run.
 type Status string
 
 // The statuses.
@@ -21,23 +21,23 @@ const (
 	Skipped Status = "skipped"
 )
 
-// A Report says what was found.
+// A Report contains the results of a run.
 type Report struct {
 	Schema          string          `json:"schema"`
 	Target          string          `json:"target"`
 	ProtocolVersion string          `json:"protocol_version"`
-	GeneratedAt     string          `json:"generated_at"` // RFC 3339, UTC: the begin of the run
+	GeneratedAt     string          `json:"generated_at"` // RFC 3339, UTC: the start of the run
 	Summary         Summary         `json:"summary"`
-	PercentilesMS   Percentiles     `json:"percentiles_ms"` // of the probes
-	Capabilities    map[string]bool `json:"capabilities"`   // what discovery said in this run
+	PercentilesMS   Percentiles     `json:"percentiles_ms"` // of the durations of the probes
+	Capabilities    map[string]bool `json:"capabilities"`   // as reported by discovery in this run
 	Categories      []Category      `json:"categories"`
 	CardDialect     string          `json:"card_dialect,omitempty"` // harn_agent_card or agent_card; "": no card was read
 }
 
-// A Summary counts.
+// A Summary contains the totals of a report.
 type Summary struct {
 	Status            Status  `json:"status"`
-	Score             float64 `json:"score"` // passed of those passed and failed; 0 when all were skipped
+	Score             float64 `json:"score"` // passed divided by passed and failed; 0 if all were skipped
 	Passed            int     `json:"passed"`
 	Failed            int     `json:"failed"`
 	Skipped           int     `json:"skipped"`
@@ -48,8 +48,8 @@ type Summary struct {
 	DurationMS        int64   `json:"duration_ms"`
 }
 
-// Percentiles are of durations, in whole milliseconds. Of n sorted ones the q-th is number
-// n·q/100, rounded down, from 0.
+// Percentiles are durations in whole milliseconds. Of n sorted durations, the q-th percentile is
+// the one with index n·q/100, rounded down, counted from 0.
 type Percentiles struct {
 	Avg int64 `json:"avg"`
 	P50 int64 `json:"p50"`
@@ -57,7 +57,7 @@ type Percentiles struct {
 	P99 int64 `json:"p99"`
 }
 
-// A Category is what probes of one subject found.
+// A Category contains the results of the probes of one subject.
 type Category struct {
 	Name          string      `json:"name"`
 	Status        Status      `json:"status"`
@@ -69,18 +69,18 @@ type Category struct {
 	Tests         []Test      `json:"tests"`
 }
 
-// A Test is what one probe found.
+// A Test is the result of one probe.
 type Test struct {
 	Name       string `json:"name"`
 	Status     Status `json:"status"`
 	DurationMS int64  `json:"duration_ms"`
-	Error      string `json:"error,omitempty"` // of a failed one: what was expected, what was found
-	Rule       *Rule  `json:"rule,omitempty"`  // of a failed one: what it is for
-	Note       string `json:"note,omitempty"`  // why it was skipped; what else is to be said
+	Error      string `json:"error,omitempty"` // if failed: what was expected and what was found
+	Rule       *Rule  `json:"rule,omitempty"`  // if failed: the rule that the probe checks
+	Note       string `json:"note,omitempty"`  // the reason for skipping it, or a remark
 }
 
-// Err returns an error that has all failures, nil when there are none. A nil report has none:
-// the error of [Run] says why.
+// Err returns an error that contains all failures, or nil if there are none. For a nil report it
+// returns nil, because the error of [Run] has the reason.
 func (r *Report) Err() error {
 	if r == nil {
 		return nil
@@ -96,7 +96,7 @@ func (r *Report) Err() error {
 	return errors.Join(list...)
 }
 
-// add counts a category.
+// add adds a category and counts its results.
 func (r *Report) add(c Category) {
 	var times []int64
 	for _, t := range c.Tests {
@@ -114,7 +114,7 @@ func (r *Report) add(c Category) {
 	r.Categories = append(r.Categories, c)
 }
 
-// finish sums up.
+// finish computes the totals.
 func (r *Report) finish(took time.Duration) {
 	s := &r.Summary
 	var times []int64

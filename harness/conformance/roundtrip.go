@@ -9,22 +9,23 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// A statement is what a client posts: a resource, or a member that becomes one.
+// A statement is the content of a post: a resource, or a member that becomes one.
 type statement struct {
 	kind  string // of the resource
-	path  string // to which it is posted
-	list  string // that contains it; "" for none
-	says  object // what it has to be read as
-	under string // member of the body that it is posted as; "" for the body itself
+	path  string // to post to
+	list  string // that contains the resource; "" for none
+	says  object // the expected content
+	under string // the member of the body that contains it; "" for the body itself
 }
 
-// posted is a resource as a server answered the post, and its ID.
+// A posted is a resource that the server created, and its ID.
 type posted struct {
 	id string
 	of *statement
 }
 
-// readsBack posts a statement, and expects it in the answer, alone, and in its list.
+// readsBack posts a statement, and expects it in the answer, in a read of the resource, and in
+// its list.
 func readsBack(ctx context.Context, s *suite, st statement) *posted {
 	var body any = st.says
 	if st.under != "" {
@@ -41,7 +42,7 @@ func readsBack(ctx context.Context, s *suite, st statement) *posted {
 	return p
 }
 
-// read expects a statement alone and in its list.
+// read expects the statement in a read of the resource and in its list.
 func (p *posted) read(ctx context.Context, s *suite) {
 	alone := expect(s.get(ctx, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200).Object(p.of.kind))
 	if p.of.in(alone.Root(), alone.Request.String()); p.of.list == "" {
@@ -56,7 +57,7 @@ func (p *posted) read(ctx context.Context, s *suite) {
 	fail("GET /%s: expected the %s %s, found none", p.of.list, p.of.kind, wire.Quote(p.id))
 }
 
-// in expects a resource to contain what was posted.
+// in expects that a resource contains what was posted.
 func (st *statement) in(n canon.Node, where string) {
 	want, err := canon.Parse(encode(st.says))
 	must(err)
@@ -65,8 +66,8 @@ func (st *statement) in(n canon.Node, where string) {
 	}
 }
 
-// differing returns the first place where a value does not contain what was said: objects may
-// have more members.
+// differing returns the first place where a value does not contain the posted one. Objects may
+// have additional members.
 func differing(said, got canon.Node) (want, found canon.Node, at *string) {
 	if said.Kind() != got.Kind() || said.Kind() == canon.KindArray && said.Len() != got.Len() {
 		p := said.Pointer()
@@ -103,7 +104,7 @@ func workspaceReadsBack(ctx context.Context, s *suite) {
 	p.changed(ctx, s, object{"metadata": object{"changed": s.id}})
 }
 
-// changed patches a resource, and expects the change and what was posted before.
+// changed patches a resource, and expects the change and the earlier content.
 func (p *posted) changed(ctx context.Context, s *suite, says object) {
 	a := expect(s.patch(ctx, "", says, "v1/%ss/%s", raw(p.of.kind), p.id).Status(200, 405, 501))
 	if a.Code != 200 {
@@ -158,7 +159,7 @@ func artifactReadsBack(ctx context.Context, s *suite) {
 	readsBack(ctx, s, statement{kind: "artifact", path: "v1/artifacts", list: path("v1/artifacts?session_id=%s", session), says: says})
 }
 
-// unknownIDs refers to what does not exist wherever a request can.
+// unknownIDs refers to resources that do not exist, wherever a request can contain a reference.
 func unknownIDs(ctx context.Context, s *suite) {
 	session := newSession(ctx, s)
 	tasks := path("v1/sessions/%s/tasks", session)

@@ -16,56 +16,57 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A Target is the server that is asked.
+// A Target is the server to check.
 type Target struct {
-	URL string // http or https, with the path that all of its routes are below, "" for none
-	Key string // the API key; "": none is sent
+	URL string // http or https, with the path prefix of all routes, if any
+	Key string // the API key; "": no key is sent
 
-	// OtherKey is the key of a client for whom nothing is there of what Key makes, such as
-	// one of another tenant. "": what is hidden from others is not asked.
+	// OtherKey is the key of a client that must not see the resources that Key creates, such as a
+	// client of another tenant. "": isolation is not checked.
 	OtherKey string
 
-	// PublicKey is the key of a client that sees the same resources as Key, and of messages
-	// only the public parts. "": the visibility of parts is not checked.
+	// PublicKey is the key of a client that sees the same resources as Key, but only the public
+	// parts of messages. "": the visibility of parts is not checked.
 	PublicKey string
 
-	// Client asks. Only its Transport is used. Nil: one with a transport of its own.
+	// Client sends the requests. Only its Transport is used. Nil: a client with its own
+	// transport.
 	Client *http.Client
 
-	WorkspaceID string // of a workspace to use; "": one is made
-	SessionID   string // of a session to use; "": one is made
+	WorkspaceID string // of an existing workspace; "": one is created
+	SessionID   string // of an existing session; "": one is created
 
 	Script Script
 }
 
-// A Script says by which words a server can be made to do what no server does for every
-// task. What has no words is tried otherwise, or skipped.
+// A Script contains inputs that make a server do what no server does for every task. Without an
+// input, the behavior is tested in another way or skipped.
 type Script struct {
-	Waits    string // a task that goes on until it is canceled
-	Unstored string // a task one of whose answers is not kept, so that it cannot be replayed exactly
+	Waits    string // a task that runs until it is canceled
+	Unstored string // a task with an answer that is not kept, so that it cannot be replayed exactly
 }
 
-// Options say what is asked, and by what it is judged.
+// Options configure the probes and the requirements for receipts.
 type Options struct {
-	Suites     []Suite  // none: all
-	Categories []string // names of categories, in the order in which they are run; none: all of the suites
+	Suites     []Suite  // empty: all
+	Categories []string // names of categories, in the order in which to run them; empty: all of the suites
 
-	Trust  receipt.Trust // the keys that are trusted; nil: signatures are not judged, only content
+	Trust  receipt.Trust // the trusted keys; nil: only content is verified, not signatures
 	Policy receipt.Policy
 
-	// Card is the discriminator that the agent card has to have, which upstream's documents
-	// disagree about: "agent_card" or "harn_agent_card". "": either.
+	// Card is the required discriminator of the agent card, on which the documents of the
+	// protocol disagree: "agent_card" or "harn_agent_card". "": either.
 	Card string
 
 	Timeout time.Duration    // of each request; 0: 30 s
 	Now     func() time.Time // required
-	Random  io.Reader        // required: names of what a run makes
-	Done    func(Test)       // called with what each probe found; may be nil
+	Random  io.Reader        // required: for the names of what a run creates
+	Done    func(Test)       // called with the result of each probe; may be nil
 }
 
-// Run asks a server. What is wrong with it is in the report. An error says that it could not
-// be asked: an unusable target (*TargetError), a category that there is none of, a context
-// that has ended.
+// Run checks a server. The report contains all failures. An error indicates that the server could
+// not be checked: the target is unusable (*TargetError), a category does not exist
+// (*CategoryError), or the context has ended.
 func Run(ctx context.Context, t Target, o Options) (*Report, error) {
 	if o.Now == nil || o.Random == nil {
 		return nil, errors.New("conformance: no Now or no Random in the options")
@@ -102,17 +103,17 @@ func Run(ctx context.Context, t Target, o Options) (*Report, error) {
 	return r, nil
 }
 
-// A TargetError is an address that nothing can be asked at.
+// A TargetError indicates an unusable address.
 type TargetError struct{ Reason string }
 
 func (e *TargetError) Error() string { return "conformance: the target: " + e.Reason }
 
-// baseOf returns the address that paths are written behind.
+// baseOf returns the address to which paths are appended.
 func baseOf(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "", &TargetError{"expected a URL such as http://127.0.0.1:8080, found none"} // its text may hold a password
+		return "", &TargetError{"expected a URL such as http://127.0.0.1:8080, found none"} // the text may contain a password
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return "", &TargetError{"expected a URL with http or https and a host, such as http://127.0.0.1:8080, found none"}
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
@@ -121,14 +122,14 @@ func baseOf(text string) (string, error) {
 	return strings.TrimSuffix(u.String(), "/") + "/", nil
 }
 
-// A CategoryError is a category that there is none of.
+// A CategoryError indicates that a category does not exist.
 type CategoryError struct{ Name string }
 
 func (e *CategoryError) Error() string {
 	return fmt.Sprintf("conformance: expected a category of %s, found %s", strings.Join(Categories(), ", "), wire.Quote(e.Name))
 }
 
-// probes returns what is to be run.
+// probes returns the probes to run.
 func (o *Options) probes() (list []Probe, err error) {
 	all, names := Probes(), o.Categories
 	if len(names) == 0 {
@@ -148,10 +149,10 @@ func (o *Options) probes() (list []Probe, err error) {
 	return list, nil
 }
 
-// probeLasts is how many timeouts of a request a probe may take.
+// probeLasts is the time limit of a probe, in request timeouts.
 const probeLasts = 8
 
-// category runs the probes of one.
+// category runs the probes of one category.
 func category(ctx context.Context, s *suite, probes []Probe) Category {
 	began := s.now()
 	c := Category{Name: probes[0].Category, Tests: []Test{}}
@@ -181,7 +182,7 @@ func try(ctx context.Context, s *suite, p Probe) Test {
 	if reason, ok := isSkip(err); ok {
 		t.Status, t.Note = Skipped, s.watch.Withhold(reason)
 	} else if err != nil {
-		oneLine := strings.ReplaceAll(s.watch.Withhold(err.Error()), "\n", "; ") // errors that are joined
+		oneLine := strings.ReplaceAll(s.watch.Withhold(err.Error()), "\n", "; ") // joined errors
 		t.Status, t.Error, t.Rule = Failed, oneLine, &p.Rule
 	}
 	return t

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// secretsAreWithheld tells a secret, and looks where it must not come to be.
+// secretsAreWithheld submits a secret and searches for it where it must not appear.
 func secretsAreWithheld(ctx context.Context, s *suite) {
 	able(ctx, s, "receipts")
 	secret := newSecret(s)
@@ -37,7 +37,7 @@ func secretsAreWithheld(ctx context.Context, s *suite) {
 	})
 }
 
-// everywhere reads, as a client, every route that a task and its resources have.
+// everywhere reads, as the given client, every route of a task and of its resources.
 func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, look func(*wire.Route, *wire.Answer)) {
 	task := expect(s.get(ctx, "v1/tasks/%s", e.id).Status(200))
 	events := eventsOfTask(ctx, s, e.id)
@@ -66,8 +66,8 @@ func everywhere(ctx context.Context, s *suite, client *wire.Client, e *ended, lo
 	}
 }
 
-// fillings returns the IDs of a route: one of each kind, and every one where the route is of a
-// single resource of which a task has several.
+// fillings returns the IDs for a route: one of each kind, or one set for each resource if the
+// route is of a single resource of which a task has several.
 func fillings(r *wire.Route, of map[string]string, every map[string][]string) (list []map[string]string) {
 	for name, ids := range every {
 		if !strings.Contains(r.Path, "{"+name+"}") {
@@ -93,8 +93,8 @@ func visibilityProbes() []Probe {
 	}
 }
 
-// hiddenParts posts parts that a client with the public key may not see, and looks for them as
-// that client. A server may refuse such parts.
+// hiddenParts posts parts that a client with the public key must not see, and searches for them
+// as that client. A server may refuse such parts.
 func hiddenParts(ctx context.Context, s *suite, visibility string) {
 	if s.target.PublicKey == "" {
 		skip("no key that sees public parts alone was given")
@@ -137,7 +137,7 @@ func hiddenParts(ctx context.Context, s *suite, visibility string) {
 	})
 }
 
-// newSecret makes up a token of a well-known form, which opens nothing.
+// newSecret returns a random token of a well-known form that grants no access.
 func newSecret(s *suite) string {
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	var b [36]byte

@@ -8,7 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// seenProbes report what the wire found in all answers and events of a run, by component.
+// seenProbes returns the probes that report, by component, the faults in all answers and events
+// of a run.
 func seenProbes() []Probe {
 	var list []Probe
 	for _, of := range []struct{ name, component, what, where string }{
@@ -42,7 +43,7 @@ func survey(ctx context.Context, s *suite) {
 		return
 	}
 	ids := resources(ctx, s)
-	session := newSession(ctx, s) // which no filter of another one lists
+	session := newSession(ctx, s) // no filter for the first session may list it
 	newTask(ctx, s, session, "a task of another session of the run "+s.id)
 	for _, r := range wire.Routes() {
 		if q, ok := r.Fill(ids); ok && offers(ctx, s, &r) && (r.Method == http.MethodGet || r.Answer == "Verification") {
@@ -56,7 +57,7 @@ func survey(ctx context.Context, s *suite) {
 	s.own.surveyed = true
 }
 
-// components returns the components that a probe is for.
+// components returns the components that a probe covers.
 func components(name string) []string {
 	switch name {
 	case "AgentCard":

@@ -9,20 +9,21 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// own is what our probes know of the server, beside what upstream's do.
+// An own is what our probes know about the server, in addition to what the protocol's own probes
+// know.
 type own struct {
 	known     bool
-	abilities map[string]bool // what discovery says
+	abilities map[string]bool // as reported by discovery
 
 	ended *ended // a plain task that has ended
-	stuck error  // why there is none
+	stuck error  // the reason why there is none
 
-	resources map[string]string // IDs of one resource of each kind, by the names that routes have
+	resources map[string]string // IDs of one resource of each kind, by the names that the routes use
 	streams   map[string]bool   // whether the server has a stream, by its path
 	surveyed  bool
 }
 
-// able skips a probe of what the server does not say that it can.
+// able skips the probe if discovery does not advertise a capability.
 func able(ctx context.Context, s *suite, capability string) {
 	if !s.own.known {
 		a := expect(s.client.Do(ctx, wire.Request{Path: "v1", NoKey: true}).Status(200).Members("capabilities"))
@@ -36,14 +37,14 @@ func able(ctx context.Context, s *suite, capability string) {
 	}
 }
 
-// newSession makes a session of its own for a probe.
+// newSession creates a separate session for a probe.
 func newSession(ctx context.Context, s *suite) string {
 	ensureWorkspace(ctx, s)
 	a := expect(s.post(ctx, "", object{"workspace_id": s.workspace, "metadata": s.meta()}, "v1/sessions").Status(201, 200).Object("session").Has("id"))
 	return text(a.Root(), "id")
 }
 
-// newTask submits a task, and returns its id.
+// newTask submits a task and returns its ID.
 func newTask(ctx context.Context, s *suite, session, words string) string {
 	a := s.post(ctx, "", object{"input": message(words), "metadata": s.meta()}, "v1/sessions/%s/tasks", session).Status(202, 200)
 	statusOfTask(a.Has("id"))
@@ -54,11 +55,11 @@ func newTask(ctx context.Context, s *suite, session, words string) string {
 type ended struct {
 	id, session, status string
 	task                *wire.Answer
-	receipt             string // its id; "": there is none
+	receipt             string // its ID; "": there is none
 }
 
-// end waits until a task has ended, and has its receipt where there are any. No server has to
-// end a task soon, or without a person: of one that has not nothing can be said.
+// end waits until a task has ended and, if the server issues receipts, has its receipt. Servers
+// need not end a task soon or without a person, so a task that has not ended is no failure.
 func end(ctx context.Context, s *suite, id string) *ended {
 	receipts := caught(func() { able(ctx, s, "receipts") }) == nil
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
@@ -72,20 +73,20 @@ func end(ctx context.Context, s *suite, id string) *ended {
 		}
 		if status == input || status == auth || !wait(lasts, pause) {
 			if isTerminal(status) {
-				return e // who needs the receipt says that it is missing
+				return e // a caller that needs the receipt reports that it is missing
 			}
 			skip("a task of one sentence did not end within %s: it is %s", min(s.client.Timeout(), pollLasts), status)
 		}
 	}
 }
 
-// endedTask submits a task in a session of its own, and waits until it has ended.
+// endedTask submits a task in a separate session and waits until it has ended.
 func endedTask(ctx context.Context, s *suite, words string) *ended {
 	session := newSession(ctx, s)
 	return end(ctx, s, newTask(ctx, s, session, words))
 }
 
-// plainTask returns a task that has ended, and that nobody changes: one for all probes.
+// plainTask returns a task that has ended and is never changed. All probes share it.
 func plainTask(ctx context.Context, s *suite) *ended {
 	must(s.own.stuck)
 	if s.own.ended == nil {
@@ -119,19 +120,20 @@ func canceledTask(ctx context.Context, s *suite) *ended {
 	return nil
 }
 
-// Limits of a list that is read to its end.
+// Limits for reading a list to its end.
 const (
 	mostPages = 500
 	mostBytes = 32 << 20
 )
 
-// endless fails for a list beyond its limits.
+// endless fails because a list exceeds its limits.
 func endless(path string) {
 	fail("GET /%s: expected a list that ends within %d pages and %d bytes, found no end", path, mostPages, mostBytes)
 }
 
-// readPages reads a list to its end, page by page. A page is asked for by the place that one before
-// has behind it, as the parameter by; next is its cursor, "" at the end.
+// readPages reads a list page by page to its end. The request for a page has the parameter by,
+// whose value behind returns for the previous page. next is the cursor of that page, "" at the
+// end.
 func readPages(ctx context.Context, s *suite, path string, limit int, by string, behind func(a *wire.Answer, page []canon.Node, next string) (place string)) (list []canon.Node) {
 	size, place := 0, ""
 	for range mostPages {
@@ -153,7 +155,7 @@ func readPages(ctx context.Context, s *suite, path string, limit int, by string,
 	return nil
 }
 
-// items returns the items of a list, page by page, and what is wrong with a page.
+// items returns the items of a list, and fails if a page is malformed.
 func items(ctx context.Context, s *suite, path string, limit int) []canon.Node {
 	seen := map[string]bool{}
 	return readPages(ctx, s, path, limit, "cursor", func(a *wire.Answer, page []canon.Node, next string) string {
@@ -176,7 +178,7 @@ func separator(path string) string {
 	return "?"
 }
 
-// pageOf returns the items of a page, and the cursor behind it, "" at the end.
+// pageOf returns the items of a page and the cursor for the next one, "" at the end.
 func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string) {
 	a.Status(200).List().Equal("object", "list").Members("page")
 	page := a.Root().Member("page")
@@ -202,7 +204,7 @@ func pageOf(a *wire.Answer, limit int) (list []canon.Node, next string) {
 	return list, next
 }
 
-// eventsOf returns the events of a list of them, read by ranges of so many.
+// eventsOf returns the events of a list, read in ranges of limit events.
 func eventsOf(ctx context.Context, s *suite, path string, limit int) []canon.Node {
 	return readPages(ctx, s, path, limit, "after_event_id", func(a *wire.Answer, page []canon.Node, next string) string {
 		if next == "" {
@@ -229,7 +231,8 @@ func ids(list []canon.Node) (out []string) {
 	return out
 }
 
-// sameIDs says where two lists of ids differ first, "" when they are the same.
+// sameIDs describes the first difference between two lists of IDs. It returns "" if they are the
+// same.
 func sameIDs(want, got []string) string {
 	for i := range max(len(want), len(got)) {
 		switch {

@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// streamLasts is how long a stream is listened to.
+// streamLasts is the time limit for reading a stream.
 const streamLasts = 10 * time.Second
 
-// listen reads a stream behind an event until it has told the last one that is wanted, and
-// then a little longer: what comes then is too much.
+// listen reads a stream after an event until the expected last event, and then a little longer to
+// detect surplus events.
 func listen(ctx context.Context, s *suite, at, behind, last string) []wire.Frame {
 	stream := open(ctx, s, wire.Request{Path: at, LastEventID: behind}, streamLasts)
 	defer stream.Close()
@@ -38,7 +38,7 @@ func listen(ctx context.Context, s *suite, at, behind, last string) []wire.Frame
 	}
 }
 
-// tells expects a stream to have told the events of a list, and those alone.
+// tells expects that a stream contained exactly the events of a list.
 func tells(at, behind string, want []canon.Node, got []wire.Frame) {
 	var told []string
 	for _, f := range got {
@@ -58,17 +58,17 @@ func tells(at, behind string, want []canon.Node, got []wire.Frame) {
 	}
 }
 
-// streamIsLog reads the stream of a task, and that of its session, from the begin.
+// streamIsLog reads the streams of a task and of its session from the beginning.
 func streamIsLog(ctx context.Context, s *suite) {
 	streamsFrom(ctx, s, func(int) []int { return []int{0} })
 }
 
-// streamResumes reads the same streams on from some of their events.
+// streamResumes resumes the same streams after some of their events.
 func streamResumes(ctx context.Context, s *suite) {
 	streamsFrom(ctx, s, func(n int) []int { return []int{1, n / 2, n - 1} })
 }
 
-// streamsFrom reads streams behind so many of their events; 0 is from the begin.
+// streamsFrom reads streams after the given numbers of events; 0 is the beginning.
 func streamsFrom(ctx context.Context, s *suite, places func(n int) []int) {
 	e := plainTask(ctx, s)
 	for _, of := range []struct{ list, stream string }{
@@ -94,8 +94,8 @@ func streamsFrom(ctx context.Context, s *suite, places func(n int) []int) {
 	}
 }
 
-// streamGoesOn listens to a session while a task is at work in it, leaves in between, and
-// comes again with the last id that it has.
+// streamGoesOn reads the stream of a session while a task runs in it, disconnects, and resumes
+// with the last ID that it received.
 func streamGoesOn(ctx context.Context, s *suite) {
 	session := newSession(ctx, s)
 	at := path("v1/sessions/%s/events/stream", session)
@@ -103,7 +103,7 @@ func streamGoesOn(ctx context.Context, s *suite) {
 	defer stream.Close()
 	id := newTask(ctx, s, session, "a task to be streamed live of the run "+s.id)
 
-	const before = 3 // events until the client leaves
+	const before = 3 // events before the client disconnects
 	var got []wire.Frame
 	for len(got) < before {
 		f, err := stream.Next()

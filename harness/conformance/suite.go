@@ -15,18 +15,18 @@ import (
 
 type object = map[string]any
 
-// A suite is a run: what is asked of whom, and what was seen and is used again.
+// A suite is the state of a run: the target, and results that later probes use.
 type suite struct {
 	target  Target
 	options Options
 	client  *wire.Client
 	watch   *wire.Watch
-	judge   *receipt.Verifier // of the receipts that are given
+	judge   *receipt.Verifier // of the receipts that the server returns
 	now     func() time.Time
 	id      string // of the run, a UUID
-	note    string // of the probe that runs
+	note    string // of the running probe
 
-	// What the protocol's own runner remembers from probe to probe.
+	// The state that the protocol's own runner keeps between probes.
 	advertised map[string]bool // by discovery, in this run
 	dialect    string
 	workspace  string
@@ -39,7 +39,7 @@ type suite struct {
 	own own
 }
 
-// usualTimeout is that of the protocol's own runner.
+// usualTimeout is the timeout of the protocol's own runner.
 const usualTimeout = 30 * time.Second
 
 func newSuite(base string, t Target, o Options) (*suite, error) {
@@ -52,8 +52,8 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	watch.Add(t.PublicKey)
 	s := &suite{target: t, options: o, watch: watch, now: o.Now, own: own{streams: map[string]bool{}}, client: wire.New(base, t.Key, t.Client, o.Timeout, watch), advertised: map[string]bool{}}
 
-	// Without trusted keys the content alone is judged; what a policy asks beyond that nobody
-	// could judge, and is refused.
+	// Without trusted keys only the content is verified. A policy with further requirements is an
+	// error, because nothing could check them.
 	policy := o.Policy
 	if o.Trust == nil {
 		policy.IntegrityOnly = true
@@ -66,7 +66,7 @@ func newSuite(base string, t Target, o Options) (*suite, error) {
 	return s, err
 }
 
-// uuid returns a random one, version 4 (RFC 9562 section 5.4).
+// uuid returns a random UUID, version 4 (RFC 9562 section 5.4).
 func (s *suite) uuid() (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(s.options.Random, b[:]); err != nil {
@@ -76,12 +76,12 @@ func (s *suite) uuid() (string, error) {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
 }
 
-// get asks for a path.
+// get requests a path.
 func (s *suite) get(ctx context.Context, format string, ids ...any) *wire.Answer {
 	return s.client.Do(ctx, wire.Request{Path: path(format, ids...)})
 }
 
-// post sends a value, once for each key.
+// post sends a value with an Idempotency-Key, if once is not empty.
 func (s *suite) post(ctx context.Context, once string, body any, format string, ids ...any) *wire.Answer {
 	return s.send(ctx, "POST", once, body, format, ids...)
 }
@@ -94,10 +94,10 @@ func (s *suite) send(ctx context.Context, method, once string, body any, format 
 	return s.client.Do(ctx, wire.Request{Method: method, Path: path(format, ids...), Body: encode(body), Once: once})
 }
 
-// A raw is a part of a path that is escaped already.
+// A raw is a part of a path that is already escaped.
 type raw string
 
-// path writes ids into a path, each as one segment or value of the query.
+// path inserts IDs into a path, each as one segment or query value.
 func path(format string, ids ...any) string {
 	for i, id := range ids {
 		if text, ok := id.(string); ok {
@@ -107,7 +107,7 @@ func path(format string, ids ...any) string {
 	return fmt.Sprintf(format, ids...)
 }
 
-// encode writes a body of plain values, which cannot fail.
+// encode encodes a body of plain values, which cannot fail.
 func encode(body any) []byte {
 	if raw, ok := body.(json.RawMessage); ok {
 		return raw
@@ -116,16 +116,16 @@ func encode(body any) []byte {
 	return text
 }
 
-// message is what a user says.
+// message returns a message of a user.
 func message(text string) object {
 	return object{"role": "user", "parts": []object{{"type": "text", "text": text, "visibility": "public"}}}
 }
 
-// meta marks what a run makes.
+// meta returns metadata that marks resources of this run.
 func (s *suite) meta() object { return object{"harn_agents_conformance": true, "run_id": s.id} }
 
-// words is a message whose words are easily changed: in several scripts, with escapes, with
-// numbers, in parts whose order counts.
+// words returns a message that is easily altered: in several scripts, with escapes, numbers, and
+// parts whose order matters.
 func (s *suite) words(text string) object {
 	part := func(text string) object { return object{"type": "text", "text": text, "visibility": "public"} }
 	return object{"role": "user", "parts": []object{
@@ -134,7 +134,7 @@ func (s *suite) words(text string) object {
 	}}
 }
 
-// artifact is one that is registered in the workspace of the run.
+// artifact returns an artifact for the workspace of the run.
 func (s *suite) artifact() object {
 	return object{
 		"kind": "diff", "mime_type": "text/x-diff", "uri": "harn://conformance/" + s.id + "/ours.diff", "visibility": "public",
@@ -142,7 +142,7 @@ func (s *suite) artifact() object {
 	}
 }
 
-// absentIDs names resources that do not exist.
+// absentIDs returns IDs of resources that do not exist, by kind.
 func (s *suite) absentIDs() map[string]string {
 	ids := map[string]string{}
 	for _, name := range []string{"workspace", "session", "task", "message", "artifact", "event", "outcome", "receipt"} {
@@ -151,10 +151,10 @@ func (s *suite) absentIDs() map[string]string {
 	return ids
 }
 
-// absent is an ID that no resource has.
+// absent returns an ID that no resource has.
 func (s *suite) absent() string { return "conformance_absent_" + s.id }
 
-// wait waits, and reports false when the context ends before.
+// wait waits for d. It reports false if the context ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -177,7 +177,7 @@ const (
 	canceled  = "CANCELED"
 )
 
-// next returns the states that may follow one, nil for one that there is none of.
+// next returns the states that may follow a state, or nil if the state is unknown.
 func next(state string) []string {
 	switch state {
 	case submitted:
@@ -194,7 +194,7 @@ func next(state string) []string {
 
 func isTerminal(state string) bool { return state == completed || state == failed || state == canceled }
 
-// statusOfTask expects a task in one of the seven states, and returns it.
+// statusOfTask expects a task in one of the seven states and returns its state.
 func statusOfTask(a *wire.Answer) string {
 	a.Object("task").Has("status")
 	status := a.Root().Member("status").String()
@@ -205,7 +205,7 @@ func statusOfTask(a *wire.Answer) string {
 	return status
 }
 
-// text returns a member that is a text; "" when it is none.
+// text returns a string member, or "" if the member is not a string.
 func text(n canon.Node, name string) string { return n.Member(name).String() }
 
 // first returns the first element of an array.
@@ -216,5 +216,5 @@ func first(n canon.Node) canon.Node {
 	return canon.Node{}
 }
 
-// isNull reports whether a member is absent, or null.
+// isNull reports whether a member is absent or null.
 func isNull(n canon.Node) bool { return n.IsZero() || n.Kind() == canon.KindNull }

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance/internal/wire"
 )
 
-// endOf is what of a task does not change any more when it has ended.
+// endOf returns the members of a task that no longer change after it has ended.
 func endOf(task canon.Node) string {
 	text := ""
 	for _, name := range []string{"status", "session_id", "workspace_id", "input", "created_by", "started_at", "completed_at", "canceled_at", "failure", "outcome_id", "receipt_id"} {
@@ -21,7 +21,7 @@ func endOf(task canon.Node) string {
 	return text
 }
 
-// endedTaskStays asks for what would move a task that has ended.
+// endedTaskStays sends the requests that would change a task if it had not ended.
 func endedTaskStays(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	want := endOf(e.task.Root())
@@ -47,7 +47,7 @@ func endedTaskStays(ctx context.Context, s *suite) {
 	must(statesOf(eventsOfTask(ctx, s, e.id), e.status))
 }
 
-// canceledTaskIs looks at a task that was canceled before it ended.
+// canceledTaskIs checks a task that was canceled before it ended.
 func canceledTaskIs(ctx context.Context, s *suite) {
 	e := canceledTask(ctx, s)
 	task := e.task.Root()
@@ -77,7 +77,7 @@ func outcomeAgrees(ctx context.Context, s *suite) {
 	outcomeOf(ctx, s, e)
 }
 
-// outcomeStatus is the status of the outcome of a task that has ended so.
+// outcomeStatus returns the status of the outcome for the final state of a task.
 func outcomeStatus(status string) string {
 	if status == completed {
 		return "SUCCEEDED"
@@ -85,7 +85,7 @@ func outcomeStatus(status string) string {
 	return status
 }
 
-// outcomeOf expects one outcome of a task, which says of it what the task says.
+// outcomeOf expects exactly one outcome of a task, which agrees with the task.
 func outcomeOf(ctx context.Context, s *suite, e *ended) {
 	list := items(ctx, s, path("v1/outcomes?task_id=%s", e.id), 200)
 	if len(list) != 1 {
@@ -98,7 +98,7 @@ func outcomeOf(ctx context.Context, s *suite, e *ended) {
 	expect(s.get(ctx, "v1/outcomes/%s", id).Status(200).Object("outcome").Equal("task_id", e.id).Equal("status", outcomeStatus(e.status)))
 }
 
-// eventSequences looks at the numbers of the events of a task, and of its session.
+// eventSequences checks the sequence numbers of the events of a task and of its session.
 func eventSequences(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	for _, at := range []string{path("v1/tasks/%s/events", e.id), path("v1/sessions/%s/events", e.session)} {
@@ -108,8 +108,8 @@ func eventSequences(ctx context.Context, s *suite) {
 	}
 }
 
-// sequencesOf expects the events of the task to be numbered without a gap. Of other
-// resources some may be in other lists: their numbers grow.
+// sequencesOf expects that the events of the task are numbered without a gap. Events of other
+// resources may be missing from the list, so their numbers need only increase.
 func sequencesOf(list []canon.Node, e *ended) error {
 	last, seen := map[string]uint64{}, map[string]bool{}
 	for i, n := range list {
@@ -137,7 +137,7 @@ func sequencesOf(list []canon.Node, e *ended) error {
 	return nil
 }
 
-// eventsTellStates follows a task by its events.
+// eventsTellStates follows the states of a task through its events.
 func eventsTellStates(ctx context.Context, s *suite) {
 	e := plainTask(ctx, s)
 	err := caught(func() { must(statesOf(eventsOfTask(ctx, s, e.id), e.status)) })
@@ -146,7 +146,7 @@ func eventsTellStates(ctx context.Context, s *suite) {
 	}
 }
 
-// stateOf is the state that an event moves its task to, "" for none.
+// stateOf returns the state to which an event moves its task, "" for none.
 func stateOf(n canon.Node) string {
 	switch kind := text(n, "event"); kind {
 	case "task.submitted":
@@ -171,11 +171,11 @@ func stateOf(n canon.Node) string {
 	return ""
 }
 
-// statesOf follows the events of a task to its end. What is told again of another task is no
-// deed of this one.
+// statesOf follows the events of a task to its end. It ignores events that are replayed from
+// another task.
 func statesOf(list []canon.Node, status string) error {
 	const changed = "task.status_changed"
-	state, alone := "", false // told by task.status_changed alone, which may come before the kind for it
+	state, alone := "", false // alone: recorded only by task.status_changed, which may precede the specific kind of event
 	for i, n := range list {
 		if n.Member("replayed").Bool() {
 			continue

@@ -31,7 +31,7 @@ func discovery(ctx context.Context, s *suite) {
 	}
 	must(a.Err)
 	for name, value := range a.Root().Member("capabilities").Members() {
-		const most, longest = 100, 64 // of a server that makes its report long
+		const most, longest = 100, 64 // so that a server cannot make the report long
 		if value.Kind() == canon.KindBool && len(s.advertised) < most && len(name.Text()) <= longest {
 			s.advertised[name.String()] = value.Bool()
 		}
@@ -47,14 +47,14 @@ func hasText(array canon.Node, want string) bool {
 	return false
 }
 
-// The two dialects of the agent card: that of the API's description, and that of the
-// protocol's own runner.
+// The two dialects of the agent card: that of the API description, and that of the protocol's own
+// runner.
 const (
 	describedCard = "harn_agent_card"
 	runnersCard   = "agent_card"
 )
 
-// agentCard takes either dialect, unless one is asked for, and says which it is.
+// agentCard accepts either dialect, unless one is required, and notes which it is.
 func agentCard(ctx context.Context, s *suite) {
 	a := expect(s.client.Do(ctx, wire.Request{Path: "v1/agent-card", NoKey: true}).Status(200).Has("object", "id", "name").Equal("protocol_version", protocol.Version).Array("skills"))
 	dialect := text(a.Root(), "object")
@@ -135,7 +135,7 @@ func messageCRUD(ctx context.Context, s *suite) {
 	expect(s.get(ctx, "v1/sessions/%s/messages", s.session).Status(200).List())
 }
 
-// submit submits a task, and remembers it.
+// submit submits a task and remembers it.
 func submit(ctx context.Context, s *suite, words string) (id, status string) {
 	ensureSession(ctx, s)
 	once, err := s.uuid()
@@ -148,7 +148,7 @@ func submit(ctx context.Context, s *suite, words string) (id, status string) {
 	return s.task, status
 }
 
-// remember keeps which outcome and receipt a task names.
+// remember remembers the outcome and the receipt of a task.
 func remember(s *suite, task canon.Node) {
 	if id := text(task, "outcome_id"); id != "" {
 		s.outcome = id
@@ -158,7 +158,7 @@ func remember(s *suite, task canon.Node) {
 	}
 }
 
-// ensureTask returns the task that was submitted last, or submits one.
+// ensureTask returns the last submitted task, or submits one.
 func ensureTask(ctx context.Context, s *suite) string {
 	if s.task == "" {
 		submit(ctx, s, "a task of the run "+s.id)
@@ -173,7 +173,7 @@ func taskCRUD(ctx context.Context, s *suite) {
 	must(cancel(ctx, s, id, s.id+"-cancel").Err)
 }
 
-// cancel asks that a task be canceled, which may be too late.
+// cancel requests that a task be canceled, which may be too late.
 func cancel(ctx context.Context, s *suite, id, once string) *wire.Answer {
 	a := s.post(ctx, once, object{"reason": "agents conformance"}, "v1/tasks/%s/cancel", id).Status(200, 409, 422)
 	if a.Is(200) {
@@ -182,7 +182,7 @@ func cancel(ctx context.Context, s *suite, id, once string) *wire.Answer {
 	return a
 }
 
-// emptySHA256 is the digest of no bytes, as artifacts have theirs: without a prefix.
+// emptySHA256 is the SHA-256 of no bytes, without a prefix, as artifacts state it.
 const emptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 func artifactCRUD(ctx context.Context, s *suite) {

@@ -21,13 +21,13 @@ func streamingProbes() []Probe {
 	)
 }
 
-// firstFrame is how long a stream may take to tell its first event.
+// firstFrame is the time limit for the first event of a stream.
 const firstFrame = 5 * time.Second
 
 func sessionStream(ctx context.Context, s *suite) {
 	ensureSession(ctx, s)
 
-	// Something happens while the stream is open; what is answered to it does not matter.
+	// A message is posted while the stream is open. Its answer does not matter.
 	ctx, cancel := context.WithCancel(ctx)
 	said := make(chan struct{})
 	defer func() {
@@ -49,7 +49,7 @@ func taskStream(ctx context.Context, s *suite) {
 	streamTells(ctx, s, path("v1/tasks/%s/stream", id))
 }
 
-// streamTells expects a stream that tells an event soon.
+// streamTells expects an event on a stream within firstFrame.
 func streamTells(ctx context.Context, s *suite, path string) {
 	stream := open(ctx, s, wire.Request{Path: path}, firstFrame)
 	defer stream.Close()
@@ -63,7 +63,7 @@ func streamTells(ctx context.Context, s *suite, path string) {
 	must(inStream(stream, err))
 }
 
-// open opens a stream, which has to be one.
+// open opens a stream, and fails if the answer is not a stream.
 func open(ctx context.Context, s *suite, r wire.Request, lasts time.Duration) *wire.Stream {
 	stream, err := wire.Open(ctx, s.client, r, lasts)
 	must(err)
@@ -78,7 +78,7 @@ func open(ctx context.Context, s *suite, r wire.Request, lasts time.Duration) *w
 	return stream
 }
 
-// inStream says of which stream an error is.
+// inStream adds the request of the stream to err.
 func inStream(stream *wire.Stream, err error) error {
 	if err == nil {
 		return nil
@@ -93,7 +93,7 @@ func lifecycleProbes() []Probe {
 	)
 }
 
-// How often and how long a task is looked at until it has ended.
+// How often and for how long a task is polled until it has ended.
 const (
 	pollEvery = 250 * time.Millisecond
 	pollLasts = 10 * time.Second
@@ -120,8 +120,8 @@ func taskStates(ctx context.Context, s *suite) {
 	must(events.Err)
 }
 
-// await looks at a task until it has ended, or for as long as that may take. Each change
-// that is seen has to be one that is allowed.
+// await polls a task until it has ended or the time is up. Each observed change of state must be
+// allowed.
 func await(ctx context.Context, s *suite, id, status string) {
 	lasts, cancel := context.WithTimeout(ctx, min(s.client.Timeout(), pollLasts))
 	defer cancel()
