@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An Answer is what a server answered, and the first thing that is wrong with it: once
-// something is, nothing more is asked of it. So what is expected reads in one line:
+// An Answer is the answer to a request, and the first thing that is wrong with it. After the
+// first failure, further expectations have no effect, so that they can be chained:
 //
 //	client.Do(ctx, r).Status(200).Object("task").Has("id").Err
 type Answer struct {
@@ -25,7 +25,7 @@ type Answer struct {
 	Err     error
 
 	doc    *canon.Document
-	broken error // why the body is no JSON text
+	broken error // why the body is not JSON
 }
 
 func (a *Answer) fail(err error) *Answer {
@@ -35,18 +35,19 @@ func (a *Answer) fail(err error) *Answer {
 	return a
 }
 
-// Fail says that the answer is not what was expected. Foreign text is quoted and bounded by
-// its format.
+// Fail records that the answer is not as expected. The format must quote and truncate text from
+// the server.
 func (a *Answer) Fail(format string, args ...any) *Answer {
 	return a.fail(fmt.Errorf("%s: %s", a.Request, fmt.Sprintf(format, args...)))
 }
 
-// parse reads the body as JSON; that it is none is told when somebody needs it.
+// parse parses the body as JSON. If it is not JSON, the first method that needs a value reports
+// that.
 func (a *Answer) parse() {
 	a.doc, a.broken = canon.Parse(a.Body)
 }
 
-// Root returns the JSON value of the body; the zero node where there is none.
+// Root returns the JSON value of the body, or the zero node if the body is not JSON.
 func (a *Answer) Root() canon.Node {
 	if a.doc == nil {
 		return canon.Node{}
@@ -54,10 +55,10 @@ func (a *Answer) Root() canon.Node {
 	return a.doc.Root()
 }
 
-// Is reports whether the status is one of some.
+// Is reports whether nothing is wrong and the status is one of codes.
 func (a *Answer) Is(codes ...int) bool { return a.Err == nil && slices.Contains(codes, a.Code) }
 
-// Status expects one of some statuses.
+// Status expects one of the given statuses.
 func (a *Answer) Status(codes ...int) *Answer {
 	if a.Err != nil || slices.Contains(codes, a.Code) {
 		return a
@@ -73,7 +74,7 @@ func (a *Answer) Status(codes ...int) *Answer {
 	return a.Fail("expected the status %s, found %d%s", strings.Join(want, " or "), a.Code, said)
 }
 
-// JSON expects a JSON text.
+// JSON expects a JSON text as body.
 func (a *Answer) JSON() *Answer {
 	if a.Err == nil && a.doc == nil {
 		a.Fail("expected a strict JSON text, found none: %s", foreign.Escape(foreign.Cut(a.broken.Error(), 2*maxEcho)))
@@ -81,10 +82,10 @@ func (a *Answer) JSON() *Answer {
 	return a
 }
 
-// Object expects an object whose discriminator is a kind.
+// Object expects an object with the given discriminator.
 func (a *Answer) Object(kind string) *Answer { return a.Equal("object", kind) }
 
-// Equal expects a member with a text.
+// Equal expects a member that is the given string.
 func (a *Answer) Equal(name, want string) *Answer {
 	a.Has(name)
 	if got := a.Root().Member(name).String(); a.Err == nil && got != want {
@@ -93,7 +94,7 @@ func (a *Answer) Equal(name, want string) *Answer {
 	return a
 }
 
-// Has expects members that are texts, and not empty.
+// Has expects members that are non-empty strings.
 func (a *Answer) Has(names ...string) *Answer {
 	a.JSON()
 	for _, name := range names {
@@ -121,10 +122,10 @@ func (a *Answer) kind(name string, want canon.Kind) *Answer {
 	return a
 }
 
-// List expects the form of a list that every client needs.
+// List expects the members of a list that every client needs.
 func (a *Answer) List() *Answer { return a.Array("data").kind("object", canon.KindString) }
 
-// Error expects the protocol's envelope of an error, with one of some codes.
+// Error expects the protocol's error envelope with one of the given codes.
 func (a *Answer) Error(codes ...protocol.Code) *Answer {
 	a.Members("error")
 	e := a.Root().Member("error")
@@ -143,16 +144,16 @@ func (a *Answer) Error(codes ...protocol.Code) *Answer {
 	return a
 }
 
-// Quote quotes foreign text and bounds it.
+// Quote quotes and truncates text from the server.
 func Quote(text string) string { return foreign.Quote(text, maxEcho) }
 
-// Tells reports whether a text is in the body: as it is, or by escapes of JSON.
+// Tells reports whether the body contains a text, either literally or with JSON escapes.
 func (a *Answer) Tells(text string) bool {
 	return bytes.Contains(a.Body, []byte(text)) || a.doc != nil && bytes.Contains(a.doc.AppendCanonical(nil), []byte(text))
 }
 
-// Without returns the canonical form of the body, without a member of a member: what is
-// random in each answer. It is "" for what is no JSON.
+// Without returns the canonical form of the body without a member of a member that is random in
+// each answer. It returns "" if the body is not JSON.
 func (a *Answer) Without(outer, inner string) string {
 	if a.doc == nil {
 		return ""

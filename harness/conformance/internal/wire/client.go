@@ -1,7 +1,7 @@
-// Package wire asks a server that nobody trusts. Each answer is bounded in bytes and in
-// time, no redirect is followed, nothing is decompressed, no cookie is kept, and what is
-// JSON is read by the one strict parse of package canon: whatever a server sends, it costs
-// the asker no more than that.
+// Package wire sends requests to an untrusted server. Each answer is bounded in size and time.
+// The client does not follow redirects, decompress answers, or keep cookies, and JSON is parsed
+// by the strict parser of package canon. Whatever a server sends, the cost for the client stays
+// within these bounds.
 package wire
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Limits of what is read of a server.
+// Limits for reading answers.
 const (
 	MaxBody   = canon.MaxBytes // of an answer, in bytes
-	MaxHeader = 64 << 10       // of the header of one
-	maxEcho   = 80             // of foreign text in an error
+	MaxHeader = 64 << 10       // of the header of an answer
+	maxEcho   = 80             // of text from the server in an error
 )
 
-// A Client asks one server, as one actor.
+// A Client sends requests to one server as one actor.
 type Client struct {
 	base    string
 	http    *http.Client
@@ -38,20 +38,20 @@ type Client struct {
 	watch   *Watch
 }
 
-// New returns a client of the server at base, which ends with a slash. A nil client is one
-// with a transport of its own. Each request may take as long as timeout says, its body
-// included. What watch has is looked for in each answer.
+// New returns a client for the server at base, which must end with a slash. If given is nil, the
+// client has its own transport. The timeout covers each request and its answer. Every answer is
+// passed to watch.
 func New(base, key string, given *http.Client, timeout time.Duration, watch *Watch) *Client {
 	own := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxResponseHeaderBytes: MaxHeader, DisableCompression: true}}
 	if given != nil && given.Transport != nil {
 		own.Transport = given.Transport
 	}
-	// A redirect is an answer as any other: a key goes where it was meant to and nowhere else.
+	// A redirect is returned as an answer, so that the key is sent only to the intended server.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{base: base, http: &own, key: key, timeout: timeout, watch: watch}
 }
 
-// As returns a client of the same server with another key; "" is none.
+// As returns a client for the same server with another key; "" is no key.
 func (c *Client) As(key string) *Client {
 	other := *c
 	other.key = key
@@ -61,13 +61,13 @@ func (c *Client) As(key string) *Client {
 // Key returns the key of the client, "" for none.
 func (c *Client) Key() string { return c.key }
 
-// Timeout returns how long a request may take.
+// Timeout returns the time limit of a request.
 func (c *Client) Timeout() time.Duration { return c.timeout }
 
-// Close closes connections that nobody uses.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// A Request is what is asked. The zero value of a member leaves the usual.
+// A Request describes a request. Zero values stand for the defaults.
 type Request struct {
 	Method      string // "" is GET
 	Path        string // relative to the base, escaped, with its query
@@ -75,12 +75,12 @@ type Request struct {
 	Once        string // the Idempotency-Key
 	Accept      string // "" is application/json
 	LastEventID string
-	Version     string // "" is that of package protocol
+	Version     string // "" is the version of package protocol
 	NoVersion   bool
 	NoKey       bool
 }
 
-// String names the request as errors do.
+// String returns the request as it appears in errors.
 func (r Request) String() string {
 	method := r.Method
 	if method == "" {
@@ -89,7 +89,7 @@ func (r Request) String() string {
 	return method + " /" + foreign.Escape(foreign.Cut(r.Path, 2*maxEcho))
 }
 
-// Segment escapes an id for one segment of a path, or one value of a query.
+// Segment escapes an ID for one segment of a path or one query value.
 func Segment(id string) string { return strings.ReplaceAll(url.QueryEscape(id), "+", "%20") }
 
 func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) {
@@ -129,8 +129,7 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	return out, nil
 }
 
-// Do asks, and reads the answer. What went wrong is in the answer, as the first thing that
-// is wrong with it.
+// Do sends a request and reads the answer. A failure is recorded in the answer.
 func (c *Client) Do(ctx context.Context, r Request) *Answer {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -154,11 +153,11 @@ func (c *Client) Do(ctx context.Context, r Request) *Answer {
 	return a
 }
 
-// errTooLarge is an answer beyond MaxBody.
+// errTooLarge indicates an answer longer than MaxBody.
 var errTooLarge = fmt.Errorf("expected an answer of at most %d bytes, found more", MaxBody)
 
 func readAll(body io.Reader) ([]byte, error) {
-	var text bytes.Buffer // which grows to its double, so that little of a large answer is copied
+	var text bytes.Buffer // its size doubles as it grows, so that few bytes of a large answer are copied
 	_, err := text.ReadFrom(io.LimitReader(body, MaxBody+1))
 	if err == nil && text.Len() > MaxBody {
 		err = errTooLarge
@@ -166,7 +165,7 @@ func readAll(body io.Reader) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// unanswered says why there is no whole answer.
+// unanswered returns the reason why there is no complete answer.
 func (c *Client) unanswered(ctx context.Context, r Request, err error) error {
 	switch {
 	case errors.Is(err, errTooLarge):
@@ -177,7 +176,7 @@ func (c *Client) unanswered(ctx context.Context, r Request, err error) error {
 	return fmt.Errorf("%s: expected an answer, found none: %w", r, plain(err))
 }
 
-// plain takes the URL out of an error of net/http, which the caller has named.
+// plain removes the URL from an error of net/http, because the caller names the request.
 func plain(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -185,17 +184,17 @@ func plain(err error) error {
 	return errors.New(foreign.Escape(foreign.Cut(err.Error(), 2*maxEcho)))
 }
 
-// A Watch looks at every answer: for texts that it may not have, and for its form.
+// A Watch checks every answer for forbidden texts and for its form.
 type Watch struct {
 	Seen
 
 	mu     sync.Mutex
 	texts  []string
-	hidden []string // that answers may have, and messages may not
-	found  []string // requests whose answers had one
+	hidden []string // allowed in answers, but not in messages
+	found  []string // requests whose answers contained one of the texts
 }
 
-// Add adds a text.
+// Add adds a forbidden text.
 func (w *Watch) Add(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -204,14 +203,14 @@ func (w *Watch) Add(text string) {
 	}
 }
 
-// Hide adds a text that answers may have, and that no message may show.
+// Hide adds a text that answers may contain, but that no message may show.
 func (w *Watch) Hide(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hidden = append(w.hidden, text)
 }
 
-// Found returns the requests whose answers had one of the texts.
+// Found returns the requests whose answers contained a forbidden text.
 func (w *Watch) Found() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -243,11 +242,11 @@ func inHeader(header http.Header, text string) bool {
 	return false
 }
 
-// leastPart is how long a part of a secret is that is withheld from a message.
+// leastPart is the length from which a part of a secret is withheld from a message.
 const leastPart = 8
 
-// Withhold takes out of a text whatever is a part of what is watched for: an error may
-// quote an answer, and cut it where a secret stands.
+// Withhold replaces every part of a watched text in a message. An error may quote an answer and
+// truncate it within a secret.
 func (w *Watch) Withhold(text string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

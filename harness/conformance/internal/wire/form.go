@@ -16,7 +16,7 @@ type component struct {
 	members []member
 }
 
-// A member is one that a component requires or, if optional, describes.
+// A member is required by a component or, if optional, described by it.
 type member struct {
 	name            string
 	optional, fixed bool
@@ -84,7 +84,7 @@ func (c *component) object() string { return c.members[1].types[0] }
 type Fault struct {
 	Component string // the resource that has the value, or the component of the entire body
 	Text      string // what was expected and what was found
-	mismatch  bool   // the value is of another type, so that another alternative may be nearer
+	mismatch  bool   // the value has another type, so that another alternative may be closer
 	node      canon.Node
 }
 
@@ -96,8 +96,8 @@ func (f *Fault) At() string {
 	return f.node.Pointer()
 }
 
-// CheckForm compares a value with a component and calls seen for each resource in it that has
-// its form.
+// CheckForm compares a value with a component and calls seen for each resource in the value that
+// has the form of its component.
 func CheckForm(name string, n canon.Node, seen func(component string, resource canon.Node)) *Fault {
 	c := checker{seen: seen}
 	return c.component(forms()[name], n, name)
@@ -112,7 +112,8 @@ func CheckList(name string, n canon.Node, seen func(component string, resource c
 	return c.value([]string{"[" + name + "]"}, n.Member("data"), "List")
 }
 
-// A checker compares one body. Components do not contain themselves, so its depth is bounded.
+// A checker compares one body with its component. Components do not contain themselves, so the
+// depth is bounded.
 type checker struct {
 	seen func(string, canon.Node)
 }
@@ -121,7 +122,7 @@ func fault(of string, n canon.Node, format string, args ...any) *Fault {
 	return &Fault{Component: of, Text: fmt.Sprintf(format, args...), node: n}
 }
 
-// mismatch is the fault of a value of another type.
+// mismatch returns the fault of a value of another type.
 func mismatch(of string, n canon.Node, want string) *Fault {
 	f := fault(of, n, "expected %s, found %s", strings.TrimPrefix(want, "="), found(n))
 	f.mismatch = true
@@ -156,8 +157,8 @@ func (c *checker) component(form *component, n canon.Node, of string) *Fault {
 	return disorder(n, of)
 }
 
-// disorder is the fault of a resource that changed before it was created, or ended before it
-// began. Servers may state some times in seconds and others in milliseconds.
+// disorder returns the fault of a resource that was updated before it was created, or ended
+// before it started. Servers may state some times in seconds and others in milliseconds.
 func disorder(n canon.Node, of string) *Fault {
 	for _, pair := range [][2]string{{"created_at", "updated_at"}, {"started_at", "completed_at"}, {"started_at", "canceled_at"}} {
 		first, err1 := receipt.ParseTime(n.Member(pair[0]).String())
@@ -169,7 +170,7 @@ func disorder(n canon.Node, of string) *Fault {
 	return nil
 }
 
-// value compares a value with alternatives. The fault is that of the nearest one.
+// value compares a value with alternatives. The fault is that of the closest alternative.
 func (c *checker) value(types []string, n canon.Node, of string) (nearest *Fault) {
 	for _, t := range types {
 		f := c.typed(t, n, of)
@@ -186,7 +187,7 @@ func (c *checker) value(types []string, n canon.Node, of string) (nearest *Fault
 	return nearest
 }
 
-// found describes a value that is not as expected.
+// found describes an unexpected value.
 func found(n canon.Node) string {
 	if n.Kind() == canon.KindString {
 		return Quote(n.String())
@@ -242,7 +243,7 @@ func (c *checker) object(t string, n canon.Node, of string) *Fault {
 	return nil
 }
 
-// is reports whether a value has a kind or is a literal.
+// is reports whether a value has the given kind or is the given literal.
 func is(t string, n canon.Node) bool {
 	if literal, ok := strings.CutPrefix(t, "="); ok {
 		return n.Kind() == canon.KindString && n.String() == literal
@@ -273,7 +274,7 @@ func is(t string, n canon.Node) bool {
 	return false
 }
 
-// IsTime reports whether a text is a time by RFC 3339 in UTC.
+// IsTime reports whether a string is an RFC 3339 time in UTC.
 func IsTime(text string) bool {
 	_, err := receipt.ParseTime(text)
 	return err == nil && (strings.ContainsAny(text[len(text)-1:], "Zz") || strings.HasSuffix(text, "+00:00") || strings.HasSuffix(text, "-00:00"))

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// KindName names a kind of value as errors do.
+// KindName returns the name of a kind of value as it appears in errors.
 func KindName(k canon.Kind) string {
 	switch k {
 	case canon.KindNull:
@@ -26,13 +26,13 @@ func KindName(k canon.Kind) string {
 	return "nothing"
 }
 
-// isCount reports whether a value is a whole number from 0 on.
+// isCount reports whether a value is a non-negative integer.
 func isCount(n canon.Node) bool {
 	_, err := strconv.ParseUint(string(n.Raw()), 10, 53)
 	return n.Kind() == canon.KindNumber && err == nil
 }
 
-// Natural returns a member that is a whole number from 0 on.
+// Natural returns a member that is a non-negative integer.
 func Natural(n canon.Node, name string) (uint64, error) {
 	member := n.Member(name)
 	value, err := strconv.ParseUint(string(member.Raw()), 10, 53)

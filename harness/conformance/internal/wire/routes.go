@@ -8,16 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Route is an operation of the protocol. In its path and its body, {name} stands for the ID
-// of a resource.
+// A Route is an operation of the protocol. In its path and body, {name} stands for the ID of a
+// resource.
 type Route struct {
 	Method, Path string
-	Answer       string // component of a success; "" if it has none
-	List         bool   // a success is a list of that component
+	Answer       string // component of a successful answer; "" if it has none
+	List         bool   // a successful answer is a list of that component
 	Accept       string // media type to request; "" for JSON
-	Body         string // of a valid request
-	Needs        string // capability without which a server does not have the route
-	Open         bool   // needs neither a version nor a key
+	Body         string // of a valid request; "": none
+	Needs        string // capability without which a server need not have the route
+	Open         bool   // requires neither a version nor a key
 }
 
 // Words is the text of messages and tasks in the bodies of routes.
@@ -111,8 +111,8 @@ func isStream(path string) bool {
 	return strings.HasSuffix(path, "/stream")
 }
 
-// Fill returns the request of a route, with the resources that ids names. It reports false if
-// one of them is missing.
+// Fill returns the request of a route for the resources in ids. It reports false if one of them
+// is missing.
 func (r *Route) Fill(ids map[string]string) (q Request, ok bool) {
 	path, body := r.Path, r.Body
 	for name, id := range ids {
@@ -127,7 +127,7 @@ func (r *Route) Fill(ids map[string]string) (q Request, ok bool) {
 	return q, !strings.Contains(path, "{") && !strings.Contains(body, `"{`)
 }
 
-// componentOf returns the component of an answer, "" for one that has none.
+// componentOf returns the component of an answer, "" if it has none.
 func (r *Route) componentOf(a *Answer) string {
 	object := a.Root().Member("object").String()
 	switch {
@@ -139,13 +139,13 @@ func (r *Route) componentOf(a *Answer) string {
 		return "HarnAgentCard"
 	case r.Answer == "Receipt" && !a.Root().Member("schema").IsZero(): // the receipt itself, not its resource
 		return ""
-	case a.Code == http.StatusAccepted && object != "task": // the first request with this key is still being answered
+	case a.Code == http.StatusAccepted && object != "task": // the first request with this key is still in progress
 		return ""
 	}
 	return r.Answer
 }
 
-// filters expects every item of a list to be of the resources that the request names.
+// filters expects that every item of a list belongs to the resources that the request names.
 func (r *Route) filters(q Request, list canon.Node) *Fault {
 	at, query, _ := strings.Cut(q.Path, "?")
 	want, err := url.ParseQuery(query)
@@ -169,13 +169,13 @@ func (r *Route) filters(q Request, list canon.Node) *Fault {
 	return nil
 }
 
-// inString returns a text as it is written within a JSON string.
+// inString returns a text as it appears within a JSON string.
 func inString(text string) string {
 	quoted := canon.AppendString(nil, text)
 	return string(quoted[1 : len(quoted)-1])
 }
 
-// routeOf finds the route of a request. Literal segments take precedence over IDs.
+// routeOf returns the route of a request. Literal segments take precedence over IDs.
 func routeOf(q Request) (found *Route) {
 	method, path, accept := q.Method, q.Path, q.Accept
 	if method == "" {
@@ -196,7 +196,7 @@ func routeOf(q Request) (found *Route) {
 	return found
 }
 
-// fits reports whether a path is of a pattern.
+// fits reports whether a path matches a pattern.
 func fits(pattern, path string) bool {
 	names, segments := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if len(names) != len(segments) {

@@ -12,35 +12,35 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// maxResources bounds how many resources are remembered.
+// maxResources limits the number of resources that are remembered.
 const maxResources = 1 << 14
 
-// Seen compares every answer and every event of a run with the component that its route has,
-// and every resource with what was read of it before. It is safe for concurrent use.
+// Seen compares every answer and every event of a run with the component of its route, and every
+// resource with what was read of it before. It is safe for concurrent use.
 type Seen struct {
 	mu      sync.Mutex
-	faults  map[string]string // by component, the first value without its form
-	count   map[string]int    // by component, the values that were compared
+	faults  map[string]string // by component, the first fault
+	count   map[string]int    // by component, the number of values compared
 	fixed   map[canon.Digest]map[string]canon.Digest
 	changed string // the first resource that changed, and where
 }
 
-// Form returns how many values of a component were compared, and the first fault, "" for none.
+// Form returns the number of values of a component that were compared, and the first fault, ""
+// for none.
 func (s *Seen) Form(component string) (compared int, fault string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count[component], s.faults[component]
 }
 
-// Changed describes the first resource that changed in a member that never changes, "" for
-// none.
+// Changed describes the first resource in which an immutable member changed, "" for none.
 func (s *Seen) Changed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed
 }
 
-// answer compares an answer to a client with a key.
+// answer checks an answer to the client with a key.
 func (s *Seen) answer(key string, a *Answer) {
 	route := routeOf(a.Request)
 	if route == nil {
@@ -65,12 +65,12 @@ func (s *Seen) answer(key string, a *Answer) {
 	}
 }
 
-// event compares an event of a stream.
+// event checks an event of a stream.
 func (s *Seen) event(key string, q Request, data *canon.Document) {
 	s.fault(q, CheckForm("Event", data.Root(), s.seen(key, q)))
 }
 
-// seen remembers the resources of one answer.
+// seen returns a function that remembers the resources of one answer.
 func (s *Seen) seen(key string, q Request) func(string, canon.Node) {
 	if q.NoKey {
 		key = ""
@@ -91,7 +91,7 @@ func (s *Seen) counted(component string) {
 	s.count[component]++
 }
 
-// fault keeps the first fault of each component.
+// fault remembers the first fault of each component.
 func (s *Seen) fault(q Request, f *Fault) {
 	if f == nil {
 		return
@@ -112,8 +112,8 @@ func digestOf(value canon.Node) canon.Digest {
 	return canon.Sum(value.AppendCanonical(nil))
 }
 
-// resource compares a resource with what this client read of it before. A member that had no
-// value may get one.
+// resource compares a resource with what this client read of it before. A member without a value
+// may get one later.
 func (s *Seen) resource(key string, q Request, component string, n canon.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,18 +17,18 @@ import (
 // Limits of a stream.
 const (
 	maxFrame  = 4 << 20  // bytes of one block
-	maxStream = 32 << 20 // bytes of all
+	maxStream = 32 << 20 // bytes of the entire stream
 )
 
-// ErrQuiet is that a stream told nothing more while it was listened to.
+// ErrQuiet indicates that no more events came while the stream was read.
 var ErrQuiet = errors.New("nothing more came")
 
-// A Stream is server-sent events as they come.
+// A Stream is a stream of server-sent events.
 type Stream struct {
 	Request Request
 	Code    int
 	Header  http.Header
-	Answer  *Answer // what was answered in place of a stream; nil: it is one
+	Answer  *Answer // the answer, if it is not a stream; nil: it is a stream
 
 	client *Client
 	ctx    context.Context
@@ -45,7 +45,7 @@ type Frame struct {
 	Data      *canon.Document
 }
 
-// Open opens a stream and listens to it for so long at the most.
+// Open opens a stream and reads it for at most lasts.
 func Open(ctx context.Context, c *Client, r Request, lasts time.Duration) (*Stream, error) {
 	r.Accept = mediaStream
 	ctx, cancel := context.WithTimeout(ctx, min(lasts, c.timeout))
@@ -78,18 +78,18 @@ func Open(ctx context.Context, c *Client, r Request, lasts time.Duration) (*Stre
 	return s, nil
 }
 
-// Close ends the stream.
+// Close closes the stream.
 func (s *Stream) Close() {
 	s.cancel()
 	s.body.Close()
 }
 
-// Quiet makes the stream end after so long, if that is sooner: who has all that was to come
-// listens a little for what was not.
+// Quiet ends the stream after a duration, if it does not end sooner. A caller that has received
+// all expected events uses it to wait briefly for surplus events.
 func (s *Stream) Quiet(after time.Duration) { time.AfterFunc(after, s.cancel) }
 
-// Next returns the next event. The error is io.EOF at the end of the stream, ErrQuiet when
-// nothing more came, and else says what is wrong.
+// Next returns the next event. The error is io.EOF at the end of the stream and ErrQuiet if no
+// more events came. Any other error describes a malformed stream.
 func (s *Stream) Next() (Frame, error) {
 	for {
 		block, err := s.block()
@@ -114,7 +114,7 @@ func (s *Stream) Next() (Frame, error) {
 	}
 }
 
-// block reads up to an empty line, and returns the lines before it.
+// block reads up to an empty line and returns the lines before it.
 func (s *Stream) block() (lines []string, err error) {
 	for size := 0; ; {
 		line, err := s.line(maxFrame - size)
@@ -132,10 +132,10 @@ func (s *Stream) block() (lines []string, err error) {
 	}
 }
 
-// errFrame is a block, or a stream, beyond its limit.
+// errFrame indicates that a block or a stream exceeds its limit.
 var errFrame = fmt.Errorf("expected a block of at most %d bytes and a stream of at most %d, found more", maxFrame, maxStream)
 
-// line reads a line of at most so many bytes, without its LF.
+// line reads a line of at most the given number of bytes, without its LF.
 func (s *Stream) line(most int) (string, error) {
 	var text []byte
 	for {
@@ -151,7 +151,7 @@ func (s *Stream) line(most int) (string, error) {
 	}
 }
 
-// ended says how a stream ended. Whatever is cut off by its end is no event.
+// ended returns the reason why a stream ended. A block that is cut off is not an event.
 func (s *Stream) ended(err error, within bool) error {
 	switch {
 	case errors.Is(err, errFrame):
@@ -166,7 +166,7 @@ func (s *Stream) ended(err error, within bool) error {
 	return fmt.Errorf("%s: the stream broke off: %w", s.Request, plain(err))
 }
 
-// frame reads a block. It reports false for one that tells no event: a comment.
+// frame parses a block. It reports false if the block is not an event, as for a comment.
 func (s *Stream) frame(block []string) (f Frame, told bool, err error) {
 	var data []string
 	for _, line := range block {
@@ -190,7 +190,7 @@ func (s *Stream) frame(block []string) (f Frame, told bool, err error) {
 	return f, true, nil
 }
 
-// Check says what is wrong with a frame as one of an event.
+// Check verifies that a frame has the form of an event.
 func (f Frame) Check() error {
 	root := f.Data.Root()
 	text := func(name string) string { return root.Member(name).String() }
