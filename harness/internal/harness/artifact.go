@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An Artifact is a result of a task, or what a client registers.
+// An Artifact is a result of a task, or a resource that a client registers.
 type Artifact struct {
 	envelope
 	Kind        string  `json:"kind"`
@@ -24,14 +24,14 @@ type Artifact struct {
 	TaskID      *string `json:"task_id"`
 	ReceiptID   *string `json:"receipt_id"`
 
-	content text // a string; empty: it lies somewhere else
+	content text // a string; empty: the content is stored elsewhere
 }
 
 func (a *Artifact) place() place { return place{a.WorkspaceID, orNone(a.SessionID), orNone(a.TaskID)} }
 
 func (a *Artifact) shownTo(r *protocol.Request) bool { return r.Client.Sees(a.Visibility) }
 
-// artifactEvent is the payload of the event of an artifact.
+// An artifactEvent is the payload of an artifact event.
 type artifactEvent struct {
 	ArtifactID string `json:"artifact_id"`
 	Content    text   `json:"content"`
@@ -63,7 +63,7 @@ func (s *state) artifactCreated(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// textArtifact is the event of a text that a task made. Its content is in the log.
+// textArtifact returns the event of a text artifact of the task. The log contains its content.
 func (t *Task) textArtifact(id, text string) journal.Event {
 	return t.event("artifact.created", object{
 		"artifact_id": id, "kind": "other", "mime_type": "text/plain; charset=utf-8", "visibility": "public", "uri": contentPath(id),
@@ -71,14 +71,14 @@ func (t *Task) textArtifact(id, text string) journal.Event {
 	})
 }
 
-// contentPath is where the content of an artifact is.
+// contentPath returns the path of the content of an artifact.
 func contentPath(id string) string { return "/v1/artifacts/" + id + "/content" }
 
 func artifactKinds() []string {
 	return []string{"file", "patch", "image", "log", "diff", "receipt", "snapshot", "dataset", "other"}
 }
 
-// createArtifact registers what lies somewhere else.
+// createArtifact registers an artifact whose content is stored elsewhere.
 func (h *Harness) createArtifact(w http.ResponseWriter, r *protocol.Request) error {
 	of := journal.Pointer{Object: "artifact", ID: h.newID("artifact")}
 	e, err := h.readArtifact(r, of)
@@ -127,8 +127,8 @@ func (h *Harness) readArtifact(r *protocol.Request, of journal.Pointer) (*journa
 	return e, h.owner(r, e, texts["workspace_id"], texts["session_id"], texts["task_id"])
 }
 
-// owner finds whose an artifact is: what is named has to fit together, and be seen by the
-// client.
+// owner determines the workspace, session, and task of an artifact. The named resources must
+// belong together and be visible to the client.
 func (h *Harness) owner(r *protocol.Request, e *journal.Event, workspace, session, task string) error {
 	if task != "" {
 		t, err := h.task(r, task)
@@ -172,7 +172,7 @@ func (h *Harness) getContent(w http.ResponseWriter, r *protocol.Request) error {
 		return err
 	}
 	if a.content.size() == 0 {
-		return protocol.NotFound() // it lies where its URI says
+		return protocol.NotFound() // the content is at the URI of the artifact
 	}
 	content, err := a.text()
 	if err != nil {
@@ -181,7 +181,7 @@ func (h *Harness) getContent(w http.ResponseWriter, r *protocol.Request) error {
 	return protocol.Write(w, http.StatusOK, "application/octet-stream", content)
 }
 
-// text is the content of an artifact that is in the log.
+// text returns the content of an artifact that is in the log.
 func (a *Artifact) text() ([]byte, error) {
 	value, err := a.content.value()
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// cancel ends a task. One that was canceled stays so; one that ended otherwise cannot be. First the
-// module is stopped, and what a tool has done by then is in the log before the end is.
+// cancel cancels a task. A canceled task stays canceled; a task that has ended otherwise cannot
+// be canceled. The module is stopped first, so that the log records the effects of tools before
+// the end of the task.
 func (h *Harness) cancel(w http.ResponseWriter, r *protocol.Request) error {
 	found, err := h.task(r, r.PathValue("task_id"))
 	if err != nil {
@@ -49,18 +50,19 @@ func (h *Harness) cancel(w http.ResponseWriter, r *protocol.Request) error {
 	})
 }
 
-// A run is a module at work on a task.
+// A run is a module that is working on a task.
 type run struct {
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when the module has returned
 }
 
-// grace is how long a task that is canceled waits for what its module does: a tool at work is asked
-// to stop, and what it did is recorded. What a tool does later, its receipt does not know.
+// grace is how long a canceled task waits for its module. A running tool is asked to stop, and
+// its effects are recorded. The receipt does not cover effects after that.
 const grace = 5 * time.Second
 
-// halt stops the module of a task, waits until it has returned, and keeps it from beginning again
-// until release is called. Then a task that has ended gets its receipt, and any other goes on.
+// halt stops the module of a task, waits until it has returned, and keeps it from starting again
+// until release is called. Then a task that has ended gets its receipt, and any other task
+// continues.
 func (h *Harness) halt(id string) (release func()) {
 	h.mu.Lock()
 	h.halted[id]++
@@ -82,14 +84,14 @@ func (h *Harness) halt(id string) (release func()) {
 		}
 		h.mu.Unlock()
 		if read(&h.state, &h.state.tasks, id).ended() {
-			h.spawn(func() { h.conclude(id) }) // also while a tool does not return
+			h.spawn(func() { h.conclude(id) }) // even while a tool does not return
 			return
 		}
 		h.begin(id)
 	})
 }
 
-// spawn does something in the background, unless the harness is closed.
+// spawn runs do in the background, unless the harness is closed.
 func (h *Harness) spawn(do func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

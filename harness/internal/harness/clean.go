@@ -9,10 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// What looks like a secret is withheld at the door: of what clients, models and tools say,
-// before anything else reads it. So there is none in the log, nor in anything that is made of it.
+// Values that look like secrets are withheld on arrival from clients, models, and tools, before
+// anything else reads them. Therefore neither the log nor anything derived from it contains them.
 
-// clean withholds what looks like a secret in a value.
+// clean withholds values that look like secrets.
 func (h *Harness) clean(value json.RawMessage) (json.RawMessage, error) {
 	doc, err := canon.Parse(object{"value": value}.json())
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *Harness) clean(value json.RawMessage) (json.RawMessage, error) {
 	return rawOf(doc.Root().Member("value")), nil
 }
 
-// cleanText withholds what looks like a secret in a text.
+// cleanText withholds substrings that look like secrets.
 func (h *Harness) cleanText(text string) (string, error) {
 	value, err := h.clean(quoted(text))
 	if err == nil {
@@ -40,7 +40,8 @@ func (h *Harness) cleanText(text string) (string, error) {
 	return text, err
 }
 
-// cleanFailure is a failure without what looks like a secret: a provider or a module wrote it.
+// cleanFailure returns a failure without values that look like secrets. A provider or a module
+// may have written it.
 func (h *Harness) cleanFailure(f *Failure) *Failure {
 	code, err := h.cleanText(f.Code)
 	message, unclean := h.cleanText(f.Message)
@@ -50,8 +51,8 @@ func (h *Harness) cleanFailure(f *Failure) *Failure {
 	return &Failure{code, message}
 }
 
-// tellsSecrets reports whether a request for a replay has what looks like a secret where it is
-// told to others: anywhere but in the values of its overrides.
+// tellsSecrets reports whether a replay request contains a value that looks like a secret outside
+// the values of its overrides, where others could read it.
 func (h *Harness) tellsSecrets(request *canon.Document) bool {
 	told := object{}
 	for name, node := range request.Root().Members() {
@@ -74,7 +75,7 @@ func (h *Harness) tellsSecrets(request *canon.Document) bool {
 	return err != nil || len(h.secrets.Find(doc)) > 0
 }
 
-// cleaned serves a request that brings a body without what looks like a secret in it.
+// cleaned serves a request after withholding values in its body that look like secrets.
 func (h *Harness) cleaned(serve protocol.Handler) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		if r.JSON == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// noteIssued notes a receipt that the log says was issued.
+// noteIssued records a receipt that was issued according to the log.
 func (s *state) noteIssued(e *journal.Event) error {
 	var told struct {
 		Hash canon.Digest `json:"receipt_hash"`
@@ -23,8 +23,8 @@ func (s *state) noteIssued(e *journal.Event) error {
 	return nil
 }
 
-// compare makes sure that log and ledger are of one time. If one of them is an older copy, tasks
-// that have ended would run again, or receipts would be missing.
+// compare verifies that log and ledger are of the same time. If one of them were an older copy,
+// tasks that have ended would run again, or receipts would be missing.
 func (h *Harness) compare() error {
 	streams, err := h.ledger.Streams(h.life)
 	if err != nil {
@@ -56,8 +56,8 @@ func (h *Harness) compare() error {
 	return nil
 }
 
-// known makes sure that the log knows a receipt, or the end of the task that the receipt is of: a
-// crash may come between both.
+// known verifies that the log contains a receipt, or the end of its task, because a crash may
+// come between both.
 func (h *Harness) known(e *ledger.Entry) error {
 	if h.state.issued[e.Hash] {
 		return nil

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// Completions is a provider that asks a model over HTTP, by the common form of chat
-// completions: POST URL with model and messages.
+// Completions is a provider that queries a model over HTTP with the common chat completions
+// format: POST URL with model and messages.
 type Completions struct {
 	URL   string // such as http://127.0.0.1:11434/v1/chat/completions
 	Model string
 	Key   string // sent as a bearer token; "": none
 }
 
-// Bounds of a question.
+// Limits of a query.
 const (
 	mostReply  = 4 << 20
 	mostAsking = 2 * time.Minute
 )
 
-// Name is that of the model.
+// Name returns the model.
 func (c *Completions) Name() (provider, model string) { return "chat_completions", c.Model }
 
-// Complete asks the model. What the provider says of an error is in none of ours: it may quote
+// Complete queries the model. Its errors do not contain errors of the provider, which may quote
 // the key.
 func (c *Completions) Complete(ctx context.Context, p Prompt) (Completion, error) {
 	ctx, cancel := context.WithTimeout(ctx, mostAsking)
@@ -58,7 +58,7 @@ func (c *Completions) Complete(ctx context.Context, p Prompt) (Completion, error
 	return readCompletion(data)
 }
 
-// readCompletion reads an answer. Of what it does not tell, such as tokens, nothing is told.
+// readCompletion parses an answer. Values that it lacks, such as token counts, remain unknown.
 func readCompletion(data []byte) (Completion, error) {
 	var answer struct {
 		Choices []struct{ Message Turn }
@@ -73,7 +73,7 @@ func readCompletion(data []byte) (Completion, error) {
 	return Completion{Reply: Reply(data), InputTokens: answer.Usage.Input, OutputTokens: answer.Usage.Output}, nil
 }
 
-// offered are the tools that a model may call.
+// offered returns the tools that a model may call.
 func offered() []object {
 	text := func(name, about string) object {
 		return object{"type": "object", "properties": object{name: object{"type": "string", "description": about}}, "required": []string{name}}

@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
-// tellTask serves POST /v1/tasks/{task_id}/messages: what a person says to a task.
+// tellTask serves POST /v1/tasks/{task_id}/messages, by which a person sends a message to a task.
 //
-//	input              answers what the task asks; it waits for that (INPUT_REQUIRED)
-//	tool_confirmation  says whether a tool may be used; the task waits for that (AUTH_REQUIRED)
-//	interrupt          is for whoever reads the conversation; cancel ends a task
+//	input              answers a question of the task, which waits for it (INPUT_REQUIRED)
+//	tool_confirmation  approves or denies the use of a tool; the task waits for it (AUTH_REQUIRED)
+//	interrupt          is for readers of the conversation; cancel ends a task
 func (h *Harness) tellTask(w http.ResponseWriter, r *protocol.Request) error {
 	found, err := h.task(r, r.PathValue("task_id"))
 	if err != nil {
@@ -47,12 +47,12 @@ func (h *Harness) tellTask(w http.ResponseWriter, r *protocol.Request) error {
 	})
 }
 
-// transition says that the life of a task does not allow it.
+// transition returns the error for a request that the state of the task does not allow.
 func transition(why string) error {
 	return &protocol.Error{Code: protocol.CodeTransition, Message: why}
 }
 
-// waits is what a task waits for.
+// waits returns the ID of the approval or call for which a task waits.
 func (h *Harness) waits(t *Task) string {
 	id, _ := look(&h.state, t.ID, func(w *work) (string, bool) { return w.waits, true })
 	return id
@@ -71,8 +71,8 @@ func (h *Harness) confirm(t *Task, m *messageInput, told object) ([]journal.Even
 		return nil, transition("the task does not wait for a confirmation")
 	}
 
-	// What is not said in so many words is no approval. It is read as a receipt reads it:
-	// another reader takes Approved for approved, too.
+	// Only an explicit true is an approval. The value is read as a receipt reads it, because
+	// other parsers also accept Approved for approved.
 	said, err := canon.Parse(m.value)
 	if err != nil || said.Root().Member("approved").Kind() != canon.KindBool {
 		return nil, protocol.Invalid("message.parts", `expected a part of the type json with the value {"approved": true} or {"approved": false}`)

@@ -8,7 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// eventRoutes are the ranges and streams of events: all, those of a session, those of a task.
+// eventRoutes returns the routes for ranges and streams of all events, of the events of a
+// session, and of those of a task.
 func (h *Harness) eventRoutes() []protocol.Route {
 	filters := []string{"workspace_id", "session_id", "task_id"}
 	return []protocol.Route{
@@ -22,7 +23,7 @@ func (h *Harness) eventRoutes() []protocol.Route {
 	}
 }
 
-// A viewing says which events a request is for.
+// A viewing returns the events that a request is for.
 type viewing func(*protocol.Request) (journal.View, error)
 
 func (h *Harness) inRange(of viewing) protocol.Handler {
@@ -45,7 +46,7 @@ func (h *Harness) asStream(of viewing) protocol.Handler {
 	}
 }
 
-// seen is all that the client may see, narrowed by what it asks for.
+// seen returns the view of all events that the client may see, narrowed by the query.
 func (h *Harness) seen(r *protocol.Request) (journal.View, error) {
 	view := journal.View{Workspace: r.Query["workspace_id"], Session: r.Query["session_id"], Task: r.Query["task_id"]}
 	if !r.Client.Reach.All() {
@@ -62,7 +63,7 @@ func (h *Harness) ofSession(r *protocol.Request) (journal.View, error) {
 	return journal.View{Session: s.ID}, nil
 }
 
-// ofTask is the events of a task. They end with its receipt.
+// ofTask returns the view of the events of a task. It ends with the receipt.
 func (h *Harness) ofTask(r *protocol.Request) (journal.View, error) {
 	t, err := h.task(r, r.PathValue("task_id"))
 	if err != nil {

@@ -22,24 +22,24 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Options say what a harness is. The first four are required.
+// Options configure a harness. The first four are required.
 type Options struct {
-	Dir    string         // where everything is kept; it is made when it is not there
+	Dir    string         // where everything is stored; created if it does not exist
 	Issuer string         // of the receipts
 	Signer receipt.Signer // of the receipts
-	Trust  receipt.Trust  // by which receipts are verified: the signer's key is in it
+	Trust  receipt.Trust  // verifies receipts; must contain the signer's key
 
-	Auth     protocol.Authenticator // of clients; nil: Public is set
-	Public   bool                   // everybody is served, without authentication
+	Auth     protocol.Authenticator // of clients; nil: Public must be set
+	Public   bool                   // serve all clients without authentication
 	Provider Provider               // nil: Scripted
 	Module   Module                 // nil: Agent
-	Tools    []Tool                 // beside those of every harness here
+	Tools    []Tool                 // in addition to the built-in tools
 	Card     protocol.Dialect       // "": DialectRunner
 	Page     http.Handler           // of package page, at /; nil: none
-	Hosts    []string               // protocol.Options has it
+	Hosts    []string               // see protocol.Options
 	Now      func() time.Time       // nil: time.Now
 	Random   io.Reader              // nil: crypto/rand
-	Log      *slog.Logger           // nil: nothing is logged
+	Log      *slog.Logger           // nil: no logging
 }
 
 func (o *Options) fill() error {
@@ -67,31 +67,31 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// A Harness takes tasks and does them. It is safe for concurrent use.
+// A Harness accepts tasks and runs them. It is safe for concurrent use.
 type Harness struct {
 	options Options
 	began   receipt.Time
 	state   state
-	memory  *protocol.Memory // of what was answered to requests with an Idempotency-Key
+	memory  *protocol.Memory // of answers to requests with an Idempotency-Key
 	journal *journal.Journal
 	ledger  *ledger.SQLite
 	issuer  *ledger.Issuer
 	secrets *redact.Policy
 	mux     *protocol.Mux
 
-	writing sync.Mutex // what is decided by the state is written before another decides
+	writing sync.Mutex // makes reading the state and writing the decision atomic
 
-	life  context.Context // ends with Close
+	life  context.Context // ends at Close
 	end   context.CancelFunc
 	tasks sync.WaitGroup
 
 	mu      sync.Mutex
-	running map[string]*run // by the ids of tasks
-	halted  map[string]int  // tasks that are about to be canceled, and by how many requests
+	running map[string]*run // by task ID
+	halted  map[string]int  // tasks that are about to be canceled, with the number of requests
 	closed  bool
 }
 
-// Open opens a harness where the log in its folder ends: tasks that were at work go on.
+// Open opens a harness at the end of the log in its directory. Tasks that were running continue.
 func Open(o Options) (*Harness, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func (h *Harness) openLedger() (err error) {
 	return err
 }
 
-// openLog reads the log: each commit makes the state what it was behind it, and what it answered
-// is remembered as it was answered then.
+// openLog reads the log. Each commit updates the state, and its answer is remembered as it was
+// given.
 func (h *Harness) openLog() (err error) {
 	h.journal, err = journal.Open(filepath.Join(h.options.Dir, "events.jsonl"), func(c *journal.Commit) error {
 		if err := h.state.apply(c); err != nil {
@@ -142,7 +142,7 @@ func (h *Harness) openLog() (err error) {
 	return err
 }
 
-// resume goes on with what the log leaves open: tasks at work, and receipts that are missing.
+// resume continues what the log leaves open: running tasks and missing receipts.
 func (h *Harness) resume() error {
 	if len(list(&h.state, &h.state.workspaces)) == 0 {
 		of := journal.Pointer{Object: "workspace", ID: h.newID("workspace")}
@@ -163,11 +163,11 @@ func (h *Harness) resume() error {
 // Handler serves the protocol.
 func (h *Harness) Handler() http.Handler { return h.mux }
 
-// Drain ends the streams, so that http.Server.Shutdown does not wait for them; requests are still
-// answered.
+// Drain ends the streams, so that http.Server.Shutdown does not wait for them. Other requests are
+// still answered.
 func (h *Harness) Drain() { h.mux.Close() }
 
-// Close stops tasks where they are: the next Open goes on with them. What is asked then fails.
+// Close stops tasks, which the next Open continues. Requests fail after Close.
 func (h *Harness) Close() (err error) {
 	h.mu.Lock()
 	h.closed = true
@@ -186,10 +186,10 @@ func (h *Harness) Close() (err error) {
 	return err
 }
 
-// now is the time as events have it.
+// now returns the time as events state it.
 func (h *Harness) now() receipt.Time { return receipt.At(h.options.Now()) }
 
-// newID makes the id of a resource: its kind and 128 bits of randomness.
+// newID returns the ID of a new resource: its kind and 128 random bits.
 func (h *Harness) newID(kind string) string {
 	var b [16]byte
 	if _, err := io.ReadFull(h.options.Random, b[:]); err != nil {
@@ -198,14 +198,14 @@ func (h *Harness) newID(kind string) string {
 	return fmt.Sprintf("%s_%x", kind, b)
 }
 
-// write answers a request that changes something: what happens is one commit of the log, and the
-// answer is the resource as it is then. build decides by the state, and nothing is written
-// meanwhile; without events nothing had to be done.
+// write answers a request that changes something. The events of build form one commit of the log,
+// and the answer is the resulting resource. build may rely on the state, because nothing else is
+// written in the meantime. If it returns no events, there was nothing to do.
 func (h *Harness) write(w http.ResponseWriter, r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error)) error {
 	return h.writeThen(w, r, status, of, build, nil)
 }
 
-// writeThen is write, but for an answer that is made when others may write again.
+// writeThen is write, except that then returns the answer, after other requests may write again.
 func (h *Harness) writeThen(w http.ResponseWriter, r *protocol.Request, status int, of journal.Pointer, build func() ([]journal.Event, error), then func() any) error {
 	answer, err := h.commit(r, status, of, build)
 	if err != nil {

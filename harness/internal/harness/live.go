@@ -9,18 +9,18 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A live supply asks the model and the tools, and tells the log of it. What the log tells
-// already, since the module ran before a crash, it does not ask for again.
+// A live supply queries the model and the tools, and records the answers in the log. It does not
+// repeat a query whose answer is already in the log because the module ran before a crash.
 type live struct {
 	h             *Harness
 	task          *Task
-	models, calls int // asked for by the module so far
+	models, calls int // requested by the module so far
 }
 
-// statusOK is the status of a call that went well.
+// statusOK is the status of a successful call.
 const statusOK = "ok"
 
-// Model is described at [Supply].
+// Model implements [Supply].
 func (s *live) Model(ctx context.Context, p Prompt) (Reply, error) {
 	s.models++
 	if a, told := look(&s.h.state, s.task.ID, s.modelTold); told {
@@ -28,7 +28,7 @@ func (s *live) Model(ctx context.Context, p Prompt) (Reply, error) {
 	}
 
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // nothing begins in a task that is to end
+		return nil, ctx.Err() // nothing starts in a task that is about to end
 	}
 	provider, model := s.h.options.Provider.Name()
 	span := object{"kind": "llm", "span_id": fmt.Sprintf("llm:main:%d", s.models), "agent": "main", "provider": provider, "model": model}
@@ -37,7 +37,7 @@ func (s *live) Model(ctx context.Context, p Prompt) (Reply, error) {
 	}
 	completion, err := s.h.options.Provider.Complete(ctx, p)
 	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err() // the log tells that it began, and no end
+		return nil, ctx.Err() // the log records the start and no end
 	}
 	response := json.RawMessage(completion.Reply)
 	if err == nil {
@@ -66,7 +66,7 @@ func (s *live) modelTold(w *work) (answer, bool) {
 	return w.models[s.models-1], true
 }
 
-// reply is what a model answered before.
+// reply returns the recorded answer of a model.
 func (a *answer) reply() (Reply, error) {
 	if a.failed != nil {
 		return nil, a.failed
@@ -74,7 +74,8 @@ func (a *answer) reply() (Reply, error) {
 	return Reply(a.output), nil
 }
 
-// modelFailure is why a model did not answer. What a provider says of it is for nobody.
+// modelFailure returns the reason why a model did not answer. The message of a provider is not
+// passed on.
 func modelFailure(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -82,7 +83,7 @@ func modelFailure(err error) *Failure {
 	return &Failure{"upstream_unavailable", "the model did not answer"}
 }
 
-// Tool is described at [Supply].
+// Tool implements [Supply].
 func (s *live) Tool(ctx context.Context, c Call) (Result, error) {
 	s.calls++
 	id := callID(s.calls)
@@ -116,13 +117,14 @@ func (s *live) Tool(ctx context.Context, c Call) (Result, error) {
 	return s.do(ctx, tool, id, c)
 }
 
-// callID is the id of a call of a tool, by its number in the task: a replay finds it by that.
+// callID returns the ID of a tool call by its number in the task. A replay finds the call by it.
 func callID(number int) string { return fmt.Sprintf("call_%d", number) }
 
-// approvalID is the id of the question whether a call may be done.
+// approvalID returns the ID of the approval of a call.
 func approvalID(call string) string { return "approval_of_" + call }
 
-// request is what the log is told when a tool is called: who has to answer, too.
+// request returns the events that record a tool call and, if a person must answer, the request to
+// that person.
 func (s *live) request(tool *Tool, id string, c Call) []journal.Event {
 	call := object{"tool_call_id": id, "name": c.Name, "input": c.Input}
 	events := []journal.Event{s.task.event("tool.requested", call)}
@@ -137,8 +139,8 @@ func (s *live) request(tool *Tool, id string, c Call) []journal.Event {
 	return events
 }
 
-// do has a tool do what it is called for. What it did is told also when the task is to end meanwhile.
-// Of a tool that gave up for that, nobody knows what it did.
+// do runs a tool. Its effects are recorded even if the task is about to end. If a tool gave up
+// because of that, its effects are unknown.
 func (s *live) do(ctx context.Context, tool *Tool, id string, c Call) (Result, error) {
 	done, err := tool.Do(ctx, s.task, c.Input)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) && done.Writes == nil && done.Egress == nil {
@@ -147,7 +149,7 @@ func (s *live) do(ctx context.Context, tool *Tool, id string, c Call) (Result, e
 	return s.returned(id, c, done, err)
 }
 
-// returned tells what a call came to. An error is told to the model, which goes on.
+// returned records the result of a call. An error is returned to the model, which continues.
 func (s *live) returned(id string, c Call, done Done, err error) (Result, error) {
 	status := statusOK
 	output, unusable := json.Marshal(done.Output)
@@ -167,14 +169,14 @@ func (s *live) returned(id string, c Call, done Done, err error) (Result, error)
 		if err != nil {
 			return Result{}, err
 		}
-		if string(text) != "null" { // of what is not known nothing is told
+		if string(text) != "null" { // unknown effects are not recorded
 			told[name] = json.RawMessage(text)
 		}
 	}
 	return Result{output, status != statusOK}, s.h.tell(s.task.ID, s.task.event("tool.completed", told))
 }
 
-// toolError is what a model is told when a tool went wrong.
+// toolError returns the answer for the model if a tool failed.
 func (h *Harness) toolError(err error) json.RawMessage {
 	text, unclean := h.cleanText(err.Error())
 	if unclean != nil {
@@ -183,12 +185,12 @@ func (h *Harness) toolError(err error) json.RawMessage {
 	return object{"error": text}.json()
 }
 
-// interrupted: the call had begun before a crash, and nobody knows whether it was done.
+// interrupted records that the call had started before a crash, so that its effects are unknown.
 func (s *live) interrupted(id string, c Call) (Result, error) {
 	return s.returned(id, c, Done{}, errors.New("the harness was interrupted: nobody knows whether it was done"))
 }
 
-// ask waits for what the person says.
+// ask waits for the answer of the person.
 func (s *live) ask(ctx context.Context, id string, c Call) (Result, error) {
 	var text string
 	err := s.h.await(ctx, func() (said bool) {
@@ -201,12 +203,12 @@ func (s *live) ask(ctx context.Context, id string, c Call) (Result, error) {
 	return s.returned(id, c, here(object{"answer": text}), nil)
 }
 
-// decision is what a person said to a call, and whether one has.
+// decision returns the decision of a person about a call, and whether there is one.
 func (s *live) decision(id string) (approved, decided bool) {
 	return look(&s.h.state, s.task.ID, func(w *work) (bool, bool) { ok, decided := w.decisions[approvalID(id)]; return ok, decided })
 }
 
-// approved does what a person agrees to.
+// approved runs a tool if a person approves it.
 func (s *live) approved(ctx context.Context, tool *Tool, id string, c Call) (Result, error) {
 	if err := s.h.await(ctx, func() bool { _, decided := s.decision(id); return decided }); err != nil {
 		return Result{}, err

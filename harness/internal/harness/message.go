@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A Message is what somebody said in a session, or to a task.
+// A Message is a message in a session or to a task.
 type Message struct {
 	envelope
 	Role        string  `json:"role"`
@@ -23,8 +23,8 @@ type Message struct {
 
 func (m *Message) place() place { return place{m.WorkspaceID, m.SessionID, orNone(m.TaskID)} }
 
-// A messageEvent is the payload of an event that brings a message: under its own member, as
-// other members of these payloads mean something else.
+// A messageEvent is the payload of an event that contains a message. The message has its own
+// member, because other members of these payloads have other meanings.
 type messageEvent struct {
 	Message struct {
 		ID       string `json:"id"`
@@ -54,15 +54,15 @@ func (s *state) messageAppended(c *journal.Commit, e *journal.Event) error {
 	return s.change(c, e, func(t *Task) { t.messages = append(slices.Clip(t.messages), m.ID) })
 }
 
-// A messageInput is a message that a client brings.
+// A messageInput is a message from a client.
 type messageInput struct {
 	role            string
 	parts, metadata json.RawMessage
-	text            string          // of all public parts that are texts, a line each
-	value           json.RawMessage // of the first part that is JSON; nil: there is none
+	text            string          // the texts of all public text parts, one per line
+	value           json.RawMessage // of the first JSON part; nil: there is none
 }
 
-// told is the payload of an event that brings the message.
+// told returns the payload of an event that contains the message.
 func (m *messageInput) told(id string) object {
 	message := object{"id": id, "role": m.role, "parts": m.parts}
 	if m.metadata != nil {
@@ -71,8 +71,8 @@ func (m *messageInput) told(id string) object {
 	return object{"message": message}
 }
 
-// partMembers are the members that a part of each type has beside type and visibility, and
-// their kinds; "" is any.
+// partMembers returns, for each type of part, its members in addition to type and visibility, and
+// their kinds; KindInvalid is any.
 func partMembers() map[string]map[string]canon.Kind {
 	const text, any = canon.KindString, canon.KindInvalid
 	return map[string]map[string]canon.Kind{
@@ -86,7 +86,7 @@ func partMembers() map[string]map[string]canon.Kind {
 	}
 }
 
-// readMessage reads a MessageInput; param names it in errors.
+// readMessage parses a MessageInput; param names it in errors.
 func readMessage(node canon.Node, param string) (*messageInput, error) {
 	if node.Kind() != canon.KindObject {
 		return nil, protocol.Invalid(param, "expected a message, an object")
@@ -128,7 +128,7 @@ func readMessage(node canon.Node, param string) (*messageInput, error) {
 	return m, nil
 }
 
-// checkPart says what is wrong with a part of a message.
+// checkPart validates a part of a message.
 func checkPart(part canon.Node, param string) error {
 	members, known := partMembers()[part.Member("type").String()]
 	if !known {
@@ -147,7 +147,7 @@ func checkPart(part canon.Node, param string) error {
 
 func visibilities() []string { return []string{"public", "internal", "receipt_only"} }
 
-// rawOf is the text of a value, which outlives its document; nil when there is none.
+// rawOf returns a copy of the text of a value, nil if there is none.
 func rawOf(node canon.Node) json.RawMessage { return slices.Clone(node.Raw()) }
 
 func (h *Harness) createMessage(w http.ResponseWriter, r *protocol.Request) error {

@@ -7,42 +7,42 @@ import (
 	"fmt"
 )
 
-// A Module does the work of a task, and returns what it has to say in the end. Whatever it gets
-// from outside, it gets from its supply, in an order that depends on nothing else: so it can be
-// run again with the same answers, after a crash and in a replay.
+// A Module does the work of a task and returns its final text. It gets all external data from its
+// supply, in an order that depends on nothing else. It can therefore be run again with the same
+// answers after a crash and in a replay.
 type Module func(ctx context.Context, s Supply, input json.RawMessage) (string, error)
 
-// A Supply answers what a module asks.
+// A Supply answers the queries of a module.
 type Supply interface {
-	// Model returns what a model answers to a conversation. The error says that the task cannot
-	// go on.
+	// Model returns the answer of a model to a conversation. An error means that the task cannot
+	// continue.
 	Model(ctx context.Context, p Prompt) (Reply, error)
 
-	// Tool returns what a tool returned, an error of the tool too: that is for the model. The
-	// error says that the task cannot go on.
+	// Tool returns the result of a tool. An error of the tool is a result, too, for the model. An
+	// error means that the task cannot continue.
 	Tool(ctx context.Context, c Call) (Result, error)
 }
 
-// A Call is one of a tool.
+// A Call is a call of a tool.
 type Call struct {
 	Name  string
 	Input json.RawMessage // an object
 }
 
-// A Result is what a tool returned.
+// A Result is the result of a tool call.
 type Result struct {
 	Output json.RawMessage
-	Failed bool // the call was refused, or went wrong; live only: of a replay Output tells
+	Failed bool // the call was denied or failed; only live: in a replay, Output states it
 }
 
-// What is asked for in one task.
+// Limits of one task.
 const (
 	mostRounds = 16 // answers of the model
 	mostCalls  = 64 // of tools, in one answer
 )
 
-// Agent is the module of the harness: a model is asked, and calls tools until it has nothing
-// more to ask for.
+// Agent is the module of the harness. It queries a model and runs the tools that the model calls,
+// until the model calls none.
 func Agent(ctx context.Context, s Supply, input json.RawMessage) (string, error) {
 	p := Prompt{Messages: []Turn{{Role: "user", Content: textOf(input)}}}
 	for range mostRounds {
@@ -70,7 +70,7 @@ func Agent(ctx context.Context, s Supply, input json.RawMessage) (string, error)
 	return "", &Failure{"agent_loop", fmt.Sprintf("the model has not come to an end after %d answers", mostRounds)}
 }
 
-// textOf is what an input says: the texts of a message, or else all of it.
+// textOf returns the texts of a message, or the entire input if it has none.
 func textOf(input json.RawMessage) string {
 	var message struct {
 		Parts []struct {
@@ -91,16 +91,17 @@ func textOf(input json.RawMessage) string {
 	return text
 }
 
-// A Failure is why a task failed, in words for whoever submitted it.
+// A Failure is the reason why a task failed, for the client that submitted it.
 type Failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Error gives both.
+// Error returns the code and the message.
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }
 
-// failureOf is the failure of an error. One that is no Failure is shown to nobody.
+// failureOf returns the failure of an error. The text of an error that is not a Failure is not
+// passed on.
 func failureOf(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -108,5 +109,5 @@ func failureOf(err error) *Failure {
 	return internal()
 }
 
-// internal is a failure of which nobody else is told more.
+// internal returns a failure without details.
 func internal() *Failure { return &Failure{"internal_error", "the task could not be finished"} }

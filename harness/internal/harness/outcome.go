@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// An Outcome is what a task came to: each that has ended has one. Its messages and artifacts
-// are those of the state, as they are when it is written.
+// An Outcome is the result of a task; each task that has ended has one. Its messages and
+// artifacts are read from the state when it is encoded.
 type Outcome struct {
 	envelope
 	TaskID      string          `json:"task_id"`
@@ -34,21 +34,21 @@ func (o *Outcome) MarshalJSON() ([]byte, error) {
 	}{(*own)(o), readEach(o.state, &o.state.messages, o.messages), readEach(o.state, &o.state.artifacts, o.artifacts)})
 }
 
-// An ending is what the last event of a task tells.
+// An ending is the payload of the last event of a task.
 type ending struct {
 	OutcomeID string          `json:"outcome_id"`
 	Summary   string          `json:"summary"`
 	Failure   json.RawMessage `json:"failure"`
 }
 
-// told is the payload of the event, with what else it tells.
+// told returns the payload of the event, with additional members.
 func (n *ending) told(more object) object {
 	told := object{"outcome_id": n.OutcomeID, "summary": n.Summary, "failure": n.Failure}
 	maps.Copy(told, more)
 	return told
 }
 
-// outcomeOf is the outcome of a task that has just ended.
+// outcomeOf returns the outcome of a task that has just ended.
 func (s *state) outcomeOf(c *journal.Commit, t *Task, n ending) Outcome {
 	o := Outcome{
 		TaskID: t.ID, Status: t.Status, Summary: n.Summary, Failure: n.Failure, WorkspaceID: t.WorkspaceID,

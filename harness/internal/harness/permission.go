@@ -4,8 +4,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A Permission is the question whether a tool may be used, which a person answers by a
-// tool_confirmation. If the task ends before that, it stays pending: nobody decided.
+// A Permission is a request for the use of a tool, which a person answers with a
+// tool_confirmation. If the task ends first, the request stays pending, because nobody decided.
 type Permission struct {
 	envelope
 	Status      string `json:"status"`
@@ -20,7 +20,8 @@ type Permission struct {
 
 func (p *Permission) place() place { return place{p.WorkspaceID, p.SessionID, p.TaskID} }
 
-// permissionID is the ID of a permission request: that of an approval is of its task alone.
+// permissionID returns the ID of a permission request. The ID of an approval is unique only in
+// its task.
 func permissionID(task, approval string) string { return "permission_" + task + "_" + approval }
 
 func (s *state) permissionAsked(c *journal.Commit, e *journal.Event) error {
@@ -38,7 +39,7 @@ func (s *state) permissionAsked(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// permissionDecided folds the answer of a person.
+// permissionDecided folds the decision of a person.
 func (s *state) permissionDecided(c *journal.Commit, e *journal.Event, told callEvent) {
 	asked := s.permissions.get(permissionID(e.Task, told.ApprovalID))
 	if asked == nil {

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// A Provider asks a model.
+// A Provider queries a model.
 type Provider interface {
-	// Name says which provider and which model are asked.
+	// Name returns the names of the provider and of the model.
 	Name() (provider, model string)
 
-	// Complete returns what the model answers, and what that took.
+	// Complete returns the model's answer and its token counts.
 	Complete(ctx context.Context, p Prompt) (Completion, error)
 }
 
-// A Prompt is a conversation that a model is to continue.
+// A Prompt is a conversation for a model to continue.
 type Prompt struct {
 	Messages []Turn `json:"messages"`
 }
 
-// A Turn is a message of a conversation, in the form of chat completions.
+// A Turn is a message of a conversation in the chat completions format.
 type Turn struct {
 	Role    string     `json:"role"`
 	Content string     `json:"content"`
@@ -28,20 +28,20 @@ type Turn struct {
 	CallID  string     `json:"tool_call_id,omitempty"`
 }
 
-// A ToolCall is the wish of a model.
+// A ToolCall is a call that a model requests.
 type ToolCall struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
 	Function Function `json:"function"`
 }
 
-// A Function is a tool, and what it is called with: a JSON text.
+// A Function is the name of a tool and its arguments as JSON text.
 type Function struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-// arguments are an object, whatever the model wrote.
+// arguments returns the arguments as an object, even if the model wrote something else.
 func (c *ToolCall) arguments() json.RawMessage {
 	var members map[string]any
 	if json.Unmarshal([]byte(c.Function.Arguments), &members) != nil || members == nil {
@@ -50,16 +50,16 @@ func (c *ToolCall) arguments() json.RawMessage {
 	return object(members).json()
 }
 
-// A Completion is an answer of a model. What is not known is nil: absent is not zero.
+// A Completion is an answer of a model. Unknown counts are nil, not zero.
 type Completion struct {
 	Reply                     Reply
 	InputTokens, OutputTokens *int64
 }
 
-// A Reply is what a model answered: a JSON value, as a chat completion has it.
+// A Reply is a model's answer: a JSON value, as in a chat completion.
 type Reply json.RawMessage
 
-// turn is the message in a reply. Of a value of another form it is its text.
+// turn returns the message in a reply. For a value of another form, it is the text of the value.
 func (r Reply) turn() Turn {
 	var answer struct {
 		Choices []struct{ Message Turn }
@@ -70,29 +70,29 @@ func (r Reply) turn() Turn {
 		return m
 	}
 	text := string(r)
-	_ = json.Unmarshal(r, &text) // a string is its own text
+	_ = json.Unmarshal(r, &text) // for a string, the text is the string itself
 	return Turn{Role: "assistant", Content: text}
 }
 
-// replyOf is a reply with a message.
+// replyOf returns a reply with a message.
 func replyOf(m Turn) Reply {
 	m.Role = "assistant"
 	return Reply(object{"choices": []any{object{"message": m}}}.json())
 }
 
-// Scripted is a provider without a model: it does what the words say.
+// Scripted is a provider without a model. It follows the words of the first message.
 //
 //	/ask QUESTION   asks the person
-//	/write TEXT     writes a file, when the person agrees
+//	/write TEXT     writes a file if the person approves
 //	/wait           waits until it is canceled
 //	/fail WHY       fails
-//	anything else   looks at the clock, and says it again
+//	anything else   reads the clock and repeats the message
 type Scripted struct{}
 
-// Name is that of no model.
+// Name returns the name of the script.
 func (Scripted) Name() (provider, model string) { return "scripted", "script-1" }
 
-// Complete answers by the first message and the results that followed.
+// Complete answers based on the first message and the results that followed it.
 func (Scripted) Complete(ctx context.Context, p Prompt) (Completion, error) {
 	verb, rest, _ := strings.Cut(p.Messages[0].Content, " ")
 	last := p.Messages[len(p.Messages)-1]

@@ -13,8 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// settle issues the receipt of a task that has ended, and tells the log of it. It is made of the
-// log alone, so that after a crash it is the same: one that is in the ledger is not made again.
+// settle issues the receipt of a task that has ended, and records it in the log. The receipt
+// depends only on the log, so a retry after a crash produces the same receipt. A receipt that is
+// already in the ledger is not issued again.
 func (h *Harness) settle(ctx context.Context, id string) error {
 	t := read(&h.state, &h.state.tasks, id)
 	if t.ReceiptID != nil {
@@ -34,7 +35,7 @@ func (h *Harness) settle(ctx context.Context, id string) error {
 
 	h.writing.Lock()
 	defer h.writing.Unlock()
-	if read(&h.state, &h.state.tasks, id).ReceiptID != nil { // by another who settled it meanwhile
+	if read(&h.state, &h.state.tasks, id).ReceiptID != nil { // settled by another goroutine in the meantime
 		return nil
 	}
 	issued := t.event("receipt.issued", object{"receipt_id": sealed.ID(), "receipt_hash": sealed.Hash()})
@@ -42,7 +43,7 @@ func (h *Harness) settle(ctx context.Context, id string) error {
 	return h.journal.Append(&journal.Commit{At: h.now(), Events: []journal.Event{issued}})
 }
 
-// draft makes the draft of a receipt of what the log tells of a task.
+// draft returns the draft of a receipt from the log of a task.
 func (h *Harness) draft(ctx context.Context, id string) (*receipt.Draft, error) {
 	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: h.options.Issuer}, TaskID: id, LogURI: "/v1/tasks/" + id + "/events"})
 	if err != nil {
@@ -55,7 +56,7 @@ func (h *Harness) draft(ctx context.Context, id string) (*receipt.Draft, error) 
 	return rec.Draft()
 }
 
-// events gives the events of a task, each as the log has it.
+// events passes the events of a task to give, as they are in the log.
 func (h *Harness) events(ctx context.Context, task string, give func([]byte) error) error {
 	const page = 256
 	log, last := h.journal.Log(journal.View{Task: task}), ""
@@ -76,8 +77,8 @@ func (h *Harness) events(ctx context.Context, task string, give func([]byte) err
 	}
 }
 
-// issue makes the receipt of a draft. Whatever goes wrong, also when nobody knows whether it is
-// stored, the task is settled again: that never makes a second receipt.
+// issue issues the receipt of a draft. After any failure, even if it is unknown whether the
+// receipt was stored, the task is settled again, which never creates a second receipt.
 func (h *Harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sealed, error) {
 	doc, err := h.redacted(draft)
 	if err != nil {
@@ -88,8 +89,8 @@ func (h *Harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sea
 	return h.issuer.IssueDocument(ctx, doc)
 }
 
-// redacted is a draft without what looks like a secret. At the door each value is looked at by
-// itself; here they stand together.
+// redacted returns a draft without values that look like secrets. On arrival, each value is
+// checked separately; here they are checked together.
 func (h *Harness) redacted(draft *receipt.Draft) (*canon.Document, error) {
 	text, err := receipt.AppendJSON(nil, draft)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// mostEvents is how many events a task may have when something more is said to it.
+// mostEvents is the number of events of a task from which further messages are rejected.
 const mostEvents = 10_000
 
-// notRecordable is for a request of which no receipt could be made.
+// notRecordable returns the error for a request from which no receipt could be created.
 func notRecordable() error {
 	return protocol.Invalid("", "expected what a receipt can be made of: shorter texts, fewer values")
 }
 
-// recordable says whether a receipt can be made of events. What cannot be recorded must not be
-// in the log: its task would have no receipt, ever.
+// recordable returns an error if no receipt can be created from events. Such events must not be
+// in the log, because their task would never have a receipt.
 func (h *Harness) recordable(events []journal.Event) error {
 	for _, e := range events {
 		if e.Task == "" {
@@ -29,7 +29,7 @@ func (h *Harness) recordable(events []journal.Event) error {
 			return err
 		}
 
-		// By itself, in a task that has begun.
+		// The event is recorded alone, in a task that has started.
 		probe := []journal.Event{e}
 		if e.Kind != "task.submitted" {
 			t := Task{SessionID: e.Session, WorkspaceID: e.Workspace}

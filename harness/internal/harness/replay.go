@@ -20,9 +20,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// replay runs the module of a task again, with the answers that its log tells and those that the
-// request puts in their place. Nothing is asked outside, so that the replay has ended when it is
-// answered: as one commit, or not at all.
+// replay runs the module of a task again, with the answers in its log and the overrides of the
+// request. Nothing external is queried, so the replay has ended when the request is answered. It
+// is recorded as one commit or not at all.
 func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
 	if h.tellsSecrets(r.JSON) {
 		return protocol.Invalid("", "expected what looks like a secret in the value of an override alone")
@@ -57,20 +57,20 @@ func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
 		return err
 	}
 	return h.writeThen(w, r, http.StatusAccepted, of, func() ([]journal.Event, error) { return events, nil }, func() any {
-		h.begin(of.ID) // to its receipt
+		h.begin(of.ID) // until it has its receipt
 		return h.settled(r.Context(), of.ID)
 	})
 }
 
-// hides reports whether a module gets values that no event may tell. Nor may then what it makes
-// of them.
+// hides reports whether a module gets values that no event may contain. In that case events may
+// not contain its result either.
 func hides(request *replay.Request) bool {
 	return slices.ContainsFunc(request.Overrides, func(o replay.Override) bool {
 		return o.Visibility == replay.ReceiptOnly && o.Kind != record.KindTime
 	})
 }
 
-// plan reads the log of a task that has ended, and finds in it what a request swaps.
+// plan reads the log of a task that has ended, and resolves the overrides of a request.
 func (h *Harness) plan(ctx context.Context, source *Task, request *replay.Request) (*replay.Plan, error) {
 	var lines []byte
 	err := h.events(ctx, source.ID, func(text []byte) error {
@@ -87,13 +87,13 @@ func (h *Harness) plan(ctx context.Context, source *Task, request *replay.Reques
 	return replay.NewPlan(ctx, log, request, artifactsOf{h, source})
 }
 
-// artifactsOf are those that an override may name: of the workspace of the task.
+// artifactsOf provides the artifacts that an override may name: those of the task's workspace.
 type artifactsOf struct {
 	h    *Harness
 	task *Task
 }
 
-// Artifact is described at [replay.Artifacts].
+// Artifact implements [replay.Artifacts].
 func (s artifactsOf) Artifact(_ context.Context, want replay.Wanted) ([]byte, error) {
 	a := read(&s.h.state, &s.h.state.artifacts, want.ID)
 	if a == nil || a.WorkspaceID != s.task.WorkspaceID || a.content.size() == 0 {
@@ -102,27 +102,27 @@ func (s artifactsOf) Artifact(_ context.Context, want replay.Wanted) ([]byte, er
 	return a.text()
 }
 
-// A recorded supply answers with what a plan has, and asks for nothing.
+// A recorded supply answers from a plan and queries nothing.
 type recorded struct {
 	plan          *replay.Plan
 	models, calls int
 }
 
-// Model is described at [Supply].
+// Model implements [Supply].
 func (s *recorded) Model(ctx context.Context, _ Prompt) (Reply, error) {
 	s.models++
 	a, err := s.plan.Take(ctx, fmt.Sprintf("llm:main:%d", s.models))
 	return Reply(a.Value), err
 }
 
-// Tool is described at [Supply].
+// Tool implements [Supply].
 func (s *recorded) Tool(ctx context.Context, c Call) (Result, error) {
 	s.calls++
 	a, err := s.plan.Take(ctx, "host:"+c.Name+":"+callID(s.calls))
 	return Result{Output: a.Value}, err
 }
 
-// playAgain runs the module with the answers of a plan, to where the source ended.
+// playAgain runs the module with the answers of a plan, up to the end of the source.
 func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan, mode replay.Mode) (text string, failure *replay.Failure) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -130,7 +130,8 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 			failure = &replay.Failure{Code: "replay_differs", Message: "the module panicked"}
 		}
 
-		// A receipt with a delta for it would state a substitution that did not happen.
+		// A receipt with a delta for an unused override would state a substitution that did not
+		// happen.
 		if unused := plan.Unused(); failure == nil && len(unused) > 0 {
 			failure = &replay.Failure{Code: "replay_differs", Message: "the module did not ask for " + foreign.Cut(unused[0], protocol.MaxID) + ", which the request overrides"}
 		}
@@ -159,8 +160,8 @@ func (h *Harness) playAgain(ctx context.Context, source *Task, plan *replay.Plan
 	return text, nil
 }
 
-// untaken are the answers that a module did not ask for. The times of the task are for nobody to
-// ask for.
+// untaken returns the keys of answers that a module did not request, except the times of the
+// task, which modules do not request.
 func untaken(plan *replay.Plan) (keys []string) {
 	for _, key := range plan.Untaken() {
 		if !strings.HasPrefix(key, "time:") {
@@ -170,7 +171,7 @@ func untaken(plan *replay.Plan) (keys []string) {
 	return keys
 }
 
-// retold are the events of a replay, as events of its own task here.
+// retold returns the events of a replay as events of its own task in this harness.
 func (h *Harness) retold(r *protocol.Request, source *Task, plan *replay.Plan, task, text string, failure *replay.Failure) (events []journal.Event, err error) {
 	sealed, err := h.ledger.Get(r.Context(), *source.ReceiptID)
 	if err != nil {
@@ -204,8 +205,8 @@ func (h *Harness) retold(r *protocol.Request, source *Task, plan *replay.Plan, t
 	return events, nil
 }
 
-// own makes an event of the source's life one of the replay's: who asked for it, of what it is a
-// replay, and what it came to.
+// own adapts an event of the source's lifecycle to the replay: the client that requested it, the
+// source task, and the outcome.
 func (h *Harness) own(e *journal.Event, source *Task, actor, text string) error {
 	told := map[string]json.RawMessage{}
 	if err := payload(e, &told); err != nil {

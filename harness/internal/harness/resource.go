@@ -10,7 +10,7 @@ import (
 // A place is the workspace, the session, and the task of a resource; "" where it has none.
 type place struct{ workspace, session, task string }
 
-// orNone returns a name that a resource may lack; "" if it does.
+// orNone returns the string at a pointer, or "" if it is nil.
 func orNone(name *string) string {
 	if name == nil {
 		return ""
@@ -18,13 +18,13 @@ func orNone(name *string) string {
 	return *name
 }
 
-// includes reports whether a list that is narrowed to p contains what is at another place.
+// includes reports whether a list that is narrowed to p contains a resource at place o.
 func (p place) includes(o place) bool {
 	fits := func(want, is string) bool { return want == "" || want == is }
 	return fits(p.workspace, o.workspace) && fits(p.session, o.session) && fits(p.task, o.task)
 }
 
-// A resource is what clients find by its ID and in lists.
+// A resource is found by its ID and listed.
 type resource[T any] interface {
 	*T
 	id() string
@@ -34,7 +34,7 @@ type resource[T any] interface {
 
 func (v *envelope) id() string { return v.ID }
 
-// shownTo reports whether the client may see a resource of a workspace that it sees.
+// shownTo reports whether a client that sees the workspace also sees the resource.
 func (v *envelope) shownTo(*protocol.Request) bool { return true }
 
 // sees reports whether the client of a request may see the work in a workspace.
@@ -46,7 +46,7 @@ func seesOne[T any, R resource[T]](h *Harness, r *protocol.Request, v R) bool {
 	return v != nil && h.sees(r, v.place().workspace) && v.shownTo(r)
 }
 
-// find returns the resource with an ID, if the client may see it.
+// find returns the resource with an ID if the client may see it.
 func find[T any, R resource[T]](h *Harness, r *protocol.Request, t *table[T], id string) (R, error) {
 	if v := R(read(&h.state, t, id)); seesOne(h, r, v) {
 		return v, nil
@@ -66,7 +66,7 @@ func (h *Harness) task(r *protocol.Request, id string) (*Task, error) {
 	return find(h, r, &h.state.tasks, id)
 }
 
-// get answers with the resource whose ID is a part of the path.
+// get answers with the resource whose ID is in the path parameter name.
 func get[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		v, err := find[T, R](h, r, t, r.PathValue(name))
@@ -77,7 +77,8 @@ func get[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Ha
 	}
 }
 
-// getSettled is get for what a receipt changes: if the task has ended, it is waited for.
+// getSettled is get for resources that change when a receipt is issued. If the task has ended, it
+// waits for its receipt.
 func getSettled[T any, R resource[T]](h *Harness, t *table[T], name string) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		v, err := find[T, R](h, r, t, r.PathValue(name))
@@ -89,7 +90,7 @@ func getSettled[T any, R resource[T]](h *Harness, t *table[T], name string) prot
 	}
 }
 
-// lists answers with the resources that the query, or the path, asks for.
+// lists answers with the resources that the query or the path selects.
 func lists[T any, R resource[T]](h *Harness, t *table[T]) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error {
 		want := place{r.Query["workspace_id"], r.Query["session_id"], r.Query["task_id"]}

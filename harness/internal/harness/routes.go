@@ -12,14 +12,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// Scopes are those that a key of a harness can have: the protocol's, and that of verifying.
+// Scopes returns the scopes that a key of a harness can have: those of the protocol and that of
+// verification.
 func Scopes() []protocol.Scope { return append(protocol.Scopes(), serve.ScopeVerify) }
 
-// mostHeld is how many bytes of bodies and answers are held at the same time: one body of the longest
-// receipt in CBOR fits into the half that a client gets.
+// mostHeld limits the bytes of bodies and answers that are held at the same time. The body of the
+// longest receipt in CBOR fits into the half that one client gets.
 const mostHeld = 128 << 20
 
-// serve makes the handler: the routes of the protocol, and those of receipts.
+// serve creates the handler with the routes of the protocol and those of receipts.
 func (h *Harness) serve() error {
 	verifier, err := serve.NewVerifier(h.options.Trust, receipt.Policy{}, nil)
 	if err != nil {
@@ -48,7 +49,7 @@ func (h *Harness) serve() error {
 	return err
 }
 
-// routes are what the protocol has, but for receipts.
+// routes returns the routes of the protocol, except those of receipts.
 func (h *Harness) routes() []protocol.Route {
 	p := protocol.ListParams
 	routes := []protocol.Route{
@@ -96,7 +97,7 @@ func (h *Harness) routes() []protocol.Route {
 	return slices.Concat(routes, h.eventRoutes(), absent())
 }
 
-// absent are the routes of the protocol's Extended level that are not served, by their names.
+// absent returns the routes of the protocol's Extended level, which are not implemented.
 func absent() (routes []protocol.Route) {
 	for _, pattern := range []string{
 		"/v1/personas", "/v1/personas/{id}", "/v1/connectors", "/v1/connectors/{id}", "/v1/skills", "/v1/skills/{id}",
@@ -112,8 +113,8 @@ func absent() (routes []protocol.Route) {
 	return routes
 }
 
-// receiptRoutes are those of receipts that the harness does not have itself. Of a task that has just
-// ended they wait for its receipt.
+// receiptRoutes returns the routes of receipts that the harness does not implement itself. The
+// list of a task that has just ended waits for its receipt.
 func (h *Harness) receiptRoutes(receipts *serve.Server) (routes []protocol.Route) {
 	for _, route := range receipts.Routes() {
 		switch route.Pattern {
@@ -137,7 +138,7 @@ func (h *Harness) discovery(w http.ResponseWriter, _ *protocol.Request) error {
 	return protocol.WriteJSON(w, http.StatusOK, protocol.NewDiscovery("rest", "sse", "receipts", "replay"))
 }
 
-// card says what this harness is, in the dialect that it was opened with.
+// card serves the agent card in the dialect of the options.
 func (h *Harness) card(w http.ResponseWriter, _ *protocol.Request) error {
 	const about = "Does small tasks, and gives a receipt for each."
 	media := []string{protocol.MediaJSON}

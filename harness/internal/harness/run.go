@@ -12,10 +12,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// errEnded is that a task has ended: nothing more can be told of it.
+// errEnded indicates that a task has ended, so that nothing more can be recorded for it.
 var errEnded = errors.New("harness: the task has ended")
 
-// begin has the module of the harness work on a task.
+// begin starts the module of the harness on a task.
 func (h *Harness) begin(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -33,19 +33,19 @@ func (h *Harness) begin(id string) {
 		h.mu.Unlock()
 		close(own.ended)
 		if ctx.Err() != nil && !read(&h.state, &h.state.tasks, id).ended() {
-			h.begin(id) // it was halted, and then not canceled
+			h.begin(id) // it was halted and then not canceled
 		}
 	})
 }
 
-// perform runs a task to its end, and issues its receipt. When the harness is closed meanwhile,
-// the task goes on with the next one.
+// perform runs a task to its end and issues its receipt. If the harness is closed in the
+// meantime, the next process continues the task.
 func (h *Harness) perform(ctx context.Context, id string) {
 	t := read(&h.state, &h.state.tasks, id)
 	if !t.ended() {
 		text, err := h.work(ctx, t)
 		if ctx.Err() != nil {
-			return // the task goes on with the next run, or whoever halted this one ends it
+			return // the next run continues the task, or the caller of halt ends it
 		}
 		err = h.finish(t, text, err)
 		if failure, unfit := errors.AsType[*Failure](err); unfit {
@@ -64,8 +64,8 @@ func (h *Harness) conclude(id string) {
 	h.persist("no receipt is known to be issued yet", id, func() error { return h.settle(context.WithoutCancel(h.life), id) })
 }
 
-// persist does what has to be done of a task until it is, or the harness is closed: then the next
-// one does it.
+// persist retries do until it succeeds or the harness is closed. In the latter case the next
+// process does it.
 func (h *Harness) persist(undone, id string, do func() error) {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, time.Minute) {
 		err := do()
@@ -96,7 +96,7 @@ func (h *Harness) work(ctx context.Context, t *Task) (text string, err error) {
 	return h.options.Module(ctx, &live{h: h, task: t}, input)
 }
 
-// finish tells the end of a task.
+// finish records the end of a task.
 func (h *Harness) finish(t *Task, text string, err error) error {
 	text, unclean := h.cleanText(text)
 	if err = errors.Join(err, unclean); err != nil {
@@ -115,12 +115,12 @@ func (h *Harness) finish(t *Task, text string, err error) error {
 }
 
 func quoted(text string) json.RawMessage {
-	raw, _ := json.Marshal(text) // of a string: it cannot fail
+	raw, _ := json.Marshal(text) // a string cannot fail
 	return raw
 }
 
-// tell writes what has happened in a task into the log, unless the task has ended. As it has
-// happened, room for it is waited for.
+// tell records what happened in a task, unless the task has ended. It waits for room, because the
+// events have already happened.
 func (h *Harness) tell(id string, events ...journal.Event) (err error) {
 	h.persist("there is no room for what happened", id, func() error {
 		if err = h.tellOnce(id, events); errors.Is(err, journal.ErrNotWritten) {
@@ -147,7 +147,7 @@ func (h *Harness) tellOnce(id string, events []journal.Event) error {
 	return &Failure{"not_recordable", "no receipt can be made of what a model or a tool said: it is too long, or has too many values"}
 }
 
-// await waits until something that the log tells is so.
+// await waits until a condition on the log holds.
 func (h *Harness) await(ctx context.Context, ready func() bool) error {
 	for {
 		appended := h.journal.Appended()
@@ -165,7 +165,7 @@ func (h *Harness) await(ctx context.Context, ready func() bool) error {
 // patience is how long a request waits for the receipt of a task that has ended.
 const patience = 10 * time.Second
 
-// settled returns a task as it is, with its receipt when it has ended: for that is waited.
+// settled returns a task, after waiting for its receipt if it has ended.
 func (h *Harness) settled(ctx context.Context, id string) (t *Task) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

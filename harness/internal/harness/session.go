@@ -8,15 +8,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// sessionUpdated: the protocol has no kind of event for it.
+// sessionUpdated is a vendor kind, because the protocol has no kind of event for it.
 const sessionUpdated = "vendor.session.updated"
 
-// A Session is a conversation, in which tasks are submitted.
+// A Session is a conversation in which tasks are submitted.
 type Session struct {
 	envelope
 	WorkspaceID string  `json:"workspace_id"`
 	State       string  `json:"state"`
-	Transcript  string  `json:"transcript"` // where its messages are
+	Transcript  string  `json:"transcript"` // the path of its messages
 	PersonaID   *string `json:"persona_id"`
 	Root        string  `json:"root_session_id"`
 	Parent      *string `json:"parent_session_id"`
@@ -50,7 +50,8 @@ func (s *state) sessionUpdated(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// openSession is session for what is to be added to it. It is asked for where the writing is.
+// openSession is session, except that it rejects a closed session. It must be called while
+// writing.
 func (h *Harness) openSession(r *protocol.Request, id string) (*Session, error) {
 	s, err := h.session(r, id)
 	if err == nil && s.State == "CLOSED" {
@@ -59,7 +60,7 @@ func (h *Harness) openSession(r *protocol.Request, id string) (*Session, error) 
 	return s, err
 }
 
-// of is where an event of a session belongs.
+// event returns an event of the session.
 func (s *Session) event(kind string, told object) journal.Event {
 	return journal.Event{Kind: kind, Resource: journal.Pointer{Object: "session", ID: s.ID}, Workspace: s.WorkspaceID, Session: s.ID, Payload: told.json()}
 }
@@ -95,8 +96,8 @@ func (h *Harness) createSession(w http.ResponseWriter, r *protocol.Request) erro
 	})
 }
 
-// unimplemented returns the error 422 if a request names something that this harness does
-// not have. A receipt would state it otherwise.
+// unimplemented returns the error 422 if a request names something that this harness does not
+// have. Otherwise a receipt would state it.
 func unimplemented(r *protocol.Request, names ...string) error {
 	for _, name := range names {
 		switch value := r.JSON.Root().Member(name); {
@@ -108,7 +109,7 @@ func unimplemented(r *protocol.Request, names ...string) error {
 	return nil
 }
 
-// initialMessages reads the messages that a session begins with.
+// initialMessages parses the initial messages of a session.
 func initialMessages(r *protocol.Request) (list []*messageInput, err error) {
 	const name = "initial_messages"
 	node := r.JSON.Root().Member(name)
@@ -144,7 +145,7 @@ func (h *Harness) updateSession(w http.ResponseWriter, r *protocol.Request) erro
 
 	return h.write(w, r, http.StatusOK, journal.Pointer{Object: "session", ID: found.ID}, func() ([]journal.Event, error) {
 		told := object{"metadata": metadata}
-		if summary := r.JSON.Root().Member("summary"); !summary.IsZero() { // null takes it away
+		if summary := r.JSON.Root().Member("summary"); !summary.IsZero() { // null removes it
 			told["summary"] = rawOf(summary)
 		}
 		return []journal.Event{found.event(sessionUpdated, told)}, nil
@@ -159,7 +160,7 @@ func (h *Harness) closeSession(w http.ResponseWriter, r *protocol.Request) error
 	of := journal.Pointer{Object: "session", ID: found.ID}
 	return h.write(w, r, http.StatusOK, of, func() ([]journal.Event, error) {
 		if s, err := h.openSession(r, found.ID); err != nil || s.State == "CLOSED" {
-			return nil, nil // it is closed already
+			return nil, nil // it is already closed
 		}
 		return []journal.Event{found.event("session.closed", object{"state": "CLOSED"})}, nil
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A state is what all events of the log together come to.
+// A state is the result of all events in the log.
 type state struct {
 	mu         sync.RWMutex
 	workspaces table[Workspace]
@@ -22,15 +22,15 @@ type state struct {
 	permissions table[Permission]
 
 	works  map[string]*work        // of tasks that have not ended
-	issued map[canon.Digest]bool   // the hashes of receipts that the log says were issued
-	newest map[string]canon.Digest // the last of them, by workspace
+	issued map[canon.Digest]bool   // the hashes of receipts that were issued according to the log
+	newest map[string]canon.Digest // the last of these hashes, by workspace
 
-	folding int                                // which event of a commit is being applied
-	read    func(journal.Part) ([]byte, error) // from the log
+	folding int                                // index of the event of a commit that is being applied
+	read    func(journal.Part) ([]byte, error) // reads a part of the log
 }
 
-// kinds says what becomes of each kind of event. What is not here changes no resource: it is
-// for whoever reads the events, and for the receipt.
+// kinds returns the function that folds each kind of event. Other kinds change no resource; they
+// are for readers of the events and for the receipt.
 func (s *state) kinds() map[string]func(*journal.Commit, *journal.Event) error {
 	return map[string]func(*journal.Commit, *journal.Event) error{
 		workspaceCreated: s.workspaceCreated,
@@ -65,7 +65,7 @@ func (s *state) kinds() map[string]func(*journal.Commit, *journal.Event) error {
 	}
 }
 
-// apply folds a commit. What is told again from another task is no deed of this one.
+// apply folds a commit. It skips replayed events, which belong to another task.
 func (s *state) apply(c *journal.Commit) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *state) apply(c *journal.Commit) error {
 	return nil
 }
 
-// resource returns a resource as it is now; nil when there is none.
+// resource returns the current version of a resource, nil if there is none.
 func (s *state) resource(of journal.Pointer) any {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -103,8 +103,9 @@ func (s *state) resource(of journal.Pointer) any {
 	return nil
 }
 
-// answer returns what reads a resource as it is now, also later: for an answer that is to be the same
-// again. A task that has ended is read with its receipt, for which its first answer waited.
+// answer returns a function that returns the current version of a resource, so that a repeated
+// request gets the same answer. If a task has ended, the function returns it with its receipt,
+// for which the first answer waited.
 func (s *state) answer(of journal.Pointer) func() any {
 	now := s.resource(of)
 	if t, _ := now.(*Task); t != nil && t.ended() {
@@ -113,14 +114,14 @@ func (s *state) answer(of journal.Pointer) func() any {
 	return func() any { return now }
 }
 
-// read returns a resource as it is now; nil when there is none.
+// read returns the current version of a resource, nil if there is none.
 func read[T any](s *state, t *table[T], id string) *T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return t.get(id)
 }
 
-// readEach returns the resources with some IDs as they are now.
+// readEach returns the current versions of the resources with the given IDs.
 func readEach[T any](s *state, t *table[T], ids []string) []*T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -131,8 +132,8 @@ func readEach[T any](s *state, t *table[T], ids []string) []*T {
 	return list
 }
 
-// list returns the resources of a kind as they are now: those of the narrowest of the groups that is
-// named, or all.
+// list returns the current versions of the resources in the first non-empty group, or of all
+// resources.
 func list[T any](s *state, t *table[T], groups ...string) []*T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -144,13 +145,14 @@ func list[T any](s *state, t *table[T], groups ...string) []*T {
 	return t.all()
 }
 
-// payload reads the payload of an event into a resource, whose members it has.
+// payload decodes the payload of an event.
 func payload(e *journal.Event, into any) error { return json.Unmarshal(e.Payload, into) }
 
-// An object is a payload that is told.
+// An object is a payload to record.
 type object map[string]any
 
-// json is the object as a payload. Of plain values and texts of JSON: it cannot fail.
+// json returns the object as a payload. It contains only plain values and JSON texts, so encoding
+// cannot fail.
 func (o object) json() json.RawMessage {
 	for name, value := range o {
 		if raw, is := value.(json.RawMessage); is && raw == nil {

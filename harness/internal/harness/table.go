@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An envelope is what every resource has.
+// An envelope contains the members that every resource has.
 type envelope struct {
 	ID        string       `json:"id"`
 	Object    string       `json:"object"`
@@ -17,7 +17,7 @@ type envelope struct {
 	Metadata  text         `json:"metadata"`
 }
 
-// begin is the envelope of a resource that an event made.
+// begin sets the envelope of a resource that an event created.
 func (v *envelope) begin(object, id string, c *journal.Commit) {
 	v.ID, v.Object, v.CreatedAt, v.UpdatedAt = id, object, c.At, c.At
 	if v.Metadata.size() == 0 {
@@ -25,16 +25,16 @@ func (v *envelope) begin(object, id string, c *journal.Commit) {
 	}
 }
 
-// A table holds the resources of a kind, in the order in which they came. What is in it does
-// not change: a new version takes the place of the one before, so that whoever has one may
-// read it.
+// A table holds the resources of a kind in the order of their creation. A resource in it does not
+// change; a new version replaces the old one. Readers may therefore keep using the version that
+// they have.
 type table[T any] struct {
 	places map[string]int
 	list   []*T
-	groups map[string][]int // the places of the resources of a workspace, a session or a task
+	groups map[string][]int // the indexes of the resources of a workspace, a session, or a task
 }
 
-// put adds a resource to its groups, or a new version of one that has them already.
+// put adds a resource to its groups, or a new version of a resource, which stays in its groups.
 func (t *table[T]) put(id string, v T, groups ...string) {
 	if at, known := t.places[id]; known {
 		t.list[at] = &v
@@ -52,7 +52,7 @@ func (t *table[T]) put(id string, v T, groups ...string) {
 	t.list = append(t.list, &v)
 }
 
-// get returns a resource, which must not be changed; nil when there is none of this id.
+// get returns a resource, which must not be changed, or nil if there is none with this ID.
 func (t *table[T]) get(id string) *T {
 	if at, known := t.places[id]; known {
 		return t.list[at]
@@ -60,7 +60,7 @@ func (t *table[T]) get(id string) *T {
 	return nil
 }
 
-// of returns the resources of a group as they are now.
+// of returns the current versions of the resources of a group.
 func (t *table[T]) of(group string) []*T {
 	list := make([]*T, len(t.groups[group]))
 	for i, at := range t.groups[group] {
@@ -69,5 +69,5 @@ func (t *table[T]) of(group string) []*T {
 	return list
 }
 
-// all returns all of them as they are now.
+// all returns the current versions of all resources.
 func (t *table[T]) all() []*T { return slices.Clone(t.list) }

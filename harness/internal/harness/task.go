@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A Task is what was asked for, and what became of it.
+// A Task is a task and its result.
 type Task struct {
 	envelope
 	SessionID   string          `json:"session_id"`
@@ -31,12 +31,12 @@ type Task struct {
 	CanceledAt  *receipt.Time   `json:"canceled_at"`
 	Failure     json.RawMessage `json:"failure"` // null: it did not fail
 
-	messages, artifacts []string // that the agent said and made
+	messages, artifacts []string // of the agent
 }
 
 func (t *Task) place() place { return place{t.WorkspaceID, t.SessionID, t.ID} }
 
-// The states of a task. The last three are its end.
+// The states of a task. The last three are final.
 const (
 	submitted     = "SUBMITTED"
 	working       = "WORKING"
@@ -47,12 +47,13 @@ const (
 	canceled      = "CANCELED"
 )
 
-// ended reports whether nothing more becomes of the task.
+// ended reports whether the task is in a final state.
 func (t *Task) ended() bool {
 	return t.Status == completed || t.Status == failed || t.Status == canceled
 }
 
-// event is one of the task. All are numbered by it, so that none can be missing.
+// event returns an event of the task. All events of a task are numbered together, so that a
+// missing one is noticed.
 func (t *Task) event(kind string, told object) journal.Event {
 	return journal.Event{
 		Kind: kind, Resource: journal.Pointer{Object: "task", ID: t.ID}, Payload: told.json(),
@@ -76,7 +77,7 @@ func (s *state) taskSubmitted(c *journal.Commit, e *journal.Event) error {
 	return nil
 }
 
-// change changes a task as a commit says.
+// change applies how to a task.
 func (s *state) change(c *journal.Commit, e *journal.Event, how func(*Task)) error {
 	t := *s.tasks.get(e.Task)
 	t.UpdatedAt = c.At
@@ -89,7 +90,7 @@ func (s *state) taskStarted(c *journal.Commit, e *journal.Event) error {
 	return s.change(c, e, func(t *Task) { t.Status, t.StartedAt = working, &e.CreatedAt })
 }
 
-// taskWaits: the task waits for somebody, or goes on.
+// taskWaits folds an event by which the task starts or stops waiting for a person.
 func (s *state) taskWaits(c *journal.Commit, e *journal.Event) error {
 	var told callEvent
 	if err := payload(e, &told); err != nil {
@@ -127,7 +128,7 @@ func (s *state) taskEnded(c *journal.Commit, e *journal.Event) error {
 	})
 }
 
-// receiptIssued: everything that the receipt is about refers to it.
+// receiptIssued adds the receipt to all resources that it covers.
 func (s *state) receiptIssued(c *journal.Commit, e *journal.Event) error {
 	if err := s.noteIssued(e); err != nil {
 		return err
@@ -145,7 +146,7 @@ func (s *state) receiptIssued(c *journal.Commit, e *journal.Event) error {
 	})
 }
 
-// submit serves both routes by which a task is submitted. The task is begun at once.
+// submit serves both routes for submitting a task. The task starts immediately.
 func (h *Harness) submit(w http.ResponseWriter, r *protocol.Request) error {
 	t, err := h.readTask(r)
 	if err != nil {
@@ -168,15 +169,15 @@ func (h *Harness) submit(w http.ResponseWriter, r *protocol.Request) error {
 	return err
 }
 
-// tier is how free the agent is: what changes something, a person approves.
+// tier is the autonomy tier of the agent: a person approves every change.
 const tier = "act_with_approval"
 
-// readTask reads a SubmitTaskRequest.
+// readTask parses a SubmitTaskRequest.
 func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 	t := new(Task)
 	t.ID, t.CreatedBy = h.newID("task"), actorOf(r)
 
-	// The path names the session, or the body does. Both name the same.
+	// The path, the body, or both name the session. If both do, they must agree.
 	inBody, err := r.Text("session_id")
 	if err != nil {
 		return nil, err
@@ -215,7 +216,7 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 	return t, err
 }
 
-// readInput reads what a task is to do: a message, or any other object.
+// readInput parses the input of a task: a message, or any other object.
 func readInput(node canon.Node) (json.RawMessage, error) {
 	if node.Kind() != canon.KindObject {
 		return nil, protocol.Invalid("input", "expected a message, or another object")

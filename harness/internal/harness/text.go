@@ -8,21 +8,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// longText is the length in bytes from which a value of a resource stays in the log.
+// longText is the length in bytes from which a value of a resource is kept only in the log.
 const longText = 512
 
-// A text is a JSON value of a resource that a client or a model chose. A long one is read from the log
-// when it is asked for, so that what a resource takes in memory does not depend on what it says.
+// A text is a JSON value of a resource that a client or a model chose. A long value is read from
+// the log when it is needed, so that the memory for a resource does not depend on its content.
 type text struct {
-	raw  json.RawMessage // of a short one, and of one that is not in the log yet
-	part journal.Part    // of a long one
+	raw  json.RawMessage // of a short value, and of a value that is not yet in the log
+	part journal.Part    // of a long value
 	log  *state
 }
 
-// longName is the maximum length in bytes of what a client names: names stay in memory.
+// longName is the maximum length in bytes of names, which stay in memory.
 const longName = 4096
 
-// short checks that members of the body that are names are not longer than names may be.
+// short checks that members of the body are not longer than longName.
 func short(r *protocol.Request, names ...string) error {
 	for _, name := range names {
 		text, err := r.Text(name)
@@ -36,13 +36,13 @@ func short(r *protocol.Request, names ...string) error {
 	return nil
 }
 
-// UnmarshalJSON keeps the value. Other copies of the text keep theirs.
+// UnmarshalJSON stores the value. Other copies of the text do not change.
 func (t *text) UnmarshalJSON(raw []byte) error {
 	*t = text{raw: slices.Clone(raw)}
 	return nil
 }
 
-// MarshalJSON returns the value; null if there is none.
+// MarshalJSON returns the value, or null if there is none.
 func (t text) MarshalJSON() ([]byte, error) {
 	raw, err := t.value()
 	if raw == nil {
@@ -51,7 +51,7 @@ func (t text) MarshalJSON() ([]byte, error) {
 	return raw, err
 }
 
-// value returns the value; nil if there is none.
+// value returns the value, or nil if there is none.
 func (t text) value() (json.RawMessage, error) {
 	if t.log == nil {
 		return t.raw, nil
@@ -59,11 +59,11 @@ func (t text) value() (json.RawMessage, error) {
 	return t.log.read(t.part)
 }
 
-// size is the length of the value in bytes.
+// size returns the length of the value in bytes.
 func (t text) size() int64 { return int64(len(t.raw) + t.part.Size()) }
 
-// keep leaves a long value in the log: the member of the event that is being folded to which the
-// names lead.
+// keep replaces a long value by its place in the log. The names lead to the member of the event
+// that is being folded.
 func (s *state) keep(t *text, c *journal.Commit, names ...string) {
 	if len(t.raw) < longText {
 		return

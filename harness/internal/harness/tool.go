@@ -12,42 +12,42 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A Tool is something that a model can have done.
+// A Tool is a function that a model can call.
 type Tool struct {
 	Name    string
-	Approve bool // a person has to agree first
-	Again   bool // doing it twice is as doing it once: after a crash, when nobody knows, it is done again
+	Approve bool // requires the approval of a person
+	Again   bool // running it twice has the same effect as running it once, so it is run again if a crash leaves its effects unknown
 	Do      func(ctx context.Context, t *Task, input json.RawMessage) (Done, error)
 }
 
-// Done is what a tool did. Of a list that is nil nothing is told; one that is empty says that
-// there was nothing.
+// Done is the effect of a tool. A nil list is unknown and not recorded; an empty list states that
+// there was no such effect.
 type Done struct {
 	Output any
 	Writes []FileWrite // files that were changed
-	Egress []Egress    // where data was sent to
+	Egress []Egress    // data that was sent
 }
 
-// An Egress is data that left the machine, as a receipt tells it.
+// An Egress is data that left the machine, as stated in a receipt.
 type Egress struct {
 	URL       string `json:"url"`
 	BytesSent int64  `json:"bytes_sent"`
 }
 
-// here is what a tool did that changed nothing and sent nothing.
+// here returns the result of a tool that changed nothing and sent nothing.
 func here(output any) Done { return Done{output, []FileWrite{}, []Egress{}} }
 
-// A FileWrite is a file that was changed, as a receipt tells it.
+// A FileWrite is a changed file, as stated in a receipt.
 type FileWrite struct {
 	Path      string       `json:"path"`
 	Operation string       `json:"operation"`
 	After     canon.Digest `json:"after_sha256"`
 }
 
-// askTool is answered by a person, and by no function.
+// askTool is answered by a person, not by a function.
 const askTool = "person.ask"
 
-// tools are those that every harness here has.
+// tools returns the built-in tools.
 func (h *Harness) tools() []Tool {
 	return []Tool{
 		{Name: "clock.now", Again: true, Do: h.readClock},
@@ -65,12 +65,12 @@ func (h *Harness) tool(name string) *Tool {
 	return nil
 }
 
-// readClock is how a module learns the time: what a replay is to give it too.
+// readClock returns the time. Modules get it from a tool, so that a replay can supply it, too.
 func (h *Harness) readClock(context.Context, *Task, json.RawMessage) (Done, error) {
 	return here(object{"now": h.options.Now().UTC().Format(time.RFC3339Nano)}), nil
 }
 
-// writeNote writes a text into a file of the workspace. The same text is the same file.
+// writeNote writes a text to a file. The same text of the same task is written to the same file.
 func (h *Harness) writeNote(_ context.Context, t *Task, input json.RawMessage) (Done, error) {
 	var asked struct{ Text string }
 	if err := json.Unmarshal(input, &asked); err != nil || asked.Text == "" {
@@ -80,7 +80,7 @@ func (h *Harness) writeNote(_ context.Context, t *Task, input json.RawMessage) (
 	name := filepath.Join(h.options.Dir, "notes", digest.String()[len("sha256:"):]+".txt")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(asked.Text), 0o600)); err != nil {
 		h.options.Log.Error("a note cannot be written", "task", t.ID, "error", protocol.Clean(err.Error()))
-		return Done{}, errors.New("the note could not be written") // where notes are is for nobody
+		return Done{}, errors.New("the note could not be written") // clients must not learn where notes are stored
 	}
 	done := here(object{"written": filepath.Base(name)})
 	done.Writes = append(done.Writes, FileWrite{"notes/" + filepath.Base(name), "create", canon.Sum([]byte(asked.Text))})

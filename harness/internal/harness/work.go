@@ -6,21 +6,21 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// A work is what the log tells of a task that has not ended: what answered it so far. Its
-// module, run again after a crash, gets the same answers.
+// A work contains the answers that the log records for a task that has not ended. If the module
+// is run again after a crash, it gets the same answers.
 type work struct {
-	models    []answer          // of the calls of the model, in their order
-	tools     map[string]answer // by the ids of calls
-	requested map[string]bool   // the ids of calls that were begun
-	decisions map[string]bool   // by the ids of approvals
-	inputs    map[string]string // what the person said, by the ids of calls
-	waits     string            // the id of the approval or the call that it waits for
+	models    []answer          // of model calls, in their order
+	tools     map[string]answer // by call ID
+	requested map[string]bool   // the IDs of calls that have started
+	decisions map[string]bool   // by approval ID
+	inputs    map[string]string // input of the person, by call ID
+	waits     string            // the ID of the approval or call for which the task waits
 }
 
-// An answer is what was told of a call.
+// An answer is the recorded answer to a call.
 type answer struct {
 	output json.RawMessage
-	failed *Failure // nil: it did not
+	failed *Failure // nil: it did not fail
 }
 
 func newWork() *work {
@@ -40,7 +40,7 @@ type callEvent struct {
 	Failure    *Failure        `json:"failure"`
 }
 
-// note folds an event into the work of its task, if that has not ended.
+// note folds an event into the work of its task, unless the task has ended.
 func (s *state) note(e *journal.Event, how func(*work, callEvent)) error {
 	var told callEvent
 	if err := payload(e, &told); err != nil {
@@ -90,7 +90,7 @@ func (s *state) inputSubmitted(c *journal.Commit, e *journal.Event) error {
 	return s.messageAppended(c, e)
 }
 
-// A look is what a run sees of the work of its task.
+// look returns a value from the work of a task, and whether there is one.
 func look[T any](s *state, task string, at func(*work) (T, bool)) (value T, found bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -7,13 +7,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// The protocol has no kinds of events of workspaces.
+// The protocol has no kinds of events for workspaces.
 const (
 	workspaceCreated = "vendor.workspace.created"
 	workspaceUpdated = "vendor.workspace.updated"
 )
 
-// A Workspace is for whom sessions and their tasks work: receipts of one are one chain.
+// A Workspace groups sessions and their tasks. The receipts of a workspace form one chain.
 type Workspace struct {
 	envelope
 	Name          string `json:"name"`
