@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Each line ends with the SHA-256 of what is before it, so that no bit of what was acknowledged
-// can become another one unnoticed: {"at":…,"events":[…],"sum":"sha256:…"}
+// Each line ends with the SHA-256 of the bytes before it, so that any changed bit of an
+// acknowledged line is detected: {"at":…,"events":[…],"sum":"sha256:…"}
 const (
 	lineBegin = `{"at":"`
 	sumBegin  = `,"sum":"`
@@ -16,7 +16,7 @@ const (
 	sumLength = len(sumBegin) + len("sha256:") + 64 + len(sumEnd)
 )
 
-// appendSum puts the checksum into a line, which is an object.
+// appendSum adds the checksum to a line, which is a JSON object.
 func appendSum(text []byte) []byte {
 	text = text[:len(text)-1]
 	sum := canon.Sum(text).String()
@@ -25,7 +25,7 @@ func appendSum(text []byte) []byte {
 
 var errSum = errors.New("expected a commit with the checksum of what it says, found another or none")
 
-// checkSum compares the checksum of a line with what the line says.
+// checkSum verifies the checksum of a line.
 func checkSum(text []byte) error {
 	at := len(text) - sumLength
 	if at < 0 || !bytes.Equal(appendSum(append(bytes.Clone(text[:at]), '}')), text) {
@@ -34,11 +34,11 @@ func checkSum(text []byte) error {
 	return nil
 }
 
-// sector is how much of a file a disk writes at least, or not at all.
+// sector is the number of bytes of a file that a disk writes completely or not at all.
 const sector = 512
 
-// lostSector reports whether of a text, which begins at a place of the file, a sector was never
-// written: there it is zero. It was not synced then, so that nobody was told of it.
+// lostSector reports whether a sector of a text, which starts at offset at of the file, was never
+// written and is therefore zero. Such a text was not synced, so it was not acknowledged.
 func lostSector(text []byte, at int64) bool {
 	for len(text) > 0 {
 		n := min(sector-int(at%sector), len(text))
@@ -50,8 +50,8 @@ func lostSector(text []byte, at int64) bool {
 	return false
 }
 
-// cutOff reports whether a text at the end of the file, without a line feed, is the begin of a
-// line: not something else, and not a whole line whose line feed became another character.
+// cutOff reports whether a text at the end of the file without a line feed is the beginning of a
+// line, and neither other data nor a complete line whose line feed was changed.
 func cutOff(text []byte, at int64) bool {
 	n := min(len(text), len(lineBegin))
 	switch {

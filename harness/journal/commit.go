@@ -12,37 +12,39 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A Commit is what happened together, and what it answered.
+// A Commit is a list of events that happened together, and the answer to their request.
 type Commit struct {
 	At     receipt.Time
 	Events []Event
 
-	// Use is the request with an Idempotency-Key that this answered; its zero Key: none did.
-	// Status and Resource are the answer: the resource as it was when this had happened.
+	// Use is the request with an Idempotency-Key that the commit answered; its Key is zero if
+	// there was none. Status and Resource are the answer: the resource as it was after the
+	// commit.
 	Use      protocol.Use
 	Status   int
 	Resource Pointer
 
-	at    int64        // where the line is in the file
+	at    int64        // offset of the line in the file
 	nodes []canon.Node // of the events in the line, while the commit is applied
 }
 
-// MaxLine is how many bytes a line has at most.
+// MaxLine is the maximum length of a line in bytes.
 const MaxLine = 16 << 20
 
-// Remember tells a memory what a commit answered, if that was with an Idempotency-Key: the request
-// is answered the same again, also after a restart. read returns the resource as it is when the
-// commit has been applied, and no later one. It is called for each repeated request, so that no
-// memory holds the answer, and nothing about an answer can be a reason not to apply a commit.
+// Remember adds the answer of a commit to a memory if its request had an Idempotency-Key, so that
+// a repeated request gets the same answer, even after a restart. read returns the resource as it
+// is when the commit has been applied, and no later version. It is called for each repeated
+// request, so that the memory does not hold the answer and an answer cannot prevent a commit from
+// being applied.
 func (c *Commit) Remember(m *protocol.Memory, now time.Time, read func() any) {
 	if !c.Use.Key.IsZero() {
 		m.Remember(c.Use, protocol.StoredAnswer(c.Status, read), c.At.Time, now)
 	}
 }
 
-// Part returns where a value of an event is: that of the event of a number in the commit, from 0, by
-// the names of the members that lead to it. It is for apply alone: elsewhere, and when there is no
-// such value, it is the zero Part.
+// Part returns the place of a value in the file: that of the event with an index in the commit,
+// at the member to which the names lead. Only apply may call it. Elsewhere, and if there is no
+// such value, it returns the zero Part.
 func (c *Commit) Part(event int, names ...string) Part {
 	if event >= len(c.nodes) {
 		return Part{}
@@ -57,7 +59,7 @@ func (c *Commit) Part(event int, names ...string) Part {
 	return Part{c.at + int64(node.Offset()), len(node.Raw())}
 }
 
-// locate lets apply find the parts of a commit, whose line is at a place of the file.
+// locate makes Part work while the commit at offset at is applied, until done is called.
 func (c *Commit) locate(line *canon.Document, at int64) (done func()) {
 	c.at = at
 	for _, node := range line.Root().Member("events").Elements() {
@@ -66,7 +68,7 @@ func (c *Commit) locate(line *canon.Document, at int64) (done func()) {
 	return func() { c.nodes = nil }
 }
 
-// A line is a Commit as the file has it.
+// A line is a Commit as it is in the file.
 type line struct {
 	At       receipt.Time `json:"at"`
 	Use      *use         `json:"use,omitempty"`
@@ -75,14 +77,14 @@ type line struct {
 	Events   []Event      `json:"events"`
 }
 
-// A use is a protocol.Use as the file has it.
+// A use is a protocol.Use as it is in the file.
 type use struct {
 	Actor string       `json:"actor"` // 64 hexadecimal digits: the digest of the API key
 	Key   canon.Digest `json:"key"`
 	Body  canon.Digest `json:"body"`
 }
 
-// newLine is the line of a commit, with its line feed.
+// newLine returns the line of a commit, with its line feed.
 func newLine(c *Commit) ([]byte, error) {
 	l := line{At: c.At, Events: c.Events}
 	if !c.Use.Key.IsZero() {
@@ -99,7 +101,8 @@ func newLine(c *Commit) ([]byte, error) {
 	return append(dst, '\n'), nil
 }
 
-// parseLine reads a line without its line feed. doc is its index: the events' texts are in it.
+// parseLine parses a line without its line feed. doc becomes its index, which contains the texts
+// of the events.
 func parseLine(doc *canon.Document, text []byte) (*Commit, error) {
 	if err := checkSum(text); err != nil {
 		return nil, err

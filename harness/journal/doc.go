@@ -1,41 +1,42 @@
-// Package journal keeps what happens in a harness, in one file that is only added to. All
-// that the harness knows is folded from it, so that whatever ends the program, the next one
-// knows what was acknowledged.
+// Package journal records the events of a harness in an append-only file. The entire state of the
+// harness is folded from this file, so that after any crash, the next process has everything that
+// was acknowledged.
 //
 //	j, err := journal.Open("events.jsonl", func(c *journal.Commit) error { return state.apply(c) })
-//	err = j.Append(&journal.Commit{At: now, Events: events}) // written, synced, applied, told to streams
+//	err = j.Append(&journal.Commit{At: now, Events: events}) // written, synced, applied, and streamed
 //	err = protocol.WriteStream(w, r, j.Log(journal.View{Task: id}))
 //
 // # The file
 //
-// A line is a [Commit], a JSON object: what is in one line happened together, or not at all. A
-// commit is acknowledged when its line is on the disk (fsync). A last line that a crash cut off,
-// or of which a sector of 512 bytes was never written, was acknowledged to nobody, and the next
-// Open removes it. Any other line that is not as it was written is damage, and refused; nothing
-// is removed then. Its last member tells: the SHA-256 of the bytes before it.
+// A line is a [Commit], a JSON object. The events in one line happened together or not at all. A
+// commit is acknowledged when its line is on disk (fsync). A last line that a crash cut off, or
+// that contains a sector of 512 bytes that was never written, was not acknowledged, and the next
+// Open removes it. Any other line that differs from what was written is damage; Open returns an
+// error and removes nothing. The last member of a line detects damage: it is the SHA-256 of the
+// bytes before it.
 //
 //	{"at":"…","use":{"actor":"…","key":"sha256:…","body":"sha256:…"},"status":202,
 //	 "resource":{"object":"task","id":"task_1"},"events":[{"id":"event_7","object":"event",…}],
 //	 "sum":"sha256:…"}
 //
-// Next to the file, FILE-head says where it ended. So a file that lost lines at its end is found to
-// be damaged, rather than continued with ids that others had.
+// The file FILE-head records where the journal ended. A journal that lost lines at its end is
+// therefore reported as damaged, instead of being continued with IDs that other events had.
 //
 // # Events
 //
-// The journal gives each event its id, event_ and its number in the file, and its sequence
-// among those of its resource, from 1 on without gaps. Ids are the cursors of ranges and
-// streams. An event is told to nobody before it is on the disk, and in the order of the file.
+// The journal assigns each event its ID, which is event_ and its number in the file, and its
+// sequence number among the events of its resource, from 1 without gaps. IDs are the cursors of
+// ranges and streams. Events become visible only when they are on disk, in the order of the file.
 //
-// # What was done once
+// # Idempotency
 //
-// A commit that answers a request with an Idempotency-Key says so: Use, Status and Resource
-// are enough to answer the same again after a crash ([Commit.Remember]). The answer is read from the
-// journal, and nothing about it can keep a commit from being applied.
+// A commit that answers a request with an Idempotency-Key records the request. Use, Status, and
+// Resource suffice to give the same answer again after a crash ([Commit.Remember]). The answer is
+// read from the journal and cannot prevent a commit from being applied.
 //
-// # What is in memory
+// # Memory
 //
-// Of each event about a hundred bytes: where it is in the file, and which task, session and
-// workspace it is of. The events are read from the file when they are asked for. Whoever folds them
-// can leave long values there, too ([Commit.Part]).
+// Each event takes about a hundred bytes of memory, for its place in the file and its task,
+// session, and workspace. The events themselves are read from the file on demand. The state can
+// leave long values in the file, too ([Commit.Part]).
 package journal

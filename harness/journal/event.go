@@ -12,14 +12,15 @@ type Pointer struct {
 	ID     string `json:"id"`
 }
 
-// An Event is the protocol's. The journal sets ID, Object, Sequence, UpdatedAt and Previous.
+// An Event is an event of the protocol. The journal sets ID, Object, Sequence, UpdatedAt, and
+// Previous.
 type Event struct {
 	ID        string          `json:"id"`
 	Object    string          `json:"object"`
 	Kind      string          `json:"event"`
-	Resource  Pointer         `json:"resource"` // which the event belongs to, and which numbers it
+	Resource  Pointer         `json:"resource"` // that the event belongs to, and that numbers it
 	Sequence  int64           `json:"sequence"`
-	CreatedAt receipt.Time    `json:"created_at"` // zero: that of the commit
+	CreatedAt receipt.Time    `json:"created_at"` // zero: the time of the commit
 	UpdatedAt receipt.Time    `json:"updated_at"`
 	Metadata  json.RawMessage `json:"metadata"` // nil: {}
 	Payload   json.RawMessage `json:"payload"`  // nil: {}
@@ -35,7 +36,7 @@ type Event struct {
 	Replay    json.RawMessage `json:"replay,omitempty"`
 }
 
-// settle gives an event what it has by its place.
+// settle sets the members that depend on the place of the event.
 func (e *Event) settle(id string, after last, at receipt.Time) {
 	e.ID, e.Object, e.Sequence, e.Previous = id, "event", after.sequence+1, after.id
 	if e.CreatedAt.IsZero() {
@@ -52,7 +53,7 @@ func (e *Event) settle(id string, after last, at receipt.Time) {
 	}
 }
 
-// last is the last event of a resource.
+// A last describes the last event of a resource.
 type last struct {
 	id       string
 	sequence int64

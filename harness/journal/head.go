@@ -10,25 +10,26 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A head is what a journal had when somebody last wrote into it. It is kept in FILE-head, because
-// lines that were lost at the end of a file cannot be missed from inside.
+// A head describes a journal after the last write. It is stored in FILE-head, because the journal
+// itself cannot show that lines are missing at its end.
 type head struct {
 	size   int64        // of the file, in bytes
-	events int          // how many it had
+	events int          // number of events
 	sum    canon.Digest // of the last line
 }
 
 const headSuffix = "-head"
 
-// The file has two places of a sector, which are written in turn, so that a write that tears leaves
-// the head before it. A head is written when its line is on the disk, and is not synced itself: after
-// a power cut it may be an older one, which is as true, never one that is ahead of the journal.
+// The file has two places of one sector each, which are written in turn, so that a torn write
+// leaves the previous head. A head is written when its line is on disk, and is not synced itself.
+// After a power failure it may be an older head, which is still correct, but it is never ahead of
+// the journal.
 const (
 	headPlaces = 2
 	headFormat = "receipt journal head 1\nbytes %d\nevents %d\nsum %v\n"
 )
 
-// text returns the head with its checksum, and line feeds up to the size of a sector.
+// text returns the head with its checksum, padded with line feeds to the size of a sector.
 func (h head) text() []byte {
 	body := fmt.Sprintf(headFormat, h.size, h.events, h.sum)
 	text := make([]byte, 0, sector)
@@ -49,14 +50,14 @@ func parseHead(text []byte) (h head, ok bool) {
 	return h, true
 }
 
-// A headFile is FILE-head.
+// A headFile is an open FILE-head.
 type headFile struct {
 	file *os.File
-	turn int64 // where the next head is written
-	was  head  // when the file was opened; zero: it had none
+	turn int64 // the place of the next head
+	was  head  // the head when the file was opened; zero: there was none
 }
 
-// openHead opens the head of a journal. A journal of an earlier version has none yet.
+// openHead opens the head file of a journal. A journal of an earlier version does not have one.
 func openHead(path string) (*headFile, error) {
 	file, err := os.OpenFile(path+headSuffix, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -84,7 +85,7 @@ func (f *headFile) write(h head) error {
 	return err
 }
 
-// sumOf returns the checksum that a line has.
+// sumOf returns the checksum of a line.
 func sumOf(line []byte) canon.Digest {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	at := len(line) - len(sumEnd) - len("sha256:") - 64
@@ -95,7 +96,7 @@ func sumOf(line []byte) canon.Digest {
 	return sum
 }
 
-// lost says what is missing after the last line.
+// lost returns the error for lines that are missing at the end.
 func (h head) lost() error {
 	return fmt.Errorf("the file ends here, or continues differently, and had %d bytes and %d events before: what was acknowledged is missing", h.size, h.events)
 }

@@ -9,27 +9,27 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A place is where an event is, and what it is of.
+// A place is the place of an event in the file, and its kind, workspace, session, and task.
 type place struct {
-	at                       int64 // in the file
+	at                       int64 // offset in the file
 	size                     int
 	kind                     unique.Handle[string]
 	workspace, session, task unique.Handle[string]
 }
 
-// An index finds events in the file. Numbers of events count from 1.
+// An index finds events in the file. Events are numbered from 1.
 type index struct {
 	places     []place
 	of         map[unique.Handle[string]][]int // the numbers of the events of a task or a session
-	workspaces map[unique.Handle[string]][]int // those of a workspace; of "": without one
-	last       map[Pointer]last                // of each resource
+	workspaces map[unique.Handle[string]][]int // the numbers of the events of a workspace; "": of events without one
+	last       map[Pointer]last                // last event of each resource
 }
 
 func newIndex() *index {
 	return &index{of: map[unique.Handle[string]][]int{}, workspaces: map[unique.Handle[string]][]int{}, last: map[Pointer]last{}}
 }
 
-// add notes the events of a commit, whose line begins at a place of the file.
+// add adds the events of a commit, whose line starts at offset at.
 func (x *index) add(c *Commit, doc *canon.Document, at int64) {
 	for i, text := range doc.Root().Member("events").Elements() {
 		e := &c.Events[i]
@@ -38,7 +38,7 @@ func (x *index) add(c *Commit, doc *canon.Document, at int64) {
 		x.workspaces[p.workspace] = append(x.workspaces[p.workspace], len(x.places))
 		for _, name := range []unique.Handle[string]{p.session, p.task} {
 			list := x.of[name]
-			if name.Value() != "" && (len(list) == 0 || list[len(list)-1] != len(x.places)) { // one of two names alike
+			if name.Value() != "" && (len(list) == 0 || list[len(list)-1] != len(x.places)) { // session and task may have the same name
 				x.of[name] = append(list, len(x.places))
 			}
 		}
@@ -46,17 +46,18 @@ func (x *index) add(c *Commit, doc *canon.Document, at int64) {
 	}
 }
 
-// idOf is the id of the event of a number.
+// idOf returns the ID of the event with a number.
 func idOf(number int) string { return "event_" + strconv.Itoa(number) }
 
-// numberOf is the number of an event by its id, spelled as it is there.
+// numberOf returns the number of the event with an ID, which must be spelled canonically.
 func numberOf(id string) (int, bool) {
 	digits, ok := strings.CutPrefix(id, "event_")
 	n, err := strconv.Atoi(digits)
 	return n, ok && err == nil && n > 0 && idOf(n) == id
 }
 
-// among returns the numbers of what may be in a view, nil for those of all events.
+// among returns the numbers of the events that may be in a view. all reports that these are all
+// events.
 func (x *index) among(v View) (numbers []int, all bool) {
 	for _, name := range []string{v.Task, v.Session} {
 		if name != "" {
@@ -79,12 +80,12 @@ func (p *place) fits(v View) bool {
 	return v.Sees == nil || v.Sees(p.workspace.Value())
 }
 
-// near is how many events are looked at one by one before the lists of workspaces are: of a reader
-// who sees most of what happens, the next events are among them.
+// near is the number of events that are checked one by one before the lists of workspaces are
+// used. A reader that sees most events finds the next ones among them.
 const near = 1024
 
-// after returns the numbers of up to limit events of a view that follow a number. end reports
-// whether they are the last that there are.
+// after returns the numbers of up to limit events of a view after a number. end reports whether
+// there are no more.
 func (x *index) after(v View, number, limit int) (found []int, end bool) {
 	numbers, all := x.among(v)
 	if !all {
@@ -107,9 +108,9 @@ func (x *index) after(v View, number, limit int) (found []int, end bool) {
 	return append(found, more...), end
 }
 
-// seen returns the numbers of the next events that follow a number in the workspaces that the reader
-// of a view sees, at least limit of them if there are that many. What happens in other workspaces
-// costs nothing, however much it is.
+// seen returns the numbers of the next events after a number in the workspaces that the reader of
+// a view sees, at least limit of them if there are that many. Events in other workspaces cost
+// nothing.
 func (x *index) seen(v View, number, limit int) (numbers []int) {
 	for name, list := range x.workspaces {
 		if v.Sees != nil && !v.Sees(name.Value()) {

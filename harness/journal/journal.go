@@ -13,30 +13,30 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A Journal is a file of commits that is open. It is safe for concurrent use.
+// A Journal is an open file of commits. It is safe for concurrent use.
 type Journal struct {
 	file  *os.File
 	apply func(*Commit) error
 	bell  protocol.Bell
 	head  *headFile
 
-	writing sync.Mutex   // one commit after the other
+	writing sync.Mutex   // commits are written one at a time
 	size    int64        // of the file
 	sum     canon.Digest // of the last line
-	broken  error        // what went wrong in writing: what the file holds then, nobody knows
-	refused int          // the length of a line for which there was no room; 0: the last was written
+	broken  error        // a write error, after which the content of the file is unknown
+	refused int          // the length of a line for which there was no room; 0: the last line was written
 
 	mu    sync.RWMutex
 	index *index
 }
 
-// Open opens a journal, or makes a new one, and applies all of its commits in their order.
-// What a crash cut off at its end is removed. A journal that lacks lines at its end that it had
-// before, as PATH-head says, is damaged. Apply is also called for each later commit, after
-// it was synced and before anybody is told of its events; an error of it is final. It must not
-// call the journal, which answers nobody meanwhile.
+// Open opens or creates a journal and applies all of its commits in order. It removes what a
+// crash cut off at the end. A journal that lacks lines at its end, according to PATH-head, is
+// damaged. apply is also called for each later commit, after it was synced and before its events
+// become visible; an error of apply is final. apply must not call the journal, which is locked in
+// the meantime.
 //
-// The error is [ErrInUse], a *[DamageError], that of apply, or of the file.
+// The error is [ErrInUse], a *[DamageError], an error of apply, or an error of the file.
 func Open(path string, apply func(*Commit) error) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -72,7 +72,7 @@ func (j *Journal) close() error {
 	return err
 }
 
-// Close closes the file. What is appended later is refused.
+// Close closes the file. Later calls of Append fail.
 func (j *Journal) Close() error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -82,7 +82,7 @@ func (j *Journal) Close() error {
 	return j.close()
 }
 
-// read applies what is there, but for a last line that was cut off.
+// read applies the commits in the file, except a last line that was cut off.
 func (j *Journal) read() error {
 	in, doc := bufio.NewReaderSize(io.NewSectionReader(j.file, 0, 1<<62), 1<<16), new(canon.Document)
 	met := j.head.was.size == 0
@@ -95,7 +95,7 @@ func (j *Journal) read() error {
 			case !met:
 				return &DamageError{j.file.Name(), n, j.head.was.lost()}
 			}
-			return nil // nobody was told of a line that was cut off
+			return nil // a line that was cut off was not acknowledged
 		}
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func (j *Journal) read() error {
 		c, err := parseLine(doc, bytes.TrimSuffix(text, []byte("\n")))
 		if err != nil {
 			if _, last := in.Peek(1); last == io.EOF && met && lostSector(text, j.size) {
-				return nil // as good as cut off
+				return nil // equivalent to being cut off
 			}
 			return &DamageError{j.file.Name(), n, err}
 		}
@@ -116,7 +116,7 @@ func (j *Journal) read() error {
 	}
 }
 
-// take checks the places of what was read, and applies it.
+// take checks the IDs and sequence numbers of a commit that was read, and applies it.
 func (j *Journal) take(c *Commit, doc *canon.Document) error {
 	next := map[Pointer]int64{}
 	for i := range c.Events {
@@ -133,7 +133,7 @@ func (j *Journal) take(c *Commit, doc *canon.Document) error {
 	return j.fold(c, doc)
 }
 
-// fold applies a commit, whose line is the next of the file, and notes where its events are.
+// fold applies a commit, whose line is the next in the file, and indexes its events.
 func (j *Journal) fold(c *Commit, doc *canon.Document) error {
 	defer c.locate(doc, j.size)()
 	if err := j.apply(c); err != nil {
@@ -143,7 +143,7 @@ func (j *Journal) fold(c *Commit, doc *canon.Document) error {
 	return nil
 }
 
-// cut removes what is behind the last whole commit.
+// cut removes everything after the last complete commit.
 func (j *Journal) cut() error {
 	info, err := j.file.Stat()
 	if err != nil || info.Size() == j.size {
@@ -155,12 +155,12 @@ func (j *Journal) cut() error {
 	return j.file.Sync()
 }
 
-// Append makes a commit last: it is on the disk and applied when Append returns, and its
-// events have their ids. When the file cannot grow, as on a full disk, nothing is done: the error
-// is a *[protocol.Error], 503, that wraps [ErrNotWritten], and the journal goes on. Nor is anything
-// done when the line would be longer than [MaxLine]: 413, [ErrTooLong]. With another
-// error of the file nobody knows whether the commit is on the disk: it is not applied, and nothing
-// can be appended until the journal is opened again.
+// Append makes a commit durable. When it returns, the commit is on disk and applied, and its
+// events have their IDs. If the file cannot grow, as on a full disk, Append does nothing and
+// returns a *[protocol.Error], 503, that wraps [ErrNotWritten]; the journal stays usable. If the
+// line would be longer than [MaxLine], Append does nothing and returns 413, [ErrTooLong]. After
+// any other file error, it is unknown whether the commit is on disk: it is not applied, and
+// nothing can be appended until the journal is opened again.
 func (j *Journal) Append(c *Commit) error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -174,7 +174,7 @@ func (j *Journal) Append(c *Commit) error {
 		return err
 	}
 	doc := new(canon.Document)
-	if _, err := parseLine(doc, text[:len(text)-1]); err != nil { // what is written can be read
+	if _, err := parseLine(doc, text[:len(text)-1]); err != nil { // a written line must be readable
 		return fmt.Errorf("journal: the commit cannot be written: %w", err)
 	}
 	if _, err = j.file.WriteAt(text, j.size); err != nil && j.cut() == nil {
@@ -193,23 +193,24 @@ func (j *Journal) Append(c *Commit) error {
 	}
 
 	j.size, j.sum, j.refused = j.size+int64(len(text)), sumOf(text), 0
-	_ = j.head.write(j.reached()) // an older head is as true
+	_ = j.head.write(j.reached()) // an older head is also correct
 	j.bell.Ring()
 	return nil
 }
 
-// reached is the head of the journal as it is.
+// reached returns the current head.
 func (j *Journal) reached() head {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return head{j.size, len(j.index.places), j.sum}
 }
 
-// probe is how much room [Journal.Ready] looks for at most.
+// probe is the maximum number of bytes for which [Journal.Ready] checks that there is room.
 const probe = 64 << 10
 
-// Ready returns why nothing can be appended: an error of the file, or no room for a commit, as on
-// a full disk. After a commit for which there was no room, Ready looks whether there is room now.
+// Ready returns an error if nothing can be appended, because of a file error or because there is
+// no room for a commit, as on a full disk. After a commit for which there was no room, it checks
+// whether there is room now.
 func (j *Journal) Ready() error {
 	j.writing.Lock()
 	defer j.writing.Unlock()
@@ -217,7 +218,7 @@ func (j *Journal) Ready() error {
 		return j.broken
 	}
 
-	// Zeros that a crash leaves here are removed as a line that was never written.
+	// If a crash leaves these zeros, they are removed as a line that was never written.
 	_, err := j.file.WriteAt(make([]byte, min(j.refused, probe)), j.size)
 	if uncut := j.cut(); uncut != nil {
 		j.broken = uncut
@@ -230,15 +231,15 @@ func (j *Journal) Ready() error {
 	return nil
 }
 
-// publish applies a commit that is on the disk, and shows its events. Who learns of it by what is
-// applied, and asks for its events then, waits until they are there.
+// publish applies a commit that is on disk and makes its events visible. A reader that learns of
+// the commit from the applied state and requests its events waits until they are visible.
 func (j *Journal) publish(c *Commit, doc *canon.Document) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.fold(c, doc)
 }
 
-// number gives the events of a commit their places.
+// number sets the places of the events of a commit.
 func (j *Journal) number(c *Commit) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -257,11 +258,11 @@ func (j *Journal) number(c *Commit) {
 // Log returns the events of a view, for ranges and streams.
 func (j *Journal) Log(v View) protocol.Log { return &view{journal: j, View: v} }
 
-// Appended returns a channel that the next commit closes.
+// Appended returns a channel that is closed by the next commit.
 func (j *Journal) Appended() <-chan struct{} { return j.bell.Rung() }
 
-// Len returns how many events are of the task, session or workspace of a view, the narrowest
-// that it names; of all when it names none.
+// Len returns the number of events of the task, session, or workspace of a view, whichever is the
+// narrowest that it names, or of all events if it names none.
 func (j *Journal) Len(v View) int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -272,13 +273,12 @@ func (j *Journal) Len(v View) int {
 	return len(numbers)
 }
 
-// pageBytes bounds what a log gives at a time: one event, or several that are not longer
-// together.
+// pageBytes limits the events that a log returns at a time: one event, or several that together
+// are not longer.
 const pageBytes = 1 << 20
 
-// find returns where the events of a view behind an id are, and whether they are the last. passed is
-// how far somebody looked before who found nothing behind this id, and then how far this one has
-// looked, of whom the same is so.
+// find returns the places of the events of a view after an id, and whether they are the last.
+// passed is the number up to which an earlier call found no event after this id; find updates it.
 func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbered, end bool, err error) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -306,8 +306,8 @@ func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbe
 	return found, end, nil
 }
 
-// Event returns the text of one event. The error is [protocol.ErrGone] when there is none of
-// this id in the view.
+// Event returns the text of an event. The error is [protocol.ErrGone] if the view has no event
+// with this ID.
 func (j *Journal) Event(v View, id string) ([]byte, error) {
 	j.mu.RLock()
 	n, ok := numberOf(id)
@@ -326,7 +326,7 @@ func (j *Journal) Event(v View, id string) ([]byte, error) {
 	return text, err
 }
 
-// Part returns a value as the file has it.
+// Part returns a value as it is in the file.
 func (j *Journal) Part(p Part) ([]byte, error) {
 	text := make([]byte, p.size)
 	if _, err := j.file.ReadAt(text, p.at); err != nil {

@@ -4,8 +4,8 @@ package journal
 
 import "os"
 
-// lock: here nothing sees to it that one program has the file.
+// lock does nothing: on this system, two programs can open the same file.
 func lock(*os.File) error { return nil }
 
-// syncFolder: the name of a new file lasts without it.
+// syncFolder does nothing: the name of a new file is durable without it.
 func syncFolder(string) error { return nil }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lock takes the file for this program alone; the system takes it back when that ends.
+// lock locks the file for this program. The system releases the lock when the program ends.
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err == syscall.EWOULDBLOCK {
@@ -17,7 +17,7 @@ func lock(f *os.File) error {
 	return err
 }
 
-// syncFolder makes the name of a new file last.
+// syncFolder makes the name of a new file durable.
 func syncFolder(path string) error {
 	d, err := os.Open(filepath.Dir(path))
 	if err != nil {

@@ -1,11 +1,11 @@
 package journal
 
-// A Part is where a value of an event is in the file: what is folded from a journal need not hold
-// long values in memory.
+// A Part is the place of a value of an event in the file. It allows the state to leave long
+// values in the file.
 type Part struct {
 	at   int64
 	size int
 }
 
-// Size is how many bytes the value has.
+// Size returns the length of the value in bytes.
 func (p Part) Size() int { return p.size }

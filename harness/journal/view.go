@@ -9,16 +9,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A View is a part of the events of a journal.
+// A View selects events of a journal.
 type View struct {
-	Workspace, Session, Task string // of which the events are; "": any
+	Workspace, Session, Task string // of the events; "": any
 
-	// Sees reports whether the reader may see events of a workspace; "" is of events without
-	// one. Nil: all.
+	// Sees reports whether the reader may see events of a workspace; "" stands for events without
+	// a workspace. Nil: all.
 	Sees func(workspace string) bool
 
-	// Ended reports whether no other event will follow in this view. Nil: there may always be
-	// one.
+	// Ended reports whether no further event will follow in this view. Nil: further events may
+	// always follow.
 	Ended func() bool
 }
 
@@ -27,16 +27,17 @@ type view struct {
 	View
 
 	mu     sync.Mutex
-	last   string // an id behind which nothing was found
-	passed int    // the number of the last event that was looked at then
+	last   string // an ID after which no event was found
+	passed int    // the number of the last event that was checked then
 }
 
-// Appended is described at [protocol.Log].
+// Appended implements [protocol.Log].
 func (v *view) Appended() <-chan struct{} { return v.journal.Appended() }
 
-// After is described at [protocol.Log].
+// After implements [protocol.Log].
 func (v *view) After(_ context.Context, id string, limit int) ([]protocol.Event, error) {
-	// Before the events are looked at: one that comes meanwhile is not missed.
+	// Checked before the events are read, so that an event that is added in between is not
+	// missed.
 	ended := v.Ended != nil && v.Ended()
 	passed := v.behind(id)
 	places, end, err := v.journal.find(v.View, id, limit, &passed)
@@ -59,8 +60,8 @@ func (v *view) After(_ context.Context, id string, limit int) ([]protocol.Event,
 	return events, nil
 }
 
-// behind returns how far was looked for events that follow an id, in vain: who waits for one looks at
-// each event of others once.
+// behind returns the number up to which no event after an id was found, so that a waiting reader
+// checks each event of others only once.
 func (v *view) behind(id string) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -76,7 +77,7 @@ func (v *view) note(id string, passed int) {
 	v.last, v.passed = id, passed
 }
 
-// A numbered place is that of the event of a number.
+// A numbered is a place and the number of its event.
 type numbered struct {
 	number int
 	place
