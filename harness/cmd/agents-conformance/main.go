@@ -1,9 +1,9 @@
-// Command agents-conformance asks a running harness of the Harn Agents Protocol v1 whether
-// it does what the protocol says. It is the only command here that calls a server.
+// Command agents-conformance checks whether a running harness of the Harn Agents Protocol v1 does
+// what the protocol requires. It is the only command here that calls a server.
 //
-// Results go to stdout, messages to stderr. The exit code is 0 when nothing failed (also
-// when everything was skipped), 1 when a probe failed or the report could not be written,
-// and 2 when nothing could be asked: an unusable target, an unknown category, a bad flag.
+// Results go to stdout, messages to stderr. The exit code is 0 if no probe failed (even if all
+// were skipped), 1 if a probe failed or the report could not be written, and 2 if the run could
+// not start because of an unusable target, an unknown category, or an invalid flag.
 package main
 
 import (
@@ -33,7 +33,8 @@ const (
 	exitUsage  = 2
 )
 
-// keyVariable is where the API key may be given, so that no list of processes has it.
+// keyVariable is the environment variable of the API key, which keeps the key out of process
+// lists.
 const keyVariable = "HARN_AGENTS_CONFORMANCE_API_KEY"
 
 func main() {
@@ -43,7 +44,7 @@ func main() {
 	os.Exit(code)
 }
 
-// surroundings are what a run has beside its arguments.
+// surroundings are the inputs of a run in addition to its arguments.
 type surroundings struct {
 	out, err io.Writer
 	getenv   func(string) string
@@ -51,10 +52,10 @@ type surroundings struct {
 	random   io.Reader
 }
 
-// errFailed ends a run that has told everything.
+// errFailed ends a run that has already reported its failures.
 var errFailed = errors.New("a probe failed")
 
-// A writeError is a report that could not be written.
+// A writeError indicates that the report could not be written.
 type writeError struct{ cause error }
 
 func (e *writeError) Error() string { return "the report could not be written: " + e.cause.Error() }
@@ -141,7 +142,7 @@ Exit codes: 0 nothing failed, 1 a probe failed, 2 nothing could be asked.`,
 	return cmd
 }
 
-// options returns what the flags ask for.
+// options returns the target and the options that the flags specify.
 func (o *flags) options(s *surroundings) (conformance.Target, conformance.Options, error) {
 	t := conformance.Target{URL: o.target, Key: o.key, OtherKey: o.otherKey, PublicKey: o.publicKey, WorkspaceID: o.workspace, SessionID: o.session, Script: o.script}
 	c := conformance.Options{Categories: o.categories, Policy: receipt.Policy{Issuer: o.issuer}, Card: o.card, Now: s.now, Random: s.random}

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// write writes the report where it was asked for.
+// write writes the report to the requested place.
 func write(o *flags, r *conformance.Report, out io.Writer) error {
 	text, err := receipt.AppendJSON(nil, r)
 	if err != nil {
@@ -30,7 +30,7 @@ func write(o *flags, r *conformance.Report, out io.Writer) error {
 	return err
 }
 
-// textOf is the report for a person.
+// textOf returns the report as text.
 func textOf(r *conformance.Report, verbose bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s\n", foreign.Escape(r.Target), r.ProtocolVersion)

@@ -1,5 +1,6 @@
-// Agents is an example of a harness of the Harn Agents Protocol: a server that does small tasks
-// and gives a receipt for each. The work is in package harness, for tests to mount too.
+// Command agents is an example of a harness of the Harn Agents Protocol: a server that does small
+// tasks and issues a receipt for each. The implementation is in package harness, so that tests
+// can use it, too.
 //
 //	go run -C harness ./cmd/agents
 package main
@@ -52,8 +53,8 @@ func main() {
 	}
 }
 
-// memoryGoal is how much memory the program has before its garbage is collected more often. What
-// clients can make it hold at the same time is bounded by protocol.Limits.
+// memoryGoal is the memory use from which garbage is collected more often. protocol.Limits bounds
+// what clients can make the program hold at the same time.
 const memoryGoal = 256 << 20
 
 type settings struct {
@@ -76,7 +77,7 @@ func run(ctx context.Context, o settings, out io.Writer) error {
 		return err
 	}
 
-	// No connection waits while the log is read.
+	// The log is read before the listener accepts connections.
 	h, err := harness.Open(options)
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func run(ctx context.Context, o settings, out io.Writer) error {
 	return errors.Join(shutdown(server), h.Close())
 }
 
-// options reads the files that the flags name. shown is the API key that was made up.
+// options reads the files that the flags name. shown is the generated API key, if any.
 func (o *settings) options(folder string) (options harness.Options, shown string, err error) {
 	private, err := read(o.private, keys.ParsePrivate)
 	trust, invalid := read(o.public, keys.ParseSet)
@@ -123,7 +124,7 @@ func parseClients(data []byte) (*protocol.APIKeys, error) {
 	return protocol.ParseAPIKeys(data, harness.Scopes()...)
 }
 
-// demoKey makes an API key for this run.
+// demoKey generates an API key for this run.
 func demoKey() (*protocol.APIKeys, string, error) {
 	text, entry, err := protocol.NewAPIKey(rand.Reader, "demo", time.Now())
 	if err != nil {
@@ -137,7 +138,7 @@ func demoKey() (*protocol.APIKeys, string, error) {
 	return clients, text, err
 }
 
-// read reads a file of keys.
+// read reads and parses a file of keys.
 func read[T any](path string, parse func([]byte) (T, error)) (value T, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -146,7 +147,7 @@ func read[T any](path string, parse func([]byte) (T, error)) (value T, err error
 	return parse(data)
 }
 
-// listen opens a port of loopback: what is served here is for tests and for readers.
+// listen opens a loopback port: this server is for tests and for readers of the code.
 func listen(address string) (net.Listener, error) {
 	at, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -158,8 +159,8 @@ func listen(address string) (net.Listener, error) {
 	return net.ListenTCP("tcp", at)
 }
 
-// shutdown waits for requests that are being answered. Who does not read the answer is waited for
-// no longer: what was acknowledged is in the log.
+// shutdown waits for requests that are being answered. It does not wait for clients that do not
+// read their answers, because everything acknowledged is in the log.
 func shutdown(server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()

@@ -35,17 +35,17 @@ func newChat(graph []node, s store, issuer *ledger.Issuer) *chat {
 	return &chat{graph: graph, store: s, issuer: issuer, paused: map[string]*invocation{}}
 }
 
-// An outcome is what a turn came to: completed, errored or suspended.
+// An outcome is the result of a turn: completed, errored, or suspended.
 type outcome struct {
 	kind     string
-	path     string    // 3.1: a new session, 3.2: one that has a history, 3.3: a signal came
-	messages []message // replies, or what is pending: those of this turn, after its last suspension
+	path     string    // 3.1: a new session, 3.2: a session with a history, 3.3: a signal arrived
+	messages []message // replies, or pending messages: those of this turn after its last suspension
 	reply    message   // of a turn that errored
 	failure  turn.Failure
 
 	invocation, signal string
 	metadata           json.RawMessage
-	receipt            *receipt.Sealed // nil while it is suspended
+	receipt            *receipt.Sealed // nil while the turn is suspended
 }
 
 // An invocation is one turn, from its message to its end.
@@ -56,7 +56,7 @@ type invocation struct {
 	values      map[string]any
 	decision    string // of the last signal
 	suspended   bool
-	log         []byte // the events so far, from which another process could go on
+	log         []byte // the events so far, from which another process could continue
 	turn        *record.Turn
 }
 
@@ -67,16 +67,16 @@ func (i *invocation) options() record.Options {
 	}
 }
 
-// back takes back what was recorded since the log had so many bytes, of which some was
-// refused: the turn can still be told of without it.
+// back discards the events since the log had the given length, some of which were rejected. The
+// turn can still be recorded without them.
 func (i *invocation) back(bytesOfLog int) (err error) {
 	i.log = slices.Clone(i.log[:bytesOfLog])
 	i.turn, err = record.ResumeTurn(i.options(), bytes.NewReader(slices.Clone(i.log)))
 	return err
 }
 
-// send runs one turn. The error says that there is no receipt: of a send that names no
-// session, or since none could be issued; how the turn went is in the outcome.
+// send runs one turn. An error means that there is no receipt, because the send names no session
+// or because no receipt could be issued. The outcome states how the turn ended.
 func (c *chat) send(ctx context.Context, session string, m message) (outcome, error) {
 	if session == "" {
 		return unresolved(errors.New("expected the id of a session"))
@@ -87,10 +87,10 @@ func (c *chat) send(ctx context.Context, session string, m message) (outcome, er
 		return outcome{}, err
 	}
 	if err := i.turn.Send(time.Now(), m); err != nil {
-		return unresolved(err) // nothing is done of which no receipt could tell
+		return unresolved(err) // no work is done that no receipt could record
 	}
 	if err := acceptable(m); err != nil {
-		return c.fail(ctx, i, "", err) // nothing was looked at but the message
+		return c.fail(ctx, i, "", err) // only the message was examined
 	}
 
 	leave, err := c.turns.enter(ctx, session)
@@ -110,14 +110,14 @@ func (c *chat) send(ctx context.Context, session string, m message) (outcome, er
 	return c.invoke(ctx, i, path, append(slices.Clip(history), m))
 }
 
-// unresolved is what a send comes to that is no turn of any session.
+// unresolved returns the result of a send that belongs to no session.
 func unresolved(err error) (outcome, error) {
 	err = &failure{category: "harness_session_id_unresolved", err: err}
 	why, reply := failed(err)
 	return outcome{kind: "errored", failure: why, reply: reply}, err
 }
 
-// acceptable says what is wrong with a message that is sent: users send theirs.
+// acceptable validates a message that a user sends.
 func acceptable(m message) error {
 	err := turn.Check(m)
 	var of struct{ Role string }
@@ -130,13 +130,14 @@ func acceptable(m message) error {
 	return nil
 }
 
-// subscribe has a function told what resumed turns of a session come to, each once.
+// subscribe registers a function that is called once with the outcome of each resumed turn of a
+// session.
 func (c *chat) subscribe(session string, tell func(outcome)) (remove func()) {
 	return c.listeners.add(session, tell)
 }
 
-// signal resumes the turn that waits for a signal, and tells the listener of its session
-// what it came to. The first signal of an id is the only one.
+// signal resumes the turn that waits for a signal, and passes the outcome to the listener of its
+// session. Only the first signal with an ID counts.
 func (c *chat) signal(ctx context.Context, id, actor string, payload []byte) error {
 	c.mu.Lock()
 	i := c.paused[id]
@@ -145,14 +146,14 @@ func (c *chat) signal(ctx context.Context, id, actor string, payload []byte) err
 	if i == nil {
 		return uncorrelated()
 	}
-	ctx = context.WithoutCancel(ctx) // it came, and nobody else can give it
+	ctx = context.WithoutCancel(ctx) // the signal arrived and cannot be sent again
 	leave, err := c.turns.enter(ctx, i.session)
 	if err != nil {
 		return err
 	}
-	defer c.listeners.tell(i.session) // who listens may send
+	defer c.listeners.tell(i.session) // listeners may send messages
 	defer leave()
-	if !i.suspended { // it failed while it was kept
+	if !i.suspended { // it failed while it was suspended
 		return uncorrelated()
 	}
 
@@ -174,7 +175,7 @@ func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (_ outc
 	}
 	i.turn.Signal(time.Now(), s)
 
-	// What the signal gives lies over what is there.
+	// The values of the signal override the existing ones.
 	values, err := valuesOf(s.Payload)
 	if err != nil {
 		return c.fail(ctx, i, "3.3", &failure{category: "suspension_resume_payload_invalid", err: err})
@@ -185,7 +186,7 @@ func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (_ outc
 	maps.Copy(i.values, values)
 	i.decision = s.Decision()
 
-	// Other turns may have been since.
+	// Other turns may have run in the meantime.
 	history, err := c.store.load(ctx, i.session)
 	if err == nil && len(history) <= i.inbound {
 		err = &failure{category: "session_load_failed", err: errors.New("the session was forgotten")}
@@ -196,8 +197,8 @@ func (c *chat) resume(ctx context.Context, i *invocation, s turn.Signal) (_ outc
 	return c.invoke(ctx, i, "3.3", history)
 }
 
-// valuesOf reads the payload of a signal, strictly, as its decision is read: no node sees
-// another one than the receipt.
+// valuesOf parses the payload of a signal strictly, as its decision is parsed, so that nodes see
+// the same values as the receipt.
 func valuesOf(payload []byte) (values map[string]any, err error) {
 	doc := new(canon.Document)
 	if err := turn.Parse(doc, payload); err != nil || doc.Root().Kind() != canon.KindObject {
@@ -206,7 +207,7 @@ func valuesOf(payload []byte) (values map[string]any, err error) {
 	return values, json.Unmarshal(payload, &values)
 }
 
-// invoke runs the nodes that are left. Nothing else loads the history or saves it.
+// invoke runs the remaining nodes. Nothing else loads or saves the history in the meantime.
 func (c *chat) invoke(ctx context.Context, i *invocation, path string, history []message) (outcome, error) {
 	i.turn.Begin(time.Now())
 	s, base := &state{messages: history, inbound: i.inbound, values: i.values, decision: i.decision}, len(history)
@@ -227,7 +228,7 @@ func (c *chat) invoke(ctx context.Context, i *invocation, path string, history [
 		}
 	}
 
-	if err := c.store.save(context.WithoutCancel(ctx), i.session, s.messages); err != nil { // what was done is kept
+	if err := c.store.save(context.WithoutCancel(ctx), i.session, s.messages); err != nil { // completed work is saved
 		return c.fail(ctx, i, path, &failure{category: "session_save_failed", err: err})
 	}
 	i.turn.Complete(time.Now())
@@ -235,20 +236,20 @@ func (c *chat) invoke(ctx context.Context, i *invocation, path string, history [
 	return outcome{kind: "completed", path: path, messages: s.messages[base:], invocation: i.id, receipt: sealed}, err
 }
 
-// added records a message that a node added. It reports whether a receipt can tell of it.
+// added records a message that a node added. It reports whether a receipt can state it.
 func (i *invocation) added(m message) bool {
 	before := len(i.log)
 	return turn.Check(m) == nil && (i.turn.Message(time.Now(), m) == nil || i.back(before) != nil)
 }
 
-// suspend keeps a turn until its signal comes, and does not wait for it.
+// suspend stores a turn until its signal arrives, without waiting for it.
 func (c *chat) suspend(ctx context.Context, i *invocation, path string, wait *suspension, messages []message, base int) (outcome, error) {
 	refused := func(category string, err error) (outcome, error) {
 		c.forget(wait.signal, i)
 		return c.fail(ctx, i, path, &failure{category: category, err: err})
 	}
 
-	// Of two turns that would wait for one signal neither could tell whose it is.
+	// If two turns waited for the same signal, it would be unclear to which of them it belongs.
 	if !c.expect(wait.signal, i) {
 		return refused("harness_signal_subscription_failed", errors.New("another turn waits for the same signal"))
 	}
@@ -266,12 +267,13 @@ func (c *chat) suspend(ctx context.Context, i *invocation, path string, wait *su
 		return refused("suspension_persistence_failed", err)
 	}
 
-	// A signal that comes at once waits until this turn has left the session.
+	// A signal that arrives immediately waits until this turn has left the session.
 	i.suspended = true
 	return outcome{kind: "suspended", path: path, messages: messages[base:], invocation: i.id, signal: wait.signal, metadata: wait.metadata}, nil
 }
 
-// expect has a signal resume a turn, unless it resumes another.
+// expect registers the turn that a signal resumes, unless the signal already resumes another
+// turn.
 func (c *chat) expect(signal string, i *invocation) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -282,7 +284,7 @@ func (c *chat) expect(signal string, i *invocation) bool {
 	return true
 }
 
-// forget takes that back.
+// forget undoes expect.
 func (c *chat) forget(signal string, i *invocation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -291,7 +293,7 @@ func (c *chat) forget(signal string, i *invocation) {
 	}
 }
 
-// fail ends a turn. Its messages are not saved: whoever sends again sends them once.
+// fail ends a turn. Its messages are not saved, so that sending them again saves them once.
 func (c *chat) fail(ctx context.Context, i *invocation, path string, err error) (outcome, error) {
 	why, reply := failed(err)
 	i.turn.Message(time.Now(), reply)
@@ -300,7 +302,7 @@ func (c *chat) fail(ctx context.Context, i *invocation, path string, err error) 
 	return outcome{kind: "errored", path: path, failure: why, reply: reply, invocation: i.id, receipt: sealed}, err
 }
 
-// issue makes the receipt of a turn that has ended, also when its caller has gone.
+// issue issues the receipt of a turn that has ended, even if its caller has disconnected.
 func (c *chat) issue(ctx context.Context, i *invocation) (*receipt.Sealed, error) {
 	draft, err := i.turn.Draft()
 	if err != nil {

@@ -13,53 +13,53 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A message is one of a conversation, as JSON.
+// A message is a message of a conversation, as JSON.
 type message = json.RawMessage
 
-// text is a message that says a text.
+// text returns a message that contains a text.
 func text(role, content string) message {
-	m, _ := json.Marshal(map[string]string{"role": role, "content": content}) // of texts: it cannot fail
+	m, _ := json.Marshal(map[string]string{"role": role, "content": content}) // strings cannot fail
 	return m
 }
 
-// A state is what the nodes of a graph see.
+// A state is the input of the nodes of a graph.
 type state struct {
-	messages []message      // the history, and what was added
-	inbound  int            // where the message is that was sent
-	values   map[string]any // what signals gave
-	decision string         // of the last one, as the receipt has it; "": the turn did not wait
+	messages []message      // the history and the added messages
+	inbound  int            // the index of the message that was sent
+	values   map[string]any // from signals
+	decision string         // of the last signal, as in the receipt; "": the turn did not wait
 }
 
-// A node returns the messages that it adds. A *suspension suspends the turn, which goes on
-// with the next node; any other error ends it.
+// A node returns the messages that it adds. A *suspension suspends the turn, which continues with
+// the next node. Any other error ends it.
 type node func(context.Context, *state) ([]message, error)
 
-// A suspension says what signal a turn waits for.
+// A suspension names the signal for which a turn waits.
 type suspension struct {
 	signal   string
 	metadata json.RawMessage
 }
 
-// Error says so.
+// Error returns the name of the signal.
 func (s *suspension) Error() string {
 	return fmt.Sprintf("suspended until the signal %q comes", s.signal)
 }
 
-// A failure is an error of a category.
+// A failure is an error with a category.
 type failure struct {
 	category  string
 	transient bool
-	err       error // what may be shown to whoever sent the message
+	err       error // may be shown to the sender of the message
 }
 
-// Error gives both.
+// Error returns the category and the error.
 func (f *failure) Error() string { return f.category + ": " + f.err.Error() }
 
-// Unwrap returns what may be shown.
+// Unwrap returns the error that may be shown.
 func (f *failure) Unwrap() error { return f.err }
 
-// failed is what an error comes to. One without a category is shown to nobody, and of no
-// other the secrets that are in it.
+// failed returns the failure and the reply for an error. The text of an error without a category
+// is not shown, and secrets in any other text are withheld.
 func failed(err error) (turn.Failure, message) {
 	category, diagnostic, transient := "", "something in it could not be handled", false
 	if f, known := errors.AsType[*failure](err); known {
@@ -75,10 +75,10 @@ func failed(err error) (turn.Failure, message) {
 	return why, text(turn.RoleSystem, "That request couldn't be processed: "+strings.TrimRight(foreign.Cut(withheld(diagnostic), 1<<10), ".")+". Please adjust your message and try again.")
 }
 
-// secrets finds those that are in a text.
+// secrets returns a scanner for secrets.
 var secrets = sync.OnceValues(func() (*secret.Scanner, error) { return secret.Compile(secret.Default()) })
 
-// withheld is a text without the secrets that are in it.
+// withheld returns a text without its secrets.
 func withheld(text string) string {
 	scanner, err := secrets()
 	if err != nil {

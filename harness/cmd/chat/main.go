@@ -1,11 +1,11 @@
-// Chat is an example of a chat over the receipt toolkit: each turn of a conversation has a
-// receipt, also one that failed, and one that waited for a person has one for all of it.
+// Command chat is an example of a chat with the receipt toolkit. Each turn of a conversation has
+// a receipt, even if it failed. A turn that waited for a person has one receipt for all of it.
 //
 //	go run -C harness ./cmd/chat
 //
-// It reads messages from standard input, a line each, and says them again. One that begins
-// with "send" waits until the line /approve or /deny comes, whatever is said meanwhile; of
-// several that wait that answers the last.
+// It reads messages from standard input, one per line, and repeats them. A message that begins
+// with "send" waits until the line /approve or /deny arrives, even if other messages come in
+// between. If several messages wait, the line answers the last of them.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// run holds one conversation, whose receipts are in a folder that is removed.
+// run holds one conversation. Its receipts are stored in a directory that is removed at the end.
 func run(ctx context.Context, private string, in io.Reader, out io.Writer) error {
 	folder, err := os.MkdirTemp("", "chat-")
 	if err != nil {
@@ -84,7 +84,7 @@ func run(ctx context.Context, private string, in io.Reader, out io.Writer) error
 	return lines.Err()
 }
 
-// show prints what a turn came to.
+// show prints the outcome of a turn.
 func show(out io.Writer, o outcome) {
 	for _, m := range append(o.messages, o.reply) {
 		var said struct{ Content string }
@@ -97,7 +97,7 @@ func show(out io.Writer, o outcome) {
 	}
 }
 
-// ask waits for a person where something is to be sent.
+// ask waits for a person if the message is to be sent.
 func ask(_ context.Context, s *state) ([]message, error) {
 	var last struct{ Content string }
 	json.Unmarshal(s.messages[len(s.messages)-1], &last)
@@ -107,7 +107,7 @@ func ask(_ context.Context, s *state) ([]message, error) {
 	return []message{text("assistant", "Shall I? /approve or /deny")}, &suspension{"approval_" + rand.Text(), json.RawMessage(`{"action":"send"}`)}
 }
 
-// answer says it again.
+// answer repeats the message.
 func answer(_ context.Context, s *state) ([]message, error) {
 	if s.decision != "" && s.decision != turn.Approved {
 		return []message{text("assistant", "Not sent.")}, nil

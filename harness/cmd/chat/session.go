@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// A store keeps histories. An unknown session has none yet.
+// A store stores histories. An unknown session has an empty history.
 type store interface {
 	load(ctx context.Context, session string) ([]message, error)
 	save(ctx context.Context, session string, history []message) error
 }
 
-// memory is a store that forgets when the program ends.
+// A memory is a store that lasts until the program ends.
 type memory struct {
 	mu        sync.Mutex
 	histories map[string][]message
@@ -34,14 +34,14 @@ func (m *memory) save(_ context.Context, session string, history []message) erro
 	return nil
 }
 
-// Turns lets one turn of a session run at a time, in the order in which they came, and
-// those of different sessions beside each other.
+// Turns runs the turns of a session one at a time, in the order of their arrival. Turns of
+// different sessions run concurrently.
 type turns struct {
 	mu   sync.Mutex
-	last map[string]chan struct{} // of each session, closed when its last turn is over
+	last map[string]chan struct{} // by session; closed when its last turn has ended
 }
 
-// enter waits for the turns before. Who gives up waiting leaves no gap.
+// enter waits for the previous turns. A canceled waiter does not delay others.
 func (l *turns) enter(ctx context.Context, session string) (func(), error) {
 	l.mu.Lock()
 	if l.last == nil {
@@ -71,25 +71,27 @@ func (l *turns) enter(ctx context.Context, session string) (func(), error) {
 	}
 }
 
-// Listeners get what resumed turns came to, each once, in the order in which they ended.
+// Listeners receive the outcomes of resumed turns, each once, in the order in which the turns
+// ended.
 type listeners struct {
 	mu sync.Mutex
 	of map[string]*listener
 }
 
-// A listener is that of a session, and what it was not told yet.
+// A listener is the listener of a session and the outcomes that it has not received.
 type listener struct {
-	tell    *func(outcome) // nil: nobody listens
-	telling bool           // it is told of one at a time
+	tell    *func(outcome) // nil: there is no listener
+	telling bool           // outcomes are delivered one at a time
 	waiting []outcome
 }
 
-// most bounds what waits for the first listener of a session; the oldest goes first.
+// most limits the number of outcomes that wait for the first listener of a session. The oldest is
+// dropped first.
 const most = 100
 
-// add sets the listener of a session, in the place of the one before, and gives it what came
-// meanwhile. It is removed only while it is there; what it was not told by then waits for
-// the next one.
+// add sets the listener of a session, replacing the previous one, and delivers the outcomes that
+// arrived in the meantime. remove has no effect after the listener was replaced. Outcomes that
+// were not delivered by then wait for the next listener.
 func (l *listeners) add(session string, tell func(outcome)) (remove func()) {
 	l.mu.Lock()
 	l.session(session).tell = &tell
@@ -106,7 +108,7 @@ func (l *listeners) add(session string, tell func(outcome)) (remove func()) {
 	}
 }
 
-// session returns the listener of a session. l.mu is held.
+// session returns the listener of a session. The caller must hold l.mu.
 func (l *listeners) session(session string) *listener {
 	if l.of == nil {
 		l.of = map[string]*listener{}
@@ -117,14 +119,14 @@ func (l *listeners) session(session string) *listener {
 	return l.of[session]
 }
 
-// tidy forgets a session of which nothing is left. l.mu is held.
+// tidy removes a session without listener and outcomes. The caller must hold l.mu.
 func (l *listeners) tidy(session string) {
 	if s := l.of[session]; s != nil && s.tell == nil && !s.telling && len(s.waiting) == 0 {
 		delete(l.of, session)
 	}
 }
 
-// put keeps what a turn came to until the listener of its session is told.
+// put stores the outcome of a turn until it is delivered to the listener of its session.
 func (l *listeners) put(session string, o outcome) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,8 +136,8 @@ func (l *listeners) put(session string, o outcome) {
 	}
 }
 
-// tell tells the listener of a session what waits. While it is being told, whoever tells it
-// goes on with what comes, and nobody else waits for it.
+// tell delivers the waiting outcomes to the listener of a session. While it does so, it also
+// delivers outcomes that arrive, and other callers do not wait for it.
 func (l *listeners) tell(session string) {
 	for l.tellOne(session) {
 	}
@@ -152,7 +154,7 @@ func (l *listeners) tellOne(session string) bool {
 	s.waiting, s.telling = s.waiting[1:], true
 	l.mu.Unlock()
 
-	defer func() { // also of one that panics
+	defer func() { // also if it panics
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		s.telling = false
