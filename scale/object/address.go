@@ -10,19 +10,19 @@ import (
 // An Address names objects of one bucket.
 type Address struct {
 	Scheme string // s3, gs, azblob or file
-	Bucket string // the name of the bucket; of file the folder, with slashes
-	Key    string // of one object, a prefix that ends in a slash or is empty, or a pattern
+	Bucket string // the name of the bucket; for file, the directory, with slashes
+	Key    string // of one object; a prefix that ends in a slash or is empty; or a pattern
 	query  url.Values
 }
 
-// schemes are the storages that are built in.
+// schemes returns the supported kinds of storage.
 func schemes() []string { return []string{"s3", "gs", "azblob", "file"} }
 
-// Parse reads an address. Of file, whose buckets are folders, the folder is what comes
-// before the last slash, or before the first segment with a pattern.
+// Parse parses an address. The buckets of the scheme file are directories: the part before the
+// last slash, or before the first segment with a pattern.
 func Parse(text string) (Address, error) {
-	// A pattern's question mark would begin the query, and url.Parse unescapes the path;
-	// keys are taken as they are written.
+	// A question mark in a pattern would start the query, and url.Parse unescapes the path, but
+	// keys must stay as they are written.
 	text, query, _ := strings.Cut(text, "?")
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || !known(scheme) {
@@ -60,7 +60,7 @@ func known(scheme string) bool {
 	return false
 }
 
-// folder cuts a path of file into folder and key.
+// folder splits the path of a file address into directory and key.
 func folder(p string) (dir, key string) {
 	end := len(p)
 	if i := strings.IndexAny(p, meta); i >= 0 {
@@ -70,8 +70,8 @@ func folder(p string) (dir, key string) {
 	return p[:cut], p[cut:]
 }
 
-// meta are the characters that make a key a pattern, as in [path.Match]. A question mark
-// is not among them: the query begins there.
+// meta contains the characters that make a key a pattern, as in [path.Match]. A question mark is
+// not among them, because it starts the query.
 const meta = `*[\`
 
 // One reports whether the address names exactly one object.
@@ -79,7 +79,7 @@ func (a Address) One() bool {
 	return a.Key != "" && !strings.HasSuffix(a.Key, "/") && !strings.ContainsAny(a.Key, meta)
 }
 
-// prefix is what all keys that the address may name begin with.
+// prefix returns the common prefix of all keys that the address may name.
 func (a Address) prefix() string {
 	if i := strings.IndexAny(a.Key, meta); i >= 0 {
 		return a.Key[:i]
@@ -87,16 +87,16 @@ func (a Address) prefix() string {
 	return a.Key
 }
 
-// names reports whether the address, when it does not name one object, names this key.
+// names reports whether an address that does not name a single object names this key.
 func (a Address) names(key string) bool {
 	if !strings.ContainsAny(a.Key, meta) {
 		return strings.HasPrefix(key, a.Key)
 	}
-	ok, _ := path.Match(a.Key, key) // the pattern was tried by Parse
+	ok, _ := path.Match(a.Key, key) // Parse has checked the pattern
 	return ok
 }
 
-// name is how reports call an object.
+// name returns the name of an object in reports.
 func (a Address) name(key string) string {
 	if a.Scheme == "file" {
 		return a.Bucket + key
@@ -104,10 +104,10 @@ func (a Address) name(key string) string {
 	return a.Scheme + "://" + a.Bucket + "/" + key
 }
 
-// String is the address without what is for the storage, which may hold secrets.
+// String returns the address without the parameters for the storage, which may contain secrets.
 func (a Address) String() string { return a.name(a.Key) }
 
-// Store is the bucket of the address, as blob.OpenBucket takes it.
+// Store returns the bucket of the address, as blob.OpenBucket accepts it.
 func (a Address) Store() string {
 	u := url.URL{Scheme: a.Scheme, Host: a.Bucket, RawQuery: a.query.Encode()}
 	if a.Scheme == "file" {

@@ -19,19 +19,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A Listing is what addresses name.
+// A Listing contains the objects that addresses name.
 type Listing struct {
-	Sources []stream.Source // in the order of the addresses, below each by their keys
-	Pins    []Pin           // of these
-	Skipped []string        // objects below a prefix that no receipts are called like
+	Sources []stream.Source // in the order of the addresses, and by key below each address
+	Pins    []Pin           // of the sources
+	Skipped []string        // objects below a prefix whose names do not look like receipts
 	buckets Buckets
 }
 
-// Close ends the connections. No source can be read afterwards.
+// Close closes the connections. No source can be read afterwards.
 func (l *Listing) Close() error { return l.buckets.Close() }
 
-// List finds the objects that addresses name. An address that names none is an error. The
-// context bounds all that is read of them, too.
+// List finds the objects that addresses name. An address that names no object is an error. The
+// context also applies to all later reads.
 func List(ctx context.Context, addresses []Address) (*Listing, error) {
 	l := &Listing{}
 	for _, a := range addresses {
@@ -63,7 +63,7 @@ func (l *Listing) add(ctx context.Context, b *blob.Bucket, a Address) error {
 			return fmt.Errorf("its objects cannot be listed: %w", err)
 		}
 		switch {
-		case !a.names(o.Key) || strings.HasSuffix(o.Key, "/"): // what stands for a folder
+		case !a.names(o.Key) || strings.HasSuffix(o.Key, "/"): // a placeholder for a directory
 		case !strings.ContainsAny(a.Key, meta) && !CalledLikeReceipts(o.Key):
 			l.Skipped = append(l.Skipped, a.name(o.Key))
 		default:
@@ -84,8 +84,8 @@ func (l *Listing) found(ctx context.Context, b *blob.Bucket, p Pin) {
 	l.Sources = append(l.Sources, o.source(p))
 }
 
-// CalledLikeReceipts tells a key, or a path, by its last segment, as the command receipt tells the
-// files of a folder.
+// CalledLikeReceipts reports whether the last segment of a key or path looks like the name of a
+// file with receipts, by the rules of the command receipt for directories.
 func CalledLikeReceipts(key string) bool {
 	name := strings.ToLower(path.Base(filepath.ToSlash(key)))
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")

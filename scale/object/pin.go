@@ -12,24 +12,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A Pin names an object, and the version of it once somebody has opened it, so that any
-// other process can open the same. It is sent as JSON.
+// A Pin names an object and, once it has been opened, its version, so that any other process can
+// open the same version. It is sent as JSON.
 type Pin struct {
-	Name    string          `json:"name"`    // as reports call it
-	Address string          `json:"address"` // of the bucket, with what is for the storage
+	Name    string          `json:"name"`    // in reports
+	Address string          `json:"address"` // of the bucket, with the parameters for the storage
 	Key     string          `json:"key"`
-	Found   bool            `json:"found,omitzero"`   // it was not named, but lies below what was
-	Version json.RawMessage `json:"version,omitzero"` // absent: the newest, when it is opened
+	Found   bool            `json:"found,omitzero"`   // found below a prefix instead of named
+	Version json.RawMessage `json:"version,omitzero"` // absent: the newest version at the time of opening
 }
 
-// Buckets are the connections of one process, made when they are needed. They may be
-// used by several goroutines.
+// Buckets are the connections of one process, opened on demand. They are safe for concurrent use.
 type Buckets struct {
 	mu   sync.Mutex
 	open map[string]*blob.Bucket
 }
 
-// Bucket connects to the bucket of an address, as blob.OpenBucket takes it.
+// Bucket connects to the bucket of an address, as blob.OpenBucket accepts it.
 func (b *Buckets) Bucket(ctx context.Context, address string) (*blob.Bucket, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,7 +46,7 @@ func (b *Buckets) Bucket(ctx context.Context, address string) (*blob.Bucket, err
 	return opened, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (b *Buckets) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,8 +58,8 @@ func (b *Buckets) Close() error {
 	return errors.Join(errs...)
 }
 
-// Source returns what a pin names, and a function that names the version once it was
-// opened. The context bounds all that is read.
+// Source returns the source that a pin names, and a function that returns the pin with the
+// version that was opened. The context applies to all reads.
 func (b *Buckets) Source(ctx context.Context, p Pin) (s stream.Source, pinned func() (Pin, error), err error) {
 	bucket, err := b.Bucket(ctx, p.Address)
 	if err != nil {
@@ -80,7 +79,7 @@ func (o *object) source(p Pin) stream.Source {
 	return stream.Source{Name: p.Name, Found: p.Found, Open: o.open}
 }
 
-// pin is p with the version that was opened, if one was.
+// pin returns p with the version that was opened, if any.
 func (o *object) pin(p Pin) (_ Pin, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

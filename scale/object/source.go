@@ -13,17 +13,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An object is one source. It may be opened from several goroutines.
+// An object is one source. It is safe for concurrent use.
 type object struct {
 	ctx    context.Context
 	bucket *blob.Bucket
 	key    string
 
 	mu     sync.Mutex
-	pinned *version // since it was opened for the first time
+	pinned *version // set when it is first opened
 }
 
-// open opens the pinned version, or pins the one that it finds.
+// open opens the pinned version. If no version is pinned, it opens and pins the current one.
 func (o *object) open() (io.ReadCloser, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,7 +43,7 @@ func (o *object) open() (io.ReadCloser, error) {
 	return &reading{object: o, version: *o.pinned, r: r}, nil
 }
 
-// at opens a version at an offset. When it was pinned, any other answer is
+// at opens a version at an offset. If the version is pinned, any other answer is
 // [stream.ErrChanged].
 func (o *object) at(offset int64, want version, pinned bool) (*blob.Reader, error) {
 	r, err := o.bucket.NewRangeReader(o.ctx, o.key, offset, -1, &blob.ReaderOptions{BeforeRead: want.ask})
@@ -65,10 +65,10 @@ func (o *object) at(offset int64, want version, pinned bool) (*blob.Reader, erro
 	return nil, err
 }
 
-// attempts is how often in a row a reading is taken up again without any byte coming.
+// attempts is how often in a row a read is resumed without receiving a byte.
 const attempts = 3
 
-// A reading reads a version to its end, also when the connection does not last as long.
+// A reading reads a version to its end, even if the connection is interrupted.
 type reading struct {
 	*object
 	version version
@@ -88,7 +88,7 @@ func (r *reading) Read(p []byte) (int, error) {
 			err = io.ErrUnexpectedEOF
 		}
 		if n > 0 && err != io.EOF {
-			return n, nil // an error comes again
+			return n, nil // an error is returned by the next call
 		}
 		if err == nil || err == io.EOF {
 			return n, err
@@ -99,7 +99,7 @@ func (r *reading) Read(p []byte) (int, error) {
 	}
 }
 
-// again takes a reading up where it broke off. Its error is final.
+// again resumes an interrupted read. Its error is final.
 func (r *reading) again(cause error) error {
 	for r.failed < attempts && r.ctx.Err() == nil {
 		r.failed++

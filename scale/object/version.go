@@ -11,17 +11,16 @@ import (
 	"gocloud.dev/blob"
 )
 
-// A version is one content that an object had. Members that a storage does not tell are
-// zero.
+// A version identifies one content of an object. Members that a storage does not supply are zero.
 type version struct {
-	ID         string    `json:"id,omitzero"`         // S3, Azure: where the bucket keeps versions
+	ID         string    `json:"id,omitzero"`         // S3, Azure: if the bucket keeps versions
 	ETag       string    `json:"etag,omitzero"`       // S3, Azure
 	Generation int64     `json:"generation,omitzero"` // GCS
 	Size       int64     `json:"size"`
 	Modified   time.Time `json:"modified"`
 }
 
-// versionOf tells which version a reader reads.
+// versionOf returns the version that a reader reads.
 func versionOf(r *blob.Reader) version {
 	v := version{Size: r.Size(), Modified: r.ModTime()}
 
@@ -46,21 +45,22 @@ func text(s *string) string {
 	return *s
 }
 
-// same reports whether two readings are of one version.
+// same reports whether two versions are equal.
 func (v version) same(o version) bool {
 	modified := v.Modified.Equal(o.Modified)
 	v.Modified, o.Modified = time.Time{}, time.Time{}
 	return modified && v == o
 }
 
-// unversioned is the version id of what S3 stored while a bucket kept no versions. The
-// next such object has it, too.
+// unversioned is the version ID of objects that S3 stored while the bucket kept no versions.
+// Later such objects have the same ID.
 const unversioned = "null"
 
-// ask makes a storage answer with this version, or with an error. Of the zero version it
-// asks for the newest, with its bytes as they are stored.
+// ask makes a storage return this version or an error. For the zero version it requests the
+// newest version. It requests the bytes as they are stored.
 func (v version) ask(as func(any) bool) error {
-	// Not every service that speaks S3 has checksums, which need not be told each time.
+	// Not every service with the S3 API has checksums, and a warning for each read would not
+	// help.
 	var options *[]func(*s3.Options)
 	if as(&options) {
 		*options = append(*options, func(o *s3.Options) { o.DisableLogOutputChecksumValidationSkipped = true })
@@ -77,8 +77,8 @@ func (v version) ask(as func(any) bool) error {
 			inS3.IfMatch = &v.ETag
 		}
 	case as(&inGCS):
-		// GCS unpacks what is marked as gzip, and would then count other bytes than a
-		// reading that is taken up again.
+		// GCS decompresses objects that are marked as gzip, which would make offsets invalid for
+		// a resumed read.
 		handle := (*inGCS).ReadCompressed(true)
 		if v.Generation != 0 {
 			handle = handle.Generation(v.Generation)

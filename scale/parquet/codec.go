@@ -5,9 +5,9 @@ import (
 	pages "github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// A codec compresses pages. Most of what differs from row to row is hexadecimal, in which
-// nothing comes again, and of which each digit is four bits: the library's own codec looks
-// for what comes again, and where it finds nothing leaves a page as long as it was.
+// A codec compresses pages. Most values that differ from row to row are hexadecimal, without
+// repetitions but with only four bits per digit. The library's own codec looks for repetitions,
+// and does not shorten a page without them.
 type codec struct {
 	pages.Codec
 	encoder *zstd.Encoder
@@ -17,12 +17,12 @@ func newCodec() *codec {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
 		zstd.WithAllLitEntropyCompression(true), zstd.WithZeroFrames(true), zstd.WithEncoderCRC(false)) // a page has a checksum of its own
 	if err != nil {
-		panic(err) // of options that contradict each other
+		panic(err) // the options do not contradict each other
 	}
 	return &codec{encoder: encoder}
 }
 
-// Encode writes the compressed form of src to dst, from its beginning.
+// Encode writes the compressed form of src to the start of dst.
 func (c *codec) Encode(dst, src []byte) ([]byte, error) {
 	return c.encoder.EncodeAll(src, dst[:0]), nil
 }

@@ -1,5 +1,5 @@
 // Package parquet writes the rows of verdicts ([rows.Row]) as Apache Parquet. The core writes
-// them as CSV; engines that read many gigabytes of rows read Parquet faster.
+// them as CSV. Engines that read many gigabytes of rows read Parquet faster.
 //
 //	out := parquet.NewWriter(file)
 //	run := stream.Verify(ctx, v, input, stream.Options{Glean: rows.Glean})

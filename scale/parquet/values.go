@@ -6,17 +6,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/rows"
 )
 
-// batchRows is how many rows are handed over at once.
+// batchRows is the number of rows that are passed to the library at once.
 const batchRows = 256
 
-// Values are the cells of some rows as the library takes them, column by column. What is
-// NULL is said here, by the definition level: where the library is given structs, it takes
-// some that are zero for values.
+// Values are the cells of some rows in the form of the library, column by column. The definition
+// level states which cells are NULL, because the library, given structs, would store some zero
+// values instead of NULL.
 type values struct {
 	columns [][batchRows]parquet.Value
-	row     int    // that is filled
+	row     int    // the row that is being filled
 	column  int    // of its next cell
-	memory  []byte // of the texts of all of them
+	memory  []byte // for all texts
 }
 
 func (v *values) Text(s string) {

@@ -1,4 +1,4 @@
-// Package terms says what receipts must show, for the programs that read object storage:
-// the flags that ask for it, which are those of receipt verify, the exit codes that
-// answer, and the words of the text form.
+// Package terms contains what the programs for object storage have in common: the flags for
+// requirements, which are those of receipt verify, the exit codes, and the text format of a
+// summary.
 package terms

@@ -5,15 +5,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Exit codes, as those of the command receipt.
+// The exit codes are those of the command receipt.
 const (
 	ExitVerified  = 0
 	ExitRefuted   = 1
-	ExitUsage     = 2 // something could not be read or run as asked
+	ExitUsage     = 2 // an input could not be read, or the command could not run as requested
 	ExitUndecided = 3
 )
 
-// Exit is the exit code of a summary. Success has one way only.
+// Exit returns the exit code of a summary. Only one branch returns success.
 func Exit(s *stream.Summary) int {
 	switch v := s.Verdict(); {
 	case v == receipt.Refuted:

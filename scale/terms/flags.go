@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Flags ask for what a receipt must show, and for what the input has to continue and to
-// end in.
+// Flags specify the requirements for receipts, and the heads that the input must continue and end
+// with.
 type Flags struct {
 	keys, issuer, policy, at string
 	integrityOnly, strict    bool
@@ -41,7 +41,8 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts, in the order of the input")
 }
 
-// Continuity reads what the input has to continue and to end in, and a checkpoint over it.
+// Continuity reads the heads that the input must continue and end with, and the checkpoint that
+// covers it.
 func (f *Flags) Continuity() (o stream.Options, err error) {
 	o.Partial = f.partial
 	if f.count.Changed {
@@ -69,15 +70,14 @@ func (f *Flags) Continuity() (o stream.Options, err error) {
 	return o, nil
 }
 
-// Terms are what a receipt must show, as values, which may be sent to other machines.
+// Terms are the requirements for receipts as values that can be sent to other machines.
 type Terms struct {
 	Policy receipt.Policy
-	Set    []byte // the trusted keys, a JWK Set; nil when only integrity is asked for
+	Set    []byte // the trusted keys, a JWK Set; nil if only integrity is required
 	Path   string // of their file
 }
 
-// Read reads the files that the flags name. Without --keys they are those of the
-// environment's $RECEIPT_KEYS.
+// Read reads the files that the flags name. Without --keys it uses $RECEIPT_KEYS.
 func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err error) {
 	if f.integrityOnly && (f.keys != "" || f.issuer != "" || f.policy != "") {
 		return t, errors.New("--integrity-only looks at no signatures, so it excludes --keys, --issuer and --policy")
@@ -108,7 +108,7 @@ func (f *Flags) requirements(now time.Time) (p receipt.Policy, err error) {
 		}
 	}
 
-	// Flags may add to the policy of a file, and never contradict it.
+	// Flags may add to the policy of a file but not contradict it.
 	if f.issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.issuer {
 			return p, fmt.Errorf("--issuer says %q, the policy %q says %q", f.issuer, f.policy, p.Issuer)
@@ -124,8 +124,8 @@ func (f *Flags) requirements(now time.Time) (p receipt.Policy, err error) {
 	return p, nil
 }
 
-// Verifier makes the verifier of the terms, and names the keys that it uses: nil when
-// only integrity is asked for.
+// Verifier returns the verifier for the terms, and the description of its keys, which is nil if
+// only integrity is required.
 func (t *Terms) Verifier() (*receipt.Verifier, *stream.Keys, error) {
 	if t.Policy.IntegrityOnly {
 		v, err := receipt.NewVerifier(nil, t.Policy)

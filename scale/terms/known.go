@@ -13,11 +13,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// maxReport is the size of the largest report that is read for its heads. One of many
-// receipts is written without them: by receipt verify --report-only summary.
+// maxReport is the maximum size of a report that is read for its heads. For many receipts,
+// receipt verify --report-only summary writes a report without them.
 const maxReport = 256 << 20
 
-// readKnown reads HASH|REPORT: one hash, or the heads of the streams of an earlier report.
+// readKnown reads a HASH|REPORT argument: one hash, or the heads of the streams in an earlier
+// report.
 func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 	if d, err := canon.ParseDigest(arg); err == nil {
 		if d.IsZero() {
@@ -45,23 +46,23 @@ func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 	return canon.Digest{}, heads, nil
 }
 
-// maxCheckpoint is the size of the largest checkpoint that is read.
+// maxCheckpoint is the maximum size of a checkpoint.
 const maxCheckpoint = 1_000_000
 
-// readCheckpoint reads a signed checkpoint. One that was changed is evidence that fails, and
-// a file of another kind is an error.
+// readCheckpoint reads a signed checkpoint. An altered checkpoint is evidence that fails later; a
+// file of another kind is an error.
 func readCheckpoint(name string) ([]byte, error) {
 	note, err := readBounded(name, maxCheckpoint)
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Contains(note, []byte("\n\n\u2014 ")) { // where its signatures begin
+	if !bytes.Contains(note, []byte("\n\n\u2014 ")) { // start of the signatures
 		return nil, fmt.Errorf("%q is not a checkpoint: receipt batch checkpoint writes such a file", name)
 	}
 	return note, nil
 }
 
-// readBounded reads a file of at most so many bytes.
+// readBounded reads a file of at most the given number of bytes.
 func readBounded(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {

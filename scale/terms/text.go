@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// WriteText writes what is to be said of all receipts, for a person: what was not read,
-// what is false of the whole, what was not checked, and the verdict.
-// Readings is how often inputs were read, which somebody may have to pay for.
+// WriteText writes the summary of all receipts as text: unread inputs, findings about the whole,
+// checks that were not made, and the verdict. readings is how often inputs were read, which may
+// cost money.
 func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 	p := lines{w}
 	for _, n := range s.Inputs.Unreadable {
@@ -36,7 +36,7 @@ func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 
 	verdict := s.Verdict().String()
 	if s.Verdict() == receipt.Verified && s.Scope == receipt.ScopeIntegrity {
-		verdict = "intact" // anyone can write a receipt that fits its own hash
+		verdict = "intact" // anyone can write a receipt that matches its own hash
 	}
 	read := ""
 	switch {
@@ -51,7 +51,7 @@ func WriteText(w io.Writer, s *stream.Summary, readings int) error {
 
 type lines struct{ io.Writer }
 
-// line writes a line, in which nothing foreign can begin another one.
+// line writes a line and escapes untrusted text, so that it cannot start another line.
 func (w lines) line(format string, args ...any) error {
 	_, err := fmt.Fprintln(w, foreign.Escape(fmt.Sprintf(format, args...)))
 	return err

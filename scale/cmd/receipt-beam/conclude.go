@@ -18,16 +18,16 @@ import (
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
-// errorName is the name of what a run leaves that gives no verdict: why. No other attempt
-// would give one.
+// errorName is the name of the file that a run without a verdict writes: it contains the reason.
+// Another attempt would fail, too.
 const errorName = "error"
 
-// conclude makes the summary of all, and puts the reports of the shares together.
+// conclude creates the summary of all receipts, and concatenates the reports of the shares.
 type conclude struct {
 	worker
 }
 
-// A whole is what all workers found.
+// A whole contains the results of all workers.
 type whole struct {
 	result  join.Result
 	inputs  []first
@@ -35,7 +35,7 @@ type whole struct {
 	changed string
 }
 
-// ProcessElement gets what was found of all inputs, streams, receipts and shares.
+// ProcessElement gets the results for all inputs, streams, receipts, and shares.
 func (c *conclude) ProcessElement(ctx context.Context, _ int, readings, counts, strands, shares func(*[]byte) bool) error {
 	w, err := gather(readings, counts, strands, shares)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *conclude) ProcessElement(ctx context.Context, _ int, readings, counts, 
 	)
 }
 
-// refuse leaves a reason in the place of a verdict.
+// refuse writes a reason instead of a verdict.
 func (c *conclude) refuse(ctx context.Context, why string) error {
 	return c.write(ctx, errorName, func(to io.Writer) error {
 		_, err := io.WriteString(to, why)
@@ -121,7 +121,7 @@ func gather(readings, counts, strands, shares func(*[]byte) bool) (*whole, error
 		}
 	}
 
-	// What was forgiven is a strand of its own, with nothing but that.
+	// A forgiven failure is a separate strand that contains nothing else.
 	at := map[chain.Stream]int{}
 	var forgiven []join.Strand
 	for _, s := range ends {
@@ -142,14 +142,15 @@ func gather(readings, counts, strands, shares func(*[]byte) bool) (*whole, error
 	return w, nil
 }
 
-// change names one input that changed, the same whatever the order.
+// change records the name of an input that changed. If several did, the result does not depend on
+// their order.
 func (w *whole) change(name string) {
 	if w.changed == "" || name < w.changed {
 		w.changed = name
 	}
 }
 
-// summary is what receipt verify would say of all.
+// summary returns the summary that receipt verify would report for all receipts.
 func (c *conclude) summary(ctx context.Context, w *whole) (*stream.Summary, error) {
 	verifier, keys, err := c.run.Asked.Verifier()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// A first is what the first reading found of one input, beside its records.
+// A first is the result of the first pass over one input, in addition to its records.
 type first struct {
 	Input  input  `json:"input"`  // in the version that was read
 	SHA256 []byte `json:"sha256"` // of its bytes, as they are stored
@@ -22,18 +22,18 @@ type first struct {
 	Counts  join.Counts     `json:"counts"` // of documents that state no place in a stream
 	Inputs  stream.Inputs   `json:"inputs"`
 	Skipped []stream.Notice `json:"skipped"`
-	Others  int             `json:"others"` // skipped in all
+	Others  int             `json:"others"` // number of all skipped documents
 
 	Changed string `json:"changed,omitzero"` // the input was replaced while it was being read
 }
 
-// A firstReading verifies each input on its own, and hands out a record of each receipt.
+// A firstReading verifies each input separately and emits a record of each receipt.
 type firstReading struct {
 	worker
 }
 
-// ProcessElement reads one input. Records go to the first grouping by their id; those that
-// have none, by themselves.
+// ProcessElement reads one input. Records with an ID go to the first grouping, and records
+// without one are emitted separately.
 func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID func([]byte, []byte), alone func([]byte), readings func(int, []byte), gaps func(int, int64)) error {
 	var out first
 	if err := json.Unmarshal(element, &out.Input); err != nil {
@@ -45,7 +45,7 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 		return err
 	}
 
-	// The second reading has to be of the same bytes.
+	// The second pass must read the same bytes.
 	sum, unplaced := sha256.New(), false
 	options := stream.Options{Long: f.run.Long, Partial: f.run.Partial, Checkpoint: f.run.Log}
 	place := func(r *join.Record) error {
@@ -87,8 +87,8 @@ func (f *firstReading) ProcessElement(ctx context.Context, element []byte, byID 
 	return emitJSON(readings, number, out)
 }
 
-// hashed returns a source whose bytes are added to a hash when it is read, all of them
-// once it is closed: also those after damage, at which reading stops.
+// hashed returns a source that adds its bytes to a hash when it is read. When it is closed, all
+// bytes have been added, including those after damage at which reading stopped.
 func hashed(s stream.Source, h hash.Hash) stream.Source {
 	open := s.Open
 	s.Open = func() (io.ReadCloser, error) {
@@ -107,8 +107,8 @@ type tee struct {
 	file io.Closer
 }
 
-// Close reads what is left.
+// Close reads the remaining bytes.
 func (t *tee) Close() error {
-	_, _ = io.Copy(io.Discard, t.Reader) // what cannot be read is in no reading
+	_, _ = io.Copy(io.Discard, t.Reader) // bytes that cannot be read are in no pass
 	return t.file.Close()
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// ofAll is the one key of what is about all inputs.
+// ofAll is the only key of values about all inputs.
 const ofAll = 0
 
-// What marks on their way to the second reading begin with.
+// The first byte of a mark on its way to the second pass.
 const (
-	ofLink byte = iota // what the groupings found of a link
-	ofCopy             // which receipt is the same
+	ofLink byte = iota // the result of the groupings for a link
+	ofCopy             // the receipt of which this is a copy
 )
 
-// idGroup finds copies, and ids with two contents.
+// idGroup finds copies, and IDs with two contents.
 type idGroup struct{}
 
-// ProcessElement gets all records of one id.
+// ProcessElement gets all records with one ID.
 func (*idGroup) ProcessElement(_ []byte, records func(*[]byte) bool, done func([]byte), on func([]byte), marks func(int, []byte)) error {
 	list, err := parsed(records, join.Parse)
 	if err != nil {
@@ -29,7 +29,8 @@ func (*idGroup) ProcessElement(_ []byte, records func(*[]byte) bool, done func([
 	emitRecords(finished, done)
 	emitRecords(open, on)
 
-	// Each report of a copy, whether it counts or not, names the one that was read first.
+	// Each report of a copy, whether the copy counts or not, names the receipt that was read
+	// first.
 	original := map[canon.Digest]join.Place{}
 	for _, r := range list {
 		if first, there := original[r.Computed]; !there || before(r.Place, first) {
@@ -48,10 +49,10 @@ func before(a, b join.Place) bool {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Index, b.Index)) < 0
 }
 
-// dealParts gives a record all its roles in the next grouping.
+// dealParts emits a record in each of its roles in the next grouping.
 type dealParts struct{}
 
-// ProcessElement deals one record out.
+// ProcessElement emits the parts of one record.
 func (*dealParts) ProcessElement(record []byte, byDigest func([]byte, []byte)) error {
 	r, err := join.Parse(record)
 	if err != nil {
@@ -64,12 +65,12 @@ func (*dealParts) ProcessElement(record []byte, byDigest func([]byte, []byte)) e
 	return nil
 }
 
-// digestGroup finds breaks, forks, links into other streams, and ends.
+// digestGroup finds breaks, forks, links into other streams, and heads.
 type digestGroup struct {
 	grouping
 }
 
-// ProcessElement gets all parts that one digest is about.
+// ProcessElement gets all parts that concern one digest.
 func (g *digestGroup) ProcessElement(_ []byte, parts func(*[]byte) bool, done func([]byte), open func([]byte, []byte), strand func([]byte, []byte)) error {
 	list, err := parsed(parts, join.ParsePart)
 	if err != nil {
@@ -87,10 +88,10 @@ func (g *digestGroup) ProcessElement(_ []byte, parts func(*[]byte) bool, done fu
 	return nil
 }
 
-// addStrands adds the strands of a stream up: as many as its receipts.
+// addStrands combines the strands of a stream, of which there are as many as receipts.
 type addStrands struct{}
 
-// MergeAccumulators adds two; no bytes are no strand.
+// MergeAccumulators adds two strands. No bytes stand for no strand.
 func (*addStrands) MergeAccumulators(a, b []byte) ([]byte, error) {
 	switch {
 	case len(a) == 0:
@@ -110,12 +111,12 @@ func (*addStrands) MergeAccumulators(a, b []byte) ([]byte, error) {
 	return sum.Append(nil), nil
 }
 
-// streamGroup finds what begins each stream, and its head.
+// streamGroup finds the beginning of each stream and its head.
 type streamGroup struct {
 	grouping
 }
 
-// ProcessElement gets the sums of one stream, and what was left open of it.
+// ProcessElement gets the sums of one stream and the parts of it that were left open.
 func (g *streamGroup) ProcessElement(_ []byte, sums, parts func(*[]byte) bool, done func([]byte), missing func(int, []byte), strand func(int, []byte)) error {
 	var text []byte
 	if !sums(&text) {
@@ -143,11 +144,11 @@ func (g *streamGroup) ProcessElement(_ []byte, sums, parts func(*[]byte) bool, d
 	return nil
 }
 
-// forgive leaves as many missing predecessors open as there were documents that may be
-// one of them.
+// forgive leaves as many missing predecessors unchecked as there were documents that could be one
+// of them.
 type forgive struct{}
 
-// ProcessElement gets what misses its predecessor, and what was found of all inputs.
+// ProcessElement gets the records with a missing predecessor and the gaps of all inputs.
 func (*forgive) ProcessElement(_ int, missing func(*[]byte) bool, gaps func(*int64) bool, done func([]byte), strand func(int, []byte)) error {
 	records, err := parsed(missing, join.Parse)
 	if err != nil {

@@ -14,26 +14,26 @@ import (
 	"github.com/receiptkit/receiptkit/scale/object"
 )
 
-// An input is a file or an object, as it is told to workers.
+// An input is a file or an object, as it is sent to workers.
 type input struct {
 	Number int         `json:"number"` // in the order in which reports name them
 	Path   string      `json:"path,omitzero"`
 	Found  bool        `json:"found,omitzero"`
 	Object *object.Pin `json:"object,omitzero"` // instead of a path
 
-	// With a checkpoint, what the reading of leaves found: the tree over all inputs, its
-	// Source counted from this one, and the digest of the bytes of this one.
+	// With a checkpoint, the results of the pass for leaves: the tree of all inputs, with its
+	// Source counted from this input, and the digest of the bytes of this input.
 	Tree *join.Tree `json:"tree,omitzero"`
 	Seen []byte     `json:"seen,omitzero"`
 }
 
-// inputs are all of them, and what lies beside them.
+// inputs are all inputs, and the files next to them that were skipped.
 type inputs struct {
 	list    []input
 	skipped []stream.Notice
 }
 
-// listInputs finds what the arguments name.
+// listInputs finds the inputs that the arguments name.
 func listInputs(ctx context.Context, args []string) (*inputs, error) {
 	var in inputs
 	for _, arg := range args {
@@ -78,8 +78,8 @@ func (in *inputs) addObjects(ctx context.Context, arg string) error {
 	return nil
 }
 
-// addFiles adds what a pattern matches; of a folder, the files below it that are called
-// like receipts.
+// addFiles adds the files that match a pattern. For a directory, it adds the files below it whose
+// names look like receipts.
 func (in *inputs) addFiles(pattern string) error {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
@@ -130,8 +130,8 @@ func (in *inputs) addFolder(dir string) error {
 // A reader opens inputs on a worker.
 type reader struct{ buckets object.Buckets }
 
-// source returns an input as it is read, and a function that names the version of it that
-// was opened.
+// source returns the source of an input, and a function that returns the input with the version
+// that was opened.
 func (r *reader) source(ctx context.Context, in input) (stream.Source, func() (input, error), error) {
 	if in.Object == nil {
 		open := func() (io.ReadCloser, error) { return os.Open(in.Path) }
@@ -145,7 +145,7 @@ func (r *reader) source(ctx context.Context, in input) (stream.Source, func() (i
 	}, err
 }
 
-// name is how reports call an input.
+// name returns the name of the input in reports.
 func (in *input) name() string {
 	if in.Object != nil {
 		return in.Object.Name

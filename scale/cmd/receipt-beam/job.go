@@ -25,7 +25,7 @@ type job struct {
 	buckets object.Buckets
 }
 
-// do runs the job, puts its files into their places, and says what came out.
+// do runs the job, moves its files into place, and prints the result.
 func (j *job) do(ctx context.Context, s *surroundings) (code int, err error) {
 	if *jobopts.Async {
 		return 0, errors.New("--async gives no verdict: leave it out")
@@ -36,7 +36,7 @@ func (j *job) do(ctx context.Context, s *surroundings) (code int, err error) {
 		return 0, err
 	}
 
-	// What a run that failed wrote is taken away, also when it was interrupted.
+	// The files of a failed or interrupted run are removed.
 	defer func() {
 		if gone := out.clear(context.WithoutCancel(ctx), &j.buckets); gone != nil && err == nil {
 			err = fmt.Errorf("--output %s: what is left below %s cannot be taken away: %w", out.shown, out.Staging, gone)
@@ -55,7 +55,7 @@ func (j *job) do(ctx context.Context, s *surroundings) (code int, err error) {
 	return terms.Exit(sum), terms.WriteText(s.out, sum, j.setting.readings())
 }
 
-// elements are the inputs and the setting of the job, as workers get them.
+// elements returns the inputs and the setting of the job in the form that workers get.
 func (j *job) elements() (list [][]byte, setting []byte, err error) {
 	for i := range j.inputs.list {
 		text, err := json.Marshal(&j.inputs.list[i])
@@ -75,7 +75,7 @@ func (j *job) run(ctx context.Context) error {
 		return err
 	}
 
-	// Beam leaves files in the folder for temporary ones.
+	// Beam leaves files in the directory for temporary files.
 	dir, err := os.MkdirTemp("", "receipt-beam-*")
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (j *job) run(ctx context.Context) error {
 	return nil
 }
 
-// brief is what a runner's error says, without the stack of its worker.
+// brief returns a runner's error without the stack of its worker.
 func brief(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\ngoroutine ")
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
@@ -131,7 +131,7 @@ func (j *job) read(ctx context.Context, name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// publish puts the files into their places: the summary comes last.
+// publish moves the files into place, the summary last.
 func (j *job) publish(ctx context.Context) error {
 	var names []string
 	for i := range j.setting.Shares + 1 {

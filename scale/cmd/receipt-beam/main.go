@@ -1,9 +1,9 @@
-// Command receipt-beam verifies receipts on any runner of Apache Beam, by the same core as
-// the command receipt: each input on some worker, the links of all by a join.
+// Command receipt-beam verifies receipts on any runner of Apache Beam with the same core as the
+// command receipt. Workers verify the inputs, and a join verifies their links.
 //
-// Results go to files, what is to be said of all receipts to stdout, messages to stderr.
-// The exit code is 0 when everything is verified, 1 when something is false or malformed,
-// 2 when something could not be read or run as asked, and 3 when evidence is missing.
+// Results go to files, the summary to stdout, messages to stderr. The exit code is 0 if
+// everything is verified, 1 if something is invalid or malformed, 2 if an input could not be read
+// or the command could not run as requested, and 3 if evidence is missing.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	os.Exit(code)
 }
 
-// surroundings are what a run has beside its arguments.
+// surroundings are the inputs of a run in addition to its arguments.
 type surroundings struct {
 	out, err io.Writer
 	getenv   func(string) string
@@ -41,8 +41,7 @@ type surroundings struct {
 	begin    func() // starts Beam; on a worker it does not return
 }
 
-// run runs one command line and returns the exit code. Nothing but a positive verdict
-// returns 0.
+// run runs one command line and returns the exit code. Only a positive verdict returns 0.
 func run(ctx context.Context, args []string, s *surroundings) int {
 	code, err := start(ctx, args, s)
 	if ctx.Err() != nil {
@@ -65,7 +64,7 @@ func start(ctx context.Context, args []string, s *surroundings) (code int, err e
 		return 0, fmt.Errorf("%w: see --help", err)
 	}
 
-	// Beam's runners speak for themselves, at length.
+	// Beam's runners print long messages of their own.
 	s.begin()
 	level := slog.LevelError + 1
 	if o.verbose {
@@ -86,14 +85,14 @@ func start(ctx context.Context, args []string, s *surroundings) (code int, err e
 	return j.do(ctx, s)
 }
 
-// knownRunner reports a runner that Beam does not have: Beam itself would end the process, with
-// the exit code of a receipt that is false.
+// knownRunner returns an error for a runner that Beam does not have. Beam itself would end the
+// process with the exit code of a refuted receipt.
 func knownRunner(name string) (err error) {
 	if name == "" {
 		return nil
 	}
 
-	// Beam tells of the runners that it has by not taking another of the name.
+	// Beam panics if a runner with the same name is already registered.
 	defer func() {
 		if recover() != nil {
 			err = nil
@@ -104,5 +103,5 @@ func knownRunner(name string) (err error) {
 	return err
 }
 
-// runnerFlags are the flags of Beam and its runners, as they registered them.
+// runnerFlags returns the flags that Beam and its runners registered.
 func runnerFlags() *flag.FlagSet { return flag.CommandLine }

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// options are what the command line asks for.
+// options are the options on the command line.
 type options struct {
 	terms.Flags
 	inputs        []string
@@ -21,7 +21,7 @@ type options struct {
 	long, verbose bool
 }
 
-// maxShards is how many files of rows there are at the most, unless more are asked for.
+// maxShards is the maximum number of files of rows, unless more are requested.
 const maxShards = 1000
 
 func (o *options) flags(usage io.Writer) *pflag.FlagSet {
@@ -36,13 +36,13 @@ func (o *options) flags(usage io.Writer) *pflag.FlagSet {
 
 	own := f.FlagUsages()
 	f.AddGoFlagSet(runnerFlags())
-	f.Usage = func() { // its error is that nobody reads it
+	f.Usage = func() { // the error would have no reader
 		_, _ = fmt.Fprintf(usage, "receipt-beam --input GLOB --keys FILE --output PREFIX [--runner NAME and its flags]\n\n%s\nFlags of Beam's runners pass through; prism is the runner without --runner.\n", own)
 	}
 	return f
 }
 
-// job checks the options and makes the job that they ask for.
+// job validates the options and returns the job that they specify.
 func (o *options) job(ctx context.Context, s *surroundings) (*job, error) {
 	switch {
 	case len(o.inputs) == 0:
@@ -80,8 +80,8 @@ func (o *options) job(ctx context.Context, s *surroundings) (*job, error) {
 	}}, nil
 }
 
-// shareOf is how many inputs a share holds. Neighbours stay together: each share becomes a
-// file of rows, in the order of the inputs.
+// shareOf returns the number of inputs in a share. A share consists of neighboring inputs,
+// because it becomes one file of rows in the order of the inputs.
 func shareOf(inputs, shards int) int {
 	if shards == 0 {
 		shards = maxShards

@@ -15,14 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/scale/object"
 )
 
-// An outlet is where the files of a run go. Workers write them below a folder of their
-// own; whoever started the run puts them into their places once all of it is there, so
-// that a run that fails leaves nothing.
+// An outlet is the destination of the files of a run. Workers write them to a staging directory.
+// The process that started the run moves them into place when all are complete, so that a failed
+// run leaves no files.
 type outlet struct {
-	Store   string `json:"store,omitzero"` // as blob.OpenBucket takes it; "": files of this machine
+	Store   string `json:"store,omitzero"` // as blob.OpenBucket accepts it; "": local files
 	Prefix  string `json:"prefix"`         // of the names of the files
-	Staging string `json:"staging"`        // what stands before them until then
-	shown   string // the prefix, as the caller wrote it but for what is for the storage
+	Staging string `json:"staging"`        // the prefix until then
+	shown   string // the prefix as the caller wrote it, without the parameters for the storage
 }
 
 func openOutlet(prefix string) (*outlet, error) {
@@ -56,14 +56,14 @@ func openFolder(prefix string) (*outlet, error) {
 
 // The names of files, after the prefix.
 const (
-	summaryName = ".json"   // what is to be said of all receipts
-	reportsName = ".ndjson" // a report a line of what is not verified, and the same at the end
+	summaryName = ".json"   // the summary
+	reportsName = ".ndjson" // one report per line for each receipt that is not verified, then the summary
 )
 
-// rowsName is the name of one of some files of rows.
+// rowsName returns the name of file i of several files of rows.
 func rowsName(i, of int) string { return fmt.Sprintf("-%05d-of-%05d.parquet", i, of) }
 
-// bucket connects to the bucket; nil for files of this machine.
+// bucket connects to the bucket. It returns nil for local files.
 func (o *outlet) bucket(ctx context.Context, b *object.Buckets) (*blob.Bucket, error) {
 	if o.Store == "" {
 		return nil, nil
@@ -71,8 +71,8 @@ func (o *outlet) bucket(ctx context.Context, b *object.Buckets) (*blob.Bucket, e
 	return b.Bucket(ctx, o.Store)
 }
 
-// vacant makes sure that no run's files are there, which would mix with those of this one,
-// and that a folder takes new ones.
+// vacant returns an error if files of another run exist, which would mix with those of this run,
+// or if no files can be created.
 func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 	names, err := o.names(ctx, b)
 	if err != nil {
@@ -84,7 +84,7 @@ func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 		}
 	}
 
-	// Where nothing can be written is better known before everything was read.
+	// This fails before everything is read.
 	if o.Store == "" {
 		if err := os.Mkdir(o.Staging, 0o777); err != nil {
 			return fmt.Errorf("--output %s: %w", o.shown, err)
@@ -93,7 +93,7 @@ func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 	return nil
 }
 
-// names are the names after the prefix of what is there.
+// names returns the existing names with the prefix, without the prefix.
 func (o *outlet) names(ctx context.Context, b *object.Buckets) (names []string, err error) {
 	bucket, err := o.bucket(ctx, b)
 	if err != nil {
@@ -123,15 +123,15 @@ func (o *outlet) names(ctx context.Context, b *object.Buckets) (names []string, 
 	}
 }
 
-// A draft is a file that is being written. It is there once it was closed, and whole: a
-// worker that writes it again, or at the same time, writes the same.
+// A draft is a file that is being written. It exists, complete, once it is closed. A worker that
+// writes it again or at the same time writes the same bytes.
 type draft struct {
 	io.Writer
 	keep    func() error
-	abandon func() // after keep it does nothing
+	abandon func() // no effect after keep
 }
 
-// create begins a file of the run.
+// create starts a file of the run.
 func (o *outlet) create(ctx context.Context, b *object.Buckets, name string) (*draft, error) {
 	bucket, err := o.bucket(ctx, b)
 	if err != nil {
@@ -141,7 +141,7 @@ func (o *outlet) create(ctx context.Context, b *object.Buckets, name string) (*d
 		return o.createFile(name)
 	}
 
-	// An object appears when its writer is closed, unless its context has ended.
+	// An object is created when its writer is closed, unless the writer's context has ended.
 	ctx, cancel := context.WithCancel(ctx)
 	w, err := bucket.NewWriter(ctx, o.Staging+"/"+name, nil)
 	if err != nil {
@@ -155,7 +155,7 @@ func (o *outlet) create(ctx context.Context, b *object.Buckets, name string) (*d
 		return w.Close()
 	}, abandon: func() {
 		if cancel(); !kept {
-			_ = w.Close() // its context has ended: nothing appears
+			_ = w.Close() // its context has ended, so no object is created
 		}
 	}}, nil
 }
@@ -177,7 +177,7 @@ func (o *outlet) createFile(name string) (*draft, error) {
 		return os.Rename(f.Name(), filepath.Join(o.Staging, name))
 	}, abandon: func() {
 		if !kept {
-			_ = errors.Join(f.Close(), os.Remove(f.Name())) // clear takes it away, too
+			_ = errors.Join(f.Close(), os.Remove(f.Name())) // clear also removes it
 		}
 	}}, nil
 }
@@ -194,8 +194,7 @@ func (o *outlet) open(ctx context.Context, b *object.Buckets, name string) (io.R
 	return bucket.NewReader(ctx, o.Staging+"/"+name, nil)
 }
 
-// publish puts files into their places, one after the other. The last one says that all
-// are there.
+// publish moves files into place, one after the other. The last one indicates that all exist.
 func (o *outlet) publish(ctx context.Context, b *object.Buckets, names []string) error {
 	bucket, err := o.bucket(ctx, b)
 	if err != nil {
@@ -214,7 +213,7 @@ func (o *outlet) publish(ctx context.Context, b *object.Buckets, names []string)
 	return nil
 }
 
-// clear takes away what is left of the run.
+// clear removes the remaining files of the run.
 func (o *outlet) clear(ctx context.Context, b *object.Buckets) error {
 	bucket, err := o.bucket(ctx, b)
 	switch {

@@ -18,19 +18,19 @@ import (
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
-// A mark is what the groupings found of a receipt, as the second reading needs it.
+// A mark is the result of the groupings for a receipt, in the form that the second pass needs.
 type mark struct {
 	About   byte          `json:"about"` // ofLink or ofCopy
 	Record  []byte        `json:"record"`
-	Related receipt.Place `json:"related"` // the receipt that it is about, as reports name it
+	Related receipt.Place `json:"related"` // the receipt that it concerns, as named in reports
 }
 
-// A deal names what marks are about, and deals inputs and marks out to the shares.
+// A deal names the receipts that marks concern, and distributes inputs and marks to the shares.
 type deal struct {
 	worker
 }
 
-// ProcessElement gets one input, and the marks that are about a receipt of it.
+// ProcessElement gets one input and the marks that concern a receipt in it.
 func (d *deal) ProcessElement(source int, readings, records func(*[]byte) bool, inputs, marks func(int, []byte)) error {
 	var text []byte
 	var found first
@@ -61,11 +61,11 @@ func (d *deal) ProcessElement(source int, readings, records func(*[]byte) bool, 
 	return nil
 }
 
-// A share of the inputs was read again.
+// A share is the result of the second pass over some inputs.
 type share struct {
 	Number  int    `json:"number"`
-	Reports int    `json:"reports"`          // of what is not verified
-	Changed string `json:"changed,omitzero"` // an input was replaced between the readings
+	Reports int    `json:"reports"`          // number of receipts that are not verified
+	Changed string `json:"changed,omitzero"` // an input that was replaced between the passes
 }
 
 // A secondReading writes the rows and the reports of a share.
@@ -107,14 +107,14 @@ func (f *secondReading) ProcessElement(ctx context.Context, number int, inputs, 
 	return emitJSON(done, ofAll, s.out)
 }
 
-// stagedReports is the name of the reports of a share until they are put together.
+// stagedReports returns the name of the reports of a share before they are concatenated.
 func stagedReports(number int) string { return fmt.Sprintf("reports-%05d.ndjson", number) }
 
 // A shareReader reads one share.
 type shareReader struct {
 	*secondReading
 	marks   map[join.Place]marked
-	copies  map[join.Place]receipt.Place // of copies, what they are the same as
+	copies  map[join.Place]receipt.Place // by copy, the original
 	rows    *parquet.Writer
 	reports *bufio.Writer
 	line    []byte
@@ -126,7 +126,7 @@ type marked struct {
 	record join.Record
 }
 
-// gather lists the inputs in their order.
+// gather returns the inputs in their order and stores the marks.
 func (s *shareReader) gather(inputs, marks func(*[]byte) bool) (list []first, err error) {
 	if list, err = parsed(inputs, fromJSON[first]); err != nil {
 		return nil, err
@@ -149,13 +149,13 @@ func (s *shareReader) gather(inputs, marks func(*[]byte) bool) (list []first, er
 	return list, nil
 }
 
-// read reads one input again, as the first reading found it.
+// read reads one input again and checks that it has not changed since the first pass.
 func (s *shareReader) read(ctx context.Context, in *first) error {
 	source, _, err := s.reader.source(ctx, in.Input)
 	if err != nil {
 		return err
 	}
-	sum, at := sha256.New(), join.Place{} // of the receipt that is reported next; zero: it states no place
+	sum, at := sha256.New(), join.Place{} // at is the place of the next report's receipt; zero: it states no place
 	options := s.run.options()
 	options.Glean = rows.Glean
 	place := func(r *join.Record) error {
@@ -187,8 +187,8 @@ func (s *shareReader) read(ctx context.Context, in *first) error {
 	return nil
 }
 
-// name says in which input the receipt stands that a mark is about: package stream, which
-// reads one input, words the link as if it were in that one.
+// name adds the input of the receipt that a mark concerns. Package stream reads only one input,
+// so it describes the link as if that receipt were in the same input.
 func (s *shareReader) name(rep *receipt.Report, at join.Place) {
 	if m := s.marks[at]; (m.Related != receipt.Place{}) {
 		s.reword(rep, m.Related)
@@ -200,7 +200,7 @@ func (s *shareReader) name(rep *receipt.Report, at join.Place) {
 	}
 }
 
-// reword words a link that is false anew.
+// reword replaces the description of an invalid link.
 func (s *shareReader) reword(rep *receipt.Report, related receipt.Place) {
 	for i := range rep.Checks {
 		c := rep.Checks[i]
@@ -215,10 +215,10 @@ func (s *shareReader) reword(rep *receipt.Report, related receipt.Place) {
 
 const identicalCopy receipt.Code = "identical_copy"
 
-// zeroHash is the cause of a link that is wrong whatever else the input has.
+// zeroHash is the cause of a link that is invalid regardless of the other receipts.
 const zeroHash receipt.Cause = "zero_hash"
 
-// write writes a row of every receipt, and the report of one that is not verified.
+// write writes a row for every receipt, and the report of a receipt that is not verified.
 func (s *shareReader) write(rep *receipt.Report) error {
 	if err := s.rows.Write(rows.Of(rep)); err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// A setting is what every worker has to know of a run. It is sent as bytes: of the
-// worker's files only receipts are read.
+// A setting is the configuration of a run for the workers. It is sent as bytes, because workers
+// read no files except receipts.
 type setting struct {
 	Asked   terms.Terms     `json:"asked"`
 	Long    bool            `json:"long"`
@@ -20,16 +20,16 @@ type setting struct {
 	After   []streamHead    `json:"after"`
 	Expect  []streamHead    `json:"expect"`
 	Only    stream.Only     `json:"only"`
-	Log     []byte          `json:"log,omitzero"` // the checkpoint over all receipts
+	Log     []byte          `json:"log,omitzero"` // the checkpoint that covers all receipts
 	Outlet  *outlet         `json:"outlet"`
-	Share   int             `json:"share"`  // how many inputs a share holds
-	Shares  int             `json:"shares"` // how many there are
+	Share   int             `json:"share"`  // number of inputs in a share
+	Shares  int             `json:"shares"` // number of shares
 	Skipped []stream.Notice `json:"skipped"`
-	Others  int             `json:"others"`  // skipped in all
+	Others  int             `json:"others"`  // number of all skipped files
 	Started int64           `json:"started"` // milliseconds since 1970
 }
 
-// A streamHead is where a stream ended.
+// A streamHead is the head of a stream.
 type streamHead struct {
 	Stream chain.Stream
 	Head   chain.Head
@@ -50,7 +50,7 @@ func mapHeads(list []streamHead) map[chain.Stream]chain.Head {
 	return heads
 }
 
-// settingOf reads a setting as it was sent.
+// settingOf decodes a setting.
 func settingOf(text []byte) (s setting, err error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, fmt.Errorf("the setting of the run: %w", err)
@@ -58,7 +58,7 @@ func settingOf(text []byte) (s setting, err error) {
 	return s, nil
 }
 
-// readings is how often each input is read.
+// readings returns how often each input is read.
 func (s *setting) readings() int {
 	if s.Log != nil {
 		return 3
@@ -66,7 +66,7 @@ func (s *setting) readings() int {
 	return 2
 }
 
-// options are what the input has to continue and to end in.
+// options returns the heads that the input must continue and end with.
 func (s *setting) options() stream.Options {
 	o := stream.Options{Long: s.Long, Partial: s.Partial, Only: s.Only, Checkpoint: s.Log}
 	if len(s.After) > 0 {
@@ -78,7 +78,7 @@ func (s *setting) options() stream.Options {
 	return o
 }
 
-// termsOf are the terms of the groupings.
+// termsOf returns the terms of the groupings.
 func termsOf(text []byte) (join.Terms, error) {
 	s, err := settingOf(text)
 	if err != nil {

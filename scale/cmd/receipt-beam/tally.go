@@ -4,19 +4,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// A tally counts the receipts that the groupings are done with, and hands on what they
-// found of some.
+// A tally counts the receipts that the groupings have finished, and emits the results for some of
+// them.
 type tally struct {
 	Strict bool
 
 	counts join.Counts
 }
 
-// StartBundle begins: what a worker counted that died counts no more.
+// StartBundle resets the counts, so that those of a worker that died do not count.
 func (t *tally) StartBundle(_ func(int, []byte), _ func(int, []byte)) { t.counts = join.Counts{} }
 
-// ProcessElement counts one receipt. What was found goes where the receipt was read that it
-// is about, for the name of that.
+// ProcessElement counts one receipt. Its result is sent to the input of the receipt that it
+// concerns, where the name of that receipt is known.
 func (t *tally) ProcessElement(record []byte, _ func(int, []byte), marks func(int, []byte)) error {
 	r, err := join.Parse(record)
 	if err != nil {
@@ -24,7 +24,7 @@ func (t *tally) ProcessElement(record []byte, _ func(int, []byte), marks func(in
 	}
 	t.counts.Record(&r, t.Strict)
 	switch {
-	case r.Mark == join.MarkLinked, r.Mark == join.MarkDamaged: // as a worker sees by itself
+	case r.Mark == join.MarkLinked, r.Mark == join.MarkDamaged: // workers find these themselves
 	case r.Mark == join.MarkCopy, r.Related == join.Place{}:
 		marks(r.Place.Source, append([]byte{ofLink}, record...))
 	default:
@@ -33,7 +33,7 @@ func (t *tally) ProcessElement(record []byte, _ func(int, []byte), marks func(in
 	return nil
 }
 
-// FinishBundle hands the counts on.
+// FinishBundle emits the counts.
 func (t *tally) FinishBundle(counts func(int, []byte), _ func(int, []byte)) error {
 	return emitJSON(counts, ofAll, t.counts)
 }

@@ -15,17 +15,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// A plot is what the reading of leaves found of one input, beside the leaves.
+// A plot is the result of the pass for leaves over one input, in addition to the leaves.
 type plot struct {
 	Input  input       `json:"input"` // in the version that was read
 	Extent join.Extent `json:"extent"`
 }
 
-// mostLeaves is how many leaves are sent together: 2 MiB of them.
+// mostLeaves is the number of leaves that are sent together: 2 MiB.
 const mostLeaves = 1 << 16
 
-// A leafReading reads each input for its leaves alone: what a checkpoint shows of its
-// receipts is known once all are there.
+// A leafReading reads each input only for its leaves. What a checkpoint proves about a receipt is
+// known only when all leaves are known.
 type leafReading struct {
 	worker
 }
@@ -41,7 +41,7 @@ func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots,
 		return err
 	}
 
-	// The readings after this one have to be of the same bytes.
+	// The later passes must read the same bytes.
 	sum, row := sha256.New(), leafRow{}
 	err = stream.Leaves(ctx, []stream.Source{hashed(source, sum)}, stream.Options{Long: f.run.Long}, func(l join.Leaf) error {
 		if out.Extent.Add(&l); l.Placed {
@@ -67,10 +67,10 @@ func (f *leafReading) ProcessElement(ctx context.Context, element []byte, plots,
 	return emitJSON(plots, ofAll, out)
 }
 
-// A leafRow are leaves of one input that follow each other.
+// A leafRow is a sequence of leaves of one input.
 type leafRow struct {
-	start     uint64 // how many leaves of the input stand before them
-	documents []int  // whose leaves they are, counted from 1
+	start     uint64 // number of leaves of the input before the row
+	documents []int  // the documents of the leaves, counted from 1
 	hashes    []merkle.Hash
 }
 
@@ -78,8 +78,8 @@ func (r *leafRow) add(document int, leaf merkle.Hash) {
 	r.documents, r.hashes = append(r.documents, document), append(r.hashes, leaf)
 }
 
-// append appends the row as bytes: a uvarint of its start, and of each leaf the hash and a
-// uvarint of how many documents it is after the leaf before.
+// append appends the row as bytes: its start as a uvarint, and for each leaf its hash and the
+// distance of its document from that of the previous leaf as a uvarint.
 func (r *leafRow) append(b []byte) []byte {
 	b = binary.AppendUvarint(slices.Grow(b, len(r.hashes)*(len(merkle.Hash{})+1)+binary.MaxVarintLen64), r.start)
 	before := 0
@@ -115,7 +115,7 @@ func parseLeafRow(b []byte) (r leafRow, err error) {
 	return r, err
 }
 
-// startSources finds out where in the tree the leaves of each input start.
+// startSources computes where in the tree the leaves of each input start.
 type startSources struct{}
 
 // ProcessElement gets all inputs.
@@ -130,7 +130,7 @@ func (*startSources) ProcessElement(_ int, plots func(*[]byte) bool, starts func
 	return nil
 }
 
-// gatherPlots lists inputs in their order.
+// gatherPlots returns the inputs in their order.
 func gatherPlots(plots func(*[]byte) bool) (list []plot, extents []join.Extent, err error) {
 	if list, err = parsed(plots, fromJSON[plot]); err != nil {
 		return nil, nil, err
@@ -142,22 +142,22 @@ func gatherPlots(plots func(*[]byte) bool) (list []plot, extents []join.Extent, 
 	return list, extents, nil
 }
 
-// A bough are branches of one input.
+// A bough is a list of branches of one input.
 type bough struct {
 	Branches []join.Branch `json:"branches"`
 
-	// The leaves that the checkpoint is over end in it: in this input, after so many of its
-	// documents. Zero: they do not.
+	// The last leaf that the checkpoint covers is in input Source, at document Until. Zero: it is
+	// not in this bough.
 	Source int `json:"source,omitzero"`
 	Until  int `json:"until,omitzero"`
 }
 
-// growBranches makes branches of the leaves that a checkpoint is over.
+// growBranches creates branches from the leaves that a checkpoint covers.
 type growBranches struct {
 	growth
 }
 
-// ProcessElement gets where one input starts, and its leaves.
+// ProcessElement gets the start of one input and its leaves.
 func (g *growBranches) ProcessElement(source int, starts func(*uint64) bool, leaves func(*[]byte) bool, boughs func(int, []byte)) error {
 	var start uint64
 	if !starts(&start) {
@@ -184,7 +184,7 @@ func (g *growBranches) ProcessElement(source int, starts func(*uint64) bool, lea
 	return nil
 }
 
-// plantTree makes the tree of all branches, and tells each input of it.
+// plantTree builds the tree from all branches and adds it to each input.
 type plantTree struct {
 	growth
 }

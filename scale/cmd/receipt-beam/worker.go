@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// A worker is what the functions have in common that read inputs or write files.
+// A worker is embedded in functions that read inputs or write files.
 type worker struct {
 	Setting []byte
 
@@ -16,7 +16,7 @@ type worker struct {
 	reader   reader
 }
 
-// Setup is called once a worker.
+// Setup is called once per worker.
 func (w *worker) Setup() (err error) {
 	if w.run, err = settingOf(w.Setting); err != nil {
 		return err
@@ -25,29 +25,28 @@ func (w *worker) Setup() (err error) {
 	return err
 }
 
-// Teardown ends the connections.
+// Teardown closes the connections.
 func (w *worker) Teardown() error { return w.reader.buckets.Close() }
 
-// A grouping is what the groupings of the links have in common.
+// A grouping is embedded in the groupings of links.
 type grouping struct {
 	Setting []byte
 	terms   join.Terms
 }
 
-// Setup is called once a worker.
+// Setup is called once per worker.
 func (g *grouping) Setup() (err error) {
 	g.terms, err = termsOf(g.Setting)
 	return err
 }
 
-// A growth is what the steps have in common that make a tree of the leaves that a checkpoint is
-// over.
+// A growth is embedded in the steps that build a tree of the leaves that a checkpoint covers.
 type growth struct {
 	Setting []byte
-	claimed uint64 // the size that the checkpoint claims; 0 when it cannot be read
+	claimed uint64 // the size that the checkpoint claims; 0 if it cannot be read
 }
 
-// Setup is called once a worker.
+// Setup is called once per worker.
 func (g *growth) Setup() error {
 	run, err := settingOf(g.Setting)
 	if err != nil {
@@ -61,7 +60,7 @@ func (g *growth) Setup() error {
 	return nil
 }
 
-// parsed reads the values of a key, each by parse.
+// parsed returns the parsed values of a key.
 func parsed[T any](values group, parse func([]byte) (T, error)) (list []T, err error) {
 	for text := []byte(nil); values(&text); {
 		v, err := parse(text)

@@ -1,9 +1,9 @@
-// Command receipt-cloud verifies receipts that lie in object storage, by the same core as
-// the command receipt, which itself makes no network request.
+// Command receipt-cloud verifies receipts in object storage with the same core as the command
+// receipt, which makes no network requests.
 //
-// Results go to stdout, messages to stderr. The exit code is 0 when everything is
-// verified, 1 when something is false or malformed, 2 when something could not be read or
-// run as asked, and 3 when evidence is missing.
+// Results go to stdout, messages to stderr. The exit code is 0 if everything is verified, 1 if
+// something is invalid or malformed, 2 if an input could not be read or the command could not run
+// as requested, and 3 if evidence is missing.
 package main
 
 import (
@@ -29,15 +29,14 @@ func main() {
 	os.Exit(code)
 }
 
-// surroundings are what a run has beside its arguments.
+// surroundings are the inputs of a run in addition to its arguments.
 type surroundings struct {
 	out, err io.Writer
 	getenv   func(string) string
 	now      func() time.Time
 }
 
-// run runs one command line and returns the exit code. Nothing but a positive verdict
-// returns 0.
+// run runs one command line and returns the exit code. Only a positive verdict returns 0.
 func run(ctx context.Context, args []string, s *surroundings) int {
 	root := &cobra.Command{
 		Use:               "receipt-cloud",
@@ -69,7 +68,7 @@ func run(ctx context.Context, args []string, s *surroundings) int {
 	return terms.ExitUsage
 }
 
-// An exitCode ends a run that has told everything.
+// An exitCode ends a run that has already printed its results.
 type exitCode int
 
 func (exitCode) Error() string { return "" }

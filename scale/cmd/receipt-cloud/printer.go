@@ -28,8 +28,7 @@ func (o *verifyFlags) printer(w io.Writer, asked *stream.Options) (printer, erro
 	return nil, fmt.Errorf("--format is text, json or ndjson, found %q", o.format)
 }
 
-// A jsonPrinter writes what receipt verify writes in the same format: other programs
-// cannot tell them apart.
+// A jsonPrinter writes exactly what receipt verify writes in the same format.
 type jsonPrinter struct {
 	w                    io.Writer
 	open, between, after string // around reports
@@ -63,11 +62,10 @@ func (p *jsonPrinter) write(before string, v any, after string) (err error) {
 	return err
 }
 
-// A textPrinter writes a line for each receipt that is not verified, and what is to be
-// said of all.
+// A textPrinter writes a line for each receipt that is not verified, and the summary.
 type textPrinter struct {
 	w     io.Writer
-	twice bool // one object is read twice, too
+	twice bool // a single object is also read twice
 }
 
 func (p *textPrinter) report(rep *receipt.Report) error {
@@ -86,7 +84,7 @@ func (p *textPrinter) end(s *stream.Summary) error {
 	return terms.WriteText(p.w, s, readings)
 }
 
-// line writes a line, in which nothing foreign can begin another one.
+// line writes a line and escapes untrusted text, so that it cannot start another line.
 func (p *textPrinter) line(format string, args ...any) error {
 	_, err := fmt.Fprintln(p.w, foreign.Escape(fmt.Sprintf(format, args...)))
 	return err

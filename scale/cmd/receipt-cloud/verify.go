@@ -125,7 +125,7 @@ func (o *verifyFlags) verify(ctx context.Context, s *surroundings, args []string
 	return nil
 }
 
-// changed says what a run without a result is for whom it ran.
+// changed explains why a run has no result.
 func changed(err error) error {
 	if errors.Is(err, stream.ErrChanged) {
 		return fmt.Errorf("an object was replaced or deleted while it was being read, so there is no verdict: run again, over a prefix that nobody writes to: %w", err)
