@@ -14,21 +14,21 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// A bench measures by one sample of a corpus.
+// A bench measures with one sample of a corpus.
 type bench struct {
 	ctx     context.Context
 	rounds  int
-	slice   time.Duration // how long what takes little time is repeated in a turn
+	slice   time.Duration // how long a short turn is repeated
 	sample  *sample
-	dir     string // for files; what is in it is removed in the end
-	million bool   // measure how costs grow up to 10^6 receipts, not 10^5
+	dir     string // for files; removed at the end
+	million bool   // measure growth up to 10^6 receipts instead of 10^5
 }
 
-// A section measures some lines.
+// A section measures some lines of the table.
 type section struct {
 	name    string
 	measure func(*bench) []result.Line
-	short   bool // it is in the short form too
+	short   bool // part of the short form
 }
 
 func sections() []section {
@@ -47,8 +47,7 @@ func sections() []section {
 	}
 }
 
-// lines measures all sections but those to skip, one core at a time, and tells
-// which one it is at.
+// lines measures all sections except those to skip, on one core, and reports progress.
 func (b *bench) lines(messages io.Writer, skip []string, short bool) []result.Line {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	var lines []result.Line
@@ -71,13 +70,13 @@ func (b *bench) lines(messages io.Writer, skip []string, short bool) []result.Li
 	return lines
 }
 
-// small returns signed receipts of 3 KB, of the same keys.
+// small returns signed receipts of 3 KB with the same keys.
 func (b *bench) small() *sample {
 	count := b.rounds * smallCount
 	return must(take(b.ctx, corpus.Config{Size: small, Receipts: count, Seed: seed}, b.rounds, count, nil))
 }
 
-// smallCount is how many small receipts a round takes.
+// smallCount is the number of small receipts in a round.
 const smallCount = 150
 
 func sectionNames() string {
@@ -88,17 +87,17 @@ func sectionNames() string {
 	return strings.Join(names, ", ")
 }
 
-// atLeast is a line for a ratio that has to be high.
+// atLeast returns a line for a ratio with a lower bound.
 func atLeast(must float64, id, measure string, r race.Ratio) result.Line {
 	return result.Line{ID: id, Measure: measure, Bound: result.Least, Must: must, Seen: r.Median, Worst: r.Least, Unit: "×"}
 }
 
-// atMost is a line for a ratio that has to be low.
+// atMost returns a line for a ratio with an upper bound.
 func atMost(must float64, id, measure string, r race.Ratio) result.Line {
 	return result.Line{ID: id, Measure: measure, Bound: result.Most, Must: must, Seen: r.Median, Worst: r.Most, Unit: "×"}
 }
 
-// exactly is a line for what must be 0.
+// exactly returns a line for a value that must be 0.
 func exactly(id, measure string, seen float64) result.Line {
 	return result.Line{ID: id, Measure: measure, Bound: result.Most, Seen: seen, Worst: seen}
 }

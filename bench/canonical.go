@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// canonicalize measures the receipts of the corpus as they are: compact, members
-// in canonical order.
+// canonicalize measures the receipts of the corpus unchanged: compact, with members in canonical
+// order.
 func (b *bench) canonicalize() []result.Line {
 	all := rivals()
 	for _, slice := range b.sample.slices {
@@ -27,8 +27,8 @@ func (b *bench) canonicalize() []result.Line {
 	}
 }
 
-// canonicalTable is the finer table: receipts as a producer writes them, by size
-// and spelling. Its first row is the heading.
+// canonicalTable returns the finer table: receipts as a producer writes them, by size and
+// spelling. Its first row is the heading.
 func (b *bench) canonicalTable() [][]string {
 	all := rivals()
 	heading := []string{"receipts", all[0].name + " MB/s"}
@@ -58,7 +58,7 @@ func (b *bench) canonicalTable() [][]string {
 	return rows
 }
 
-// all canonicalizes one receipt after the other.
+// all canonicalizes all receipts.
 func (r rival) all(receipts [][]byte) error {
 	var dst []byte
 	for _, src := range receipts {
@@ -70,8 +70,8 @@ func (r rival) all(receipts [][]byte) error {
 	return nil
 }
 
-// allocations is how often memory is allocated for a receipt, once all of them
-// have been seen.
+// allocations returns the number of allocations per receipt after all of them have been
+// canonicalized once.
 func (r rival) allocations(receipts [][]byte) float64 {
 	var dst []byte
 	i := 0
@@ -85,8 +85,8 @@ func (r rival) allocations(receipts [][]byte) float64 {
 	return testing.AllocsPerRun(len(receipts), next)
 }
 
-// sameBytes fails unless all rivals write the same: nobody is fast at something
-// else.
+// sameBytes returns an error unless all rivals write the same bytes, so that the comparison is
+// fair.
 func sameBytes(receipts [][]byte, all []rival) error {
 	for i, src := range receipts {
 		want, err := all[0].canonicalize(nil, src)

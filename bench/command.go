@@ -13,19 +13,19 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// Files that memory needs in bench.dir.
+// Files in bench.dir for the sections about the command.
 const (
 	corpusFile = "corpus.jsonl"
 	headFile   = "head.jsonl" // the first receipts of the corpus
 	keysFile   = "keys.json"
 )
 
-// mostMemory is what the command may need, in MiB.
+// mostMemory is the memory limit of the command, in MiB.
 const mostMemory = 64
 
-// command measures the command as it is installed: how much faster two jobs are
-// than one, and what memory it needs for the whole corpus. Another program starts
-// it, since on Linux a process begins with the peak memory of whoever started it.
+// command measures the installed command: how much faster two jobs are than one, and how much
+// memory it needs for the entire corpus. Another program starts it, because on Linux a process
+// starts with the peak memory of its parent.
 func (b *bench) command() []result.Line {
 	b.build("receipt", "..", "./cmd/receipt")
 	b.build("measure", ".", "./measure")
@@ -64,7 +64,7 @@ func exe() string {
 	return ""
 }
 
-// A row is one of the table that measure prints.
+// A row is a row of the table that measure prints.
 type row struct{ Wall, Memory, Gain, LeastGain float64 }
 
 func (b *bench) measured(rounds int, jobs, file string) []row {
@@ -77,7 +77,7 @@ func (b *bench) measured(rounds int, jobs, file string) []row {
 	return rows
 }
 
-// cutHead writes the first receipts of the corpus to a file of their own.
+// cutHead writes the first receipts of the corpus to a separate file.
 func (b *bench) cutHead() {
 	in := must(os.Open(filepath.Join(b.dir, corpusFile)))
 	defer in.Close()

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A contestant verifies one receipt and says why it is not good.
+// A contestant verifies one receipt and returns an error if it is invalid.
 type contestant struct {
 	name   string
 	verify func(text []byte) error
@@ -20,8 +20,8 @@ type contestant struct {
 
 var errNotVerified = errors.New("not verified")
 
-// verifier is set up as the command does that prints no report: nobody would see
-// the digest of the input. A nil set leaves signatures out.
+// verifier returns a verifier that is configured like that of the command without a report, in
+// which nobody would see the digest of the input. A nil set omits signatures.
 func verifier(set *keys.Set) *receipt.Verifier {
 	if set == nil {
 		return must(receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, NoInputDigest: true}))
@@ -29,8 +29,8 @@ func verifier(set *keys.Set) *receipt.Verifier {
 	return must(receipt.NewVerifier(set, receipt.Policy{NoInputDigest: true}))
 }
 
-// ours is this module as a program uses it that reads many receipts: one Document
-// and one Report for all of them.
+// ours returns this module as used by a program that reads many receipts: with one Document and
+// one Report for all of them.
 func ours(set *keys.Set) contestant {
 	v := verifier(set)
 	doc, rep := new(canon.Document), new(receipt.Report)
@@ -47,7 +47,7 @@ func contestants(set *keys.Set) []contestant {
 	return []contestant{ours(set), {"naive", newNaive(set).verify}}
 }
 
-// turn verifies the slice of the round.
+// turn returns a turn that verifies the slice of its round.
 func (c contestant) turn(s *sample) race.Turn {
 	return race.Once(func(round int) error { return c.all(s.slice(round)) })
 }
@@ -61,8 +61,8 @@ func (c contestant) all(receipts [][]byte) error {
 	return nil
 }
 
-// agree fails unless each contestant verifies every receipt of the sample, and
-// none that was altered: nobody is fast at something else.
+// agree returns an error unless each contestant verifies every receipt of the sample and rejects
+// every altered one, so that the comparison is fair.
 func agree(ctx context.Context, s *sample, all []contestant, signed bool) error {
 	for _, c := range all {
 		for _, slice := range s.slices {
@@ -82,9 +82,8 @@ func agree(ctx context.Context, s *sample, all []contestant, signed bool) error 
 	return nil
 }
 
-// tampered returns a receipt in which one character of the content is another one,
-// and when signatures count one in which a character of the signature is. Both
-// keep to the schema.
+// tampered returns a receipt in which one character of the content is replaced and, if signed is
+// set, another in which one character of the signature is replaced. Both still match the schema.
 func tampered(text []byte, signed bool) [][]byte {
 	marks := []string{`"receipt_id":"receipt_`}
 	if signed {

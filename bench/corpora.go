@@ -6,22 +6,22 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/corpus"
 )
 
-// inputs is a list of receipts of about one size, all different.
+// An inputs is a list of different receipts of about one size.
 type inputs struct {
 	name     string
 	receipts [][]byte
 }
 
-// Sizes of a receipt with few, some and many side effects.
+// Sizes of a receipt with few, some, and many side effects.
 const (
 	small  = 3 << 10
 	medium = 11 << 10
 	large  = 33 << 10
 )
 
-// corpora returns the inputs of the finer table: three sizes, each compact and
-// printed as people and most tools print JSON, and one with every character
-// beyond ASCII escaped. The same seed gives the same bytes.
+// corpora returns the inputs of the finer table: three sizes, each compact and indented as people
+// and most tools print JSON, and one with every non-ASCII character escaped. The same seed gives
+// the same bytes.
 func corpora() []inputs {
 	var all []inputs
 	for _, size := range []int{small, medium, large} {
@@ -36,13 +36,12 @@ func corpora() []inputs {
 	return all
 }
 
-// generate returns count receipts of about size bytes in their compact form.
-// Members stand in the order in which the format lists them, numbers as producers
-// write them: 2.0, 0.1842.
+// generate returns count receipts of about size bytes in compact form. Members are in the order
+// of the format's tables, and numbers are written as producers write them: 2.0, 0.1842.
 func generate(size, count int) [][]byte {
 	c, err := corpus.New(corpus.Config{Receipts: count, Size: size, Seed: uint64(size)})
 	if err != nil {
-		panic(err) // the sizes are ours
+		panic(err) // the sizes are valid
 	}
 	var receipts [][]byte
 	for n := range count {

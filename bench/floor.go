@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// readBlock is how much the command reads at a time, in bytes.
+// readBlock is the number of bytes that the command reads at a time.
 const readBlock = 128 << 10
 
-// floor measures what a verification cannot do without (reading the bytes, one
-// SHA-256 of them, the signature) and the whole of it, in microseconds a receipt.
+// floor measures, in microseconds per receipt, the parts that a verification cannot avoid
+// (reading the bytes, one SHA-256 of them, the signature), and the entire verification.
 func (b *bench) floor() (parts []result.Step, whole float64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	b.sample.warm()
@@ -40,7 +40,7 @@ func (b *bench) floor() (parts []result.Step, whole float64) {
 	return []result.Step{{Name: "read", Value: each(0)}, {Name: "SHA-256, once", Value: each(1)}, {Name: "Ed25519", Value: each(2)}}, result.Round(each(0) + each(3))
 }
 
-// reading returns what reads receipts from a file that is in memory already.
+// reading returns a function that reads receipts from a file that is already in the page cache.
 func (b *bench) reading(receipts [][]byte) func(int) error {
 	path := filepath.Join(b.dir, "read.jsonl")
 	var text []byte

@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// Receipts of the corpus, half a second of them, and five times as many that are little
-// more than what the format demands.
+// The first receipts of the corpus, which take half a second, and five times as many minimal
+// ones.
 const (
 	formsCount = 10_000
 	formsFile  = "forms.jsonl"
@@ -24,24 +24,24 @@ const (
 	plainTimes = 5
 )
 
-// mostOfForm is how many times as long as printing text, which of verified receipts is
-// nothing, verifying may take when every report is printed.
+// mostOfForm is the limit for verifying when every report is printed, as a multiple of the time
+// with text, which prints nothing for verified receipts.
 const mostOfForm = 1.15
 
-// mostOfRows is the same of the table, whose rows tell of the content, too.
+// mostOfRows is the same limit for the table, whose rows also contain data of the receipt.
 const mostOfRows = 1.25
 
-// A form is one way to get the results of the command.
+// A form is an output format of the command.
 type form struct {
 	name   string
 	flags  []string
-	report string // the extension of a report that is written beside text
-	piped  bool   // stdout is a pipe, else a file
-	plain  bool   // of plainFile
+	report string // the extension of a report that is written in addition to text
+	piped  bool   // stdout is a pipe instead of a file
+	plain  bool   // verify plainFile
 	most   float64
 }
 
-// The turns before those of the forms.
+// The turns that precede those of the forms.
 const (
 	textTurn = iota
 	plainTurn
@@ -66,8 +66,8 @@ func forms() []form {
 	}
 }
 
-// outputForms measures the command as it is installed: how many times as long as with text
-// it takes in each other form, on one core.
+// outputForms measures the installed command: the time in each output format as a multiple of
+// that with text, on one core.
 func (b *bench) outputForms() []result.Line { return b.formsOf(formsCount) }
 
 func (b *bench) formsOf(count int) []result.Line {
@@ -101,15 +101,16 @@ func (b *bench) formsOf(count int) []result.Line {
 	return lines
 }
 
-// digestLine tells the digest of the input by itself, which is in each report and which text
-// does without. Beside the hash of the receipt it takes about half of that.
+// digestLine returns the line for computing only the digest of the input, which each report
+// contains and text does not need. In addition to the hash of the receipt, the digest takes about
+// half of that.
 func digestLine(ratio race.Ratio) result.Line {
 	line := atMost(0, "forms/digests", "SHA-256 of the input by itself, × text", ratio)
 	line.Bound = result.Free
 	return line
 }
 
-// digests hashes each receipt of formsFile, and does nothing else.
+// digests returns a turn that only hashes each receipt of formsFile.
 func (b *bench) digests() race.Turn {
 	return func(int) (float64, error) {
 		text, err := os.ReadFile(filepath.Join(b.dir, formsFile))
@@ -124,7 +125,8 @@ func (b *bench) digests() race.Turn {
 	}
 }
 
-// formTurn verifies in a form, and returns the processor time of the command alone.
+// formTurn returns a turn that verifies with an output format, and returns the processor time of
+// the command.
 func (b *bench) formTurn(f form) race.Turn {
 	in := func(name string) string { return filepath.Join(b.dir, name) }
 	file := formsFile
@@ -149,10 +151,10 @@ func (b *bench) formTurn(f form) race.Turn {
 	}
 }
 
-// runInto runs a command, with its output in a file or read from a pipe.
+// runInto runs a command with its output in a file or read from a pipe.
 func runInto(cmd *exec.Cmd, piped bool, path string) (race.Usage, error) {
 	if piped {
-		cmd.Stdout = struct{ io.Writer }{io.Discard} // no *os.File: os/exec reads from a pipe
+		cmd.Stdout = struct{ io.Writer }{io.Discard} // not an *os.File, so that os/exec reads from a pipe
 		return race.Run(cmd)
 	}
 

@@ -11,21 +11,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// mostGrowth is how many times as long twice as much may take: sorting 300
-// thousand names takes 2.1, anything quadratic takes 4.
+// mostGrowth is the limit for the time that an input of twice the size takes: sorting 300
+// thousand names takes 2.1 times as long, and anything quadratic 4 times.
 const mostGrowth = 2.6
 
-// A hostile input is one that is made to cost much. It has to cost no more than
-// what its size does.
+// A hostile input is designed to be expensive. It must cost no more than other inputs of its
+// size.
 type hostile struct {
 	id, name string
-	size     int // as the name says
+	size     int // in the unit of the name
 	make     func(size int) []byte
-	code     receipt.Code // what it is refuted for
+	code     receipt.Code // the expected finding
 }
 
-// hostiles returns the inputs. Those that are JSON stand in a receipt, whose hash
-// they spoil, so that everything up to the hash looks at them.
+// hostiles returns the inputs. Those that are JSON are part of a receipt whose hash they
+// invalidate, so that every step up to the hash processes them.
 func hostiles(text []byte) []hostile {
 	inside := func(metadata string) []byte {
 		return bytes.Replace(text, []byte(`"metadata":{`), []byte(`"metadata":{`+metadata+`,`), 1)
@@ -58,7 +58,7 @@ func hostiles(text []byte) []hostile {
 	}
 }
 
-// hostileInput measures how the time grows from half the size to the whole.
+// hostileInput measures how the time grows from half the size to the full size.
 func (b *bench) hostileInput() []result.Line {
 	v := verifier(b.sample.set)
 	doc, rep := new(canon.Document), new(receipt.Report)

@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// linear measures how the cost of a receipt grows with their number and that of a
-// byte with the size of the receipt. Signatures are left out: they cost the same
-// each and would hide what grows.
+// linear measures how the cost per receipt grows with the number of receipts, and the cost per
+// byte with the size of a receipt. Signatures are omitted, because their constant cost would hide
+// growth.
 func (b *bench) linear() []result.Growth {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	counts := []int{1_000, 100_000}
@@ -40,8 +40,8 @@ func (b *bench) byNumber(counts []int) []result.Growth {
 	return b.growth("a receipt in a stream of so many", names, counts, turns)
 }
 
-// minimal writes minimal receipts to a file and returns where each number of them
-// ends. The counts go up.
+// minimal writes minimal receipts to a file and returns the offsets at which each number of them
+// ends. The counts must increase.
 func (b *bench) minimal(counts []int) (file *os.File, ends []int64) {
 	runtime.GOMAXPROCS(runtime.NumCPU())
 	defer runtime.GOMAXPROCS(1)
@@ -63,7 +63,7 @@ func (b *bench) minimal(counts []int) (file *os.File, ends []int64) {
 	return file, ends
 }
 
-// bySize verifies receipts of several sizes, one after the other.
+// bySize verifies receipts of several sizes.
 func (b *bench) bySize() []result.Growth {
 	var turns []race.Turn
 	var names []string
@@ -79,7 +79,7 @@ func (b *bench) bySize() []result.Growth {
 	return b.growth("1,000 bytes of a receipt of so many", names, sizes, turns)
 }
 
-// growth is what a unit costs in each turn, of which each has so many.
+// growth returns the cost per unit in each turn; units are the numbers of units.
 func (b *bench) growth(of string, names []string, units []int, turns []race.Turn) []result.Growth {
 	times := must(race.Rounds(b.ctx, b.rounds, turns...))
 	var list []result.Growth

@@ -1,5 +1,5 @@
-// Command bench measures this module against what one would use without it, side
-// by side in one process, and prints ratios. See README.md.
+// Command bench compares this module with the alternatives to it, in one process, and prints
+// ratios. See README.md.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 //go:generate go run . -document
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // files of gigabytes have to go
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // large files must be removed
 	defer stop()
 	o, err := parse(os.Args[1:], os.Stderr)
 	if err == nil {

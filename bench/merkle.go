@@ -13,11 +13,11 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// leafCount is no power of two, so that there is a ragged edge.
+// leafCount is not a power of two, so that the tree is incomplete.
 const leafCount = 50_000
 
-// merkleRoot measures the root over the digests of receipts, against sumdb/tlog
-// as its documentation has it used: hashes are stored, then the tree is hashed.
+// merkleRoot compares the root over the digests of receipts with sumdb/tlog, used as documented:
+// hashes are stored, then the tree is hashed.
 func (b *bench) merkleRoot() []result.Line {
 	leaves := make([]canon.Digest, leafCount)
 	for i := range leaves {
@@ -45,7 +45,7 @@ func ourRoot(leaves []canon.Digest) merkle.Hash {
 	return t.Root()
 }
 
-// tlogRoot uses the memory of stored.
+// tlogRoot reuses the memory of stored.
 func tlogRoot(leaves []canon.Digest, stored []tlog.Hash) (tlog.Hash, error) {
 	stored = stored[:0]
 	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {

@@ -17,14 +17,14 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// naive verifies a receipt as one would first write it, with a library for each
-// step. It knows nothing of policies, time or what else this module looks at.
+// A naive verifies a receipt in the obvious way, with a library for each step. It does not check
+// policies, times, and other things that this module checks.
 type naive struct {
 	schema *jsonschema.Schema
-	keys   map[string]ed25519.PublicKey // nil: signatures are not looked at
+	keys   map[string]ed25519.PublicKey // nil: signatures are not checked
 }
 
-// newNaive compiles the schema. A nil set leaves signatures out.
+// newNaive compiles the schema. A nil set omits signatures.
 func newNaive(set *keys.Set) *naive {
 	text, ok := schemas.Source(schemas.Receipt)
 	if !ok {
@@ -61,7 +61,7 @@ func (n *naive) verify(text []byte) error {
 	if err := n.schema.Validate(tree); err != nil {
 		return err
 	}
-	root := tree.(map[string]any) // so says the schema
+	root := tree.(map[string]any) // guaranteed by the schema
 	link := root["chain"].(map[string]any)
 	stated, entries := link["receipt_hash"].(string), root["signatures"].([]any)
 	delete(link, "receipt_hash")
@@ -83,7 +83,7 @@ func (n *naive) verify(text []byte) error {
 	return n.signed(stated, entries)
 }
 
-// signed wants one entry at least, and all of them good.
+// signed requires at least one entry, and all of them to be valid.
 func (n *naive) signed(message string, entries []any) error {
 	if len(entries) == 0 {
 		return errors.New("no signature")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// seed is that of the corpus, which ./corpus writes by default.
+// seed is the default seed of ./corpus.
 const seed = 1
 
 // Numbers of receipts.
@@ -20,10 +20,10 @@ const (
 	shortCount    = 200 // of a round of the short form
 )
 
-// speedRounds is how many rounds the short form has when it is compared.
+// speedRounds is the number of rounds of the short form when it is compared.
 const speedRounds = 3
 
-// options are what the command line asks for.
+// options are the options on the command line.
 type options struct {
 	rounds   int
 	receipts int
@@ -49,7 +49,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	f.BoolVar(&o.speed, "speed", false, "measure in a short form, and exit with 1 when a line has lost more than 30 % against "+recordedFile)
 	f.BoolVar(&o.document, "document", false, "measure nothing, and write "+documentFile+" from "+recordedFile)
 	if err := f.Parse(args); err != nil {
-		return nil, flag.ErrHelp // it has been told
+		return nil, flag.ErrHelp // the flag package has printed the error
 	}
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("expected flags only, found %q; -h lists them", f.Arg(0))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// processor names the processor as Linux does.
+// processor returns the name of the processor according to Linux.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// mostUnknown is the part of the time that may lie in no step that stepOf knows:
-// more means that functions have been renamed.
+// mostUnknown is the maximum part of the time outside the steps that stepOf recognizes. A larger
+// part means that functions have been renamed.
 const mostUnknown = 0.30
 
-// breakdown returns where the time of full verification goes, in percent, from a
-// profile of so much processor time.
+// breakdown returns the shares of the steps of a full verification in percent, from a profile of
+// the given processor time.
 func (b *bench) breakdown(long time.Duration) []result.Step {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	b.sample.warm()
@@ -43,7 +43,7 @@ func shares(p *profile.Profile) ([]result.Step, error) {
 	for _, s := range p.Sample {
 		stack := functions(s)
 		if !strings.Contains(stack, "receipt.(*Verifier).VerifyBytes") {
-			continue // the runtime's own, and the loop
+			continue // the runtime, and the loop
 		}
 		n := float64(s.Value[0])
 		sums[stepOf(stack)] += n
@@ -62,7 +62,7 @@ func shares(p *profile.Profile) ([]result.Step, error) {
 	return list, nil
 }
 
-// functions returns the names of a stack, innermost first, a line each.
+// functions returns the names of a stack, innermost first, one per line.
 func functions(s *profile.Sample) string {
 	var b strings.Builder
 	for _, at := range s.Location {
@@ -90,7 +90,7 @@ func stepNames() []string {
 	return []string{parseStep, canonicalStep, preimageStep, inputStep, schemaStep, signatureStep, otherStep}
 }
 
-// stepOf says to which step a stack belongs: the first that matches.
+// stepOf returns the step of a stack: the first that matches.
 func stepOf(stack string) string {
 	has := func(part string) bool { return strings.Contains(stack, part) }
 	switch {

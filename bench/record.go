@@ -7,14 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// Files, from the folder of this command.
+// Files, relative to the directory of this command.
 const (
 	recordedFile = "recorded.json"
 	templateFile = "performance.md.tmpl"
 	documentFile = "../docs/performance.md"
 )
 
-// record writes a run down.
+// record records a run.
 func record(r *result.Recorded) error {
 	if err := r.Save(recordedFile); err != nil {
 		return err
@@ -22,7 +22,7 @@ func record(r *result.Recorded) error {
 	return document()
 }
 
-// document writes the page for users from what was recorded.
+// document writes the page for users from the record.
 func document() error {
 	r, err := result.Load(recordedFile)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A rival canonicalizes one JSON text. It may reuse dst and what it keeps from
-// call to call, as a program that reads many receipts would.
+// A rival canonicalizes one JSON text. It may reuse dst and internal memory between calls, as a
+// program that reads many receipts would.
 type rival struct {
 	name         string
 	canonicalize func(dst, src []byte) ([]byte, error)
 }
 
-// Places of rivals.
+// Indexes of rivals.
 const (
 	jsontextRival = 2
 	jcsRival      = 3

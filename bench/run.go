@@ -16,13 +16,13 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// profileTime is how long the loop runs that is profiled: some thousand samples.
+// profileTime is how long the profiled loop runs, which yields some thousand samples.
 const profileTime = 20 * time.Second
 
 var errNotMet = errors.New("a line is not met")
 
-// run does what the options ask for. The error is errNotMet when everything was
-// measured and something is too slow.
+// run does what the options specify. The error is errNotMet if everything was measured and a
+// bound is not met.
 func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	if o.document {
 		return document()
@@ -47,7 +47,7 @@ func run(ctx context.Context, o *options, out, messages io.Writer) error {
 	})
 }
 
-// whole measures the table and what stands below it.
+// whole measures the table and the sections below it.
 func (b *bench) whole(o *options, out, messages io.Writer) error {
 	fmt.Fprintf(out, "%v\nmedian of %d rounds, %d of %d receipts\n\n", machine(), b.rounds, o.receipts, wholeCorpus)
 	b.prepare(o.receipts, slices.Contains(o.skip, "memory"))
@@ -75,8 +75,8 @@ func verdict(lines []result.Line, strict bool) error {
 	return nil
 }
 
-// prepare makes the corpus and takes the sample. Unless that is not wanted, it
-// writes the corpus to a file.
+// prepare creates the corpus and takes the sample. Unless sampleOnly is set, it writes the corpus
+// to a file.
 func (b *bench) prepare(count int, sampleOnly bool) {
 	config := corpus.Config{Receipts: wholeCorpus, Seed: seed}
 	if sampleOnly {
@@ -98,14 +98,14 @@ func (b *bench) write(name, keys string, config corpus.Config, rounds, count int
 	return s
 }
 
-// tellForms is -forms.
+// tellForms implements -forms.
 func (b *bench) tellForms(strict bool, out io.Writer) error {
 	lines := b.outputForms()
 	fmt.Fprintf(out, "%v\nmedian of %d rounds\n\n%s", machine(), b.rounds, result.Table(result.Rows(lines)))
 	return verdict(lines, strict)
 }
 
-// tellProfile is -profile.
+// tellProfile implements -profile.
 func (b *bench) tellProfile(count int, out io.Writer) error {
 	b.prepare(count, true)
 	p := b.profile()

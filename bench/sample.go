@@ -9,25 +9,25 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A sample is receipts of a corpus, dealt to the rounds, so that all rounds
-// together see many of them.
+// A sample is a set of receipts of a corpus, distributed to the rounds so that all rounds
+// together use many of them.
 type sample struct {
-	slices  [][][]byte // of each round
-	first   [][]byte   // the first receipts of the corpus, which follow one another
+	slices  [][][]byte // by round
+	first   [][]byte   // the first receipts of the corpus, in sequence
 	keyFile []byte
 	set     *keys.Set
-	warmed  bool // the set has been in use
+	warmed  bool // the keys have been used
 
-	headBytes int64 // what the first headCount receipts take, a line each
+	headBytes int64 // length of the first headCount receipts, one per line
 }
 
 const (
-	chained   = 2000   // receipts of a sample that follow one another
-	headCount = 50_000 // receipts that take the command some seconds
+	chained   = 2000   // receipts of a sample that are in sequence
+	headCount = 50_000 // enough receipts for some seconds
 )
 
-// take makes the receipts of a corpus in their order, writes each on a line to w,
-// when there is one, and keeps count of them, taken evenly, for the rounds.
+// take generates the receipts of a corpus in order, writes each on a line to w if w is not nil,
+// and keeps count of them, evenly spaced, for the rounds.
 func take(ctx context.Context, config corpus.Config, rounds, count int, w io.Writer) (*sample, error) {
 	c, err := corpus.New(config)
 	if err != nil {
@@ -70,7 +70,7 @@ func take(ctx context.Context, config corpus.Config, rounds, count int, w io.Wri
 
 func (s *sample) slice(round int) [][]byte { return s.slices[round%len(s.slices)] }
 
-// size is how many bytes receipts have.
+// size returns the total length of receipts in bytes.
 func size(receipts [][]byte) (n int) {
 	for _, r := range receipts {
 		n += len(r)

@@ -16,21 +16,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// warmUses is how often each key is used before anything is timed: what a set does
-// for keys that it sees often, it does for all of them by then.
+// warmUses is how often each key is used before the measurement, so that a set has done
+// everything that it does for frequently used keys.
 const warmUses = 1024
 
-// A signature is one entry of a receipt, in the form that each rival takes.
+// A signature is one entry of a receipt, in the forms that the rivals need.
 type signature struct {
 	message []byte
 	entry   receipt.Entry
 	key     ed25519.PublicKey
 	value   []byte
-	turn    int // how many of its key come before it
+	turn    int // number of earlier signatures with its key
 }
 
-// signatures measures keys.Set against crypto/ed25519, of which it must be a
-// faster equal. The keys take turns.
+// signatures compares keys.Set with crypto/ed25519. Both must give the same results. The keys
+// take turns.
 func (b *bench) signatures() []result.Line {
 	b.sample.warm()
 	set := b.sample.set
@@ -47,7 +47,7 @@ func (b *bench) signatures() []result.Line {
 		}
 		return nil
 	}
-	for round := range slices { // agree on all
+	for round := range slices { // all must agree
 		check(errors.Join(ours(round), theirs(round)))
 	}
 	check(refusedByBoth(set, slices[0][0]))
@@ -71,7 +71,7 @@ func (s *sample) warm() {
 	s.warmed = true
 }
 
-// signatures returns those of receipts, so ordered that the keys take turns.
+// signatures returns the signatures of receipts in an order in which the keys take turns.
 func signatures(set *keys.Set, receipts [][]byte) []signature {
 	public, seen := publicKeys(set), map[string]int{}
 	var list []signature
@@ -101,7 +101,7 @@ func checkAll(set *keys.Set, list []signature) error {
 	return nil
 }
 
-// refusedByBoth fails unless neither takes a signature for another message.
+// refusedByBoth returns an error unless both reject a signature of another message.
 func refusedByBoth(set *keys.Set, s signature) error {
 	s.message = append([]byte("sha256:0"), s.message[len("sha256:")+1:]...)
 	if s.message[len(s.message)-1]++; ed25519.Verify(s.key, s.message, s.value) {

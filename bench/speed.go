@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// shortForm measures what takes little time by a smaller sample, of the first
-// receipts of the corpus.
+// shortForm measures the quick sections with a smaller sample of the first receipts of the
+// corpus.
 func (b *bench) shortForm(messages io.Writer, rounds int) []result.Line {
 	count := rounds * shortCount
 	s := must(take(b.ctx, corpus.Config{Receipts: chained, Seed: seed}, rounds, count, nil))
@@ -18,14 +18,14 @@ func (b *bench) shortForm(messages io.Writer, rounds int) []result.Line {
 	return short.lines(messages, nil, true)
 }
 
-// guard compares the short form with what was recorded of it.
+// guard compares the short form with its record.
 func (b *bench) guard(out, messages io.Writer) error {
 	recorded, err := result.Load(recordedFile)
 	if err != nil {
 		return err
 	}
 	var list []result.Comparison
-	for range 2 { // what is lost once was disturbed, what is lost twice is slower
+	for range 2 { // a single loss may be a disturbance; a repeated one is real
 		lines := b.shortForm(messages, speedRounds)
 		if list = result.Guard(recorded.Short, lines); len(result.Failed(list)) == 0 {
 			break

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/result"
 )
 
-// integrity measures verification without signatures against the naive composition.
+// integrity compares verification without signatures with the naive composition.
 func (b *bench) integrity() []result.Line {
 	all := contestants(nil)
 	check(agree(b.ctx, b.sample, all, false))
@@ -19,9 +19,8 @@ func (b *bench) integrity() []result.Line {
 	}
 }
 
-// hashing measures verification without signatures against nothing but the SHA-256
-// of the same bytes. It is not in the short form: what else the machine does slows
-// the two down differently.
+// hashing compares verification without signatures with only the SHA-256 of the same bytes. It is
+// not in the short form, because other load on the machine affects the two differently.
 func (b *bench) hashing() []result.Line {
 	us := ours(nil)
 	hash := race.Once(func(round int) error {
@@ -34,8 +33,8 @@ func (b *bench) hashing() []result.Line {
 	return []result.Line{atLeast(0.16, "integrity/sha256", "verify without signatures, of the SHA-256 speed", times.Ratio(1, 0))}
 }
 
-// full measures verification with signatures, of the corpus and of receipts of
-// 3 KB, against the naive composition.
+// full compares verification with signatures, of the corpus and of receipts of 3 KB, with the
+// naive composition.
 func (b *bench) full() []result.Line {
 	small := b.small()
 	corpus, us := b.versusNaive(b.sample)
@@ -55,8 +54,8 @@ func (b *bench) versusNaive(s *sample) (race.Ratio, contestant) {
 	return times.Ratio(1, 0), all[0]
 }
 
-// allocations is how often memory is allocated for a receipt once all of them have
-// been seen; rounded down, as what the runtime does at times is not theirs.
+// allocations returns the number of allocations per receipt after all of them have been verified
+// once. It is rounded down, because the runtime allocates occasionally, too.
 func (c contestant) allocations(receipts [][]byte) float64 {
 	for _, text := range receipts {
 		c.verify(text) // grow to the size of the largest

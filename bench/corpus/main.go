@@ -1,5 +1,5 @@
-// Command corpus writes made-up receipts, signed and linked, to measure and to
-// test with. See ../README.md.
+// Command corpus writes generated receipts, signed and linked, for measurements and tests. See
+// ../README.md.
 package main
 
 import (
@@ -35,8 +35,8 @@ func main() {
 	fmt.Fprintf(os.Stderr, "corpus: %.1f s\n", time.Since(start).Seconds())
 }
 
-// write writes the corpus in each form that is wanted, from one generation, and
-// its trust file. It tells w what it wrote.
+// write generates the corpus once and writes it in each requested form, with its trust file. It
+// prints the results to w.
 func write(ctx context.Context, o *options, w io.Writer) (err error) {
 	c, err := corpus.New(o.config)
 	if err != nil {
@@ -55,7 +55,7 @@ func write(ctx context.Context, o *options, w io.Writer) (err error) {
 	var sinks []sink
 	defer func() {
 		for _, s := range sinks {
-			s.discard() // what was not kept
+			s.discard() // if it was not kept
 		}
 	}()
 	for _, form := range o.forms {
@@ -78,7 +78,7 @@ func write(ctx context.Context, o *options, w io.Writer) (err error) {
 	return nil
 }
 
-// fill gives every receipt to every sink, and tells w the sizes of the canonical forms.
+// fill passes every receipt to every sink, and prints the sizes of the canonical forms to w.
 func fill(ctx context.Context, c *corpus.Corpus, text textForm, sinks []sink, w io.Writer) error {
 	count, sum, least, most := 0, 0, math.MaxInt, 0
 	var spelled []byte

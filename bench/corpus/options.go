@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/corpus"
 )
 
-// options are what the command line asks for.
+// options are the options on the command line.
 type options struct {
 	config corpus.Config
 	dir    string
@@ -36,7 +36,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 		return err
 	})
 	if err := f.Parse(args); err != nil {
-		return nil, flag.ErrHelp // it has been told
+		return nil, flag.ErrHelp // the flag package has printed the error
 	}
 	if f.NArg() > 0 || o.dir == "" {
 		return nil, errors.New("usage: corpus -o DIR [flags]; -h lists them")
@@ -45,7 +45,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	return o, o.check()
 }
 
-// check refuses what does not go together.
+// check rejects options that contradict each other.
 func (o *options) check() error {
 	for i, form := range o.forms {
 		switch {
@@ -63,7 +63,7 @@ func (o *options) check() error {
 	return nil
 }
 
-// A textForm is a way to spell the same JSON value.
+// A textForm is a spelling of JSON.
 type textForm string
 
 const (
@@ -72,7 +72,7 @@ const (
 	textASCII     textForm = "ascii"
 )
 
-// append appends a canonical text, spelled in this form.
+// append appends a canonical text in this spelling.
 func (f textForm) append(dst, text []byte) []byte {
 	switch f {
 	case textPretty:

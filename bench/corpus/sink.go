@@ -18,11 +18,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A sink takes the receipts in one form. Nothing has its final name before keep.
+// A sink writes the receipts in one form. The output gets its final name in keep.
 type sink interface {
 	put(number int, text []byte) error
-	keep() (told string, err error) // says what was written
-	discard()                       // removes what was not kept
+	keep() (told string, err error) // describes the output
+	discard()                       // removes an output that was not kept
 }
 
 // The forms of a corpus.
@@ -35,7 +35,7 @@ const (
 
 func forms() []string { return []string{formLines, formZstd, formSequence, formFiles} }
 
-// window is as much as a decoder of RFC 8878 has to support (section 3.1.1.1.2).
+// window is the window size that a decoder of RFC 8878 must support (section 3.1.1.1.2).
 const window = 8 << 20
 
 func newSink(form, dir string) (sink, error) {
@@ -47,7 +47,7 @@ func newSink(form, dir string) (sink, error) {
 		if err != nil {
 			return nil, err
 		}
-		// One goroutine, so that the processors have no say in the bytes.
+		// A single goroutine, so that the number of processors does not affect the bytes.
 		if p.encoder, err = zstd.NewWriter(p.Writer, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window)); err != nil {
 			p.discard()
 			return nil, err
@@ -64,7 +64,7 @@ func newSink(form, dir string) (sink, error) {
 // line appends a receipt and a newline: JSON Lines.
 func line(dst, text []byte) ([]byte, error) { return append(append(dst, text...), '\n'), nil }
 
-// item returns what appends the item of a receipt in a CBOR sequence (RFC 8742).
+// item returns a function that appends a receipt as an item of a CBOR sequence (RFC 8742).
 func item() func(dst, text []byte) ([]byte, error) {
 	codec, doc := archive.NewCodec(), new(canon.Document)
 	return func(dst, text []byte) ([]byte, error) {
@@ -75,7 +75,7 @@ func item() func(dst, text []byte) ([]byte, error) {
 	}
 }
 
-// A part is a file of all receipts that gets its name when it is complete.
+// A part is a file with all receipts that gets its final name when it is complete.
 type part struct {
 	*bufio.Writer
 	encoder io.WriteCloser // between the receipts and the file; nil: none
@@ -133,13 +133,13 @@ func (p *part) keep() (string, error) {
 	return told, os.Rename(p.tally.Name(), p.path)
 }
 
-// discard does nothing to a part that was kept.
+// discard has no effect on a part that was kept.
 func (p *part) discard() {
 	p.tally.Close()
 	os.Remove(p.tally.Name())
 }
 
-// files is a folder with a file for each receipt, named by its number.
+// files is a directory with one file per receipt, named by its number.
 type files struct {
 	dir, part    string
 	count, bytes int
@@ -160,7 +160,7 @@ func (f *files) put(number int, text []byte) error {
 	f.count++
 	f.bytes += len(text) + 1
 	name := filepath.Join(f.part, fmt.Sprintf("%07d.json", number))
-	return os.WriteFile(name, append(slices.Clip(text), '\n'), 0o666) // text is the caller's
+	return os.WriteFile(name, append(slices.Clip(text), '\n'), 0o666) // the caller owns text
 }
 
 func (f *files) keep() (string, error) {

@@ -2,7 +2,7 @@ package corpus
 
 import "fmt"
 
-// A Kind says how much a receipt holds.
+// A Kind specifies how much a receipt contains.
 type Kind string
 
 // The kinds of receipts.
@@ -11,25 +11,24 @@ const (
 	Minimal Kind = "minimal"
 )
 
-// Bounds of a full receipt in canonical form, and about what the mean is, in
-// bytes.
+// Bounds of a full receipt in canonical form, and its approximate mean, in bytes.
 const (
 	LeastBytes = 2_700
 	MeanBytes  = 11_000
 	MostBytes  = 33_000
 )
 
-// A Config says which corpus is wanted.
+// A Config describes a corpus.
 type Config struct {
 	Kind     Kind     // empty: Full
-	Receipts int      // 0: 100,000 full ones, or 1,000,000 minimal ones
+	Receipts int      // 0: 100,000 full or 1,000,000 minimal receipts
 	Streams  int      // 0: one
-	Size     int      // bytes that a full receipt should have; 0: from LeastBytes to MostBytes
-	Seed     uint64   // every value is a seed, 0 as well
-	Damage   []Damage // nil: all receipts are as their issuer made them
+	Size     int      // target size of a full receipt in bytes; 0: from LeastBytes to MostBytes
+	Seed     uint64   // any value, including 0
+	Damage   []Damage // nil: no damage
 }
 
-// filled returns c with what its zero values stand for.
+// filled returns c with the defaults for zero values.
 func (c Config) filled() Config {
 	if c.Kind == "" {
 		c.Kind = Full

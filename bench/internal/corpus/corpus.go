@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Corpus is a list of receipts that are made when they are asked for. It does
-// not change and is safe for concurrent use.
+// A Corpus is a list of receipts that are generated on demand. It does not change and is safe for
+// concurrent use.
 type Corpus struct {
 	config Config
 	ring   *ring
@@ -33,13 +33,13 @@ func New(c Config) (*Corpus, error) {
 	return &Corpus{c, ring, damage}, nil
 }
 
-// Keys returns the trust file of the keys that sign: a JWK Set, in which each
-// may speak for the issuer of the receipts.
+// Keys returns the trust file of the signing keys: a JWK Set in which each key may sign for the
+// issuer of the receipts.
 func (c *Corpus) Keys() ([]byte, error) { return c.ring.file.Marshal() }
 
-// Unlinked returns receipt n, counted from 1, as a producer might write it:
-// members in the order of the format's tables, numbers such as 2.0, no white
-// space. Hashes of the chain and the signature have their length but no meaning.
+// Unlinked returns receipt n, counted from 1, as a producer might write it: members in the order
+// of the format's tables, numbers such as 2.0, and no whitespace. The hashes of the chain and the
+// signature are placeholders of the right length.
 func (c *Corpus) Unlinked(n int) []byte {
 	s := newSource(c.config.Seed, n)
 	e := c.envelope(s, n)
@@ -62,14 +62,13 @@ func (c *Corpus) envelope(s source, n int) envelope {
 	}
 }
 
-// All yields the receipts in their order: the number of each, from 1, and its
-// canonical form, which is the caller's to keep. A number is missing where the
-// Damage removed a receipt.
+// All yields the receipts in order: the number of each, from 1, and its canonical form, which the
+// caller may keep. Numbers of receipts that the Damage removed are missing.
 func (c *Corpus) All() iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		ctx, stop := context.WithCancel(context.Background())
 		signed := c.pipeline(ctx)
-		defer func() { // also when the caller has seen enough
+		defer func() { // even if the caller stops early
 			stop()
 			for range signed {
 			}
@@ -85,11 +84,11 @@ func (c *Corpus) All() iter.Seq2[int, []byte] {
 	}
 }
 
-// batchSize is how many receipts change hands at once.
+// batchSize is the number of receipts that are passed between goroutines at once.
 const batchSize = 64
 
-// pipeline makes drafts in parallel, links them in order and signs them in
-// parallel. It ends early with ctx, and then still has to be read to its end.
+// pipeline generates drafts in parallel, links them in order, and signs them in parallel. When
+// ctx ends, it stops early, but must still be read to its end.
 func (c *Corpus) pipeline(ctx context.Context) <-chan []*record {
 	drafts := ordered(c.numbers(ctx), c.draft)
 	linked := make(chan []*record)

@@ -9,33 +9,33 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Harm is one way in which a receipt comes to grief.
+// A Harm is a kind of damage.
 type Harm string
 
 // The harms.
 const (
-	// HarmHash replaces the last character of /identifiers/session_id: the
-	// content no longer has the stated hash. The signature and the links, which
-	// are over the stated hash, still hold.
+	// HarmHash replaces the last character of /identifiers/session_id, so that the content no
+	// longer matches the stated hash. The signature and the links, which cover the stated hash,
+	// remain valid.
 	HarmHash Harm = "hash"
 
 	// HarmSignature replaces the first character of the signature's base64.
 	HarmSignature Harm = "signature"
 
-	// HarmBreak removes the receipt: the next one of its stream names a
-	// predecessor that is not there. Nothing shows that the last receipt of a
-	// stream is missing but a head known from elsewhere.
+	// HarmBreak removes the receipt, so that the next one in its stream names a predecessor that
+	// does not exist. If the last receipt of a stream is missing, only a head that is known from
+	// elsewhere shows it.
 	HarmBreak Harm = "break"
 )
 
-// Damage is what befalls one receipt after all were made, so that every other
-// receipt is the same as without it.
+// Damage is applied to one receipt after all were generated, so that every other receipt is the
+// same as without it.
 type Damage struct {
 	Receipt int // its number, from 1
 	Harm    Harm
 }
 
-// ParseDamage reads the form of String, such as 50000:hash.
+// ParseDamage parses the form of String, such as 50000:hash.
 func ParseDamage(text string) (Damage, error) {
 	number, harm, _ := strings.Cut(text, ":")
 	n, err := strconv.Atoi(number)
@@ -45,11 +45,10 @@ func ParseDamage(text string) (Damage, error) {
 	return Damage{n, Harm(harm)}, nil
 }
 
-// String returns the form that ParseDamage reads.
+// String returns the form that ParseDamage parses.
 func (d Damage) String() string { return fmt.Sprintf("%d:%s", d.Receipt, d.Harm) }
 
-// apply returns what is left of a receipt, and whether anything is. The zero
-// Damage does nothing.
+// apply returns the damaged receipt, and false if it was removed. The zero Damage does nothing.
 func (d Damage) apply(r *record) ([]byte, bool) {
 	switch d.Harm {
 	case HarmBreak:

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// full writes a receipt of size bytes or a few less, unless it has more with
-// nothing in its lists.
+// full returns a receipt of size bytes or slightly fewer. It is longer if it exceeds size even
+// with empty lists.
 func (s source) full(e envelope, size int) []byte {
 	p := s.parts(e, size-bareBytes)
 	task := s.id("task")
@@ -32,7 +32,7 @@ func (s source) full(e envelope, size int) []byte {
 
 func list(elements []string) string { return strings.Join(elements, ",") }
 
-// lifecycle mostly ends well.
+// lifecycle returns a lifecycle that usually ends successfully.
 func (s source) lifecycle(e envelope) string {
 	done := s.before(e.issued, 60)
 	started := s.before(done, 600)

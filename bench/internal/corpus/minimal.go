@@ -2,7 +2,7 @@ package corpus
 
 import "fmt"
 
-// minimal writes a receipt with little more than what the format demands.
+// minimal returns a receipt with little more than the required members.
 func (s source) minimal(e envelope) []byte {
 	task := s.shortID("task")
 	done := s.before(e.issued, 60)

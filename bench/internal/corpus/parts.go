@@ -2,7 +2,7 @@ package corpus
 
 import "fmt"
 
-// bareBytes is what a full receipt has at most with nothing in its lists.
+// bareBytes is the maximum length of a full receipt with empty lists.
 const bareBytes = 2_350
 
 // parts are the elements of the lists of a full receipt.
@@ -10,7 +10,7 @@ type parts struct {
 	approvals, materials, writes, egress, calls, handoffs, artifacts []string
 }
 
-// parts draws elements until the next one has no room.
+// parts draws elements until there is no room for the next one.
 func (s source) parts(e envelope, room int) parts {
 	var p parts
 	for {
@@ -23,7 +23,7 @@ func (s source) parts(e envelope, room int) parts {
 	}
 }
 
-// part draws one element, mostly a tool call, and says where it belongs.
+// part draws one element, usually a tool call, and returns the list to which it belongs.
 func (s source) part(e envelope, p *parts) (*[]string, string) {
 	switch s.IntN(16) {
 	case 0:

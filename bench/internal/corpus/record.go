@@ -9,19 +9,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A record is a receipt in the making: canonical from the start, with
-// placeholders of the right length for what is not known yet. So linking and
-// signing overwrite a few bytes instead of writing the receipt anew.
+// A record is a receipt under construction. It is in canonical form from the start, with
+// placeholders of the right length, so that linking and signing only overwrite a few bytes.
 type record struct {
 	number int
 	text   []byte
-	key    string // id of the key that signs
+	key    string // ID of the signing key
 
-	previous, hash, signature int // where these strings begin in text
+	previous, hash, signature int // offsets of these strings in text
 }
 
-// newRecord makes the canonical form of a draft. An error would be one of the
-// generator's, hence the panic.
+// newRecord returns the canonical form of a draft. It panics on errors, because they would be
+// bugs of the generator.
 func newRecord(number int, unlinked []byte, doc *canon.Document) *record {
 	mustParse(doc, unlinked)
 	r := &record{number: number, text: doc.AppendCanonical(nil)}
@@ -44,15 +43,15 @@ func mustParse(doc *canon.Document, text []byte) {
 	}
 }
 
-// link puts the receipt behind the head of its stream and returns the new head.
+// link links the receipt to the head of its stream and returns the new head.
 func (r *record) link(doc *canon.Document, head chain.Head) chain.Head {
-	if !head.IsZero() { // the first of a stream states null already
+	if !head.IsZero() { // the first receipt of a stream already states null
 		copy(r.text[r.previous:], head.Hash.String())
 	}
 	mustParse(doc, r.text)
 	hash, err := chain.Hash(doc)
 	if err != nil {
-		panic(err) // mustParse has seen an object
+		panic(err) // mustParse has parsed an object
 	}
 	copy(r.text[r.hash:], hash.String())
 	return chain.Head{Hash: hash, Count: head.Count + 1}

@@ -8,10 +8,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// keyCount is how many keys sign for the issuer.
+// keyCount is the number of keys that sign for the issuer.
 const keyCount = 8
 
-// A ring holds the keys of a seed.
+// A ring contains the keys of a seed.
 type ring struct {
 	file    *keys.File
 	signers map[string]*keys.Signer
@@ -29,12 +29,12 @@ func newRing(seed uint64) (*ring, error) {
 		if err := r.file.Add(public); err != nil {
 			return nil, err
 		}
-		r.signers[r.id(i)] = keys.NewSigner(k, nil) // signed_at is the generator's
+		r.signers[r.id(i)] = keys.NewSigner(k, nil) // the generator sets signed_at
 	}
 	return r, nil
 }
 
-// newKey derives a private key that everybody can derive: with a shell,
+// newKey derives a private key that anyone can derive, for example in a shell:
 //
 //	printf 'TEST KEY of a corpus, NEVER TRUST IT: seed 1, key 0' | sha256sum
 func newKey(seed uint64, i int, id string) (*keys.PrivateKey, error) {
@@ -42,7 +42,7 @@ func newKey(seed uint64, i int, id string) (*keys.PrivateKey, error) {
 	return keys.Generate(bytes.NewReader(secret[:]), keys.Ed25519, id)
 }
 
-// id names the key after what it is for; seeds share the names.
+// id returns the ID of key i. All seeds use the same IDs.
 func (*ring) id(i int) string { return fmt.Sprintf("test_key_%d", i+1) }
 
 func (r *ring) signer(id string) *keys.Signer { return r.signers[id] }

@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// A source gives what one receipt is made of. Only integers are drawn from it,
-// so that no floating-point unit has a say in the bytes.
+// A source supplies the random values of one receipt. Only integers are drawn from it, so that
+// floating-point arithmetic does not affect the bytes.
 type source struct{ *rand.Rand }
 
 func newSource(seed uint64, n int) source {
 	return source{rand.New(rand.NewPCG(seed, uint64(n)))}
 }
 
-// size draws the size of a receipt: a quarter of them are below 4.5 KB, half
-// below 8, three quarters below 14. The canonical form is a little shorter, as
-// 2.0 becomes 2.
+// size draws the size of a receipt: a quarter of them are below 4.5 KB, half below 8, and three
+// quarters below 14. The canonical form is a little shorter, because 2.0 becomes 2.
 func (s source) size() int {
 	quartiles := [...]int{LeastBytes + 60, 4_500, 8_000, 14_000, MostBytes}
 	q := s.IntN(len(quartiles) - 1)
@@ -37,30 +36,29 @@ func (s source) hex(bytes int) string {
 func (s source) digest() string        { return "sha256:" + s.hex(32) }
 func (s source) id(kind string) string { return kind + "_" + strings.ToUpper(s.hex(13)) }
 
-// shortID is an id that costs ten bytes less.
+// shortID returns an ID that is ten bytes shorter.
 func (s source) shortID(kind string) string { return kind + "_" + strings.ToUpper(s.hex(8)) }
 
 func (s source) one(of ...string) string { return of[s.IntN(len(of))] }
 
-// amount is money, written with four digits as many producers do.
+// amount returns an amount of money with four decimals, as many producers write it.
 func (s source) amount() string {
 	return fmt.Sprintf("%d.%04d", s.IntN(3), s.IntN(10_000))
 }
 
-// issued is when receipt n was written: one every three seconds or so, from the
-// day on after which the format is named.
+// issued returns the time of issue of receipt n: about one every three seconds, from the date in
+// the name of the format.
 func (s source) issued(n int) time.Time {
 	first := time.Date(2026, 4, 25, 0, 0, 0, 0, time.UTC)
 	return first.Add(time.Duration(3*n+s.IntN(3)) * time.Second)
 }
 
-// before returns a time up to so many seconds before t.
+// before returns a time up to the given number of seconds before t.
 func (s source) before(t time.Time, seconds int) time.Time {
 	return t.Add(-time.Duration(s.IntN(seconds+1)) * time.Second)
 }
 
-// word returns a plain word mostly, now and then one with what has to be escaped
-// or is no ASCII.
+// word usually returns a plain word, and occasionally one that needs escapes or is not ASCII.
 func (s source) word() string {
 	if s.IntN(11) > 0 {
 		return s.one("review", "the", "patch", "opened", "pull", "request", "within", "budget", "latency", "of",
@@ -77,7 +75,7 @@ func (s source) text(words int) string {
 	return strings.Join(picked, " ")
 }
 
-// fill returns words that take no more than so many bytes in JSON, and few less.
+// fill returns words that take at most the given number of bytes in JSON, and few less.
 func (s source) fill(bytes int) string {
 	text := "note"
 	for {
@@ -89,11 +87,11 @@ func (s source) fill(bytes int) string {
 	}
 }
 
-// quote writes a string as encoding/json does: \u0026 for & and so on.
+// quote returns a string as encoding/json writes it: \u0026 for & and so on.
 func quote(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // there is no string that cannot be written
+		panic(err) // every string can be encoded
 	}
 	return string(b)
 }

@@ -13,7 +13,7 @@ import (
 func Pretty(dst, text []byte) []byte {
 	b := bytes.NewBuffer(dst)
 	if err := json.Indent(b, text, "", "  "); err != nil {
-		panic(err) // a receipt of this package is JSON
+		panic(err) // receipts of this package are JSON
 	}
 	return b.Bytes()
 }
