@@ -1,6 +1,5 @@
-// Command bundles measures how long a large session bundle takes to be made, sanitized,
-// checked, imported and drafted, and how much memory, each in a process of its own. See
-// ../README.md.
+// Command bundles measures the time and memory for exporting, sanitizing, checking, importing,
+// and drafting a large session bundle, each in a separate process. See ../README.md.
 package main
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// What a bundle of 64 MB may take.
+// Limits for a bundle of 64 MB.
 const (
 	mostSeconds = 3
 	mostMemory  = 4 // times its size
@@ -51,12 +50,12 @@ func end(err error) {
 	os.Exit(0)
 }
 
-// works are done with a run record, and then with its local bundle.
+// works returns the operations on a run record and those on its local bundle.
 func works() (ofRun, ofBundle []string) {
 	return []string{"export", "export replay_only"}, []string{"check", "sanitize", "sanitize replay_only", "import", "draft"}
 }
 
-// table writes a line for each work.
+// table writes a line for each operation.
 func table(w io.Writer, mb int, must bool) error {
 	dir, err := os.MkdirTemp("", "bundles")
 	if err != nil {
@@ -64,7 +63,7 @@ func table(w io.Writer, mb int, must bool) error {
 	}
 	defer os.RemoveAll(dir)
 	run, local := filepath.Join(dir, "run.json"), filepath.Join(dir, "bundle.json")
-	// In a process too: a child never seems to take less memory than who started it.
+	// In a separate process, because a child never reports less peak memory than its parent.
 	if _, err := measure("write "+strconv.Itoa(mb), dir); err != nil {
 		return err
 	}
@@ -96,7 +95,7 @@ func table(w io.Writer, mb int, must bool) error {
 	return nil
 }
 
-// measure does a work in a process, and returns what that took.
+// measure runs an operation in a process and returns its usage.
 func measure(work, file string) (race.Usage, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -108,7 +107,7 @@ func measure(work, file string) (race.Usage, error) {
 	return race.Run(cmd)
 }
 
-// do does one work.
+// do runs one operation.
 func do(work, file string) error {
 	if mb, ok := strings.CutPrefix(work, "write "); ok {
 		n, err := strconv.Atoi(mb)
@@ -133,7 +132,7 @@ func do(work, file string) error {
 	switch work {
 	case "check":
 		_, err = bundle.Check(b, bundle.RefuseMarkers)
-		if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) && wrong.Kind == bundle.UnsafeSecretMarker { // which is there, at the end
+		if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) && wrong.Kind == bundle.UnsafeSecretMarker { // the markers are present, found at the end
 			err = nil
 		}
 		return err
@@ -163,8 +162,8 @@ func written(text *bundle.Text, err error) error {
 	return err
 }
 
-// write writes a run record of so many bytes, and a local bundle of as many: of a run of half
-// the size, as the bundle has what was said twice.
+// write writes a run record of size bytes, and a local bundle of about the same size from a run
+// of half the size, because a bundle contains the transcript twice.
 func write(run, local string, size int) error {
 	if err := os.WriteFile(run, record(size), 0o600); err != nil {
 		return err
@@ -185,8 +184,8 @@ func write(run, local string, size int) error {
 	return errors.Join(err, f.Close())
 }
 
-// record is a run record with messages and calls, a sensitive
-// name in one of ten and a secret in one of a hundred.
+// record returns a run record with messages and calls. One call in ten has a sensitive name, and
+// one message in a hundred a secret.
 func record(size int) []byte {
 	const prose = "the bed was dry and the tap was open, so water went in for a while: max_tokens=200, see https://example.org/a?page=2 and src/beds.go line 12. "
 	words := prose + prose + prose + prose + prose + prose

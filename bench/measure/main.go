@@ -1,5 +1,5 @@
-// Command measure runs a command line several times, with one job and with
-// more, in turn, and prints times, peak memory and ratios. See ../README.md.
+// Command measure runs a command line several times, with one job and with more, in turns, and
+// prints times, peak memory, and ratios. See ../README.md.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 // jobsMark stands for the number of jobs in the command line.
 const jobsMark = "{jobs}"
 
-// options are what the command line asks for.
+// options are the options on the command line.
 type options struct {
 	runs    int
 	jobs    []int
@@ -37,7 +37,7 @@ func parse(args []string, messages io.Writer) (*options, error) {
 	f.Float64Var(&o.limits.memory, "most-mib", 0, "fail when a run has a higher peak RSS than so many `MiB`; 0: never")
 	f.Float64Var(&o.limits.gain, "least-gain", 0, "fail when the last number of jobs is not so many `times` as fast as the first; 0: never")
 	if err := f.Parse(args); err != nil {
-		return nil, flag.ErrHelp // it has been told
+		return nil, flag.ErrHelp // the flag package has printed the error
 	}
 	o.command = f.Args()
 	return o, o.check(*jobs)
@@ -64,7 +64,7 @@ func (o *options) check(jobs string) error {
 	return nil
 }
 
-// line returns the command with a number of jobs.
+// line returns the command line for a number of jobs.
 func (o *options) line(jobs int) []string {
 	line := make([]string, len(o.command))
 	for i, arg := range o.command {

@@ -10,14 +10,14 @@ import (
 	"github.com/receiptkit/receiptkit/bench/internal/race"
 )
 
-// A row is what all runs with one number of jobs took.
+// A row summarizes all runs with one number of jobs.
 type row struct {
 	Jobs      int     `json:"jobs"`
 	Wall      float64 `json:"wall"`      // seconds, median
 	Processor float64 `json:"processor"` // seconds, median
-	Memory    float64 `json:"memory"`    // MiB, the most of any run
-	Gain      float64 `json:"gain"`      // how many times as fast as the first row: median of the rounds
-	LeastGain float64 `json:"leastGain"` // and least
+	Memory    float64 `json:"memory"`    // MiB, the maximum of all runs
+	Gain      float64 `json:"gain"`      // speedup compared with the first row: median of the rounds
+	LeastGain float64 `json:"leastGain"` // and the minimum
 }
 
 func summarize(jobs []int, samples [][]race.Usage) []row {
@@ -46,7 +46,7 @@ func tell(w io.Writer, o *options, rows []row) error {
 	return err
 }
 
-// tellJSON is tell for programs.
+// tellJSON is tell as JSON.
 func tellJSON(w io.Writer, _ *options, rows []row) error { return json.NewEncoder(w).Encode(rows) }
 
 func mebibytes(n float64) string {
@@ -56,13 +56,13 @@ func mebibytes(n float64) string {
 	return fmt.Sprintf("%.1f", n)
 }
 
-// limits are what the rows are held against; zero ones are not.
+// limits are the bounds for the rows; zero values are not checked.
 type limits struct {
 	memory float64 // MiB
-	gain   float64 // of the last row over the first
+	gain   float64 // of the last row compared with the first
 }
 
-// A missedError says which limits do not hold.
+// A missedError lists the limits that are exceeded.
 type missedError struct{ missed []string }
 
 func (e *missedError) Error() string { return strings.Join(e.missed, "; ") }

@@ -1,13 +1,13 @@
-// Command mutation changes one condition of the verify path at a time and runs
-// the tests: a mutant that no test notices survives, and is a check that nothing
-// would miss. The tree is never edited (go test -overlay). See ../README.md.
+// Command mutation changes one condition of the verify path at a time and runs the tests. A
+// mutant that survives is a check that no test covers. The tree is never edited (go test
+// -overlay). See ../README.md.
 //
-//	go run ./mutation -n 200 -seed 1              # 200 of them, at random
+//	go run ./mutation -n 200 -seed 1              # 200 random mutants
 //	go run ./mutation -packages redact -n 50      # of one package
-//	go run ./mutation -list                       # what could be changed
+//	go run ./mutation -list                       # list the possible mutants
 //
-// Exit: 0 when all survivors are listed in equivalent.txt, 1 when others survive,
-// 2 when it could not run.
+// Exit codes: 0 if all survivors are listed in equivalent.txt, 1 if others survive, 2 if the
+// command could not run.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// Packages of the verify path, and those whose tests are run too.
+// The packages of the verify path.
 const packages = "canon chain merkle merkle/tlog redact schemas receipt receipt/keys receipt/stream receipt/stream/internal/input receipt/stream/internal/survey receipt/archive"
 
 func dependents(pkg string) []string {
@@ -109,8 +109,8 @@ func run(root string, mutants []mutant, timeout, limit time.Duration) int {
 	return 0
 }
 
-// explained returns why a mutant is equivalent: lines of "FILE: OPERATOR: CODE:
-// reason", which do not change when lines move.
+// explained returns the reason why a mutant is equivalent. The lines have the form "FILE:
+// OPERATOR: CODE: reason", which does not change when code moves within a file.
 func explained(m mutant) string {
 	for line := range strings.Lines(equivalent) {
 		if reason, ok := strings.CutPrefix(strings.TrimSpace(line), m.key()+": "); ok {
@@ -120,7 +120,7 @@ func explained(m mutant) string {
 	return ""
 }
 
-// slash is a path relative to the module, as it is printed.
+// slash returns a path relative to the module, with slashes.
 func slash(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil {

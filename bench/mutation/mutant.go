@@ -17,7 +17,7 @@ import (
 
 // A mutant replaces bytes of one file.
 type mutant struct {
-	pkg, path, file string // file: relative to the module
+	pkg, path, file string // file is relative to the module
 	line            int
 	operator        string
 	old, new        string
@@ -28,10 +28,10 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", m.file, m.line, m.operator, m.old)
 }
 
-// key names a mutant without its line.
+// key returns the name of a mutant without its line.
 func (m mutant) key() string { return m.file + ": " + m.operator + ": " + m.old }
 
-// findAll lists all mutants of packages.
+// findAll returns all mutants of packages.
 func findAll(root string, packages []string) (list []mutant, err error) {
 	for _, pkg := range packages {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*.go"))
@@ -59,9 +59,8 @@ func findAll(root string, packages []string) (list []mutant, err error) {
 	return list, nil
 }
 
-// find lists the mutants of a file: a condition that is never or always met, one
-// side of && and ||, a comparison moved by one or turned around, and an error that
-// is not returned.
+// find returns the mutants of a file: a condition that is never or always met, one side of && and
+// ||, a comparison that is shifted by one or reversed, and an error that is not returned.
 func find(file string, source []byte) (list []mutant, err error) {
 	set := token.NewFileSet()
 	tree, err := parser.ParseFile(set, file, source, 0)
@@ -78,7 +77,8 @@ func find(file string, source []byte) (list []mutant, err error) {
 	ast.Inspect(tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			// What the condition uses stays in use, so that the mutant compiles.
+			// The condition stays in the code, so that the variables in it are used and the
+			// mutant compiles.
 			add(n.Cond, "never", "("+text(n.Cond)+") && false")
 			add(n.Cond, "always", "("+text(n.Cond)+") || true")
 		case *ast.BinaryExpr:
@@ -106,7 +106,7 @@ func turned(op token.Token) (string, bool) {
 	return other, ok
 }
 
-// An outcome is what became of a mutant.
+// An outcome is the result of trying a mutant.
 type outcome int
 
 const (
@@ -115,7 +115,7 @@ const (
 	invalid // does not compile
 )
 
-// try runs the tests of the mutant's package, and of those that depend on it.
+// try runs the tests of the mutant's package and of the packages that depend on it.
 func (m mutant) try(root, dir string, timeout time.Duration) (outcome, error) {
 	source, err := os.ReadFile(m.path)
 	if err != nil {

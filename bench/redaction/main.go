@@ -1,6 +1,5 @@
-// Command redaction measures how fast texts are searched for secrets, against
-// the naive composition: each regular expression over all of the text, one after
-// the other. See ../README.md.
+// Command redaction measures how fast texts are searched for secrets, compared with the naive
+// way: each regular expression over the entire text, one after the other. See ../README.md.
 package main
 
 import (
@@ -66,21 +65,21 @@ func table(w io.Writer, rounds int) (slowest float64, err error) {
 	return slowest, nil
 }
 
-// A text is searched; as a document it is one receipt, or a string in one.
+// A text is a text to search, and a document that consists of it or contains it as a string.
 type text struct {
 	name    string
 	content []byte
 	json    []byte
 }
 
-// size is enough for the naive way to take some tenths of a second.
+// size is large enough that the naive way takes some tenths of a second.
 const size = 128 << 10
 
-// texts returns receipts as they are, and the lines that agents log.
+// texts returns unchanged receipts, and lines as agents log them.
 func texts() []text {
 	c, err := corpus.New(corpus.Config{Receipts: size >> 13, Seed: 1})
 	if err != nil {
-		panic(err) // the numbers are ours
+		panic(err) // the numbers are valid
 	}
 	var receipts []byte
 	for n := range size >> 13 {
@@ -95,7 +94,7 @@ func texts() []text {
 	return []text{{"receipts", list, list}, {"log", log, append(canon.AppendString([]byte(`{"metadata":{"log":`), string(log)), `}}`...)}}
 }
 
-// rivals search one text in three ways.
+// A rivals searches one text in three ways.
 type rivals struct {
 	text     []byte
 	scanner  *secret.Scanner
@@ -139,8 +138,8 @@ func (r *rivals) naive() {
 	}
 }
 
-// took makes a turn of f. Its time is the best of some, for a moment's disturbance is longer than a
-// scan; the naive way is slow enough to count once.
+// took returns a turn of f. Its time is the minimum of several runs, because a short disturbance
+// takes longer than a scan. The naive way is slow enough for a single run.
 func took(times int, f func()) race.Turn {
 	return func(int) (float64, error) {
 		least := time.Hour

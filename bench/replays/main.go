@@ -1,5 +1,5 @@
-// Command replays measures how fast the log of a task is read for a replay, told again,
-// and how much of it is kept. See ../README.md.
+// Command replays measures how fast the log of a task is read for a replay and its events are
+// repeated, and how much of the log stays in memory. See ../README.md.
 //
 //	go run ./replays -least 100 -most-kept 64
 package main
@@ -58,17 +58,17 @@ func table(w io.Writer, megabytes, rounds int, least, most float64) error {
 	return bad
 }
 
-// A shape is how much a task was answered at a time, and how often. A task has at most
-// 262,144 events, so that those of a log of 100 MB have 400 bytes in the mean, or more.
+// A shape specifies the size and number of the answers in a log. A task has at most 262,144
+// events, so the events of a log of 100 MB have at least 400 bytes on average.
 type shape struct {
 	name  string
 	lines int // of text in an answer
-	notes int // between two of them: events of 400 bytes that answer nothing
+	notes int // between two answers: events of 400 bytes that answer nothing
 }
 
 func shapes() []shape { return []shape{{"200 B", 3, 20}, {"4 KB", 60, 1}, {"500 KB", 7500, 1}} }
 
-// logOf is the log of a task that asked tools until it has enough bytes.
+// logOf returns the log of a task that calls tools until the log has the given size.
 func logOf(s shape, megabytes int) []byte {
 	line := []byte(`"It rained in the night, so that the beds \"by the wall\" are wet.\n` + "\u00f6" + `",`)
 	answer := bytes.Repeat(line, s.lines)
@@ -92,8 +92,8 @@ func logOf(s shape, megabytes int) []byte {
 	return b.Bytes()
 }
 
-// A result is what was measured of one log. Speeds are in MB of it and seconds of a
-// processor; ratios are of reading, to a plain pass over the same bytes.
+// A result contains the measurements for one log. Speeds are in MB of the log per second of
+// processor time. Ratios compare reading with a plain pass over the same bytes.
 type result struct {
 	bytes, events     int
 	read, tell        float64
@@ -134,7 +134,7 @@ func planOf(text []byte) (*replay.Plan, error) {
 	return replay.NewPlan(context.Background(), log, &replay.Request{Mode: replay.Exact}, nil)
 }
 
-// tell tells all events again.
+// tell repeats all events.
 func tell(p *replay.Plan) error {
 	for _, err := range p.Events(replay.Run{TaskID: "task_2"}) {
 		if err != nil {
@@ -144,7 +144,7 @@ func tell(p *replay.Plan) error {
 	return nil
 }
 
-// valid is the least that any reader of JSON does.
+// valid does the minimum that any JSON reader does.
 func valid(lines [][]byte) error {
 	for _, line := range lines {
 		if len(line) > 0 && !json.Valid(line) {
@@ -154,7 +154,7 @@ func valid(lines [][]byte) error {
 	return nil
 }
 
-// inUse is how many bytes the program holds.
+// inUse returns the number of bytes in use on the heap.
 func inUse() float64 {
 	var m runtime.MemStats
 	runtime.GC()

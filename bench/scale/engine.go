@@ -20,9 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// An engine does what Beam or Spark do, a worker after the other: records go to files by
-// their keys, and each file is sorted and joined for itself. No more than one file is in
-// memory.
+// An engine does what Beam or Spark do, one worker after the other: it writes records to files by
+// their keys, and then sorts and joins each file separately. At most one file is in memory.
 type engine struct {
 	dir      string
 	shards   int
@@ -34,8 +33,8 @@ type engine struct {
 	strands               map[chain.Stream]*join.Strand
 }
 
-// A shuffle is files of entries by their keys: the key and the value, each with its length
-// before it.
+// A shuffle is a set of files of entries by key. An entry consists of the lengths of the key and
+// of the value, the key, and the value.
 type shuffle struct {
 	seed  maphash.Seed
 	files []*os.File
@@ -114,7 +113,7 @@ func groupsOf(data []byte, f func(values [][]byte) error) error {
 	return nil
 }
 
-// verify verifies each part for itself, and shuffles what the joins need.
+// verify verifies each part separately, and shuffles the records for the joins.
 func (e *engine) verify(v *receipt.Verifier, parts []string) (err error) {
 	e.strands = map[chain.Stream]*join.Strand{}
 	for to, name := range map[**shuffle]string{&e.ids: "ids", &e.digests: "digests", &e.streams: "streams"} {
@@ -158,7 +157,7 @@ func (e *engine) part(r *join.Record) error {
 	return nil
 }
 
-// join joins what was shuffled, in three groupings.
+// join joins the shuffled records in three groupings.
 func (e *engine) join(v *receipt.Verifier) (*stream.Summary, error) {
 	terms := join.Terms{Head: func(s chain.Stream) canon.Digest { return e.expect[s].Hash }}
 	err := e.ids.groups(func(values [][]byte) error {
@@ -205,7 +204,7 @@ func (e *engine) join(v *receipt.Verifier) (*stream.Summary, error) {
 	return e.end(v, terms)
 }
 
-// end judges the streams, and sums up.
+// end concludes the streams and returns the summary.
 func (e *engine) end(v *receipt.Verifier, terms join.Terms) (*stream.Summary, error) {
 	result := &join.Result{}
 	err := e.streams.groups(func(values [][]byte) error {

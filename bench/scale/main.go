@@ -1,6 +1,6 @@
-// Command scale measures what verifying receipts costs as they become more: on one
-// machine, and as an engine does it, whose workers verify parts, write records to files by
-// their keys, and join each file for itself. See ../README.md and docs/scale.md.
+// Command scale measures how the cost of verifying receipts grows with their number, on one
+// machine and as an engine does it: workers verify parts, write records to files by their keys,
+// and join each file separately. See ../README.md and docs/scale.md.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run(w io.Writer, most, parts, shards int, price float64, must bool) error {
 	first, last := list[0], list[len(list)-1]
 	costs(w, last, price)
 
-	// A machine that does other things, too, makes a ratio worse, and never better than it is.
+	// Other load on the machine can only increase a ratio.
 	if must && (last.each(last.machine) > 2*first.each(first.machine) || last.each(last.verify+last.group) > 2*first.each(first.verify+first.group)) {
 		return fmt.Errorf("a receipt of %d takes more than twice as long as one of %d", last.documents, first.documents)
 	}
@@ -54,9 +54,9 @@ func run(w io.Writer, most, parts, shards int, price float64, must bool) error {
 	return nil
 }
 
-// A measured is what a number of receipts took, in the time of one processor.
+// A measured contains the processor times for a number of receipts.
 type measured struct {
-	documents     int   // receipts, copies too
+	documents     int   // receipts, including copies
 	bytes         int64 // of all files
 	read          time.Duration
 	machine       time.Duration
@@ -64,12 +64,12 @@ type measured struct {
 	shuffled      int64         // bytes
 }
 
-// each is a time by the receipt, in microseconds.
+// each returns a time per receipt in microseconds.
 func (m *measured) each(d time.Duration) float64 {
 	return d.Seconds() * 1e6 / float64(m.documents)
 }
 
-// costs tells what more receipts take at the rates that were measured.
+// costs prints the costs of more receipts, extrapolated from the measured rates.
 func costs(w io.Writer, m measured, price float64) {
 	size := float64(m.bytes) / float64(m.documents)
 	seconds := (m.verify + m.group).Seconds() / float64(m.documents)
@@ -90,7 +90,8 @@ func bytesText(n float64) string {
 	return number(n) + " " + units[i]
 }
 
-// number writes two figures of a number, as nobody knows more of it.
+// number formats a number with two significant digits, because the measurement is no more
+// precise.
 func number(n float64) string {
 	switch {
 	case n >= 100:
@@ -101,7 +102,7 @@ func number(n float64) string {
 	return fmt.Sprintf("%.2g", n)
 }
 
-// spell is a time of so many hours.
+// spell formats a duration in hours.
 func spell(hours float64) string {
 	switch {
 	case hours >= 48:

@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A deal is receipts in files.
+// A deal is a set of files with receipts.
 type deal struct {
 	dir     string
 	parts   []string
@@ -91,8 +91,8 @@ func verifier() (*receipt.Verifier, error) {
 	return receipt.NewVerifier(set, receipt.Policy{NoInputDigest: true})
 }
 
-// measure takes the processor times of one number of receipts, on one core. Whatever says another
-// thing than what was planted ends it.
+// measure measures the processor times for one number of receipts on one core. It returns an
+// error if a result differs from the planted faults.
 func measure(n, parts, shards int) (m measured, err error) {
 	dir, err := os.MkdirTemp("", "receipt-scale-")
 	if err != nil {
@@ -136,7 +136,8 @@ func measure(n, parts, shards int) (m measured, err error) {
 	return m, agree(whole, joined, d.planted)
 }
 
-// agree makes sure that an engine says what one machine says, and both what was planted.
+// agree returns an error unless the engine and one machine report the same, and both report the
+// planted faults.
 func agree(whole, joined *stream.Summary, planted map[receipt.Code]int) error {
 	var said [2]map[string]any
 	for i, s := range []*stream.Summary{whole, joined} {
@@ -161,14 +162,14 @@ func agree(whole, joined *stream.Summary, planted map[receipt.Code]int) error {
 	return nil
 }
 
-// timed is the processor time that f takes.
+// timed returns the processor time of f.
 func timed(f func() error) (time.Duration, error) {
 	begun := race.Clock()
 	err := f()
 	return max(race.Clock()-begun, time.Microsecond), err
 }
 
-// readAll reads files that were just written: what a machine takes that has them near.
+// readAll reads files that were just written and are therefore in the page cache.
 func readAll(paths []string) error {
 	buffer := make([]byte, 1<<20)
 	for _, path := range paths {

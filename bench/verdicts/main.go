@@ -1,10 +1,10 @@
-// Verdicts compares two versions of the command: exit codes, verdicts, checks, codes, and
-// pointers, over files, over directories, and over mutants of the receipts among them.
+// Command verdicts compares two versions of the command: exit codes, verdicts, checks, codes, and
+// pointers, for files, for directories, and for mutants of the receipts among them.
 //
 //	go run ./verdicts [-mutants N] [-seed N] OLD NEW KEYS PATH...
 //
-// OLD and NEW are binaries of the command, KEYS is a trust file. Each difference is printed;
-// the exit code is 1 if there is one.
+// OLD and NEW are binaries of the command, KEYS is a trust file. It prints each difference. The
+// exit code is 1 if there is one.
 package main
 
 import (
@@ -128,7 +128,7 @@ func mutantsOf(receipts [][]byte, n int, seed uint64) []byte {
 	return lines
 }
 
-// An answer is what the command says of an input.
+// An answer is what the command reports for an input.
 type answer struct {
 	exit    int
 	reports []string

@@ -6,5 +6,5 @@ import "time"
 
 var start = time.Now()
 
-// Clock is the time since the start, for want of the processor time.
+// Clock returns the time since the start, because the processor time is not available.
 func Clock() time.Duration { return time.Since(start) }

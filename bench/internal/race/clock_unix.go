@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Clock is the processor time of this process, its garbage collector included.
-// Unlike the time of day it does not run while another program has the core.
+// Clock returns the processor time of this process, including garbage collection. Unlike the time
+// of day, it does not advance while another program uses the core.
 func Clock() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // it fails for wrong arguments only
+		panic(err) // it fails only for invalid arguments
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -2,8 +2,7 @@ package race
 
 import "slices"
 
-// Median returns the middle of the values, of which there is at least one: of an
-// even number of them the mean of the middle two.
+// Median returns the median of the values, of which there must be at least one.
 func Median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	middle := len(sorted) / 2

@@ -4,5 +4,5 @@ package race
 
 import "os"
 
-// peakMemory returns 0: this system does not tell.
+// peakMemory returns 0, because this system does not report it.
 func peakMemory(*os.ProcessState) float64 { return 0 }

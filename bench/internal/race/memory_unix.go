@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the largest resident set of a process that has ended, in
-// bytes. On Linux it counts from before exec and so is never less than what this
-// program has itself.
+// peakMemory returns the maximum resident set of a process that has ended, in bytes. On Linux it
+// includes the time before exec, so it is never less than that of this program.
 func peakMemory(state *os.ProcessState) float64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {

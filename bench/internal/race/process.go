@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A Usage is what a process took that has ended.
+// A Usage contains the resources that a process used.
 type Usage struct {
 	Wall, Processor float64 // seconds
-	Memory          float64 // the largest resident set, in bytes; 0: this system does not tell
+	Memory          float64 // the maximum resident set, in bytes; 0: this system does not report it
 }
 
 // Run runs a command to its end. The usage is valid if the command ran, even if it failed.

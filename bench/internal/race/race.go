@@ -1,7 +1,7 @@
-// Package race times rivals side by side in one process.
+// Package race compares the times of rivals, usually in one process.
 //
-// A round is a turn of each, so that whatever else the machine does meets all of
-// them; ratios are taken within a round. Time is processor time ([Clock]).
+// A round is one turn of each rival, so that other load on the machine affects all of them.
+// Ratios are computed within a round. Times are processor times ([Clock]).
 package race
 
 import (
@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// A Turn does the work of a round, counted from 0, and returns the seconds that
-// it took.
+// A Turn does the work of a round, counted from 0, and returns the time in seconds.
 type Turn func(round int) (seconds float64, err error)
 
-// Once makes a Turn of f. The garbage of whoever came before is collected first;
-// its own is its own cost.
+// Once returns a Turn of f. The garbage of the previous turn is collected before the measurement,
+// and that of f during it.
 func Once(f func(round int) error) Turn { return Repeated(0, f) }
 
-// Repeated makes a Turn that repeats f until the time is up, and returns the mean.
+// Repeated returns a Turn that repeats f for at least the given time, and returns the mean.
 func Repeated(least time.Duration, f func(round int) error) Turn {
 	return func(round int) (float64, error) {
 		runtime.GC()
@@ -34,11 +33,10 @@ func Repeated(least time.Duration, f func(round int) error) Turn {
 	}
 }
 
-// Times are the seconds of each turn in each round.
+// Times contains the seconds of each turn in each round.
 type Times [][]float64
 
-// Rounds lets the turns run one after the other, round after round, each time
-// beginning with another one.
+// Rounds runs the turns one after the other in each round. Each round starts with another turn.
 func Rounds(ctx context.Context, rounds int, turns ...Turn) (Times, error) {
 	times := make(Times, len(turns))
 	for round := range rounds {
@@ -46,7 +44,7 @@ func Rounds(ctx context.Context, rounds int, turns ...Turn) (Times, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			k := (i + round) % len(turns) // nobody always comes first
+			k := (i + round) % len(turns) // each round starts with another turn
 			seconds, err := turns[k](round)
 			if err != nil {
 				return nil, err
@@ -60,7 +58,7 @@ func Rounds(ctx context.Context, rounds int, turns ...Turn) (Times, error) {
 // Median returns the median time of a turn.
 func (t Times) Median(turn int) float64 { return Median(t[turn]) }
 
-// A Ratio is how many times as long as another one a turn took.
+// A Ratio is the time of a turn divided by that of another.
 type Ratio struct{ Median, Least, Most float64 } // of the rounds
 
 // Ratio compares the times of turn a with those of turn b.

@@ -2,22 +2,22 @@ package result
 
 import "fmt"
 
-// MostLoss is the part of its recorded worth that a line may lose: less is what
-// machines do from run to run.
+// MostLoss is the maximum loss of a line, as a part of its recorded value. Smaller losses are
+// within the variation between runs.
 const MostLoss = 0.30
 
-// A Comparison is a line beside what was recorded of it.
+// A Comparison compares a line with its record.
 type Comparison struct {
 	ID             string
 	Recorded, Seen float64
-	Loss           float64 // part of the recorded worth; negative: it gained
-	Why            string  // it does not hold; "" when it does
+	Loss           float64 // part of the recorded value; negative: it gained
+	Why            string  // why the line fails; "" if it does not
 }
 
-// Guard compares lines with those of an earlier run in the same form. Each must be
-// on both sides, and none may have lost more than MostLoss, unless it is of the kind
-// that has to stay below a bound and does: an input that took 1.1 times as long as
-// half of it, and now 1.7 times, is still linear.
+// Guard compares lines with those of an earlier run in the same form. Each line must exist in
+// both, and none may have lost more than MostLoss. A line with an upper bound that is still met
+// does not fail: an input that took 1.1 times as long as half of it, and now takes 1.7 times as
+// long, is still linear.
 func Guard(recorded, seen []Line) []Comparison {
 	var list []Comparison
 	for _, was := range recorded {
@@ -59,7 +59,7 @@ func compare(was Line, is *Line) Comparison {
 	return c
 }
 
-// Failed returns those that do not hold.
+// Failed returns the comparisons that fail.
 func Failed(list []Comparison) []Comparison {
 	var failed []Comparison
 	for _, c := range list {
@@ -70,7 +70,7 @@ func Failed(list []Comparison) []Comparison {
 	return failed
 }
 
-// ComparisonRows returns them for a table.
+// ComparisonRows returns the rows of a table.
 func ComparisonRows(list []Comparison) [][]string {
 	rows := [][]string{{"line", "recorded", "seen", ""}}
 	for _, c := range list {

@@ -1,5 +1,5 @@
-// Package result holds what a benchmark run found: how it is shown, recorded and
-// compared with an earlier run.
+// Package result contains the results of a benchmark run, and displays, records, and compares
+// them.
 package result
 
 import (
@@ -7,30 +7,30 @@ import (
 	"strconv"
 )
 
-// A Bound says on which side of Must a line has to be.
+// A Bound is the kind of bound of a line.
 type Bound string
 
 const (
-	Free  Bound = ""      // nothing is demanded
+	Free  Bound = ""      // no bound
 	Least Bound = "least" // at least Must
 	Most  Bound = "most"  // at most Must
 )
 
-// A Line is one measure.
+// A Line is one measurement.
 type Line struct {
-	ID      string  `json:"id"`      // never changes, unlike the words
-	Measure string  `json:"measure"` // what was measured, in words
+	ID      string  `json:"id"`      // stable, unlike Measure
+	Measure string  `json:"measure"` // description
 	Bound   Bound   `json:"bound,omitempty"`
 	Must    float64 `json:"must"`
 	Seen    float64 `json:"seen"`           // the median of the rounds
-	Worst   float64 `json:"worst"`          // of the rounds: the least, of a line with Most the most
+	Worst   float64 `json:"worst"`          // of the rounds: the minimum, or the maximum of a line with Most
 	Unit    string  `json:"unit"`           // such as × or MiB
-	Note    string  `json:"note,omitempty"` // a figure beside, or why nothing was seen
+	Note    string  `json:"note,omitempty"` // an additional value, or the reason why nothing was measured
 	Absent  bool    `json:"absent,omitempty"`
 }
 
-// Met reports whether the line is where it must be. A line that was not measured
-// is not, unless nothing is demanded of it.
+// Met reports whether the line meets its bound. A line that was not measured does not meet its
+// bound, but every line without a bound is met.
 func (l *Line) Met() bool {
 	switch l.Bound {
 	case Least:
@@ -93,16 +93,16 @@ func withUnit(figure, unit string) string {
 	return figure + " " + unit
 }
 
-// Round leaves four digits, so that a record does not tell of noise.
+// Round rounds to four digits, which omits noise from the record.
 func Round(f float64) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 4, 64), 64)
 	if err != nil {
-		panic(err) // it was written one line before
+		panic(err) // FormatFloat wrote it
 	}
 	return r
 }
 
-// Number writes a figure with as many digits as mean something.
+// Number formats a value with its significant digits.
 func Number(f float64) string {
 	switch {
 	case f == float64(int64(f)):

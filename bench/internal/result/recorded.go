@@ -7,19 +7,20 @@ import (
 	"os"
 )
 
-// A Recorded is what a whole run found, and where. It names no host and no folder.
+// A Recorded contains the results of an entire run and the machine. It names neither the host nor
+// directories.
 type Recorded struct {
 	Machine   Machine    `json:"machine"`
 	Rounds    int        `json:"rounds"`
-	Receipts  int        `json:"receipts"` // of the corpus, verified over all rounds
+	Receipts  int        `json:"receipts"` // of the corpus, verified in all rounds together
 	Lines     []Line     `json:"lines"`
-	Short     []Line     `json:"short"`     // the same of the short form, for Guard
+	Short     []Line     `json:"short"`     // the lines of the short form, for Guard
 	Canonical [][]string `json:"canonical"` // the finer table, with its heading
 	Linear    []Growth   `json:"linear"`
 	Profile   Profile    `json:"profile"`
 }
 
-// A Machine is what the figures depend on.
+// A Machine describes the environment on which the values depend.
 type Machine struct {
 	CPU   string `json:"cpu"`
 	Cores int    `json:"cores"`
@@ -28,25 +29,25 @@ type Machine struct {
 	Go    string `json:"go"`
 }
 
-// String says it in a few words.
+// String returns the machine in a few words.
 func (m Machine) String() string {
 	return fmt.Sprintf("%s, %d cores, %s/%s, %s", m.CPU, m.Cores, m.OS, m.Arch, m.Go)
 }
 
-// A Growth is what a thing costs as it grows.
+// A Growth is the cost of something at one size.
 type Growth struct {
 	Of    string  `json:"of"`    // such as "a receipt, among"
 	Size  string  `json:"size"`  // such as "1,000 receipts"
 	Cost  float64 `json:"cost"`  // microseconds, median
-	Ratio float64 `json:"ratio"` // to the smallest, median of the rounds
-	Worst float64 `json:"worst"` // and the most
+	Ratio float64 `json:"ratio"` // compared with the smallest, median of the rounds
+	Worst float64 `json:"worst"` // and the maximum
 }
 
-// A Profile says where the time of a verification goes.
+// A Profile contains the shares of the time of a verification.
 type Profile struct {
 	Steps []Step  `json:"steps"`
-	Floor []Step  `json:"floor"` // what nobody can do without, in microseconds a receipt
-	Whole float64 `json:"whole"` // microseconds a receipt, with reading
+	Floor []Step  `json:"floor"` // the unavoidable parts, in microseconds per receipt
+	Whole float64 `json:"whole"` // microseconds per receipt, including reading
 }
 
 // A Step is a part of a whole.
@@ -55,7 +56,7 @@ type Step struct {
 	Value float64 `json:"value"`
 }
 
-// FloorSum is the time that nobody can do without, in microseconds a receipt.
+// FloorSum returns the unavoidable time, in microseconds per receipt.
 func (p *Profile) FloorSum() (sum float64) {
 	for _, s := range p.Floor {
 		sum += s.Value
@@ -63,7 +64,7 @@ func (p *Profile) FloorSum() (sum float64) {
 	return sum
 }
 
-// Load reads what Save wrote.
+// Load reads a file that Save wrote.
 func Load(path string) (*Recorded, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

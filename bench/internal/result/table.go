@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table lines up rows of cells, of which the first row is the heading. Columns
-// after the first are aligned on their right, but for the last, which is free.
+// Table aligns rows of cells, of which the first is the heading. Columns are right-aligned,
+// except the first and the last.
 func Table(rows [][]string) string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -33,8 +33,8 @@ func Table(rows [][]string) string {
 	return b.String()
 }
 
-// Markdown writes rows of cells, of which the first row is the heading, as a table
-// of Markdown, columns after the first aligned on their right.
+// Markdown returns rows of cells, of which the first is the heading, as a Markdown table. Columns
+// after the first are right-aligned.
 func Markdown(rows [][]string) string {
 	var b strings.Builder
 	for i, row := range rows {
@@ -46,7 +46,7 @@ func Markdown(rows [][]string) string {
 	return b.String()
 }
 
-// Rows returns the lines for a table.
+// Rows returns the rows of a table of lines.
 func Rows(lines []Line) [][]string {
 	rows := [][]string{{"measure", "must", "seen", "worst", "met", ""}}
 	for _, l := range lines {
