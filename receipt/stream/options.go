@@ -19,7 +19,7 @@ type Options struct {
 	// result. 0: as many as the program may use processors.
 	Jobs int
 
-	// Long allows zstd windows up to MaxLongWindow instead of 8 MiB.
+	// Long allows zstd windows up to [unpack.MaxLongWindow] instead of 8 MiB.
 	Long bool
 
 	// Partial says that the input is a selection of its streams: that a
@@ -144,10 +144,6 @@ func (o *Options) terms() survey.Terms {
 func (o *Options) compression() unpack.Options {
 	return unpack.Options{Long: o.Long, Ratio: o.Bounds.Ratio}
 }
-
-// MaxLongWindow is what zstd --long needs: how much of its output a decoder has to keep in
-// memory.
-const MaxLongWindow = unpack.MaxLongWindow
 
 // Bounds are for the input of a stranger, who is not to get more memory or time than
 // others. Zero members bound nothing.

@@ -40,8 +40,7 @@ func (e *IncompleteError) Error() string {
 	return text
 }
 
-// A Run is the verification of one input. Its methods are for one goroutine,
-// but for Progress.
+// A Run is the verification of one input. Its methods are for one goroutine.
 type Run struct {
 	ctx     context.Context
 	v       *receipt.Verifier
@@ -62,7 +61,7 @@ type Run struct {
 	reread  *survey.Rereading
 	covered bool // a checkpoint is over all receipts of the input
 
-	receipts, bytes, surveyed atomic.Int64
+	bytes atomic.Int64 // that were read
 }
 
 // Verify verifies the receipts that r holds, in their order. Reports call it "input";
@@ -118,12 +117,6 @@ func (r *Run) Text() []byte {
 		return nil
 	}
 	return r.current.Data
-}
-
-// Progress returns how many bytes of the input have been read, compressed or
-// not, and how many receipts judged. It may be called at any time.
-func (r *Run) Progress() (bytes, receipts int64) {
-	return r.surveyed.Load() + r.bytes.Load(), r.receipts.Load()
 }
 
 // Summary reads what is left of the input and returns the verdict over all of
@@ -234,7 +227,6 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 		s.roster = nil
 	}
 
-	r.receipts.Add(1)
 	r.current = it
 	return yield(&it.Report), nil
 }
@@ -291,7 +283,7 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 }
 
 func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
-	first := &pipeline{sources: r.sources, options: &r.options, meter: func(n int) { r.surveyed.Add(int64(n)) }}
+	first := &pipeline{sources: r.sources, options: &r.options, meter: func(int) {}}
 	r.reread = survey.NewRereading()
 	err := first.process(r.ctx, func(it *item) bool {
 		switch {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
@@ -30,7 +31,7 @@ func (o *options) flags(usage io.Writer) *pflag.FlagSet {
 	f.StringArrayVarP(&o.inputs, "input", "i", nil, "`GLOB` of files, a folder, or an address: s3://BUCKET/KEY, gs://, azblob://, file://; may be repeated")
 	f.StringVarP(&o.output, "output", "o", "", "`PREFIX` of the files that are written: PREFIX.json, PREFIX.ndjson, PREFIX-*.parquet")
 	o.Flags.Register(f)
-	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", unpack.MaxLongWindow>>20))
 	f.IntVar(&o.shards, "shards", 0, fmt.Sprintf("judge the inputs in `N` shares, each with a file of rows; 0: one each input, %d at the most", maxShards))
 	f.BoolVar(&o.verbose, "verbose", false, "show what Beam and its runner say")
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 	"github.com/receiptkit/receiptkit/scale/object"
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
@@ -55,7 +56,7 @@ Trusted keys come from --keys, else $RECEIPT_KEYS: a JWK Set.`,
 	f.SortFlags = false
 	o.Flags.Register(f)
 	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the results: text, json or ndjson, as of receipt verify")
-	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", unpack.MaxLongWindow>>20))
 	f.BoolVar(&o.unordered, "unordered", false, "no object is in the order of its chains: receipts join by their links alone")
 	f.BoolVar(&o.mergeable, "mergeable", false, "the report tells receipt merge of all receipts, however many; otherwise of up to 65,536")
 	f.IntVar(&o.jobs, "jobs", 0, "judge `N` receipts at a time; 0: as many as there are processors")

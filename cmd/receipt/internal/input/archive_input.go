@@ -10,6 +10,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // Flags say what is read and how.
@@ -23,7 +24,7 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	names := kindNames()
 	flags.StringVar(&f.FilesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
 	flags.StringVar(&f.input, "input", "", "how inputs hold receipts, if not as their bytes say: `KIND` "+cli.OrList(names))
-	flags.BoolVar(&f.Long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", stream.MaxLongWindow>>20))
+	flags.BoolVar(&f.Long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", unpack.MaxLongWindow>>20))
 	cli.Choices(flags, "input", names...)
 }
 

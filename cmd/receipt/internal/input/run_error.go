@@ -7,6 +7,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt/stream"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // Fatal returns the error of a run that has no result. Inputs that could not be
@@ -31,7 +32,7 @@ func NotRead(n stream.Notice) error {
 	}
 	hint := n.Hint
 	if n.Wide {
-		hint = fmt.Sprintf("--long allows windows up to %d MiB", stream.MaxLongWindow>>20)
+		hint = fmt.Sprintf("--long allows windows up to %d MiB", unpack.MaxLongWindow>>20)
 	}
 	return cli.Usage(hint, "%q: %s", n.Source, n.Detail)
 }
