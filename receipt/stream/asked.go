@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An asked is what the receipts of a summary had to show, apart from the keys that
-// were trusted: verdicts that were asked for differently do not merge.
+// An asked records what was required of the receipts of a summary, apart from the trusted
+// keys. Summaries with different requirements do not merge.
 type asked struct {
 	Issuer     string          `json:"issuer"` // "": any
 	At         *receipt.Time   `json:"at"`     // null: each receipt at its own time
@@ -18,30 +18,29 @@ type asked struct {
 	Subjects   []string        `json:"subjects,omitzero"` // sorted; absent: none
 }
 
-// An askedQuorum is a number of witnesses and who of them counts: all, when none
-// is named.
+// An askedQuorum is a number of witnesses and the keys that count. If Keys is empty, all
+// keys count.
 type askedQuorum struct {
 	Threshold int      `json:"threshold"`
 	Keys      []string `json:"keys"`
 }
 
-// An askedCheckpoint is whether receipts have to be in a checkpoint, and who has
-// to have cosigned it.
+// An askedCheckpoint states whether receipts must be in a checkpoint, and which cosigners
+// it needs.
 type askedCheckpoint struct {
 	Required  bool        `json:"required"`
 	Cosigners askedQuorum `json:"cosigners"`
 }
 
-// An IncomparableError says that two summaries do not mean the same by their
-// verdicts.
+// An IncomparableError reports that the verdicts of two summaries have different meanings.
 type IncomparableError struct {
-	// What differs: scope (one is about integrity only), keys (other files of trusted
-	// keys), or what was asked: issuer, at, strict, witnesses, checkpoint or
-	// subjects.
+	// What names the difference: scope (one summary is about integrity only), keys
+	// (different files of trusted keys), or a requirement: issuer, at, strict, witnesses,
+	// checkpoint, or subjects.
 	What string
 }
 
-// Error names what differs.
+// Error describes the difference.
 func (e *IncomparableError) Error() string {
 	switch e.What {
 	case "scope":
@@ -70,7 +69,8 @@ func quorumOf(q receipt.Quorum) askedQuorum {
 	return askedQuorum{q.Threshold, orEmpty(slices.Compact(keys))}
 }
 
-// differs compares two demands; what is not known differs from nothing.
+// differs returns an error if the requirements differ. Unknown requirements differ from
+// nothing.
 func (a *asked) differs(b *asked) error {
 	if a == nil || b == nil {
 		return nil

@@ -14,22 +14,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// errOnce is returned for a checkpoint over an input that cannot be read twice.
+// errOnce indicates that a checkpoint was given for an input that cannot be read twice.
 var errOnce = errors.New("stream: a checkpoint is compared with an input by reading it twice, which this one does not allow")
 
-// errTree is returned for a checkpoint over what an engine joined, without its tree.
+// errTree indicates that Conclude got a checkpoint without the tree over the receipts.
 var errTree = errors.New("stream: a checkpoint is compared with the tree over all receipts; give the tree")
 
-// A forest is the tree over the receipts of an input, in the order of reading,
-// and what a checkpoint says of it. Every receipt is a leaf, copies too.
+// A forest is the tree over the receipts of an input, in the order of reading, together
+// with the checkpoint that it is compared with. Every receipt is a leaf, and so is every
+// copy.
 type forest struct {
 	given  *receipt.Checkpoint
 	claims tlog.Checkpoint
 	join.Tree
-	edge merkle.Tree // of the leaves so far
+	edge merkle.Tree // over the leaves so far
 }
 
-// behind is how many receipts follow those of the checkpoint.
+// behind returns the number of receipts that follow those of the checkpoint.
 func (f *forest) behind() uint64 {
 	return f.Size - min(f.claims.Size, f.Size)
 }
@@ -41,7 +42,7 @@ func newForest(c *receipt.Checkpoint) *forest {
 	return f
 }
 
-// add takes an item of the first reading.
+// add adds an item of the first pass.
 func (f *forest) add(it *survey.Item) {
 	l := leafOf(it)
 	f.Documents++
@@ -56,7 +57,8 @@ func (f *forest) add(it *survey.Item) {
 	}
 }
 
-// take takes what an engine found instead; false when there is none.
+// take replaces the tree with the one that an engine computed. It reports whether there is
+// one.
 func (f *forest) take(t *join.Tree) bool {
 	if f == nil || t == nil {
 		return false
@@ -65,7 +67,7 @@ func (f *forest) take(t *join.Tree) bool {
 	return true
 }
 
-// leafOf is what a document is in the tree.
+// leafOf returns the leaf of a document.
 func leafOf(it *survey.Item) join.Leaf {
 	l := join.Leaf{Placed: it.Facts.Placed, Skipped: it.Other != "", Single: it.Single}
 	if l.Placed {
@@ -74,27 +76,28 @@ func leafOf(it *survey.Item) join.Leaf {
 	return l
 }
 
-// A bound is a place between documents: after so many of a source, and all of the sources
-// before it.
+// A bound is a position between documents: after the first docs documents of a source, and
+// after all sources before it.
 type bound struct{ source, docs int }
 
-// everything is beyond all documents.
+// everything is a bound after all documents.
 var everything = bound{source: math.MaxInt}
 
-// holds reports whether an item comes before a bound.
+// holds reports whether an item is before the bound.
 func (b bound) holds(it *survey.Item) bool {
 	return it.Source < b.source || it.Source == b.source && it.Number <= b.docs
 }
 
-// judge returns what the checkpoint shows of the documents below a bound and beyond
-// it, and what it refutes of the whole.
+// judge compares the tree with the checkpoint. It returns the evidence for the documents
+// before until and for those after it, and a finding if the checkpoint refutes the input as
+// a whole.
 func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bound, found *Finding) {
 	size, n := f.claims.Size, f.Size
 	switch {
 	case f.given.Fault != "" || !f.given.Readable:
 		found = &Finding{Code: receipt.CodeCheckpointInvalid, Detail: cmp.Or(f.given.Fault, "the checkpoint cannot be read")}
 		return inside, outside, bound{}, found
-	case !f.given.Signed: // before its tree is looked at: anybody can write another one
+	case !f.given.Signed: // before the tree is compared: anyone can write an unsigned checkpoint
 		why := fmt.Sprintf("no trusted key of the log %q signed the checkpoint, which therefore shows nothing", foreign.Cut([]byte(f.claims.Origin), 256))
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n >= size && f.Root == f.claims.Root && !f.Holes:
@@ -104,7 +107,7 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 		}
 		return receipt.Evidence{Checkpoint: f.given}, receipt.Evidence{Uncompared: why}, bound{f.Source, f.Until}, nil
 	case partial || f.Single && size != 1:
-		// Leaves are missing, so that their root shows nothing.
+		// Leaves are missing, so the root shows nothing.
 		why := fmt.Sprintf("the checkpoint is over %d receipts, of which the input is a part; an inclusion proof would show that it includes them", size)
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n < size:
@@ -112,12 +115,12 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 			Detail: fmt.Sprintf("the checkpoint is not of these receipts alone: it is over %d receipts, the input has %d", size, n)}
 	}
 
-	// RFC 9162 section 2.1.1: a root is over all leaves in their order.
+	// RFC 9162 section 2.1.1: a root covers all leaves in their order.
 	return inside, outside, bound{}, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: f.claims.Root.String(), Computed: f.Root.String(),
 		Detail: fmt.Sprintf("the checkpoint is not of these receipts in this order: the root over the first %d is %v, the checkpoint states %v", size, f.Root, f.claims.Root)}
 }
 
-// beside returns v with the outcome of a comparison; without one, v itself.
+// beside returns v with the result of a comparison, or v itself if nothing was compared.
 func beside(v *receipt.Verifier, e receipt.Evidence) (*receipt.Verifier, error) {
 	if e.Checkpoint == nil && e.Uncompared == "" {
 		return v, nil

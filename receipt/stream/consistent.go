@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// checkConsistent makes sure that a summary that was read does not contradict itself: one
-// part of it says what another denies when somebody wrote it by hand, or changed it.
+// checkConsistent returns an error if a summary contradicts itself. Anyone can write a
+// summary or change one, so that its parts disagree.
 func checkConsistent(s *Summary) error {
 	switch {
 	case s.Verified+s.Refuted+s.Undecided != s.Receipts || min(s.Verified, s.Refuted, s.Undecided, s.Copies) < 0:
@@ -20,7 +20,7 @@ func checkConsistent(s *Summary) error {
 		return errors.New("it is complete, but lists what could not be read")
 	}
 
-	// One code explains each receipt that is not verified.
+	// Each receipt that is not verified has exactly one code.
 	explained := 0
 	for code, n := range s.Codes {
 		if explained += n; n <= 0 {
@@ -42,8 +42,8 @@ func checkConsistent(s *Summary) error {
 		}
 	}
 
-	// A receipt that came under two signatures counts twice, and is one of its stream:
-	// only a roster tells.
+	// A receipt that occurs with two sets of signatures counts twice, but only once in its
+	// stream. Only a roster distinguishes such receipts.
 	distinct, err := checkRoster(s)
 	if err == nil && s.Verdict() == receipt.Verified && placed < uint64(distinct) {
 		err = errors.New("its streams have less receipts than are verified")
@@ -51,8 +51,8 @@ func checkConsistent(s *Summary) error {
 	return err
 }
 
-// checkRoster compares the counts with the receipts that a summary remembers, and
-// returns how many different ones these are; all that are verified without a roster.
+// checkRoster compares the counts with the roster. It returns the number of different
+// receipts; without a roster, that of the verified ones.
 func checkRoster(s *Summary) (distinct int, err error) {
 	if s.roster == nil {
 		return s.Verified, nil
@@ -85,7 +85,7 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	return t.Contents, nil
 }
 
-// checkUnchecked makes sure that a summary counts no more documents than it has.
+// checkUnchecked returns an error if a summary counts more documents than it has.
 func checkUnchecked(s *Summary) error {
 	for code, n := range s.Unchecked {
 		if n <= 0 || n > s.Receipts+s.Copies {

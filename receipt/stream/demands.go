@@ -9,22 +9,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Demands are what the streams of an input must continue, hold and end in, and whether
-// they do.
+// Demands are the requirements on the streams of an input: their predecessors, contents,
+// and heads.
 type demands struct {
 	survey.Wanted
 	follows bool
 	only    Only
 }
 
-// compare compares the end of one stream with what is known of it.
+// compare compares the end of one stream with the requirements.
 func (d *demands) compare(s *Summary, e survey.End) {
 	stream, wanted := e.Stream, d.Head(e.Stream)
 	fail := func(code receipt.Code, stated, computed, detail string) {
 		s.addFinding(Finding{Code: code, Stream: &stream, Stated: stated, Computed: computed, Detail: detail})
 	}
 
-	// With Only the stream must end there, otherwise it may go on.
+	// With Only, the stream must end at the expected head. Otherwise receipts may follow
+	// it.
 	head := e.Head.String()
 	switch {
 	case wanted.IsZero():
@@ -48,7 +49,7 @@ func (d *demands) compare(s *Summary, e survey.End) {
 	}
 }
 
-// conclude finds the streams that are gone, and says what remains open.
+// conclude adds findings for streams that are absent, and notes for what remains unchecked.
 func (d *demands) conclude(s *Summary) {
 	present := map[chain.Stream]bool{}
 	open, unexpected := 0, 0
@@ -62,7 +63,7 @@ func (d *demands) conclude(s *Summary) {
 		}
 	}
 
-	// A stream that was there before may be gone as a whole.
+	// An expected stream may be absent as a whole.
 	for stream, head := range d.Expect {
 		if !present[stream] {
 			s.addFinding(Finding{Code: receipt.CodeTruncated, Stream: &stream, Stated: head.Hash.String(),
@@ -75,7 +76,7 @@ func (d *demands) conclude(s *Summary) {
 		s.addFinding(Finding{Code: receipt.CodeHeadMismatch, Detail: "no receipt of the input has a place in a stream"})
 	}
 
-	// That a chain was cut off at an end cannot be seen in it.
+	// A truncated chain contains no trace of the truncation.
 	if open > 0 {
 		s.addNote(receipt.CodeLinkNotChecked, "whether receipts precede the first one%s", ofStreams(open, len(s.Streams)))
 	}
@@ -85,8 +86,8 @@ func (d *demands) conclude(s *Summary) {
 	sortFindings(s.Findings)
 }
 
-// concludeAfter says when no stream of the input is one of which it was given
-// where it ended before.
+// concludeAfter adds a finding or a note if After was given, but the input has none of its
+// streams.
 func (d *demands) concludeAfter(s *Summary) {
 	streams := map[chain.Stream]bool{}
 	for _, g := range s.Streams {
@@ -100,7 +101,7 @@ func (d *demands) concludeAfter(s *Summary) {
 		return
 	}
 
-	// One predecessor for one stream was meant to precede it.
+	// A single predecessor was meant for the single stream of the input.
 	for given, head := range d.After {
 		if d.follows && len(streams) == 1 {
 			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: survey.Stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
@@ -111,7 +112,7 @@ func (d *demands) concludeAfter(s *Summary) {
 	s.addNote(receipt.CodeEvidenceUnused, "what precedes the input was given of other streams than it holds")
 }
 
-// firstOf is what the first receipt of a segment states of its place.
+// firstOf returns the link that the first receipt of a segment states.
 func firstOf(g chain.Segment) chain.Link { return chain.Link{First: g.First, Previous: g.Previous} }
 
 func sortFindings(list []Finding) {
@@ -133,7 +134,7 @@ func ofStreams(n, all int) string {
 	return fmt.Sprintf(" of %d streams", n)
 }
 
-// end adds the ends of streams to the summary, and compares them with what is known.
+// end adds the ends of streams to the summary, and compares them with the requirements.
 func (d *demands) end(s *Summary, ends []survey.End) {
 	for _, e := range ends {
 		s.Streams = append(s.Streams, e.Segment)
@@ -142,8 +143,8 @@ func (d *demands) end(s *Summary, ends []survey.End) {
 	s.Streams = chain.Join(s.Streams)
 }
 
-// endsOf are the ends of streams, of which some may be in several segments that do not join:
-// then one of these ends in the expected head, or none does.
+// endsOf returns the ends of streams. The segments of one stream that do not join give one
+// end, which has the expected head if one of the segments does.
 func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	for _, g := range segments {
 		found := g.Head == d.Head(g.Stream).Hash
@@ -159,8 +160,8 @@ func endsOf(segments []chain.Segment, d *demands) (ends []survey.End) {
 	return ends
 }
 
-// findHeads finds the expected heads that are inside of streams, among the receipts that the
-// parts tell; known is false when they do not tell all.
+// findHeads looks for the expected heads among the receipts that the parts list. known is
+// false if the parts do not list all of their receipts.
 func findHeads(s *Summary, ends []survey.End, d *demands) (known bool, err error) {
 	if s.roster == nil {
 		for i := range ends {

@@ -1,5 +1,5 @@
 // Package stream verifies any number of receipts in one pass and bounded memory:
-// from a file, from a pipe, from many files.
+// from a file, from a pipe, or from many files.
 //
 //	run := stream.Verify(ctx, v, file, stream.Options{})
 //	for rep := range run.Reports() { // in the order of the input
@@ -9,70 +9,71 @@
 //	}
 //	sum, err := run.Summary() // err: not read to its end
 //
-// # What is read
+// # Input formats
 //
-// An input is one JSON document, a JSON document a line, a JSON array, a page of
-// the protocol's lists, one CBOR item or a sequence of them ([Kind]), as it is or
-// compressed with gzip or zstd. Which of these it is, its bytes say. Blank lines,
-// CR LF and a missing last line end are taken as they come. A last line that
-// breaks off is left undecided, torn_tail; what came before it counts.
+// An input is one JSON document, one JSON document per line, a JSON array, a page of
+// the protocol's lists, one CBOR item, or a sequence of CBOR items ([Kind]). It may be
+// compressed with gzip or zstd. The format is detected from the content. Blank lines,
+// CR LF, and a missing last line end are accepted. A truncated last line is undecided,
+// torn_tail; the lines before it count.
 //
-// # How receipts stand to each other
+// # How receipts are joined
 //
-// The receipts of one input are ordered: in each stream every receipt has to
-// name the one before it by its stated hash. [Verify] sees a break when it comes.
-// The receipts of several sources join by their links, whatever the order of the
-// sources: [VerifyFiles] reads them twice, first for the links alone. In both
+// The receipts of one input are ordered: in each stream, every receipt must name its
+// predecessor by the stated hash. [Verify] detects a break when it reads the receipt.
+// The receipts of several sources are joined by their links, regardless of the order of
+// the sources: [VerifyFiles] reads them twice, first only for the links. In both cases:
 //
-//   - the first receipt of a stream whose predecessor is not in the input is not
-//     checked; a second such receipt refutes, unless the input is a selection,
-//   - a break, a fork, a second first receipt and one receipt_id with two contents
-//     refute the receipt at which they show,
-//   - identical copies count once, for each outcome that they have under other signatures,
-//   - a receipt that does not fit its own hash is one finding: it keeps its place,
-//     and its successor is not blamed.
+//   - The link of a stream's first receipt is not checked if its predecessor is not in the
+//     input. A second such receipt is refuted, unless the input is a selection.
+//   - A break, a fork, a second first receipt, or one receipt_id with two contents refutes
+//     the receipt at which it is detected.
+//   - Identical copies count once for each outcome that they have with other signatures.
+//   - A receipt that does not match its own hash is one finding: it keeps its place, and
+//     its successor is not blamed.
 //
-// A first receipt that names one of another stream refutes too, and so does one
-// that stands in a file before its predecessor, or apart from it, unless
-// [Options.Unordered] says that files are in no order.
+// A first receipt that names a receipt of another stream is also refuted, and so is a
+// receipt that is in a file before its predecessor, or apart from it, unless
+// [Options.Unordered] states that files are in no order.
 //
-// Of receipts of several sources that cannot both stand, such as two that name one
-// predecessor, the one that was issued earlier does. The rules hold in any
-// order, so that an engine that joins records, by [Records], package join, and [Conclude],
-// finds what one machine does.
+// If receipts of several sources conflict, such as two that name the same predecessor,
+// the one that was issued earlier stands. The rules do not depend on the order of the
+// receipts, so an engine that joins records, with [Records], package join, and [Conclude],
+// finds the same as a single machine.
 //
 // # Parts
 //
-// [Summary.Merge] makes one summary of the summaries of parts: it joins the links
-// of their receipts as a run over all sources does. Summaries of more than
-// 65,536 receipts join by the ends of their streams, and what these do not
-// show is undecided.
+// [Summary.Merge] combines the summaries of two parts: it joins the links of their
+// receipts as a run over all sources does. Summaries of more than 65,536 receipts are
+// joined by the ends of their streams. What these do not show is undecided.
 //
-// That a chain was cut off at its end cannot be seen in it. The [Summary] names
-// the heads and says so; [Options.Expect] compares them with an earlier report.
+// A chain that was truncated at its end shows no trace of that. The [Summary] therefore
+// lists the heads, and a note that nothing shows whether receipts follow them.
+// [Options.Expect] compares the heads with those of an earlier report.
 //
-// [Read] returns the same documents in the same order and judges nothing, for whoever
-// makes something else of them.
+// [Read] returns the same documents in the same order without verifying them, for
+// programs that process them further.
 //
-// # The way of the bytes
+// # Data flow
 //
-// A [Source] is opened and decompressed, and a cutter cuts it into pieces: one for
-// lines, one for arrays, one for pages of a list, one for CBOR. A decoder turns a
-// piece into a document, or a fault, or a document of another kind; [Verify], both
-// readings of [VerifyFiles], [Read] and [Source.Find] all ask it. A pipeline carries
-// documents as items, in batches, to workers, which write reports, and hands them out
-// in the order of the input.
+// A [Source] is opened and decompressed, and a cutter cuts it into pieces. There are
+// cutters for lines, arrays, pages of a list, and CBOR. A decoder converts a piece into a
+// document, a fault, or a document of another kind. [Verify], both passes of
+// [VerifyFiles], [Read], and [Source.Find] use the same decoder. A pipeline passes
+// documents as items, in batches, to workers, which write reports, and returns them in
+// the order of the input.
 //
-// There each item is placed among the others. An order judges the links of one
-// source as they come, with an index of what was seen. For several sources a survey
-// of the first reading keeps three records of each receipt, which a sorter may put on
-// disk; a joiner walks along the sorted records, asks package rules, and leaves a mark for
-// each receipt, and the second reading turns marks into checks. What streams were to continue and
-// to end in, the demands, is compared at the end. The summary counts, and keeps a
-// roster of receipts, with which a merger surveys the receipts of two parts again.
+// Each item is then placed among the others. For a single source, an order judges links
+// as they are read, with an index of the receipts before them. For several sources, a
+// survey keeps three records of each receipt in the first pass, which a sorter may put on
+// disk. A joiner reads the sorted records, applies package rules, and leaves a mark for
+// each receipt. The second pass converts marks into checks. At the end, the streams are
+// compared with the demands: what they had to continue and to end in. The summary counts
+// receipts and keeps a roster of them, with which a merger surveys the receipts of two
+// parts again.
 //
 // # Bounds
 //
-// Memory does not grow with the length of the input, but for one entry a stream
-// and up to 262,144 receipt ids. Results do not depend on Options.Jobs.
+// Memory does not grow with the length of the input, except for one entry per stream
+// and up to 262,144 receipt IDs. Results do not depend on Options.Jobs.
 package stream

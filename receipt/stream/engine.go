@@ -11,12 +11,13 @@ import (
 )
 
 // Leaves calls leaf for each document of sources, in the order of reading. Documents are
-// read only for their leaves: nothing is verified. An error of leaf ends the reading and is
-// returned.
+// read only for their leaves; nothing is verified. An error from leaf ends the reading and
+// is returned.
 //
-// Leaves, [Records], and [Conclude] are the steps of an engine whose workers each read some
-// of the inputs, and which joins the receipts by package join. Leaves is needed only for a
-// checkpoint that covers all inputs. Like package join, the three may still change.
+// Leaves, [Records], and [Conclude] are for an engine that runs many workers, each of which
+// reads some of the inputs, and that joins the receipts with package join. Leaves is needed
+// only for a checkpoint that covers all inputs. Like package join, these functions may
+// still change.
 func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Leaf) error) error {
 	var failure error
 	p := &pipeline{sources: sources, options: &o, meter: func(int) {}}
@@ -29,26 +30,27 @@ func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Lea
 	return errors.Join(err, failure)
 }
 
-// Records verifies the receipts of sources and calls place for each document that counts, in
-// the order of the input. The record contains the outcome that the receipt has without its
-// link, and the index that it has in its source. On return, its Mark and Related decide what
-// is reported of the link: join.MarkLinked, which is set before the call, that it holds, and
-// join.MarkCopy that the receipt does not count. The record is valid until the call returns;
-// it is nil for a document that states no place. An error of place ends the run.
+// Records verifies the receipts of sources and calls place for each document that counts,
+// in the order of the input. The record contains the outcome of the receipt without its
+// link, and its index in its source. On return, its Mark and Related decide what is
+// reported about the link: join.MarkLinked, which is set before the call, reports that the
+// link holds, and join.MarkCopy that the receipt does not count. The record is valid until
+// place returns. It is nil for a document that states no place in a stream. An error from
+// place ends the run.
 //
-// With [Options.Checkpoint], tree is the tree over the leaves of all inputs, with its Source
-// counted from the first of sources. Nil: the tree is that of sources alone.
+// With [Options.Checkpoint], tree is the tree over the leaves of all inputs, and its Source
+// counts from the first of sources. If tree is nil, it is computed from sources alone.
 //
-// The summary is of documents alone, without streams.
+// The summary counts documents only; it has no streams.
 func Records(ctx context.Context, v *receipt.Verifier, sources []Source, o Options, tree *join.Tree, place func(*join.Record) error) *Run {
 	r := newRun(ctx, v, sources, o)
 	r.engine, r.tree, r.summary.roster = place, tree, nil
 	return r
 }
 
-// Conclude returns the summary of the receipts that an engine joined. It reads nothing: the
-// caller fills in Inputs and Skipped. With [Options.Checkpoint], tree is the tree over the
-// leaves of all inputs. The summary is the one that [VerifyFiles] returns for all inputs.
+// Conclude returns the summary of the receipts that an engine joined, which is the summary
+// that [VerifyFiles] returns for all inputs. It reads nothing; the caller fills in Inputs
+// and Skipped. With [Options.Checkpoint], tree is the tree over the leaves of all inputs.
 func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tree) (*Summary, error) {
 	r := newRun(context.Background(), v, nil, o)
 	r.summary.roster = nil
@@ -66,7 +68,8 @@ func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tre
 	s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies = int(c.Receipts), int(c.Verified), int(c.Refuted), int(c.Undecided), int(c.Copies)
 	s.Codes, s.Unchecked, s.Withheld = intCounts(c.Codes), intCounts(c.Unchecked), int(c.Withheld)
 
-	// The name of a stream of damaged receipts alone may be what was altered.
+	// If all receipts of a stream are damaged, the name of the stream may be what was
+	// altered.
 	d := o.demands()
 	for i := range found.Strands {
 		e := &found.Strands[i]
@@ -81,7 +84,7 @@ func Conclude(v *receipt.Verifier, found *join.Result, o Options, tree *join.Tre
 	s.Streams = chain.Join(s.Streams)
 	d.conclude(s)
 
-	// A checkpoint over all receipts shows that none follows.
+	// A checkpoint that covers all receipts shows that none follows.
 	if r.covered {
 		s.dropNotes(receipt.CodeTailNotChecked)
 	}
@@ -97,7 +100,7 @@ func intCounts(counts map[receipt.Code]int64) map[receipt.Code]int {
 	return list
 }
 
-// An outside asks an engine how receipts stand to each other.
+// An outside places receipts with the help of an engine.
 type outside struct {
 	engine  func(*join.Record) error
 	partial bool
@@ -105,7 +108,7 @@ type outside struct {
 	record  join.Record
 }
 
-// Place tells the engine of an item, and the report what the engine found.
+// Place passes an item to the engine, and reports what the engine found.
 func (o *outside) Place(it *survey.Item) error {
 	if !it.Facts.Placed {
 		if it.Other != "" {
@@ -131,7 +134,7 @@ func (o *outside) Place(it *survey.Item) error {
 
 func (*outside) conclude(*Summary) {}
 
-// recordOf returns an item whose link was not judged yet as a record.
+// recordOf returns the record of an item whose link has not been judged yet.
 func recordOf(it *survey.Item) join.Record {
 	f := &it.Facts
 	r := join.Record{Stream: f.Key.Stream(), ID: join.ID(f.ID), Stated: f.Link.Hash, Computed: f.Computed, First: f.Link.First, Previous: f.Link.Previous,

@@ -10,19 +10,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A Finding says why an input is refuted as a whole.
+// A Finding is a reason why an input is refuted as a whole.
 type Finding struct {
 	Code     receipt.Code  `json:"code"`
 	Stream   *chain.Stream `json:"-"`
-	Source   string        `json:"source"` // the receipt in question, as Address names it, or the file of evidence; "" for none
+	Source   string        `json:"source"` // the address of the receipt, or the file of evidence; "": neither
 	Stated   string        `json:"stated"`
 	Computed string        `json:"computed"`
 	Detail   string        `json:"detail"`
 	Hint     string        `json:"hint"`
-	Cause    receipt.Cause `json:"cause,omitzero"` // as of a [receipt.Check]; "" when the code says all
+	Cause    receipt.Cause `json:"cause,omitzero"` // as in a [receipt.Check]; "": the code is specific enough
 
-	// Drawn says that the finding is about how receipts of merged parts, or of
-	// several streams, stand to each other: a merge draws it anew.
+	// Drawn reports whether the finding is about how receipts of merged parts, or of
+	// several streams, are related. A merge computes such findings again.
 	Drawn bool `json:"drawn,omitzero"`
 }
 
@@ -45,8 +45,8 @@ func strangerFinding(stream chain.Stream, previous canon.Digest) Finding {
 		Detail: fmt.Sprintf("a part of the stream begins after %s, a receipt of another stream", previous)}
 }
 
-// markFinding says of several parts what a mark says of a receipt of theirs, which no
-// report of a part has said.
+// markFinding returns a finding about several parts for a mark that no report of a part
+// contains.
 func markFinding(m rules.Mark, stream chain.Stream, f *survey.Facts) Finding {
 	switch m {
 	case rules.MarkMissing:
@@ -62,7 +62,7 @@ func markFinding(m rules.Mark, stream chain.Stream, f *survey.Facts) Finding {
 			Detail: fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", f.Computed)}
 	}
 
-	// It comes too early, or another one stands between.
+	// The receipt is too early, or another receipt is between it and its predecessor.
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseComesEarlier, Stated: survey.Stated(f.Link),
 		Detail: fmt.Sprintf("the receipt %s is out of its order in a part", f.Computed)}
 }

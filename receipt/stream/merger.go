@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A merger makes the summary of two parts. It begins with the counts of both, and
-// draws what is about links and streams anew.
+// A merger computes the summary of two parts. It starts with the counts of both, and
+// computes everything about links and streams again.
 type merger struct {
 	*Summary
 	parts [2]*Summary
@@ -25,7 +25,7 @@ func merge(a, b *Summary) (*Summary, error) {
 	m.add()
 	m.keepNotes()
 
-	// Where one part does not remember its receipts, only the ends of streams join.
+	// If one of the parts has no roster, only the ends of streams can be joined.
 	if a.roster != nil && b.roster != nil {
 		if err := m.joinRosters(); err != nil {
 			return nil, err
@@ -34,14 +34,14 @@ func merge(a, b *Summary) (*Summary, error) {
 		newEndsJoiner(m).join()
 	}
 
-	// Whichever part comes first, the summary is the same.
+	// The summary does not depend on the order of the parts.
 	m.noteEnds()
 	slices.SortFunc(m.Findings, compareFindings)
 	sortNotes(m.NotChecked)
 	return m.Summary, nil
 }
 
-// add adds the counts of the parts, and lists what is in either.
+// add adds the counts and lists of the parts.
 func (m *merger) add() {
 	a, b := m.parts[0], m.parts[1]
 	sum := *a
@@ -57,7 +57,7 @@ func (m *merger) add() {
 	sum.Codes = map[receipt.Code]int{}
 	sum.Findings, sum.NotChecked, sum.Streams, sum.roster, sum.listed, sum.once = nil, nil, nil, nil, nil, false
 
-	// What was drawn from the links of one part is drawn anew from those of both.
+	// Findings about links are computed again from the links of both parts.
 	for _, part := range m.parts {
 		for code, n := range part.Codes {
 			sum.Codes[code] += n
@@ -84,7 +84,7 @@ func (m *merger) add() {
 		sum.asked = b.asked
 	}
 
-	// From the first beginning to the last end.
+	// From the first start to the last end.
 	if sum.Started.IsZero() || !b.Started.IsZero() && b.Started.Before(sum.Started.Time) {
 		sum.Started = b.Started
 	}
@@ -93,8 +93,8 @@ func (m *merger) add() {
 	}
 }
 
-// addUnchecked adds what two parts leave unchecked. It is not known of the whole if it is
-// not known of a part.
+// addUnchecked adds the counts of unchecked documents. If a part did not record them, they
+// are unknown for the whole.
 func (m *merger) addUnchecked() {
 	m.Unchecked, m.Withheld = map[receipt.Code]int{}, 0
 	for _, part := range m.parts {
@@ -108,7 +108,7 @@ func (m *merger) addUnchecked() {
 	}
 }
 
-// keepNotes keeps what is left unchecked of either part, whatever joins.
+// keepNotes keeps the notes of both parts that do not depend on how the parts join.
 func (m *merger) keepNotes() {
 	for _, part := range m.parts {
 		for _, n := range part.NotChecked {
@@ -122,14 +122,13 @@ func (m *merger) keepNotes() {
 	}
 }
 
-// drawnAnew reports whether notes of a code are drawn anew from the streams.
+// drawnAnew reports whether notes with a code are computed again from the streams.
 func drawnAnew(code receipt.Code) bool {
 	return code == receipt.CodeLinkNotChecked || code == receipt.CodeTailNotChecked || code == receipt.CodePartsNotJoined || code == receipt.CodePartsOverlap
 }
 
-// noteEnds says what is left unchecked at the ends of the merged streams, where
-// it was unchecked of a part: where parts join, what precedes the later one is
-// known now.
+// noteEnds adds notes about the ends of the merged streams if a part has such notes. Where
+// the parts join, the predecessor of the later one is now known.
 func (m *merger) noteEnds() {
 	asked := map[receipt.Code]bool{}
 	for _, part := range m.parts {
@@ -138,7 +137,8 @@ func (m *merger) noteEnds() {
 		}
 	}
 
-	// Segments are ordered by stream: the first of a stream begins it.
+	// Segments are sorted by stream, so the first segment of a stream contains its
+	// beginning.
 	open, all, heads := 0, 0, 0
 	for i, g := range m.Streams {
 		if i > 0 && m.Streams[i-1].Stream == g.Stream {
@@ -147,7 +147,7 @@ func (m *merger) noteEnds() {
 		if all++; !g.First {
 			open++
 		}
-		if !g.Head.IsZero() { // a circle has none
+		if !g.Head.IsZero() { // a circle has no head
 			heads++
 		}
 	}
@@ -160,10 +160,11 @@ func (m *merger) noteEnds() {
 	}
 }
 
-// strict reports whether what nobody looked at decides.
+// strict reports whether an unchecked step leaves a receipt undecided.
 func (m *merger) strict() bool { return m.asked != nil && m.asked.Strict }
 
-// compareFindings orders findings by all that they say, those of no stream first.
+// compareFindings orders findings by all their fields. Findings without a stream come
+// first.
 func compareFindings(a, b Finding) int {
 	var of, o chain.Stream
 	if a.Stream != nil {
@@ -176,7 +177,7 @@ func compareFindings(a, b Finding) int {
 		cmp.Compare(a.Stated, b.Stated), cmp.Compare(a.Computed, b.Computed), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Detail, b.Detail), cmp.Compare(a.Hint, b.Hint))
 }
 
-// truth orders what is false before what is true.
+// truth orders false before true.
 func truth(b bool) int {
 	if b {
 		return 1
@@ -190,8 +191,8 @@ func sortNotes(list []receipt.Note) {
 	})
 }
 
-// joinRosters joins the receipts of two parts as one run over their sources does:
-// the same survey finds the same.
+// joinRosters joins the receipts of two parts with the same survey as a run over all of
+// their sources, so that it finds the same.
 func (m *merger) joinRosters() error {
 	c, err := survey.CrowdOf(m.parts[0].roster, m.parts[1].roster)
 	if err != nil {
@@ -203,7 +204,7 @@ func (m *merger) joinRosters() error {
 		return err
 	}
 
-	// A receipt that comes again across parts was counted in both.
+	// A receipt that is in both parts was counted twice.
 	var linked map[int]bool
 	if m.once = c.Outcomes; m.once {
 		linked = c.Linked(v)
@@ -212,12 +213,12 @@ func (m *merger) joinRosters() error {
 		m.noteOverlap(c.Shared(v))
 	}
 
-	// A link that failed in a part may hold among all receipts, and the other way
-	// round.
+	// A link that failed in a part may hold among all receipts, and a link that held may
+	// fail.
 	number := 0
 	_ = c.Each(func(it *survey.Item, a *survey.Attendee) error {
 		is := v.Marks[number]
-		if c.Outcomes { // otherwise no copy counts
+		if c.Outcomes { // otherwise copies do not count
 			is = v.Found(number)
 		}
 		open := m.strict() && is.Open() && a.Yields() && !linked[v.First(number)]
@@ -227,7 +228,7 @@ func (m *merger) joinRosters() error {
 			return nil
 		case a.Fault != nil:
 			m.settle(a.Fault, is, open)
-		case open && c.Outcomes: // it was a copy of another, which bore the link
+		case open && c.Outcomes: // it was a copy of a receipt, which bore the link
 			m.recount(a.Alone(), -1)
 			a.Leave()
 			m.recount(a.Fault.Counted(), 1)
@@ -252,8 +253,8 @@ func (m *merger) joinRosters() error {
 	return nil
 }
 
-// countOnce counts copies as a run over all sources does: those that turned out to be
-// spare no longer, and others again.
+// countOnce counts copies as a run over all sources does. changed are the receipts that
+// count now and did not before, or the reverse.
 func (m *merger) countOnce(changed []*survey.Attendee) {
 	for _, a := range changed {
 		by := 1
@@ -270,7 +271,7 @@ func (m *merger) countOnce(changed []*survey.Attendee) {
 	}
 }
 
-// noteOverlap notes that two parts hold the same receipts, and names the least of them.
+// noteOverlap notes that two parts contain the same receipts, and names the smallest hash.
 func (m *merger) noteOverlap(shared []canon.Digest) {
 	if len(shared) > 0 {
 		d := slices.MinFunc(shared, func(a, b canon.Digest) int { return bytes.Compare(a[:], b[:]) })
@@ -278,8 +279,8 @@ func (m *merger) noteOverlap(shared []canon.Digest) {
 	}
 }
 
-// keepOverlap notes that a receipt was counted twice. One is named, whatever the order
-// of the parts.
+// keepOverlap notes that a receipt was counted twice. Only one receipt is named, which does
+// not depend on the order of the parts.
 func (m *merger) keepOverlap(detail string) {
 	for i, n := range m.NotChecked {
 		if n.Code == receipt.CodePartsOverlap {

@@ -11,22 +11,22 @@ import (
 
 const acrossParts = "whether two parts use one receipt_id for two receipts, and whether a link leads into another stream"
 
-// An endsJoiner joins two parts, of which one does not remember its receipts, by the
-// ends of their streams.
+// An endsJoiner joins two parts by the ends of their streams, because at least one part has
+// no roster.
 type endsJoiner struct {
 	*merger
-	both  map[chain.Stream]bool // streams that are in both
+	both  map[chain.Stream]bool // streams that are in both parts
 	heads map[canon.Digest]chain.Stream
-	known bool // the hashes of all receipts are, as listed
-	apart bool // and none is in two parts
-	open  bool // something cannot be told
+	known bool // the hashes of all receipts are listed
+	apart bool // no receipt is in both parts
+	open  bool // something cannot be decided
 }
 
 func newEndsJoiner(m *merger) *endsJoiner {
 	return &endsJoiner{merger: m, both: map[chain.Stream]bool{}, heads: map[canon.Digest]chain.Stream{}}
 }
 
-// join refutes only what no receipt that may be inside of the parts could mend.
+// join adds a finding only if no receipt inside the parts could make it invalid.
 func (p *endsJoiner) join() {
 	a, b := p.parts[0], p.parts[1]
 	segments := slices.Concat(a.Streams, b.Streams)
@@ -34,13 +34,13 @@ func (p *endsJoiner) join() {
 	if !p.hasNote(receipt.CodeIDsNotChecked) {
 		p.addNote(receipt.CodeIDsNotChecked, acrossParts)
 	}
-	// One run over the files of all parts compares them, however many there are. Smaller reports
-	// without a roster are of versions that had none, and still merge.
+	// A run over the files of all parts compares any number of receipts. Smaller reports
+	// without a roster are from versions that wrote none, and still merge.
 	if p.strict() || p.Receipts > survey.MaxRoster {
 		p.addNote(receipt.CodePartsNotJoined, acrossParts+": one run over all parts compares that")
 	}
 
-	// What a part counted twice is still counted twice.
+	// A receipt that a part counted twice is still counted twice.
 	for _, n := range slices.Concat(a.NotChecked, b.NotChecked) {
 		if n.Code == receipt.CodePartsOverlap {
 			p.keepOverlap(n.Detail)
@@ -55,7 +55,7 @@ func (p *endsJoiner) join() {
 		p.heads[g.Head] = g.Stream
 	}
 
-	// What is missing inside one part may be in the other.
+	// A receipt that is missing in one part may be in the other.
 	p.reopen(segments)
 	for rest := p.Streams; len(rest) > 0; {
 		n := 1
@@ -70,7 +70,7 @@ func (p *endsJoiner) join() {
 	}
 }
 
-// compareHashes compares the receipts of two parts, where both list them.
+// compareHashes compares the receipts of two parts if both parts list them.
 func (p *endsJoiner) compareHashes(a, b map[canon.Digest]bool) {
 	if p.known = a != nil && b != nil; !p.known {
 		return
@@ -92,8 +92,8 @@ func (p *endsJoiner) compareHashes(a, b map[canon.Digest]bool) {
 	p.apart = !p.hasNote(receipt.CodePartsOverlap)
 }
 
-// reopen leaves the breaks inside of streams open to which another part belongs:
-// it may hold what was missing.
+// reopen makes breaks inside streams undecided if the other part has receipts of the
+// stream, which may include the missing ones.
 func (p *endsJoiner) reopen(segments []chain.Segment) {
 	breaks := 0
 	for _, g := range segments {
@@ -128,8 +128,8 @@ func (p *endsJoiner) judge(group []chain.Segment) {
 	}
 }
 
-// judgeApart judges two segments of one stream that did not join: receipts between them are
-// missing, there twice, or not told.
+// judgeApart judges two segments of one stream that did not join. Receipts between them are
+// missing, duplicated, or not listed.
 func (p *endsJoiner) judgeApart(group []chain.Segment, before, after *chain.Segment) {
 	stream := after.Stream
 	together := before.First == after.First && before.Previous == after.Previous
@@ -152,14 +152,13 @@ func (p *endsJoiner) judgeApart(group []chain.Segment, before, after *chain.Segm
 	}
 }
 
-// leadsAway reports whether a stream begins after a receipt of another one.
+// leadsAway reports whether a stream begins after a receipt of another stream.
 func (p *endsJoiner) leadsAway(g chain.Segment) bool {
 	other, is := p.heads[g.Previous]
 	return is && other != g.Stream || p.known && p.listed[g.Previous]
 }
 
-// surelyMissing reports whether no part holds the receipt that a segment begins
-// after.
+// surelyMissing reports whether no part contains the receipt that precedes a segment.
 func (p *endsJoiner) surelyMissing(group []chain.Segment, after *chain.Segment) bool {
 	if p.Undecided > 0 || slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous }) {
 		return false
@@ -170,8 +169,8 @@ func (p *endsJoiner) surelyMissing(group []chain.Segment, after *chain.Segment) 
 	return !slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Count != 1 })
 }
 
-// surelyInside reports whether the receipt that a segment begins after is inside
-// another one, where it has a successor already.
+// surelyInside reports whether the receipt that precedes a segment is inside another
+// segment, where it already has a successor.
 func (p *endsJoiner) surelyInside(group []chain.Segment, after *chain.Segment) bool {
 	return p.apart && p.listed[after.Previous] &&
 		!slices.ContainsFunc(group, func(g chain.Segment) bool { return g.Head == after.Previous || g.Failures.Count > 0 })

@@ -8,26 +8,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// MaxNotices is how many notices and findings of a kind are kept; the rest is
-// counted.
+// MaxNotices is the maximum number of notices, and of findings, that a summary lists. The
+// others are only counted.
 const MaxNotices = 1000
 
 func bounded[T any](list []T) []T { return list[:min(len(list), MaxNotices)] }
 
-// A Notice says what happened to one input.
+// A Notice describes a problem with one input.
 type Notice struct {
 	Source string `json:"source"`
 	Detail string `json:"detail"`
 	Hint   string `json:"-"`
-	Wide   bool   `json:"-"` // see CompressionError
+	Wide   bool   `json:"-"` // see [unpack.Error]
 
-	Kind kind.Found `json:"-"` // what an input is that holds no receipts; zero for any other reason
+	Kind kind.Found `json:"-"` // the kind of an input that holds no receipts; zero for any other problem
 }
 
-// errEmpty says that a source was read to its end and holds nothing.
+// errEmpty indicates that a source was read to its end and contains nothing.
 var errEmpty = errors.New("holds no receipt")
 
-// noticeOf says why a source could not be read to its end.
+// noticeOf returns the notice for a source that could not be read to its end.
 func noticeOf(source string, err error) Notice {
 	n := Notice{Source: source, Detail: err.Error()}
 	if errors.Is(err, errEmpty) {
@@ -42,14 +42,14 @@ func noticeOf(source string, err error) Notice {
 	return n
 }
 
-// Inputs are what was read.
+// Inputs describes the sources that were read.
 type Inputs struct {
 	Files      int      `json:"files"`
 	Bytes      int64    `json:"bytes"` // before decompression
 	Unreadable []Notice `json:"unreadable"`
 }
 
-// Keys names the file of trusted keys that was used.
+// Keys describes the file of trusted keys.
 type Keys struct {
 	Path   string       `json:"path"`
 	SHA256 canon.Digest `json:"sha256"`

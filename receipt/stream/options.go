@@ -12,91 +12,92 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// Options say how an input is read and what it has to continue or to end in. The
-// zero Options read one whole, ordered input.
+// Options specify how an input is read, and what it must continue and end in. The zero
+// Options read one complete, ordered input.
 type Options struct {
-	// Jobs is how many receipts are judged at the same time. It never changes a
-	// result. 0: as many as the program may use processors.
+	// Jobs is the number of receipts that are verified at the same time. It does not affect
+	// results. 0: GOMAXPROCS.
 	Jobs int
 
-	// Long allows zstd windows up to [unpack.MaxLongWindow] instead of 8 MiB.
+	// Long allows zstd windows of up to [unpack.MaxLongWindow] instead of 8 MiB.
 	Long bool
 
-	// Partial says that the input is a selection of its streams: that a
-	// predecessor is absent is then not checked, instead of a break.
+	// Partial states that the input is a selection from its streams. An absent predecessor
+	// is then not checked, instead of being reported as a break.
 	Partial bool
 
-	// After is where streams ended before: the first receipt of such a stream
-	// must follow its head. Streams that are not in it begin anywhere.
+	// After maps streams to their earlier heads: the first receipt of such a stream must
+	// follow its head. Streams that are not in After may begin anywhere.
 	After map[chain.Stream]chain.Head
 
-	// Follows says that After is the one receipt before the input, and not all that
-	// an earlier run saw: an input of one other stream then does not follow it.
+	// Follows states that After is the one receipt before the input, instead of the heads
+	// of an earlier run. An input with only one other stream then does not follow it.
 	Follows bool
 
-	// Expect is what streams must hold: each head must be in the input. A stream
-	// that has been rolled back, cut off or forked since does not have it.
+	// Expect maps streams to heads that must be in the input. A stream that has been rolled
+	// back, truncated, or forked since does not contain its head.
 	Expect map[chain.Stream]chain.Head
 
-	// Only is for an input of one stream. With it a second stream is an error.
+	// Only holds requirements on an input of one stream. With it, a second stream is an
+	// error.
 	Only Only
 
-	// TempDir is where records are kept that do not fit into memory. Empty:
-	// everything stays in memory.
+	// TempDir is the directory for records that do not fit into memory. Empty: all records
+	// stay in memory.
 	TempDir string
 
-	// Checkpoint is a signed checkpoint (C2SP tlog-checkpoint) over the receipts
-	// of the input in their order. It is opened with the keys of the verifier. The
-	// input is then read twice: once for its root, once to verify.
+	// Checkpoint is a signed checkpoint (C2SP tlog-checkpoint) that covers the receipts of
+	// the input in their order. It is opened with the verifier's keys. The input is then
+	// read twice: first to compute the root, and then to verify.
 	Checkpoint []byte
 
-	// Unwrap opens documents that hold a receipt in a signed envelope, as package attest
-	// does: see there. The receipt inside stands for the document, what is wrong with the
-	// envelope is its report, and what weighs adds to the report of the receipt. Nil: such
-	// documents are of a kind that holds no receipts.
+	// Unwrap opens documents that hold a receipt in a signed envelope; see package attest.
+	// The receipt inside is verified in place of the document, wrong reports a fault of the
+	// envelope, and weigh adds to the report of the receipt. Nil: such documents hold no
+	// receipts.
 	Unwrap func(*canon.Document) (inside []byte, wrong *receipt.Check, weigh func(*receipt.Verifier, *canon.Document, *receipt.Report))
 
-	// Summing says what the summary records beyond what was read.
+	// Summing specifies what the summary records.
 	Summing Summing
 
-	// Bounds are for inputs of strangers.
+	// Bounds are limits for untrusted inputs.
 	Bounds Bounds
 
-	// Glean, when it is given, appends to kept what the caller wants to know of a
-	// document beside its report, so that nobody has to parse it again; the report has
-	// it as Gleaned, reused as the rest of it is. It is called for every document that
-	// could be parsed, receipt or not, once its report but for the link is made, and by
-	// several goroutines at the same time. The document is valid until it returns.
+	// Glean, if not nil, appends to kept what the caller needs from a document, so that the
+	// document need not be parsed again. The report has it as Gleaned, and reuses its
+	// memory like that of its other fields. Glean is called for every document that could
+	// be parsed, receipt or not, when its report is complete except for the link, and by
+	// several goroutines at the same time. The document is valid until Glean returns.
 	Glean func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
 
-	// Unordered says that no input is in the order of its chains: receipts join by their
-	// links alone, those of one source, too, which is then read twice.
+	// Unordered states that the receipts of an input may be in any order. They are then
+	// joined by their links alone, and even a single source is read twice.
 	Unordered bool
 }
 
-// Summing says what a summary records.
+// Summing specifies what a summary records.
 type Summing struct {
-	// Subjects is what such envelopes were asked to be about, as sha256:HEX or
-	// gitCommit:HEX. Unwrap judges that; the summary records it, and does not merge with
-	// one that was asked for other subjects.
+	// Subjects are the required subjects of signed envelopes, as sha256:HEX or
+	// gitCommit:HEX. Unwrap checks them; the summary records them, and does not merge with
+	// a summary that required other subjects.
 	Subjects []string
 
-	// Evidence names one of the verifier's evidence for a person, such as by its
-	// file. Nil: by its kind and its place in the list.
+	// Evidence names a piece of the verifier's evidence for a person, such as by its file.
+	// Nil: it is named by its kind and its index.
 	Evidence func(receipt.Piece) string
 
-	// Mergeable says that the summary remembers all of its receipts, however many, so that
-	// it merges with others as if all had been read together: some 55 bytes of memory for
-	// each, and 75 in its JSON. Otherwise it does up to 65,536.
+	// Mergeable makes the summary list all of its receipts, so that it can be merged with
+	// others as if all had been read together. This takes about 55 bytes of memory for each
+	// receipt, and 75 bytes of JSON. If it is false, the limit is 65,536 receipts.
 	Mergeable bool
 }
 
-// Only is what the one stream of an input must continue and end in. Zero members
-// ask for nothing.
+// Only specifies what the one stream of an input must continue and end in. Zero fields
+// require nothing.
 type Only struct {
-	Previous canon.Digest // its first receipt names it
-	Head     canon.Digest // its last receipt has this hash
-	Count    *uint64      // it has so many receipts
+	Previous canon.Digest // the hash that its first receipt must name
+	Head     canon.Digest // the hash of its last receipt
+	Count    *uint64      // the number of its receipts
 }
 
 func (o *Only) isZero() bool { return o.Previous.IsZero() && o.Head.IsZero() && o.Count == nil }
@@ -145,48 +146,49 @@ func (o *Options) compression() unpack.Options {
 	return unpack.Options{Long: o.Long, Ratio: o.Bounds.Ratio}
 }
 
-// Bounds are for the input of a stranger, who is not to get more memory or time than
-// others. Zero members bound nothing.
+// Bounds are limits for untrusted inputs, so that one client does not get more memory or
+// time than others. Zero fields are no limits.
 type Bounds struct {
-	// Ratio is how many bytes a compressed input may hold for each of its own, beyond
-	// the first MiB. Receipts have hashes and signatures, which no compression makes
-	// shorter: they come to a hundred at the most. What goes beyond it ends the input.
+	// Ratio is the maximum number of decompressed bytes per compressed byte, beyond the
+	// first MiB. Hashes and signatures do not compress, so receipts reach a ratio of a
+	// hundred at most. A higher ratio ends the input.
 	Ratio int
 
-	// Streams is how many streams an input may have, whose names have a KiB each on
-	// average. One more ends it with [ErrManyStreams].
+	// Streams is the maximum number of streams, whose names may have a KiB each on average.
+	// Another stream ends the input with [ErrManyStreams].
 	Streams int
 
-	// Indexed is how many receipts are compared by their ids, instead of 262,144.
+	// Indexed is the number of receipts that are compared by their IDs. 0: 262,144.
 	Indexed int
 
-	// Turn is asked before a document beyond 256 KiB is judged, with its Weight. It may wait, and returns what is called
-	// when they are free again. Its error ends the input. It must be safe for
-	// concurrent use.
+	// Turn is called with the Weight of a document of more than 256 KiB before the document
+	// is verified. It may wait, and returns a function that is called when the memory is
+	// free again. Its error ends the input. It must be safe for concurrent use.
 	Turn func(ctx context.Context, size int64) (done func(), err error)
 
-	indexed, rostered int // instead of survey.MaxIndexed and survey.MaxRoster, for tests
+	indexed, rostered int // for tests: replace survey.MaxIndexed and survey.MaxRoster
 }
 
-// largeDocument is how many bytes a document has that is judged in a turn of its own.
+// largeDocument is the maximum size in bytes of a document that needs no turn.
 const largeDocument = 256 << 10
 
-// ErrManyStreams is returned for an input of more streams than [Bounds] allow.
+// ErrManyStreams indicates that an input has more streams than [Bounds] allow.
 var ErrManyStreams = survey.ErrManyStreams
 
-// nameBytes is how many bytes the name of a stream may have on average.
+// nameBytes is the maximum average size of a stream's name in bytes.
 const nameBytes = 1 << 10
 
-// allows reports whether an input may have so many streams with so many bytes of names.
+// allows reports whether an input may have this many streams, with this many bytes of
+// names.
 func (b *Bounds) allows(streams, names int) bool {
 	return b.Streams <= 0 || streams <= b.Streams && names <= b.Streams*nameBytes
 }
 
-// Weight returns how many bytes of memory judging a document takes at most, but for the
-// document itself: its copies, and the index of its parse. CBOR is translated to JSON
-// first; each of its bytes may be a value, which the index of the translation has and
-// that of the receipt again. It is 0 for a document of up to 256 KiB, which needs no
-// turn of its own.
+// Weight returns the maximum number of bytes of memory that verifying a document takes, not
+// counting the document itself: its copies, and the index of its parse. CBOR is translated
+// to JSON first. Each byte of CBOR may be a value, which is indexed once in the translation
+// and once in the receipt. Weight is 0 for a document of up to 256 KiB, which needs no
+// turn.
 func Weight(data []byte, kind Kind) int64 {
 	if len(data) <= largeDocument {
 		return 0

@@ -14,44 +14,44 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// Sizes of a batch: enough work that handing it over costs nothing, and so
-// little that batches in flight need little memory.
+// Sizes of a batch: large enough to make the cost of passing it on negligible, and small
+// enough that batches in flight need little memory.
 const (
 	batchBytes = 128 << 10
 	batchItems = 64
 )
 
-// mostInFlight is how many bytes of documents are in flight at the same time, unless
-// one document is larger: then those of the largest two.
+// mostInFlight is the maximum number of bytes of documents in flight. If one document is
+// larger, the limit is the size of the two largest documents.
 const mostInFlight = 32 << 20
 
-// An item is one document on its way from the reader over a worker to whoever
-// asked, or the end of a source. Items are reused.
+// An item is a document on its way from the reader through a worker to the caller, or the
+// end of a source. Items are reused.
 type item struct {
 	survey.Item
-	from, to int // of its data in its batch
+	from, to int // position of the data in the batch
 
-	end  bool  // no document: the source has ended
-	err  error // why it ended before its end; nil otherwise
-	docs int   // how many documents it held
+	end  bool  // the source has ended; there is no document
+	err  error // why the source ended early; nil otherwise
+	docs int   // number of documents in the source
 }
 
-// A batch is some documents on their way to a worker. Batches are reused.
+// A batch is a group of documents on their way to a worker. Batches are reused.
 type batch struct {
 	bytes []byte
 	items []item
 	count int
-	done  chan struct{} // receives once the worker is through
-	also  []*batch      // which this one stands for, being as large as several
+	done  chan struct{} // receives when the worker has finished
+	also  []*batch      // the batches in whose place this large one is
 }
 
-// A pipeline reads sources in order, lets workers look at the documents, and
-// hands them out in order. Nothing in it grows with the input.
+// A pipeline reads sources in order, passes the documents to workers, and returns them in
+// order. Its memory does not grow with the input.
 type pipeline struct {
 	sources []Source
 	options *Options
 	verify  *receipt.Verifier // nil: only facts are gathered
-	inside  *receipt.Verifier // instead of verify, for the documents before bound
+	inside  *receipt.Verifier // used instead of verify for the documents before bound
 	bound   bound
 	meter   func(int)
 
@@ -62,8 +62,8 @@ type pipeline struct {
 	fail                context.CancelCauseFunc
 }
 
-// process calls each with every item in order until it returns false. It returns
-// when no goroutine of it judges any more.
+// process calls each with every item in order until it returns false. When process returns,
+// all of its workers have ended.
 func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -72,7 +72,8 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	p.ctx, p.stop, p.fail = ctx, ctx.Done(), cancel
 	p.free, p.work, p.ordered = make(chan *batch, inFlight), make(chan *batch, inFlight), make(chan *batch, inFlight)
 
-	// No other batch is ever made: whoever takes reports slowly slows the reading.
+	// No other batch is created, so a caller that takes reports slowly slows down the
+	// reading.
 	for range inFlight {
 		p.free <- &batch{done: make(chan struct{}, 1)}
 	}
@@ -85,8 +86,8 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 		workers.Go(func() { p.judge(w) })
 	}
 
-	// The reader is not waited for: it may hang in a read of a pipe, which
-	// nobody can interrupt. It touches nothing once ctx is done.
+	// process does not wait for the reader, which may be blocked in a read from a pipe that
+	// cannot be interrupted. The reader touches nothing after ctx is done.
 	go p.read()
 	defer workers.Wait()
 	defer cancel(nil)
@@ -111,7 +112,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 				}
 			}
 
-			// The batch is free again, and so are those that it stood for.
+			// Return the batch, and those in whose place it was.
 			b.trim()
 			for _, other := range b.also {
 				p.free <- other
@@ -124,7 +125,7 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 	}
 }
 
-// judge is one worker.
+// judge runs one worker.
 func (p *pipeline) judge(w *worker) {
 	for {
 		select {
@@ -150,8 +151,8 @@ func (p *pipeline) judge(w *worker) {
 	}
 }
 
-// lookInTurn looks at a document when there is memory for it. A large one leaves none
-// of it behind.
+// lookInTurn judges a document when there is memory for it. A large document leaves none of
+// its memory behind.
 func (p *pipeline) lookInTurn(w *worker, it *item) error {
 	turn := p.options.Bounds.Turn
 	kind, weight := JSON, int64(0)
@@ -235,7 +236,8 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 			return docs, err
 		}
 
-		// The next one may take long to come: those that are here need not wait.
+		// The next document may take long to arrive. Those that are here need not wait for
+		// it.
 		if !in.Ready() {
 			if err := p.flush(); err != nil {
 				return docs, err
@@ -244,7 +246,7 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 	}
 }
 
-// add appends a document to the batch.
+// add appends a document to the current batch.
 func (p *pipeline) add(it item, data []byte) error {
 	if p.filling == nil {
 		select {
@@ -256,13 +258,13 @@ func (p *pipeline) add(it item, data []byte) error {
 	}
 
 	b := p.filling
-	if b.count == len(b.items) { // a small input needs few
+	if b.count == len(b.items) { // small inputs need few items
 		b.items = append(b.items, make([]item, max(4, b.count))...)
 	}
 	slot := &b.items[b.count]
-	it.Report, it.Facts.Key = slot.Report, slot.Facts.Key // their memory
+	it.Report, it.Facts.Key = slot.Report, slot.Facts.Key // reuse their memory
 
-	// A cutter uses its memory again: the bytes are copied, unless they are kept and many.
+	// A cutter reuses its memory, so the bytes are copied unless they are kept and large.
 	if large := len(data) >= batchBytes; !large || !it.Kept {
 		it.from = len(b.bytes)
 		b.bytes = append(b.bytes, data...)
@@ -294,7 +296,7 @@ func (p *pipeline) flush() error {
 	}
 	p.filling = nil
 
-	// What is handed out follows the order of the input, whoever is through first.
+	// The order of results is that of the input, regardless of which worker finishes first.
 	for _, c := range []chan *batch{p.ordered, p.work} {
 		select {
 		case c <- b:
@@ -305,13 +307,13 @@ func (p *pipeline) flush() error {
 	return nil
 }
 
-// reset empties a batch.
+// reset empties the batch.
 func (b *batch) reset() {
 	b.count = 0
 	b.bytes = b.bytes[:0]
 }
 
-// trim takes from a batch that is done with what a rare large document left in it.
+// trim releases the memory that a rare large document left in the batch.
 func (b *batch) trim() {
 	for i := range b.items[:b.count] {
 		it := &b.items[i]

@@ -7,19 +7,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A placement judges how the receipts of an input stand to each other.
+// A placement judges how the receipts of an input are related.
 type placement interface {
 	Place(*survey.Item) error
 	conclude(*Summary)
 }
 
-// An inOrder places receipts by an order, in which each follows the one before it.
+// An inOrder places the receipts of one source, in which each follows the one before it.
 type inOrder struct {
 	*survey.Order
 	demands demands
 }
 
-// conclude fills in what the order knows of the whole input.
+// conclude adds the streams and what the order found in the input as a whole.
 func (o *inOrder) conclude(s *Summary) {
 	o.demands.end(s, o.Ends())
 	for _, p := range o.Behind {
@@ -32,7 +32,7 @@ func (o *inOrder) conclude(s *Summary) {
 	o.demands.conclude(s)
 }
 
-// A byLinks places receipts by a survey, which joined them in a first reading.
+// A byLinks places receipts by a survey, which joined them in the first pass.
 type byLinks struct {
 	*survey.Survey
 	demands demands

@@ -16,47 +16,46 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// A Document is one JSON object of an input, as it was found: nobody has judged
-// whether it is a receipt. It is valid until the next one.
+// A Document is one JSON object of an input. It has not been verified, so it may not be a
+// receipt. It is valid until the next one.
 type Document struct {
 	*canon.Document
 	Source string
-	Index  int  // line, item or element of the source; 1 for a single document
-	Listed bool // the source holds more than this one
+	Index  int  // line, item, or element of the source; 1 for a single document
+	Listed bool // the source contains more than one document
 
-	// Other is what a document is instead of a receipt, such as "a key set", when
-	// it lies in a source that was found and not named. It is then to be skipped.
+	// Other describes a document that is not a receipt, such as "a key set", in a source
+	// that was found and not named. Such documents are to be skipped.
 	Other string
 }
 
-// Address names the document as reports do: by its source, and its index when
-// the source holds several.
+// Address names the document as reports do: by its source, and by its index if the source
+// contains several documents.
 func (d *Document) Address() string {
 	r := receipt.Report{Source: d.Source, Index: d.Index, Listed: d.Listed}
 	return r.Address()
 }
 
-// A DocumentError says why something in an input is not a JSON object within the
-// limits of the receipt format.
+// A DocumentError describes a part of an input that is not a JSON object within the limits
+// of the receipt format.
 type DocumentError struct {
 	Address      string
 	Code         receipt.Code
 	Detail, Hint string
 }
 
-// Error gives the place, the code and the detail.
+// Error returns the address, the code, and the detail.
 func (e *DocumentError) Error() string {
 	return fmt.Sprintf("%q: %s: %s", e.Address, e.Code, e.Detail)
 }
 
-// Read returns the documents of sources, in the order of reading. Each is a
-// JSON object that a receipt could be: within its limits, with no integers that
-// doubles cannot hold. The receipt in an API envelope stands for the envelope.
-// Memory does not grow with the input.
+// Read returns the documents of sources, in the order of reading. Each is a JSON object
+// within the limits of receipts and without integers that a double cannot represent. For an
+// API envelope, Read returns the receipt inside. Memory does not grow with the input.
 //
-// The first error ends the sequence: a *[DocumentError], an *[IncompleteError]
-// when a source cannot be read or holds nothing, or that of ctx. Of the options
-// Long is used, kinds are those of the sources.
+// The first error ends the sequence: a *[DocumentError], an *[IncompleteError] if a source
+// cannot be read or is empty, or the error of ctx. Of the options, only Long is used; the
+// sources have their own kinds.
 func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -81,7 +80,7 @@ func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document,
 				return
 			}
 
-			// The caller is done with the piece: its bytes may be used again.
+			// The caller has finished with the piece, so its memory may be reused.
 			select {
 			case r.next <- struct{}{}:
 			case <-ctx.Done():
@@ -92,16 +91,15 @@ func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document,
 	}
 }
 
-// A delivery is what was cut out of a source, or why nothing more can be.
+// A delivery is a piece of a source, or the reason why there are no more.
 type delivery struct {
 	input.Piece
 	source *Source
-	other  string // what the source is that holds no receipts
+	other  string // describes a source that holds no receipts
 	err    error
 }
 
-// A reader hands out one piece after the other, and waits until each is done
-// with.
+// A reader delivers one piece at a time, and waits until it has been processed.
 type reader struct {
 	sources []Source
 	long    bool
@@ -162,8 +160,7 @@ func (r *reader) hand(p delivery) (more bool) {
 	}
 }
 
-// A documentDecoder makes documents of what was delivered, with memory that it
-// uses again.
+// A documentDecoder converts deliveries into documents. It reuses its memory.
 type documentDecoder struct {
 	input.Decoder
 	out Document
@@ -192,8 +189,8 @@ func (d *documentDecoder) document(in *delivery) (*Document, error) {
 	return &d.out, nil
 }
 
-// refused says why a piece is not an object that a receipt could be; nil when it is
-// one. What is skipped need not be.
+// refused returns an error if a piece is not an object that could be a receipt. Documents
+// that are skipped need not be.
 func (d *documentDecoder) refused(c *input.Contents) *DocumentError {
 	switch {
 	case c.Fault != nil:
@@ -206,8 +203,7 @@ func (d *documentDecoder) refused(c *input.Contents) *DocumentError {
 		return &DocumentError{Code: receipt.CodeNotObject, Detail: "expected a JSON object"}
 	}
 
-	// RFC 7493 section 2.2: integers beyond ±(2^53-1) are not the same number to
-	// every reader.
+	// RFC 7493 section 2.2: not all readers represent integers beyond ±(2^53-1) exactly.
 	if n, found := d.Doc.LossyInteger(); found {
 		return &DocumentError{Code: receipt.CodeNumberPrecision,
 			Detail: fmt.Sprintf("expected integers within ±9007199254740991, found %s at %.80q", foreign.Number(n.Raw()), n.Pointer()),
@@ -222,13 +218,13 @@ func syntaxError(err error) *DocumentError {
 		return &DocumentError{Code: receipt.CodeSyntax, Detail: err.Error()}
 	}
 	place := fmt.Sprintf("column %d", syntax.Column)
-	if syntax.Line > 1 { // of the document, which may be a line itself
+	if syntax.Line > 1 { // in the document, which may itself be one line of the source
 		place = fmt.Sprintf("line %d, %s", syntax.Line, place)
 	}
 	return &DocumentError{Code: receipt.Code(syntax.Code), Detail: place + ": " + syntax.Detail, Hint: syntax.Hint}
 }
 
-// Receipt parses the JSON text of a receipt into doc by the limits of the format,
-// and returns the text. Of a receipt inside an API envelope both are of the receipt.
-// On error, a *[canon.SyntaxError], doc is empty.
+// Receipt parses the JSON text of a receipt into doc within the limits of the format, and
+// returns the text. For an API envelope, both are of the receipt inside. If Receipt returns
+// an error, a *[canon.SyntaxError], doc is empty.
 func Receipt(doc *canon.Document, text []byte) ([]byte, error) { return input.Receipt(doc, text) }

@@ -14,24 +14,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// ErrStreams is returned for an input of several streams when [Options.Only]
-// asked for one.
+// ErrStreams indicates that an input has several streams although [Options.Only] requires
+// one.
 var ErrStreams = survey.ErrStreams
 
-// ErrStopped is returned by Summary when the caller stopped before the end.
+// ErrStopped indicates that the caller stopped before the end of the input.
 var ErrStopped = errors.New("stream: the input was not read to its end")
 
-// errUnordered is returned for an input without an order that cannot be read twice.
+// errUnordered indicates that an unordered input cannot be read twice.
 var errUnordered = errors.New("stream: an input that is in no order is read twice, which this one does not allow")
 
-// ErrChanged is returned when a source was not the same when it was read again.
+// ErrChanged indicates that a source had different content when it was read again.
 var ErrChanged = survey.ErrChanged
 
-// An IncompleteError says that sources could not be read to their end. What was
-// read of them is in the reports and in the summary.
+// An IncompleteError reports sources that could not be read to their end. The reports and
+// the summary contain what was read of them.
 type IncompleteError struct{ Notices []Notice }
 
-// Error names the first of them.
+// Error describes the first source, and counts the others.
 func (e *IncompleteError) Error() string {
 	text := fmt.Sprintf("stream: %q: %s", e.Notices[0].Source, e.Notices[0].Detail)
 	if more := len(e.Notices) - 1; more > 0 {
@@ -40,18 +40,18 @@ func (e *IncompleteError) Error() string {
 	return text
 }
 
-// A Run is the verification of one input. Its methods are for one goroutine.
+// A Run is the verification of one input. Its methods are not safe for concurrent use.
 type Run struct {
 	ctx     context.Context
 	v       *receipt.Verifier
-	idle    func() []receipt.Piece // evidence of v that showed nothing so far
+	idle    func() []receipt.Piece // evidence of v that no receipt has used so far
 	sources []Source
 	options Options
-	several bool  // sources join by links, whatever their order
+	several bool  // receipts are joined by their links, regardless of the order of the sources
 	refused error // why nothing is read
 
-	engine func(*join.Record) error // joins the receipts; nil: they are joined here
-	tree   *join.Tree               // over the receipts of all inputs, from an engine; nil: it is computed here
+	engine func(*join.Record) error // joins the receipts; nil: the run joins them itself
+	tree   *join.Tree               // the tree over the receipts of all inputs, from an engine; nil: the run computes it
 
 	begun   bool
 	err     error
@@ -59,23 +59,23 @@ type Run struct {
 	current *item
 
 	reread  *survey.Rereading
-	covered bool // a checkpoint is over all receipts of the input
+	covered bool // a checkpoint covers all receipts of the input
 
-	bytes atomic.Int64 // that were read
+	bytes atomic.Int64 // read so far
 }
 
-// Verify verifies the receipts that r holds, in their order. Reports call it "input";
-// VerifyFiles with [From] gives it another name, or a kind. Nothing is read
-// before Reports or Summary is called. A read of r that never returns keeps one
-// goroutine waiting when the run is stopped, and nothing else. With a checkpoint, or when
-// it is unordered, r has to be an io.Seeker: otherwise nothing is read, and Summary returns an error.
+// Verify verifies the receipts that r contains, in their order. Reports name the source
+// "input"; to set another name, or a kind, use VerifyFiles with [From]. Nothing is read
+// before Reports or Summary is called. If the run is stopped while a Read of r is blocked,
+// only the goroutine in that Read keeps waiting. With a checkpoint, or for unordered input,
+// r must be an io.Seeker; otherwise nothing is read, and Summary returns an error.
 func Verify(ctx context.Context, v *receipt.Verifier, r io.Reader, o Options) *Run {
 	return newRun(ctx, v, []Source{From("input", r)}, o)
 }
 
-// VerifyFiles verifies the receipts of several sources. Their order decides the
-// order of the reports and nothing else: receipts join by their links. One
-// source alone is ordered, as by [Verify].
+// VerifyFiles verifies the receipts of several sources. They are joined by their links, so
+// the order of the sources affects only the order of the reports. A single source is
+// ordered, as by [Verify].
 func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	return newRun(ctx, v, sources, o)
 }
@@ -97,8 +97,8 @@ func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Option
 	return r
 }
 
-// Reports returns the reports in the order of the input, once. Each is valid
-// until the next one; Clone keeps it.
+// Reports returns the reports in the order of the input, once. Each is valid until the next
+// one; Clone copies it.
 func (r *Run) Reports() iter.Seq[*receipt.Report] {
 	return func(yield func(*receipt.Report) bool) {
 		if r.begun {
@@ -110,8 +110,8 @@ func (r *Run) Reports() iter.Seq[*receipt.Report] {
 	}
 }
 
-// Text returns the JSON text of the receipt that the current report is
-// about, or nil when there is none. It is valid as long as the report.
+// Text returns the JSON text of the receipt in the current report, or nil if there is none.
+// It is valid as long as the report.
 func (r *Run) Text() []byte {
 	if r.current == nil {
 		return nil
@@ -119,9 +119,9 @@ func (r *Run) Text() []byte {
 	return r.current.Data
 }
 
-// Summary reads what is left of the input and returns the verdict over all of
-// it. The error says that not everything was read; the summary, which is never
-// nil, then says so too and is not verified.
+// Summary reads the rest of the input and returns the verdict for all of it. It returns an
+// error if not everything was read. The summary is never nil; after an error, it is
+// incomplete and not verified.
 func (r *Run) Summary() (*Summary, error) {
 	for range r.Reports() {
 	}
@@ -147,7 +147,7 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 		return more
 	})
 
-	// The summary tells what was read, whatever ended the reading.
+	// The summary covers what was read, regardless of how the reading ended.
 	r.summary.Inputs.Bytes = r.bytes.Load()
 	r.conclude(place, finished)
 	switch {
@@ -167,8 +167,8 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 	return nil
 }
 
-// conclude adds to the summary what the order of the receipts shows. Of an input
-// that was not read to its end nothing shows what it lacks.
+// conclude adds to the summary what the order of the receipts shows. If the input was not
+// read to its end, nothing can be concluded from what it lacks.
 func (r *Run) conclude(place placement, finished bool) {
 	s := &r.summary
 	findings := len(s.Findings)
@@ -185,7 +185,7 @@ func (r *Run) conclude(place placement, finished bool) {
 	}
 }
 
-// noteUnused says which evidence had to do with no receipt of the input.
+// noteUnused adds a note for each piece of evidence that no receipt of the input used.
 func (r *Run) noteUnused() {
 	name := r.options.Summing.Evidence
 	if name == nil {
@@ -204,7 +204,7 @@ func (r *Run) noteUnused() {
 	}
 }
 
-// take adds one item to the summary and hands its report out.
+// take adds one item to the summary and yields its report.
 func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) (more bool, err error) {
 	if it.end {
 		r.endSource(it)
@@ -248,8 +248,8 @@ func (r *Run) endSource(it *item) {
 	}
 }
 
-// prepare reads the sources a first time when that is needed: to join several by
-// their links, or to compare the whole with a checkpoint.
+// prepare reads the sources for the first time if two passes are needed: to join several
+// sources by their links, or to compare the input with a checkpoint.
 func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey.Survey
 	var f *forest
@@ -261,7 +261,8 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 		f = newForest(r.v.OpenCheckpoint(r.options.Checkpoint))
 	}
 
-	// One ordered source without a checkpoint is read once, and so is what an engine joins.
+	// A single ordered source without a checkpoint is read once, and so is the input of an
+	// engine.
 	if known := f.take(r.tree); s != nil || f != nil && !known {
 		if err := r.readFirst(s, f); err != nil {
 			return nil, err
@@ -297,7 +298,7 @@ func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
 	return errors.Join(err, failure)
 }
 
-// keep keeps what the second reading has to know of a document of the first.
+// keep records what the second pass needs from a document of the first.
 func (r *Run) keep(it *survey.Item, s *survey.Survey, f *forest) error {
 	r.reread.Before(it)
 	if f != nil {
@@ -309,7 +310,7 @@ func (r *Run) keep(it *survey.Item, s *survey.Survey, f *forest) error {
 	return nil
 }
 
-// weigh uses what a checkpoint says of the whole input.
+// weigh applies a checkpoint to the whole input.
 func (r *Run) weigh(f *forest, p *pipeline) error {
 	inside, outside, until, found := f.judge(r.options.Partial)
 	if found != nil {

@@ -17,26 +17,26 @@ import (
 // A Source is one of several inputs.
 type Source struct {
 	Name string
-	Kind Kind // zero: sniffed
+	Kind Kind // zero: detected from the content
 
-	// Index names one document of the source, as reports and [receipt.Report.Address]
-	// count. The others are cut out and not judged. 0: all of them.
+	// Index selects one document of the source, with the numbering of reports and
+	// [receipt.Report.Address]. The other documents are skipped. 0: all documents.
 	Index int
 
-	// Open returns the content. An input of several sources is read twice: once
-	// for the links, once to verify.
+	// Open returns the content. Several sources are read twice: first for their links, and
+	// then to verify.
 	Open func() (io.ReadCloser, error)
 
-	// Found says that the source was not named but found, as in a folder. Other
-	// documents of this toolkit that lie beside receipts are then skipped and
-	// named, instead of refuted for not being receipts.
+	// Found states that the source was found, for example in a directory, and not named.
+	// Other documents of this toolkit in such a source are skipped and listed, instead of
+	// being refuted because they are not receipts.
 	Found bool
 
-	size int64 // how many bytes Open returns at most; 0: not known
-	once bool  // Open returns the content once
+	size int64 // maximum number of bytes that Open returns; 0: unknown
+	once bool  // Open returns the content only once
 }
 
-// From returns a source of what r holds. It can be read twice if r is an io.Seeker.
+// From returns a source with the content of r. It can be read twice if r is an io.Seeker.
 func From(name string, r io.Reader) Source {
 	again, seeks := r.(io.Seeker)
 	readings := 0
@@ -51,7 +51,8 @@ func From(name string, r io.Reader) Source {
 	return Source{Name: name, Open: open, size: sizeOf(r), once: !seeks}
 }
 
-// sizeOfOnly returns how many bytes the only source has at most; 0 when that is not known.
+// sizeOfOnly returns the maximum size of the only source in bytes, or 0 if it is unknown or
+// there are several sources.
 func sizeOfOnly(sources []Source) int64 {
 	if len(sources) == 1 {
 		return sources[0].size
@@ -59,7 +60,7 @@ func sizeOfOnly(sources []Source) int64 {
 	return 0
 }
 
-// sizeOf returns how many bytes a reader in memory holds, or 0 for any other.
+// sizeOf returns the size of a reader in memory, or 0 for other readers.
 func sizeOf(r io.Reader) int64 {
 	switch r := r.(type) {
 	case *bytes.Reader:
@@ -70,21 +71,20 @@ func sizeOf(r io.Reader) int64 {
 	return 0
 }
 
-// cut opens a source, which is read through buffer until it is closed. meter sees every
-// byte read. Wrapped says that receipts in signed envelopes are receipts.
+// cut opens a source, which is read through buffer until it is closed. meter is called with
+// the size of every read. wrapped states that signed envelopes contain receipts.
 func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, meter func(int)) (*input.Opened, error) {
 	in := input.File{Name: s.Name, Kind: s.Kind, Index: s.Index, Open: s.Open, Packed: packed, Wrapped: wrapped, Meter: meter}
 	return in.Cut(buffer)
 }
 
-// ErrSeveral is returned by Find for a source that holds several documents when
-// none of them was named.
+// ErrSeveral indicates that Find was called without an index for a source with several
+// documents.
 var ErrSeveral = errors.New("it holds several documents")
 
-// Find returns the JSON text of one document of a source: the one of an index,
-// as reports and [receipt.Report.Address] count, or for 0 the one that the Index of
-// the source names, or the only one. A receipt inside an API envelope is returned
-// with its envelope. Nothing is judged.
+// Find returns the JSON text of one document of a source. The index has the numbering of
+// reports and [receipt.Report.Address]; 0 selects the document of the source's Index, or
+// the only document. An API envelope is returned unchanged. Nothing is verified.
 func (s *Source) Find(index int, long bool) ([]byte, error) {
 	one := *s
 	if index > 0 {
@@ -104,14 +104,14 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 		return nil, err
 	}
 
-	// Nothing is judged: a text that does not parse is found, too.
+	// Nothing is verified, so a text that does not parse is returned, too.
 	decoder := input.NewDecoder(archive.NewCodec())
 	c := decoder.Decode(&d, false)
 	if c.Whole == nil {
 		return nil, fmt.Errorf("%s: %s", c.Fault.Code, c.Fault.Words())
 	}
 
-	// That it is the only one is known once the next was asked for.
+	// Whether the document is the only one is known after the next read.
 	text := bytes.Clone(c.Whole)
 	switch _, err := in.Next(); err {
 	case io.EOF:
@@ -123,9 +123,9 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	}
 }
 
-// beside tells of a log, or of evidence, that was found in a folder beside receipts: it
-// is skipped. A picture, say, that has the name of receipts is not: it might have been
-// put into the place of one.
+// beside returns the kind of a log or of evidence that was found in a directory with
+// receipts, and so is skipped. A picture that has the name of a receipt is not skipped,
+// because it may have replaced a receipt.
 func (s *Source) beside(err error) (kind.Found, bool) {
 	var other *OtherKindError
 	if !s.Found || !errors.As(err, &other) {
@@ -136,8 +136,8 @@ func (s *Source) beside(err error) (kind.Found, bool) {
 	return other.Found, k.Lines() || k.Beside() || k == kind.Attestation
 }
 
-// An OtherKindError says that a source is of a kind that holds no receipts, such as a
-// PDF or the transcript of an agent: nothing of it was judged.
+// An OtherKindError indicates that a source is of a kind that holds no receipts, such as a
+// PDF or the transcript of an agent. Nothing in it was verified.
 type OtherKindError = input.OtherKindError
 
 // namesOf returns the names of sources.
@@ -148,19 +148,19 @@ func namesOf(sources []Source) (list []string) {
 	return list
 }
 
-// A Kind is how an input holds its receipts.
+// A Kind is the format of an input.
 type Kind = input.Kind
 
-// The kinds of inputs.
+// The formats of inputs.
 const (
-	Sniffed  = input.Sniffed  // found out from its first bytes
-	JSON     = input.JSON     // one document: a receipt, a list or an array of them
-	Lines    = input.Lines    // a JSON document a line (JSONL, NDJSON)
+	Sniffed  = input.Sniffed  // detected from the first bytes
+	JSON     = input.JSON     // one document: a receipt, a list, or an array of receipts
+	Lines    = input.Lines    // one JSON document per line (JSONL, NDJSON)
 	CBOR     = input.CBOR     // one item
-	Sequence = input.Sequence // items one after the other (RFC 8742)
+	Sequence = input.Sequence // a sequence of items (RFC 8742)
 )
 
-// ParseKind reads json, lines, cbor, cborseq, or "" for Sniffed.
+// ParseKind parses json, lines, cbor, cborseq, or "" for Sniffed.
 func ParseKind(name string) (Kind, error) {
 	for k := Sniffed; k <= Sequence; k++ {
 		if k.String() == name {

@@ -13,36 +13,36 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A Summary is one verdict over all receipts of an input, or of several inputs
-// that were merged. Its JSON form is fixed by the schema "summary".
+// A Summary is one verdict for all receipts of an input, or of several inputs that were
+// merged. The schema "summary" defines its JSON form.
 type Summary struct {
 	Scope    receipt.Scope
 	Complete bool // everything was read to its end
 	Partial  bool // the input is a selection: absent predecessors are not breaks
 
-	Receipts  int // judged; copies count once
+	Receipts  int // verified receipts of any verdict; copies count once
 	Verified  int
 	Refuted   int
 	Undecided int
 	Copies    int
-	Codes     map[receipt.Code]int // of what explains each receipt that is not verified
+	Codes     map[receipt.Code]int // the code of each receipt that is not verified
 
-	// Streams are the runs of receipts, joined by their links and ordered by
-	// stream. One stream that is whole is one segment.
+	// Streams are the sequences of receipts that are joined by links, sorted by stream. A
+	// stream without gaps is one segment.
 	Streams []chain.Segment
 
-	// Findings refute the input as a whole, not one of its receipts. Those about
-	// the links between merged parts are drawn anew by each merge: a later part may
-	// bring what was missing.
+	// Findings refute the input as a whole, not a single receipt. Each merge computes the
+	// findings about links between merged parts again, because a later part may contain
+	// what was missing.
 	Findings []Finding
 
-	// NotChecked is what nobody looked at besides what the reports list.
+	// NotChecked lists what was not checked, in addition to the lists of the reports.
 	NotChecked []receipt.Note
 
-	// Unchecked counts the documents whose reports leave something unchecked, by the code of
-	// the note. Copies count each time; notes about links are in NotChecked. Withheld counts
-	// values that were withheld and not disclosed. A nil map is not known: an older version
-	// did not record it.
+	// Unchecked counts the documents whose reports list something as not checked, by the
+	// code of the note. Each copy counts, and notes about links are in NotChecked. Withheld
+	// counts the withheld values that were not disclosed. A nil map means that the counts
+	// are unknown, because an older version did not record them.
 	Unchecked map[receipt.Code]int
 	Withheld  int
 
@@ -50,21 +50,21 @@ type Summary struct {
 	SkippedCount int
 	Inputs       Inputs
 
-	asked *asked // what the verifier was asked; nil: not known
+	asked *asked // the requirements; nil: unknown
 
-	roster   *survey.Roster        // its receipts; nil when there are too many
-	listed   map[canon.Digest]bool // their hashes, as List was told
-	once     bool                  // a merge counted receipts that its parts share once
-	selected map[chain.Stream]bool // streams of which some part is a selection; nil: all, when Partial says so
+	roster   *survey.Roster        // the receipts; nil: there are too many
+	listed   map[canon.Digest]bool // the hashes of the receipts, from List
+	once     bool                  // a merge counted receipts that are in both parts once
+	selected map[chain.Stream]bool // streams of which a part is a selection; nil: all streams if Partial is set
 
-	// The rest is the caller's to fill in.
+	// The caller sets the other fields.
 	Keys              *Keys
 	Tool              string
 	Started, Finished receipt.Time
 }
 
-// Verdict is the one answer: refuted when anything is false, verified only when
-// everything was read, there is a receipt and each of them was verified.
+// Verdict returns the verdict: refuted if anything is invalid, and verified only if
+// everything was read, there is a receipt, and every receipt was verified.
 func (s *Summary) Verdict() receipt.Verdict {
 	switch {
 	case s.Refuted > 0 || len(s.Findings) > 0:
@@ -75,9 +75,9 @@ func (s *Summary) Verdict() receipt.Verdict {
 	return receipt.Undecided
 }
 
-// MarkOverlap notes that parts were seen to hold the same receipt, for a merge of
-// reports that list their receipts, and names it and them. The whole is not
-// verified then, unless the summaries told enough to count that receipt once.
+// MarkOverlap notes that parts contain the same receipt, in a merge of reports that list
+// their receipts; detail names the receipt and the parts. The summary is then not verified,
+// unless the rosters were sufficient to count that receipt once.
 func (s *Summary) MarkOverlap(detail string) {
 	if s.once {
 		return
@@ -86,10 +86,9 @@ func (s *Summary) MarkOverlap(detail string) {
 	s.addNote(receipt.CodePartsOverlap, "%s", detail)
 }
 
-// List tells a summary which receipts it is about, by their hashes, as the report
-// around it lists them. A merge with it then knows more, when the summary itself
-// does not remember them: because there are more than 65,536, or because an
-// older version wrote it.
+// List sets the hashes of the receipts, as the report around the summary lists them. A
+// merge then knows more about a summary without a roster, which has more than 65,536
+// receipts or was written by an older version.
 func (s *Summary) List(hashes []canon.Digest) {
 	s.listed = map[canon.Digest]bool{}
 	for _, d := range hashes {
@@ -97,9 +96,9 @@ func (s *Summary) List(hashes []canon.Digest) {
 	}
 }
 
-// Heads returns where each stream ends: what [Options.After] takes to continue,
-// and [Options.Expect] to notice a rollback. A stream whose parts do not join
-// has no head. Count is 0 where the beginning of the stream was not in the input.
+// Heads returns the head of each stream, for [Options.After] to continue the streams, or
+// for [Options.Expect] to detect a rollback. A stream whose parts do not join has no head.
+// Count is 0 if the beginning of the stream was not in the input.
 func (s *Summary) Heads() map[chain.Stream]chain.Head {
 	heads, several := map[chain.Stream]chain.Head{}, map[chain.Stream]bool{}
 	for _, g := range s.Streams {
@@ -113,7 +112,7 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 		heads[g.Stream] = head
 	}
 
-	// What a merge found of a stream says that its parts do not join.
+	// A merge adds such a finding for a stream whose parts do not join.
 	for _, f := range s.Findings {
 		if f.Stream != nil && f.Drawn {
 			several[*f.Stream] = true
@@ -123,9 +122,9 @@ func (s *Summary) Heads() map[chain.Stream]chain.Head {
 	return heads
 }
 
-// Comparable reports why two summaries do not mean the same by their verdicts, as
-// an *[IncomparableError]. What a summary of an older version was asked is not known,
-// and differs from nothing.
+// Comparable returns an *[IncomparableError] if the verdicts of two summaries have
+// different meanings. The requirements of a summary by an older version are unknown, and
+// differ from nothing.
 func (s *Summary) Comparable(o *Summary) error {
 	if s.Scope != o.Scope {
 		return &IncomparableError{"scope"}
@@ -136,10 +135,10 @@ func (s *Summary) Comparable(o *Summary) error {
 	return s.asked.differs(o.asked)
 }
 
-// Merge returns the summary of the parts s and o together, whatever their order:
-// what one run over the sources of both would say, or undecided where they do not
-// tell. Receipts that are in both count once, where both remember their receipts. The
-// error is that of [Summary.Comparable].
+// Merge returns the summary of the parts s and o together, in any order. It is the summary
+// of one run over the sources of both parts, or undecided where the parts do not contain
+// enough. Receipts that are in both parts count once if both have rosters. Merge returns
+// the error of [Summary.Comparable].
 func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	if err := s.Comparable(o); err != nil {
 		return nil, err
@@ -147,10 +146,10 @@ func (s *Summary) Merge(o *Summary) (*Summary, error) {
 	return merge(s, o)
 }
 
-// Expect returns the summary of merged parts compared with what is expected of the whole, as
-// one run over all sources would have been: each head must be in the input, and one stream has
-// to end as only says; only.Previous is not compared. Where parts do not tell their receipts,
-// so that nobody knows whether an expected head is among them, it is undecided.
+// Expect returns the summary of merged parts after comparing it with what is expected of
+// the whole, as in one run over all sources: each head must be in the input, and the only
+// stream must end as required by only. It ignores only.Previous. If the parts do not list
+// their receipts, so that an expected head may be among them, the result is undecided.
 func (s *Summary) Expect(heads map[chain.Stream]chain.Head, only Only) (*Summary, error) {
 	sum := *s
 	s = &sum
@@ -174,7 +173,7 @@ func (s *Summary) Expect(heads map[chain.Stream]chain.Head, only Only) (*Summary
 		d.compare(s, e)
 	}
 
-	// What nobody asked of the parts is not asked of the whole.
+	// What was not checked in the parts is not required of the whole.
 	precede, follow := s.hasNote(receipt.CodeLinkNotChecked), s.hasNote(receipt.CodeTailNotChecked)
 	s.dropNotes(receipt.CodeLinkNotChecked)
 	s.dropNotes(receipt.CodeTailNotChecked)
@@ -194,8 +193,8 @@ func (s *Summary) Expect(heads map[chain.Stream]chain.Head, only Only) (*Summary
 // MarshalJSON writes the summary with its verdict.
 func (s *Summary) MarshalJSON() ([]byte, error) { return json.Marshal(newSummaryJSON(s)) }
 
-// UnmarshalJSON reads a summary back. The verdict is not read but drawn anew, and
-// a summary that states another one is refused.
+// UnmarshalJSON reads a summary. It computes the verdict again, and returns an error if the
+// summary states a different one.
 func (s *Summary) UnmarshalJSON(data []byte) error {
 	var j summaryJSON
 	if err := decodeStrictly(data, &j); err != nil {
@@ -240,8 +239,8 @@ func (s *Summary) count(it *survey.Item) {
 	}
 }
 
-// countUnchecked adds what the report of a document leaves unchecked. Copies count each
-// time, so that the sum over parts is the sum over the whole.
+// countUnchecked counts what the report of a document lists as not checked. Each copy
+// counts, so that the counts of parts add up to the count of the whole.
 func (s *Summary) countUnchecked(rep *receipt.Report) {
 	s.Withheld += rep.Withheld
 	for i, n := range rep.NotChecked {
@@ -253,7 +252,7 @@ func (s *Summary) countUnchecked(rep *receipt.Report) {
 
 func (s *Summary) skip(source, what string) {
 	if n := len(s.Skipped); n > 0 && s.Skipped[n-1] == (Notice{Source: source, Detail: what}) {
-		return // another line of the same
+		return // another line of the same source
 	}
 	if s.SkippedCount++; len(s.Skipped) < MaxNotices {
 		s.Skipped = append(s.Skipped, Notice{Source: source, Detail: what})
@@ -264,31 +263,32 @@ func (s *Summary) addNote(code receipt.Code, format string, args ...any) {
 	s.NotChecked = append(s.NotChecked, receipt.Note{Code: code, Detail: fmt.Sprintf(format, args...)})
 }
 
-// hasNote reports whether there is a note of a code.
+// hasNote reports whether there is a note with a code.
 func (s *Summary) hasNote(code receipt.Code) bool {
 	return slices.ContainsFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// addFinding adds what refutes the whole input.
+// addFinding adds a finding that refutes the input as a whole.
 func (s *Summary) addFinding(f Finding) {
 	if len(s.Findings) < MaxNotices {
 		s.Findings = append(s.Findings, f)
 	}
 }
 
-// dropNotes removes the notes of a code.
+// dropNotes removes the notes with a code.
 func (s *Summary) dropNotes(code receipt.Code) {
 	s.NotChecked = slices.DeleteFunc(s.NotChecked, func(n receipt.Note) bool { return n.Code == code })
 }
 
-// settle counts a receipt by what was found of its link among the receipts of all parts.
+// settle replaces the counted outcome of a receipt by the outcome that its link has among
+// the receipts of all parts.
 func (s *Summary) settle(f *survey.Fumble, is rules.Mark, open bool) {
 	s.recount(f.Counted(), -1)
 	f.Settle(is, open)
 	s.recount(f.Counted(), 1)
 }
 
-// recount counts a receipt, or takes it back.
+// recount adds by to the count of an outcome.
 func (s *Summary) recount(o survey.Outcome, by int) {
 	switch o.Own {
 	case receipt.Verified:
@@ -308,7 +308,7 @@ func (s *Summary) countCode(code receipt.Code, by int) {
 	}
 }
 
-// hashes returns those of the receipts of a part; nil when they are not known.
+// hashes returns the hashes of the receipts, or nil if they are unknown.
 func (s *Summary) hashes() map[canon.Digest]bool {
 	if s.listed != nil || s.roster == nil {
 		return s.listed
@@ -324,8 +324,8 @@ func (s *Summary) hashes() map[canon.Digest]bool {
 	return list
 }
 
-// dependsOnOthers reports whether a note is not about a document alone: the documents or the
-// envelope around it decide the note, or the note only states that another step failed.
+// dependsOnOthers reports whether a note is not about a document alone: it depends on other
+// documents or on the envelope, or it only states that another step failed.
 func dependsOnOthers(code receipt.Code) bool {
 	switch code {
 	case receipt.CodeLinkNotChecked, receipt.CodeCopyNotChecked, receipt.CodeEnvelopeNotChecked, receipt.CodeStepNotReached:

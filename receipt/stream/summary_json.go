@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// summaryJSON is the form of a Summary that the schema "summary" fixes.
+// summaryJSON is the JSON form of a Summary, as the schema "summary" defines it.
 type summaryJSON struct {
 	Version    int                  `json:"report_version"`
 	Verdict    receipt.Verdict      `json:"verdict"`
@@ -42,7 +42,7 @@ type summaryJSON struct {
 	Roster     *rosterJSON          `json:"roster,omitzero"`
 }
 
-// rosterJSON is the form of a roster: its receipts as they are packed, in base64.
+// rosterJSON is the JSON form of a roster. Its receipts are packed and encoded as base64.
 type rosterJSON struct {
 	Streams  []streamName     `json:"streams"`
 	Sources  []attendanceJSON `json:"sources"`
@@ -106,7 +106,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 		j.Codes[code] = n
 	}
 
-	// The codes of a report count findings, too.
+	// In JSON, codes count findings, too.
 	for _, f := range s.Findings {
 		j.Codes[f.Code]++
 		out := findingJSON{Finding: f}
@@ -117,7 +117,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 		j.Findings = append(j.Findings, out)
 	}
 
-	// Without first_previous a stream is whole from its beginning.
+	// A stream without first_previous is complete from its beginning.
 	for _, g := range s.Streams {
 		out := streamJSON{Stream: nameOf(g.Stream), Count: g.Count, Head: g.Head, Failures: g.Failures.Count, Partial: s.selects(g.Stream)}
 		if !g.First {
@@ -129,7 +129,7 @@ func newSummaryJSON(s *Summary) *summaryJSON {
 	return j
 }
 
-// summary reads a summary back, and makes sure that it does not contradict itself.
+// summary returns the summary, or an error if it contradicts itself.
 func (j *summaryJSON) summary() (Summary, error) {
 	if j.Version != receipt.ReportVersion {
 		return Summary{}, fmt.Errorf("expected report_version %d, found %d", receipt.ReportVersion, j.Version)
@@ -145,7 +145,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 	for code, n := range j.Codes {
 		r.Codes[code] = n
 	}
-	if j.Asked != nil { // an older version did not say which streams Partial is about: all
+	if j.Asked != nil { // an older version did not record which streams Partial covers: all
 		r.selected = map[chain.Stream]bool{}
 	}
 
@@ -165,12 +165,12 @@ func (j *summaryJSON) summary() (Summary, error) {
 	}
 	r.Streams = chain.Join(r.Streams)
 
-	// The codes of a report count findings, too: here they are of receipts alone.
+	// In JSON, codes count findings, too. In a Summary, they count receipts only.
 	for _, f := range j.Findings {
 		if r.Codes[f.Code]--; r.Codes[f.Code] == 0 {
 			delete(r.Codes, f.Code)
 		}
-		if j.Asked == nil { // an older version
+		if j.Asked == nil { // written by an older version
 			f.Drawn = survey.AboutLinks(f.Code)
 		}
 		if f.Stream != nil {
@@ -187,7 +187,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 		}
 	}
 
-	// Anyone can write a report: one that contradicts itself is refused.
+	// Anyone can write a report, so one that contradicts itself is rejected.
 	if err := checkConsistent(&r); err != nil {
 		return Summary{}, err
 	}
@@ -197,7 +197,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 	return r, nil
 }
 
-// newRosterJSON is nil for receipts that are too many for a report.
+// newRosterJSON returns nil if there are too many receipts for a report.
 func newRosterJSON(r *survey.Roster) *rosterJSON {
 	if r == nil || r.Receipts > survey.MaxRoster && !r.Whole {
 		return nil
@@ -212,7 +212,7 @@ func newRosterJSON(r *survey.Roster) *rosterJSON {
 	return j
 }
 
-// parse reads a roster back, and makes sure that it can be unpacked.
+// parse returns the roster, or an error if it cannot be unpacked.
 func (j *rosterJSON) parse() (*survey.Roster, error) {
 	r := &survey.Roster{Outcomes: j.Outcomes}
 	for i := range j.Streams {
@@ -227,8 +227,8 @@ func (j *rosterJSON) parse() (*survey.Roster, error) {
 	return r, nil
 }
 
-// decodeStrictly decodes JSON that has every member once, under its own name:
-// encoding/json takes the last of two, and does not look at the case of letters.
+// decodeStrictly decodes JSON whose members are unique and have the exact names.
+// encoding/json accepts duplicates, of which the last one counts, and ignores case.
 func decodeStrictly(data []byte, v any) error {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: math.MaxUint32}); err != nil {
@@ -243,7 +243,8 @@ func decodeStrictly(data []byte, v any) error {
 	return d.Decode(v)
 }
 
-// plainNames makes sure that no name differs from one of ours in nothing but case.
+// plainNames returns an error if a member name contains characters that no member of ours
+// has, such as an uppercase letter.
 func plainNames(n canon.Node) error {
 	for name, value := range n.Members() {
 		if text := name.String(); strings.ContainsFunc(text, func(r rune) bool { return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {
@@ -263,7 +264,7 @@ func plainNames(n canon.Node) error {
 
 func orEmpty[T any](l []T) []T {
 	if l == nil {
-		return []T{} // written [], never null
+		return []T{} // written as [], never null
 	}
 	return l
 }

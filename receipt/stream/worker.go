@@ -8,16 +8,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// A worker judges one item after the other with memory of its own.
+// A worker judges one item after the other. It reuses its memory.
 type worker struct {
 	input.Decoder
 	v      *receipt.Verifier
-	policy receipt.Policy // of v
+	policy receipt.Policy // policy of v
 	glean  func(*canon.Document, *receipt.Report, []byte) []byte
 }
 
-// newWorker makes a worker for verifiers of one policy; v is nil when it is to
-// gather facts alone.
+// newWorker returns a worker for verifiers with one policy. If v is nil, the worker only
+// gathers facts.
 func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
 	w := &worker{Decoder: input.NewDecoder(codec)}
 	if v != nil {
@@ -26,7 +26,7 @@ func newWorker(codec *archive.Codec, v *receipt.Verifier) *worker {
 	return w
 }
 
-// survey gathers the facts of an item and makes no report.
+// survey gathers the facts of an item and writes no report.
 func (w *worker) survey(it *survey.Item, found bool) {
 	c := w.Decode(&it.Piece, found)
 	it.Facts.Placed, it.Other = false, c.Other
@@ -35,9 +35,9 @@ func (w *worker) survey(it *survey.Item, found bool) {
 	}
 }
 
-// verify makes the report of an item and gathers its facts.
+// verify writes the report of an item and gathers its facts.
 func (w *worker) verify(it *survey.Item, found bool) {
-	w.JSON = nil // the item keeps its text
+	w.JSON = nil // the item keeps the text
 	received := it.Data
 	c := w.Decode(&it.Piece, found)
 	it.Facts.Placed, it.Other = false, c.Other
@@ -52,9 +52,9 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	case c.Wrong != nil:
 		w.v.Unreadable(rep, *c.Wrong)
 	case c.Syntax != nil:
-		w.v.VerifyBytes(c.Text, w.Doc, rep) // the same error, as reports word it
+		w.v.VerifyBytes(c.Text, w.Doc, rep) // the same error, in the form of a report
 	case w.beyondCaller(c.Text):
-		// What the caller's limits leave undecided has its place among the others.
+		// A receipt that exceeds the caller's limits is undecided, but still has its place.
 		it.Facts.Gather(w.Doc, canon.Digest{})
 		w.v.VerifyBytes(c.Text, w.Doc, rep)
 	default:
@@ -71,18 +71,18 @@ func (w *worker) verify(it *survey.Item, found bool) {
 			Detail: "the API envelope around the receipt: nothing protects it"})
 	}
 
-	// What is around the receipt is signed, and shows more of it.
+	// The envelope of the receipt is signed, and adds to the report.
 	if c.Weigh != nil {
 		c.Weigh(w.v, w.Doc, rep)
 	}
 
-	// The digest is of the bytes that were received, not of what is in them.
+	// The digest covers the bytes that were received, not their content.
 	if (it.CBOR || c.Sealed) && !w.policy.NoInputDigest {
 		rep.InputSHA256 = canon.Sum(received)
 	}
 }
 
-// refuse reports what is not a document.
+// refuse reports a piece that is not a document.
 func (w *worker) refuse(it *survey.Item, f *input.Fault) {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: f.Code, Detail: f.Detail, Hint: f.Hint}
 	if f.Torn {
@@ -94,8 +94,8 @@ func (w *worker) refuse(it *survey.Item, f *input.Fault) {
 	}
 }
 
-// beyondCaller reports whether a document is within the limits of the format, but
-// not within those that the caller set below them.
+// beyondCaller reports whether a document is within the limits of the format, but exceeds
+// the lower limits of the caller.
 func (w *worker) beyondCaller(text []byte) bool {
 	limits := w.policy.Limits
 	return limits.Bytes > 0 && len(text) > limits.Bytes || limits.Depth > 0 && w.Doc.Depth() > limits.Depth
