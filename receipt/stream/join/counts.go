@@ -8,21 +8,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// Counts are what receipts of any number of workers add up to.
+// Counts are counts of receipts that can be added up over any number of workers.
 type Counts struct {
-	Receipts  int64                  `json:"receipts"` // counted: copies once
+	Receipts  int64                  `json:"receipts"` // copies count once
 	Verified  int64                  `json:"verified"`
 	Refuted   int64                  `json:"refuted"`
 	Undecided int64                  `json:"undecided"`
-	Copies    int64                  `json:"copies"` // that do not count
-	Gaps      int64                  `json:"gaps"`   // documents among the receipts that state no place in a stream
-	Codes     map[receipt.Code]int64 `json:"codes"`  // of what explains each receipt that is not verified
+	Copies    int64                  `json:"copies"` // copies that do not count
+	Gaps      int64                  `json:"gaps"`   // documents that state no place in a stream
+	Codes     map[receipt.Code]int64 `json:"codes"`  // the code of each receipt that is not verified
 
 	Unchecked map[receipt.Code]int64 `json:"unchecked"` // documents that leave something unchecked, as in stream.Summary
-	Withheld  int64                  `json:"withheld"`  // values that were withheld and not disclosed
+	Withheld  int64                  `json:"withheld"`  // withheld values that were not disclosed
 }
 
-// Record counts a receipt once the groupings are done with it.
+// Record counts a receipt after the groupings.
 func (c *Counts) Record(r *Record, strict bool) {
 	if r.Mark == MarkCopy {
 		c.Copies++
@@ -31,7 +31,8 @@ func (c *Counts) Record(r *Record, strict bool) {
 	c.count(r.outcome(strict))
 }
 
-// Gap counts a document that states no place in a stream: what it is, and the code of that.
+// Gap counts a document that states no place in a stream, by its verdict and the code of
+// that.
 func (c *Counts) Gap(verdict receipt.Verdict, code receipt.Code) {
 	c.Gaps++
 	c.count(verdict, code)
@@ -54,7 +55,7 @@ func (c *Counts) count(verdict receipt.Verdict, code receipt.Code) {
 	c.Codes[code]++
 }
 
-// Add adds other counts, whatever the order.
+// Add adds other counts. The order does not matter.
 func (c *Counts) Add(o *Counts) {
 	c.Receipts += o.Receipts
 	c.Verified += o.Verified
@@ -67,7 +68,7 @@ func (c *Counts) Add(o *Counts) {
 	add(&c.Unchecked, o.Unchecked)
 }
 
-// Leave counts what documents leave unchecked, as a summary of them does.
+// Leave adds what documents leave unchecked, as a summary counts it.
 func (c *Counts) Leave(unchecked map[receipt.Code]int, withheld int) {
 	more := map[receipt.Code]int64{}
 	for code, n := range unchecked {
@@ -86,10 +87,10 @@ func add(to *map[receipt.Code]int64, more map[receipt.Code]int64) {
 	}
 }
 
-// Forgive leaves open as many missing predecessors as there are gaps, documents that may be
-// what is missing. The receipts are all that are done and have MarkMissing; it is called
-// where there are gaps, and counts come after it. A link that was left open is no failure of
-// its stream: failures says how many fewer each stream has.
+// Forgive leaves as many missing predecessors unchecked as there are gaps, because each
+// such document may be a missing one. missing are all done receipts with MarkMissing. If
+// there are gaps, Forgive must be called before receipts are counted. An unchecked link is
+// not a failure, so failures reduces the failures of the streams.
 func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	done = slices.Clone(missing)
 	slices.SortFunc(done, func(a, b Record) int { return cmp.Or(a.Stream.Compare(b.Stream), a.compare(&b)) })
@@ -109,8 +110,8 @@ func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	return done, failures
 }
 
-// A Result is what an engine found of all receipts.
+// A Result is what an engine found out about all receipts.
 type Result struct {
 	Counts  Counts
-	Strands []Strand // that [Begin] judged, in any order
+	Strands []Strand // from [Begin], in any order
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// IDs judges the receipts of one id, which are all that have its [Record.Key]. Done are
-// copies that do not count; all others go on to the next grouping.
+// IDs judges the receipts of one ID, which are all receipts with the same [Record.Key].
+// done are copies that do not count; all others go to the next grouping.
 func IDs(group []Record) (done, on []Record) {
 	group = slices.Clone(group)
 	slices.SortFunc(group, func(a, b Record) int { return a.compare(&b) })
 
 	var t rules.Taking
-	var content Record // its first one, as it was found
-	var before *Record // the last of it that counts
+	var content Record // the first receipt of the content, as it was judged
+	var before *Record // the last one that counts
 	for i := range group {
 		r := &group[i]
 		m, related := t.Next(r.ID, r.Computed, r.Place)
@@ -26,7 +26,7 @@ func IDs(group []Record) (done, on []Record) {
 			continue
 		}
 
-		// Copies count once for each outcome of theirs, and when that is refuted.
+		// Copies count once for each outcome, and every time if they are refuted.
 		if before.Verdict == r.Verdict && before.Reason == r.Reason && r.Verdict != receipt.Refuted {
 			r.settle(MarkCopy, related)
 			done = append(done, *r)

@@ -9,18 +9,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// A role is why a receipt is in a group.
+// A role is the reason why a receipt is in a group.
 type role uint8
 
 const (
-	roleStates role = iota + 1 // by digest: it states it as its own hash
-	roleHas                    // its content has it, but it states another one
-	roleNames                  // it names it as its predecessor's
-	roleOrphan                 // by stream: it may begin its stream
-	roleTail                   // nothing of its stream names it
-	roleStray                  // it does not fit its own hash, and nothing shows its place
+	roleStates role = iota + 1 // by digest: its stated hash is the digest
+	roleHas                    // its content has the digest, but it states another one
+	roleNames                  // it names the digest as the hash of its predecessor
+	roleOrphan                 // by stream: it may begin the stream
+	roleTail                   // no receipt of its stream names it
+	roleStray                  // it does not match its own hash, and nothing shows its place
 	roleBehind                 // it follows a damaged receipt
-	roleAfter                  // and that one is of its stream
+	roleAfter                  // the same, and the damaged receipt is of its stream
 	roleCount
 )
 
@@ -33,7 +33,7 @@ type Part struct {
 // Append appends the part as bytes: its role and its record.
 func (p *Part) Append(b []byte) []byte { return p.Record.Append(append(b, byte(p.role))) }
 
-// ParsePart reads what [Part.Append] wrote, and nothing else.
+// ParsePart parses the bytes that [Part.Append] writes, and rejects all others.
 func ParsePart(b []byte) (Part, error) {
 	if len(b) == 0 || b[0] == 0 || role(b[0]) >= roleCount {
 		return Part{}, errRecord
@@ -42,7 +42,7 @@ func ParsePart(b []byte) (Part, error) {
 	return Part{role(b[0]), r}, err
 }
 
-// Digest is the key of the second grouping.
+// Digest returns the key of the second grouping.
 func (p *Part) Digest() canon.Digest {
 	switch p.role {
 	case roleNames:
@@ -53,11 +53,11 @@ func (p *Part) Digest() canon.Digest {
 	return p.Stated
 }
 
-// Terms are what streams have to continue and to hold. The zero Terms ask for nothing.
+// Terms specify what streams must continue and contain. The zero Terms require nothing.
 type Terms struct {
-	Partial  func(chain.Stream) bool         // the receipts of a stream are a selection: that a predecessor is absent refutes nothing
-	Previous func(chain.Stream) canon.Digest // what its first receipt must name; zero: not known
-	Head     func(chain.Stream) canon.Digest // what must be in it; zero: not known
+	Partial  func(chain.Stream) bool         // whether a stream is a selection, in which an absent predecessor refutes nothing
+	Previous func(chain.Stream) canon.Digest // the hash that its first receipt must name; zero: unknown
+	Head     func(chain.Stream) canon.Digest // the hash that must be in it; zero: unknown
 }
 
 func (t *Terms) partial(s chain.Stream) bool { return t.Partial != nil && t.Partial(s) }
@@ -76,7 +76,7 @@ func (t *Terms) head(s chain.Stream) (d canon.Digest) {
 	return d
 }
 
-// A desk sorts the parts of a group, and sees each as a node.
+// A desk sorts the parts of a group, and returns each as a node.
 type desk struct {
 	parts   []Part
 	streams []chain.Stream
@@ -101,8 +101,8 @@ func (d *desk) node(i int) rules.Node {
 	return rules.Node{Number: i, Stream: stream, Place: p.Place, Hash: p.Stated, Issued: p.Issued, Damaged: !p.holds()}
 }
 
-// Links judges the receipts that one digest is about, which are all parts that have it as
-// their [Part.Digest]. What is open goes on to the third grouping, and strands are added up.
+// Links judges the receipts of one digest, which are all parts with the same [Part.Digest].
+// open goes to the third grouping, and strands are added up.
 func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand) {
 	d := newDesk(group)
 	k := linking{terms: t, tally: make([]Strand, len(d.streams))}
@@ -139,8 +139,8 @@ func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand)
 type linking struct {
 	terms   Terms
 	meeting rules.Meeting
-	counted bool     // an intact receipt that states the digest
-	tally   []Strand // by number of the stream
+	counted bool     // an intact receipt states the digest
+	tally   []Strand // by the number of the stream
 	done    []Record
 	open    []Part
 }

@@ -11,49 +11,48 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// A Place is where a receipt was read: the number of the input, as the caller counts
-// inputs from 0, and its line or item there from 1. The zero Place is none.
+// A Place is where a receipt was read: the number of the input, from 0 in the order of the
+// caller, and the line or item in it, from 1. The zero Place is none.
 type Place = rules.Place
 
-// An ID is the first half of the SHA-256 over issuer.id and receipt_id: an id is the
-// issuer's own.
+// An ID is the first half of the SHA-256 over issuer.id and receipt_id, because IDs of
+// different issuers are unrelated.
 type ID = rules.ID
 
-// A Mark says how a receipt stands to the others. Its Failed reports whether that refutes
-// the receipt, and its Code and Cause are those of reports.
+// A Mark states how a receipt is related to the others. Failed reports whether it refutes
+// the receipt. Code and Cause are those of reports.
 type Mark = rules.Mark
 
-// The marks that an engine handles. All others are for reports alone.
+// The marks that an engine needs. All others occur only in reports.
 const (
 	MarkLinked  = rules.MarkLinked  // its predecessor is there, or it is the first of its stream
-	MarkMissing = rules.MarkMissing // its predecessor is not there, but others of its stream are
-	MarkDamaged = rules.MarkDamaged // it does not fit its own hash
+	MarkMissing = rules.MarkMissing // its predecessor is not in the input, but other receipts of its stream precede it
+	MarkDamaged = rules.MarkDamaged // it does not match its own hash
 	MarkCopy    = rules.MarkCopy    // a copy that does not count
 )
 
-// A Record is what the joins need to know of one receipt that states its place in a
-// stream.
+// A Record holds what the joins need of one receipt that states its place in a stream.
 type Record struct {
 	Stream   chain.Stream
 	ID       ID
-	Stated   canon.Digest // the hash that it states
+	Stated   canon.Digest // the stated hash
 	Computed canon.Digest // the hash of its content
 	First    bool         // it states that it has no predecessor
-	Previous canon.Digest // the hash that it names as its predecessor's; zero when First
+	Previous canon.Digest // the hash that it names as that of its predecessor; zero if First
 	Issued   int64        // milliseconds since 1970
 	Place    Place
 
-	// What it is on its own: if its link holds.
+	// The outcome of the receipt if its link holds.
 	Verdict receipt.Verdict
-	Reason  receipt.Code // of that, unless it is verified
-	Before  bool         // the reason explains it whatever is found of the link
+	Reason  receipt.Code // the code of the verdict, unless it is verified
+	Before  bool         // the reason remains, whatever is found about the link
 
-	// What the groupings found so far: MarkLinked or MarkDamaged to begin with.
+	// What the groupings found so far, at first MarkLinked or MarkDamaged.
 	Mark    Mark
-	Related Place // the receipt that the mark is about; zero: none
+	Related Place // the receipt that the mark refers to; zero: none
 }
 
-// holds reports whether the content fits the hash that it states.
+// holds reports whether the content matches the stated hash.
 func (r *Record) holds() bool { return r.Stated == r.Computed }
 
 // Begin sets the mark that a record has before the groupings.
@@ -64,20 +63,19 @@ func (r *Record) Begin() {
 	}
 }
 
-// Key is the key of the first grouping. A receipt that does not fit its own hash has
-// none, since its id may be what was altered: ok is false.
+// Key returns the key of the first grouping. ok is false for a receipt that does not match
+// its own hash: it has no key, because its ID may be what was altered.
 func (r *Record) Key() (key ID, ok bool) { return r.ID, r.holds() }
 
-// settle keeps what was found of a receipt, unless something was found before: one
-// finding, not two.
+// settle keeps the first mark that is found for a receipt: one finding, not two.
 func (r *Record) settle(m Mark, related Place) {
 	if r.Mark == MarkLinked && m != MarkLinked {
 		r.Mark, r.Related = m, related
 	}
 }
 
-// outcome is what the receipt is counted as, and the code that explains it unless it is
-// verified. Under a strict policy a link that is not checked leaves it undecided.
+// outcome returns the verdict that the receipt is counted with, and its code unless it is
+// verified. Under a strict policy, an unchecked link leaves the receipt undecided.
 func (r *Record) outcome(strict bool) (receipt.Verdict, receipt.Code) {
 	code, failed := r.Mark.Code(), r.Mark.Failed()
 	switch {
@@ -91,13 +89,14 @@ func (r *Record) outcome(strict bool) (receipt.Verdict, receipt.Code) {
 	return r.Verdict, r.Reason
 }
 
-// compare orders records in the same way whatever order they come in.
+// compare defines an order of records that does not depend on the order in which they are
+// read.
 func (r *Record) compare(o *Record) int {
 	return cmp.Or(rules.Earlier(r.Issued, r.Computed, o.Issued, o.Computed), bytes.Compare(r.Stated[:], o.Stated[:]),
 		cmp.Compare(r.Verdict, o.Verdict), cmp.Compare(r.Reason, o.Reason), r.Place.Compare(o.Place))
 }
 
-// Parts are the roles that a receipt has in the second grouping.
+// Parts returns the parts of the receipt in the second grouping.
 func (r *Record) Parts() []Part {
 	list := []Part{{roleStates, *r}}
 	if !r.holds() {
@@ -113,19 +112,19 @@ func (r *Record) Parts() []Part {
 const (
 	flagTenant  = 1 << iota // its stream has a tenant
 	flagFirst               // it names no predecessor
-	flagDamaged             // its content has another hash than it states
-	flagBefore              // its reason is of a step before the link
-	flagRelated             // its mark is about another receipt
+	flagDamaged             // its content does not have the stated hash
+	flagBefore              // its reason is from a step before the link
+	flagRelated             // its mark refers to another receipt
 	flagsKnown  = 1<<iota - 1
 )
 
-// Append appends the record as bytes, about 170 of them, the same for equal records:
+// Append appends the record as about 170 bytes, which are the same for equal records:
 //
 //	version   one byte, 1
 //	flags     one byte
 //	mark      one byte
-//	verdict   one byte, and the code of it as a text
-//	stream    the texts issuer, tenant if it has one, and workspace
+//	verdict   one byte, and its code as a string
+//	stream    the strings issuer, tenant if there is one, and workspace
 //	id        16 bytes
 //	stated    32 bytes
 //	computed  32 bytes, unless it is the same
@@ -133,7 +132,7 @@ const (
 //	issued    varint
 //	place     uvarints of source and index, and of those of the related receipt, if any
 //
-// A text is a uvarint of its length and its bytes. Numbers are as short as they can be.
+// A string is a uvarint of its length and its bytes. Numbers have the shortest encoding.
 func (r *Record) Append(b []byte) []byte {
 	flags := byte(0)
 	for i, set := range [...]bool{r.Stream.HasTenant, r.First, !r.holds(), r.Before, r.Related != Place{}} {
@@ -161,7 +160,7 @@ func (r *Record) Append(b []byte) []byte {
 	return b
 }
 
-// Parse reads what [Record.Append] wrote, and nothing else.
+// Parse parses the bytes that [Record.Append] writes, and rejects all others.
 func Parse(b []byte) (Record, error) {
 	u := reader{rest: b}
 	if u.byte() != version {
@@ -185,7 +184,7 @@ func Parse(b []byte) (Record, error) {
 		r.Related = u.place()
 	}
 
-	// What says more than a record can, or says it in another way, is none.
+	// Reject content that no record has, and other encodings of the same record.
 	switch {
 	case u.short || len(u.rest) > 0 || flags&^flagsKnown != 0 || r.Mark >= rules.MarkCount || r.Verdict > receipt.Refuted:
 		return Record{}, errRecord

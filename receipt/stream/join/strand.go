@@ -11,20 +11,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// A Strand is what is known of one stream. Until [Begin] has judged it only the sums are.
+// A Strand describes one stream. Before [Begin] has judged the stream, only the sums are
+// set.
 type Strand struct {
 	Stream   chain.Stream
 	Count    int64 // receipts, each content once
-	Failures int64 // links that are false
-	Intact   bool  // a receipt of it fits its own hash: otherwise its name may be what was altered
+	Failures int64 // invalid links
+	Intact   bool  // a receipt matches its own hash; otherwise, the name of the stream may be what was altered
 	Found    bool  // the expected head is in it
 
-	First    bool         // its first receipt states that nothing precedes it
-	Previous canon.Digest // what that one names; zero when First
+	First    bool         // its first receipt states that it has no predecessor
+	Previous canon.Digest // the hash that its first receipt names; zero if First
 	Head     canon.Digest // the stated hash of the last receipt
 }
 
-// Add adds the sums of another strand of the same stream, whatever the order.
+// Add adds the sums of another strand of the same stream. The order does not matter.
 func (s *Strand) Add(o *Strand) {
 	s.Stream = o.Stream
 	s.Count += o.Count
@@ -33,7 +34,7 @@ func (s *Strand) Add(o *Strand) {
 	s.Found = s.Found || o.Found
 }
 
-// Segment is the stream from its beginning to its head.
+// Segment returns the stream from its beginning to its head.
 func (s *Strand) Segment() chain.Segment {
 	return chain.Segment{Stream: s.Stream, Count: uint64(max(s.Count, 0)), First: s.First, Previous: s.Previous, Head: s.Head,
 		Failures: chain.Failures{Count: uint64(max(s.Failures, 0))}}
@@ -48,8 +49,8 @@ const (
 	strandKnown = 1<<iota - 1
 )
 
-// Append appends the strand as bytes: the version, flags, the texts of its stream, varints
-// of its count and failures, what precedes it and its head.
+// Append appends the strand as bytes: the version, the flags, the strings of its stream,
+// varints of its count and failures, the hash of its predecessor, and its head.
 func (s *Strand) Append(b []byte) []byte {
 	flags := byte(0)
 	for i, set := range [...]bool{s.Stream.HasTenant, s.Intact, s.Found, s.First} {
@@ -62,7 +63,7 @@ func (s *Strand) Append(b []byte) []byte {
 	return append(append(b, s.Previous[:]...), s.Head[:]...)
 }
 
-// ParseStrand reads what [Strand.Append] wrote, and nothing else.
+// ParseStrand parses the bytes that [Strand.Append] writes, and rejects all others.
 func ParseStrand(b []byte) (Strand, error) {
 	u := reader{rest: b}
 	if u.byte() != version {
@@ -80,8 +81,8 @@ func ParseStrand(b []byte) (Strand, error) {
 	return s, nil
 }
 
-// StreamKey is the key of the third grouping, and of the sums of a stream: bytes that are
-// the same for equal streams alone.
+// StreamKey returns the key of the third grouping and of the sums of a stream. Only equal
+// streams have equal keys.
 func StreamKey(s chain.Stream) []byte {
 	has := byte(0)
 	if s.HasTenant {
@@ -98,8 +99,8 @@ func appendStream(b []byte, s chain.Stream) []byte {
 	return appendText(b, s.Workspace)
 }
 
-// Begin judges what was left open of one stream, with the sums of all its strands. What is
-// done are receipts, the strand has its ends.
+// Begin judges the open parts of one stream, with the sums of all its strands. It returns
+// the receipts, which are done, and the strand with its ends.
 func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 	given := t.previous(s.Stream)
 	open = slices.Clone(open)

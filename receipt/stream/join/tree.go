@@ -8,35 +8,35 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A Leaf is what a document is in the tree that a checkpoint is over.
+// A Leaf is a document in the tree that a checkpoint covers.
 type Leaf struct {
-	Hash    merkle.Hash // as receipt.CheckpointLeaf makes it; zero unless Placed
-	Placed  bool        // the document states its place in a stream: it has a leaf
-	Skipped bool        // it was found beside receipts, and is something else
-	Single  bool        // its source holds no other
+	Hash    merkle.Hash // from receipt.CheckpointLeaf; zero unless Placed
+	Placed  bool        // the document states its place in a stream, so it has a leaf
+	Skipped bool        // the document was found next to receipts and is not a receipt
+	Single  bool        // its source contains no other document
 }
 
-// A Tree is what a checkpoint is compared with: the tree over all receipts in the order of
-// reading. Every receipt is a leaf, copies too.
+// A Tree is the tree over all receipts in the order of reading, with which a checkpoint is
+// compared. Every receipt is a leaf, and so is every copy.
 type Tree struct {
-	Size      uint64      `json:"size"`      // how many leaves there are
-	Root      merkle.Hash `json:"root"`      // at the size that the checkpoint claims; anything when there are fewer leaves
-	Holes     bool        `json:"holes"`     // something before that size is not a receipt, so it has no leaf
-	Documents int         `json:"documents"` // how many were read
+	Size      uint64      `json:"size"`      // number of leaves
+	Root      merkle.Hash `json:"root"`      // at the size that the checkpoint claims; undefined if there are fewer leaves
+	Holes     bool        `json:"holes"`     // a document before that size is not a receipt, so it has no leaf
+	Documents int         `json:"documents"` // number of documents
 	Single    bool        `json:"single"`    // the input is one document
 
-	// The leaves up to that size end in this source, after so many of its documents.
+	// The last leaf before that size is in this source, after this number of its documents.
 	Source int `json:"source"`
 	Until  int `json:"until"`
 }
 
-// An Extent is what the leaves of one source add to a tree. The zero Extent begins.
+// An Extent is the contribution of one source to a tree. The zero Extent is ready to use.
 type Extent struct {
 	Leaves    uint64 `json:"leaves"`
 	Documents int    `json:"documents"`
 	Single    bool   `json:"single"` // the source is one document
 	Holed     bool   `json:"holed"`  // a document that counts has no leaf
-	Hole      uint64 `json:"hole"`   // how many leaves stand before the first such document
+	Hole      uint64 `json:"hole"`   // number of leaves before the first such document
 }
 
 // Add adds the next document of the source.
@@ -51,8 +51,8 @@ func (e *Extent) Add(l *Leaf) {
 	}
 }
 
-// Starts returns how many leaves stand before each of the sources, which are in the order
-// of reading.
+// Starts returns the number of leaves before each of the sources, which must be in the
+// order of reading.
 func Starts(sources []Extent) []uint64 {
 	list, n := make([]uint64, len(sources)), uint64(0)
 	for i := range sources {
@@ -62,15 +62,16 @@ func Starts(sources []Extent) []uint64 {
 	return list
 }
 
-// A Branch is a perfect subtree of 1<<Height leaves, which starts at a multiple of that.
+// A Branch is a perfect subtree of 1<<Height leaves that starts at a multiple of that
+// number.
 type Branch struct {
 	Start  uint64      `json:"start"`
 	Height int         `json:"height"`
 	Root   merkle.Hash `json:"root"`
 }
 
-// Branches returns the branches that consecutive leaves make up, as large as they can be:
-// at most two of each height. Start is how many leaves of the tree stand before them.
+// Branches returns the largest branches that consecutive leaves form, at most two of each
+// height. start is the number of leaves in the tree before them.
 func Branches(start uint64, leaves []merkle.Hash) (list []Branch) {
 	for len(leaves) > 0 {
 		height := 0
@@ -83,11 +84,11 @@ func Branches(start uint64, leaves []merkle.Hash) (list []Branch) {
 	return list
 }
 
-// errBranches is returned when leaves are missing, or there twice.
+// errBranches indicates that leaves are missing or duplicated.
 var errBranches = errors.New("join: the branches of a tree do not follow each other")
 
-// rootOf is the root of branches in any order, which hold each of the first size leaves once
-// (RFC 9162 section 2.1.1).
+// rootOf returns the root of branches in any order, which together contain each of the
+// first size leaves once (RFC 9162 section 2.1.1).
 func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 	branches = slices.SortedFunc(slices.Values(branches), func(a, b Branch) int { return cmp.Compare(a.Start, b.Start) })
 	var edge []Branch // perfect subtrees, the largest first
@@ -118,8 +119,8 @@ func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 }
 
 // TreeOf returns the tree over sources in the order of reading, for a checkpoint that
-// claims a size. Branches, in any order, are those of the leaves below that size; source and
-// until are where the last of these leaves stands, zero when there is none.
+// claims a size. branches, in any order, are those of the leaves below that size. source
+// and until are the position of the last of these leaves, and zero if there is none.
 func TreeOf(sources []Extent, claimed uint64, branches []Branch, source, until int) (*Tree, error) {
 	t := &Tree{Source: source, Until: until}
 	for i, start := range Starts(sources) {

@@ -10,17 +10,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An arrayCutter cuts a JSON array into its elements without holding it whole. It
-// finds where elements end by their brackets and strings alone; each element is
-// then parsed as strictly as any document, and what is between them (commas
-// and white space, RFC 8259 section 5) is checked here.
+// An arrayCutter cuts a JSON array into its elements without keeping all of it in memory.
+// It finds the end of an element only by brackets and strings; each element is then parsed
+// as strictly as any document. The cutter itself checks the commas and whitespace between
+// elements (RFC 8259 section 5).
 type arrayCutter struct {
 	r       *bufio.Reader
 	element []byte
 	index   int
 	begun   bool
 	ended   bool
-	inside  bool // of a document that goes on after it
+	inside  bool // the array is inside a document that continues after it
 	offset  int64
 }
 
@@ -56,7 +56,7 @@ func (a *arrayCutter) read() (Piece, error) {
 		}
 	}
 
-	// An array may be empty, but a comma stands between two elements.
+	// An array may be empty, but elements are separated by commas.
 	c, err := a.symbol()
 	switch {
 	case err == io.EOF:
@@ -74,12 +74,12 @@ func (a *arrayCutter) read() (Piece, error) {
 	return a.readElement(c)
 }
 
-// readElement reads on to the end of the element that begins with c.
+// readElement reads the rest of the element that begins with c.
 func (a *arrayCutter) readElement(c byte) (Piece, error) {
 	var at nesting
 	at.read(c)
 	for {
-		// Outside of brackets and strings any byte may be the last one.
+		// Outside brackets and strings, any byte may be the last one of the element.
 		if at.outside() {
 			if ends, err := a.elementEnds(c); err != nil || ends {
 				return a.handOut(), err
@@ -90,7 +90,7 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 				Detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", maxDocument)}}, nil
 		}
 
-		// What is in the buffer is taken at once, as far as it may belong to it.
+		// Buffered bytes are appended in one step, up to the end of the element.
 		buffered, err := a.buffered()
 		if err == io.EOF {
 			return a.cut(), nil
@@ -103,7 +103,7 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 	}
 }
 
-// handOut returns the element. A rare large one takes its memory along.
+// handOut returns the element. A rare large element keeps its memory.
 func (a *arrayCutter) handOut() Piece {
 	d := Piece{Data: a.element, Index: a.index}
 	if d.Kept = cap(a.element) > 4*readBytes; d.Kept {
@@ -112,7 +112,7 @@ func (a *arrayCutter) handOut() Piece {
 	return d
 }
 
-// buffered returns what can be read without waiting, and waits where that is nothing.
+// buffered returns the buffered bytes, and waits for input if there are none.
 func (a *arrayCutter) buffered() ([]byte, error) {
 	if _, err := a.r.Peek(1); err != nil {
 		return nil, err
@@ -120,8 +120,8 @@ func (a *arrayCutter) buffered() ([]byte, error) {
 	return a.r.Peek(a.r.Buffered())
 }
 
-// take appends bytes of the buffer to the element. Its memory grows by doubling, as most
-// elements are small and few are as large as one may be.
+// take appends buffered bytes to the element. The memory grows by doubling, because most
+// elements are small and few reach the limit.
 func (a *arrayCutter) take(text []byte) {
 	if len(text) > cap(a.element)-len(a.element) {
 		a.element = slices.Grow(a.element, min(len(a.element), maxDocument-len(a.element))+len(text))
@@ -130,27 +130,27 @@ func (a *arrayCutter) take(text []byte) {
 	a.skip(len(text))
 }
 
-// skip leaves n bytes of the buffer behind.
+// skip discards n buffered bytes.
 func (a *arrayCutter) skip(n int) {
 	_, _ = a.r.Discard(n) // buffered
 	a.offset += int64(n)
 }
 
-// elementEnds reports whether an element ends after its byte c: with a bracket
-// or a quote, and a number or a word where the next byte is not a part of it.
+// elementEnds reports whether an element ends after its byte c. It ends with a bracket, a
+// quote, or, for a number or a literal, before a byte that is not a part of it.
 func (a *arrayCutter) elementEnds(c byte) (bool, error) {
 	if c == '}' || c == ']' || c == '"' {
 		return true, nil
 	}
 	following, err := a.r.Peek(1)
 	if err == io.EOF {
-		return false, nil // readElement finds that
+		return false, nil // readElement detects that
 	}
 	if err != nil {
 		return false, err
 	}
 
-	// RFC 8259 section 2: what may follow a value of an array.
+	// RFC 8259 section 2: the bytes that may follow a value in an array.
 	switch following[0] {
 	case ',', ']', ' ', '\t', '\r', '\n':
 		return true, nil
@@ -183,7 +183,7 @@ func (a *arrayCutter) malformed(expected string, found byte) Piece {
 		Detail: fmt.Sprintf("expected %s, found %q at offset %d; what follows was not read", expected, found, a.offset-1)}}
 }
 
-// symbol returns the next byte that is not white space.
+// symbol returns the next byte that is not whitespace.
 func (a *arrayCutter) symbol() (byte, error) {
 	for skipped := 0; ; {
 		buffered, err := a.buffered()

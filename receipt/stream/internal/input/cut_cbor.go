@@ -11,12 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A cborCutter cuts CBOR into its items. What is malformed ends the input, since nobody
-// can tell where the next item would begin.
+// A cborCutter cuts CBOR into its items. A malformed item ends the input, because the start
+// of the next item is unknown.
 type cborCutter struct {
 	r     *archive.Reader
 	under *bufio.Reader
-	only  bool // more than one item is too many
+	only  bool // a second item is an error
 	count int
 	ahead *Piece
 	ended bool
@@ -40,7 +40,7 @@ func (s *cborCutter) Next() (Piece, error) {
 		return d, err
 	}
 
-	// Only the next item tells whether the first one is alone.
+	// Whether the first item is the only one is known after the next read.
 	d.Data, d.Kept = bytes.Clone(d.Data), true
 	following, err := s.read()
 	switch {
@@ -70,8 +70,8 @@ func (s *cborCutter) read() (Piece, error) {
 	case err == nil:
 		return Piece{Data: item, Index: s.count, CBOR: true}, nil
 	case errors.As(err, &bad):
-		// RFC 8742: nothing stands between items, so that nothing tells where
-		// the next one begins.
+		// RFC 8742: there is no separator between items, so the start of the next item is
+		// unknown.
 		s.ended = true
 		f := &Fault{Code: receipt.Code(bad.Code), Hint: bad.Hint,
 			Detail: fmt.Sprintf("item %d at offset %d: %s; what follows was not read", s.count, bad.Offset, bad.Detail)}

@@ -12,20 +12,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A lineCutter cuts an input into lines. A line ends with LF or CR LF, the last one may
-// end with the input; blank lines are counted and skipped.
+// A lineCutter cuts an input into lines. A line ends with LF or CR LF, and the last one may
+// end with the input. Blank lines are counted and skipped.
 type lineCutter struct {
 	r      *bufio.Reader
 	packed bool // the input is compressed
 	eager  bool // the first line is returned before the next one is read
-	lines  bool // the input is said to be lines, so that an only one that breaks off is not a malformed document
+	lines  bool // the input is known to be lines, so a single truncated line is not a malformed document
 	line   int
 	long   []byte // a line longer than the reader's buffer
-	kept   bool   // the last line is in memory of its own
+	kept   bool   // the current line has its own memory
 	count  int    // documents so far
 	ahead  []Piece
-	err    error       // after ahead
-	page   *pageCutter // instead of lines: the first is a page of a list
+	err    error       // returned after ahead
+	page   *pageCutter // used instead if the first line is a page of a list
 }
 
 func (l *lineCutter) Ready() bool {
@@ -62,9 +62,8 @@ func (l *lineCutter) Next() (Piece, error) {
 	return l.alone(d)
 }
 
-// alone finds out whether the first document is the only one, which takes
-// reading to the next: an only one is addressed by its file alone, and may be a
-// page of a list.
+// alone determines whether the first document is the only one, which requires reading the
+// next line. An only document is addressed by its file alone, and may be a page of a list.
 func (l *lineCutter) alone(d Piece) (Piece, error) {
 	if l.err != nil { // nothing after it can be read
 		d.Single, d.last = true, d.last && l.lines
@@ -74,7 +73,7 @@ func (l *lineCutter) alone(d Piece) (Piece, error) {
 		d.Data, d.Kept = bytes.Clone(d.Data), true
 	}
 
-	// What follows is kept: it is the next piece.
+	// The line that follows is kept as the next piece.
 	following, err := l.read()
 	switch {
 	case err == io.EOF:
@@ -104,7 +103,7 @@ func (l *lineCutter) read() (Piece, error) {
 			return Piece{}, err
 		}
 
-		// RFC 8259 section 2: a line of nothing but white space holds no value.
+		// RFC 8259 section 2: a line of whitespace holds no value.
 		text = bytes.TrimSuffix(text, []byte{'\r'})
 		switch blank := len(bytes.TrimLeft(text, " \t\r")) == 0; {
 		case len(text) > maxDocument && l.count == 0 && beginsPage(text):
@@ -122,8 +121,8 @@ func (l *lineCutter) read() (Piece, error) {
 	}
 }
 
-// turn reads the input as a page, from the beginning of the line that it is on, which is
-// so long that it is kept.
+// turn reads the input as a page, starting with the current line, which is long enough to
+// be in memory.
 func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
 	readers := []io.Reader{bytes.NewReader(text), l.r}
 	if ended {
@@ -132,8 +131,8 @@ func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
 	return newPageCutter(io.MultiReader(readers...))
 }
 
-// skipBlank skips and counts the blank lines that are in the buffer, all at once:
-// there may be a billion.
+// skipBlank skips and counts all buffered blank lines at once, because there may be a
+// billion.
 func (l *lineCutter) skipBlank() int {
 	buffered, _ := l.r.Peek(l.r.Buffered())
 	text := bytes.TrimLeft(buffered, " \t\r\n")
@@ -150,8 +149,8 @@ func (l *lineCutter) mostGap() int {
 	return MaxGap
 }
 
-// readLine returns a line without its LF, or more than maxDocument+1 bytes
-// of one that is too long. The bytes are valid until the next call, unless they are kept.
+// readLine returns a line without its LF, or more than maxDocument+1 bytes of a longer
+// line. Unless they are kept, the bytes are valid until the next call.
 func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	l.line++
 	l.kept = false
@@ -177,8 +176,8 @@ func (l *lineCutter) readLine() (text []byte, ended bool, err error) {
 	}
 }
 
-// readLong reads on in a rare long line, into memory of its own: of what is so large, each
-// copy is felt.
+// readLong reads the rest of a rare long line into its own memory, which avoids copies of a
+// large line.
 func (l *lineCutter) readLong() (text []byte, ended bool, err error) {
 	rest := &lineRest{r: l.r, most: maxDocument + 2 - len(l.long)}
 	text, err = io.ReadAll(io.MultiReader(bytes.NewReader(l.long), rest))
@@ -186,11 +185,11 @@ func (l *lineCutter) readLong() (text []byte, ended bool, err error) {
 	return text, rest.ended, err
 }
 
-// A lineRest is the rest of a line up to its LF, which it takes away, or so many bytes of it.
+// A lineRest reads up to most bytes of the rest of a line, and removes the LF at its end.
 type lineRest struct {
 	r     *bufio.Reader
 	most  int
-	ended bool // the LF was there
+	ended bool // the LF was read
 }
 
 func (l *lineRest) Read(p []byte) (int, error) {
@@ -213,8 +212,8 @@ func (l *lineRest) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// oversize reports a line that no receipt can be. Its rest is skipped, unless
-// the input is compressed: there it may be endless, and the input ends with it.
+// oversize reports a line that is too long for a receipt. The rest of the line is skipped,
+// unless the input is compressed: then the rest may be endless, so the input ends with it.
 func (l *lineCutter) oversize(ended bool) (Piece, error) {
 	d := Piece{Index: l.line, fault: &Fault{Code: receipt.CodeSizeLimit,
 		Detail: fmt.Sprintf("expected a line of at most %d bytes, found more", maxDocument)}}
@@ -237,7 +236,7 @@ func (l *lineCutter) skipLine() error {
 		case err == nil:
 			return nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return err // io.EOF too: nothing follows
+			return err // includes io.EOF: nothing follows
 		case skipped > MaxGap:
 			return fmt.Errorf("line %d does not end within %d bytes", l.line, MaxGap)
 		}

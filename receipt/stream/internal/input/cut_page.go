@@ -11,24 +11,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A pageCutter cuts a list, {"object":"list","data":[…]}, into its entries without
-// holding it whole: it may be larger than any receipt. What is not an entry is kept
-// as the page's frame, which is parsed at its end as strictly as any document.
+// A pageCutter cuts a list, {"object":"list","data":[…]}, into its entries without keeping
+// all of it in memory: a list may be larger than any receipt. Everything except the entries
+// is kept as the page's frame, which is parsed at the end as strictly as any document.
 type pageCutter struct {
 	r       *bufio.Reader
 	at      nesting
 	frame   []byte       // the page without its entries
 	name    []byte       // the last string of the page's own object, quoted
-	named   bool         // name is the name of a member, whose value follows
+	named   bool         // name is a member name whose value follows
 	entries *arrayCutter // while they are being read
-	found   bool         // they were
+	found   bool         // the entries were found
 	count   int          // entries so far
 	ended   bool
 }
 
 func newPageCutter(r io.Reader) *pageCutter { return &pageCutter{r: bufio.NewReaderSize(r, readBytes)} }
 
-// beginsPage reports whether a text is the beginning of a page.
+// beginsPage reports whether text is the beginning of a page.
 func beginsPage(text []byte) bool {
 	p := newPageCutter(bytes.NewReader(text))
 	_, err := p.seek()
@@ -58,7 +58,7 @@ func (p *pageCutter) Next() (Piece, error) {
 	return Piece{}, io.EOF
 }
 
-// seek reads on to the entries, or to the end of the page, which is judged then.
+// seek reads up to the entries, or up to the end of the page and then checks the frame.
 func (p *pageCutter) seek() (Piece, error) {
 	for {
 		c, err := p.r.ReadByte()
@@ -74,7 +74,7 @@ func (p *pageCutter) seek() (Piece, error) {
 			return Piece{}, p.r.UnreadByte()
 		}
 
-		// The frame alone is kept, so it is bounded.
+		// Only the frame is kept in memory, so its size is limited.
 		p.read(c)
 		if len(p.frame) > MaxWrapping {
 			return p.fault(receipt.CodeSizeLimit, fmt.Sprintf("expected at most %d bytes beside the entries of a list, found more; what follows was not read", MaxWrapping)), nil
@@ -82,7 +82,7 @@ func (p *pageCutter) seek() (Piece, error) {
 	}
 }
 
-// read takes a byte of the frame.
+// read adds a byte to the frame.
 func (p *pageCutter) read(c byte) {
 	inString := p.at.inString
 	p.at.read(c)
@@ -91,7 +91,7 @@ func (p *pageCutter) read(c byte) {
 		return
 	}
 
-	// Depth 1 is the page itself: names further inside are not its own.
+	// Depth 1 is the page itself. Deeper names belong to other objects.
 	switch {
 	case inString || p.at.inString:
 		if !inString {
@@ -105,7 +105,7 @@ func (p *pageCutter) read(c byte) {
 	}
 }
 
-// end judges the frame.
+// end checks the frame.
 func (p *pageCutter) end() (Piece, error) {
 	doc := new(canon.Document)
 	err := doc.Parse(p.frame, canon.Limits{Bytes: 2 * MaxWrapping})

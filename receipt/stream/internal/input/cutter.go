@@ -5,16 +5,15 @@ import (
 	"io"
 )
 
-// A cutter cuts an input into pieces. The error is io.EOF at the end, and
-// otherwise says why the rest of the input cannot be read.
+// A cutter cuts an input into pieces. Next returns io.EOF at the end; any other error means
+// that the rest of the input cannot be read.
 type cutter interface {
 	Next() (Piece, error)
-	// Ready reports whether the next piece can be had without waiting for
-	// more input.
+	// Ready reports whether Next can return the next piece without waiting for input.
 	Ready() bool
 }
 
-// heldPieces were cut out at once.
+// heldPieces is a cutter for pieces that are already in memory.
 type heldPieces struct {
 	list []Piece
 }
@@ -30,7 +29,7 @@ func (l *heldPieces) Next() (Piece, error) {
 	return d, nil
 }
 
-// A chosen cutter hands out one document of another and ends.
+// A chosen cutter returns one document of another cutter.
 type chosen struct {
 	cutter
 	index int

@@ -11,15 +11,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// A Decoder turns pieces into documents. Whoever reads an input has one: what it
-// makes of a piece, every reader of package stream makes of it. Its memory is used
-// again for the next piece.
+// A Decoder converts pieces into documents. All readers of package stream use it, so that
+// they interpret a piece alike. It reuses its memory for the next piece.
 type Decoder struct {
-	Doc  *canon.Document // of the text; empty when there is none, or it does not parse
+	Doc  *canon.Document // of the text; empty if there is no text, or if it does not parse
 	cbor *archive.Codec
 	JSON []byte // the translation of CBOR
 
-	Unwrap func(*canon.Document) ([]byte, *receipt.Check, func(*receipt.Verifier, *canon.Document, *receipt.Report)) // of the options
+	Unwrap func(*canon.Document) ([]byte, *receipt.Check, func(*receipt.Verifier, *canon.Document, *receipt.Report)) // see stream.Options
 }
 
 // NewDecoder returns a decoder that translates CBOR with a codec.
@@ -27,33 +26,33 @@ func NewDecoder(codec *archive.Codec) Decoder {
 	return Decoder{Doc: new(canon.Document), cbor: codec}
 }
 
-// Contents are what a piece turned out to be: a document that parses, or a fault,
-// or a text with a syntax error. They are valid until the next piece.
+// Contents are the result of decoding a piece: a document that parses, a fault, or a text
+// with a syntax error. They are valid until the next piece is decoded.
 type Contents struct {
-	Whole   []byte // the JSON text of the piece; nil when it is not JSON
-	Text    []byte // the text of the receipt in it: another one only inside an API envelope
-	Wrapped bool   // it is inside one
+	Whole   []byte // the JSON text of the piece; nil if it is not JSON
+	Text    []byte // the text of the receipt; it differs from Whole inside an API envelope
+	Wrapped bool   // the receipt is inside an API envelope
 
-	Sealed bool                                                      // it is inside a signed envelope, which is not judged as text
-	Wrong  *receipt.Check                                            // what is wrong with that envelope
-	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // what it adds to the report
+	Sealed bool                                                      // the receipt is inside a signed envelope, which is not judged as text
+	Wrong  *receipt.Check                                            // the fault of the signed envelope
+	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // adds to the report what the signed envelope shows
 
-	Fault  *Fault // why there is no document, unless syntax says all
-	Syntax error  // why text is not JSON within the limits, a *canon.SyntaxError; beside the fault of a line that breaks off
-	Other  string // what the document is instead of a receipt, when it was found and not named
+	Fault  *Fault // why there is no document, unless Syntax explains it
+	Syntax error  // why Text is not JSON within the limits, as a *canon.SyntaxError; also set with the fault of a truncated line
+	Other  string // describes a found document that is not a receipt
 }
 
 // Parsed reports whether the decoder holds a document that may be a receipt.
 func (c *Contents) Parsed() bool { return c.Fault == nil && c.Syntax == nil && c.Wrong == nil }
 
-// Decode parses a piece by the limits of the format. Found says that its source was
-// found and not named: other documents of this toolkit may lie there.
+// Decode parses a piece within the limits of the format. found states that the source was
+// found and not named, so that it may contain other documents of this toolkit.
 func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 	if c.Fault = p.fault; c.Fault != nil {
 		return c
 	}
 
-	// An archive is deterministic CBOR, of which there is one translation.
+	// An archive is deterministic CBOR, which has exactly one translation.
 	if c.Whole = p.Data; p.CBOR {
 		var err error
 		if d.JSON, err = d.cbor.AppendJSON(d.JSON[:0], p.Data); err != nil {
@@ -90,7 +89,7 @@ func (d *Decoder) open(c *Contents) {
 	}
 }
 
-// itemFault says why CBOR is not an archive of a document.
+// itemFault returns the fault of CBOR that is not an archive of a document.
 func itemFault(err error) *Fault {
 	var bad *archive.ItemError
 	if errors.As(err, &bad) {
@@ -99,8 +98,8 @@ func itemFault(err error) *Fault {
 	return &Fault{Code: receipt.CodeSyntax, Detail: err.Error()}
 }
 
-// tornTail reports whether the error of a last line without its line end is that
-// the line breaks off: it is still being written, or was cut off.
+// tornTail reports whether the last line is truncated: it has a syntax error at its end,
+// and no line end. It is still being written, or was cut off.
 func tornTail(err error, text []byte) bool {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {
@@ -113,8 +112,8 @@ func tornTail(err error, text []byte) bool {
 	return false
 }
 
-// cutOff reports whether text is the beginning of a JSON text: nothing is wrong
-// with it but that it ends.
+// cutOff reports whether text is the beginning of a JSON text, so that its only fault is
+// that it ends.
 func cutOff(text []byte) bool {
 	_, err := canon.Parse(text)
 	var syntax *canon.SyntaxError
@@ -126,13 +125,13 @@ func cutOff(text []byte) bool {
 		return true
 	}
 
-	// A whole character could stand there: in a string.
+	// A complete character could be there, inside a string.
 	begun := !utf8.FullRune(rest) || beginsEscape(rest)
 	return begun && cutOff(append(text[:syntax.Offset:syntax.Offset], 'x'))
 }
 
-// beginsEscape reports whether text is the beginning of an escape, or of the two
-// of a surrogate pair: some end makes it whole.
+// beginsEscape reports whether text is the beginning of an escape, or of the two escapes of
+// a surrogate pair, and can be completed.
 func beginsEscape(text []byte) bool {
 	if !bytes.HasPrefix(text, []byte(`\u`)) {
 		return false
@@ -148,8 +147,8 @@ func beginsEscape(text []byte) bool {
 	return false
 }
 
-// otherKind names a document that lies beside receipts for good reason; "" for
-// any other.
+// otherKind describes a document that is often stored with receipts; "" for any other
+// document.
 func otherKind(root canon.Node) string {
 	has := func(names ...string) bool {
 		for _, name := range names {

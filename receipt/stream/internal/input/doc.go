@@ -1,7 +1,9 @@
-// Package input cuts the bytes of an input into documents: it decompresses and sniffs a file,
-// cuts it into pieces, one for each document, and parses these. It judges nothing.
+// Package input cuts the bytes of an input into documents: it decompresses a file, detects
+// its format, cuts it into pieces of one document each, and parses the pieces. It verifies
+// nothing.
 //
-// A [File] is opened and decompressed, and sniffed if its [Kind] is not known. A cutter cuts
-// it into pieces: one for lines, one for arrays, one for pages of a list, one for CBOR. A
-// [Decoder] turns a [Piece] into a document, or a fault, or a document of another kind.
+// A [File] is opened and decompressed, and its [Kind] is detected if it is not known. A
+// cutter cuts it into pieces. There are cutters for lines, arrays, pages of a list, and
+// CBOR. A [Decoder] converts a [Piece] into a document, a fault, or a document of another
+// kind.
 package input

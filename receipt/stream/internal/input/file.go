@@ -8,18 +8,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// A Kind is how an input holds its receipts.
+// A Kind is the format of an input.
 type Kind uint8
 
 const (
-	Sniffed  Kind = iota // found out from its first bytes
-	JSON                 // one document: a receipt, a list or an array of them
-	Lines                // a JSON document a line (JSONL, NDJSON)
+	Sniffed  Kind = iota // detected from the first bytes
+	JSON                 // one document: a receipt, a list, or an array of receipts
+	Lines                // one JSON document per line (JSONL, NDJSON)
 	CBOR                 // one item
-	Sequence             // items one after the other (RFC 8742)
+	Sequence             // a sequence of items (RFC 8742)
 )
 
-// String returns the name as ParseKind of package stream reads it; "" for Sniffed.
+// String returns the name that ParseKind of package stream parses; "" for Sniffed.
 func (k Kind) String() string {
 	if names := [...]string{"", "json", "lines", "cbor", "cborseq"}; int(k) < len(names) {
 		return names[k]
@@ -27,16 +27,16 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind(%d)", k)
 }
 
-// A File is what is read, and how.
+// A File is an input and how to read it.
 type File struct {
-	Name  string // which may say what it holds
+	Name  string // its extension may determine the format
 	Kind  Kind
-	Index int // of the one document that is read, as reports count; 0: all of them
+	Index int // selects one document, with the numbering of reports; 0: all documents
 	Open  func() (io.ReadCloser, error)
 
 	Packed  unpack.Options
-	Wrapped bool      // receipts in signed envelopes are receipts
-	Meter   func(int) // sees every byte read
+	Wrapped bool      // signed envelopes contain receipts
+	Meter   func(int) // called with the size of every read
 }
 
 // An Opened input is being cut into documents.
@@ -45,8 +45,9 @@ type Opened struct {
 	Close func()
 }
 
-// NewBuffer returns what inputs are read through, one after the other. A size is how many
-// bytes the only one has, when that is known: a small one then fits with its end. 0: unknown.
+// NewBuffer returns a buffer for reading inputs one after the other. size is the size of
+// the only input, so that a small input fits into the buffer together with its end. 0:
+// unknown.
 func NewBuffer(size int64) *bufio.Reader {
 	most := int64(readBytes)
 	if size > 0 {
@@ -55,8 +56,8 @@ func NewBuffer(size int64) *bufio.Reader {
 	return bufio.NewReaderSize(nil, int(most))
 }
 
-// Cut opens, decompresses and sniffs an input, which is read through buffer until it is
-// closed.
+// Cut opens and decompresses an input, and detects its format. It is read through buffer
+// until it is closed.
 func (in *File) Cut(buffer *bufio.Reader) (*Opened, error) {
 	content, err := in.Open()
 	if err != nil {
@@ -78,23 +79,24 @@ func (in *File) Cut(buffer *bufio.Reader) (*Opened, error) {
 		return nil, err
 	}
 
-	// One document is found by counting those before it.
+	// A document is found by counting the documents before it.
 	if in.Index > 0 {
 		cut = &chosen{cutter: cut, index: in.Index}
 	}
 	return &Opened{cut, closer}, nil
 }
 
-// Hurry makes an input of lines hand each of them out as soon as it is there: a process that
-// writes drafts into a pipe may wait for the first result before it writes the second draft.
+// Hurry makes an input of lines return each line as soon as it has been read: a process
+// that writes drafts into a pipe may wait for the first result before it writes the second
+// draft.
 func (o *Opened) Hurry() {
 	if lines, is := o.cutter.(*lineCutter); is {
 		lines.eager = true
 	}
 }
 
-// metered tells how much was read. An error is final: looking ahead must not
-// swallow it.
+// metered counts bytes that are read. An error is final, so that a lookahead does not lose
+// it.
 type metered struct {
 	io.Reader
 	meter func(int)

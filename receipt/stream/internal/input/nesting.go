@@ -1,7 +1,7 @@
 package input
 
-// nesting follows how deep a place of a JSON text lies in objects and arrays, byte
-// by byte. What is not JSON is left to the parser.
+// nesting tracks the depth of objects and arrays in a JSON text, byte by byte. Invalid JSON
+// is left to the parser.
 type nesting struct {
 	depth             int
 	inString, escaped bool
@@ -21,11 +21,11 @@ func (n *nesting) read(c byte) {
 	}
 }
 
-// outside reports whether a place is in no object, array or string.
+// outside reports whether the position is in no object, array, or string.
 func (n *nesting) outside() bool { return n.depth <= 0 && !n.inString }
 
-// follow reads a text up to the byte behind which it is outside, or all of it, and
-// returns how many bytes it read.
+// follow reads text up to and including the byte after which the position is outside, or
+// all of it. It returns the number of bytes that it read.
 func (n *nesting) follow(text []byte) int {
 	for i := 0; i < len(text); i++ {
 		if n.inString && !n.escaped {
@@ -40,7 +40,7 @@ func (n *nesting) follow(text []byte) int {
 	return len(text)
 }
 
-// plainBytes counts the bytes of a string before what ends it, or escapes.
+// plainBytes returns the number of bytes of a string before a quote or an escape.
 func plainBytes(text []byte) int {
 	for i, c := range text {
 		if c == '"' || c == '\\' {

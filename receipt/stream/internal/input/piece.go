@@ -7,35 +7,36 @@ import (
 // Sizes of reading.
 const (
 	readBytes = 256 << 10 // the buffer of an input
-	// MaxGap is how many bytes without a document, such as blank lines or the
-	// rest of a line that is too long, are skipped before an input is given up.
+	// MaxGap is the maximum number of bytes without a document, such as blank lines or the
+	// rest of a line that is too long, that are skipped before the input is given up.
 	MaxGap = 1 << 30
-	// maxPackedGap is the same in a compressed input, where bytes cost nothing.
+	// maxPackedGap is the same limit for a compressed input, where such bytes cost the
+	// sender nothing.
 	maxPackedGap = 64 << 20
 )
 
-// A Piece is one document of an input as it was cut out: bytes, or the reason why
-// there are none.
+// A Piece is one document that was cut out of an input: its bytes, or the reason why there
+// are none.
 type Piece struct {
-	Data   []byte // valid until the next call, unless it is kept
-	Kept   bool   // data is nobody's memory but its own
-	Index  int    // line, item or element, from 1
-	CBOR   bool   // data is CBOR
-	last   bool   // a last line without its line end, and not one document of its own: it may have been cut off
-	Single bool   // the input holds nothing else
-	fault  *Fault // instead of data
+	Data   []byte // valid until the next call, unless Kept is set
+	Kept   bool   // Data has its own memory
+	Index  int    // line, item, or element, from 1
+	CBOR   bool   // Data is CBOR
+	last   bool   // the last of several lines, without its line end: it may be truncated
+	Single bool   // the input contains no other document
+	fault  *Fault // set instead of Data
 }
 
-// A Fault is why a piece is not a document: none could be cut out of the input, or
-// the one that was is not an archive, or breaks off.
+// A Fault is the reason why a piece is not a document: nothing could be cut out of the
+// input, the piece is not an archive, or it is truncated.
 type Fault struct {
 	Code         receipt.Code
-	place        string // in the piece; "" when detail says it
+	place        string // in the piece; "": the detail contains it
 	Detail, Hint string
-	Torn         bool // the input ends in the middle of it
+	Torn         bool // the input ends inside the document
 }
 
-// Words is the detail with its place.
+// Words returns the detail with its place.
 func (f *Fault) Words() string {
 	if f.place == "" {
 		return f.Detail

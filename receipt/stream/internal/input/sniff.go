@@ -10,11 +10,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// cutterFor returns the cutter for an input of a kind, which is sniffed when it is
-// not known: CBOR by its first byte, which no JSON text has; an array by its
-// bracket; lines when the first line that is not blank ends with } and leaves
-// nothing open, or the second begins with { and more and is no part of the first.
-// Everything else is one document. A name that ends in .cbor says that one item is the whole.
+// cutterFor returns the cutter for an input. If its kind is not known, it is detected: CBOR
+// by its first byte, which no JSON text has, and an array by its bracket. An input is lines
+// if its first line that is not blank ends with } and leaves nothing open, or if the second
+// line begins with { followed by more and is not a part of the first. Everything else is
+// one document. If the name ends in .cbor, the input is a single item.
 func cutterFor(r *bufio.Reader, form Kind, name string, packed, wrapped bool) (cutter, error) {
 	lines := form == Lines || form == Sniffed && namesLines(name)
 	if form == Sniffed {
@@ -40,8 +40,8 @@ func cutterFor(r *bufio.Reader, form Kind, name string, packed, wrapped bool) (c
 	return cutWhole(r, lines)
 }
 
-// sniff tells the kind. It may skip blank lines of a length that lines would
-// skip too, but then the line numbers count from the first line that is read.
+// sniff detects the kind of an input. It may skip as many blank lines as a lineCutter; line
+// numbers then count from the first line that is read.
 func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	head, err := peek(r, telling)
 	if len(head) == 0 {
@@ -57,7 +57,7 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 		return Sequence, nil
 	}
 
-	// A line that leaves nothing open is a document of its own.
+	// A line that leaves nothing open is a complete document.
 	first, rest := cutLine(bytes.TrimLeft(head, " \t\r\n"))
 	switch {
 	case bytes.HasPrefix(first, []byte("[")):
@@ -68,25 +68,26 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 		return JSON, nil
 	case beginsDocument(rest):
 		return Lines, nil
-	case rest == nil && len(head) == r.Size(): // a line longer than what is seen
+	case rest == nil && len(head) == r.Size(): // a line that is longer than the buffer
 		return Lines, nil
 	}
 
 	return JSON, nil
 }
 
-// An OtherKindError says that an input is of a kind that holds no receipts, such as a
+// An OtherKindError indicates that an input is of a kind that holds no receipts, such as a
 // PDF or the transcript of an agent.
 type OtherKindError struct{ Found kind.Found }
 
-// Error says what it is.
+// Error describes the kind.
 func (e *OtherKindError) Error() string { return "holds no receipts: it is " + e.Found.What }
 
-// telltale is how many bytes are looked at for what an input is.
+// telltale is the number of bytes from which the kind is detected.
 const telltale = 16 << 10
 
-// foreignKind tells what holds no receipts. What has a member of a receipt in it is one,
-// however damaged; a budget alone is in an event that submits a task, too.
+// foreignKind returns the kind of an input that holds no receipts. An input with a member
+// of a receipt holds receipts, however damaged; but an event that submits a task has a
+// budget, too.
 func foreignKind(head []byte) (kind.Found, bool) {
 	head = head[:min(len(head), telltale)]
 	f := kind.Of(head, false)
@@ -97,12 +98,12 @@ func foreignKind(head []byte) (kind.Found, bool) {
 	return f, f.Kind == kind.Events && !bytes.Contains(text, []byte(`"approvals"`))
 }
 
-// isCBOR reports an array, a map or a tag (RFC 8949 section 3.1, major types 4 to 6):
-// not a byte order mark, and not a { with a bit too many.
+// isCBOR reports whether head begins with a CBOR array, map, or tag (RFC 8949 section 3.1,
+// major types 4 to 6). A byte order mark and a { with a flipped high bit are none of these.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
-// endsDocument reports whether a first line ends with a document: what is only
-// the end of an object in one is followed by its rest.
+// endsDocument reports whether a first line ends with the end of a document. If it only
+// ends an object inside a document, the rest of the document follows.
 func endsDocument(line []byte) bool {
 	if !bytes.HasSuffix(line, []byte("}")) {
 		return false
@@ -114,17 +115,17 @@ func endsDocument(line []byte) bool {
 	return at.depth <= 0
 }
 
-// beginsDocument reports whether the next line begins with a document. One that
-// is a brace and no more begins a document of several lines, as in a quotation.
+// beginsDocument reports whether the next line begins with a document. A line with only a
+// brace begins a document of several lines, as in a quotation.
 func beginsDocument(rest []byte) bool {
 	line, _ := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	return bytes.HasPrefix(line, []byte("{")) && len(line) > 1
 }
 
-// goesOn reports whether the next line is an element, or the value of a member, of what
-// the first line begins, as in a list with an entry a line: the first line leaves it
-// open behind a bracket, a comma or a colon, and what follows is no document of its own.
-// A line that was torn there is followed by documents.
+// goesOn reports whether the next line is an element, or the value of a member, of the
+// document that the first line begins, as in a list with one entry per line. The first line
+// then ends with an open bracket, a comma, or a colon, and the text that follows is not a
+// complete document. A truncated line is followed by documents.
 func goesOn(first, rest []byte) bool {
 	if len(first) == 0 || !bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) || !beginsDocument(rest) {
 		return false
@@ -142,20 +143,20 @@ func goesOn(first, rest []byte) bool {
 	return !endsDocument(second) || len(behind) > 0 && bytes.IndexByte([]byte("]},"), behind[0]) >= 0
 }
 
-// namesLines reports whether a name is that of lines, of which there may be one.
+// namesLines reports whether a file name is that of lines, even if there is only one.
 func namesLines(name string) bool {
 	name = plainName(name)
 	return strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson")
 }
 
-// plainName takes the suffix of a compression off a file name.
+// plainName removes the extension of a compression format from a file name.
 func plainName(name string) string {
 	name = strings.ToLower(name)
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 }
 
-// cutLine returns the first line without white space at its end, and what
-// follows it: nil when it does not end.
+// cutLine returns the first line without trailing whitespace, and the text after it. rest
+// is nil if the line does not end.
 func cutLine(text []byte) (line, rest []byte) {
 	line, rest, found := bytes.Cut(text, []byte{'\n'})
 	if !found {
@@ -164,7 +165,7 @@ func cutLine(text []byte) (line, rest []byte) {
 	return bytes.TrimRight(line, " \t\r"), rest
 }
 
-// firstSymbol returns the first byte that is not white space, unread, or 0.
+// firstSymbol returns the first byte that is not whitespace, without reading it, or 0.
 func firstSymbol(r *bufio.Reader) (byte, error) {
 	head, err := peek(r, func(head []byte) bool { return len(bytes.TrimLeft(head, " \t\r\n")) > 0 })
 	if text := bytes.TrimLeft(head, " \t\r\n"); len(text) > 0 {
@@ -173,9 +174,9 @@ func firstSymbol(r *bufio.Reader) (byte, error) {
 	return 0, err
 }
 
-// peek returns the beginning of an input as soon as it is enough, and without
-// waiting for more: a pipe may bring one receipt an hour. It returns less at the
-// end of the input or of the buffer, and an error only with nothing.
+// peek returns the beginning of an input as soon as it is enough, without waiting for more:
+// a pipe may deliver one receipt per hour. It returns less at the end of the input or of
+// the buffer. If it returns an error, it returns no bytes.
 func peek(r *bufio.Reader, enough func([]byte) bool) ([]byte, error) {
 	for n := 1; ; n = r.Buffered() + 1 {
 		_, err := r.Peek(n)
@@ -189,8 +190,8 @@ func peek(r *bufio.Reader, enough func([]byte) bool) ([]byte, error) {
 	}
 }
 
-// telling reports whether two lines that are not blank are there, or less that is
-// enough to tell the kind.
+// telling reports whether head contains two lines that are not blank, or otherwise enough
+// to detect the kind.
 func telling(head []byte) bool {
 	if isCBOR(head) {
 		return true
@@ -206,13 +207,13 @@ func telling(head []byte) bool {
 	}
 	second, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	if behind != nil && endsDocument(second) && bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) {
-		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // the third line tells
+		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // the third line decides
 	}
 	return behind != nil
 }
 
-// cutWhole reads the one document of an input. A page of a list, as the protocol's
-// routes answer it, is the documents in it.
+// cutWhole reads the only document of an input. A page of a list, as the protocol's routes
+// return it, counts as the documents in it.
 func cutWhole(r io.Reader, lines bool) (cutter, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	if err != nil {
@@ -222,7 +223,7 @@ func cutWhole(r io.Reader, lines bool) (cutter, error) {
 		return newPageCutter(io.MultiReader(bytes.NewReader(text), r)), nil
 	}
 	if len(text) <= maxDocument && len(bytes.TrimLeft(text, " \t\r\n")) == 0 {
-		return &heldPieces{}, nil // more may have a document after it
+		return &heldPieces{}, nil // in a longer input, a document may follow the whitespace
 	}
 	if list := pageOf(text); list != nil {
 		return &heldPieces{list}, nil
@@ -245,7 +246,7 @@ func pageOf(text []byte) []Piece {
 		return nil
 	}
 
-	list := []Piece{} // an empty page is not a receipt, but a list
+	list := []Piece{} // an empty page is a list, and not a receipt
 	for i, n := range data.Elements() {
 		list = append(list, Piece{Data: n.Raw(), Kept: true, Index: i + 1})
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Rank orders the receipts of a stream that have no predecessor by how likely they begin
-// it, before [Earlier] does: the one that follows what was given, one that states to be
-// the first, any other.
+// Rank orders the receipts of a stream that have no predecessor by the likelihood that they
+// begin the stream. First is the receipt that follows the given predecessor, then a receipt
+// that states to be the first, and then any other. [Earlier] orders receipts of equal rank.
 func Rank(first bool, previous, given canon.Digest) int {
 	switch {
 	case !given.IsZero() && !first && previous == given:
@@ -20,7 +20,7 @@ func Rank(first bool, previous, given canon.Digest) int {
 	return 2
 }
 
-// beginning is the mark of the receipt that begins a stream.
+// beginning returns the mark of the receipt that begins a stream.
 func beginning(first bool, previous, given canon.Digest) Mark {
 	switch {
 	case !given.IsZero() && (first || previous != given):
@@ -31,65 +31,64 @@ func beginning(first bool, previous, given canon.Digest) Mark {
 	return MarkLinked
 }
 
-// A Damage is a receipt that does not fit its own hash, or that follows such a receipt.
+// A Damage is a receipt that does not match its own hash, or that follows such a receipt.
 type Damage struct {
 	Node
-	Stray    bool         // it does not fit its own hash, and nothing shows its place
+	Stray    bool         // it does not match its own hash, and nothing shows its place
 	After    bool         // it follows a damaged receipt of its stream
-	Previous canon.Digest // the hash that it names as its predecessor's
+	Previous canon.Digest // the hash that it names as that of its predecessor
 }
 
 // An Orphan is a receipt without a predecessor, which may begin its stream.
 type Orphan struct {
 	Hash     canon.Digest
 	First    bool         // it states that it has no predecessor
-	Previous canon.Digest // the hash that it names as its predecessor's; zero when First
+	Previous canon.Digest // the hash that it names as that of its predecessor; zero if First
 	Issued   int64        // milliseconds since 1970
 	Place    Place
-	Mark     Mark  // what was found of it so far
-	Related  Place // the receipt that the mark is about; zero: none
+	Mark     Mark  // found so far
+	Related  Place // the receipt that the mark refers to; zero: none
 }
 
-// settle keeps what was found of a receipt, unless something was found before: one
-// finding, not two.
+// settle keeps the first mark that is found for a receipt: one finding, not two.
 func (o *Orphan) settle(m Mark, related Place) {
 	if o.Mark == MarkLinked && m != MarkLinked {
 		o.Mark, o.Related = m, related
 	}
 }
 
-// Terms say what a stream has to continue, and whether it is a selection.
+// Terms specify what a stream must continue, and whether it is a selection.
 type Terms struct {
-	Given   canon.Digest // what its first receipt must name; zero: not known
-	Partial bool         // that a predecessor is absent refutes nothing
+	Given   canon.Digest // the hash that its first receipt must name; zero: unknown
+	Partial bool         // an absent predecessor refutes nothing
 }
 
-// Ends are where a stream begins and ends.
+// Ends describe where a stream begins and ends.
 type Ends struct {
-	First    bool         // its first receipt states that nothing precedes it
-	Previous canon.Digest // what that one names; zero when First
+	First    bool         // its first receipt states that it has no predecessor
+	Previous canon.Digest // the hash that its first receipt names; zero if First
 	Head     canon.Digest // the stated hash of the last receipt
-	Failures int64        // links that were found to be false on the way
+	Failures int64        // invalid links that were found at the beginning and the end
 }
 
 // A Beginner judges the receipts of one stream that have no predecessor, one after the
-// other, and finds the ends of the stream.
+// other, and finds where the stream begins and ends.
 type Beginner struct {
 	terms Terms
 	ends  Ends
 
-	damage []Damage              // strays, and what follows damaged receipts
+	damage []Damage              // strays, and receipts that follow damaged receipts
 	stray  map[Place]bool        // damaged receipts whose place nothing shows
-	hurt   map[canon.Digest]bool // the hashes that these state
-	tails  []Node                // what nothing names, as Earlier has it
+	hurt   map[canon.Digest]bool // the hashes that the strays state
+	tails  []Node                // receipts that no receipt names, sorted by Earlier
 
 	begun bool
-	first Orphan // what begins the stream
-	last  Orphan // the receipt before, as it was judged
+	first Orphan // the receipt that begins the stream
+	last  Orphan // the previous receipt, after it was judged
 }
 
-// NewBeginner begins a stream. Tails are the receipts that nothing names, as [Earlier] has
-// it, and damage the receipts that are neither these nor orphans.
+// NewBeginner returns a Beginner for one stream. tails are the receipts that no receipt
+// names, sorted by [Earlier], and damage are the damaged receipts and their successors.
 func NewBeginner(t Terms, damage []Damage, tails []Node) *Beginner {
 	b := &Beginner{terms: t, damage: slices.Clone(damage), tails: tails}
 	rank := func(d *Damage) int { return Rank(false, d.Previous, t.Given) }
@@ -107,9 +106,9 @@ func NewBeginner(t Terms, damage []Damage, tails []Node) *Beginner {
 	return b
 }
 
-// Judge judges the next receipt without a predecessor. They come as [Rank] orders them,
-// and of one rank as [Earlier] does; copies after each other. A stream begins once: another
-// one shows that receipts are missing before it.
+// Judge judges the next receipt without a predecessor. Receipts must be sorted by [Rank]
+// and then by [Earlier], with copies next to each other. A stream begins only once, so
+// another such receipt shows that receipts are missing before it.
 func (b *Beginner) Judge(o Orphan) Orphan {
 	again := b.begun && o.Hash == b.last.Hash
 	was := o.Mark
@@ -130,7 +129,7 @@ func (b *Beginner) Judge(o Orphan) Orphan {
 		o.settle(MarkMissing, b.tailBefore(o.Issued))
 	}
 
-	// What was found before was counted then.
+	// A mark that was found earlier has already been counted.
 	if !again && was == MarkLinked && o.Mark.Failed() {
 		b.ends.Failures++
 	}
@@ -145,8 +144,8 @@ func (b *Beginner) End() Ends {
 	return b.ends
 }
 
-// tailBefore is the receipt that nothing names and that was issued last before a time: what
-// missing receipts probably follow.
+// tailBefore returns the place of the last receipt before a time that no receipt names. The
+// missing receipts probably follow it.
 func (b *Beginner) tailBefore(issued int64) Place {
 	before, _ := slices.BinarySearchFunc(b.tails, issued, func(n Node, issued int64) int { return cmp.Compare(n.Issued, issued) })
 	if before == 0 {
@@ -155,8 +154,8 @@ func (b *Beginner) tailBefore(issued int64) Place {
 	return b.tails[before-1].Place
 }
 
-// afterDamage finds where a stream begins whose first receipt does not fit its own hash:
-// after it.
+// afterDamage finds the beginning of a stream whose first receipt does not match its own
+// hash: the stream begins after that receipt.
 func (b *Beginner) afterDamage() {
 	if b.begun {
 		return
@@ -171,7 +170,7 @@ func (b *Beginner) afterDamage() {
 	}
 }
 
-// end finds the head: of several receipts that nothing names the one that was issued last.
+// end finds the head: the last issued receipt that no receipt names.
 func (b *Beginner) end() {
 	for i := len(b.tails) - 1; i >= 0; i-- {
 		if n := &b.tails[i]; !n.Damaged || !b.stray[n.Place] {
@@ -179,5 +178,5 @@ func (b *Beginner) end() {
 			return
 		}
 	}
-	b.ends.Failures++ // each is named: a circle, or damage alone
+	b.ends.Failures++ // every receipt is named: there is a circle, or only damaged receipts
 }

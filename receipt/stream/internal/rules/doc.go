@@ -1,12 +1,12 @@
-// Package rules has the rules by which receipts join in any order. Nothing here reads, sorts,
-// or keeps receipts: package survey does on one machine, and package join for engines.
+// Package rules defines how receipts are joined, regardless of their order. It does not read,
+// sort, or keep receipts: package survey does so on a single machine, and package join for
+// engines.
 //
-//   - A [Taking] finds copies, and ids with two contents, among receipts sorted by id.
-//   - A [Meeting] is the receipts that have or name one digest. It finds breaks, forks, and
-//     links into other streams.
+//   - A [Taking] finds copies, and IDs with two contents, among receipts sorted by ID.
+//   - A [Meeting] compares the receipts that have or name one digest. It finds breaks, forks,
+//     and links into other streams.
 //   - A [Beginner] judges the receipts of a stream that have no predecessor, and finds where
 //     the stream begins and ends.
 //
-// Each receipt gets one [Mark]. Of two receipts that cannot both stand, [Earlier] decides
-// which one does.
+// Each receipt gets one [Mark]. If two receipts conflict, [Earlier] decides which one stands.
 package rules

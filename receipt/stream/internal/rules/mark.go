@@ -4,39 +4,40 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Mark says how a receipt stands to the others.
+// A Mark states how a receipt is related to the others.
 type Mark uint8
 
-// The marks. Those that are about the order of one source are a survey's alone.
+// The marks. Those about the order within one source are used only by package survey.
 const (
 	MarkUnplaced  Mark = iota // the document states no place in a stream
 	MarkLinked                // its predecessor is there, or it is the first of its stream
 	MarkFollows               // its predecessor is there, before it in the same source
 	MarkOpen                  // its predecessor is not in the input
-	MarkMissing               // neither, but others of its stream precede it
-	MarkGap                   // the same, and something unreadable may be it
+	MarkMissing               // the same, but other receipts of its stream precede it
+	MarkGap                   // the same, but an unreadable document may be it
 	MarkFork                  // another receipt names the same predecessor
 	MarkLate                  // its predecessor comes after it in the same source
-	MarkBetween               // another receipt stands between it and its predecessor in the same source
-	MarkElsewhere             // the one that it names is a receipt of another stream
-	MarkSecond                // another receipt too states to be the first
-	MarkForeign               // it does not name the predecessor that was given
-	MarkDamaged               // it does not fit its own hash
+	MarkBetween               // another receipt is between it and its predecessor in the same source
+	MarkElsewhere             // the receipt that it names is in another stream
+	MarkSecond                // another receipt also states to be the first
+	MarkForeign               // it does not name the given predecessor
+	MarkDamaged               // it does not match its own hash
 	MarkCopy                  // a copy that does not count
-	MarkDuplicate             // its id is another receipt's too, with another content
-	MarkCount                 // how many there are
+	MarkDuplicate             // another receipt has the same ID, but different content
+	MarkCount                 // the number of marks
 )
 
-// Failed reports whether a mark refutes.
+// Failed reports whether the mark refutes the receipt.
 func (m Mark) Failed() bool {
 	code := m.Code()
 	return code != "" && code != receipt.CodeLinkNotChecked
 }
 
-// Open reports whether a mark says that nothing shows whether a link holds.
+// Open reports whether the mark leaves the link unchecked.
 func (m Mark) Open() bool { return m.Code() == receipt.CodeLinkNotChecked }
 
-// Cause is why a link is false or was left open, as reports say it; "" otherwise.
+// Cause returns the cause that reports state for an invalid or unchecked link; "" for other
+// marks.
 func (m Mark) Cause() receipt.Cause {
 	switch m {
 	case MarkOpen:
@@ -65,7 +66,8 @@ func (m Mark) Cause() receipt.Cause {
 	return ""
 }
 
-// Code is the code of a mark that refutes or leaves a link open; "" otherwise.
+// Code returns the code of a mark that refutes the receipt or leaves its link unchecked; ""
+// for other marks.
 func (m Mark) Code() receipt.Code {
 	switch m {
 	case MarkMissing, MarkLate, MarkBetween, MarkElsewhere, MarkSecond, MarkForeign:

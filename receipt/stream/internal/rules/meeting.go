@@ -6,57 +6,57 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Place is where a receipt was read: the number of the input, as the caller counts
-// inputs from 0, and its line or item there from 1. The zero Place is none.
+// A Place is where a receipt was read: the number of the input, from 0 in the order of the
+// caller, and the line or item in it, from 1. The zero Place is none.
 type Place struct{ Source, Index int }
 
-// Compare orders places as they are read.
+// Compare orders places by the order of reading.
 func (p Place) Compare(o Place) int {
 	return cmp.Or(cmp.Compare(p.Source, o.Source), cmp.Compare(p.Index, o.Index))
 }
 
-// A Node is a receipt as it is compared with others.
+// A Node is a receipt in the form in which it is compared with others.
 type Node struct {
-	Number  int // of the receipt, as the caller counts them
-	Stream  int // of its stream, as the caller counts them
+	Number  int // of the receipt, assigned by the caller
+	Stream  int // of its stream, assigned by the caller
 	Place   Place
-	Hash    canon.Digest // that it states; of receipts that fit their own hash that of the content, too
+	Hash    canon.Digest // the stated hash; for receipts that match their own hash, also that of the content
 	Issued  int64        // milliseconds since 1970
-	Damaged bool         // it does not fit its own hash
+	Damaged bool         // it does not match its own hash
 }
 
-// maxDamaged bounds what an input of nothing but damage can make us remember.
+// maxDamaged limits the memory that an input of damaged receipts can take.
 const maxDamaged = 1 << 16
 
-// A Meeting is the receipts that one digest is about: those that have it and those that
-// name it as their predecessor's. The first must all be told before the second.
+// A Meeting compares the receipts that have one digest with those that name it as the hash
+// of their predecessor. All of the former must be added before the latter.
 type Meeting struct {
 	has     bool
-	intact  Node           // the one whose content has the digest
-	bearers map[int]bearer // by stream, of those that state the digest
-	damaged []Node         // those that state it and do not fit it, the first maxDamaged
-	hurt    bool           // a damaged receipt states the digest, or has it
+	intact  Node           // the receipt whose content has the digest
+	bearers map[int]bearer // by stream: receipts that state the digest
+	damaged []Node         // receipts that state the digest and do not match it, the first maxDamaged
+	hurt    bool           // a damaged receipt states the digest, or its content has it
 
 	naming bool
-	last   Node         // of those that name it the last that stands
-	before canon.Digest // the hash of the one before
+	last   Node         // the last receipt that names the digest and stands
+	before canon.Digest // the hash of the previous receipt
 }
 
-// A bearer is the first receipt of a stream that states a digest, and whether one of the
-// stream names it.
+// A bearer is the first receipt of a stream that states a digest. named reports whether a
+// receipt of the stream names it.
 type bearer struct {
 	Node
 	named bool
 }
 
-// Reset begins another digest.
+// Reset prepares the meeting for another digest.
 func (m *Meeting) Reset() {
 	bearers := m.bearers
 	clear(bearers)
 	*m = Meeting{bearers: bearers, damaged: m.damaged[:0]}
 }
 
-// State tells of a receipt that states the digest as its own hash. Copies may be told of.
+// State adds a receipt that states the digest as its own hash. It may be a copy.
 func (m *Meeting) State(n Node) {
 	if m.bearers == nil {
 		m.bearers = map[int]bearer{}
@@ -74,22 +74,23 @@ func (m *Meeting) State(n Node) {
 	}
 }
 
-// Hurt tells that a damaged receipt has the digest, and states another one.
+// Hurt records that the content of a damaged receipt has the digest, but the receipt states
+// another one.
 func (m *Meeting) Hurt() { m.hurt = true }
 
-// A Link is what a meeting says of a receipt that names the digest.
+// A Link is the result of a meeting for one receipt that names the digest.
 type Link struct {
 	Mark    Mark
-	Related *Node // what the mark is about, or the predecessor in its stream; nil: not here
+	Related *Node // the receipt that the mark refers to, or the predecessor in its stream; nil: not in the input
 	Orphan  bool  // it has no predecessor, and may begin its stream
-	Stray   bool  // it does not fit its own hash, and nothing shows its place
+	Stray   bool  // it does not match its own hash, and nothing shows its place
 	Behind  bool  // it follows a damaged receipt
-	After   bool  // which is of its stream
-	Again   bool  // it is a copy of the one before
+	After   bool  // the damaged receipt is of its stream
+	Again   bool  // it is a copy of the previous receipt
 }
 
-// Name judges a receipt that names the digest as its predecessor's. They come sorted by
-// stream, and in each as [Earlier] has it; copies after each other.
+// Name judges a receipt that names the digest as the hash of its predecessor. Receipts must
+// be sorted by stream and then by [Earlier], with copies next to each other.
 func (m *Meeting) Name(n Node) (l Link) {
 	before, there := m.bearers[n.Stream]
 	if there && !before.named {
@@ -106,7 +107,7 @@ func (m *Meeting) Name(n Node) (l Link) {
 		l.Related = &before.Node
 	}
 
-	// Each link has one finding: the first that fits.
+	// Each link has one finding: the first that applies.
 	if m.naming && m.last.Stream == n.Stream {
 		l.Again = m.before == n.Hash
 		m.before = n.Hash
@@ -123,14 +124,15 @@ func (m *Meeting) Name(n Node) (l Link) {
 	default:
 		l.Orphan = true
 	}
-	if l.Again && m.last.Place.Compare(n.Place) < 0 { // what is said of it names the copy that was read first
+	if l.Again && m.last.Place.Compare(n.Place) < 0 { // findings refer to the copy that was read first
 		n = m.last
 	}
 	m.naming, m.last, m.before = true, n, n.Hash
 	return l
 }
 
-// Tails are the receipts that state the digest and that none of their stream names.
+// Tails yields the receipts that state the digest and that no receipt of their stream
+// names.
 func (m *Meeting) Tails(yield func(Node) bool) {
 	if m.has && !m.bearers[m.intact.Stream].named && !yield(m.intact) {
 		return

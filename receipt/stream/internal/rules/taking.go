@@ -7,30 +7,30 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An ID is the first half of the SHA-256 over issuer.id and receipt_id: an id is the
-// issuer's own.
+// An ID is the first half of the SHA-256 over issuer.id and receipt_id, because IDs of
+// different issuers are unrelated.
 type ID [16]byte
 
-// Earlier orders two receipts that cannot both stand: the one that was issued earlier
-// stands, and of one millisecond that of the lesser hash.
+// Earlier orders two conflicting receipts: the one that was issued earlier stands. If both
+// were issued in the same millisecond, the one with the smaller hash stands.
 func Earlier(issued int64, hash canon.Digest, thanIssued int64, than canon.Digest) int {
 	return cmp.Or(cmp.Compare(issued, thanIssued), bytes.Compare(hash[:], than[:]))
 }
 
-// A Taking finds copies, and ids with two contents, among receipts that are sorted by id
-// and then as [Earlier] has it. The zero Taking begins.
+// A Taking finds copies, and IDs with two contents, among receipts that are sorted by ID
+// and then by [Earlier]. The zero Taking is ready to use.
 type Taking struct {
 	begun   bool
 	id      ID
-	owner   canon.Digest // the content that has the id
-	first   Place        // of the copy of it that was read first
-	hash    canon.Digest // of the content before
-	content Place        // of the first receipt with it
+	owner   canon.Digest // the content that has the ID
+	first   Place        // the first-read copy of the owner
+	hash    canon.Digest // of the previous content
+	content Place        // of the first receipt with that content
 }
 
-// Next judges the next receipt that fits its own hash: MarkLinked is the receipt of its id,
-// MarkCopy repeats the related one, and MarkDuplicate has the id of the related one, which
-// has another content.
+// Next judges the next receipt that matches its own hash. MarkLinked means that it owns its
+// ID, MarkCopy that it is a copy of the related receipt, and MarkDuplicate that the related
+// receipt has the same ID but different content.
 func (t *Taking) Next(id ID, hash canon.Digest, at Place) (m Mark, related Place) {
 	switch {
 	case !t.begun || id != t.id:
