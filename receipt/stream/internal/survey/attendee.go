@@ -17,19 +17,19 @@ type Attendee struct {
 	computed canon.Digest
 	id       fingerprint
 	issued   int64 // milliseconds since 1970
-	Before   bool  // what it is without its link explains it whatever is found of the link
+	Before   bool  // the outcome without the link remains, whatever is found about the link
 	Fault    *Fumble
 	Outcome
 }
 
-// An Outcome is what a receipt is counted as, apart from a fault.
+// An Outcome is the verdict that a receipt is counted with, apart from a fault of its link.
 type Outcome struct {
 	Own    receipt.Verdict
-	Reason receipt.Code // of own, unless that is verified
+	Reason receipt.Code // the code of Own, unless that is verified
 	Spare  bool         // it is a copy that does not count
 }
 
-// Alone is what a receipt is counted as if its link holds.
+// Alone returns the outcome that the receipt has if its link holds.
 func (a *Attendee) Alone() Outcome {
 	if a.Fault != nil {
 		return a.Fault.alone()
@@ -37,8 +37,8 @@ func (a *Attendee) Alone() Outcome {
 	return Outcome{Own: a.Own, Reason: a.Reason}
 }
 
-// linked reports whether the link of a receipt was seen to hold, in a part that may know
-// what precedes it from elsewhere. A copy that does not count has none of its own.
+// linked reports whether the link of the receipt held in a part, which may have known the
+// predecessor from another source. A copy that does not count has no link of its own.
 func (a *Attendee) linked() bool {
 	switch {
 	case a.Spare:
@@ -49,20 +49,20 @@ func (a *Attendee) linked() bool {
 	return a.Yields() && !a.again
 }
 
-// Yields reports whether a link that nobody can check leaves a receipt undecided under a
-// strict policy, and for that reason.
+// Yields reports whether, under a strict policy, an unchecked link is what leaves the
+// receipt undecided.
 func (a *Attendee) Yields() bool {
 	own := a.Alone()
 	return own.Own == receipt.Verified || own.Own == receipt.Undecided && !a.Before && own.Reason != receipt.CodeLinkNotChecked
 }
 
-// Leave keeps that nothing shows whether the link of a receipt holds.
+// Leave records that the link of the receipt is unchecked.
 func (a *Attendee) Leave() {
 	a.Fault = &Fumble{Code: receipt.CodeLinkNotChecked, own: a.Own, reason: a.Reason}
-	a.Outcome = Outcome{Own: receipt.Verified, Spare: a.Spare} // the fault tells it
+	a.Outcome = Outcome{Own: receipt.Verified, Spare: a.Spare} // the fault contains the outcome
 }
 
-// parseFault reads the fault of a receipt.
+// parseFault parses the fault of a receipt.
 func (a *Attendee) parseFault(u *unpacker, healed bool) {
 	a.Fault = &Fumble{Code: receipt.Code(u.text()), healed: healed}
 	own := u.byte()
@@ -70,8 +70,7 @@ func (a *Attendee) parseFault(u *unpacker, healed bool) {
 	a.Fault.own, a.Fault.reason = receipt.Verdict(own&^(faultBefore|faultLeft)), receipt.Code(u.text())
 }
 
-// parseOutcome reads the outcome of a receipt. It reports whether its flags are those that a
-// run writes.
+// parseOutcome parses the outcome of a receipt. It reports whether the flags are valid.
 func (a *Attendee) parseOutcome(u *unpacker) bool {
 	own := u.byte()
 	if own&^(outcomeSpare|outcomeBefore) != 0 || own&outcomeBefore != 0 && a.Fault != nil {
@@ -82,7 +81,7 @@ func (a *Attendee) parseOutcome(u *unpacker) bool {
 	return true
 }
 
-// sane reports whether the fault and the outcome are such that a run writes.
+// sane reports whether a run can write such a fault and outcome.
 func (a *Attendee) sane() bool {
 	if a.Fault != nil && !a.Fault.sane() || !a.Outcome.sane() {
 		return false
@@ -90,11 +89,11 @@ func (a *Attendee) sane() bool {
 	return (!a.Spare || a.again) && (!a.Before || a.Alone().Own == receipt.Undecided)
 }
 
-// verified is the outcome of most receipts.
+// verified returns the outcome of most receipts.
 func verified() Outcome { return Outcome{Own: receipt.Verified} }
 
-// repeated adds an outcome to those that a copy does not count with again. What is refuted
-// counts each time, and is not remembered: there may be any number of it.
+// repeated adds the outcome to those that do not count again for another copy. A refuted
+// outcome counts every time. It is not recorded, because there may be any number of them.
 func (o Outcome) repeated(list []Outcome) []Outcome {
 	if o.Own == receipt.Refuted {
 		return list
@@ -102,7 +101,7 @@ func (o Outcome) repeated(list []Outcome) []Outcome {
 	return append(list, o)
 }
 
-// sane reports whether an outcome is one that a run writes.
+// sane reports whether a run can write such an outcome.
 func (o Outcome) sane() bool {
 	known := o.Own == receipt.Verified || o.Own == receipt.Refuted || o.Own == receipt.Undecided
 	return known && (o.Own == receipt.Verified) == (o.Reason == "") && !(o.Spare && o.Own == receipt.Refuted)
@@ -110,17 +109,17 @@ func (o Outcome) sane() bool {
 
 func (a *Attendee) holds() bool { return a.computed == a.link.Hash }
 
-// A Fumble is a link that failed where its receipt was read, or that left the receipt
-// undecided there, and what the receipt is without that.
+// A Fumble is a link that failed, or left its receipt undecided, when the receipt was read.
+// It contains the outcome that the receipt has without that.
 type Fumble struct {
 	Code   receipt.Code
 	own    receipt.Verdict
-	reason receipt.Code // of own, unless that is verified
-	healed bool         // among all parts merged the link holds
-	left   bool         // it failed, and among all parts merged nothing shows whether it holds
+	reason receipt.Code // the code of own, unless that is verified
+	healed bool         // the link holds among the receipts of all merged parts
+	left   bool         // the link failed, and is unchecked among the receipts of all merged parts
 }
 
-// sane reports whether a fault is one that a run writes.
+// sane reports whether a run can write such a fault.
 func (f *Fumble) sane() bool {
 	if f.left && !(f.healed && f.Failed()) {
 		return false
@@ -130,24 +129,24 @@ func (f *Fumble) sane() bool {
 		return f.reason == "" && (f.Failed() || f.Open())
 	case receipt.Undecided:
 		return f.reason != "" && (f.Failed() || f.Open())
-	case receipt.Refuted: // an open link explains nothing that is false
+	case receipt.Refuted: // an unchecked link does not hide a refuted outcome
 		return f.reason != "" && f.Failed() && !f.left
 	}
 	return false
 }
 
-// Failed reports whether the link was false where it was read.
+// Failed reports whether the link was invalid when the receipt was read.
 func (f *Fumble) Failed() bool { return AboutLinks(f.Code) }
 
-// Open reports whether nobody could check the link where it was read.
+// Open reports whether the link was unchecked when the receipt was read.
 func (f *Fumble) Open() bool {
 	return f.Code == receipt.CodeLinkNotChecked || f.Code == receipt.CodeCopyNotChecked
 }
 
-// alone is what the receipt is counted as if its link holds.
+// alone returns the outcome that the receipt has if its link holds.
 func (f *Fumble) alone() Outcome { return Outcome{Own: f.own, Reason: f.reason} }
 
-// Counted is what the receipt is counted as.
+// Counted returns the outcome that the receipt is counted with.
 func (f *Fumble) Counted() Outcome {
 	switch {
 	case f.left:
@@ -160,9 +159,10 @@ func (f *Fumble) Counted() Outcome {
 	return Outcome{Own: receipt.Undecided, Reason: f.Code}
 }
 
-// Settle takes what was found of the link among all parts merged: open says that nothing
-// shows whether it holds, and that this decides. That a link is false which a part left
-// open is a finding of the whole, and its receipt stays open.
+// Settle records the mark of the link among the receipts of all merged parts. open states
+// that the link is unchecked, and that this leaves the receipt undecided. If the link was
+// unchecked in a part and is invalid among all parts, the whole has a finding, and the
+// receipt stays undecided.
 func (f *Fumble) Settle(is rules.Mark, open bool) {
 	switch {
 	case f.Failed():
@@ -177,48 +177,48 @@ func (f *Fumble) Settle(is rules.Mark, open bool) {
 
 // Flags of a packed receipt.
 const (
-	rosterStream   = 1 << iota // of another stream than the one before
+	rosterStream   = 1 << iota // its stream differs from that of the previous receipt
 	rosterFirst                // it names no predecessor
-	rosterPrevious             // it names another one than the receipt before
-	rosterDamaged              // its content has another hash than it states
-	rosterAgain                // it is a copy of one before it
-	rosterFault                // its link failed where it was read, or decided there since it was left open
-	rosterHealed               // and holds in what was merged since
+	rosterPrevious             // its predecessor is not the previous receipt
+	rosterDamaged              // its content does not have the stated hash
+	rosterAgain                // it is a copy of an earlier receipt
+	rosterFault                // its link failed when it was read, or was unchecked and left it undecided
+	rosterHealed               // the link holds in what has been merged since
 	rosterOutcome              // it is not verified, or does not count
 )
 
 // Flags of an outcome.
 const (
-	outcomeSpare  = 1 << iota // it does not count
-	outcomeBefore             // it explains the receipt whatever is found of the link
+	outcomeSpare  = 1 << iota // the receipt does not count
+	outcomeBefore             // the outcome remains, whatever is found about the link
 )
 
 // Flags of the verdict of a fault.
 const (
-	faultBefore = 0x10 << iota // it explains the receipt whatever is found of the link
-	faultLeft                  // the link failed, and is open in what was merged since
+	faultBefore = 0x10 << iota // the outcome remains, whatever is found about the link
+	faultLeft                  // the link failed, and is unchecked in what has been merged since
 )
 
-// An attendeeCoder writes and reads the receipts of one source, about 55 bytes each,
-// and leaves out what the one before says:
+// An attendeeCoder encodes and decodes the receipts of one source. A receipt takes about 55
+// bytes, because fields that follow from the previous receipt are omitted:
 //
 //	flags     one byte
-//	stream    uvarint, when it is not that of the receipt before
+//	stream    uvarint, unless it is that of the previous receipt
 //	id        16 bytes, the first half of SHA-256 over issuer.id and receipt_id
 //	hash      32 bytes, as stated
-//	previous  32 bytes, when it is not the hash of the receipt before in the stream
-//	computed  32 bytes, when it is not the stated hash
-//	issued    varint, milliseconds after the receipt before
-//	fault     when the link failed, or was left open and that decided: its code, and the
-//	          verdict, with flags, and code without it
-//	outcome   when it is not that of most receipts: whether it counts, its verdict and code
+//	previous  32 bytes, unless it is the hash of the previous receipt in the stream
+//	computed  32 bytes, unless it is the stated hash
+//	issued    varint, milliseconds after the previous receipt
+//	fault     if the link failed, or was unchecked and left the receipt undecided: its code,
+//	          and the verdict, with flags, and code without it
+//	outcome   unless it is that of most receipts: whether it counts, its verdict, and its code
 type attendeeCoder struct {
-	stream int            // of the receipt before; -1 for none
-	issued int64          // of it
-	last   []canon.Digest // by stream: the hash before
+	stream int            // of the previous receipt; -1: none
+	issued int64          // of the previous receipt
+	last   []canon.Digest // by stream: the previous hash
 }
 
-// begin begins a source that has receipts of so many streams.
+// begin prepares the coder for a source, with the number of streams in the roster.
 func (c *attendeeCoder) begin(streams int) {
 	c.stream, c.issued = -1, 0
 	if len(c.last) != streams {
@@ -227,10 +227,10 @@ func (c *attendeeCoder) begin(streams int) {
 	clear(c.last)
 }
 
-// grow makes room for another stream.
+// grow adds a stream.
 func (c *attendeeCoder) grow() { c.last = append(c.last, canon.Digest{}) }
 
-// append writes a receipt after the one that was written before.
+// append encodes a receipt after the previous one.
 func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 	at, flags := len(b), byte(0)
 	b = append(b, 0)
@@ -239,7 +239,7 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 		b = binary.AppendUvarint(b, uint64(a.stream))
 	}
 
-	// A predecessor that is the receipt before in its stream is not written.
+	// The predecessor is omitted if it is the previous receipt of the stream.
 	b = append(append(b, a.id[:]...), a.link.Hash[:]...)
 	switch {
 	case a.link.First:
@@ -288,8 +288,8 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 	return b
 }
 
-// parse reads what append wrote. A roster is read from a file: what no run writes is
-// refused.
+// parse decodes what append encodes. A roster is read from a file, so anything that a run
+// cannot write is rejected.
 func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	flags := u.byte()
 	a := Attendee{stream: c.stream, Outcome: verified(), again: flags&rosterAgain != 0, link: chain.Link{First: flags&rosterFirst != 0}}
@@ -300,7 +300,7 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 		return Attendee{}, errRoster
 	}
 	if a.link.First && flags&rosterPrevious != 0 {
-		return Attendee{}, errRoster // it names no predecessor, or another one
+		return Attendee{}, errRoster // it names no predecessor, or it names another one; never both
 	}
 
 	copy(a.id[:], u.bytes(len(a.id)))
@@ -326,12 +326,12 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	return a, nil
 }
 
-// after remembers what the next receipt may leave out.
+// after records the fields that the next receipt may omit.
 func (c *attendeeCoder) after(a *Attendee) {
 	c.stream, c.issued, c.last[a.stream] = a.stream, a.issued, a.link.Hash
 }
 
-// An unpacker reads from packed bytes. Once they do not suffice it is short.
+// An unpacker reads packed bytes. short is set when they do not suffice.
 type unpacker struct {
 	rest  []byte
 	short bool
@@ -373,7 +373,7 @@ func (u *unpacker) text() string {
 	return string(u.bytes(int(min(n, uint64(len(u.rest)+1)))))
 }
 
-// AboutLinks reports whether a code is about how receipts stand to each other.
+// AboutLinks reports whether a code is about how receipts are related.
 func AboutLinks(code receipt.Code) bool {
 	return code == receipt.CodeChainBreak || code == receipt.CodeChainFork || code == receipt.CodeDuplicateID
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// A crowd is the receipts of several rosters, unpacked: what a survey of all their
-// sources would have seen.
+// A crowd is the unpacked receipts of several rosters, as a survey of all their sources
+// would have seen them.
 type crowd struct {
 	streams  []chain.Stream
 	sources  []crowdSource
-	Outcomes bool // all of the rosters tell what their receipts are counted as
-	whole    bool // one of them was asked for, however many its receipts are
+	Outcomes bool // all rosters contain the outcomes of their receipts
+	whole    bool // a roster was requested in full, however large it is
 }
 
 type crowdSource struct {
@@ -25,8 +25,8 @@ type crowdSource struct {
 	list []Attendee
 }
 
-// CrowdOf returns the receipts of rosters together, in an order that does not
-// depend on which roster a source came from.
+// CrowdOf returns the receipts of rosters together, in an order that does not depend on the
+// order of the rosters.
 func CrowdOf(rosters ...*Roster) (*crowd, error) {
 	c := &crowd{Outcomes: true}
 	for _, r := range rosters {
@@ -36,7 +36,7 @@ func CrowdOf(rosters ...*Roster) (*crowd, error) {
 	slices.SortFunc(c.streams, chain.Stream.Compare)
 	c.streams = slices.Compact(c.streams)
 
-	// Each roster numbers the streams in its own way.
+	// Each roster has its own numbers for streams.
 	for _, r := range rosters {
 		for _, in := range r.Sources {
 			list, err := in.unpack(len(r.Streams))
@@ -99,7 +99,7 @@ func (c *crowd) Survey() (*Survey, error) {
 		return nil, err
 	}
 
-	// What was unreadable in a part may be what a link misses here.
+	// A document that was unreadable in a part may be the missing predecessor.
 	for _, in := range c.sources {
 		s.gaps += in.Unplaced
 		s.mixed = append(s.mixed, in.Unordered)
@@ -109,7 +109,7 @@ func (c *crowd) Survey() (*Survey, error) {
 		return nil, err
 	}
 
-	// As in a second reading: the order within each source.
+	// As in a second pass, compare the order within each source.
 	number := 0
 	return s, c.Each(func(it *Item, _ *Attendee) error {
 		s.follow(number, it)
@@ -118,8 +118,8 @@ func (c *crowd) Survey() (*Survey, error) {
 	})
 }
 
-// Spares finds the copies that do not count among all receipts, and returns those that
-// were counted so far, or the other way round.
+// Spares finds the copies that do not count among all receipts. It returns the receipts
+// that count now and did not before, or the reverse.
 func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 	var list []*Attendee
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -127,8 +127,9 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 		return nil
 	})
 
-	// As in a second reading: copies count once for each outcome, and when that is refuted.
-	counted := map[int][]Outcome{} // by the number of the first
+	// As in a second pass, copies count once for each outcome, and every time if it is
+	// refuted.
+	counted := map[int][]Outcome{} // by the number of the first copy
 	for _, original := range v.originals {
 		counted[original] = nil
 	}
@@ -153,8 +154,8 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 	return changed
 }
 
-// Linked returns the receipts whose link was seen to hold in a part, whatever is seen of
-// it among all: by the number of the first of their copies.
+// Linked returns the receipts whose link held in a part but is unchecked among all
+// receipts, by the number of their first copy.
 func (c *crowd) Linked(v *Survey) map[int]bool {
 	list, number := map[int]bool{}, 0
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -167,7 +168,7 @@ func (c *crowd) Linked(v *Survey) map[int]bool {
 	return list
 }
 
-// Shared returns the receipts that come again across rosters.
+// Shared returns the receipts that are in several rosters.
 func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 	copies, number := map[canon.Digest]int{}, 0
 	_ = c.Each(func(_ *Item, a *Attendee) error {
@@ -189,9 +190,9 @@ func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 	return list
 }
 
-// selections says of which streams it was said that they are selections.
+// selections returns, by stream, how much of the stream was stated to be a selection.
 func (c *crowd) selections(s *Survey) []selection {
-	of := make([][2]bool, len(s.names)) // by stream: a source that is whole, one that is a selection
+	of := make([][2]bool, len(s.names)) // by stream: whether there is a complete source, and whether there is a selection
 	_ = c.Each(func(it *Item, _ *Attendee) error {
 		of[s.streams[string(it.Facts.Key)]][flag(c.sources[it.Source].Partial)] = true
 		return nil
@@ -210,7 +211,8 @@ func (c *crowd) selections(s *Survey) []selection {
 	return list
 }
 
-// Pack packs the receipts again, however many they are: the parts held them before.
+// Pack packs the receipts again, regardless of their number: the parts had them in memory,
+// too.
 func (c *crowd) Pack() *Roster {
 	r := &Roster{Streams: c.streams, Outcomes: c.Outcomes, Whole: c.whole}
 	for _, in := range c.sources {
@@ -225,7 +227,7 @@ func (c *crowd) Pack() *Roster {
 	return r
 }
 
-// Hashes returns those of all receipts.
+// Hashes returns the hashes of all receipts.
 func (c *crowd) Hashes() (list []canon.Digest) {
 	for _, in := range c.sources {
 		for i := range in.list {

@@ -9,20 +9,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Facts are what other receipts need to know of a receipt.
+// Facts are the properties of a receipt by which it is compared with others.
 type Facts struct {
-	Placed   bool         // it states its place: everything below is known
-	holds    bool         // its content fits its stated hash
+	Placed   bool         // it states its place in a stream; otherwise, the other fields are not set
+	holds    bool         // the content matches the stated hash
 	Link     chain.Link   // as stated
 	Computed canon.Digest // the hash of its content
 	ID       fingerprint  // of issuer.id and receipt_id
 	Key      streamKey    // of its stream
 	Issued   time.Time    // issued_at
-	undated  bool         // that is no time that the source told
+	undated  bool         // Issued is not a time that the source reported
 }
 
-// A fingerprint is the first half of a SHA-256: short enough to be kept for
-// every receipt, and long enough that nobody can make two texts with the same.
+// A fingerprint is the first half of a SHA-256: short enough to keep one for every receipt,
+// and long enough that two texts with the same fingerprint cannot be constructed.
 type fingerprint [16]byte
 
 func fingerprintOf(text []byte) fingerprint {
@@ -30,9 +30,8 @@ func fingerprintOf(text []byte) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// Gather reads the facts of a document: whether it states a place in a stream
-// does not depend on whether it is true. A hash that was computed already is not
-// computed again.
+// Gather reads the facts of a document. A document may state a place in a stream even if
+// the statement is invalid. computed is the hash of the content, if it is known already.
 func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	f.Key, f.Placed = f.Key[:0], false
 	root := doc.Root()
@@ -51,7 +50,7 @@ func (f *Facts) Gather(doc *canon.Document, computed canon.Digest) {
 	f.Issued, _ = receipt.ParseTime(root.Member("issued_at").Text())
 	f.undated = receipt.ReadUnreported(root).Has("/issued_at")
 
-	// An id is the issuer's own: two issuers may both count from one.
+	// IDs of different issuers are unrelated: two issuers may both count from one.
 	id := append(appendText(f.Key, root.Member("issuer").Member("id").Text()), root.Member("receipt_id").Text()...)
 	f.ID = fingerprintOf(id)
 	f.Key = streamKey(id[:0]).appendReceipt(root)

@@ -6,16 +6,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A filter is a Bloom filter of digests: what it does not have was surely not
-// added, and what it has may be another. Its size is fixed: 2^26 bits, 8 MiB, in
-// which of 3 million digests one in a thousand is taken for another, of 10 million
-// one in twenty.
+// A filter is a Bloom filter of digests: a digest that it does not have was not added, and
+// a digest that it has may not have been added either. It has a fixed size of 2^26 bits, 8
+// MiB. The rate of false positives is 1 in 1,000 for 3 million digests, and 1 in 20 for 10
+// million.
 type filter struct{ bits []uint64 }
 
 const (
 	filterBits = 1 << 26
-	// filterProbes are the bits of a digest. Digests are uniform, so that their own
-	// bytes say which.
+	// filterProbes is the number of bits per digest. Digests are uniformly distributed, so
+	// their own bytes select the bits.
 	filterProbes = 4
 )
 
@@ -28,7 +28,7 @@ func (f *filter) add(d canon.Digest) {
 	}
 }
 
-// has reports whether a digest may have been added. False is certain.
+// has reports whether a digest may have been added. If has returns false, it was not.
 func (f *filter) has(d canon.Digest) bool {
 	for i := range filterProbes {
 		if word, bit := probe(d, i); f.bits[word]&bit == 0 {

@@ -5,39 +5,38 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An index remembers the first maxIndexed receipts of an ordered input, by their
-// id, their hash and the predecessor that they name. It is exact for these; of
-// the hashes after them it knows which were surely not there. A receipt costs
-// about 100 bytes.
+// An index holds the first receipts of an ordered input, up to a limit, by their ID, their
+// hash, and the predecessor that they name. After these, it only knows which hashes were
+// certainly not there. A receipt takes about 100 bytes.
 type index struct {
 	ids   map[fingerprint]seen
-	nodes map[fingerprint]node // by the hash of a receipt, or one that a receipt names
+	nodes map[fingerprint]node // by the hash of a receipt, or the hash that a receipt names
 	most  int
-	rest  *filter // hashes after the first; nil while there are none
+	rest  *filter // the hashes after the limit; nil: none
 }
 
 type seen struct {
 	hash    fingerprint
 	line    int32
-	verdict receipt.Verdict // if its link holds
+	verdict receipt.Verdict // if the link holds
 }
 
-// A node is a digest: the receipt that has it, and the first one that names it as
-// its predecessor. Line 0 is none.
+// A node is a digest, with the receipt that has it and the first receipt that names it as
+// the hash of its predecessor. Line 0 means that there is none.
 type node struct {
 	line, stream  int32 // of the receipt
-	namer, naming int32 // line and stream of the one that names it
-	open          bool  // whose link was left open: nothing had this digest yet
+	namer, naming int32 // line and stream of the receipt that names it
+	open          bool  // the link of that receipt is unchecked, because no receipt had the digest
 }
 
 func newIndex(most int) *index {
 	return &index{most: most, ids: map[fingerprint]seen{}, nodes: map[fingerprint]node{}}
 }
 
-// full reports whether there were more receipts than the index is exact for.
+// full reports whether there were more receipts than the limit.
 func (x *index) full() bool { return x.rest != nil }
 
-// add remembers a receipt whose content fits its hash.
+// add adds a receipt whose content matches its hash.
 func (x *index) add(it *Item, stream int) {
 	f := &it.Facts
 	if len(x.ids) >= x.most {
@@ -57,7 +56,7 @@ func (x *index) add(it *Item, stream int) {
 		return
 	}
 
-	// The first that names a predecessor is kept: any other one is a fork.
+	// The first receipt that names a predecessor is kept: a second one is a fork.
 	previous := short(f.Link.Previous)
 	if n := x.nodes[previous]; n.namer == 0 {
 		n.namer, n.naming = int32(it.Index), int32(stream)
@@ -66,17 +65,17 @@ func (x *index) add(it *Item, stream int) {
 	}
 }
 
-// node returns what is known of a digest.
+// node returns the entry for a digest.
 func (x *index) node(d canon.Digest) node { return x.nodes[short(d)] }
 
-// maybeCopy reports whether a receipt may have been there before, after the ones
-// that the index is exact for.
+// maybeCopy reports whether a receipt may have occurred before, after those up to the
+// limit.
 func (x *index) maybeCopy(hash canon.Digest) bool { return x.rest != nil && x.rest.has(hash) }
 
-// short is the fingerprint of a digest. It is not a prefix of it, since whoever
-// writes a receipt may choose the digests that it states.
+// short returns the fingerprint of a digest. It is not a prefix of the digest, because an
+// attacker can choose the digests that a receipt states.
 func short(d canon.Digest) fingerprint { return fingerprintOf(d[:]) }
 
-// MaxIndexed is how many receipts are kept in memory to compare their ids and to
-// tell a fork from a break.
+// MaxIndexed is the number of receipts that are kept in memory to compare their IDs and to
+// distinguish forks from breaks.
 const MaxIndexed = 1 << 18

@@ -5,38 +5,38 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 )
 
-// An Item is one document of an input, as it stands to the others.
+// An Item is one document of an input, with what is found about its relation to the others.
 type Item struct {
 	input.Piece
 	Source int
 	Number int // of the document in its source, from 1
 
-	Verifier *receipt.Verifier // who judged it
+	Verifier *receipt.Verifier // the verifier that wrote the report
 	Report   receipt.Report
 	Facts    Facts
-	Other    string // what the document is instead of a receipt; it is skipped
-	Again    bool   // it is a copy of a receipt before it
-	Copy     bool   // and has the same verdict: not counted
+	Other    string // describes a document that is not a receipt; it is skipped
+	Again    bool   // it is a copy of an earlier receipt
+	Copy     bool   // it is a copy with the same outcome, which does not count
 
-	Alone  Outcome // what it is counted as if its link holds
-	Before bool    // and that explains it whatever is found of the link
+	Alone  Outcome // the outcome if the link holds
+	Before bool    // Alone remains, whatever is found about the link
 
-	foreign bool // it does not name the predecessor that was given
+	foreign bool // it does not name the given predecessor
 }
 
-// Spare reports whether an item is a copy that does not count: one that is refuted does.
+// Spare reports whether the item is a copy that does not count. A refuted copy counts.
 func (it *Item) Spare() bool { return it.Copy && it.Report.Verdict != receipt.Refuted }
 
-// Weigh keeps what an item whose link was not judged yet is counted as.
+// Weigh sets the outcome of an item whose link has not been judged yet.
 func (it *Item) Weigh() {
 	if it.Facts.Placed {
 		it.Alone, it.Before = it.own()
 	}
 }
 
-// own is what an item whose link was not judged yet is counted as if its link
-// holds, and whether that explains it whatever is found of the link. Under a strict policy
-// a link that nobody looked at decides.
+// own returns the outcome that an item has if its link holds, and whether the outcome
+// remains whatever is found about the link. The link must not have been judged yet. Under a
+// strict policy, an unchecked link leaves a receipt undecided.
 func (it *Item) own() (o Outcome, before bool) {
 	rep := &it.Report
 	open := rep.Finding()

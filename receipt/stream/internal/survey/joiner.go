@@ -9,17 +9,17 @@ import (
 )
 
 // A joiner finds the predecessor of each receipt of a survey, by the rules of package
-// join. It reads hashes and links side by side, both sorted by digest: those of one digest
-// meet. What is left over is judged stream by stream.
+// rules. It reads hashes and links in parallel, both sorted by digest, and compares those
+// of one digest. What remains is judged by stream.
 type joiner struct {
 	*Survey
 	next func() ([]byte, error, bool)
-	hash hashRecord // the current one, when there are more
+	hash hashRecord // the current hash, if more is set
 	more bool
 
 	meeting rules.Meeting
 	digest  canon.Digest // of the meeting
-	met     bool         // there is one
+	met     bool         // there is a current meeting
 
 	left leftovers
 }
@@ -48,7 +48,7 @@ func (j *joiner) join() error {
 		}
 	}
 
-	// No link names what comes after the last of them.
+	// No link names the hashes after the last link.
 	j.part()
 	for j.more {
 		if err := j.meet(j.hash.digest); err != nil {
@@ -60,7 +60,7 @@ func (j *joiner) join() error {
 	return j.endStreams()
 }
 
-// advance goes to the next hash that is not a copy's.
+// advance moves to the next hash that is not that of a copy.
 func (j *joiner) advance() error {
 	for {
 		b, err, more := j.next()
@@ -85,7 +85,7 @@ func (j *joiner) link(l linkRecord) error {
 		return nil
 	}
 
-	// Both are sorted alike: no later link names the hashes before this one.
+	// Both are sorted in the same way, so no later link names a smaller hash.
 	if !j.met || j.digest != l.digest {
 		j.part()
 		for j.more && less(j.hash.digest, l.digest) {
@@ -103,7 +103,7 @@ func (j *joiner) link(l linkRecord) error {
 	return nil
 }
 
-// meet begins the meeting of a digest with those that have it.
+// meet starts the meeting of a digest with the receipts that have it.
 func (j *joiner) meet(digest canon.Digest) error {
 	j.meeting.Reset()
 	j.digest, j.met = digest, true
@@ -123,7 +123,7 @@ func (j *joiner) meet(digest canon.Digest) error {
 	return nil
 }
 
-// part ends a meeting: a receipt that no link names is an end of its stream.
+// part ends a meeting. A receipt that no link names is an end of its stream.
 func (j *joiner) part() {
 	if !j.met {
 		return
@@ -134,7 +134,7 @@ func (j *joiner) part() {
 	}
 }
 
-// judge takes what a meeting says of a link.
+// judge applies the result of a meeting to a link.
 func (j *joiner) judge(l linkRecord, n rules.Node, found rules.Link) {
 	if found.Stray {
 		j.stray(n)
@@ -143,7 +143,7 @@ func (j *joiner) judge(l linkRecord, n rules.Node, found rules.Link) {
 		j.left.hurt(rules.Damage{Node: n, After: found.After, Previous: l.digest})
 	}
 
-	// A source is ordered: a predecessor comes before it.
+	// A source is ordered, so a predecessor comes before its successor.
 	m := found.Mark
 	if m == rules.MarkLinked && found.Related != nil && j.beside(n, *found.Related) {
 		switch {
@@ -164,14 +164,14 @@ func (j *joiner) judge(l linkRecord, n rules.Node, found rules.Link) {
 	}
 }
 
-// stray takes a damaged receipt whose predecessor is not there out of its stream.
+// stray removes a damaged receipt without a predecessor from its stream.
 func (j *joiner) stray(n rules.Node) {
 	j.ends[n.Stream].Count--
 	j.left.hurt(rules.Damage{Node: n, Stray: true})
 }
 
-// beside reports whether a receipt and its predecessor are in one source, which is in
-// order, and in no other.
+// beside reports whether a receipt and its predecessor are in the same ordered source, and
+// in no other source.
 func (j *joiner) beside(n, before rules.Node) bool {
 	return before.Place.Source == n.Place.Source && j.ordered(n.Place.Source) && !j.spread[n.Number] && !j.spread[before.Number]
 }
@@ -189,8 +189,8 @@ func (j *joiner) decide(n rules.Node, m rules.Mark, other address) {
 	}
 }
 
-// endStreams judges what was left over of each stream, and finds its ends. Streams are
-// in the order of their names, so that who is forgiven a gap depends on nothing else.
+// endStreams judges what remains of each stream, and finds its ends. Streams are sorted by
+// name, so that nothing else decides which of them a gap excuses.
 func (j *joiner) endStreams() error {
 	j.left.sort()
 	defer func() { _ = j.left.orphans.close() }() // files without names
@@ -221,14 +221,14 @@ func (j *joiner) endStreams() error {
 	return err
 }
 
-// begin begins one stream.
+// begin returns a Beginner for one stream.
 func (j *joiner) begin(stream int) *rules.Beginner {
 	t := rules.Terms{Given: j.Previous(j.names[stream]), Partial: j.selected(stream) == selectedAll}
 	return rules.NewBeginner(t, j.left.cutDamage(stream), j.left.cutTails(stream))
 }
 
-// orphan judges a receipt without a predecessor, and reports whether it is forgiven that
-// this one is missing.
+// orphan judges a receipt without a predecessor, and reports whether a missing predecessor
+// is excused.
 func (j *joiner) orphan(b *rules.Beginner, stream int, o *orphanRecord) (forgiven bool) {
 	r := b.Judge(rules.Orphan{Hash: o.hash, First: o.first, Previous: o.previous, Issued: o.issued, Place: o.place(), Mark: j.Marks[o.number]})
 	if r.Mark == rules.MarkMissing {
@@ -244,8 +244,9 @@ func (j *joiner) orphan(b *rules.Beginner, stream int, o *orphanRecord) (forgive
 	return forgiven
 }
 
-// forgive marks what is missing of a stream: something unreadable may be it, each time
-// another one, or another part may hold it of which it was said that it is a selection.
+// forgive returns the mark for a missing predecessor. An unreadable document may be the
+// predecessor, but each such document excuses only one. If a part was stated to be a
+// selection, it may contain the predecessor.
 func (j *joiner) forgive(stream int) rules.Mark {
 	switch {
 	case j.gaps > 0:

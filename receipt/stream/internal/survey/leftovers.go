@@ -9,17 +9,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// Leftovers are the receipts that are judged with others of their stream. Those without a
-// predecessor may be all that there are: a sorter may put them on disk. Of the others the
-// first maxDamaged are kept.
+// Leftovers are receipts that are judged together with others of their stream. All receipts
+// may be without a predecessor, so a sorter may put these on disk. Of the others, the first
+// maxDamaged are kept.
 type leftovers struct {
-	rank    []int   // of the streams, by their numbers: the order of their names
-	orphans *sorter // records of orphans
+	rank    []int   // by the number of the stream: its position in the order of names
+	orphans *sorter // sorts orphanRecords
 	scratch []byte
 	given   func(stream int) canon.Digest
 
-	tails  []rules.Node // that none names
-	heads  []rules.Node // by stream: of these the one that was issued last; without a hash: none
+	tails  []rules.Node // receipts that no receipt names
+	heads  []rules.Node // by stream: the last issued of these receipts; without a hash: none
 	damage []rules.Damage
 }
 
@@ -55,8 +55,8 @@ func (l *leftovers) hurt(d rules.Damage) {
 	}
 }
 
-// sort sorts what is in memory by streams, and the receipts that none names as rules.Earlier
-// has it. The last of a stream is among them, however many there are.
+// sort sorts what is in memory by stream, and the receipts that no receipt names by
+// rules.Earlier. The last one of each stream is always among them.
 func (l *leftovers) sort() {
 	for i := range l.heads {
 		if !l.heads[i].Hash.IsZero() {
@@ -69,7 +69,7 @@ func (l *leftovers) sort() {
 	slices.SortStableFunc(l.damage, func(a, b rules.Damage) int { return cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]) })
 }
 
-// cutTails takes the receipts of the next stream, if they are of this one.
+// cutTails removes and returns the receipts of the next stream, if it is this one.
 func (l *leftovers) cutTails(stream int) (of []rules.Node) {
 	n := 0
 	for n < len(l.tails) && l.tails[n].Stream == stream {
@@ -79,7 +79,7 @@ func (l *leftovers) cutTails(stream int) (of []rules.Node) {
 	return of
 }
 
-// cutDamage takes the damage of the next stream, if it is of this one.
+// cutDamage removes and returns the damage of the next stream, if it is this one.
 func (l *leftovers) cutDamage(stream int) (of []rules.Damage) {
 	n := 0
 	for n < len(l.damage) && l.damage[n].Stream == stream {
@@ -91,11 +91,11 @@ func (l *leftovers) cutDamage(stream int) (of []rules.Damage) {
 
 const orphanRecordWidth = 4 + 1 + 8 + 32 + 8 + addressWidth + 1 + 32
 
-// An orphanRecord is a receipt without a predecessor, in the order in which a stream takes
-// these.
+// An orphanRecord is a receipt without a predecessor. Its fields are in the order in which
+// the receipts of a stream are judged.
 type orphanRecord struct {
-	stream int // its rank among the names of streams
-	rank   int // of rules.Rank
+	stream int // its position in the order of names
+	rank   int // from rules.Rank
 	issued int64
 	hash   canon.Digest
 	number int

@@ -11,41 +11,41 @@ import (
 
 const previousPointer = "/chain/previous_receipt_hash"
 
-// An Order judges the links of one ordered input: each receipt has to name the
-// one before it in its stream. Two kinds of neighbours are not a second finding: a
-// receipt that does not fit its own hash stands where its successor says it
-// stands, and after something unreadable one link cannot be checked.
+// An Order judges the links of one ordered input: each receipt must name the previous one
+// of its stream. Two cases are not reported a second time. A receipt that does not match
+// its own hash keeps the place that its successor names, and after an unreadable document
+// one link is not checked.
 type Order struct {
 	Terms
 	streams map[string]*strand
-	named   int // bytes of the names of streams
+	named   int // total length of the names of streams in bytes
 	index   *index
-	damaged map[canon.Digest]int // hashes, stated and computed, of receipts that do not fit theirs
-	gaps    []int                // lines that state no place, and that no link has been forgiven for
+	damaged map[canon.Digest]int // stated and computed hashes of receipts that do not match their own hash
+	gaps    []int                // lines that state no place, and that have not excused a link yet
 	names   []chain.Stream       // by the number of the stream
-	Behind  []disproof           // links that later receipts showed to be false, the first maxBehind
+	Behind  []disproof           // links that later receipts showed to be invalid, the first maxBehind
 }
 
-// Judged is what is known of the last receipt of a stream.
+// A judged holds what is known of the last receipt of a stream.
 type judged struct {
 	hash    canon.Digest
-	verdict receipt.Verdict // if its link holds
+	verdict receipt.Verdict // if the link holds
 }
 
-// A disproof is a link that a later receipt showed to be false: it names that one, which
-// is of another stream.
+// A disproof is a link that a later receipt showed to be invalid: it names that receipt,
+// which is in another stream.
 type disproof struct {
-	Stream chain.Stream // of the link
+	Stream chain.Stream // of the receipt with the link
 	Source string       // of both receipts
-	Line   int          // of the receipt that names the other
-	Named  int          // line of that one
-	Hash   canon.Digest // of that one
+	Line   int          // of the receipt with the link
+	Named  int          // line of the receipt that it names
+	Hash   canon.Digest // of the receipt that it names
 }
 
-// maxBehind is how many disproofs are kept.
+// maxBehind is the maximum number of disproofs that are kept.
 const maxBehind = 1000
 
-// maxDamaged bounds what an input of nothing but damage can make us remember.
+// maxDamaged limits the memory that an input of damaged receipts can take.
 const maxDamaged = 1 << 16
 
 // A strand is one stream of an ordered input.
@@ -54,16 +54,16 @@ type strand struct {
 	segment chain.Segment
 	line    int          // of the last receipt
 	issued  time.Time    // of the last receipt
-	undated bool         // that is no time that its source told
-	last    judged       // that receipt, when its content fits its hash
-	sound   canon.Digest // the head before receipts that do not fit their hashes
-	shaky   bool         // such receipts are the last ones
-	first   bool         // a receipt stated that nothing precedes it
+	undated bool         // issued is not a time that the source reported
+	last    judged       // the last receipt whose content matches its hash
+	sound   canon.Digest // the head before the damaged receipts at the end
+	shaky   bool         // the last receipts are damaged
+	first   bool         // a receipt stated that it has no predecessor
 	wanted  chain.Head
 	found   bool // the wanted head was seen
 }
 
-// NewOrder returns an order of an input that has no receipts yet.
+// NewOrder returns an order for an input without receipts.
 func NewOrder(t Terms) *Order {
 	return &Order{Terms: t, streams: map[string]*strand{}, index: newIndex(t.Indexed), damaged: map[canon.Digest]int{}}
 }
@@ -78,12 +78,13 @@ func (o *Order) Place(it *Item) error {
 		return nil
 	}
 
-	// An id has one content: another one refutes, and the same one is a copy.
+	// An ID has one content. The same content again is a copy, and another content refutes.
 	if f.holds && o.repeats(it) {
 		return nil
 	}
 
-	// A damaged receipt opens no stream: its names may be what was damaged.
+	// A damaged receipt starts no stream, because the name of the stream may be what was
+	// damaged.
 	s := o.streams[string(f.Key)]
 	if s == nil {
 		if !f.holds {
@@ -112,8 +113,8 @@ func (o *Order) Place(it *Item) error {
 	return nil
 }
 
-// repeats reports whether the item's id was there before: as the same receipt,
-// which counts once, or as another one, which refutes.
+// repeats reports whether the item is a copy of an earlier receipt. If an earlier receipt
+// has the same ID and another content, repeats refutes the item.
 func (o *Order) repeats(it *Item) bool {
 	before, ok := o.index.ids[it.Facts.ID]
 	switch {
@@ -128,8 +129,8 @@ func (o *Order) repeats(it *Item) bool {
 	return true
 }
 
-// again reports whether an item after those of the index repeats the receipt before it,
-// or may repeat another one: nobody can tell.
+// again reports whether an item after the limit of the index is a copy of the previous
+// receipt, or may be a copy of another receipt, which cannot be decided.
 func (o *Order) again(s *strand, it *Item) bool {
 	f := &it.Facts
 	switch {
@@ -146,15 +147,14 @@ func (o *Order) again(s *strand, it *Item) bool {
 	return false
 }
 
-// repeat makes an item a copy of the receipt at a line.
+// repeat makes an item a copy of the receipt in a line.
 func (o *Order) repeat(it *Item, line int, verdict receipt.Verdict) {
 	it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusNotApplicable})
 	it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d is the same receipt", line)})
 	it.Again, it.Copy = true, verdict == it.Report.Verdict
 }
 
-// disprove finds the link of another stream's receipt, left open before, that
-// names this one.
+// disprove finds an unchecked link in another stream that names this receipt.
 func (o *Order) disprove(s *strand, it *Item) {
 	n := o.index.node(it.Facts.Computed)
 	if !it.Facts.holds || !n.open || int(n.naming) == s.number || len(o.Behind) >= maxBehind {
@@ -163,7 +163,7 @@ func (o *Order) disprove(s *strand, it *Item) {
 	o.Behind = append(o.Behind, disproof{o.names[n.naming], it.Report.Source, int(n.namer), it.Index, it.Facts.Computed})
 }
 
-// begin opens a stream with its first receipt.
+// begin starts a stream with its first receipt.
 func (o *Order) begin(it *Item) (*strand, error) {
 	f := &it.Facts
 	stream := f.Key.Stream()
@@ -180,18 +180,18 @@ func (o *Order) begin(it *Item) (*strand, error) {
 	s.wanted = o.Head(stream)
 	after := o.Previous(stream)
 	if it.Single && after.IsZero() {
-		return s, nil // one receipt shows nothing of what precedes or follows it
+		return s, nil // a single receipt shows nothing about predecessors or successors
 	}
 
-	// What precedes the first receipt is known only when it was given.
+	// The predecessor of the first receipt is known only if it was given.
 	check := o.first(f.Link, after)
 	it.foreign = check.Status == receipt.StatusFailed && !after.IsZero()
 	it.Verifier.Link(&it.Report, check)
 	return s, nil
 }
 
-// first judges the first receipt of a stream; after is what it must name, or
-// zero when that is not known.
+// first judges the first receipt of a stream. after is the hash that it must name, or zero
+// if that is unknown.
 func (o *Order) first(l chain.Link, after canon.Digest) receipt.Check {
 	_, damaged := o.damaged[l.Previous]
 	n := o.index.node(l.Previous)
@@ -207,7 +207,7 @@ func (o *Order) first(l chain.Link, after canon.Digest) receipt.Check {
 	return unchecked(receipt.CausePredecessorAbsent, receipt.Place{})
 }
 
-// follow judges a receipt by the one before it in its stream.
+// follow judges a receipt by the previous one of its stream.
 func (o *Order) follow(s *strand, it *Item) {
 	f := &it.Facts
 	one := chain.SegmentOf(s.segment.Stream, f.Link)
@@ -230,13 +230,14 @@ func (o *Order) follow(s *strand, it *Item) {
 		s.segment.Failures.Count++
 	}
 
-	// Clocks go wrong: this warns, and refutes nothing. A time that nobody told is before none.
+	// Clocks can be wrong, so this is a warning and refutes nothing. A time that the source
+	// did not report is not compared.
 	if !f.undated && !s.undated && f.Issued.Before(s.issued) {
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeTimeOrder, Pointer: "/issued_at", Detail: fmt.Sprintf("it was issued before line %d, its predecessor", s.line)})
 	}
 
-	// A damaged receipt keeps its place. A true copy of it would follow the head
-	// before it.
+	// A damaged receipt keeps its place. An intact copy of it would follow the head before
+	// it.
 	if f.holds {
 		it.Verifier.Link(&it.Report, check)
 		s.shaky = false
@@ -249,7 +250,7 @@ func (o *Order) follow(s *strand, it *Item) {
 	s.segment, s.first = s.segment.Merge(one), s.first || f.Link.First
 }
 
-// apart judges a receipt that does not name the one before it.
+// apart judges a receipt that does not name the previous one.
 func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 	if l.First {
 		return o.broken(s, l)
@@ -258,13 +259,13 @@ func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 		return namesElsewhere(l, int(n.line))
 	}
 
-	// It follows a receipt that does not fit its own hash, or the receipt before
-	// such a one, whose true copy it then is.
+	// It may follow a damaged receipt, or be the intact copy of a damaged receipt and
+	// follow the one before that.
 	if _, damaged := o.damaged[l.Previous]; damaged || s.shaky && l.Previous == s.sound {
 		return receipt.Check{Status: receipt.StatusPassed}
 	}
 
-	// What could not be read may be the receipt that is named.
+	// An unreadable document may be the receipt that it names.
 	if at, ok := o.forgive(s); ok {
 		return unchecked(receipt.CauseUnreadable, atLine(at))
 	}
@@ -275,7 +276,7 @@ func (o *Order) apart(s *strand, l chain.Link) receipt.Check {
 	return o.broken(s, l)
 }
 
-// damage remembers a receipt that does not fit its own hash, by both hashes.
+// damage records both hashes of a receipt that does not match its own hash.
 func (o *Order) damage(it *Item) {
 	if len(o.damaged) < maxDamaged {
 		o.damaged[it.Facts.Link.Hash] = it.Index
@@ -284,8 +285,8 @@ func (o *Order) damage(it *Item) {
 	it.Verifier.Link(&it.Report, unchecked(receipt.CauseOwnHash, receipt.Place{}))
 }
 
-// forgive finds something unreadable between the last receipt of a stream and
-// now. Each such line is forgiven once.
+// forgive finds an unreadable document after the last receipt of a stream. Each such line
+// excuses one link.
 func (o *Order) forgive(s *strand) (line int, ok bool) {
 	for i, line := range o.gaps {
 		if line > s.line {
@@ -296,14 +297,13 @@ func (o *Order) forgive(s *strand) (line int, ok bool) {
 	return 0, false
 }
 
-// absent reports that the receipt before is not in the input, as far as the
-// index goes.
+// absent reports whether the named receipt is not in the input, as far as the index shows.
 func (o *Order) absent(l chain.Link) bool {
 	n := o.index.node(l.Previous)
 	return n.line == 0 && n.namer == 0
 }
 
-// broken says why a receipt does not follow the one before it.
+// broken returns the check of a receipt that does not follow the previous one.
 func (o *Order) broken(s *strand, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 		Stated: Stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: atLine(s.line)}
@@ -311,17 +311,17 @@ func (o *Order) broken(s *strand, l chain.Link) receipt.Check {
 	switch {
 	case l.First && s.first:
 		c.Cause = receipt.CauseSecondFirst
-	case l.First: // the only one, but not at the beginning
+	case l.First: // it is the only such receipt, but not the first one
 		c.Cause = receipt.CauseComesEarlier
 	case n.namer > 0 && int(n.naming) == s.number:
 		c.Code, c.Cause, c.Related = receipt.CodeChainFork, receipt.CausePredecessorShared, atLine(int(n.namer))
-	case n.line > 0 && int(n.stream) == s.number: // it is here, but not the one before
+	case n.line > 0 && int(n.stream) == s.number: // the named receipt is in the input, but is not the previous one
 		c.Cause = receipt.CauseComesEarlier
 	}
 	return c
 }
 
-// Ends are where the streams end.
+// Ends returns where the streams end.
 func (o *Order) Ends() (list []End) {
 	for _, s := range o.streams {
 		list = append(list, End{s.segment, s.found})
@@ -329,24 +329,24 @@ func (o *Order) Ends() (list []End) {
 	return list
 }
 
-// Full reports whether there were more receipts than are compared by their ids.
+// Full reports whether there were more receipts than are compared by their IDs.
 func (o *Order) Full() bool { return o.index.full() }
 
-// namesElsewhere says that a receipt names one of another stream.
+// namesElsewhere returns the check of a receipt that names a receipt of another stream.
 func namesElsewhere(l chain.Link, at int) receipt.Check {
 	return receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer, Stated: Stated(l),
 		Cause: receipt.CausePredecessorElsewhere, Related: atLine(at)}
 }
 
-// unchecked leaves a link unchecked.
+// unchecked returns the check of a link that was not checked.
 func unchecked(cause receipt.Cause, related receipt.Place) receipt.Check {
 	return receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Cause: cause, Related: related}
 }
 
-// atLine is a place in the source that is being read.
+// atLine returns a place in the current source.
 func atLine(n int) receipt.Place { return receipt.Place{Index: n} }
 
-// Stated is the predecessor that a link names, as reports write it.
+// Stated returns the predecessor that a link names, in the form of reports.
 func Stated(l chain.Link) string {
 	if l.First {
 		return "null"

@@ -7,11 +7,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// A survey keeps three records of a receipt, each in a sorter of its own: by its id,
-// by its hash, and by the predecessor that it names. As bytes each kind has one
-// width, and its numbers are big-endian, so that the bytes sort as the fields do in
-// the order in which they stand here, which is the one that package rules wants.
-// Sources, their documents and streams are counted with 32 bits.
+// A survey keeps three records of a receipt, each in its own sorter: by ID, by hash, and by
+// the named predecessor. As bytes, all records of one kind have the same width, and their
+// numbers are big-endian. Their bytes therefore sort like their fields, in the order below,
+// which package rules requires. Sources, their documents, and streams are counted with 32
+// bits.
 const (
 	idRecordWidth   = 16 + 8 + 32 + 8 + addressWidth
 	hashRecordWidth = 32 + 1 + 4 + 8 + addressWidth + 1 + 8
@@ -29,11 +29,11 @@ func (a address) append(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(a.index))
 }
 
-// An idRecord is a receipt by its id.
+// An idRecord is a receipt sorted by its ID.
 type idRecord struct {
 	id     fingerprint
 	issued int64        // milliseconds since 1970
-	hash   canon.Digest // of its content
+	hash   canon.Digest // of the content
 	number int          // of the receipt, in the order of reading
 	address
 }
@@ -55,15 +55,16 @@ func parseIDRecord(b []byte) (r idRecord) {
 	return r
 }
 
-// A hashRecord is a receipt by the hash that it states: an altered receipt keeps its
-// place. One that does not fit its own hash has another record by that of its content.
+// A hashRecord is a receipt sorted by its stated hash, with which an altered receipt keeps
+// its place. A receipt that does not match its own hash has a second record, with the hash
+// of its content.
 type hashRecord struct {
 	digest  canon.Digest
-	content bool // it is of the content, and the receipt states another one
+	content bool // the digest is that of the content, and the receipt states another one
 	stream  int
 	number  int
 	address
-	damaged bool  // it does not fit its own hash
+	damaged bool  // it does not match its own hash
 	issued  int64 // milliseconds since 1970
 }
 
@@ -84,22 +85,22 @@ func parseHashRecord(b []byte) (r hashRecord) {
 	return r
 }
 
-// node is the receipt as package rules compares it.
+// node returns the receipt in the form that package rules compares.
 func (r *hashRecord) node() rules.Node {
 	return rules.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.digest, Issued: r.issued, Damaged: r.damaged}
 }
 
-// A linkRecord is a receipt by the predecessor that it names, those that name none
-// before the others.
+// A linkRecord is a receipt sorted by the predecessor that it names. Receipts that name
+// none come first.
 type linkRecord struct {
-	first  bool // it names none: the digest is zero
+	first  bool // it names no predecessor: the digest is zero
 	digest canon.Digest
 	stream int
 	issued int64        // milliseconds since 1970
-	hash   canon.Digest // that it states
+	hash   canon.Digest // the stated hash
 	number int
 	address
-	damaged bool // it does not fit its own hash
+	damaged bool // it does not match its own hash
 }
 
 func (r *linkRecord) append(b []byte) []byte {
@@ -120,18 +121,18 @@ func parseLinkRecord(b []byte) (r linkRecord) {
 	return r
 }
 
-// node is the receipt as package rules compares it.
+// node returns the receipt in the form that package rules compares.
 func (r *linkRecord) node() rules.Node {
 	return rules.Node{Number: r.number, Stream: r.stream, Place: r.place(), Hash: r.hash, Issued: r.issued, Damaged: r.damaged}
 }
 
-// appendInt64 appends a number so that its bytes sort as it does.
+// appendInt64 appends a number so that its bytes sort like the number.
 func appendInt64(b []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(n)^(1<<63))
 }
 
-// A recordParser reads the fields of a record one after the other. A sorter gives
-// back what it was given, so that they are there.
+// A recordParser parses the fields of a record one after the other. A sorter returns
+// records unchanged, so all fields are present.
 type recordParser struct{ rest []byte }
 
 func (p *recordParser) bytes(n int) []byte {

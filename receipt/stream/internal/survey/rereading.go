@@ -6,33 +6,33 @@ import (
 	"hash"
 )
 
-// A Rereading compares the second reading of sources with the first: what that one
-// found out must not be believed of anything else. Nil stands for a single reading.
+// A Rereading compares the second pass over sources with the first. The results of the
+// first pass apply only to the same content. A nil Rereading stands for a single pass.
 type Rereading struct {
 	one, two hash.Hash
 }
 
-// NewRereading returns a rereading of sources that are not read yet.
+// NewRereading returns a Rereading for sources that have not been read yet.
 func NewRereading() *Rereading { return &Rereading{sha256.New(), sha256.New()} }
 
-// Before takes an item of the first reading.
+// Before adds an item of the first pass.
 func (r *Rereading) Before(it *Item) { r.add(r.one, it) }
 
-// Again takes an item of the second reading.
+// Again adds an item of the second pass.
 func (r *Rereading) Again(it *Item) {
 	if r != nil {
 		r.add(r.two, it)
 	}
 }
 
-// Same reports whether both readings were of the same.
+// Same reports whether both passes read the same.
 func (r *Rereading) Same() bool {
 	return r == nil || bytes.Equal(r.one.Sum(nil), r.two.Sum(nil))
 }
 
-// add adds what the second reading relies on. That a document is not a receipt and
-// was left out matters too: what is unreadable excuses a missing link only
-// because it is a finding itself.
+// add adds everything that the second pass relies on. This includes whether a document was
+// skipped because it is not a receipt: an unreadable document excuses a missing link only
+// because it is itself a finding.
 func (*Rereading) add(h hash.Hash, it *Item) {
 	f := &it.Facts
 	h.Write([]byte{flag(f.Placed), flag(it.Other != "")})

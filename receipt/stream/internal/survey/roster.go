@@ -9,45 +9,45 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxRoster is how many receipts a run remembers with their ids and links, and a report
-// tells, unless more were asked for, so that it can be merged with others as if all had been
-// read together. The summary of more receipts knows only where their streams begin and end.
-// A merge remembers all that its parts do, however many these are together.
+// MaxRoster is the maximum number of receipts whose IDs and links a run keeps, and a report
+// lists, unless more were requested. A summary with a roster can be merged as if all
+// receipts had been read together. A summary of more receipts only contains the ends of
+// their streams. A merge keeps all receipts of its parts, regardless of their number.
 const MaxRoster = 1 << 16
 
-// A Roster is the receipts of a summary as a survey sees them: by source, in
-// their order. Nil is a summary that does not remember them.
+// A Roster lists the receipts of a summary as a survey sees them, by source and in order. A
+// summary of too many receipts has a nil Roster.
 type Roster struct {
 	Streams  []chain.Stream
 	Sources  []Attendance
 	Receipts int
-	Outcomes bool // it tells what each receipt is counted as; an older version's did not
-	Whole    bool // a report tells all of it, however many: it was asked for, or read so
+	Outcomes bool // it contains the outcome of each receipt; rosters of an older version do not
+	Whole    bool // a report contains all of it, regardless of its size: it was requested, or read from a report
 
-	// While receipts are added.
-	most    int            // of them
-	tell    bool           // a report is to tell all of them
-	of      Attendance     // what is known of each source
-	numbers map[string]int // of streams by their key
-	source  int            // of the last item, counted from 1
+	// For adding receipts.
+	most    int            // maximum number of receipts
+	tell    bool           // a report is to contain all receipts
+	of      Attendance     // the properties of each source
+	numbers map[string]int // of streams, by their key
+	source  int            // of the last item, from 1
 	coder   attendeeCoder
 }
 
-// An Attendance is what one source holds.
+// An Attendance holds the receipts of one source.
 type Attendance struct {
-	Partial   bool   // of a selection
+	Partial   bool   // the source is a selection
 	Unordered bool   // its receipts are in no order
 	Unplaced  int    // documents that state no place in a stream
-	Packed    []byte // its receipts, as attendeeCoder writes them
+	Packed    []byte // the receipts, as attendeeCoder encodes them
 }
 
-// NewRoster returns a roster of a run, of so many receipts at most. Whole says that a report
-// is to tell all of it.
+// NewRoster returns a roster for a run, of at most most receipts. whole states that a
+// report is to contain all of them.
 func NewRoster(partial, unordered, whole bool, most int) *Roster {
 	return &Roster{Outcomes: true, tell: whole, most: most, of: Attendance{Partial: partial, Unordered: unordered}, numbers: map[string]int{}}
 }
 
-// Add remembers an item that was placed. It reports false when there is no room.
+// Add adds an item that was placed. It returns false if there are too many receipts.
 func (r *Roster) Add(it *Item) bool {
 	if it.Source+1 != r.source {
 		r.source = it.Source + 1
@@ -75,10 +75,11 @@ func (r *Roster) Add(it *Item) bool {
 		r.coder.grow()
 	}
 
-	// A merge may find that the link holds: then the receipt is what it is alone.
+	// A merge may find that the link holds. The receipt then has the outcome that it has
+	// alone.
 	if link := it.Report.Check(receipt.StepLink); !it.foreign && !a.Spare && a.Outcome != it.Alone {
 		a.Fault = &Fumble{Code: link.Code, own: it.Alone.Own, reason: it.Alone.Reason}
-		a.Outcome = verified() // the fault tells it
+		a.Outcome = verified() // the fault contains the outcome
 	}
 	a.Before = it.Before && a.Alone().Own == receipt.Undecided
 
@@ -86,7 +87,7 @@ func (r *Roster) Add(it *Item) bool {
 	return true
 }
 
-// outcomeOf is what a judged item is counted as.
+// outcomeOf returns the outcome of a judged item.
 func outcomeOf(it *Item) Outcome {
 	o := Outcome{Own: it.Report.Verdict, Spare: it.Spare()}
 	if o.Own != receipt.Verified {
@@ -95,7 +96,7 @@ func outcomeOf(it *Item) Outcome {
 	return o
 }
 
-// Documents is how many documents a roster is of, copies too.
+// Documents returns the number of documents, including copies.
 func (r *Roster) Documents() int {
 	n := r.Receipts
 	for _, in := range r.Sources {
@@ -137,7 +138,7 @@ func (r *Roster) Heads(w *Wanted) (has map[chain.Stream]bool, err error) {
 	return has, nil
 }
 
-// Read adds a source of a report, and makes sure that it can be unpacked.
+// Read adds a source from a report, or returns an error if it cannot be unpacked.
 func (r *Roster) Read(in Attendance) error {
 	list, err := in.unpack(len(r.Streams))
 	told := func(a Attendee) bool { return a.Outcome != verified() }
@@ -150,11 +151,11 @@ func (r *Roster) Read(in Attendance) error {
 	return nil
 }
 
-// A tally is what receipts of a roster are counted as.
+// A tally holds counts of the receipts of a roster.
 type tally struct {
 	Contents int // different receipts
-	Refuted  int // at least: by false hashes, and links that fail
-	Open     int // undecided by their links
+	Refuted  int // at least: those with invalid hashes or links
+	Open     int // undecided because of their links
 	Spare    int // copies that do not count
 }
 
@@ -175,7 +176,7 @@ func (r *Roster) Tally() (t tally, err error) {
 	return t, nil
 }
 
-// add counts a receipt. A false hash refutes it, and so does a link that fails.
+// add counts a receipt. An invalid hash refutes it, and so does an invalid link.
 func (t *tally) add(a *Attendee) {
 	linked := receipt.Verified
 	if a.Fault != nil {

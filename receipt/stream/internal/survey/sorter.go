@@ -11,13 +11,13 @@ import (
 	"slices"
 )
 
-// A sorter sorts entries of one width by their bytes. What does not fit into
-// memory is written to a folder in sorted pieces, which close removes. Pieces of a level
-// are merged into one of the next when they are maxPieces. A level is one file, so that a
-// billion receipts open a few files, and make no more.
+// A sorter sorts entries of the same width by their bytes. Entries that do not fit into
+// memory are written to a directory in sorted pieces, which close removes. When a level has
+// maxPieces pieces, they are merged into one piece of the next level. Each level is one
+// file, so even a billion receipts need only a few open files.
 type sorter struct {
 	width  int
-	most   int    // entries in memory
+	most   int    // maximum number of entries in memory
 	dir    string // "": everything stays in memory
 	memory []byte
 	levels []*level
@@ -30,7 +30,7 @@ func newSorter(width, most int, dir string) *sorter {
 	return &sorter{width: width, most: most, dir: dir}
 }
 
-// add copies an entry. Errors are kept for sorted.
+// add adds a copy of an entry. sorted returns its errors.
 func (s *sorter) add(entry []byte) {
 	s.memory = append(s.memory, entry...)
 	if s.dir != "" && len(s.memory) >= s.most*s.width && s.err == nil {
@@ -58,7 +58,7 @@ func (s *sorter) spill() error {
 	return nil
 }
 
-// raise merges the pieces of a level into one of the next.
+// raise merges the pieces of a level into one piece of the next level.
 func (s *sorter) raise(n int) error {
 	from := s.levels[n]
 	to, err := s.level(n + 1)
@@ -80,7 +80,7 @@ func (s *sorter) raise(n int) error {
 	return from.empty()
 }
 
-// level returns a level, and makes the one above all that are there.
+// level returns a level. It creates the level above the existing ones.
 func (s *sorter) level(n int) (*level, error) {
 	if n < len(s.levels) {
 		return s.levels[n], nil
@@ -91,8 +91,8 @@ func (s *sorter) level(n int) (*level, error) {
 	}
 	s.levels = append(s.levels, &level{file: f})
 
-	// Nobody else needs the name; without it nothing is left behind, whatever
-	// happens. Where a file in use cannot be unlinked, close removes it.
+	// No other process needs the name. Without a name, the file disappears with the
+	// process. If a file in use cannot be removed, close removes it.
 	_ = os.Remove(f.Name())
 	return s.levels[n], nil
 }
@@ -106,8 +106,8 @@ func (s *sorter) sortMemory() {
 	s.memory = slices.Concat(entries...)
 }
 
-// sorted returns the entries in order, as often as it is called, one call after
-// the other. Each is valid until the next.
+// sorted returns the entries in order. It may be called repeatedly, but not concurrently.
+// Each entry is valid until the next.
 func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		s.sortMemory()
@@ -124,20 +124,20 @@ func (s *sorter) sorted() iter.Seq2[[]byte, error] {
 	}
 }
 
-// A sortedPiece is read from its beginning, and holds as many bytes as it says.
+// A sortedPiece is a reader at the beginning of a piece, with the size of the piece.
 type sortedPiece struct {
 	io.Reader
 	size int64
 }
 
-// A cursor is the next entry of a sorted piece.
+// A cursor is a position in a sorted piece, with the entry there.
 type cursor struct {
 	sortedPiece
 	entry []byte
 }
 
-// mergeSorted yields the entries of sorted pieces in order. There are few pieces, so
-// the smallest is found by looking at all.
+// mergeSorted yields the entries of sorted pieces in order. There are few pieces, so it
+// compares the current entries of all.
 func mergeSorted(pieces []sortedPiece, width int, yield func([]byte, error) bool) {
 	var open []*cursor
 	for _, p := range pieces {
@@ -150,7 +150,7 @@ func mergeSorted(pieces []sortedPiece, width int, yield func([]byte, error) bool
 		}
 	}
 
-	// A piece that has come to its end is out.
+	// A piece is dropped at its end.
 	for len(open) > 0 {
 		c := slices.MinFunc(open, func(a, b *cursor) int { return bytes.Compare(a.entry, b.entry) })
 		if !yield(c.entry, nil) {
@@ -167,8 +167,7 @@ func mergeSorted(pieces []sortedPiece, width int, yield func([]byte, error) bool
 	}
 }
 
-// next reads the entry behind the last. A file that ends before its piece does is an
-// error, wherever it ends.
+// next reads the next entry. A file that ends before its piece does is an error.
 func (c *cursor) next() (bool, error) {
 	if c.size <= 0 {
 		return false, nil
@@ -181,7 +180,7 @@ func (c *cursor) next() (bool, error) {
 	return err == nil, err
 }
 
-// close gives back memory and files.
+// close releases memory and files.
 func (s *sorter) close() error {
 	var all []error
 	for _, l := range s.levels {
@@ -191,14 +190,14 @@ func (s *sorter) close() error {
 	return errors.Join(all...)
 }
 
-// A level is a file of sorted pieces, one behind the other.
+// A level is a file of consecutive sorted pieces.
 type level struct {
 	file *os.File
-	size int64   // all that was written
-	ends []int64 // of the pieces
+	size int64   // total size of the pieces
+	ends []int64 // where each piece ends
 }
 
-// Write writes more of the last piece, which endPiece ends.
+// Write appends to the current piece, which endPiece ends.
 func (l *level) Write(p []byte) (int, error) {
 	n, err := l.file.WriteAt(p, l.size)
 	l.size += int64(n)

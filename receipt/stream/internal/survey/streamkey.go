@@ -7,12 +7,12 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A streamKey names a stream so that a map can be asked without making strings of
-// it: each of its texts with its length before it, and a byte that tells whether
-// there is a tenant.
+// A streamKey is the name of a stream, in a form that can be used as a map key without
+// creating strings: its strings, each with its length before it, and a byte that states
+// whether there is a tenant.
 type streamKey []byte
 
-// appendReceipt appends the key of the stream that a receipt is of.
+// appendReceipt appends the key of a receipt's stream.
 func (k streamKey) appendReceipt(root canon.Node) streamKey {
 	identifiers := root.Member("identifiers")
 	tenant := identifiers.Member("tenant_id")
@@ -32,7 +32,7 @@ func (k streamKey) appendParts(issuer, tenant []byte, hasTenant bool, workspace 
 	return appendText(k, workspace)
 }
 
-// Stream is the stream that a key names.
+// Stream returns the stream of a key.
 func (k streamKey) Stream() (s chain.Stream) {
 	u := unpacker{rest: k}
 	s.Issuer, s.HasTenant = u.text(), u.byte() == 1

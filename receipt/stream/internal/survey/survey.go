@@ -10,53 +10,53 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// A Survey knows how the receipts of several sources join by their links. It is
-// made by a first reading, which looks at nothing but ids and links; the second
-// one verifies, and asks it about each receipt. Of a receipt it keeps one byte,
-// and three records that sorters may put on disk.
+// A Survey joins the receipts of several sources by their links. The first pass records
+// only IDs and links. The second pass verifies, and asks the survey to place each receipt.
+// For each receipt, the survey keeps one byte, and three records that sorters may put on
+// disk.
 type Survey struct {
 	Terms
-	sources []string // their names
+	sources []string // names of the sources
 
 	Marks  []rules.Mark    // of each item, in the order of reading
-	others map[int]address // the receipt that the mark of an item is about
+	others map[int]address // by item: the receipt that its mark refers to
 
-	originals map[int]int       // of each copy: the number of the receipt that it repeats
-	spread    map[int]bool      // of these, the ones that other sources repeat: no order is theirs
-	counted   map[int][]Outcome // of these receipts: what those that count are on their own, in the second reading
+	originals map[int]int       // by copy: the number of the receipt that it repeats
+	spread    map[int]bool      // originals with copies in other sources: no source defines their order
+	counted   map[int][]Outcome // by original: the outcomes of the copies that count, in the second pass
 	streams   map[string]int
 	names     []chain.Stream
-	trails    []trail // by stream, in the second reading
-	intact    []bool  // by stream: a receipt of it fits its own hash
+	trails    []trail // by stream, in the second pass
+	intact    []bool  // by stream: a receipt matches its own hash
 	ends      []End   // by stream
-	gaps      int     // items that state no place
-	docs      []int   // of each source
+	gaps      int     // number of items that state no place
+	docs      []int   // number of documents, by source
 
-	ids, hashes, links *sorter // records
-	scratch            []byte  // a record on its way to them
+	ids, hashes, links *sorter // sort the records
+	scratch            []byte  // reused for records
 
-	number int // of the next item in the second reading
+	number int // of the next item in the second pass
 
-	selections []selection  // by stream, in a merge; nil: as the options say
-	unknown    map[int]bool // streams of parts, some of them selections, that do not join
-	mixed      []bool       // by source, in a merge: it is in no order; nil: as the options say
+	selections []selection  // by stream, in a merge; nil: see Terms
+	unknown    map[int]bool // streams with selections whose parts do not join
+	mixed      []bool       // by source, in a merge: whether it is unordered; nil: see Terms
 }
 
-// ErrStreams is returned for an input of several streams that has to be one.
+// ErrStreams indicates that an input has several streams although only one is allowed.
 var ErrStreams = errors.New("stream: the input holds several streams, so one hash or count cannot be about it; give an earlier report instead")
 
-// ErrManyStreams is returned for an input of more streams than are allowed.
+// ErrManyStreams indicates that an input has more streams than allowed.
 var ErrManyStreams = errors.New("stream: the input holds more streams, or longer names of them, than are allowed here")
 
-// ErrChanged is returned when a source was not the same when it was read again.
+// ErrChanged indicates that a source had different content when it was read again.
 var ErrChanged = errors.New("stream: the input changed while it was being read")
 
-// A selection says of how much of a stream it was said that it is a selection.
+// A selection states how much of a stream was stated to be a selection.
 type selection uint8
 
 const (
 	selectedNone selection = iota
-	selectedSome           // of some parts
+	selectedSome           // some parts
 	selectedAll
 )
 
@@ -78,15 +78,15 @@ func (s *Survey) ordered(source int) bool {
 	return !s.Unordered
 }
 
-// A trail is the last receipt of a stream in the source that is being read again.
+// A trail is the last receipt of a stream in the current source, in the second pass.
 type trail struct {
 	address
 	hash   canon.Digest
 	begun  bool
-	broken bool // something was out of place before it: one finding, not two
+	broken bool // an earlier receipt was out of place: one finding, not two
 }
 
-// New returns a survey of sources, which have these names.
+// New returns a survey of the named sources.
 func New(t Terms, sources []string) *Survey {
 	s := &Survey{Terms: t, sources: sources, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{},
 		docs: make([]int, len(sources))}
@@ -95,17 +95,17 @@ func New(t Terms, sources []string) *Survey {
 	return s
 }
 
-// Close gives back the memory and the files of the sorters.
+// Close releases the memory and the files of the sorters.
 func (s *Survey) Close() {
 	for _, sorter := range []*sorter{s.ids, s.hashes, s.links} {
-		_ = sorter.close() // files without names
+		_ = sorter.close() // the files have no names
 	}
 }
 
-// EndSource keeps how many documents a source has.
+// EndSource records the number of documents in a source.
 func (s *Survey) EndSource(source, docs int) { s.docs[source] = docs }
 
-// Record keeps the facts of one item.
+// Record records the facts of one item.
 func (s *Survey) Record(it *Item) error {
 	number := len(s.Marks)
 	f := &it.Facts
@@ -128,7 +128,8 @@ func (s *Survey) Record(it *Item) error {
 	hash := hashRecord{digest: f.Link.Hash, stream: stream, number: number, address: at, damaged: !f.holds, issued: issued}
 	s.addHash(&hash)
 	if !f.holds {
-		// A damaged receipt is known by both hashes: its successor may name either.
+		// A damaged receipt is recorded with both hashes, because its successor may name
+		// either.
 		s.Marks = append(s.Marks, rules.MarkDamaged)
 		hash.digest, hash.content = f.Computed, true
 		s.addHash(&hash)
@@ -154,12 +155,12 @@ func (s *Survey) addHash(r *hashRecord) {
 	s.hashes.add(s.scratch)
 }
 
-// Join finds copies and duplicate ids, and then the predecessor of each receipt.
+// Join finds copies and duplicate IDs, and then the predecessor of each receipt.
 func (s *Survey) Join() error {
 	if err := s.joinIDs(); err != nil {
 		return err
 	}
-	_ = s.ids.close() // files without names
+	_ = s.ids.close() // the files have no names
 	s.ends, s.trails = make([]End, len(s.names)), make([]trail, len(s.names))
 	for i, name := range s.names {
 		s.ends[i].Stream = name
@@ -167,10 +168,10 @@ func (s *Survey) Join() error {
 	return newJoiner(s).join()
 }
 
-// joinIDs marks copies, and the receipts whose id is another's, too.
+// joinIDs marks copies, and receipts that use the ID of another receipt.
 func (s *Survey) joinIDs() error {
 	var taking rules.Taking
-	var content idRecord // the first receipt of the content before
+	var content idRecord // the first receipt with the previous content
 	for b, err := range s.ids.sorted() {
 		if err != nil {
 			return err
@@ -188,7 +189,7 @@ func (s *Survey) joinIDs() error {
 		content = r
 	}
 
-	// A copy is not counted when one that counts has the same outcome.
+	// A copy does not count if a copy that counts has the same outcome.
 	s.counted = make(map[int][]Outcome, len(s.originals))
 	for _, original := range s.originals {
 		s.counted[original] = nil
@@ -206,10 +207,10 @@ func (s *Survey) repeat(r, original idRecord) {
 	s.originals[r.number] = original.number
 }
 
-// Found is what was found of a receipt, or of the one that it repeats.
+// Found returns the mark of a receipt or, for a copy, of its original.
 func (s *Survey) Found(number int) rules.Mark { return s.Marks[s.First(number)] }
 
-// First is the number of the receipt that one repeats, or its own.
+// First returns the number of the original of a copy, or the number itself.
 func (s *Survey) First(number int) int {
 	if original, is := s.originals[number]; is {
 		return original
@@ -217,7 +218,7 @@ func (s *Survey) First(number int) int {
 	return number
 }
 
-// byName is the streams in the order of their names.
+// byName returns the numbers of the streams, sorted by name.
 func (s *Survey) byName() []int {
 	list := make([]int, len(s.names))
 	for i := range list {
@@ -227,17 +228,17 @@ func (s *Survey) byName() []int {
 	return list
 }
 
-// about remembers which receipt a mark is about, for the first that will be
-// printed.
+// about records the receipt that a mark refers to. Only the first ones are kept, because
+// only those are printed.
 func (s *Survey) about(number int, a address) {
 	if len(s.others) < maxDamaged {
 		s.others[number] = a
 	}
 }
 
-// Place judges an item in the second reading.
+// Place judges an item in the second pass.
 func (s *Survey) Place(it *Item) error {
-	// What the first reading found holds for the same documents only.
+	// The results of the first pass apply only to the same documents.
 	number := s.number
 	if s.number++; number >= len(s.Marks) {
 		return ErrChanged
@@ -256,7 +257,7 @@ func (s *Survey) Place(it *Item) error {
 		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: s.at(s.others[number]).String() + " is the same receipt"})
 	}
 
-	// What counts for itself bears what is found of its content.
+	// What is found about the content applies to each copy that counts.
 	if list, repeated := s.counted[about]; repeated {
 		if it.Copy = it.Again && slices.Contains(list, it.Alone); !it.Copy {
 			m = s.Marks[about]
@@ -270,9 +271,9 @@ func (s *Survey) Place(it *Item) error {
 	return nil
 }
 
-// follow compares the order of one source with its links: a receipt whose
-// predecessor is in it stands after that one, and a first receipt after none.
-// What several sources hold has no order.
+// follow compares the order of one source with its links: a receipt must be after its
+// predecessor if that is in the same source, and no receipt may precede a first receipt.
+// Receipts that are in several sources have no order.
 func (s *Survey) follow(number int, it *Item) {
 	m, link := s.Marks[number], it.Facts.Link
 	if m == rules.MarkUnplaced || m == rules.MarkDamaged || m == rules.MarkCopy || s.spread[number] || !s.ordered(it.Source) {
@@ -293,7 +294,7 @@ func (s *Survey) follow(number int, it *Item) {
 	t.address, t.hash = address{it.Source, it.Index}, link.Hash
 }
 
-// check says what a mark means of a receipt.
+// check returns the check for a mark.
 func (s *Survey) check(it *Item, m rules.Mark, other address) receipt.Check {
 	related := receipt.Place{}
 	if other.index > 0 {
@@ -306,8 +307,7 @@ func (s *Survey) check(it *Item, m rules.Mark, other address) receipt.Check {
 	return CheckOf(m, it, s.Partial, related, previous)
 }
 
-// CheckOf says what a mark means of a receipt; previous is what was given as its
-// predecessor.
+// CheckOf returns the check for a mark. previous is the predecessor that was given.
 func CheckOf(m rules.Mark, it *Item, partial bool, related receipt.Place, previous canon.Digest) receipt.Check {
 	switch {
 	case m == rules.MarkCopy:
@@ -330,7 +330,7 @@ func CheckOf(m rules.Mark, it *Item, partial bool, related receipt.Place, previo
 	return c
 }
 
-// at is the place of a receipt as reports name it.
+// at returns the place of a receipt in the form of reports.
 func (s *Survey) at(a address) receipt.Place {
 	p := receipt.Place{Source: s.sources[a.source]}
 	if s.docs[a.source] > 1 {
@@ -339,10 +339,10 @@ func (s *Survey) at(a address) receipt.Place {
 	return p
 }
 
-// StreamOf is the stream of a receipt that was recorded.
+// StreamOf returns the stream of a recorded receipt.
 func (s *Survey) StreamOf(it *Item) chain.Stream { return s.names[s.streams[string(it.Facts.Key)]] }
 
-// Ends are where the streams end. One of damaged receipts alone is none.
+// Ends returns where the streams end. Streams of damaged receipts alone are omitted.
 func (s *Survey) Ends() (list []End) {
 	for i, e := range s.ends {
 		if s.intact[i] {

@@ -5,17 +5,17 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// Wanted is what is wanted of the streams of an input.
+// Wanted specifies what the streams of an input must continue and contain.
 type Wanted struct {
-	After  map[chain.Stream]chain.Head // what their first receipts must follow
-	Expect map[chain.Stream]chain.Head // what they must hold
+	After  map[chain.Stream]chain.Head // the hash and count of the head that the first receipt must follow
+	Expect map[chain.Stream]chain.Head // the head that must be in the input
 
-	// Of an input of one stream.
-	One         bool         // it has to be one
-	First, Last canon.Digest // what its first receipt must name, and the hash of its last one; zero: anything
+	// For an input of one stream.
+	One         bool         // a second stream is an error
+	First, Last canon.Digest // the hash that its first receipt must name, and the hash of its last receipt; zero: any
 }
 
-// Head is the head that is expected of a stream; zero when none is.
+// Head returns the expected head of a stream, or zero.
 func (w *Wanted) Head(stream chain.Stream) chain.Head {
 	if h := w.Expect[stream]; !h.IsZero() {
 		return h
@@ -23,8 +23,8 @@ func (w *Wanted) Head(stream chain.Stream) chain.Head {
 	return chain.Head{Hash: w.Last}
 }
 
-// Previous is what the first receipt of a stream must name; zero when that is not
-// known.
+// Previous returns the hash that the first receipt of a stream must name, or zero if it is
+// unknown.
 func (w *Wanted) Previous(stream chain.Stream) canon.Digest {
 	if h := w.After[stream].Hash; !h.IsZero() {
 		return h
@@ -32,19 +32,18 @@ func (w *Wanted) Previous(stream chain.Stream) canon.Digest {
 	return w.First
 }
 
-// A End is where a stream ends in an input, and whether the head that was
-// expected is in it.
+// An End is where a stream ends in an input, and whether the expected head is in the input.
 type End struct {
 	chain.Segment
 	Found bool
 }
 
-// Terms say how receipts are surveyed.
+// Terms specify how receipts are surveyed.
 type Terms struct {
 	Wanted
 	Partial   bool                          // the input is a selection of its streams
 	Unordered bool                          // no source is in the order of its chains
-	TempDir   string                        // for records that do not fit into memory; empty: all of them stay there
-	Indexed   int                           // how many receipts are kept in memory, to compare them
-	Bounded   func(streams, names int) bool // whether an ordered input may have so many streams, with so many bytes of names
+	TempDir   string                        // directory for records that do not fit into memory; empty: they stay in memory
+	Indexed   int                           // number of receipts that are kept in memory for comparison
+	Bounded   func(streams, names int) bool // whether an ordered input may have this many streams, with this many bytes of names
 }
