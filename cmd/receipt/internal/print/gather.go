@@ -6,30 +6,30 @@ import (
 	"sync"
 )
 
-// How much is handed on in one call of the system. What is written into a pipe in up to
-// 4,096 bytes (PIPE_BUF of Linux) arrives whole or not at all, whatever happens to the
-// run; a file takes more at once.
+// Maximum sizes of a write. A pipe write of up to 4,096 bytes (PIPE_BUF on Linux) is
+// atomic, even if the process is killed. A file accepts larger writes.
 const (
 	mostOfPipe = 4 << 10
 	mostOfFile = 64 << 10
 )
 
-// A gatherer hands on what is written to it, several writes in one: those that come while
-// the one before is under way. So nothing waits for more, and a run that writes fast spends
-// little on writing. It never cuts a write in two. Goroutines may share one.
+// A gatherer combines the writes that arrive while the previous write is in progress. No
+// write waits for more data, and a fast run makes few system calls. A write is never split.
+// A gatherer is safe for concurrent use.
 type gatherer struct {
 	w    io.Writer
-	most int // bytes in one piece, unless one write has more
+	most int // maximum size of a write to w, unless a single text is larger
 
 	mu      sync.Mutex
-	changed sync.Cond // of what follows
-	held    []byte    // not handed on yet
-	spare   []byte    // memory for what comes next
-	writing bool      // a goroutine hands on what is held
-	err     error     // of the first write that failed: nothing comes after it
+	changed sync.Cond // of the fields below
+	held    []byte    // not written yet
+	spare   []byte    // memory for the next texts
+	writing bool      // a goroutine is writing what is held
+	err     error     // the first write error; nothing is written after it
 }
 
-// newGatherer returns a gatherer before w, which nobody else writes to until Flush returned.
+// newGatherer returns a gatherer that writes to w. Nothing else may write to w until Flush
+// has returned.
 func newGatherer(w io.Writer) *gatherer {
 	g := &gatherer{w: w, most: mostOfPipe}
 	g.changed.L = &g.mu
@@ -41,7 +41,7 @@ func newGatherer(w io.Writer) *gatherer {
 	return g
 }
 
-// Write takes a text that is to stay whole. An error may be that of a text before.
+// Write adds a text, which is not split. The error may be that of an earlier text.
 func (g *gatherer) Write(text []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,7 +80,7 @@ func (g *gatherer) handOn() {
 	g.changed.Broadcast()
 }
 
-// Flush waits until all is handed on, or something failed.
+// Flush waits until everything is written, or a write failed.
 func (g *gatherer) Flush() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

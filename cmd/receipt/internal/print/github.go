@@ -12,16 +12,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A githubPrinter writes workflow commands, which GitHub shows as annotations of
-// files, and the total. Of a step GitHub shows ten errors and ten warnings, so what
-// refutes comes first, and where there is more each cause gets one annotation that
-// names the others. Nothing is written before the end.
+// A githubPrinter writes workflow commands, which GitHub shows as annotations of files, and
+// the totals. GitHub shows ten errors and ten warnings per step. If there are more, each
+// cause gets one annotation that lists the other places. Nothing is written before the end,
+// so that errors come first.
 type githubPrinter struct {
 	w                io.Writer
 	errors, warnings annotations
 }
 
-// maxAnnotations is how many GitHub shows of a kind.
+// maxAnnotations is the number of annotations of each level that GitHub shows.
 const maxAnnotations = 10
 
 // An annotation is one workflow command.
@@ -31,20 +31,20 @@ type annotation struct {
 	title, text string
 }
 
-// Annotations are those of one level, by cause.
+// Annotations are the annotations of one level, by cause.
 type annotations struct {
 	level  string
-	first  []annotation // as they came, the first maxAnnotations
+	first  []annotation // the first maxAnnotations, in order
 	count  int
 	causes map[string]*annotated
-	order  []string // the keys of causes, as they came
+	order  []string // the keys of causes, in order
 }
 
-// An annotated cause is its first annotation and the places of others.
+// An annotated cause is the first annotation of a cause, and the places of the others.
 type annotated struct {
 	annotation
 	count  int
-	places []string // after the first, the first maxAnnotations
+	places []string // the next maxAnnotations
 }
 
 func newGithubPrinter(w io.Writer) *githubPrinter {
@@ -72,13 +72,13 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 	return nil
 }
 
-// add keeps an annotation of a cause at a place.
+// add adds an annotation of a cause at a place.
 func (l *annotations) add(a annotation, cause, place string) {
 	if l.count++; l.count <= maxAnnotations {
 		l.first = append(l.first, a)
 	}
 
-	// Causes are bounded, whatever the input holds: the rest share one.
+	// The number of causes is limited, and the remaining ones are combined.
 	c := l.causes[cause]
 	if c == nil && len(l.causes) >= maxGroups {
 		cause = ""
@@ -96,8 +96,8 @@ func (l *annotations) add(a annotation, cause, place string) {
 	}
 }
 
-// append writes each annotation when GitHub shows them all, and else one a cause.
-// What it would not show is written as plain lines, which are in the log.
+// append writes all annotations if GitHub shows them all, and otherwise one per cause.
+// Annotations that GitHub would not show are written as plain lines, which are in the log.
 func (l *annotations) append(b *bytes.Buffer) {
 	if l.count <= maxAnnotations {
 		for _, a := range l.first {
@@ -106,7 +106,8 @@ func (l *annotations) append(b *bytes.Buffer) {
 		return
 	}
 
-	// More than GitHub shows: annotations first, then lines, then how many more.
+	// If there are more than GitHub shows, annotations come first, then lines, and then the
+	// number of the others.
 	for i, cause := range l.order {
 		c := l.causes[cause]
 		c.text += c.others()
@@ -122,7 +123,7 @@ func (l *annotations) append(b *bytes.Buffer) {
 	}
 }
 
-// others names the places of the same cause.
+// others lists the other places with the same cause.
 func (c *annotated) others() string {
 	switch {
 	case c.count == 1:
@@ -155,8 +156,8 @@ func (a *annotation) append(b *bytes.Buffer, level string) {
 	fmt.Fprintf(b, "::%s %s::%s\n", level, strings.Join(properties, ","), message(a.text))
 }
 
-// message and property escape text as the commands demand, after controls have
-// been written as escapes.
+// message and property escape text as workflow commands require. Control characters are
+// first replaced by escapes.
 func message(s string) string { return strings.ReplaceAll(cli.EscapeLine(s), "%", "%25") }
 
 func property(s string) string {
@@ -190,7 +191,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 	return err
 }
 
-// interrupted writes what was found, when there will be no end.
+// Interrupted writes what was found so far, after a failed run.
 func (p *githubPrinter) Interrupted() error {
 	var b bytes.Buffer
 	p.errors.append(&b)

@@ -8,15 +8,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A JSONPrinter writes {"reports": [...], "summary": {...}} as it goes, a report
-// a line. No line but these looks like a document, so that a report that is found
-// among receipts is not taken for lines.
+// A JSONPrinter writes {"reports": [...], "summary": {...}} during the run, with one report
+// per line. Only these lines look like documents, so a report that is found among receipts
+// is not mistaken for lines.
 type JSONPrinter struct {
 	*JSONWriter
 	begun bool
 }
 
-// NewJSONPrinter returns one that writes to w.
+// NewJSONPrinter returns a JSONPrinter that writes to w.
 func NewJSONPrinter(w io.Writer) *JSONPrinter { return &JSONPrinter{JSONWriter: NewJSONWriter(w)} }
 
 func (p *JSONPrinter) Report(rep *receipt.Report, _ []byte) error {
@@ -35,8 +35,8 @@ func (p *JSONPrinter) End(s *stream.Summary) error {
 	return p.Write(separator, s, "}\n")
 }
 
-// An ndjsonPrinter writes a report a line, and {"summary": ...} at the end. A
-// stream without that last line is not complete.
+// An ndjsonPrinter writes one report per line, and {"summary": ...} at the end. Without
+// that last line, the output is incomplete.
 type ndjsonPrinter struct{ *JSONWriter }
 
 func (p *ndjsonPrinter) Report(rep *receipt.Report, _ []byte) error {
@@ -47,16 +47,16 @@ func (p *ndjsonPrinter) End(s *stream.Summary) error {
 	return p.Write(`{"summary":`, s, "}\n")
 }
 
-// A JSONWriter writes values as JSON, each with what stands around it.
+// A JSONWriter writes values as JSON, with text before and after them.
 type JSONWriter struct {
 	w    io.Writer
-	text []byte // memory for the next
+	text []byte // reused for the next value
 }
 
-// NewJSONWriter returns one that writes to w.
+// NewJSONWriter returns a JSONWriter that writes to w.
 func NewJSONWriter(w io.Writer) *JSONWriter { return &JSONWriter{w: w} }
 
-// Write writes a value between two texts.
+// Write writes before, the value, and after.
 func (w *JSONWriter) Write(before string, v any, after string) error {
 	text, err := receipt.AppendJSON(append(w.text[:0], before...), v)
 	if err != nil {

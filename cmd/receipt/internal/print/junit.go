@@ -11,18 +11,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A junitPrinter writes JUnit XML, which CI systems show: a case for each
-// receipt that is refuted (failure) or undecided (error), one for the rest of
-// each file, and one for each finding about the whole input.
+// A junitPrinter writes JUnit XML for CI systems. There is one test case for each receipt
+// that is refuted (failure) or undecided (error), one for the remaining receipts of each
+// file, and one for each finding about the whole input.
 type junitPrinter struct {
 	w      io.Writer
 	suite  junitSuite
-	source string // of the last report
-	good   int    // receipts of it that are verified
-	more   int    // cases that are not listed
+	source string // of the previous report
+	good   int    // number of its verified receipts
+	more   int    // number of cases that are not listed
 }
 
-// maxCases bounds the cases that are kept until the counts before them are known.
+// maxCases is the maximum number of cases in memory. They are kept because their number is
+// written before them.
 const maxCases = 10_000
 
 type junitSuite struct {
@@ -63,7 +64,7 @@ func (p *junitPrinter) Report(rep *receipt.Report, _ []byte) error {
 		return nil
 	}
 
-	// Undecided is an error and not a failure: nothing was shown to be false.
+	// Undecided is an error and not a failure, because nothing is invalid.
 	f := rep.Finding()
 	c := junitCase{Class: rep.Source, Name: rep.Address()}
 	cause := &junitCause{string(f.Code), fmt.Sprintf("%s, %s: %s", word(rep), coded(f.Code, f.Cause), ReasonLine(f)), findingLines(f)}
@@ -78,7 +79,7 @@ func (p *junitPrinter) Report(rep *receipt.Report, _ []byte) error {
 	return nil
 }
 
-// findingLines is a check in lines, each with its name.
+// findingLines formats a check as lines, each with its name.
 func findingLines(f receipt.Check) (text string) {
 	for _, line := range [][2]string{{"step", f.Step.String()}, {"at", f.Pointer}, {"stated", f.Stated}, {"computed", f.Computed}, {"detail", f.Detail}, {"hint", f.Hint}} {
 		if line[1] != "" {
@@ -104,7 +105,7 @@ func (p *junitPrinter) add(c junitCase) {
 		p.suite.Errors++
 	}
 
-	// All are counted, and the first of them listed.
+	// All cases are counted, and the first ones are listed.
 	if len(p.suite.Cases) >= maxCases {
 		p.more++
 		return
@@ -135,14 +136,14 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: n.Detail}})
 	}
 
-	// What was not checked is a skipped case, so that the suite differs from one in which
-	// everything was checked.
+	// Each note about unchecked steps is a skipped case, so that the suite differs from one
+	// in which everything was checked.
 	for _, n := range append(openNotes(s), headline.Unchecked(s.Unchecked, s.Withheld)...) {
 		p.suite.Skipped++
 		p.add(junitCase{Class: "not checked", Name: n.Detail, Skipped: &junitSkip{n.Detail}})
 	}
 
-	// A suite without cases would pass, and nothing was verified.
+	// A suite without cases would pass, although nothing was verified.
 	if s.Receipts == 0 && len(s.Inputs.Unreadable) == 0 {
 		p.add(junitCase{Class: "whole input", Name: "no receipts", Error: &junitCause{Type: "not_read", Message: "no receipts"}})
 	}

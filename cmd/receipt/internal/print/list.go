@@ -20,31 +20,31 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A ListPrinter writes the results for a person. A receipt that is alone gets
-// all that is to be said of it; of several, a few that are refuted get that too,
-// and more of them, or lines of one file, a line each. What is undecided is
-// grouped by its cause, and a last line has the total.
+// A ListPrinter writes results for people. A single receipt gets a block with everything
+// about it. If there are several receipts, a few refuted ones get blocks. If there are
+// more, or if they are lines of one file, each gets a line. Undecided receipts are grouped
+// by cause, and the last line contains the totals.
 type ListPrinter struct {
 	TextPrinter
 	Totals
 	limit    int
-	inputs   int // sources
+	inputs   int // number of sources
 	detailed bool
 	named    bool // each source is one receipt, which the caller named by its line or item
 	file     *trust.KeyFile
-	reports  []string // files of --report
+	reports  []string // the files of --report
 
-	written bool // something stands above the end
-	single  bool // the input was one document
+	written bool // there is a line above the end
+	single  bool // the input is one document
 	held    []finding
-	waiting []finding // refuted for links alone, until another fault is found
+	waiting []finding // refuted only because of their links; they wait for another kind of fault
 	faults  faults
-	flooded bool                 // more than a few are refuted
-	beyond  map[receipt.Code]int // refuted and not printed
-	refuted string               // the first that got no more than a line
-	signers map[string]int       // of verified receipts, by the key of the issuer
+	flooded bool                 // more than a few receipts are refuted
+	beyond  map[receipt.Code]int // refuted receipts that are not printed
+	refuted string               // the first refuted receipt that got only a line
+	signers map[string]int       // verified receipts, by the key of the issuer
 	open    map[string]*group
-	causes  []string // the keys of open, as they came
+	causes  []string // the keys of open, in order
 }
 
 func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Selection) *ListPrinter {
@@ -63,21 +63,21 @@ func newListPrinter(e *cli.Env, o *OutputFlags, file *trust.KeyFile, s *input.Se
 	}
 }
 
-// A finding is a refuted receipt that waits for others: of a few each gets its
-// block, of more its line.
+// A finding is a refuted receipt that is not printed yet: a few of them get blocks, more of
+// them get lines.
 type finding struct {
 	address, source string
 	line, block     []byte
 }
 
-// A group is the undecided receipts of one cause.
+// A group is the undecided receipts with one cause.
 type group struct {
 	count int
 	first string
 	text  string
 }
 
-// few is how many inputs, or findings, still get a block each.
+// few is the maximum number of inputs, or of findings, that get a block each.
 const few = 3
 
 func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
@@ -103,7 +103,7 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// sign counts a verified receipt with the key of its issuer, and no copies.
+// sign counts a verified receipt by the key of its issuer. Copies do not count.
 func (p *ListPrinter) sign(rep *receipt.Report) {
 	if slices.ContainsFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == "identical_copy" }) {
 		return
@@ -114,7 +114,7 @@ func (p *ListPrinter) sign(rep *receipt.Report) {
 	}
 }
 
-// signed names the keys by which the issuers of verified receipts signed, most first.
+// signed lists the keys of the issuers of verified receipts, by the number of receipts.
 func (p *ListPrinter) signed(b *bytes.Buffer) {
 	keys := slices.SortedFunc(maps.Keys(p.signers), func(a, b string) int {
 		return cmp.Or(cmp.Compare(p.signers[b], p.signers[a]), cmp.Compare(a, b))
@@ -130,7 +130,7 @@ func (p *ListPrinter) signed(b *bytes.Buffer) {
 	}
 }
 
-// listed reports whether a receipt is one of many of its source, which nobody named.
+// listed reports whether a receipt is one of several in its source, and was not named.
 func (p *ListPrinter) listed(rep *receipt.Report) bool { return rep.Listed && !p.named }
 
 func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
@@ -158,7 +158,7 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 	return p.write(f)
 }
 
-// release writes the findings that waited for another fault.
+// release writes the findings that waited for another kind of fault.
 func (p *ListPrinter) release() error {
 	list := p.waiting
 	p.waiting = nil
@@ -170,7 +170,7 @@ func (p *ListPrinter) release() error {
 	return nil
 }
 
-// groupWaiting writes one line for all receipts that waited.
+// groupWaiting writes one line for all receipts that are still waiting.
 func (p *ListPrinter) groupWaiting(b *bytes.Buffer, text string) {
 	first := p.waiting[0]
 	fmt.Fprintf(b, "%s and %s more: %s, %s %s\n", cli.EscapeLine(first.address), cli.Count(p.Codes[receipt.Refuted][receipt.CodeChainBreak]-1),
@@ -182,17 +182,17 @@ func (p *ListPrinter) groupWaiting(b *bytes.Buffer, text string) {
 	delete(p.beyond, receipt.CodeChainBreak)
 }
 
-// write writes a finding. A few are shown whole. When more come, each is a line.
+// write writes a finding. A few findings get blocks. If there are more, each gets a line.
 func (p *ListPrinter) write(f finding) error {
 	if !p.flooded && f.block != nil && len(p.held) < few {
 		p.held = append(p.held, f)
 		return nil
 	}
 
-	// Those that waited come first, in the order of the input.
+	// The findings that were held come first, in the order of the input.
 	p.flooded = true
 	for _, f := range append(p.held, f) {
-		if p.refuted == "" && f.source != cli.SourceName(cli.StdinName) { // which can be read once
+		if p.refuted == "" && f.source != cli.SourceName(cli.StdinName) { // stdin cannot be read again
 			p.refuted = f.address
 		}
 		if _, err := p.w.Write(f.line); err != nil {
@@ -204,7 +204,7 @@ func (p *ListPrinter) write(f finding) error {
 	return nil
 }
 
-// Interrupted writes what still waited.
+// Interrupted writes the findings that were held.
 func (p *ListPrinter) Interrupted() error {
 	if err := p.release(); err != nil {
 		return err
@@ -218,8 +218,8 @@ func (p *ListPrinter) Interrupted() error {
 	return nil
 }
 
-// writeBlock writes a block that ends with a blank line, and one above it when
-// lines are there.
+// writeBlock writes a block that ends with a blank line. If there are lines above it, it
+// starts with a blank line, too.
 func (p *ListPrinter) writeBlock(block []byte) error {
 	if p.written {
 		block = append([]byte{'\n'}, block...)
@@ -229,24 +229,25 @@ func (p *ListPrinter) writeBlock(block []byte) error {
 	return err
 }
 
-// document parses what is about to be shown; it is empty when it is not JSON.
+// document parses the text that is about to be shown. It returns an empty document if text
+// is not JSON.
 func document(text []byte) *canon.Document {
 	doc := new(canon.Document)
-	_ = doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) // the report says why
+	_ = doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) // the report contains the error
 	return doc
 }
 
 func (p *ListPrinter) line(rep *receipt.Report, text []byte) []byte {
 	f := rep.Finding()
 	reason := shortHashes(ReasonLine(f))
-	if s := f.Syntax; rep.Listed && s.Line == 1 && f.Hint == "" && f.Pointer == "" { // it is a line of the input, which has been named
+	if s := f.Syntax; rep.Listed && s.Line == 1 && f.Hint == "" && f.Pointer == "" { // the address already contains the line of the input
 		reason = fmt.Sprintf("column %d (offset %d): %s", s.Column, s.Offset, s.Detail)
 	}
 	return fmt.Appendf(nil, "%s: %s, %s: %s\n", cli.EscapeLine(rep.Address()), p.paint(rep.Verdict, rep.Verdict.String()), coded(f.Code, f.Cause), cli.EscapeLine(subject(rep, text)+reason))
 }
 
-// subject names a receipt by its ID and workspace, as far as it states them, before what
-// was found of it.
+// subject returns the ID and the workspace that a receipt states, as a prefix for a
+// finding.
 func subject(rep *receipt.Report, text []byte) string {
 	if len(rep.ReceiptID) == 0 {
 		return ""
@@ -258,8 +259,8 @@ func subject(rep *receipt.Report, text []byte) string {
 	return name + ": "
 }
 
-// shortHashes shortens the hashes in a line. The receipt, the block of one receipt, and
-// reports have them in full.
+// shortHashes shortens the hashes in a line. The receipt, its block, and reports contain
+// them in full.
 func shortHashes(line string) string {
 	const prefix, digits, kept = "sha256:", 64, 12
 	parts := strings.Split(line, prefix)
@@ -273,7 +274,7 @@ func shortHashes(line string) string {
 	return strings.Join(parts, prefix)
 }
 
-// ReasonLine is a finding in a line.
+// ReasonLine formats a finding as one line.
 func ReasonLine(f receipt.Check) string {
 	switch {
 	case f.Step == receipt.StepLink && f.Hint != "":
@@ -307,8 +308,8 @@ func (p *ListPrinter) group(rep *receipt.Report) {
 	g.count++
 }
 
-// unusedEvidence returns the notes about evidence that had to do with no receipt.
-// Whoever brought it meant it to show something.
+// unusedEvidence returns the notes about evidence that no receipt used. The user expected
+// it to show something.
 func unusedEvidence(s *stream.Summary) (list []receipt.Note) {
 	for _, n := range s.NotChecked {
 		if isUnused(n.Code) {
@@ -318,24 +319,24 @@ func unusedEvidence(s *stream.Summary) (list []receipt.Note) {
 	return list
 }
 
-// isUnused reports whether a note is about evidence that had to do with no receipt.
+// isUnused reports whether a note is about evidence that no receipt used.
 func isUnused(c receipt.Code) bool {
 	return c == receipt.CodeEvidenceUnused || c == "disclosure_unbound"
 }
 
-// openNotes returns the notes about the input as a whole that decide nothing.
+// openNotes returns the notes about the input as a whole that do not affect the verdict.
 func openNotes(s *stream.Summary) []receipt.Note {
 	return slices.DeleteFunc(slices.Clone(s.NotChecked), receipt.Note.Undecides)
 }
 
-// maxGroups bounds what inputs with ever new causes can make us remember.
+// maxGroups limits the memory that an input with many causes can take.
 const maxGroups = 1000
 
 func (p *ListPrinter) End(s *stream.Summary) error {
 	var b bytes.Buffer
 	findings, unused := s.Findings, unusedEvidence(s)
 	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings)+len(unused) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
-		return nil // all has been said, of a receipt above or of an error on stderr
+		return nil // the block above or the error on stderr contains everything
 	}
 	if text := p.faults.grouped(s); text != "" && len(p.waiting) > 0 {
 		p.groupWaiting(&b, text)
@@ -393,7 +394,7 @@ func (p *ListPrinter) footers(b *bytes.Buffer, s *stream.Summary) {
 	}
 }
 
-// Footer is a line below the results.
+// Footer writes a line below the results.
 func Footer(b *bytes.Buffer, label, text string) {
 	fmt.Fprintf(b, "%-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text))
 }
@@ -419,7 +420,7 @@ func (p *ListPrinter) undecidedCauses(b *bytes.Buffer) {
 	}
 }
 
-// Streams writes a row for each stream, of the first few.
+// Streams writes a line for each stream, or their number if there are many.
 func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
 	if len(s.Streams) > cli.MaxStreams {
 		where := "--report FILE.json lists their heads"
@@ -438,7 +439,7 @@ func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
 	}
 }
 
-// streamLabel names a stream: issuer, tenant if any, workspace.
+// streamLabel returns the name of a stream: issuer, tenant if there is one, workspace.
 func streamLabel(s chain.Stream) string {
 	parts := []string{cli.Bare(s.Issuer), cli.Bare(s.Workspace)}
 	if s.HasTenant {
@@ -447,7 +448,7 @@ func streamLabel(s chain.Stream) string {
 	return strings.Join(parts, " / ")
 }
 
-// FindingName names what a finding about the whole input is about.
+// FindingName returns the name of the source or stream of a finding about the whole input.
 func FindingName(f stream.Finding) string {
 	switch {
 	case f.Source != "":
@@ -465,9 +466,9 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 		label = ""
 	}
 
-	// Which flag would check it is for the command to say, not for the library.
+	// The library does not know the flags that would check it.
 	for _, n := range s.NotChecked {
-		if isUnused(n.Code) { // told above
+		if isUnused(n.Code) { // already printed
 			continue
 		}
 		text := n.Detail
@@ -483,7 +484,7 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 	}
 }
 
-// Skipped writes which inputs hold no receipts.
+// Skipped writes the inputs that hold no receipts.
 func (p *ListPrinter) Skipped(b *bytes.Buffer, s *stream.Summary) {
 	label := "skipped"
 	for i, n := range s.Skipped {
@@ -500,10 +501,10 @@ func (p *ListPrinter) Skipped(b *bytes.Buffer, s *stream.Summary) {
 type Totals struct {
 	Codes map[receipt.Verdict]map[receipt.Code]int
 	color bool
-	timed bool // tell how long it took: on a terminal, for results in files are equal
+	timed bool // include the duration: only on a terminal, so that results in files are reproducible
 }
 
-// NewTotals makes the last line of a run.
+// NewTotals returns the totals of a run without findings.
 func NewTotals(color, timed bool) Totals {
 	return Totals{map[receipt.Verdict]map[receipt.Code]int{receipt.Refuted: {}, receipt.Undecided: {}}, color, timed}
 }
@@ -523,10 +524,11 @@ func sortedCodes(m map[receipt.Code]int) func(func(receipt.Code, int) bool) {
 	}
 }
 
-// Line is the last line: the verdict of the run, how many receipts have it, and
-// what became of the others.
+// Line returns the last line: the verdict of the run, the number of receipts that have it,
+// and the numbers of the others.
 func (t *Totals) Line(s *stream.Summary) string {
-	// Integrity alone is called intact: anyone can write a receipt that fits its hash.
+	// Without signatures, the verdict is called intact: anyone can write a receipt that
+	// matches its hash.
 	verdict := s.Verdict()
 	good, name := receipt.Verified.String(), verdict.String()
 	if s.Scope == receipt.ScopeIntegrity {
@@ -536,7 +538,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		name = good
 	}
 
-	// What decided comes first.
+	// The numbers that decided the verdict come first.
 	of := " of " + cli.Plural(s.Receipts, "receipt", "")
 	var parts []string
 	switch {
@@ -554,7 +556,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 		parts = []string{cli.Count(s.Verified) + of}
 	case s.Receipts == 0:
 		parts = []string{"no receipts"}
-	default: // something could not be read
+	default: // an input could not be read
 		parts = []string{cli.Count(s.Verified) + of + " " + good}
 	}
 
@@ -583,7 +585,7 @@ func (t *Totals) Line(s *stream.Summary) string {
 	return PaintIf(t.color, verdict, name) + ": " + strings.Join(parts, ", ")
 }
 
-// wholeFindings counts the findings about the whole input, by their codes.
+// wholeFindings counts the findings about the whole input, by code.
 func wholeFindings(s *stream.Summary) string {
 	codes := map[receipt.Code]int{}
 	for _, f := range s.Findings {
@@ -592,7 +594,7 @@ func wholeFindings(s *stream.Summary) string {
 	return cli.Plural(len(s.Findings), "finding", "about the whole input") + codeCounts(codes)
 }
 
-// elapsedText is a duration to the tenth of a second, or in larger units.
+// elapsedText formats a duration in tenths of a second, or in larger units.
 func elapsedText(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1f s", d.Seconds())
@@ -607,8 +609,8 @@ func copies(n int) string {
 	return cli.Count(n) + " copies"
 }
 
-// codeCounts is " (code 3, code 1)" for the receipts of a verdict. Reports were
-// counted with copies, the summary has them without, but not by verdict.
+// codeCounts returns " (code 3, code 1)" for the receipts with a verdict. The counts of
+// reports include copies. Those of the summary do not, but are not separated by verdict.
 func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
 	others := t.Codes[receipt.Refuted]
 	if v == receipt.Refuted {

@@ -2,9 +2,10 @@ package print
 
 import "github.com/receiptkit/receiptkit/receipt"
 
-// Next says what to do about a code, and how with this command.
+// Next returns what to do about a code, with commands and flags of this program if there
+// are any.
 func Next(info receipt.CodeInfo) string {
-	// Codes for which this command has a flag or a verb; of the others the registry says enough.
+	// For all other codes, the registry contains the advice.
 	switch info.Code {
 	case "non_deterministic_cbor":
 		return "Ask for the JSON, or for an archive made by receipt archive pack."

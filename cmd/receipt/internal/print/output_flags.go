@@ -15,33 +15,34 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// OutputFlags say what is printed where.
+// OutputFlags specify what is printed, and where.
 type OutputFlags struct {
 	format     string
 	reports    []string
-	only       string // what reports list
+	only       string // the receipts that reports list
 	limit      int
 	quiet      bool
 	force      bool
 	progressed string
 
-	Signed string // the checkpoint that was given, when its log signed it: told beside the keys
+	Signed string // describes the checkpoint if its log signed it; printed next to the keys
 }
 
 // A format is one form of the results.
 type format struct {
-	name      string // of --format; "": stdout does not get it
-	extension string // of a file of --report; "": no file gets it
-	about     string // what the extension does not say
+	name      string // of --format; "": not for stdout
+	extension string // of a file of --report; "": not for files
+	about     string // describes the extension if necessary
 
-	lists   bool // it has every receipt, of which --report-only selects some
-	digests bool // it has the digests of inputs
-	rows    bool // its rows have what a receipt states
+	lists   bool // it lists every receipt, unless --report-only selects some
+	digests bool // it contains the digests of inputs
+	rows    bool // its rows contain what receipts state
 
-	new func(io.Writer) printer // nil: for a person
+	new func(io.Writer) printer // nil: text for people
 }
 
-// formats are all of them: flags, completion and printers are made of this table.
+// formats returns all formats. Flags, their completion, and printers are derived from this
+// table.
 func formats() []format {
 	return []format{
 		{name: "text"},
@@ -54,7 +55,7 @@ func formats() []format {
 	}
 }
 
-// formatNames are the values of --format.
+// formatNames returns the values of --format.
 func formatNames() (names []string) {
 	for _, f := range formats() {
 		if f.name != "" {
@@ -64,7 +65,8 @@ func formatNames() (names []string) {
 	return names
 }
 
-// extensions are those of the files of --report, for a person also with what is in them.
+// extensions returns the extensions of files of --report, with descriptions if described is
+// set.
 func extensions(described bool) (list []string) {
 	for _, f := range formats() {
 		switch {
@@ -78,7 +80,8 @@ func extensions(described bool) (list []string) {
 	return list
 }
 
-// formatOf returns the format of a file of --report; zero for an extension that none has.
+// formatOf returns the format of a file of --report, or the zero format if the extension is
+// unknown.
 func formatOf(path string) format {
 	for _, f := range formats() {
 		if f.extension != "" && f.extension == Extension(path) {
@@ -90,7 +93,7 @@ func formatOf(path string) format {
 
 func selections() []string { return []string{"all", "failures", "summary"} }
 
-// Register adds the flags to those of a verb.
+// Register adds the flags to those of a command.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: "+cli.OrList(formatNames()))
 	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: "+cli.OrList(extensions(true))+"; repeatable")
@@ -103,8 +106,8 @@ func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	cli.Choices(f, "report-only", selections()...)
 }
 
-// Unread tells of n inputs that were not read, as far as the limit goes, why, and how many
-// more there are.
+// Unread prints the reasons why n inputs were not read, up to the limit, and the number of
+// the others.
 func (o *OutputFlags) Unread(e *cli.Env, n int, why func(i int) error) {
 	for i := range min(n, o.limit) {
 		cli.Tell(e, why(i))
@@ -114,7 +117,7 @@ func (o *OutputFlags) Unread(e *cli.Env, n int, why func(i int) error) {
 	}
 }
 
-// Check refuses flags that contradict each other or make no sense.
+// Check rejects invalid values and contradictory flags.
 func (o *OutputFlags) Check() error {
 	switch {
 	case o.limit < 0:
@@ -131,7 +134,7 @@ func (o *OutputFlags) Check() error {
 		return cli.Usage("", "--progress is auto, always or never, found %q", o.progressed)
 	}
 
-	// Two reports in one file would destroy each other.
+	// Two reports in one file would overwrite each other.
 	for i, path := range o.reports {
 		if formatOf(path).extension == "" {
 			return cli.Usage(otherTable(path), "--report writes %s, found %q", cli.OrList(extensions(false)), path)
@@ -153,42 +156,43 @@ func otherTable(path string) string {
 	return ""
 }
 
-// writes reports whether stdout or a file of --report gets such a format.
+// writes reports whether stdout or a file of --report has a format with a property.
 func (o *OutputFlags) writes(such func(format) bool) bool {
 	return such(o.stdout()) || slices.ContainsFunc(o.reports, func(path string) bool { return such(formatOf(path)) })
 }
 
-// TellsDigests reports whether anything that is written has the digests of inputs.
+// TellsDigests reports whether the output contains digests of inputs.
 func (o *OutputFlags) TellsDigests() bool {
 	return o.only != "summary" && o.writes(func(f format) bool { return f.digests })
 }
 
-// TellsRows reports whether a table is written: its rows tell what a receipt states.
+// TellsRows reports whether the output contains a table, whose rows contain what receipts
+// state.
 func (o *OutputFlags) TellsRows() bool {
 	return o.only != "summary" && o.writes(func(f format) bool { return f.rows })
 }
 
-// stdout is the format of stdout.
+// stdout returns the format of stdout.
 func (o *OutputFlags) stdout() format {
 	list := formats()
 	return list[max(slices.IndexFunc(list, func(f format) bool { return f.name == o.format }), 0)]
 }
 
-// Extension is the extension of a path in lower case, with its point.
+// Extension returns the extension of a path in lowercase, with its dot.
 func Extension(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
 // A printer writes the results of a run.
 type printer interface {
-	// Report writes one report; text is the receipt as JSON.
+	// Report writes one report; text is the JSON of the receipt.
 	Report(rep *receipt.Report, text []byte) error
 	End(*stream.Summary) error
 }
 
-// Printers are stdout and the files of --report.
+// Printers write to stdout and to the files of --report.
 type Printers struct {
-	list  []printer // stdout is the first
+	list  []printer // the first one is for stdout
 	files []*cli.File
-	out   *gatherer // before stdout, of what programs read
+	out   *gatherer // before stdout, for formats that programs read
 }
 
 func (p Printers) Report(rep *receipt.Report, text []byte) error {
@@ -200,9 +204,8 @@ func (p Printers) Report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// end finishes all of them. Files appear when they are whole, and when anything
-// was judged: of a run that found nothing to judge none would be in the way when
-// it is tried again.
+// End finishes all printers. The files of a run that verified nothing are not created,
+// because they would be in the way of the next run.
 func (p Printers) End(s *stream.Summary) error {
 	if s.Receipts == 0 && cli.SummaryExit(s) == cli.ExitUsage {
 		return p.endStdout(s)
@@ -227,23 +230,23 @@ func (p Printers) endStdout(s *stream.Summary) error {
 	return p.out.Flush()
 }
 
-// interrupted writes what stdout has held back, when there will be no end.
+// Interrupted writes what was held for stdout, after a failed run.
 func (p Printers) Interrupted() {
 	if out, ok := p.list[0].(interface{ Interrupted() error }); ok {
-		_ = out.Interrupted() // the run has failed already
+		_ = out.Interrupted() // the run has already failed
 	}
 }
 
-// Discard removes the files that did not become whole, and waits until stdout has what was
-// printed.
+// Discard removes incomplete files, and waits until everything printed has been written to
+// stdout.
 func (p Printers) Discard() {
 	for _, f := range p.files {
 		f.Discard()
 	}
-	_ = p.out.Flush() // of a run that did not fail, End has told
+	_ = p.out.Flush() // End has reported the error, unless the run failed
 }
 
-// Printers opens stdout and the files of --report. What is opened has to be committed or discarded.
+// Printers opens stdout and the files of --report. The caller must call End or Discard.
 func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.Selection) (p Printers, err error) {
 	p.out = newGatherer(e.Out)
 	switch f := o.stdout(); {
@@ -272,8 +275,8 @@ func (o *OutputFlags) Printers(e *cli.Env, file *trust.KeyFile, selected *input.
 	return p, nil
 }
 
-// selected is a printer that is given the receipts which --report-only names. The summary
-// counts all of them.
+// selected returns a printer for the receipts that --report-only selects. The summary
+// counts all receipts.
 func (o *OutputFlags) selected(f format, w io.Writer) printer {
 	p := f.new(w)
 	if o.only == "all" || !f.lists {
@@ -282,7 +285,7 @@ func (o *OutputFlags) selected(f format, w io.Writer) printer {
 	return &selectedPrinter{p, o.only == "failures"}
 }
 
-// A selectedPrinter leaves out what is verified, or everything.
+// A selectedPrinter omits verified receipts, or all receipts.
 type selectedPrinter struct {
 	printer
 	failures bool
@@ -300,7 +303,7 @@ type quietPrinter struct{}
 func (quietPrinter) Report(*receipt.Report, []byte) error { return nil }
 func (quietPrinter) End(*stream.Summary) error            { return nil }
 
-// Progress shows on stderr how far a run is, unless it shall be quiet.
+// Progress shows the progress of a run on stderr, unless --quiet is set.
 func (o *OutputFlags) Progress(e *cli.Env, passes ...string) *cli.Progress {
 	when := o.progressed
 	if o.quiet && when == "auto" {

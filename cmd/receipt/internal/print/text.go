@@ -18,13 +18,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// A TextPrinter writes a block for one receipt, for a person.
+// A TextPrinter writes a block for one receipt, for people.
 type TextPrinter struct {
 	w     io.Writer
 	color bool
 	file  *trust.KeyFile
 
-	checkpoint string // that was given and is signed by its log
+	checkpoint string // describes the checkpoint if its log signed it
 }
 
 func (p *TextPrinter) Report(rep *receipt.Report, doc *canon.Document) error {
@@ -39,7 +39,7 @@ func (p *TextPrinter) Report(rep *receipt.Report, doc *canon.Document) error {
 	return err
 }
 
-// Block lays out all that is to be said of one receipt, except the keys.
+// block returns everything about one receipt, except the keys.
 func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	b := &Block{}
 	p.headline(b, rep)
@@ -61,8 +61,8 @@ func (p *TextPrinter) block(rep *receipt.Report, doc *canon.Document) *Block {
 	return b
 }
 
-// notTold names what the receipt states that its source did not report, which is not
-// a statement, what may be more than happened, what is not a bill, and what was concluded.
+// notTold lists the members that the source did not report, that may include more than
+// happened, that are estimates, and that were inferred.
 func (p *TextPrinter) notTold(b *Block, doc *canon.Document) {
 	r := headline.Read(doc.Root())
 	p.pointers(b, "not told", r.Untold, ", by the source")
@@ -82,16 +82,16 @@ func (p *TextPrinter) pointers(b *Block, label string, list []string, what strin
 	b.Row(label, text+what)
 }
 
-// A Block is lines of a label and a text. All text that it is given is escaped,
-// line feeds too: nothing in a receipt can look like a line of ours.
+// A Block consists of rows with a label and a text. All text is escaped, including line
+// feeds, so that nothing in a receipt can imitate a row.
 type Block struct{ bytes.Buffer }
 
-// Row writes a label and a text, which is escaped.
+// Row writes a label and a text, which it escapes.
 func (b *Block) Row(label, text string) {
 	fmt.Fprintf(b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text))
 }
 
-// rows is a row of several lines, for commands that are to be copied whole.
+// rows writes a row of several lines, for commands that must not be wrapped.
 func (b *Block) rows(label string, lines ...string) {
 	for _, line := range lines {
 		b.Row(label, line)
@@ -99,14 +99,14 @@ func (b *Block) rows(label string, lines ...string) {
 	}
 }
 
-// sub is a row of the row above.
+// sub writes an indented row.
 func (b *Block) sub(label, text string) {
 	if text != "" {
 		fmt.Fprintf(b, "    %-*s%s\n", cli.LabelWidth-2, label, cli.EscapeLine(text))
 	}
 }
 
-// Prose is a row that may need several lines.
+// Prose writes a row that is wrapped if necessary.
 func (b *Block) Prose(label, text string) {
 	lines := strings.Split(cli.Wrap(cli.EscapeLine(text), cli.LabelWidth+2), "\n")
 	for i := range lines {
@@ -123,8 +123,8 @@ func (p *TextPrinter) headline(b *Block, rep *receipt.Report) {
 	fmt.Fprintf(b, "%s: %s\n", cli.EscapeLine(rep.Address()), text)
 }
 
-// word is the verdict in a word. Integrity alone is never called verified:
-// anyone can write a receipt that fits its own hash.
+// word returns the verdict as one word. Without signatures, a receipt is never called
+// verified: anyone can write a receipt that matches its own hash.
 func word(rep *receipt.Report) string {
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
 		return "intact"
@@ -134,7 +134,7 @@ func word(rep *receipt.Report) string {
 
 func (p *TextPrinter) paint(v receipt.Verdict, text string) string { return PaintIf(p.color, v, text) }
 
-// PaintIf colours a text as its verdict, when colour is wanted.
+// PaintIf colors a text by its verdict if color is set.
 func PaintIf(color bool, v receipt.Verdict, text string) string {
 	if !color {
 		return text
@@ -153,7 +153,7 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 	task := root.Member("identifiers").Member("task_id").String()
 	state, issued := " "+root.Member("lifecycle").Member("final_state").String(), root.Member("issued_at").String()
 
-	// What stands in the place of what nobody told is no statement.
+	// A value that the source did not report is not a statement.
 	untold := receipt.ReadUnreported(root)
 	if untold.Has("/lifecycle/final_state") {
 		state = ", outcome not told by the source"
@@ -192,13 +192,13 @@ func (p *TextPrinter) signature(b *Block, s receipt.SignatureResult, root canon.
 	}
 }
 
-// passedWhole reports whether all that was found of a step is that it passed.
+// passedWhole reports whether all checks of a step passed.
 func passedWhole(rep *receipt.Report, s receipt.Step) bool {
 	return !slices.ContainsFunc(rep.Checks, func(c receipt.Check) bool { return c.Step == s && c.Status != receipt.StatusPassed })
 }
 
-// steps lists the steps that passed and those that were not checked. Of a
-// verified receipt the latter say why; otherwise their names do.
+// steps lists the steps that passed and those that were not checked. For a verified
+// receipt, it prints the notes about unchecked steps; otherwise, only their names.
 func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 	var passed, names []string
 	for _, c := range rep.Checks {
@@ -241,12 +241,13 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 	if _, whole := f.Connected(); f.Hint != "" && !whole {
 		b.Prose("hint", f.Hint)
 	}
-	if f.Hint == "" || f.Step != receipt.StepParse { // where a hint says what to do
+	if f.Hint == "" || f.Step != receipt.StepParse { // the hint already says what to do
 		p.next(b, rep, f, doc)
 	}
 }
 
-// to names the file of trusted keys in a command to copy, when the user named it.
+// to returns the flag for the file of trusted keys in a command to copy, if the user named
+// the file.
 func (p *TextPrinter) to() string {
 	if p.file == nil || !p.file.Named {
 		return ""
@@ -254,7 +255,7 @@ func (p *TextPrinter) to() string {
 	return " --keys " + cli.ShellFile(p.file.Path)
 }
 
-// next says what to do, with commands to copy where there are any.
+// next says what to do, with commands to copy if there are any.
 func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *canon.Document) {
 	info, _ := receipt.Lookup(f.Code)
 	if k := otherThanReceipt(f, doc); k.Kind != kind.Unknown {
@@ -268,7 +269,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 		b.Prose("next", "ask the issuer for a receipt that fits its hash")
 	case f.Code == receipt.CodeHashMismatch:
 		b.rows("next", "receipt diff OTHER_COPY "+cli.ShellFile(rep.Address()))
-	case f.Code == receipt.CodeUnknownKey && f.Step == receipt.StepBatch: // a log's, not an issuer's
+	case f.Code == receipt.CodeUnknownKey && f.Step == receipt.StepBatch: // the key of a log, not of an issuer
 		b.rows("next", "get the log's key from the log, not from the sender, then",
 			"receipt keys import FILE --any-issuer --role checkpoint --origin ORIGIN"+p.to())
 	case f.Code == receipt.CodeUnknownKey && unknown != "":
@@ -289,8 +290,8 @@ func (p *TextPrinter) undecided(b *Block, rep *receipt.Report, doc *canon.Docume
 	p.next(b, rep, f, doc)
 }
 
-// cause says why a receipt is undecided: in the words of the finding, or of an
-// unknown key where it was sought.
+// cause returns why a receipt is undecided: words or, for an unknown key, where the key was
+// looked up.
 func (p *TextPrinter) cause(rep *receipt.Report, f receipt.Check, words string) string {
 	if id := unknownKey(rep); id != "" && f.Code == receipt.CodeUnknownKey && f.Step != receipt.StepBatch && p.file != nil {
 		return fmt.Sprintf("%s is not among the %s of %s", cli.Bare(id), cli.Plural(p.file.Set.Len(), "key", ""), p.file.Path)

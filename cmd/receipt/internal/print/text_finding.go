@@ -11,8 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// Failures groups the failed checks by step: a failed schema has one for each
-// place.
+// Failures groups the failed checks by step. A failed schema has one check for each place.
 func Failures(rep *receipt.Report) [][]receipt.Check {
 	var groups [][]receipt.Check
 	for _, c := range rep.Checks {
@@ -28,7 +27,7 @@ func Failures(rep *receipt.Report) [][]receipt.Check {
 	return groups
 }
 
-// Failed writes what failed in one step.
+// Failed writes the failed checks of one step.
 func Failed(b *Block, checks []receipt.Check) {
 	c := checks[0]
 	if len(checks) > 1 {
@@ -36,7 +35,7 @@ func Failed(b *Block, checks []receipt.Check) {
 		for _, c := range checks {
 			b.sub("at", placed(c))
 		}
-		b.sub("", checks[len(checks)-1].Hint) // how many more there are
+		b.sub("", checks[len(checks)-1].Hint) // the number of further places
 		return
 	}
 
@@ -54,7 +53,7 @@ func Failed(b *Block, checks []receipt.Check) {
 		return
 	}
 
-	// Two values that should agree stand one below the other.
+	// Two values that should be equal are printed one below the other.
 	if !computed(c) {
 		b.sub("found", c.Detail)
 		return
@@ -63,13 +62,12 @@ func Failed(b *Block, checks []receipt.Check) {
 	b.sub("computed", c.Computed)
 }
 
-// computed reports whether a check is told best by what is stated and what was
-// computed instead.
+// computed reports whether a check is best described by the stated and the computed value.
 func computed(c receipt.Check) bool {
 	return c.Stated != "" && c.Computed != "" && c.Code != receipt.CodeIssuerMismatch
 }
 
-// placed is the detail of a check after its place; the root has none.
+// placed returns the detail of a check after its pointer, if it has one.
 func placed(c receipt.Check) string {
 	if c.Pointer == "" {
 		return c.Detail
@@ -77,8 +75,8 @@ func placed(c receipt.Check) string {
 	return c.Pointer + ": " + c.Detail
 }
 
-// ofAttestation reports whether a finding is that the signature of the attestation around a
-// receipt is false. The same codes are used for the signatures of the receipt.
+// ofAttestation reports whether a finding is about the signature of the attestation around
+// a receipt. The signatures of the receipt have the same codes.
 func ofAttestation(f receipt.Check) bool {
 	return strings.HasPrefix(f.Pointer, "/dsseEnvelope/signatures") && (f.Code == receipt.CodeSignatureInvalid || f.Code == receipt.CodeMalformedSignature)
 }
@@ -88,7 +86,7 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 		return "the signature of the attestation around the receipt is false; this is not one of the receipt's own signatures"
 	}
 	if by := signer(rep); f.Code == receipt.CodeHashMismatch && by != "" {
-		if f.Hint != "" { // then that hash is another rule's
+		if f.Hint != "" { // the hash was computed by another rule
 			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and whether the content changed cannot be seen"
 		}
 		return by + " signed the stated hash: the content changed after signing"
@@ -109,8 +107,8 @@ func intact(rep *receipt.Report) string {
 	return "intact"
 }
 
-// linkMeaning says what a wrong link means of a receipt whose content is right;
-// "" when what its code means says it as well.
+// linkMeaning returns what an invalid link means for a receipt with intact content, or ""
+// if the meaning of the code is sufficient.
 func linkMeaning(f receipt.Check) string {
 	switch f.Code {
 	case receipt.CodeDuplicateID:
@@ -136,7 +134,7 @@ func linkMeaning(f receipt.Check) string {
 	return ""
 }
 
-// coded is a code with the name of the mistake, if several share the code.
+// coded returns a code, with the name of the fault if several faults share the code.
 func coded(code receipt.Code, cause receipt.Cause) string {
 	if fault := headline.Fault(cause); fault != "" {
 		return fmt.Sprintf("%s (%s)", code, fault)
@@ -144,7 +142,7 @@ func coded(code receipt.Code, cause receipt.Cause) string {
 	return string(code)
 }
 
-// signer is the key by which the issuer signed, "" when none did.
+// signer returns the key with which the issuer signed, or "".
 func signer(rep *receipt.Report) string {
 	for _, s := range rep.Signatures {
 		if s.Role == receipt.RoleIssuer {
@@ -154,8 +152,9 @@ func signer(rep *receipt.Report) string {
 	return ""
 }
 
-// otherThanReceipt is what a document is that is not a receipt by its form, such as a draft;
-// nothing of a receipt with mistakes, and of what nobody knows.
+// otherThanReceipt returns the kind of a document that does not have the form of a receipt,
+// such as a draft. It returns the zero value for a receipt with mistakes and for an unknown
+// kind.
 func otherThanReceipt(f receipt.Check, doc *canon.Document) kind.Found {
 	if f.Step != receipt.StepSchema {
 		return kind.Found{}
@@ -163,7 +162,7 @@ func otherThanReceipt(f receipt.Check, doc *canon.Document) kind.Found {
 	return kind.Of(doc.Root().Raw(), true)
 }
 
-// unknownKey is the first key id that a signature names and the key file does not have.
+// unknownKey returns the first key ID in a signature that is not in the key file, or "".
 func unknownKey(rep *receipt.Report) string {
 	for _, s := range rep.Signatures {
 		if s.Code == receipt.CodeUnknownKey {

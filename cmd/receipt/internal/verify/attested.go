@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// attestFlags say for what receipts have to be attested.
+// attestFlags specify the required subjects of attestations.
 type attestFlags struct {
 	commit   string
 	subjects []string
@@ -21,7 +21,7 @@ func (f *attestFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.subjects, "subject", nil, "every receipt must be attested for this `DIGEST`, sha256:HEX or gitCommit:HEX; repeatable")
 }
 
-// apply lets attestations be read wherever receipts are.
+// apply makes attestations acceptable wherever receipts are.
 func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *stream.Options) error {
 	asked, err := f.asked()
 	if err != nil {

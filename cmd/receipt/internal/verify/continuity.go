@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// continuityFlags say what the input continues and what it must end in.
+// continuityFlags specify what the input continues and what it must end in.
 type continuityFlags struct {
 	expectFlags
 	previous  string
@@ -28,10 +28,11 @@ func (f *continuityFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.mergeable, "mergeable", false, "the report tells receipt merge of all receipts, however many; otherwise of up to 65,536")
 }
 
-// apply puts them into options.
+// apply sets the options.
 func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 	o.Partial, o.Unordered, o.Summing.Mergeable = f.partial, f.unordered, f.mergeable
-	// A report names the head of each of its streams, a receipt its own, a hash none.
+	// A report contains the head of each stream, a receipt names its own stream, and a hash
+	// names none.
 	if f.previous != "" {
 		k, err := input.ReadKnown(e, f.previous)
 		if err != nil {
@@ -52,7 +53,7 @@ func (f *continuityFlags) apply(e *cli.Env, o *stream.Options) error {
 	return f.expectFlags.apply(e, o)
 }
 
-// expectFlags say what the input must end in.
+// expectFlags specify what the input must end in.
 type expectFlags struct {
 	head  string
 	count *pflag.Flag
@@ -64,10 +65,10 @@ func (f *expectFlags) register(flags *pflag.FlagSet) {
 	f.count = flags.Lookup("expect-count")
 }
 
-// given reports whether any of them was.
+// given reports whether a flag is set.
 func (f *expectFlags) given() bool { return f.head != "" || f.count.Changed }
 
-// apply puts them into options.
+// apply sets the options.
 func (f *expectFlags) apply(e *cli.Env, o *stream.Options) error {
 	if f.count.Changed {
 		n, err := strconv.ParseUint(f.count.Value.String(), 10, 64)

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// NewDiff makes the verb diff.
+// NewDiff returns the diff command.
 func NewDiff(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
@@ -66,7 +66,7 @@ form rounds.`,
 	}
 }
 
-// readSide reads one of both. A private key would be shown, member for member.
+// readSide reads one of the receipts. It rejects a private key, which diff would print.
 func readSide(e *cli.Env, path string) (*canon.Document, error) {
 	doc, err := input.ReadHashable(e, path)
 	if err != nil {
@@ -78,8 +78,8 @@ func readSide(e *cli.Env, path string) (*canon.Document, error) {
 	return doc, nil
 }
 
-// unreadable turns a refusal into exit 2: a comparison with what is not JSON, or
-// with an integer that looks like others in canonical form, cannot be made.
+// unreadable changes the exit code of a refusal to 2: diff cannot compare a text that is
+// not JSON, or an integer that the canonical form rounds.
 func unreadable(err error) error {
 	if f, ok := err.(*cli.Failure); ok {
 		return &cli.Failure{Code: cli.ExitUsage, Err: f.Err, Hint: f.Hint}
@@ -91,7 +91,7 @@ type differences struct {
 	a, b  *Shown
 	text  bytes.Buffer
 	count int
-	path  []string // the tokens of the pointer to what is compared
+	path  []string // the reference tokens of the pointer to the compared values
 }
 
 func (d *differences) compare(a, b canon.Node) {
@@ -109,14 +109,15 @@ func (d *differences) compare(a, b canon.Node) {
 	}
 }
 
-// value is what one side has, and how far its source told it.
+// value formats a value of one side, and states whether its source reported it, or only a
+// bound.
 func (d *differences) value(of *Shown, n canon.Node) string {
 	text := cli.Show(n)
 	if len(of.Untold)+len(of.Over)+len(of.Estimated) == 0 {
 		return text
 	}
 
-	// Only numbers and lists are bounds. What is in a list of bounds is itself none.
+	// Only numbers and lists are bounds. A value in a list of bounds is not.
 	pointer := d.pointer()
 	untold := of.Hides(pointer)
 	_, over := slices.BinarySearch(of.Over, pointer)
@@ -130,7 +131,7 @@ func (d *differences) value(of *Shown, n canon.Node) string {
 	return text + of.Reckoned(pointer)
 }
 
-// below compares what the token leads to.
+// below compares the values of a member or element.
 func (d *differences) below(token string, a, b canon.Node) {
 	d.path = append(d.path, token)
 	d.compare(a, b)
@@ -149,8 +150,8 @@ func (d *differences) members(a, b canon.Node) {
 		delete(inB, text)
 	}
 
-	// What is still there is only in B.
-	for name, value := range b.Members() { // in source order
+	// The remaining members are only in B.
+	for name, value := range b.Members() { // in the order of the source
 		text := name.String()
 		if _, only := inB[text]; only {
 			d.below(text, canon.Node{}, value)
@@ -188,8 +189,9 @@ func (d *differences) line(sign byte, values string) {
 	fmt.Fprintf(&d.text, "%c %s  %s\n", sign, cli.EscapeLine(at), values)
 }
 
-// pointer is where the compared values are. It is bounded, and only made for a
-// line: names can be as long as the receipts, above a million values.
+// pointer returns the pointer to the compared values. Its length is limited, and it is only
+// created for lines that are printed: names can be as long as a receipt, above a million
+// values.
 func (d *differences) pointer() string {
 	const most = 256
 	var b []byte
@@ -202,13 +204,13 @@ func (d *differences) pointer() string {
 	return foreign.Cut(b, most)
 }
 
-// hashes tells whether the two contents hash the same, and whether each fits the
-// hash that it states.
+// hashes reports whether both contents have the same hash, and whether each matches its
+// stated hash.
 func (d *differences) hashes(a, b *canon.Document) {
 	hashA, errA := chain.Hash(a)
 	hashB, errB := chain.Hash(b)
 	if errA != nil || errB != nil || a.Root().Member("chain").IsZero() && b.Root().Member("chain").IsZero() {
-		return // no receipts
+		return // not receipts
 	}
 	if hashA == hashB {
 		fmt.Fprintf(&d.text, "hash  equal: %s\n", hashA)

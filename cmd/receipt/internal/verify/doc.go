@@ -1,2 +1,2 @@
-// Package verify holds the verbs that look at receipts: verify, merge, show and diff.
+// Package verify implements the commands verify, merge, show, and diff.
 package verify

@@ -26,7 +26,7 @@ type mergeOptions struct {
 	force          bool
 }
 
-// NewMerge makes the verb merge.
+// NewMerge returns the merge command.
 func NewMerge(e *cli.Env) *cobra.Command {
 	var o mergeOptions
 	cmd := &cobra.Command{
@@ -92,7 +92,7 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 		return err
 	}
 
-	// A receipt in two parts was counted twice, unless their summaries tell enough.
+	// A receipt in two parts was counted twice, unless the summaries have rosters.
 	if detail := overlapOf(parts); detail != "" {
 		sum.MarkOverlap(detail)
 	}
@@ -125,7 +125,7 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 	return cli.ExitWith(cli.SummaryExit(sum))
 }
 
-// A part is one report and where it was.
+// A part is a report and its path.
 type part struct {
 	path string
 	*input.SavedReport
@@ -157,7 +157,7 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 			report.List(report.Listed)
 		}
 
-		// Answers to different questions do not add up.
+		// Verdicts with different requirements cannot be added up.
 		p := part{path, report}
 		if len(parts) > 0 {
 			if err := comparable(&parts[0], &p); err != nil {
@@ -180,7 +180,7 @@ func partFailure(path string, err error) error {
 	return cli.Usage(hint, "%q: %w", cli.SourceName(path), err)
 }
 
-// comparable makes sure that two parts mean the same by their verdicts.
+// comparable returns an error if the verdicts of two parts have different meanings.
 func comparable(a, b *part) error {
 	var differ *stream.IncomparableError
 	err := a.Comparable(b.Summary)
@@ -198,7 +198,7 @@ func comparable(a, b *part) error {
 	return cli.Usage("verify all parts with the same --issuer, --at, --strict, --policy, --commit and --subject", "%s were asked for differently: %s", names, differ.What)
 }
 
-// mergeAll merges halves, so that many parts take no more than a few passes.
+// mergeAll merges halves recursively, so that each part is merged only a few times.
 func mergeAll(parts []part) (*stream.Summary, error) {
 	if len(parts) == 1 {
 		return parts[0].Summary, nil
@@ -214,7 +214,7 @@ func mergeAll(parts []part) (*stream.Summary, error) {
 	return left.Merge(right)
 }
 
-// writeMerged writes what verify writes below its results.
+// writeMerged writes the lines that verify writes below its results.
 func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	p := print.ListPrinter{Totals: print.NewTotals(color, false)}
 	for code, n := range s.Codes {
@@ -264,20 +264,20 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	}
 
 	whole := *s
-	whole.Started, whole.Finished = receipt.Time{}, receipt.Time{} // parts of other days took no days
+	whole.Started, whole.Finished = receipt.Time{}, receipt.Time{} // parts may be days apart, which is not the duration of a run
 	fmt.Fprintln(b, p.Totals.Line(&whole))
 }
 
-// maxFindings is how many findings are printed, as verify --limit has it.
+// maxFindings is the maximum number of findings that are printed, as for verify --limit.
 const maxFindings = 20
 
-// refuted reports whether receipts that are not verified were refuted by a code.
+// refuted reports whether receipts with a code that are not verified are refuted.
 func refuted(s *stream.Summary, code receipt.Code) bool {
 	info, _ := receipt.Lookup(code)
 	return s.Refuted > 0 && (s.Undecided == 0 || info.Outcome == receipt.OutcomeRefutes || info.Outcome == receipt.OutcomeNotCounted)
 }
 
-// writeFindings writes what is refuted of the whole, and what was counted twice.
+// writeFindings writes the findings about the whole, and the notes that leave it undecided.
 func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 	line := func(name string, v receipt.Verdict, code receipt.Code, text string) {
 		fmt.Fprintf(b, "%s: %s, %s: %s\n", cli.EscapeLine(name), print.PaintIf(color, v, v.String()), code, cli.EscapeLine(text))
@@ -303,7 +303,7 @@ func writeFindings(b *bytes.Buffer, color bool, s *stream.Summary) {
 	}
 }
 
-// footers writes lines below one label.
+// footers writes lines with one label.
 func footers(b *bytes.Buffer, label string, lines []string) {
 	for _, text := range lines {
 		print.Footer(b, label, strings.TrimSpace(text))

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// overlapOf says that two parts list the same receipt; "" when none do.
+// overlapOf returns a message if two parts list the same receipt, and otherwise "".
 func overlapOf(parts []part) string {
 	holder := map[canon.Digest]int{}
 	for i, p := range parts {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/headline"
 )
 
-// NewShow makes the verb show.
+// NewShow returns the show command.
 func NewShow(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE",
@@ -39,10 +39,10 @@ is not a valid receipt, 2 when it could not be read.`,
 	}
 }
 
-// Show shows a receipt to a person; path is what its source is called, and
-// judge the command that checks who signed.
+// Show prints a receipt for people. path is the name of its source, and judge is the
+// command that verifies the signatures.
 func Show(e *cli.Env, path string, data []byte, judge string) error {
-	// Signatures are for receipt verify.
+	// Signatures are left to receipt verify.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func Show(e *cli.Env, path string, data []byte, judge string) error {
 
 	b, s := &print.Block{}, ShownOf(doc)
 	s.b = b
-	if rep.Verdict == receipt.Refuted { // that comes first
+	if rep.Verdict == receipt.Refuted { // the fault comes first
 		s.refuted(rep)
 		fmt.Fprintln(b, cli.EscapeLine(s.Sentence()))
 	} else {
@@ -84,17 +84,18 @@ func integrityLine(rep *receipt.Report, judge string) string {
 	return "Not decided: " + cli.EscapeLine(rep.Finding().Detail)
 }
 
-// Shown renders a receipt from its document, so that an invalid receipt is shown as far as
+// Shown formats a receipt from its document, so that an invalid receipt is shown as far as
 // it can be read.
 type Shown struct {
 	*headline.Reading
 	b *print.Block
 }
 
-// ShownOf returns a receipt with what its source did not report, or reported as a bound or an estimate.
+// ShownOf returns a receipt, with the values that its source did not report, or reported as
+// a bound or an estimate.
 func ShownOf(doc *canon.Document) *Shown { return &Shown{Reading: headline.Read(doc.Root())} }
 
-// refuted says what is wrong before anything else.
+// refuted prints the faults first.
 func (s *Shown) refuted(rep *receipt.Report) {
 	if rep.Check(receipt.StepHash).Status == receipt.StatusFailed {
 		fmt.Fprintln(s.b, "NOT INTACT: the content does not fit its hash. Do not rely on what follows.")
@@ -110,8 +111,8 @@ func (s *Shown) refuted(rep *receipt.Report) {
 	s.b.WriteByte('\n')
 }
 
-// text is the string at a path of names, if the source told it. What is not a string is
-// shown as JSON.
+// text returns the string at a path of names, if the source reported it. Other values are
+// formatted as JSON.
 func (s *Shown) text(n canon.Node, names ...string) string {
 	for _, name := range names {
 		n = n.Member(name)
@@ -132,7 +133,7 @@ func (s *Shown) text(n canon.Node, names ...string) string {
 	return cli.Show(n)
 }
 
-// named is the text of a member, or that nobody told this noun.
+// named returns the text of a member, or states that the noun was not reported.
 func (s *Shown) named(n canon.Node, name, noun string) string {
 	if s.Hidden(n.Member(name)) {
 		return noun + " " + headline.NotTold

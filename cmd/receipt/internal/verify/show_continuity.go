@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/headline"
 )
 
-// A continuity has rows for how the listed writes follow each other: whether a write of a
-// file begins with what the write before it left.
+// A continuity prints rows about the listed writes: whether a write of a file starts with
+// the content that the previous write left.
 type continuity struct{ *Shown }
 
 func (s continuity) write() {
@@ -20,7 +20,7 @@ func (s continuity) write() {
 	}
 }
 
-// pairs counts successive writes of one file.
+// pairs prints the number of successive writes of one file.
 func (s continuity) pairs(n canon.Node) {
 	text := plural(n.Member("pairs"), "pair") + " of successive writes: "
 	for i, name := range []string{"held", "broken", "unchecked"} {
@@ -32,7 +32,7 @@ func (s continuity) pairs(n canon.Node) {
 	s.b.Row("continuity", text)
 }
 
-// plural is a stated number with its noun.
+// plural formats a stated number with its noun.
 func plural(n canon.Node, noun string) string {
 	if n.Kind() == canon.KindNumber && n.Float() == 1 {
 		return "1 " + noun
@@ -40,7 +40,7 @@ func plural(n canon.Node, noun string) string {
 	return cli.Number(n) + " " + noun + "s"
 }
 
-// outside names the files that changed between two listed writes.
+// outside lists the files that changed between two listed writes.
 func (s continuity) outside(list canon.Node) {
 	var paths []string
 	for _, n := range list.Elements() {

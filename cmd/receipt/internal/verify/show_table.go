@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/headline"
 )
 
-// A table has a row for each thing that a receipt says.
+// A table prints a row for each statement of a receipt.
 type table struct{ *Shown }
 
 func (s table) write() {
@@ -47,7 +47,7 @@ func (s table) write() {
 	s.listUntold()
 }
 
-// unread states how much of the log was not read: any of it may be an action that no row above
+// unread prints how much of the log was not read. Any of it may be an action that no row
 // shows.
 func (s table) unread() {
 	if text := s.Unread(); text != "" {
@@ -55,8 +55,8 @@ func (s table) unread() {
 	}
 }
 
-// listUntold names every member that the source did not tell, or that may hold more than
-// happened, or that is an estimate, also those that no row above is about.
+// listUntold lists every member that the source did not report, that may include more than
+// happened, that is an estimate, or that was inferred, including members without a row.
 func (s table) listUntold() {
 	s.pointers("not told", s.Untold)
 	s.pointers("at most", s.Over)
@@ -83,8 +83,8 @@ func (s table) issuer(n canon.Node) string {
 	return text
 }
 
-// memberOf is the list that a row is of, and whether a row stands there when it is
-// empty.
+// memberOf returns the list that a row prints, and whether the row is printed if the list
+// is empty.
 func memberOf(label string) (pointer string, ok bool) {
 	switch label {
 	case "approvals":
@@ -105,8 +105,8 @@ func memberOf(label string) (pointer string, ok bool) {
 	return "", false
 }
 
-// list is a row for each entry; optional lists that are empty or absent are
-// left out, the others say "none", unless the source did not tell.
+// list prints a row for each entry. If a list is empty or absent, the row is omitted if it
+// is optional, and otherwise states "none" or that the source did not report it.
 func (s table) list(label string, list canon.Node, entry func(canon.Node) string) {
 	const most = 50
 	pointer, always := memberOf(label)
@@ -121,7 +121,7 @@ func (s table) list(label string, list canon.Node, entry func(canon.Node) string
 		return
 	}
 
-	// There may be more than the source told.
+	// There may be entries that the source did not report.
 	if untold {
 		defer s.b.Row("", "others "+headline.NotTold)
 	}
@@ -137,12 +137,12 @@ func (s table) list(label string, list canon.Node, entry func(canon.Node) string
 	}
 }
 
-// times are those that the source told.
+// times returns the times that the source reported.
 func (s table) times() string {
 	lifecycle, issued := s.Root.Member("lifecycle"), s.Root.Member("issued_at")
 	started, completed := lifecycle.Member("started_at"), lifecycle.Member("completed_at")
 
-	text, dated := "", true // whether the text has the day of the others
+	text, dated := "", true // whether the text contains the day of the others
 	switch begun, ended := !s.Hidden(started), !s.Hidden(completed); {
 	case begun && ended:
 		text = cli.ClockText(started, true) + " to " + cli.ClockText(completed, !s.sameDay()) + " UTC"
@@ -169,7 +169,7 @@ func (s table) file(n canon.Node) string {
 	return s.text(n, "operation") + " " + s.text(n, "path")
 }
 
-// ended is the name of what was called, and how that ended.
+// ended returns the name of what was called, and its outcome.
 func (s table) ended(n canon.Node, name string) string {
 	if s.Hidden(n.Member("status")) {
 		return s.text(n, name) + ", outcome " + headline.NotTold
@@ -177,7 +177,7 @@ func (s table) ended(n canon.Node, name string) string {
 	return s.text(n, name) + " " + s.text(n, "status")
 }
 
-// sameDay reports whether the receipt's times lie on one day.
+// sameDay reports whether the times of the receipt are on one day.
 func (s table) sameDay() bool {
 	lifecycle := s.Root.Member("lifecycle")
 	day := func(n canon.Node) string { return cli.ClockText(n, true)[:min(10, len(cli.ClockText(n, true)))] }
@@ -222,8 +222,8 @@ func (s table) budget() {
 	}
 }
 
-// used is a number of the budget; of one that was not told whole, how much is
-// known, or that nobody told this noun.
+// used formats a budget number: the exact value, a bound if it was recorded only in part,
+// or a note that noun was not recorded.
 func (s table) used(pointer string, n canon.Node, noun string) string {
 	if n.Float() > 0 || !s.Untold.Has(pointer) {
 		return s.Bound(pointer) + cli.Number(n) + s.Reckoned(pointer)
@@ -231,8 +231,8 @@ func (s table) used(pointer string, n canon.Node, noun string) string {
 	return noun + headline.NotTold
 }
 
-// decided lists the approvals by decision: one that was denied stands under
-// another word than one that was given.
+// decided lists the approvals by decision, so that a denied action has a different label
+// from an approved one.
 func (s table) decided(list canon.Node) {
 	if list.Len() == 0 {
 		s.list("approvals", list, nil)
@@ -264,7 +264,7 @@ func (s table) decided(list canon.Node) {
 	}
 }
 
-// decision is that of an approval as the label of a row.
+// decision returns the label for the decision of an approval.
 func (s table) decision(n canon.Node) string {
 	if s.Hidden(n.Member("decision")) {
 		return "undecided"

@@ -29,14 +29,14 @@ type verifyOptions struct {
 	failFast bool
 }
 
-// readFlags say what is read and how.
+// readFlags specify what is read, and how.
 type readFlags struct {
 	input.Flags
 	tempDir string
 	jobs    int
 }
 
-// New makes the verb verify.
+// New returns the verify command.
 func New(e *cli.Env) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
@@ -63,7 +63,7 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 	}
 
 	f := cmd.Flags()
-	f.SortFlags = false // what most need comes first
+	f.SortFlags = false // the most common flags come first
 	o.PolicyFlags.Register(f)
 	o.continuityFlags.register(f)
 	o.EvidenceFlags.Register(f)
@@ -95,7 +95,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 
-	// Digests of inputs are computed where a report states them.
+	// Digests of inputs are only computed if a report contains them.
 	o.NoInputDigest = !o.TellsDigests()
 	if o.TellsRows() {
 		options.Glean = rows.Glean
@@ -113,7 +113,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 
 	o.OutputFlags.Signed = o.EvidenceFlags.Signed()
 
-	// A checkpoint takes a second reading, which stdin does not have; so does what is in no order.
+	// With a checkpoint or unordered input, stdin must be read twice.
 	remove, err := selected.SpoolStdin(ctx, o.tempDir, options.Checkpoint != nil || options.Unordered, func(passes ...string) *cli.Progress { return o.Progress(e, passes...) })
 	if err != nil {
 		return err
@@ -132,13 +132,13 @@ func (o *verifyOptions) streamOptions(e *cli.Env) (stream.Options, error) {
 		return options, cli.Usage("", "--jobs is 0 to %d, found %d", cli.MaxJobs, o.jobs)
 	}
 	if o.jobs > 0 {
-		runtime.GOMAXPROCS(o.jobs) // so that collecting garbage uses no more either
+		runtime.GOMAXPROCS(o.jobs) // also limits the garbage collector
 	}
 	return options, o.continuityFlags.apply(e, &options)
 }
 
-// run verifies what was selected. What cannot be read is told and counted, and
-// does not stop the rest.
+// run verifies the selected inputs. An input that cannot be read is reported and counted,
+// and does not end the run.
 func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier, file *trust.KeyFile, selected *input.Selection, options stream.Options) error {
 	started := e.Now()
 	out, err := o.Printers(e, file, selected)
@@ -147,7 +147,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	}
 	defer out.Discard()
 
-	// A path that leads to nothing is told before, what was begun in vain behind.
+	// Missing paths are reported before the run, and read errors after it.
 	o.Unread(e, len(selected.Missing), func(i int) error { return selected.Missing[i] })
 
 	progress := o.Progress(e, selected.Readings("verifying", o.Checkpoint != "" || options.Unordered)...)
@@ -170,7 +170,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		cli.Tell(e, cli.Usage("", "no receipt was found"))
 	}
 
-	// What the verifier cannot know: evidence that was malformed, the clock, the key file.
+	// The verifier does not know malformed evidence, the time, or the key file.
 	complete(sum, selected)
 	sum.Findings = append(slices.Clip(sum.Findings), o.Findings...)
 	sum.Tool, sum.Started, sum.Finished = cli.ToolName(), receipt.At(started), receipt.At(e.Now())
@@ -184,7 +184,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 	return cli.ExitWith(cli.SummaryExit(sum))
 }
 
-// judge prints the reports as they come.
+// judge prints the reports during the run.
 func (o *verifyOptions) judge(run *stream.Run, out print.Printers, progress *cli.Progress) error {
 	for rep := range run.Reports() {
 		if err := out.Report(rep, run.Text()); err != nil {
@@ -198,7 +198,7 @@ func (o *verifyOptions) judge(run *stream.Run, out print.Printers, progress *cli
 	return nil
 }
 
-// complete adds to the summary what was found out before the run.
+// complete adds to the summary what was found before the run.
 func complete(sum *stream.Summary, s *input.Selection) {
 	for _, m := range s.Missing {
 		sum.Inputs.Unreadable = append(sum.Inputs.Unreadable, m.Notice())

@@ -11,7 +11,7 @@ import (
 
 // Facts are the properties of a receipt by which it is compared with others.
 type Facts struct {
-	Placed   bool         // it states its place in a stream; otherwise, the other fields are not set
+	Placed   bool         // it states its place in a stream; otherwise, the other fields are undefined
 	holds    bool         // the content matches the stated hash
 	Link     chain.Link   // as stated
 	Computed canon.Digest // the hash of its content
