@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// absent says what may have been meant by a path at which nothing is.
+// absent returns a hint about a path that does not exist, with the path that was probably
+// meant.
 func absent(path string) string {
 	switch bare := strings.Trim(path, `'"`); {
 	case path == "":
@@ -26,7 +27,7 @@ func absent(path string) string {
 		return how
 	}
 
-	// The files beside it, as far as a glance goes.
+	// Compare with the files in the same directory.
 	dir, name := filepath.Split(path)
 	if near := nearestName(name, namesIn(filepath.Clean(dir))); near != "" {
 		return "did you mean " + cli.ShellFile(dir+near) + "?"
@@ -34,8 +35,8 @@ func absent(path string) string {
 	return "check the path; - reads stdin"
 }
 
-// nearestName is the file that a name was meant to be: most of a name is often its ending,
-// so what is before that has to be near; "" for none.
+// nearestName returns the file that was probably meant, or "". Extensions can be most of a
+// name, so the names without extensions must be similar.
 func nearestName(name string, names []string) string {
 	var stems []string
 	for _, n := range names {
@@ -65,7 +66,7 @@ func exists(path string) bool {
 	return path != "" && err == nil
 }
 
-// misnumbered says how a line or item of a file is named, by its number from 1.
+// misnumbered returns how to address a line or item of a file by its number, from 1.
 func misnumbered(path string) string {
 	at := strings.LastIndexAny(path, ":#")
 	if at <= 0 || !exists(path[:at]) {
@@ -78,7 +79,7 @@ func misnumbered(path string) string {
 	return "lines and items are named by their numbers, from 1: " + file + ":1"
 }
 
-// namesIn are some of the files of a folder.
+// namesIn returns the names of some files in a directory.
 func namesIn(dir string) (names []string) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -87,7 +88,7 @@ func namesIn(dir string) (names []string) {
 	defer f.Close()
 
 	const most = 1000
-	entries, _ := f.ReadDir(most) // those that were read are enough for a guess
+	entries, _ := f.ReadDir(most) // the entries that were read are enough for a guess
 	for _, e := range entries {
 		if !e.IsDir() {
 			names = append(names, e.Name())

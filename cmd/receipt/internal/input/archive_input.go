@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// Flags say what is read and how.
+// Flags specify what is read, and how.
 type Flags struct {
 	FilesFrom, input string
 	Long             bool
 }
 
-// Register adds the flags to those of a verb.
+// Register adds the flags to those of a command.
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	names := kindNames()
 	flags.StringVar(&f.FilesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
@@ -28,7 +28,7 @@ func (f *Flags) Register(flags *pflag.FlagSet) {
 	cli.Choices(flags, "input", names...)
 }
 
-// kindNames are the values of --input.
+// kindNames returns the values of --input.
 func kindNames() (names []string) {
 	for k := stream.JSON; k <= stream.Sequence; k++ {
 		names = append(names, k.String())
@@ -36,8 +36,8 @@ func kindNames() (names []string) {
 	return names
 }
 
-// Keeping finds the inputs as Selected does, and refuses one that the flag's output would
-// take the place of: in a folder, or in a list of paths, where KeepRead sees none.
+// Keeping selects the inputs as Selected does, and rejects an output that is one of the
+// inputs. Unlike KeepRead, it also sees inputs in directories and in lists of paths.
 func (f *Flags) Keeping(e *cli.Env, paths []string, flag, written string) (*Selection, error) {
 	s, err := f.Selected(e, paths)
 	if err != nil || written == "" || !s.Has(written) {
@@ -46,8 +46,8 @@ func (f *Flags) Keeping(e *cli.Env, paths []string, flag, written string) (*Sele
 	return nil, cli.Usage(anotherFile, "--%s names one of the inputs, %q", flag, written)
 }
 
-// Selected finds the inputs as Select does. One that is missing ends the work: what is
-// made of inputs is made of all of them.
+// Selected selects the inputs as Select does. A missing input is an error, because the
+// result of the command includes all inputs.
 func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 	s, err := f.Select(e, paths)
 	if err != nil {
@@ -59,7 +59,7 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 	return s, nil
 }
 
-// Select finds the inputs, stdin when no path is given.
+// Select selects the inputs, or stdin if there are no paths.
 func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 	kind, err := stream.ParseKind(f.input)
 	if err != nil {
@@ -76,7 +76,7 @@ func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 		}
 	}
 
-	// At a terminal somebody forgot the path: nobody types a receipt.
+	// At a terminal, the user forgot the path: nobody types a receipt.
 	if len(paths) == 0 {
 		if file, ok := e.In.(*os.File); ok && cli.IsTerminal(file) {
 			return nil, cli.Usage("name a file, or - for stdin", "no receipt was given")

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// ReadDisclosures reads a disclosure file. What cannot be read is exit 2, what is malformed exit 1.
+// ReadDisclosures reads a disclosure file.
 func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
 	data, err := ReadBounded(e, path, maxDisclosureBytes+1)
 	if err != nil {
@@ -23,6 +23,6 @@ func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
 	return d, nil
 }
 
-// maxDisclosureBytes bounds a file of disclosures: what a receipt can hold, and
-// salts.
+// maxDisclosureBytes is the maximum size of a disclosure file: the content of a receipt,
+// and salts.
 const maxDisclosureBytes = 2 * receipt.MaxBytes

@@ -1,4 +1,4 @@
-// Package input finds and reads what verbs are given: files, folders, lists, stdin,
-// PATH:N, what a hash, a receipt or an earlier report says of a stream, disclosures,
-// and ledgers.
+// Package input finds and reads the arguments of commands: files, directories, lists,
+// stdin, PATH:N, disclosures, ledgers, and the heads in a hash, a receipt, or an earlier
+// report.
 package input

@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// ReadHashable reads one document whose hash tells it from every other. Where an
-// integer is lossy, others with another integer in its place have the same. Of a
-// receipt inside an API envelope it is the receipt.
+// ReadHashable reads one document whose hash distinguishes it from every other document. It
+// rejects integers that a double cannot represent, because documents with neighboring
+// integers have the same hash. For an API envelope, it returns the receipt inside.
 func ReadHashable(e *cli.Env, path string) (*canon.Document, error) {
 	doc, err := ReadDocument(e, path)
 	if err != nil {
@@ -45,7 +45,8 @@ func ReadDocument(e *cli.Env, path string) (*canon.Document, error) {
 	return nil, syntaxFailure(path, err)
 }
 
-// syntaxFailure words a parse error: the input is refuted, not unreadable.
+// syntaxFailure returns the failure for a parse error: the input is refuted, not
+// unreadable.
 func syntaxFailure(path string, err error) error {
 	return cli.Refuted("", "%q: %w", cli.SourceName(path), err)
 }

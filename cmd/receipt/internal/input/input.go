@@ -20,21 +20,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// ReadInput reads one document: a file, stdin for "-", or PATH:N, which is line or
-// item N of a file, as verify names it. Archives and compressed files are read as
-// the JSON in them. It stops one byte after the largest receipt, so that endless
-// inputs end.
+// ReadInput reads one document: a file, stdin for "-", or PATH:N, which is line or item N
+// of a file, as in the output of verify. For archives and compressed files, it returns the
+// JSON in them. It stops one byte after the largest receipt, so that endless inputs end.
 func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	if file, index, ok := Address(path); ok {
 		return readAddress(e, path, file, index)
 	}
 
-	// One byte more than fits, which shows what is too large.
+	// One more byte shows that an input is too large.
 	data, err := ReadBounded(e, path, archive.MaxItemBytes+1)
 	if err != nil {
 		return nil, err
 	}
-	if f := kind.Of(data, false); f.Kind == kind.Image || f.Kind == kind.Document { // some begin as CBOR does
+	if f := kind.Of(data, false); f.Kind == kind.Image || f.Kind == kind.Document { // some of these begin like CBOR
 		return nil, noReceipt(path, f)
 	}
 	if !packed(data) {
@@ -43,7 +42,7 @@ func ReadInput(e *cli.Env, path string) ([]byte, error) {
 	return onlyOne(path, data)
 }
 
-// onlyOne returns of an archive or a compressed file the one document in it.
+// onlyOne returns the only document of an archive or a compressed file.
 func onlyOne(path string, data []byte) ([]byte, error) {
 	text, err := bytesSource(path, data).Find(0, false)
 	if f, ok := otherKind(err); ok {
@@ -59,9 +58,8 @@ func onlyOne(path string, data []byte) ([]byte, error) {
 	return text, nil
 }
 
-// ReadReceipt reads one document as ReadInput does. Of a receipt inside an API
-// envelope it returns the receipt, and several receipts are an error that says how
-// one of them is named.
+// ReadReceipt reads one document as ReadInput does. For an API envelope, it returns the
+// receipt inside. If there are several receipts, the error states how to name one of them.
 func ReadReceipt(e *cli.Env, path string) ([]byte, error) {
 	data, err := ReadInput(e, path)
 	if err != nil {
@@ -79,17 +77,17 @@ func ReadReceipt(e *cli.Env, path string) ([]byte, error) {
 	if holdsSeveral(path, data) {
 		return nil, several(path)
 	}
-	return data, nil // for the caller to say what is wrong with it
+	return data, nil // the caller reports what is wrong with it
 }
 
-// holdsSeveral reports whether data begins with several documents: lines, an array,
-// or a page of a list.
+// holdsSeveral reports whether data begins with several documents: lines, an array, or a
+// page of a list.
 func holdsSeveral(path string, data []byte) bool {
 	_, err := bytesSource(path, data).Find(0, false)
 	return errors.Is(err, stream.ErrSeveral)
 }
 
-// several is the failure for an input that holds several receipts where one is taken.
+// several returns the failure for an input with several receipts where one is expected.
 func several(path string) error {
 	return cli.Usage("name one of them: "+cli.ShellName(cli.SourceName(path)+":1"), "%q holds several documents, expected one", cli.SourceName(path))
 }
@@ -103,8 +101,9 @@ func packed(data []byte) bool {
 	return len(data) > 0 && (data[0] >= 0x80 && data[0] < 0xe0 || unpack.Packed(data))
 }
 
-// Address takes PATH:N apart. A file that is called so comes first; without a file of
-// that name stdin:N is of stdin, as verify names it.
+// Address splits PATH:N into the file and the number. A file with that name takes
+// precedence. If there is no file named stdin, stdin:N is an item of stdin, as in the
+// output of verify.
 func Address(path string) (file string, index int, ok bool) {
 	i := strings.LastIndexByte(path, ':')
 	if i <= 0 {
@@ -124,7 +123,7 @@ func Address(path string) (file string, index int, ok bool) {
 	return path[:i], index, err == nil && !info.IsDir()
 }
 
-// readAddress reads one document of an input that holds several.
+// readAddress reads one document of an input with several documents.
 func readAddress(e *cli.Env, path, file string, index int) ([]byte, error) {
 	s := fileSource(file, stream.Sniffed, false)
 	if file == cli.StdinName {
@@ -163,7 +162,7 @@ func OpenInput(e *cli.Env, path string) (io.ReadCloser, error) {
 	return e.Counted(f), nil
 }
 
-// SizeOf is how many bytes a file has, if that is known.
+// SizeOf returns the size of a file in bytes, if it is known.
 func SizeOf(path string) (size int64, known bool) {
 	info, err := os.Stat(path)
 	if path == cli.StdinName || err != nil || !info.Mode().IsRegular() {
@@ -172,9 +171,9 @@ func SizeOf(path string) (size int64, known bool) {
 	return info.Size(), true
 }
 
-// UntilDone reads from r until ctx is done: a pipe that nobody writes to must not
-// keep an interrupted run from removing its temporary files. Whoever stops reading
-// before the end closes it.
+// UntilDone returns a reader that reads from r until ctx is done, so that a pipe without a
+// writer does not prevent an interrupted run from removing its temporary files. A caller
+// that stops before the end must close the reader.
 func UntilDone(ctx context.Context, r io.Reader) io.ReadCloser {
 	in, out := io.Pipe()
 	stop := context.AfterFunc(ctx, func() { out.CloseWithError(cli.Usage("", "interrupted")) })
@@ -186,7 +185,7 @@ func UntilDone(ctx context.Context, r io.Reader) io.ReadCloser {
 	return in
 }
 
-// ReadBounded reads a file, or stdin, of at most so many bytes; the rest is left unread.
+// ReadBounded reads up to most bytes of a file or of stdin.
 func ReadBounded(e *cli.Env, path string, most int64) ([]byte, error) {
 	f, err := OpenInput(e, path)
 	if err != nil {
@@ -201,7 +200,7 @@ func ReadBounded(e *cli.Env, path string, most int64) ([]byte, error) {
 }
 
 func readAll(r io.Reader, name string, most int64) ([]byte, error) {
-	// A buffer that grows takes twice what a large file has; most files say how long they are.
+	// A growing buffer takes twice the size of a large file. Most files have a known size.
 	var b bytes.Buffer
 	if f, ok := r.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -216,7 +215,7 @@ func readAll(r io.Reader, name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// RefuseAddress is the failure for an address, at which no file can be; nil for a path.
+// RefuseAddress returns the failure for a URL, and nil for a path.
 func RefuseAddress(path string) error {
 	if how := remote(path); how != "" {
 		return cli.Usage(how, "%q is an address, expected a file", path)
@@ -224,7 +223,7 @@ func RefuseAddress(path string) error {
 	return nil
 }
 
-// ReadError is the failure for a path that cannot be read: exit 2.
+// ReadError returns the failure for a path that cannot be read, with exit code 2.
 func ReadError(path string, err error) error {
 	hint := ""
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,12 +10,12 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// anotherFile is the hint for an output that would take the place of an input.
+// anotherFile is the hint for an output that would overwrite an input.
 const anotherFile = "name another file: --force is for what an earlier run wrote"
 
-// KeepRead refuses an output that would take the place of what the run is told to read: a
-// key, evidence, a receipt. --force is for what an earlier run wrote; a private key is
-// nowhere else.
+// KeepRead rejects an output that would overwrite a file that the command reads: a key,
+// evidence, or a receipt. --force is for overwriting the output of an earlier run. A
+// private key may exist only once.
 func KeepRead(cmd *cobra.Command, args []string) error {
 	for _, name := range writtenBy(cmd) {
 		for _, written := range valuesOf(cmd.Flags().Lookup(name)) {
@@ -29,12 +29,12 @@ func KeepRead(cmd *cobra.Command, args []string) error {
 
 func keepRead(cmd *cobra.Command, args []string, name, written string) (err error) {
 	if info, none := os.Stat(written); none != nil || !info.Mode().IsRegular() {
-		return nil // what is not there cannot be lost
+		return nil // a file that does not exist cannot be lost
 	}
 
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name == "extends" || name == "disclosures" && f.Name == "output" {
-			return // a checkpoint takes the place of the one that it contains; redact says why not of the other
+			return // a checkpoint may replace the one that it extends, and redact reports the other case itself
 		}
 		for _, read := range valuesOf(f) {
 			if file, _ := fileOf(read); err == nil && f.Name != name && cli.SameFile(file, written) {
@@ -51,8 +51,8 @@ func keepRead(cmd *cobra.Command, args []string, name, written string) (err erro
 	return err
 }
 
-// writtenBy are the flags that name what a verb writes. What redact withholds is read by
-// the others.
+// writtenBy returns the flags that name the outputs of a command. Other commands than
+// redact read the file of --disclosures.
 func writtenBy(cmd *cobra.Command) []string {
 	written := []string{"output", "report", "manifest", "private", "state"}
 	if cmd.Name() == "redact" {
@@ -61,13 +61,13 @@ func writtenBy(cmd *cobra.Command) []string {
 	return written
 }
 
-// inPlace reports a verb whose output may take the place of its input, or that says itself
-// why it may not. What lists the receipts never may.
+// inPlace reports whether an output of the command may overwrite its input, or the command
+// itself reports why it may not. A list of the receipts must never overwrite them.
 func inPlace(cmd *cobra.Command, name string) bool {
 	return name != "manifest" && name != "state" && slices.Contains([]string{"seal", "sign", "redact", "cosign", "sanitize", "record", "verify"}, cmd.Name())
 }
 
-// valuesOf are the values of a flag that was given.
+// valuesOf returns the values of a flag that is set.
 func valuesOf(f *pflag.Flag) []string {
 	if f == nil || !f.Changed {
 		return nil
@@ -78,7 +78,7 @@ func valuesOf(f *pflag.Flag) []string {
 	return []string{f.Value.String()}
 }
 
-// fileOf is the file of an input or an address.
+// fileOf returns the file of an input or an address.
 func fileOf(path string) (file string, oneOfMany bool) {
 	if file, _, ok := Address(path); ok {
 		return file, true

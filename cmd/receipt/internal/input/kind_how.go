@@ -7,8 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// Next says what to do with a file that is not a receipt: a command to copy where there
-// is one, with words in capitals for the caller to fill in, else what the library says.
+// Next returns what to do with a file that is not a receipt: a command to copy if there is
+// one, in which the user replaces the words in capitals, and otherwise the advice of the
+// library.
 func Next(f kind.Found, path string) string {
 	file := cli.ShellFile(cli.SourceName(path))
 	if how := nextHow(f.Kind, file); how != "" {
@@ -19,7 +20,7 @@ func Next(f kind.Found, path string) string {
 
 func nextHow(k kind.Kind, file string) string {
 	switch k {
-	// What has receipts in it, or becomes one.
+	// Files that contain receipts or become receipts.
 	case Receipt:
 		return "receipt verify " + file
 	case kind.Draft:
@@ -29,7 +30,7 @@ func nextHow(k kind.Kind, file string) string {
 	case kind.Attestation:
 		return "receipt verify " + file
 
-	// What is evidence or a demand is given together with receipts.
+	// Evidence and requirements accompany receipts.
 	case kind.Keys:
 		return "receipt verify RECEIPT --keys " + file
 	case kind.PrivateKey:
@@ -47,7 +48,7 @@ func nextHow(k kind.Kind, file string) string {
 	case kind.Policy:
 		return "receipt verify RECEIPT --policy " + file
 
-	// What other verbs read.
+	// Files that other commands read.
 	case kind.Ledger:
 		return "receipt ledger fsck " + file
 	case kind.Events, kind.Frames:
@@ -66,14 +67,14 @@ func nextHow(k kind.Kind, file string) string {
 	return ""
 }
 
-// remote says how to get a file that is named by a URL; "" for a path.
+// remote returns how to get a file that is named by a URL; "" for a path.
 func remote(path string) string {
 	scheme, rest, found := strings.Cut(path, "://")
 	if !found {
 		return ""
 	}
 
-	// The query is not a part of the name, and often holds a signature.
+	// The query is not part of the name, and often contains a signature.
 	rest, _, _ = strings.Cut(rest, "?")
 	name := rest[strings.LastIndexByte(rest, '/')+1:]
 	if name == "" || !strings.Contains(rest, "/") {

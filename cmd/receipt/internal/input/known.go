@@ -13,15 +13,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Known is what a hash, a receipt or an earlier report says of streams.
+// Known contains what a hash, a receipt, or an earlier report states about streams.
 type Known struct {
 	Hash    canon.Digest
-	ID      string // receipt_id, of a receipt
+	ID      string // receipt_id; only for a receipt
 	Stream  *chain.Stream
 	Summary *stream.Summary
 }
 
-// ReadKnown reads HASH|FILE|REPORT.
+// ReadKnown reads a HASH|FILE|REPORT argument.
 func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	if d, err := canon.ParseDigest([]byte(arg)); err == nil {
 		if d.IsZero() {
@@ -64,8 +64,8 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	return knownReceipt(arg, data)
 }
 
-// knownReceipt is what a receipt says, of which ParseSealed has shown that it fits the
-// hash that it states.
+// knownReceipt returns what a receipt states. ParseSealed verifies that the content matches
+// the stated hash.
 func knownReceipt(arg string, data []byte) (Known, error) {
 	sealed, err := receipt.ParseSealed(data)
 	if err != nil {
@@ -81,13 +81,13 @@ func knownReceipt(arg string, data []byte) (Known, error) {
 	return Known{Hash: sealed.Hash(), ID: sealed.ID(), Stream: &s}, nil
 }
 
-// ZeroHash is the error for the hash that no receipt has. In options it would mean
-// that nothing was demanded.
+// ZeroHash returns the failure for the zero hash, which no receipt has. In options, it
+// would mean that there is no requirement.
 func ZeroHash(arg string) error {
 	return cli.Usage("leave the flag out when there is no such receipt", "%q is the hash of no receipt", arg)
 }
 
-// NoHeads is the failure for a report that names no head of a stream.
+// NoHeads returns the failure for a report without heads.
 func NoHeads(path string) error {
 	return cli.Usage("", "%q: the report names no head of a stream", path)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// OpenLedger opens one that exists. Of an empty file nobody can tell whether init was
-// interrupted, or a ledger was lost: to begin anew would fork its chains.
+// OpenLedger opens an existing ledger. It rejects an empty file, which may be the remains
+// of an interrupted init or of a lost ledger. Starting a new ledger would then fork its
+// chains.
 func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, cli.Usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is not a ledger, or one that was lost", path)
@@ -42,7 +43,7 @@ func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 	return l, nil
 }
 
-// LedgerHint says how to go on after an error of a ledger.
+// LedgerHint returns what to do about an error of a ledger.
 func LedgerHint(err error) string {
 	switch {
 	case errors.As(err, new(*ledger.ReplacedError)):
@@ -53,8 +54,8 @@ func LedgerHint(err error) string {
 	return ""
 }
 
-// LedgerReason names the file where only the system had a say. Other errors of a
-// ledger name it themselves.
+// LedgerReason adds the file to errors of the system. Other errors of a ledger name the
+// file themselves.
 func LedgerReason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

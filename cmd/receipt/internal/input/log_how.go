@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// LogHow says how a file becomes a log of events, a JSON object a line, by what it
-// begins with.
+// LogHow returns how to convert a file into a log of events with one JSON object per line,
+// from the first bytes of the file.
 func LogHow(path string) string {
 	const form = "a log has a JSON object a line: docs/events.md"
 	f, err := os.Open(path)
@@ -19,7 +19,7 @@ func LogHow(path string) string {
 	defer f.Close()
 
 	head := make([]byte, 4<<10)
-	n, _ := io.ReadFull(f, head) // a short file is no less of one
+	n, _ := io.ReadFull(f, head) // the file may be shorter
 	head = head[:n]
 	file := cli.ShellFile(path)
 	text := bytes.TrimLeft(head, " \t\r\n")

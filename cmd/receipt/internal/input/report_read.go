@@ -11,12 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A SavedReport is a report that verify or merge wrote, read back.
+// A SavedReport is a report that verify or merge wrote.
 type SavedReport struct {
 	*stream.Summary
-	Listed   []canon.Digest // of the receipts that it lists
-	reports  int            // how many these are, with those that have no hash
-	verdicts [3]int         // of these, by verdict
+	Listed   []canon.Digest // the hashes of the listed receipts
+	reports  int            // number of listed receipts, including those without a hash
+	verdicts [3]int         // number of listed receipts, by verdict
 }
 
 const MaxReportBytes = 1 << 30
@@ -26,20 +26,20 @@ var (
 	ErrNotReport = errors.New("not a report")
 )
 
-// begunReport reports whether data begins as a report that verify writes.
+// begunReport reports whether data begins like a report of verify.
 func begunReport(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(`{"report_version":`)) || bytes.HasPrefix(data, []byte(ReportsBegin[:len(ReportsBegin)-1]))
 }
 
-// ReadReport reads a report as json or ndjson, or a summary alone. Every document
-// in it is read as strictly as a receipt: a member that is there twice is refused.
-// The limits of receipts are not those of reports. The error is errNotReport for
-// anything else, and errNoSummary for a report without its end.
+// ReadReport reads a report in JSON or NDJSON, or a summary without reports. Every document
+// in it is parsed as strictly as a receipt; for example, duplicate members are rejected.
+// The limits of receipts do not apply. ReadReport returns ErrNotReport for other data, and
+// ErrNoSummary for a truncated report.
 func ReadReport(data []byte) (*SavedReport, error) {
 	text := bytes.TrimSpace(data)
 	r := &SavedReport{}
 
-	// What verify wrote is read line by line: it grows with its input.
+	// The output of verify can be large, so it is parsed line by line.
 	if lines := bytes.Split(text, []byte("\n")); bytes.HasPrefix(text, []byte(ReportsBegin[:len(ReportsBegin)-1])) {
 		if whole, err := r.readLines(lines); whole || err != nil {
 			return r.checked(err)
@@ -49,7 +49,7 @@ func ReadReport(data []byte) (*SavedReport, error) {
 		return r.checked(r.readEach(lines))
 	}
 
-	// Any other spelling of it is parsed as a whole.
+	// Any other form is parsed as one document.
 	doc, err := parseReport(text)
 	var syntax *canon.SyntaxError
 	switch {
@@ -77,8 +77,9 @@ func (r *SavedReport) checked(err error) (*SavedReport, error) {
 	return r, nil
 }
 
-// consistent makes sure that the summary counts what the reports say. A refuted copy
-// counts as a receipt, any other copy does not; some of the reports may be left out.
+// consistent returns an error if the counts of the summary do not match the reports. A
+// refuted copy counts as a receipt; other copies do not. Some of the reports may have been
+// omitted.
 func (r *SavedReport) consistent() error {
 	verified, refuted, undecided := r.verdicts[receipt.Verified], r.verdicts[receipt.Refuted], r.verdicts[receipt.Undecided]
 	if refuted > r.Refuted || r.Whole() && (refuted < r.Refuted || verified < r.Verified || undecided < r.Undecided) {
@@ -93,15 +94,15 @@ func parseReport(text []byte) (*canon.Document, error) {
 	return doc, doc.Parse(text, canon.Limits{Bytes: MaxReportBytes})
 }
 
-// readLines reads the form that verify writes, a report a line, so that only one
-// line is parsed at a time. It reports false when the text has another form.
+// readLines reads the form that verify writes, with one report per line, so that only one
+// line is parsed at a time. It returns false if the text has another form.
 func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 	const begin, none, end, summary = `"reports":[`, `"reports":[],`, `],`, `"summary":`
 	if len(lines) < 4 || string(lines[1]) != begin && string(lines[1]) != none {
 		return false, nil
 	}
 
-	// A report a line, up to the one that ends the list.
+	// One report per line, up to the line that ends the list.
 	rest := lines[2:]
 	for string(lines[1]) == begin {
 		if len(rest) == 0 {
@@ -131,7 +132,7 @@ func (r *SavedReport) readLines(lines [][]byte) (whole bool, err error) {
 	return true, r.readSummary(rest[0][len(summary):])
 }
 
-// readEach reads a document a line: reports, and the summary after them.
+// readEach reads one document per line: reports, and the summary after them.
 func (r *SavedReport) readEach(lines [][]byte) error {
 	for i, line := range lines {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
@@ -158,8 +159,7 @@ func (r *SavedReport) readEach(lines [][]byte) error {
 	return nil
 }
 
-// readDocument reads a report with its summary, a summary, or a report of one
-// receipt.
+// readDocument reads a report with its summary, a summary, or the report of one receipt.
 func (r *SavedReport) readDocument(root canon.Node) error {
 	has := func(name string) bool { return !root.Member(name).IsZero() }
 	switch {
@@ -191,14 +191,14 @@ func (r *SavedReport) readSummary(text []byte) error {
 	return nil
 }
 
-// list remembers the receipt of a report, and what that says of it.
+// list adds a listed receipt and its verdict.
 func (r *SavedReport) list(report canon.Node) error {
 	var v receipt.Verdict
 	if err := v.UnmarshalText([]byte(report.Member("verdict").String())); err != nil {
 		return fmt.Errorf("report %d: verdict: %w", r.reports+1, err)
 	}
 
-	// A verdict follows from the checks: a report that contradicts itself is not believed.
+	// A verdict follows from the checks, so a report that contradicts itself is rejected.
 	for _, check := range report.Member("checks").Elements() {
 		if check.Member("status").String() == receipt.StatusFailed.String() && v != receipt.Refuted {
 			return fmt.Errorf("report %d: it states %s, but a check failed", r.reports+1, v)
@@ -214,7 +214,7 @@ func (r *SavedReport) list(report canon.Node) error {
 	return nil
 }
 
-// Whole reports whether the reports are of all receipts that the summary counts.
+// Whole reports whether the report lists all receipts that the summary counts.
 func (r *SavedReport) Whole() bool { return r.reports == r.Receipts+r.Copies }
 
 const ReportsBegin = "{\n\"reports\":[\n"

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// Fatal returns the error of a run that has no result. Inputs that could not be
-// read are in the summary, and stopping early was asked for.
+// Fatal returns the failure for a run without a result. It returns nil if inputs could not
+// be read, which the summary lists, or if the caller stopped early.
 func Fatal(err error) error {
 	var incomplete *stream.IncompleteError
 	switch {
@@ -25,7 +25,7 @@ func Fatal(err error) error {
 	return cli.Usage("", "%w", cli.Reason(err))
 }
 
-// NotRead is the failure for an input that could not be read.
+// NotRead returns the failure for an input that could not be read.
 func NotRead(n stream.Notice) error {
 	if n.Kind.Kind != "" {
 		return noReceipt(n.Source, n.Kind)

@@ -15,19 +15,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A Selection is the inputs that the command line names, in their order.
+// A Selection contains the inputs that the command line names, in their order.
 type Selection struct {
 	Sources []stream.Source
-	Skipped []stream.Notice // files in folders that are not inputs
-	Missing []Missing       // what cannot be read: told, counted, and no reason to stop
+	Skipped []stream.Notice // files in directories that are not inputs
+	Missing []Missing       // paths that cannot be read; they are reported and counted, and do not end the run
 	Stdin   bool
-	Entries int64 // of a ledger, which has them instead of a size: how many, -1 when that is not known
+	Entries int64 // for a ledger, the number of entries instead of a size; -1: unknown
 
-	spooled  int64 // size of stdin, once it was copied
+	spooled  int64 // size of stdin after it was copied
 	progress *cli.Progress
 }
 
-// A Missing is a path that leads to no input.
+// A Missing is a path without an input.
 type Missing struct {
 	path  string
 	cause error // without the path
@@ -36,7 +36,7 @@ type Missing struct {
 
 func (m Missing) Unwrap() error { return m.error }
 
-// Notice is the error without the path, for those who print that themselves.
+// Notice returns the error without the path, for output that already contains the path.
 func (m Missing) Notice() stream.Notice {
 	return stream.Notice{Source: m.path, Detail: m.cause.Error()}
 }
@@ -46,15 +46,15 @@ func (s *Selection) unread(path string, err error) {
 	s.Missing = append(s.Missing, Missing{path, cli.Reason(err), ReadError(path, err)})
 }
 
-// without adds a path that can be read and has no input.
+// without adds a path that can be read but contains no input.
 func (s *Selection) without(path string, err error) {
 	s.Missing = append(s.Missing, Missing{path, err, err})
 }
 
-// extensions are what a folder's inputs are called, before .gz or .zst.
+// extensions returns the extensions of inputs in directories, before .gz or .zst.
 func extensions() []string { return []string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq"} }
 
-// SelectSources finds the inputs that paths name: files, folders, patterns, "-".
+// SelectSources selects the inputs that paths name: files, directories, patterns, and "-".
 func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, error) {
 	s := &Selection{}
 	for _, path := range paths {
@@ -109,8 +109,8 @@ func (s *Selection) addPattern(pattern string, kind stream.Kind) {
 	}
 }
 
-// addFolder walks a folder in lexical order. Symbolic links in it are not
-// followed: they could lead anywhere, or in a circle.
+// addFolder walks a directory in lexical order. It does not follow symbolic links, which
+// can lead anywhere, or form a cycle.
 func (s *Selection) addFolder(root string, kind stream.Kind) {
 	before := len(s.Sources)
 	failed := len(s.Missing)
@@ -130,13 +130,14 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 		return nil
 	})
 
-	// A folder without any receipt is a mistake, unless something in it was told already.
+	// A directory without any receipt is an error, unless another error in it was already
+	// reported.
 	if len(s.Sources) == before && len(s.Missing) == failed {
 		s.without(root, cli.Usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst at the end", "the folder %q holds no receipt", root))
 	}
 }
 
-// Irregular says what a directory entry is that is neither file nor folder.
+// Irregular describes a directory entry that is neither a file nor a directory.
 func Irregular(t fs.FileMode) string {
 	switch {
 	case t&fs.ModeSymlink != 0:
@@ -147,7 +148,7 @@ func Irregular(t fs.FileMode) string {
 	return "not a regular file"
 }
 
-// WithSlash makes a walk enter a folder that is named by a symbolic link.
+// WithSlash makes a walk enter a directory that is named by a symbolic link.
 func WithSlash(path string) string {
 	return strings.TrimSuffix(path, string(filepath.Separator)) + string(filepath.Separator)
 }
@@ -168,7 +169,7 @@ func fileSource(path string, kind stream.Kind, found bool) stream.Source {
 	}}
 }
 
-// plainErrors takes the path out of read errors: results name it already.
+// plainErrors removes the path from read errors, because the output already contains it.
 type plainErrors struct{ *os.File }
 
 func (p *plainErrors) Read(b []byte) (int, error) {
@@ -179,7 +180,7 @@ func (p *plainErrors) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Has reports whether path is one of the inputs, by whatever name.
+// Has reports whether path is one of the inputs, regardless of its name.
 func (s *Selection) Has(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && slices.ContainsFunc(s.Sources, func(src stream.Source) bool {
@@ -188,8 +189,8 @@ func (s *Selection) Has(path string) bool {
 	})
 }
 
-// CheckTempDir refuses a folder of --temp-dir that is not there when a run begins: what does
-// not fit into memory may come hours later.
+// CheckTempDir rejects a missing --temp-dir at the start of a run, because it may only be
+// needed hours later.
 func CheckTempDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -203,8 +204,8 @@ func CheckTempDir(dir string) error {
 	return nil
 }
 
-// SpoolStdin copies stdin to a temporary file when it has to be read twice, and shows how
-// far it is by what show makes.
+// SpoolStdin copies stdin to a temporary file if it must be read twice. show returns the
+// progress of the copy.
 func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show func(passes ...string) *cli.Progress) (remove func(), err error) {
 	remove = func() {}
 	if !s.Stdin || len(s.Sources) < 2 && !twice {
@@ -218,12 +219,12 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show
 		return remove, cli.Usage("name another folder by --temp-dir", "%w", err)
 	}
 
-	// Nobody else needs the name; without it nothing is left behind, whatever
-	// happens. Where a file in use cannot be unlinked, remove does it.
+	// No other process needs the name. Without a name, the file disappears with the
+	// process. If a file in use cannot be removed, remove does so.
 	_ = os.Remove(f.Name())
 	remove = func() { f.Close(); os.Remove(f.Name()) }
 
-	// An interruption ends the copying even while nothing comes from stdin.
+	// An interruption ends the copy even if stdin sends nothing.
 	progress := show("copying stdin")
 	defer progress.End()
 	until := UntilDone(ctx, progress.Reader(in))
@@ -243,7 +244,7 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show
 	return remove, nil
 }
 
-// ReadList reads a list of paths that NUL ends or separates, as find -print0
+// ReadList reads a list of paths that are separated or terminated by NUL, as find -print0
 // writes it.
 func ReadList(e *cli.Env, path string) ([]string, error) {
 	data, err := ReadBounded(e, path, maxListBytes+1)
@@ -259,7 +260,8 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 		return nil, cli.Usage("", "%q names no file", path)
 	}
 
-	// A name may hold line ends; a single one that does not exist is a list without NULs.
+	// A name may contain line ends. If a single name with line ends does not exist, it is a
+	// list without NULs.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
 		return nil, cli.Usage("find -print0 writes such a list", "%q separates paths by line ends, expected NUL", cli.SourceName(path))
@@ -270,7 +272,7 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 
 const maxListBytes = 256 << 20
 
-// size is how many bytes one reading of the inputs has; 0 when that is not known.
+// size returns the number of bytes in one pass over the inputs, or 0 if it is unknown.
 func (s *Selection) size() (total int64) {
 	if s.Entries != 0 {
 		return 0
@@ -293,8 +295,8 @@ func (s *Selection) size() (total int64) {
 	return total
 }
 
-// Readings are what is done with the inputs, one reading after the other: last, and what
-// comes before it where inputs join by their links or where they are read twice.
+// Readings returns the names of the passes over the inputs: last, after a first pass if
+// inputs are joined by their links or read twice.
 func (s *Selection) Readings(last string, twice bool) []string {
 	if len(s.Sources) > 1 || twice {
 		return []string{"reading", last}
@@ -302,8 +304,8 @@ func (s *Selection) Readings(last string, twice bool) []string {
 	return []string{last}
 }
 
-// Show lets a progress tell how much of the inputs was read. Each time that they are read
-// is a pass, and the first of them the first.
+// Show reports the reading of the inputs to a progress, with one pass for each time that
+// they are read.
 func (s *Selection) Show(p *cli.Progress) {
 	if s.progress = p; p == nil {
 		return
@@ -325,15 +327,16 @@ func (s *Selection) Show(p *cli.Progress) {
 	}
 }
 
-// Begin shows on a terminal how much of the inputs was read, in the first of the passes.
+// Begin shows the progress of reading the inputs on a terminal, starting with the first of
+// the passes.
 func (s *Selection) Begin(e *cli.Env, passes ...string) *cli.Progress {
 	p := e.Progress(passes...)
 	s.Show(p)
 	return p
 }
 
-// Each calls do with every document, in the order of the input, and notes those
-// that are skipped because they are not receipts.
+// Each calls do with every document, in the order of the input, and records documents that
+// are skipped because they are not receipts.
 func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Document) error) error {
 	for d, err := range stream.Read(ctx, s.Sources, stream.Options{Long: long}) {
 		switch {
@@ -351,7 +354,7 @@ func (s *Selection) Each(ctx context.Context, long bool, do func(*stream.Documen
 	return nil
 }
 
-// TellSkipped names what folders hold beside receipts.
+// TellSkipped prints the files in directories that were skipped.
 func (s *Selection) TellSkipped(e *cli.Env) {
 	label := "skipped"
 	for i, n := range s.Skipped {

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// StreamText names a stream: issuer, tenant if there is one, workspace.
+// StreamText formats the name of a stream: issuer, tenant if there is one, workspace.
 func StreamText(s chain.Stream) string {
 	text := s.Issuer + " / " + s.Workspace
 	if s.HasTenant {

@@ -15,11 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Receipt is the kind of a receipt, however damaged, which package kind leaves to who
-// judges it.
+// Receipt is the kind of a receipt, however damaged. Package kind does not detect it.
 const Receipt kind.Kind = "receipt"
 
-// KindOf tells what a file is by its content.
+// KindOf returns the kind of a file from its content.
 func KindOf(data []byte) kind.Found {
 	f := kind.Of(data, len(data) <= kind.Head)
 	if f.Kind != kind.Unknown {
@@ -27,7 +26,7 @@ func KindOf(data []byte) kind.Found {
 	}
 	doc := new(canon.Document)
 	text, err := stream.Receipt(doc, data)
-	if err != nil { // of lines the first tells
+	if err != nil { // for lines, use the first
 		line, _, _ := strings.Cut(string(data[:min(len(data), kind.Head)]), "\n")
 		text, err = stream.Receipt(doc, []byte(line))
 	}
@@ -37,7 +36,8 @@ func KindOf(data []byte) kind.Found {
 	return f
 }
 
-// KindOfFile tells what a file is by its first bytes; nothing of what cannot be read.
+// KindOfFile returns the kind of a file from its first bytes, or the zero value if it
+// cannot be read.
 func KindOfFile(path string) kind.Found {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -56,8 +56,8 @@ func KindOfFile(path string) kind.Found {
 	return KindOf(head)
 }
 
-// WrongKind is the failure for a file of another kind than what was wanted, such as "a
-// key set"; nil when nothing is known of it, or it looks like what was wanted.
+// WrongKind returns the failure for a file of another kind than the wanted one, such as "a
+// key set". It returns nil if the kind is unknown or one of kinds.
 func WrongKind(path string, data []byte, wanted string, kinds ...kind.Kind) error {
 	f := KindOf(data)
 	if f.Kind == kind.Unknown || slices.Contains(kinds, f.Kind) {
@@ -67,8 +67,8 @@ func WrongKind(path string, data []byte, wanted string, kinds ...kind.Kind) erro
 	return cli.Usage(hint, "%q is %s, expected %s", cli.SourceName(path), f.What, wanted)
 }
 
-// notReceipt is the failure for an input of a kind that holds no receipts, and nil for
-// any other.
+// notReceipt returns the failure for an input of a kind that holds no receipts, and nil for
+// any other input.
 func notReceipt(path string, data []byte) error {
 	f := kind.Of(data, len(data) <= kind.Head)
 	if !f.Kind.Foreign() {
@@ -81,8 +81,8 @@ func noReceipt(path string, f kind.Found) error {
 	return cli.Usage(Next(f, path), "%q is not a receipt: it is %s", cli.SourceName(path), f.What)
 }
 
-// RefuseDocument refuses a document that is neither a receipt nor a draft, as far as one
-// can see: it was read, and it is not what was asked for.
+// RefuseDocument rejects a document that is recognized as neither a receipt nor a draft.
+// The document was read, so it is refuted.
 func RefuseDocument(path string, root canon.Node, wanted string) error {
 	f := kind.Of(root.Raw(), true)
 	if f.Kind == kind.Unknown || f.Kind == kind.Draft {
@@ -91,8 +91,8 @@ func RefuseDocument(path string, root canon.Node, wanted string) error {
 	return cli.Refuted(Next(f, path), "%q is not a %s: it is %s", cli.SourceName(path), wanted, f.What)
 }
 
-// RefuseOther refuses a document of an input that has nothing of a receipt or a draft: a
-// key set, a line of a log.
+// RefuseOther rejects a document without any member of a receipt or a draft, such as a key
+// set or a line of a log.
 func RefuseOther(d *stream.Document, wanted string) error {
 	root := d.Root()
 	if strings.HasPrefix(root.Member("schema").String(), "receipt-") || !root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero() {
@@ -104,7 +104,7 @@ func RefuseOther(d *stream.Document, wanted string) error {
 	return cli.Refuted("", "%q is not a %s: it has no member schema, receipt_id or chain", d.Address(), wanted)
 }
 
-// RefuseUnsealed refuses what is not a receipt: a draft, and what RefuseOther does.
+// RefuseUnsealed rejects a draft, and what RefuseOther rejects.
 func RefuseUnsealed(d *stream.Document) error {
 	if !d.Root().Member("chain").Member("receipt_hash").IsZero() {
 		return nil
@@ -115,8 +115,9 @@ func RefuseUnsealed(d *stream.Document) error {
 	return RefuseDraft(d.Address(), d.Root().Raw(), " -o RECEIPT")
 }
 
-// RefuseDraft refuses a draft where a receipt is wanted: it wants sealing, with more
-// flags when they are given. What cannot be sealed is a receipt with mistakes.
+// RefuseDraft rejects a draft where a receipt is expected. The hint is to seal it, with
+// additional flags if they are given. A draft that cannot be sealed is treated as a receipt
+// with mistakes.
 func RefuseDraft(path string, data []byte, flags string) error {
 	f := kind.Of(data, true)
 	if f.Kind != kind.Draft {
@@ -132,7 +133,7 @@ func RefuseDraft(path string, data []byte, flags string) error {
 	return nil
 }
 
-// otherKind says what an input is that could not be read for it.
+// otherKind returns the kind of an input if that is why it could not be read.
 func otherKind(err error) (kind.Found, bool) {
 	var other *stream.OtherKindError
 	if errors.As(err, &other) {

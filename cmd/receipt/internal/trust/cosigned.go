@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// maxCosigned bounds the file of what a witness cosigned.
+// maxCosigned is the maximum size of a witness's state file.
 const maxCosigned = 64 << 20
 
 // A claim is one line of a witness's state file: a tree that the witness cosigned.
@@ -26,8 +26,8 @@ type claim struct {
 	Root   string `json:"root"` // base64, as in a checkpoint
 }
 
-// ClaimsOf returns the state file of a witness whose key is in no file: in the user's
-// configuration directory, by the fingerprint of the key.
+// ClaimsOf returns the path of the state file for a witness whose key is not in a file. It
+// is in the user's configuration directory, and is named by the fingerprint of the key.
 func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
 	dir := configDir(e)
 	if !filepath.IsAbs(dir) {
@@ -40,13 +40,13 @@ func ClaimsOf(e *cli.Env, key *keys.PublicKey) (string, error) {
 	return filepath.Join(dir, key.Fingerprint()), nil
 }
 
-// Claim records durably in a state file that a witness cosigns a checkpoint. It refuses a
-// second tree of one size, and one that is smaller than a tree of the log that the witness
-// cosigned before.
+// Claim durably records in a state file that a witness cosigns a checkpoint. It rejects a
+// second tree of the same size, and a tree that is smaller than one of the log that the
+// witness cosigned before.
 //
-// Claims are appended and never change. A process reads the file again after it has appended
-// its own claim, and the first claim of a size counts: of two processes that cosign at the
-// same time, one is refused.
+// Claims are appended and never change. A process reads the file again after it has
+// appended its own claim, and the first claim of a size counts. If two processes cosign at
+// the same time, one of them is therefore rejected.
 func Claim(path string, h *Head) error {
 	mine := claim{h.Origin, h.Size, h.Root.String()}
 	held, err := readClaims(path)
@@ -67,7 +67,7 @@ func Claim(path string, h *Head) error {
 	return err
 }
 
-// judge compares a claim with those before it. known says that it is one of them.
+// judge compares a claim with the earlier ones. known reports whether it is one of them.
 func (c *claim) judge(held []claim, path string) (known bool, err error) {
 	for _, h := range held {
 		switch {
@@ -87,8 +87,8 @@ func (c *claim) judge(held []claim, path string) (known bool, err error) {
 	return false, nil
 }
 
-// readClaims reads a state file; none is an empty one. A line that was cut off at the end
-// was never acted upon.
+// readClaims reads a state file. A missing file is empty. A truncated last line is ignored,
+// because nothing was cosigned after it.
 func readClaims(path string) (list []claim, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -125,8 +125,8 @@ func readClaims(path string) (list []claim, err error) {
 	return list, nil
 }
 
-// parseClaim reads one line, strictly: a line that is read otherwise than it was written
-// would hide a tree.
+// parseClaim parses one line strictly: a line that is not read as it was written would hide
+// a tree.
 func parseClaim(line []byte) (c claim, ok bool) {
 	doc, err := canon.Parse(line)
 	if err != nil || doc.Root().Len() != 3 {
@@ -140,12 +140,12 @@ func parseClaim(line []byte) (c claim, ok bool) {
 	return c, json.Unmarshal(line, &c) == nil
 }
 
-// appendClaim adds a line, and brings it onto the disk.
+// appendClaim appends a line and syncs the file.
 func appendClaim(path string, c claim) error {
 	line, err := json.Marshal(c)
 	if err != nil {
 		return err
 	}
-	// It begins with a line end, in case that of the last was cut off.
+	// Begin with a line end, in case that of the last line is missing.
 	return cli.AppendFile(path, append(append([]byte("\n"), line...), '\n'), 0o600)
 }

@@ -1,4 +1,4 @@
-// Package trust reads whom and what a run relies on: the file of trusted keys, the
-// policy, private keys to sign with, and the evidence beside receipts: checkpoints,
-// proofs, batches, files.
+// Package trust reads what a verification relies on: the file of trusted keys, the policy,
+// and the evidence: checkpoints, proofs, batches, disclosures, and files. It also has the
+// flags for a private key to sign with.
 package trust

@@ -25,20 +25,20 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// EvidenceFlags name what is brought beside the receipts.
+// EvidenceFlags name the evidence for receipts.
 type EvidenceFlags struct {
 	batches, proofs       []string
 	disclosures           []string
 	Checkpoint, artifacts string
 
-	Findings []stream.Finding // evidence that is malformed; it refutes whatever the receipts say
+	Findings []stream.Finding // malformed evidence, which refutes the input whatever the receipts are
 
-	opened *receipt.Checkpoint // of Checkpoint; nil without
+	opened *receipt.Checkpoint // the opened Checkpoint; nil: none
 
-	readProofs, readDisclosures []string // the files of the evidence, without what is malformed
+	readProofs, readDisclosures []string // the files of the evidence, except malformed ones
 }
 
-// Register adds the flags to those of a verb.
+// Register adds the flags to those of a command.
 func (f *EvidenceFlags) Register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.batches, "batch", nil, "the manifest `FILE` of the batch that receipts state a root of; repeatable")
 	flags.StringVar(&f.Checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts of the input")
@@ -47,7 +47,7 @@ func (f *EvidenceFlags) Register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.artifacts, "artifacts", "", "check files in `DIR` against the digests that receipts state")
 }
 
-// Apply gives the evidence to the verifier.
+// Apply adds the evidence to the verifier.
 func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.Options) (*receipt.Verifier, error) {
 	var ev receipt.Evidence
 	for _, path := range f.proofs {
@@ -55,7 +55,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 		if err != nil {
 			return nil, err
 		}
-		// What is malformed is something found, and the run goes on.
+		// Malformed evidence is a finding, and does not end the run.
 		if malformed != nil {
 			f.Findings = append(f.Findings, *malformed)
 			continue
@@ -81,7 +81,7 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 
 	for _, path := range f.disclosures {
 		d, err := input.ReadDisclosures(e, path)
-		// A rounded integer would fit the commitments of other values, too.
+		// A rounded integer would also match the commitments of other values.
 		if precision := (*redact.PrecisionError)(nil); errors.As(err, &precision) {
 			f.Findings = append(f.Findings, stream.Finding{Code: receipt.CodeNumberPrecision, Source: cli.SourceName(path), Detail: imprecise(precision),
 				Hint: "ask for the value as a string"})
@@ -118,7 +118,8 @@ func (f *EvidenceFlags) Apply(e *cli.Env, v *receipt.Verifier, options *stream.O
 	return with, nil
 }
 
-// Signed tells of the checkpoint which log signed what, when a trusted key did; "" otherwise.
+// Signed describes the checkpoint and its log if a trusted key signed it; otherwise, it
+// returns "".
 func (f *EvidenceFlags) Signed() string {
 	if f.opened == nil || !f.opened.Signed {
 		return ""
@@ -127,8 +128,8 @@ func (f *EvidenceFlags) Signed() string {
 	return fmt.Sprintf("%s, signed by %s over %s", cli.SourceName(f.Checkpoint), claims.Origin, LeavesText(claims.Size))
 }
 
-// notCheckpoint refuses a file of another kind, before anything is judged. One that is
-// malformed, or was changed, is evidence that fails, and belongs into the report.
+// notCheckpoint rejects a file of another kind before the run. A malformed or changed
+// checkpoint is evidence that fails, which is reported as a finding.
 func notCheckpoint(path string, note []byte) error {
 	if wrong := input.WrongKind(path, note, "a checkpoint", kind.Checkpoint, kind.Text); wrong != nil {
 		return wrong
@@ -139,7 +140,7 @@ func notCheckpoint(path string, note []byte) error {
 	return cli.Usage("receipt batch checkpoint writes such a file", "%q is not a checkpoint", cli.SourceName(path))
 }
 
-// name names one of the evidence by its file.
+// name names a piece of evidence by its file.
 func (f *EvidenceFlags) name(p receipt.Piece) string {
 	switch p.Kind {
 	case "proof":
@@ -156,7 +157,7 @@ func imprecise(e *redact.PrecisionError) string {
 	return fmt.Sprintf("the value disclosed for %+.200q has an integer outside ±9007199254740991, which its commitment does not tell from others", e.Field)
 }
 
-// briefly is an error about a manifest without the end of a long list.
+// briefly shortens an error about a manifest with many problems.
 func briefly(err error) error {
 	var invalid *batch.InvalidError
 	if !errors.As(err, &invalid) {
@@ -166,9 +167,8 @@ func briefly(err error) error {
 	return &batch.InvalidError{Problems: invalid.Problems[:min(len(invalid.Problems), most)], Total: invalid.Total}
 }
 
-// readProof reads a proof. One that is malformed is evidence that fails, and
-// belongs into the report, as a malformed checkpoint does; a file of another
-// kind is a mistake of the caller's.
+// readProof reads a proof. A malformed proof is evidence that fails, which is reported as a
+// finding, like a malformed checkpoint. A file of another kind is a mistake of the user.
 func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
 	data, err := input.ReadBounded(e, path, MaxNoteBytes+1)
 	if err != nil {
@@ -188,8 +188,8 @@ func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
 	return nil, nil, cli.Usage("receipt batch prove writes such a file", "%q: %w", path, err)
 }
 
-// artifacts are the files of a folder by the digest of their content, and by the
-// digest that they are named after.
+// artifacts are the files of a directory by the digest of their content, and by the digest
+// in their name.
 type artifacts struct {
 	content map[canon.Digest]bool
 	named   map[canon.Digest]canon.Digest
@@ -204,7 +204,7 @@ func (a *artifacts) Lookup(d canon.Digest) (actual canon.Digest, found bool) {
 	return actual, found
 }
 
-// indexArtifacts hashes every regular file below a folder.
+// indexArtifacts hashes every regular file in a directory and its subdirectories.
 func indexArtifacts(dir string) (*artifacts, error) {
 	a := &artifacts{map[canon.Digest]bool{}, map[canon.Digest]canon.Digest{}}
 	err := filepath.WalkDir(input.WithSlash(dir), func(path string, d fs.DirEntry, err error) error {
@@ -245,7 +245,7 @@ func sumFile(path string) (d canon.Digest, err error) {
 	return canon.Digest(h.Sum(nil)), nil
 }
 
-// nameDigest reads a file name such as sha256:<hex>.bin, sha256-<hex> or <hex>.
+// nameDigest parses a file name such as sha256:<hex>.bin, sha256-<hex>, or <hex>.
 func nameDigest(name string) (d canon.Digest, ok bool) {
 	name, _, _ = strings.Cut(name, ".")
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "sha256:"), "sha256-")

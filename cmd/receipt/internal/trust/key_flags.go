@@ -13,27 +13,27 @@ import (
 
 // KeyFlags name a private key.
 type KeyFlags struct {
-	Path     string // or the name of a key that is elsewhere
+	Path     string // or the name of a key that is not in a file
 	id       string
 	patience time.Duration
 }
 
-// Add adds the flags to those of a verb.
+// Add adds the flags to those of a command.
 func (k *KeyFlags) Add(cmd *cobra.Command) {
 	k.AddKey(cmd)
 	cmd.Flags().StringVar(&k.id, "key-id", "", "the key id of a key that is not in a JWK")
 }
 
-// AddKey adds them to those of a verb whose own --key-id says more.
+// AddKey adds the flags except --key-id, which the command defines itself.
 func (k *KeyFlags) AddKey(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&k.Path, "key", "", "sign with this `KEY`: a file, agent:SHA256:… or NAME://KEY")
 	custody.AddPatience(cmd, &k.patience)
 }
 
-// Named says which id the key has.
+// Named sets the ID of the key.
 func (k *KeyFlags) Named(id string) { k.id = id }
 
-// PublicHalf is a command that writes the public half of the key.
+// PublicHalf returns a command that writes the public half of the key.
 func (k *KeyFlags) PublicHalf() string {
 	text := "receipt keys public " + cli.ShellName(k.Path)
 	if k.id != "" {
@@ -42,14 +42,14 @@ func (k *KeyFlags) PublicHalf() string {
 	return text
 }
 
-// Open finds the key.
+// Open opens the key.
 func (k *KeyFlags) Open(ctx context.Context, e *cli.Env) (custody.Key, error) {
 	return custody.Open(ctx, e, k.Path, custody.Options{ID: k.id, Patience: k.patience})
 }
 
-// Sign adds the key's signature, unless it is there already.
+// Sign adds the signature of the key, unless the receipt has one.
 func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key custody.Key, sealed *receipt.Sealed) (*receipt.Sealed, error) {
-	// A key signs a receipt once.
+	// A key signs a receipt only once.
 	public := key.Public()
 	root := sealed.Document().Root()
 	for _, s := range root.Member("signatures").Elements() {
@@ -69,8 +69,8 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key custody.Key, sealed
 	return signed, nil
 }
 
-// Failure words why the key did not sign. Nothing that was to be signed is false for
-// that.
+// Failure returns the failure for an error of the key. It does not mean that the signed
+// data is invalid.
 func (k *KeyFlags) Failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return cli.Usage("", "interrupted")
@@ -78,8 +78,8 @@ func (k *KeyFlags) Failure(ctx context.Context, err error) error {
 	return cli.Usage("", "%q: %w", k.Path, err)
 }
 
-// Given reports whether a key is named. An id without a key is an error: who gives
-// one expects a signature.
+// Given reports whether a key is named. An ID without a key is an error, because the user
+// expects a signature.
 func (k *KeyFlags) Given() (bool, error) {
 	if k.Path == "" && k.id != "" {
 		return false, cli.Usage("receipt keys generate makes a key", "--key-id names the key of --key, which is missing")

@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// KeyHint says how to make a key file of what was given in its place.
+// KeyHint returns how to create a key file from a file of another form.
 func KeyHint(err error) string {
 	var bad *keys.SetError
 	if !errors.As(err, &bad) {

@@ -12,11 +12,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxNoteBytes bounds checkpoints and proofs, as package note does.
+// MaxNoteBytes is the maximum size of checkpoints and proofs, as in package note.
 const MaxNoteBytes = 1_000_000
 
-// PlainMerkle is what an error of checkpoints and proofs says, for a message that
-// names the file and the code already.
+// PlainMerkle formats an error about checkpoints and proofs for a message that already
+// contains the file and the code.
 func PlainMerkle(err error) string {
 	var (
 		checkpoint *tlog.CheckpointError
@@ -46,7 +46,7 @@ func PlainMerkle(err error) string {
 	return err.Error()
 }
 
-// ReadHead reads a checkpoint and verifies the signatures of those logs and witnesses.
+// ReadHead reads a checkpoint, and verifies the signatures of the given logs and witnesses.
 func ReadHead(e *cli.Env, path string, logs []*tlog.Log, witnesses ...*tlog.Witness) (*Head, error) {
 	note, err := input.ReadBounded(e, path, MaxNoteBytes+1)
 	if err != nil {
@@ -66,17 +66,17 @@ func ReadHead(e *cli.Env, path string, logs []*tlog.Log, witnesses ...*tlog.Witn
 	return &Head{signed, path, note}, nil
 }
 
-// A Head is a checkpoint in a file.
+// A Head is a checkpoint from a file.
 type Head struct {
 	*tlog.Signed
 	Path string
-	Note []byte // verbatim
+	Note []byte // unchanged
 }
 
-// String is the head as messages show it.
+// String formats the head for messages.
 func (h *Head) String() string { return fmt.Sprintf("%s, root %v", LeavesText(h.Size), h.Root) }
 
-// LeavesText is the size of a tree; a forged checkpoint can state any.
+// LeavesText formats the size of a tree. A forged checkpoint can state any size.
 func LeavesText(n uint64) string {
 	if n == 1 {
 		return "1 receipt"
@@ -84,7 +84,7 @@ func LeavesText(n uint64) string {
 	return cli.Group3(strconv.FormatUint(n, 10)) + " receipts"
 }
 
-// Over checks that a checkpoint is over the first of the leaves.
+// Over returns a failure unless the checkpoint covers the first of the leaves.
 func (h *Head) Over(leaves []merkle.Hash) error {
 	if n := uint64(len(leaves)); n < h.Size {
 		return h.TooLarge(n)
@@ -92,13 +92,13 @@ func (h *Head) Over(leaves []merkle.Hash) error {
 	return h.CheckRoot(merkle.Root(leaves[:h.Size]))
 }
 
-// TooLarge is the failure for a checkpoint over more receipts than there are.
+// TooLarge returns the failure for a checkpoint that covers more receipts than there are.
 func (h *Head) TooLarge(n uint64) error {
 	return cli.Refuted("give all receipts that it is over, in their order", "%s: %q is over %s, the input has %d",
 		receipt.CodeTruncated, cli.SourceName(h.Path), LeavesText(h.Size), n)
 }
 
-// CheckRoot compares the root over as many receipts as the checkpoint is over.
+// CheckRoot compares the checkpoint with the root over the same number of receipts.
 func (h *Head) CheckRoot(root merkle.Hash) error {
 	if root == h.Root {
 		return nil

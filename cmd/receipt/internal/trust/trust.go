@@ -20,20 +20,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// A KeyFile is the file of trusted keys that a verification used.
+// A KeyFile is the file of trusted keys of a verification.
 type KeyFile struct {
 	Path   string
 	SHA256 canon.Digest
 	Set    *keys.Set
-	Named  bool // by --keys, so that commands to copy name it too
+	Named  bool // named by --keys; commands to copy then name it, too
 }
 
-// String is how results name the file.
+// String formats the file for results.
 func (f *KeyFile) String() string { return fmt.Sprintf("%s (%d)", f.Path, f.Set.Len()) }
 
-// TrustPath is where trusted keys are: the flag, $RECEIPT_KEYS, or
-// receipt/keys.json in the user's configuration folder. It is "" when the user
-// has none: keys are never taken from the current folder unasked.
+// TrustPath returns the path of the trusted keys: the flag, $RECEIPT_KEYS, or
+// receipt/keys.json in the user's configuration directory. It returns "" if the user has
+// none, because keys are never read from the current directory without being named.
 func TrustPath(e *cli.Env, flag string) string {
 	if flag != "" {
 		return flag
@@ -47,7 +47,7 @@ func TrustPath(e *cli.Env, flag string) string {
 	return ""
 }
 
-// configDir is os.UserConfigDir over the variables of e.
+// configDir returns os.UserConfigDir for the variables of e.
 func configDir(e *cli.Env) string {
 	home := e.Getenv("HOME")
 	switch runtime.GOOS {
@@ -62,8 +62,8 @@ func configDir(e *cli.Env) string {
 	return filepath.Join(home, ".config")
 }
 
-// ReadKeys reads the file of trusted keys. All its failures are exit 2: a
-// verification without its keys cannot be run as asked.
+// ReadKeys reads the file of trusted keys. All failures have exit code 2, because a
+// verification without its keys cannot run as requested.
 func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	path := TrustPath(e, flag)
 	if err := noKeyFile(e, flag, path); err != nil {
@@ -83,8 +83,8 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	return &KeyFile{path, canon.Sum(data), set, flag != ""}, nil
 }
 
-// IssuerOf is the one issuer for whom the file of trusted keys says that a key speaks; ""
-// when there is none, or no such file.
+// IssuerOf returns the only issuer that a key speaks for, according to the file of trusted
+// keys. It returns "" if there is no such issuer or file.
 func IssuerOf(e *cli.Env, keyID string) string {
 	for _, k := range usualKeys(e) {
 		if k.ID == keyID && len(k.Issuers) == 1 {
@@ -94,16 +94,16 @@ func IssuerOf(e *cli.Env, keyID string) string {
 	return ""
 }
 
-// SignsLog reports whether the file of trusted keys says that a key signs the checkpoints of
-// a log.
+// SignsLog reports whether a key signs the checkpoints of a log, according to the file of
+// trusted keys.
 func SignsLog(e *cli.Env, key *keys.PublicKey, origin string) bool {
 	return slices.ContainsFunc(usualKeys(e), func(k *keys.PublicKey) bool {
 		return k.Thumbprint == key.Thumbprint && k.Has(receipt.RoleCheckpoint) && k.Origin == origin
 	})
 }
 
-// usualKeys are those of the file that is read when none is named; none when there is no
-// such file.
+// usualKeys returns the keys of the file that is read if none is named. It returns nil if
+// the file does not exist.
 func usualKeys(e *cli.Env) []*keys.PublicKey {
 	if _, err := os.Stat(TrustPath(e, "")); err != nil {
 		return nil
@@ -115,7 +115,7 @@ func usualKeys(e *cli.Env) []*keys.PublicKey {
 	return file.Set.Keys()
 }
 
-// noKeyFile explains where keys were sought when the user named none.
+// noKeyFile returns the failure for a missing key file that the user did not name.
 func noKeyFile(e *cli.Env, flag, path string) error {
 	if flag != "" {
 		return nil
@@ -133,14 +133,14 @@ func noKeyFile(e *cli.Env, flag, path string) error {
 	return cli.Usage(hint, "no key file: %q does not exist", path)
 }
 
-// PolicyFlags are the flags that say what a receipt must show.
+// PolicyFlags specify what a receipt must show.
 type PolicyFlags struct {
 	Keys, Issuer, Policy, at     string
 	IntegrityOnly, plain, Strict bool
-	NoInputDigest                bool // nothing that is written tells it
+	NoInputDigest                bool // the output contains no digests of inputs
 }
 
-// Register adds the flags to those of a verb.
+// Register adds the flags to those of a command.
 func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
 	flags.StringVar(&f.Issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
@@ -151,7 +151,7 @@ func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Strict, "strict", false, "undecided when any applicable step was not checked")
 }
 
-// Requirements makes the policy of the flags.
+// Requirements returns the policy that the flags specify.
 func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 	p := receipt.Policy{}
 	if f.Policy != "" {
@@ -167,7 +167,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 		}
 	}
 
-	// Flags may add to the policy of a file, and never contradict it.
+	// Flags may add to the policy file, but must not contradict it.
 	if f.Issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.Issuer {
 			return p, cli.Usage("", "--issuer says %q, the policy %q says %q", f.Issuer, f.Policy, p.Issuer)
@@ -189,7 +189,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 	return p, nil
 }
 
-// Verifier makes the verifier of the flags, and names the key file it uses.
+// Verifier returns the verifier that the flags specify, and its key file.
 func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) {
 	if f.IntegrityOnly && (f.Keys != "" || f.Issuer != "" || f.Policy != "") {
 		return nil, nil, cli.Usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer and --policy")
@@ -200,7 +200,7 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 		return nil, nil, err
 	}
 
-	// Where no signature is looked at, no key file is read.
+	// Without signatures, no key file is needed.
 	if f.IntegrityOnly {
 		v, err := receipt.NewVerifier(nil, policy)
 		return v, nil, err
@@ -222,7 +222,7 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 	return v, file, nil
 }
 
-// Logs returns the keys of the file that sign checkpoints.
+// Logs returns the logs whose checkpoints a key of the file signs.
 func (f *KeyFile) Logs() (logs []*tlog.Log) {
 	for _, k := range f.Set.NoteKeys() {
 		if !k.Has(receipt.RoleCheckpoint) || k.Origin == "" {
