@@ -53,6 +53,7 @@ const anyDepth = 1 << 30
 func disclose(hits []hit, salts io.Reader) (*Disclosures, error) {
 	d := &Disclosures{}
 	seen := map[[saltSize]byte]bool{{}: true}
+
 	for _, h := range hits {
 		var salt [saltSize]byte
 		if _, err := io.ReadFull(salts, salt[:]); err != nil {

@@ -26,6 +26,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 		values[f.Field] = &ancestor{value: f.Value}
 	}
 
+	// Each value is compared with its place, and with what was disclosed around it.
 	shape := receiptShape()
 	for _, f := range shown {
 		ptr, err := canon.ParsePointer(f.Field)

@@ -67,6 +67,8 @@ func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 			chosen.Fields = append(chosen.Fields, f)
 		}
 	}
+
+	// A field that has no disclosure would be left out unseen.
 	for _, name := range fields {
 		if !slices.ContainsFunc(chosen.Fields, func(f Disclosure) bool { return f.Field == name }) {
 			return nil, &UnknownFieldError{name}
@@ -140,6 +142,7 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 		return &bindingError{d.ReceiptHash, stated}
 	}
 
+	// Every field is compared, so that one error names all that do not fit.
 	var all []error
 	commitments := commitmentsOf(receipt)
 	for _, f := range d.Fields {
@@ -190,6 +193,7 @@ func (d Disclosure) check(commitments []canon.Digest) error {
 	if len(commitments) == 0 {
 		return &UnknownFieldError{d.Field}
 	}
+
 	computed := d.Commitment()
 	for _, c := range commitments {
 		if c == computed {

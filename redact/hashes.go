@@ -61,6 +61,7 @@ func (h *hunt) affect(p *place) {
 		if p.index >= 0 {
 			continue
 		}
+
 		a := h.affected[p.parent.node]
 		if a == nil {
 			a = &affected{p.parent, map[string]bool{}}
@@ -84,6 +85,8 @@ func (h *hunt) add(p *place, rule string) {
 	if p.node.Kind() != canon.KindObject && !h.shows(p.node, p.shape) {
 		return
 	}
+
+	// A withheld digest may itself be quoted elsewhere.
 	h.at[p.node] = len(h.hits)
 	h.hits = append(h.hits, hit{at: p, rule: rule})
 	digestsIn(p.node.Text(), func(d canon.Digest) { h.digests[d] = true })
@@ -146,6 +149,7 @@ func (h *hunt) deltaHashes(root canon.Node) {
 	}
 
 	slices.SortFunc(fields, comparePointers)
+
 	top := &place{node: root, index: -1, shape: h.policy.shape}
 	list := &place{top, deltas, "deltas", -1, h.policy.shape.child("deltas")}
 	for i, delta := range deltas.Elements() {

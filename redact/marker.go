@@ -70,6 +70,7 @@ func (m *Marker) Mark(text []byte) (Marked, bool) {
 		return Marked{}, false
 	}
 
+	// Each round applies the rule for URLs, and then each pattern in its order.
 	marked := Marked{Text: text}
 	each, err := m.each()
 	for range maxRounds {

@@ -50,6 +50,8 @@ func (p *memberRules) assignment(name, value []byte, inCookies bool) []byte {
 	if inCookies {
 		return append(append(append(append(b, "Cookie: "...), name...), '='), value...)
 	}
+
+	// A value with double quotation marks gets single ones.
 	quote := byte('"')
 	if strings.IndexByte(string(value), '"') >= 0 {
 		quote = '\''
@@ -225,12 +227,15 @@ func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule
 	if value.Kind() != canon.KindString {
 		return "", false
 	}
+
 	cookies := strings.HasSuffix(list, "cookies")
 	if !cookies && len(value.Text()) > 0 {
 		if rule, ok := p.named(string(name), isHeaders(list), value); ok {
 			return rule, true
 		}
 	}
+
+	// A collection gives its name to every value in it; else the pair's own name is read.
 	if isCollection(list) {
 		return p.assigned(secretOf(list), value.Text(), false)
 	}

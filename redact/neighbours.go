@@ -98,6 +98,7 @@ func isHashName(name string, withheld map[string]bool) bool {
 func digestsIn(text []byte, yield func(canon.Digest)) {
 	const size = 2 * len(canon.Digest{})
 	for at := 0; len(text)-at >= size; {
+		// Only a run of exactly this length is a digest: a longer one is something else.
 		n := 0
 		for at+n < len(text) && isHex(text[at+n]) {
 			n++
@@ -154,6 +155,7 @@ func textSums(text []byte, add func(canon.Digest)) {
 	}
 	add(canon.Sum(text))
 	add(canon.Sum(append(text[:len(text):len(text)], '\n')))
+
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
 		if decoded, err := enc.AppendDecode(nil, text); err == nil && len(decoded) > 0 {
 			add(canon.Sum(decoded))

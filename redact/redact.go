@@ -170,6 +170,7 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 		return nil, false
 	}
 
+	// In this order, what lies below a value follows it.
 	slices.SortFunc(w.hits, func(a, b hit) int { return comparePointers(a.pointer, b.pointer) })
 
 	// A name that is a hash withholds an object in which more was found.

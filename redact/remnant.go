@@ -12,6 +12,7 @@ func masked(text []byte) bool {
 	if len(text) > 0 && remnantAt(text) == len(text) || string(text) == urlPlaceholder {
 		return true
 	}
+
 	if label, ok := bytes.CutPrefix(text, []byte("(outside ")); ok {
 		return isOutside(string(label))
 	}
@@ -80,6 +81,7 @@ func isRemnant(left, whole []byte) bool {
 	}
 
 	rules := []urlRule{newURLRule(URLsWhole, false), newURLRule(URLsWhole, true), newURLRule(URLsAnywhere, false), newURLRule(URLsAnywhere, true)}
+
 	variants := [][]byte{whole}
 	for i := 0; i < len(variants); i++ {
 		if covers(left, variants[i]) {
@@ -135,6 +137,7 @@ func covers(left, whole []byte) bool {
 		return left[start:]
 	}
 
+	// What is before the first placeholder has to begin the whole text.
 	first := literal()
 	if at > len(left) {
 		return bytes.Equal(left, whole)

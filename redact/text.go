@@ -96,6 +96,8 @@ func (p *cleaner) clean(text []byte) cleaned {
 	if p.isPlaceholder(text) {
 		return c
 	}
+
+	// A pattern may match what another one left over.
 	for range maxRounds {
 		edits := p.edits(&c)
 		if len(edits) == 0 {
@@ -103,6 +105,8 @@ func (p *cleaner) clean(text []byte) cleaned {
 		}
 		c.apply(edits)
 	}
+
+	// Something is found in every round: nothing of the text is kept.
 	c.text = []byte(placeholder)
 	return c
 }
@@ -149,6 +153,7 @@ func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *vie
 		} else {
 			c.secrets = append(c.secrets, c.text[e.start:e.end])
 		}
+
 		name := p.scanner.Name(s.Detector)
 		e.from, e.with, e.rule = e.start, placeholderOf(name), ruleOf(name)
 		list = append(list, e)
@@ -172,6 +177,8 @@ func union(list []edit) []edit {
 			merged = append(merged, e)
 			continue
 		}
+
+		// The two overlap: one edit covers both.
 		last := &merged[len(merged)-1]
 		last.end, last.from = max(last.end, e.end), min(last.from, e.from)
 		if last.rule == ruleURL && e.rule != ruleURL {

@@ -172,6 +172,7 @@ func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 		authority = authority[:i]
 	}
 	at := bytes.LastIndexByte(authority, '@')
+
 	if at < 0 && u.mode == URLsAnywhere && badPort(authority) {
 		at = bytes.LastIndexByte(text[start:end], '@')
 	}
@@ -196,6 +197,8 @@ func badPort(authority []byte) bool {
 	if i < 0 || i+1 == len(authority) {
 		return false
 	}
+
+	// A variable of a template, and what ends in a bracket of IPv6 (RFC 3986 section 3.2.2), are not bad.
 	port := authority[i+1:]
 	if strings.IndexByte("${<%", port[0]) >= 0 || bytes.IndexByte(port, ']') >= 0 {
 		return false
@@ -241,6 +244,7 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 		if i := bytes.IndexAny(value, stops); i >= 0 {
 			value = value[:i]
 		}
+
 		if u.withheld(value) {
 			list = append(list, edit{at, at + len(value), name, urlPlaceholder, ruleURL})
 		}

@@ -35,12 +35,14 @@ func levels() [2]level { return [...]level{{'%', percent}, {'\\', escape}} }
 // decode takes one level off a text. It reports false when there is none. The
 // decoder returns what the source begins with, and how long that is there.
 func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, size int)) (view, bool) {
+	// Most texts have no escapes.
 	at := bytes.IndexByte(source, begins)
 	if at < 0 {
 		return view{}, false
 	}
 
 	v := view{text: make([]byte, 0, len(source)), marks: []mark{{0, 0}}}
+
 	copied := 0
 	for at < len(source) {
 		decoded, size := []byte(nil), 0
@@ -173,6 +175,7 @@ func toolNames(text []byte, yield func(name []byte, at int)) {
 		if len(name) == len(toolPrefix) {
 			continue
 		}
+
 		parted := bytes.Replace(name, []byte(joint), []byte(part), 2)
 		yield(parted, begin)
 		if all := bytes.ReplaceAll(name, []byte(joint), []byte(part)); !bytes.Equal(all, parted) {

@@ -217,6 +217,7 @@ func (w *walk) cleanField(field string) bool {
 	if err != nil {
 		return false
 	}
+
 	for _, t := range ptr.Tokens() {
 		if len(w.policy.clean([]byte(t)).rules) > 0 {
 			return false
@@ -234,6 +235,8 @@ func (w *walk) visitText(f frame) {
 	if len(text) == len("sha256:")+2*len(canon.Digest{}) && isDigest(text) {
 		return // no detector has a say in what is a digest
 	}
+
+	// A text that takes no placeholder is withheld as a whole.
 	switch c := w.cleanLeaf(f); {
 	case len(c.rules) == 0:
 	case f.shape != nil && f.shape.form != formText:
@@ -263,6 +266,7 @@ func (w *walk) dirtyName(object canon.Node) string {
 				w.mentions[d] = append(w.mentions[d], mention{w.keep(), true})
 			})
 		}
+
 		if c := w.policy.clean(text); len(c.rules) > 0 {
 			rules := make([]string, len(c.rules))
 			for i, r := range c.rules {

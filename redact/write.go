@@ -17,6 +17,8 @@ func write(d *canon.Document, hits []hit, entries []Entry) []byte {
 		return d.Source()
 	}
 	w := writer{map[canon.Node]*hit{}, map[canon.Node]*shape{}, entries, d.Root()}
+
+	// What is above a hit is written anew; where one hit has been, the rest of the way is known.
 	for i := range hits {
 		w.hits[hits[i].at.node] = &hits[i]
 		for p := hits[i].at.parent; p != nil; p = p.parent {

@@ -45,6 +45,7 @@ func (a *assembly) source() value {
 }
 
 func (a *assembly) runtime(o Options) value {
+	// The option wins over the record. What neither tells is listed as unreported.
 	version := text(o.HarnVersion)
 	if o.HarnVersion == "" {
 		if version = a.run.member("metadata").member("harn_version"); version.kind() != canon.KindString {
@@ -52,6 +53,7 @@ func (a *assembly) runtime(o Options) value {
 			a.unreported = append(a.unreported, untoldVersion)
 		}
 	}
+
 	usage := a.run.member("usage")
 	models := usage.member("models")
 	if absent(models) {
@@ -70,6 +72,7 @@ func (a *assembly) workspace() value {
 		return value{}
 	}
 
+	// A root without a mode is read_only.
 	roots := []value{}
 	for _, root := range anchor.member("additional_roots").each {
 		mode := root.member("mount_mode")
@@ -115,6 +118,7 @@ func (a *assembly) sections() (sections []value) {
 			{"id", text(s.id)}, {"label", text(s.label)}, {"scope", text(s.scope)}, {"location", text(s.location)}, {"summary", summary},
 		}
 
+		// The format wants these three, as lists.
 		for _, name := range []string{"messages", "events", "assets"} {
 			v := s.transcript.member(name)
 			if v.kind() != canon.KindArray {
@@ -122,6 +126,7 @@ func (a *assembly) sections() (sections []value) {
 			}
 			members = append(members, member{name, v})
 		}
+
 		metadata := s.transcript.member("metadata")
 		if metadata.kind() != canon.KindObject {
 			metadata = object()
@@ -259,11 +264,15 @@ func (a *assembly) pointers(observability value) (found []value) {
 	for _, p := range observability.member(transcriptPointers).each {
 		found = append(found, object(some(p, "kind", "topic", "path", "location", "available")...))
 	}
+
+	// The logs of workers, each by its session.
 	for _, w := range observability.member("worker_lineage").each {
 		session := w.member("session_id")
 		if session.kind() != canon.KindString {
 			continue
 		}
+
+		// Without a snapshot, the log of a worker is not available.
 		path, available := w.member("snapshot_path"), "true"
 		if absent(path) {
 			available = "false"

@@ -75,6 +75,8 @@ func check(r *rules, b *Bundle, m Markers, found *marks) (*Info, error) {
 	if wrong := r.shape.check(root, []byte("$")); wrong != nil {
 		return nil, wrong
 	}
+
+	// What is told of the bundle has placeholders, too.
 	info.BundleID, info.RunRecordID = found.clean(root.member("bundle_id")), found.clean(root.member("source").member("run_record_id"))
 	info.Mode = Mode(root.member("redaction").member("mode").content())
 	return info, nil
@@ -86,11 +88,14 @@ func required(r *rules, root value) *Error {
 	if root.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected object, found " + typeOf(root)}
 	}
+
+	// The members of the bundle come before those of its members.
 	for _, name := range r.shape.required {
 		if root.member(name).none() {
 			return &Error{Kind: MissingRequired, Path: "$." + name}
 		}
 	}
+
 	for _, name := range r.shape.names {
 		of := root.member(name)
 		for _, inner := range r.shape.members[name].required {
@@ -162,6 +167,7 @@ func (s *sight) object(v value) {
 		}
 	}
 
+	// A secret in a name is found before those in the values.
 	for i := from; i < to && s.err == nil; i++ {
 		m := s.pairs[i]
 		s.steps = append(s.steps, step{s.marks.name(m.name).name, -1})
@@ -180,6 +186,7 @@ func (s *sight) found(marked redact.Marked, where string) {
 		}
 		return
 	}
+
 	if s.info.Total++; s.info.Total <= maxWarnings {
 		s.info.Warnings = append(s.info.Warnings, Warning{s.marks.path(s.steps), rule})
 	}

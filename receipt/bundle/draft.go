@@ -47,6 +47,8 @@ func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
 	if o.Issuer.ID == "" {
 		return nil, &OptionError{"Issuer.ID", "is empty: who issues the receipt?"}
 	}
+
+	// The form is checked first, so that all that follows may rely on it.
 	found := newMarks(r.marker)
 	info, err := check(r, b, o.Markers, found)
 	if err != nil {
@@ -58,6 +60,8 @@ func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Sealing checks the draft against the schema of receipts; its result is not needed.
 	_, err = receipt.Seal(draft, chain.Head{})
 	return draft, err
 }
@@ -100,11 +104,14 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 			return nil, &OptionError{"IssuedAt", "is zero, and created_at of the bundle is no RFC 3339 time"}
 		}
 	}
+
+	// Only a run that has ended gets a receipt.
 	lifecycle, err := d.lifecycle(source, o.IssuedAt)
 	if err != nil {
 		return nil, err
 	}
 
+	// What the caller gives comes first, then what the bundle tells, then a word for neither.
 	o.Issuer.Kind = cmp.Or(o.Issuer.Kind, "harness")
 	section := d.bundle.member("transcript").member("sections").child(0).member("metadata")
 	draft := &receipt.Draft{
@@ -129,9 +136,13 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 		Deltas:         []receipt.Delta{},
 		Redactions:     d.redactions(),
 	}
+
+	// Bundles have no lists of these.
 	for _, at := range []string{"fs_writes", "network_egress", "a2a_handoffs"} {
 		d.untold("/side_effects/" + at)
 	}
+
+	// Lower bounds come last: they are of what was told before.
 	of := account{d}
 	of.usage(draft)
 	read := of.evidence()
@@ -154,6 +165,7 @@ func (d *drafting) lifecycle(source value, issued time.Time) (l receipt.Lifecycl
 		return l, &Error{NotEnded, "$.source.status", "expected completed, succeeded, failed, error or canceled"}
 	}
 
+	// A receipt needs both times: one that is not told is that of its issue.
 	started, begun := timeOf(source.member("started_at"))
 	if !begun {
 		started = issued
@@ -187,12 +199,14 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 			d.untold(at)
 			break
 		}
+
 		here := at + pointerOf([]step{{"", i}})
 		call := receipt.ToolCall{
 			Tool:   d.or(d.said(c, "tool_name"), unknown, here+"/tool"),
 			CallID: d.or(d.said(c, "tool_use_id"), unknown, here+"/call_id"),
 			Status: "succeeded",
 		}
+
 		switch rejected := c.member("is_rejected"); {
 		case rejected.none():
 			d.untold(here + "/status")
@@ -208,10 +222,12 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 				call.Metadata = receipt.Object{"args_hash": digest}
 			}
 		}
+
 		path := appendStep(appendStep([]byte(calls), step{"", i}), step{"result", -1})
 		if result := c.member("result"); result.kind() == canon.KindString && !gone[string(path)] && !hasPlaceholder(result.content()) {
 			call.OutputHash = canon.Sum(result.content())
 		}
+
 		told = append(told, call)
 	}
 	return told
@@ -240,6 +256,8 @@ func (d *drafting) approvals() []receipt.Approval {
 		decision := string(payload.member("decision").content())
 		decided, ok := timeOf(payload.member("decided_at"))
 		actor := d.said(payload, "actor")
+
+		// A receipt needs the decision, its time, and who made it.
 		if !slices.Contains([]string{"approved", "denied", "canceled", "timeout"}, decision) || !ok || actor == "" || len(approvals) == maxListed {
 			open = true
 			continue
@@ -249,6 +267,7 @@ func (d *drafting) approvals() []receipt.Approval {
 			Action: cmp.Or(d.said(payload, "action"), d.said(p, "kind"), unknown),
 		})
 	}
+
 	if open || len(approvals) == 0 {
 		d.untold("/approvals")
 	}
@@ -281,11 +300,14 @@ func (d *drafting) redactions() []receipt.Redaction {
 			d.untold("/redactions")
 			break
 		}
+
+		// Names that look like secrets are replaced in pointers, too.
 		for i := range steps {
 			if mark := d.marks.name([]byte(steps[i].name)); steps[i].index < 0 && mark.secret {
 				steps[i].name = string(mark.found.Text)
 			}
 		}
+
 		redactions = append(redactions, receipt.Redaction{Field: pointerOf(steps), Reason: cmp.Or(d.said(e, "class"), unknown)})
 	}
 	return redactions
@@ -308,6 +330,7 @@ func (d *drafting) metadata(read evidence) receipt.Object {
 		of["evidence_gaps"] = read.gaps
 	}
 
+	// Lists without entries are left out.
 	all := receipt.Object{"session_bundle": of}
 	for name, list := range map[string][]string{"unreported": d.unreported, "at_least": d.atLeast} {
 		if len(list) > 0 {

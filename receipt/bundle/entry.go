@@ -55,10 +55,12 @@ func priorOf(m *marks, bundle value) (p prior) {
 		if !slices.Contains([]string{classField, classText, classPath, classPayload}, e.Class) {
 			continue
 		}
+
 		if steps, ok := parsePath(e.Path); ok && m.path(steps) == e.Path {
 			p.entries = append(p.entries, e)
 		}
 	}
+
 	sortEntries(p.entries)
 	p.entries = slices.CompactFunc(p.entries, func(a, b Entry) bool { return a.Path == b.Path && a.Class == b.Class })
 	return p
@@ -72,6 +74,8 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 			yield(e)
 		}
 	}
+
+	// Of a value that was withheld, what was taken out in it stays listed.
 	if string(content) != withheld {
 		return
 	}
@@ -97,6 +101,7 @@ func hasPlaceholder(content []byte) bool {
 
 // under returns the entries of a path, or those whose paths begin so.
 func (p prior) under(path string, prefix bool) []Entry {
+	// Sorted by path, those of one path are next to each other, and so are those below it.
 	from, _ := slices.BinarySearchFunc(p.entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
 	to := from
 	for to < len(p.entries) && (p.entries[to].Path == path || prefix && strings.HasPrefix(p.entries[to].Path, path)) {

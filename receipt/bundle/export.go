@@ -51,6 +51,8 @@ func Export(run *Run, o Options) (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// What is wrong with the options or the record is found before anything is searched.
 	m, err := newManner(o.Mode, o.Strict)
 	if err != nil {
 		return nil, err
@@ -74,6 +76,7 @@ func Export(run *Run, o Options) (*Text, error) {
 		}
 	}
 
+	// The manifest points to the list, which is filled when the bundle is walked.
 	entries := new([]Entry)
 	bundle := assemble(record, o, m, entries)
 	if wrong := r.shape.check(bundle, []byte("$")); wrong != nil {
@@ -89,6 +92,7 @@ func checkRun(r value) *Error {
 	if r.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected a run record, an object; found " + typeOf(r)}
 	}
+
 	if t := r.member("_type"); !t.none() && string(t.content()) != runType {
 		return &Error{InvalidType, "$._type", "expected " + runType}
 	}
@@ -135,6 +139,8 @@ func assemble(r value, o Options, m manner, entries *[]Entry) value {
 	if o.Attachments {
 		attachments = listed(a.attachments)
 	}
+
+	// The format's order; object sorts by name.
 	return object(
 		member{"_type", text(bundleType)},
 		member{"schema_version", count(schemaVersion)},

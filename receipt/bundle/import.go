@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,15 +36,17 @@ func Import(b *Bundle, m Markers) (*Text, error) {
 
 // importable is the record of a bundle.
 func importable(root value) (value, error) {
+	// An embedded record is taken as it is, and gets the bundle's observability if it has none.
 	replay := root.member("replay")
 	if record := replay.member("run_record"); record.kind() == canon.KindObject {
-		own, other := record.member("observability"), replay.member("observability")
-		if other.kind() == canon.KindObject && (own.none() || own.kind() == canon.KindNull) {
+		other := replay.member("observability")
+		if other.kind() == canon.KindObject && absent(record.member("observability")) {
 			record = with(record, "observability", other)
 		}
 		return record, nil
 	}
 
+	// Without one, a record is made of the fixture and the transcript, which have to be there.
 	var missing []string
 	if replay.member("replay_fixture").kind() != canon.KindObject {
 		missing = append(missing, "$.replay.replay_fixture")
@@ -66,43 +69,38 @@ func reconstructed(root value) value {
 			questions = append(questions, p.member("payload"))
 		}
 	}
+
+	// Snapshots are not imported; metadata says how many there were.
 	snapshots := 0
 	for range replay.member("worker_snapshots").each {
 		snapshots++
 	}
 
-	return object(
+	// What the bundle tells, by the same names.
+	members := slices.Concat(
+		some(source, "workflow_id", "workflow_name", "task", "status", "started_at", "finished_at", "root_run_id", "parent_run_id"),
+		some(replay, "transitions", "checkpoints", "trace_spans", "replay_fixture", "observability"),
+		some(root.member("runtime"), "usage"))
+
+	// Lists that a record needs and a bundle does not tell are empty.
+	for _, name := range []string{"stages", "artifacts", "handoffs", "child_runs", "pending_nodes", "completed_nodes"} {
+		members = append(members, member{name, list()})
+	}
+
+	transcript := append(some(section, "messages", "events", "assets", "summary", "metadata"), member{"_type", text("transcript")})
+	return object(append(members,
 		member{"_type", text(runType)},
 		member{"id", source.member("run_record_id")},
-		member{"workflow_id", source.member("workflow_id")},
-		member{"workflow_name", source.member("workflow_name")},
-		member{"task", source.member("task")},
-		member{"status", source.member("status")},
-		member{"started_at", source.member("started_at")},
-		member{"finished_at", source.member("finished_at")},
-		member{"root_run_id", source.member("root_run_id")},
-		member{"parent_run_id", source.member("parent_run_id")},
-		member{"stages", list()}, member{"artifacts", list()}, member{"handoffs", list()}, member{"child_runs", list()},
-		member{"pending_nodes", list()}, member{"completed_nodes", list()}, member{"policy", object()},
-		member{"transcript", object(
-			member{"_type", text("transcript")},
-			member{"messages", section.member("messages")}, member{"events", section.member("events")},
-			member{"assets", section.member("assets")}, member{"summary", section.member("summary")}, member{"metadata", section.member("metadata")},
-		)},
-		member{"transitions", replay.member("transitions")},
-		member{"checkpoints", replay.member("checkpoints")},
-		member{"trace_spans", replay.member("trace_spans")},
+		member{"policy", object()},
+		member{"transcript", object(transcript...)},
 		member{"tool_recordings", root.member("tools").member("calls")},
 		member{"hitl_questions", list(questions...)},
-		member{"usage", root.member("runtime").member("usage")},
-		member{"replay_fixture", replay.member("replay_fixture")},
-		member{"observability", replay.member("observability")},
 		member{"metadata", object(
 			member{"imported_from_session_bundle", root.member("bundle_id")},
 			member{"session_bundle_schema_version", root.member("schema_version")},
 			member{"worker_snapshot_count", count(snapshots)},
 		)},
-	)
+	)...)
 }
 
 func count(n int) value { return literal(canon.KindNumber, strconv.Itoa(n)) }

@@ -59,10 +59,14 @@ func (m *marks) mark(text []byte) (redact.Marked, bool) {
 		if !slices.Contains(marked.Rules, rulePath) {
 			marked.Rules = append(marked.Rules, rulePath)
 		}
+
+		// What is left of a path may have become a secret.
 		if again, ok := m.marker.Mark(left); ok {
 			marked.Text, marked.Rules = again.Text, append(marked.Rules, again.Rules...)
 		}
 	}
+
+	// Something is found in every round: nothing of the text is kept.
 	marked.Text = []byte(placeholder)
 	return marked, true
 }
@@ -95,6 +99,7 @@ func (m *marks) of(v value) (redact.Marked, bool) {
 	if v.made != nil {
 		return m.mark(v.content())
 	}
+
 	marked, ok := m.found[v.node.Offset()]
 	return marked, ok
 }
@@ -104,16 +109,19 @@ func (m *marks) name(name []byte) nameMark {
 	if known, ok := m.names[string(name)]; ok {
 		return known
 	}
+
 	mark := nameMark{name: string(name)}
 	mark.found, mark.secret = m.mark(name)
 	mark.sensitive = redact.Sensitive(mark.name)
 	mark.payload, mark.strict = payloads(mark.name)
 
+	// A path shows the placeholder of a name that looks like a secret.
 	shown := mark.name
 	if mark.secret {
 		shown = string(mark.found.Text)
 	}
 	mark.step = string(appendStep(nil, step{shown, -1}))
+
 	if len(m.names) < maxNames {
 		m.names[string(name)] = mark
 	}

@@ -59,6 +59,7 @@ func parseStep(path string) (s step, rest string, ok bool) {
 	if !bracket {
 		return step{}, "", false
 	}
+
 	if !strings.HasPrefix(inner, `"`) {
 		digits, rest, found := strings.Cut(inner, "]")
 		n, err := strconv.ParseUint(digits, 10, 31)
@@ -76,6 +77,8 @@ func parseStep(path string) (s step, rest string, ok bool) {
 	if end >= len(inner) || !strings.HasPrefix(inner[end+1:], "]") {
 		return step{}, "", false
 	}
+
+	// Only the one spelling that appendStep writes is read.
 	doc, err := canon.Parse([]byte(inner[:end+1]))
 	if err != nil || !doc.IsCanonical() || isPlain(doc.Root().String()) {
 		return step{}, "", false

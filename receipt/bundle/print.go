@@ -62,6 +62,7 @@ func (p *printer) line(level int) {
 		return
 	}
 
+	// Deep levels take several pieces of the indentation.
 	const spaces = "                                                                "
 	p.scratch = append(p.scratch[:0], '\n')
 	for left := 2 * level; left > 0; left -= len(spaces) {
@@ -95,6 +96,7 @@ func (p *printer) name(name []byte) {
 func (p *printer) string(content []byte) {
 	const piece = 32 << 10
 	p.text(`"`)
+
 	for len(content) > 0 {
 		end := min(len(content), piece)
 		for end < len(content) && end > 0 && !utf8.RuneStart(content[end]) {

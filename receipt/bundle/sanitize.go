@@ -25,9 +25,12 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if info.Mode.rank() > m.mode.rank() {
 		return nil, &Error{WeakerMode, "$.redaction.mode", "it is " + string(info.Mode) + ", and cannot become " + string(m.mode)}
 	}
+
+	// A strict bundle stays strict.
 	old := manner{ReplayOnly, true}
 	m.strict = m.strict || m.withholds() && string(b.root().member("redaction").member("policy").content()) == old.policy()
 

@@ -132,6 +132,7 @@ func (s *shape) check(v value, path []byte) *Error {
 		}
 	}
 
+	// Elements come after members, of which a list has none.
 	if s.items != nil && v.kind() == canon.KindArray {
 		for i, e := range v.each {
 			if err := s.items.check(e, appendStep(path, step{"", i})); err != nil {

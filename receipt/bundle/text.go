@@ -19,6 +19,8 @@ type Text struct {
 // newText looks what is taken out and how long the text is.
 func newText(t *Text, before prior) (*Text, error) {
 	t.Entries = []Entry{}
+
+	// The first pass counts bytes and notes what is taken out.
 	w := t.walk(new(printer))
 	listed := 0 // bytes: of a deep list the paths may be longer than all that is in it
 	w.prior, w.note = before, func(e Entry) {
@@ -42,6 +44,7 @@ func newText(t *Text, before prior) (*Text, error) {
 		w.entries(t.Entries, 2)
 		w.size -= int64(len("[]"))
 	}
+
 	t.Size = w.size + int64(len("\n"))
 	if w.printer.err != nil {
 		return nil, w.printer.err

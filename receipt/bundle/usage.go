@@ -28,6 +28,7 @@ func (d account) usage(draft *receipt.Draft) {
 	for _, m := range runtime.member("provider_models").each {
 		models = append(models, d.marks.clean(m))
 	}
+
 	draft.ModelRoute = receipt.ModelRoute{
 		ChosenModel: receipt.Model{Provider: unknown, Model: unknown}, AlternativesConsidered: []receipt.Model{}, RoutePolicyReason: "the bundle lists models, and not why",
 	}
@@ -58,6 +59,7 @@ func (d account) cost(draft *receipt.Draft, usage value) {
 			draft.Cost.Currency = "XXX"
 		}
 	}
+
 	if draft.Cost.Currency == "XXX" {
 		d.untold("/cost/currency")
 	}
@@ -107,14 +109,17 @@ func (d account) evidence() evidence {
 			add(read.gaps, cmp.Or(strings.Trim(d.said(gap, "component")+"/"+d.said(gap, "code"), "/"), unknown))
 		}
 	}
+
 	if nonzero(recorded.member("flight_recording"), "dropped_events") {
 		read.gaps["flight_recording/dropped_events"]++
 	}
 
+	// An event of a call that is listed tells nothing new.
 	listed := map[string]bool{}
 	for _, c := range d.bundle.member("tools").member("calls").each {
 		listed[string(c.member("tool_use_id").content())] = true
 	}
+
 	for _, section := range d.bundle.member("transcript").member("sections").each {
 		for _, e := range section.member("events").each {
 			if kind := cmp.Or(d.said(e, "kind"), d.said(e, "type"), unknown); !harmless(kind) && !(ofCall(kind) && listed[callID(e)]) {
@@ -170,6 +175,7 @@ func (d account) bound(draft *receipt.Draft, read evidence) {
 		return
 	}
 
+	// An empty list is untold; another one holds at least what it holds.
 	for at, entries := range map[string]int{"/side_effects/tool_calls": len(draft.SideEffects.ToolCalls), "/approvals": len(draft.Approvals)} {
 		if entries == 0 {
 			d.untold(at)

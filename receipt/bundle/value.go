@@ -106,6 +106,7 @@ func (v value) each(yield func(int, value) bool) {
 	if v.made.elements == nil {
 		return
 	}
+
 	i := 0
 	for e := range v.made.elements {
 		if !yield(i, e) {
@@ -130,6 +131,7 @@ func (v value) appendPairs(pairs []pair) []pair {
 		return pairs
 	}
 
+	// A document's members come in the order of its text.
 	from := len(pairs)
 	for name, n := range v.node.Members() {
 		pairs = append(pairs, pair{name.Text(), of(n)})

@@ -185,6 +185,7 @@ func (w *walk) member(m pair, c context) {
 	mark := w.marks.name(m.name)
 	name := mark.name
 	within := context{shape: c.shape.child(step{name, -1}), name: name, level: c.level + 1, pointers: c.pointers, silent: c.silent}
+
 	null := m.value.kind() == canon.KindNull
 
 	switch {

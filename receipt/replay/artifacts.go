@@ -41,6 +41,7 @@ func (f files) Artifact(_ context.Context, w Wanted) ([]byte, error) {
 	if name == "" && !w.SHA256.IsZero() {
 		name = w.SHA256.String()[len("sha256:"):]
 	}
+
 	if !fs.ValidPath(name) || name == "." {
 		return nil, fs.ErrNotExist
 	}
@@ -50,6 +51,7 @@ func (f files) Artifact(_ context.Context, w Wanted) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
+
 	data, err := io.ReadAll(io.LimitReader(file, maxArtifact+1))
 	if err == nil && len(data) > maxArtifact {
 		err = fmt.Errorf("replay: the file %s has more than %d bytes", quote(name), maxArtifact)

@@ -50,15 +50,20 @@ func (c *checker) compareSource() error {
 
 	// The task of the log is that of the receipt.
 	without := slices.DeleteFunc(Projection.without(), func(at string) bool { return at == "/subject/id" || at == "/identifiers/task_id" })
+
+	// Of all differences, only the worst is told.
 	worst := finding{outcome: informs}
 	for _, d := range differences(s.doc.Root(), want.doc.Root(), without) {
 		if f := ofSource(s, d); f.outcome < worst.outcome {
 			worst = f
 		}
 	}
+
+	// The receipt of the replay may name that of its source by its hash.
 	if hash, ok := c.got.Metadata["source_receipt_hash"].(string); ok && hash != s.hash() && worst.outcome != refutes {
 		worst = finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_receipt_hash", stated: hash, computed: s.hash(), detail: "the replay names another receipt of its source"}
 	}
+
 	if worst.outcome != informs {
 		c.found = append(c.found, worst)
 	}
@@ -71,8 +76,11 @@ func (c *checker) compare() error {
 	if err != nil {
 		return err
 	}
+
 	c.silent = want.silent
 	c.keyWithheld = slices.ContainsFunc(c.got.Deltas, func(d receipt.Delta) bool { return placeholder(d.OverrideKey) })
+
+	// What an optional member is, is only known if the log or the source's receipt names it.
 	for _, at := range optional() {
 		p, err := canon.ParsePointer(at)
 		if err != nil {
@@ -82,12 +90,16 @@ func (c *checker) compare() error {
 			c.determined = append(c.determined, at)
 		}
 	}
+
+	// Metadata is not compared as a whole: harnesses add to it what they like.
 	list := differences(c.doc.Root(), want.doc.Root(), Projection.without())
 	for _, name := range [...]string{"source_task_id", "replay_mode", "checkpoint_event_id", "checkpoint_id", "overrides_unused"} {
 		metadata := comparison{}
 		metadata.nodes("/metadata/"+name, c.doc.Root().Member("metadata").Member(name), want.doc.Root().Member("metadata").Member(name))
 		list = append(list, metadata.found...)
 	}
+
+	// Causes are told before what follows from them.
 	var found []finding
 	for _, d := range list {
 		found = append(found, c.difference(d)...)
@@ -102,6 +114,8 @@ func (c *checker) compare() error {
 	if c.failed {
 		c.found = append(c.found, finding{outcome: undecided, at: "/replay_input/unavailable_reason", detail: "the receipt states that the replay failed because something was unavailable"})
 	}
+
+	// A digest that the request states falsely is the cause of a delta that differs.
 	c.mismatches()
 	for _, f := range found {
 		c.tell(f)
@@ -118,6 +132,8 @@ func (c *checker) expected() (*expected, error) {
 	if c.source != nil {
 		others = []*receipt.Draft{&c.source.got, &c.got}
 	}
+
+	// The plan's own events are recorded, as those of any task.
 	want, err := expect(func(add func([]byte) error) (failure error) {
 		t := newTeller(c.plan, Run{TaskID: c.plan.log.TaskID + ":replay"}, uses, func(line []byte, _ error) bool {
 			failure = add(line)
@@ -153,6 +169,8 @@ func (c *checker) tell(f finding) {
 		}
 		c.open[f.at] = true
 	}
+
+	// What is false in two places is told once.
 	told := slices.ContainsFunc(f.of, func(thing string) bool { return c.excused[thing] })
 	if told && f.outcome == refutes {
 		return
@@ -162,6 +180,7 @@ func (c *checker) tell(f finding) {
 			c.excused[thing] = true
 		}
 	}
+
 	c.found = append(c.found, f)
 }
 
@@ -184,6 +203,8 @@ func (c *checker) unsupported() {
 	for _, at := range c.silent {
 		c.tell(finding{outcome: undecided, at: at, detail: "the log does not name it; the receipt of the source may"})
 	}
+
+	// Of a key that the log does not have, only the receipt states that the task asked for it.
 	for i, d := range c.got.Deltas {
 		at, thing := indexed(atDeltas, i), c.thing(d.OverrideKey)
 		s := c.plan.byKey[thing]

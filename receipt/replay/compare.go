@@ -122,6 +122,8 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 		}
 		left, pairs = append(left, n), append(pairs, j)
 	}
+
+	// What has no partner is paired by its order.
 	rest := slices.Sorted(func(yield func(int) bool) {
 		for _, of := range places {
 			for _, j := range of {

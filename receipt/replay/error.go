@@ -32,6 +32,8 @@ type UnavailableError struct {
 // unavailable says what is missing of a recorded answer.
 func unavailable(d record.Dependency) *UnavailableError {
 	u := &UnavailableError{Object: "host_dependency", ID: d.Key, Key: d.Key, EventID: d.EventID, Detail: "the log has the digest of the answer alone"}
+
+	// It is memory, an artifact, or any other dependency.
 	switch {
 	case strings.HasPrefix(d.Key, "host:memory:"):
 		u.Object = "memory"

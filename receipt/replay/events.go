@@ -74,6 +74,8 @@ func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error
 		uses = func(s *swap) bool { return isTaskTime(s.Key) || p.wasTaken(s) }
 	}
 	t := &teller{plan: p, run: run, uses: uses, yield: yield, doc: new(canon.Document), restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
+
+	// Swaps are found by the call that they answer, or by the event that told the answer.
 	for _, d := range p.log.Dependencies {
 		t.firsts[d.EventID] = true
 	}
@@ -105,15 +107,19 @@ func (t *teller) tell() error {
 			return err
 		}
 	}
+
 	if err := t.announce(first); err != nil {
 		return err
 	}
+
+	// A replay that failed tells nothing of its source again.
 	if failure := t.run.Failure; failure != nil {
 		if err := t.say("replay.failed", last, failure.payload()); err != nil {
 			return err
 		}
 		return t.say("task.failed", last, failure.asTask())
 	}
+
 	if err := t.plan.log.each(t.again); err != nil {
 		return err
 	}
@@ -146,6 +152,7 @@ func (t *teller) say(kind string, at []byte, payload object) error {
 		return err
 	}
 	t.number++
+
 	o := t.envelope(object{"object": text("event"), "event": text(kind), "payload": payload.json(), "metadata": object{}.json()})
 	for _, name := range []string{"created_at", "updated_at", "session_id", "workspace_id"} {
 		if n := t.doc.Root().Member(name); !n.IsZero() {
@@ -184,6 +191,7 @@ func (t *teller) announce(at []byte) error {
 			unused = append(unused, text(s.Key))
 		}
 	}
+
 	if unused != nil {
 		started["overrides_unused"] = slices.Concat([]byte("["), bytes.Join(unused, []byte(",")), []byte("]"))
 	}
@@ -206,6 +214,8 @@ func (t *teller) again(line []byte) error {
 	}
 
 	t.cursor++
+
+	// Before a checkpoint only answers are told, so that the materials stay listed.
 	root := t.doc.Root()
 	id, kind := root.Member("id").String(), root.Member("event").String()
 	if t.restored = t.restored || id == t.plan.boundary; !t.restored && !answers(kind) {
@@ -247,6 +257,8 @@ func answers(kind string) bool {
 func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 	payload := root.Member("payload")
 	id, kind := root.Member("id").String(), root.Member("event").String()
+
+	// A replaced payload wins over an answer in it.
 	if s := t.plan.byEvent[id]; s != nil {
 		if o["payload"] = s.value; !s.visible() || s.Kind == kindCheckpoint && (len(s.value) == 0 || s.value[0] != '{') {
 			return false, s
@@ -273,6 +285,7 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 		return true, s
 	}
 
+	// Of a call, every event that tells its output is changed.
 	if s = t.calls[payload.Member("tool_call_id").String()]; s == nil || !tellsOutput(payload) && id != s.of.EventID {
 		return true, nil
 	}

@@ -19,6 +19,7 @@ type expected struct {
 // expect makes the draft of events. A member that every receipt has and no event names is
 // taken from the first receipt that has it.
 func expect(tell func(add func([]byte) error) error, others ...*receipt.Draft) (*expected, error) {
+	// Names that the events lack are filled in once; then the log is recorded again.
 	x := &expected{}
 	o := record.Options{Issuer: receipt.Issuer{ID: "replay"}}
 	for {
@@ -62,6 +63,7 @@ func (x *expected) fill(o *record.Options, names []string, others []*receipt.Dra
 		}
 		return "unknown"
 	}
+
 	for _, name := range names {
 		switch name {
 		case "WorkspaceRef":

@@ -49,6 +49,7 @@ func (c *judge) difference(d difference) []finding {
 	case strings.HasPrefix(d.at, atMaterials):
 		f.code, f.detail = receipt.CodeMaterialSubstituted, "the material is another than the log and the request give"
 		c.material(d, &f)
+
 	case strings.HasPrefix(d.at, "/redactions/") && d.b.IsZero():
 		return c.redaction(d, f)
 	default:
@@ -129,6 +130,8 @@ func (c *judge) material(d difference, f *finding) {
 	}
 
 	m := c.got.ReplayInput.Materials[i]
+
+	// The log of the source is a material, too.
 	isLog := m.Kind == "event_log"
 	switch {
 	case name == "uri" && !m.SHA256.IsZero(), name == "bytes_base64" && !m.SHA256.IsZero(), name == "id" && isLog, strings.HasPrefix(name, "metadata") && isLog && d.a.IsZero():
@@ -186,24 +189,25 @@ func (c *judge) things(d difference) (list []string) {
 			list = append(list, c.thing(key))
 		}
 	}
-	if i, name := place(d.at, atDeltas); i >= 0 {
-		if d.a.IsZero() && name == "" {
-			add(d.b.Member("override_key").String())
+
+	// A delta is named by its override key, and a material by its id, the key of a dependency.
+	for _, of := range []struct {
+		list, name string
+		key        func(i int) string
+	}{
+		{atDeltas, "override_key", func(i int) string { return c.got.Deltas[i].OverrideKey }},
+		{atMaterials, "id", func(i int) string { return c.got.ReplayInput.Materials[i].ID }},
+	} {
+		i, name := place(d.at, of.list)
+		switch {
+		case i < 0:
+			continue
+		case d.a.IsZero() && name == "":
+			add(d.b.Member(of.name).String())
 			return list
 		}
-		add(c.got.Deltas[i].OverrideKey)
-		if name == "override_key" {
-			add(d.b.String())
-		}
-		return list
-	}
-	if i, name := place(d.at, atMaterials); i >= 0 {
-		if d.a.IsZero() && name == "" {
-			add(d.b.Member("id").String())
-			return list
-		}
-		add(c.got.ReplayInput.Materials[i].ID)
-		if name == "id" {
+		add(of.key(i))
+		if name == of.name {
 			add(d.b.String())
 		}
 		return list
@@ -249,6 +253,7 @@ func alike(d difference) bool {
 	switch {
 	case empty(d.a) && empty(d.b):
 		return true
+
 	case d.at == "/replay_input/determinism":
 		return d.a.String() == "best_effort"
 	case d.a.IsZero():

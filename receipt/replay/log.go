@@ -48,6 +48,7 @@ func ReadLog(in io.ReaderAt, task string) (*Log, error) {
 	}
 
 	l.TaskID, l.Digest, l.Events = rec.TaskID(), rec.Digest(), rec.Counts().Events
+
 	l.Dependencies = rec.Dependencies()
 	return l, l.locate()
 }
@@ -104,6 +105,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 	if d.Pointer == "" {
 		return nil, nil
 	}
+
 	at, err := canon.ParsePointer(d.Pointer)
 	if err != nil {
 		return nil, err
@@ -119,6 +121,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 		return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
 	}
 
+	// The digest shows whether the log is still the one that was read.
 	value, found := doc.Find(at)
 	answer := value.AppendCanonical(nil)
 	if !found || canon.Sum(answer) != d.SHA256 {

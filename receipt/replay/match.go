@@ -31,6 +31,8 @@ func (m *matcher) all(ctx context.Context) error {
 			m.compacted[d.EventID] = d
 		}
 	}
+
+	// In the order of the keys, so that the first error is the same each time.
 	for i := range m.request.Overrides {
 		if err := m.match(ctx, &m.request.Overrides[i]); err != nil {
 			return err
@@ -38,6 +40,7 @@ func (m *matcher) all(ctx context.Context) error {
 	}
 	slices.SortFunc(m.wrong, func(a, b Mismatch) int { return cmp.Compare(a.Key, b.Key) })
 
+	// The log is read again only for what answers do not show: events and the checkpoint.
 	if err := m.findEvents(); err != nil {
 		return err
 	}
@@ -79,6 +82,8 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 		return &RequestError{"override." + o.Key + ".event_id", "expected " + quote(d.EventID) + ", the event that told the recorded answer, found " + quote(o.EventID)}
 	case o.Kind == kindCheckpoint && m.compacted[o.EventID].Key != "":
 		d, found = m.compacted[o.EventID], true // a snapshot, which has no key
+
+	// These replace the payload of an event and answer nothing.
 	case o.Kind == kindPayload || o.Kind == kindCheckpoint:
 		m.byEvent[o.EventID] = s
 		return nil
@@ -121,6 +126,7 @@ func (m *matcher) weigh(ctx context.Context, s *swap) error {
 		return nil
 	}
 
+	// The bytes of an artifact are needed for their digest.
 	data, err := m.artifacts.Artifact(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -128,6 +134,7 @@ func (m *matcher) weigh(ctx context.Context, s *swap) error {
 	case err != nil:
 		return err
 	}
+
 	if s.after.Digest = canon.Sum(data); !s.Stated.IsZero() && s.Stated != s.after.Digest {
 		m.wrong = append(m.wrong, Mismatch{s.Key, s.Stated, s.after.Digest})
 	}
@@ -146,7 +153,9 @@ func (m *matcher) findEvents() error {
 	for _, d := range m.log.Dependencies {
 		of[d.EventID] = append(of[d.EventID], d.Key)
 	}
+
 	doc := new(canon.Document)
+
 	found := map[string]bool{}
 	err := m.log.each(func(line []byte) error {
 		if err := doc.Parse(line, canon.Limits{Bytes: event.MaxLine + 1}); err != nil {
@@ -164,6 +173,8 @@ func (m *matcher) findEvents() error {
 				s.before.Digest = event.HashOf(payload)
 			}
 		}
+
+		// Up to the checkpoint, answers and events are of the state that is restored.
 		if err := m.mark(id, payload); err != nil || m.boundary != "" || r.Mode != FromCheckpoint {
 			return err
 		}
@@ -196,6 +207,7 @@ func (m *matcher) mark(id string, payload canon.Node) error {
 		return nil
 	}
 
+	// A checkpoint has an id of its own, or that of its snapshot.
 	named := r.CheckpointID != "" && (payload.Member("checkpoint_id").String() == r.CheckpointID || payload.Member("snapshot_asset_id").String() == r.CheckpointID)
 	switch {
 	case r.CheckpointEventID == "" && named && m.boundary != "":

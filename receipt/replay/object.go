@@ -31,6 +31,7 @@ func (o object) over(b []byte, n canon.Node) []byte {
 		b = append(append(canon.AppendString(b, name), ':'), value...)
 	}
 
+	// Both lists of names are sorted, and are merged.
 	own := slices.Sorted(maps.Keys(o))
 	for name, value := range n.Members() {
 		text := name.String()

@@ -33,6 +33,8 @@ func ParseRequest(data []byte) (*Request, error) {
 	case p.doc.Root().Kind() != canon.KindObject:
 		return nil, &RequestError{"body", "expected a JSON object"}
 	}
+
+	// RFC 7493 section 2.2: beyond this range, other integers have the same canonical form.
 	if at, lossy := p.doc.LossyInteger(); lossy {
 		return nil, &RequestError{paramOf(at.Pointer()), "expected no integer outside of ±(2^53-1): write it as a string"}
 	}
@@ -93,6 +95,7 @@ func (p *parser) request(r *Request) {
 	if n := root.Member("mode"); !n.IsZero() {
 		r.Mode = Mode(p.oneOf("mode", n, string(Exact), string(WithOverrides), string(FromCheckpoint)))
 	}
+
 	r.CheckpointEventID = p.text("checkpoint_event_id", root.Member("checkpoint_event_id"))
 	r.CheckpointID = p.text("checkpoint_id", root.Member("checkpoint_id"))
 	r.Reason = p.text("reason", root.Member("reason"))
@@ -100,6 +103,7 @@ func (p *parser) request(r *Request) {
 		p.fail("metadata", "expected an object")
 	}
 
+	// What two members have to do with each other is checked when each was read.
 	p.checkpoint(r)
 	p.overrides(r, root.Member("override"))
 }
@@ -139,6 +143,8 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 	}
 
 	slices.SortFunc(r.Overrides, func(a, b Override) int { return cmp.Compare(a.Key, b.Key) })
+
+	// Each delta has an id of its own, and each event one override.
 	events, ids := map[string]bool{}, map[string]bool{}
 	for i := range r.Overrides {
 		o := &r.Overrides[i]
@@ -147,6 +153,7 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 		} else {
 			ids[id] = true
 		}
+
 		if o.Reason = cmp.Or(o.Reason, r.Reason); o.EventID != "" && events[o.EventID] && !o.secret() {
 			p.fail("override."+o.Key+".event_id", "expected one override of an event, found another")
 		}
@@ -188,6 +195,7 @@ func (p *parser) override(key string, n canon.Node) Override {
 			p.fail(at+".sha256", "expected the digest of a value, found zeros")
 		}
 	}
+
 	if v := n.Member("value"); !v.IsZero() {
 		o.value = v.AppendCanonical(nil)
 	}
@@ -266,6 +274,7 @@ func keyPrefix(text string) (string, error) {
 		return "", fmt.Errorf("expected a key of the prefix llm, mcp, secret, time or host, found %s", quote(prefix))
 	}
 
+	// These have two names.
 	if prefix == "mcp" || prefix == "host" {
 		var of string
 		if of, name, cut = strings.Cut(name, ":"); !cut {
@@ -330,6 +339,7 @@ func (p *parser) text(param string, n canon.Node) string {
 	if n.Kind() != canon.KindString || n.Len() == 0 && len(n.Text()) == 0 {
 		p.fail(param, "expected a string that is not empty, or null")
 	}
+
 	const most = 4 << 10
 	if len(n.Text()) > most {
 		p.fail(param, "expected at most %d bytes, found %d", most, len(n.Text()))

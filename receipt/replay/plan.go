@@ -49,6 +49,7 @@ func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifact
 		log: log, request: request, artifacts: artifacts, wrong: request.Mismatches(),
 		byKey: map[string]*swap{}, byEvent: map[string]*swap{}, label: map[string]string{}, known: map[string]record.Dependency{}, taken: map[string]bool{}, before: map[string]bool{},
 	}
+
 	m := &matcher{p, map[string]record.Dependency{}, map[string]record.Dependency{}, map[*swap]bool{}}
 	if err := m.all(ctx); err != nil {
 		return nil, err
@@ -141,6 +142,7 @@ func (p *Plan) Take(ctx context.Context, key string) (Answer, error) {
 	}
 	p.ask(key)
 
+	// An answer is found before it counts as taken: what failed may be asked for again.
 	a, err := find(ctx, p, key)
 	if err != nil {
 		return Answer{}, err
@@ -175,6 +177,7 @@ func (p *Plan) Untaken() (keys []string) {
 		}
 	}
 	for _, s := range p.swaps {
+		// What answers without a dependency was added by the request.
 		if key := p.label[s.Key]; key != "" && s.of.Key == "" && !p.taken[key] {
 			keys = append(keys, key)
 		}
@@ -222,6 +225,7 @@ func (p *Plan) Check(v *receipt.Verifier, rep *receipt.Report, replayed, source 
 	if err != nil {
 		return err
 	}
+
 	c := &checker{judge: judge{subject: s, plan: p, failed: s.got.ReplayInput.Determinism == "unavailable"}, open: map[string]bool{}, excused: map[string]bool{}}
 	if source != nil {
 		if c.source, err = subjectOf(source); err != nil {

@@ -25,7 +25,10 @@ func subjectOf(doc *canon.Document) (*subject, error) {
 	for _, d := range s.got.Deltas {
 		s.keys[d.OverrideKey] = true
 	}
+
 	above := map[string]bool{} // the places above the fields
+
+	// A field that is no pointer, or the whole receipt, names nothing that could be gone.
 	for _, r := range s.got.Redactions {
 		if _, err := canon.ParsePointer(r.Field); err != nil || r.Field == "" {
 			continue
@@ -45,9 +48,12 @@ func (s *subject) look(at string, n canon.Node, above map[string]bool) {
 	if s.gone[at] {
 		s.gone[at] = n.Kind() == canon.KindString && placeholder(n.String())
 	}
+
+	// Nothing below is named by a redaction.
 	if !above[at] {
 		return
 	}
+
 	for name, value := range n.Members() {
 		s.look(string(canon.AppendToken([]byte(at), name.String())), value, above)
 	}

@@ -62,6 +62,7 @@ func (s *swap) put(payload canon.Node, member string) []byte {
 		value, digest, at = "", "sha256", "uri"
 	}
 
+	// Of the old answer nothing stays, in whatever form it was told.
 	o := object{value: nil, digest: nil, at: nil}
 	switch {
 	case s.secret():

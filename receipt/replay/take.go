@@ -29,6 +29,7 @@ var ErrTaken = errors.New("replay: the answer was taken before")
 
 // find finds the answer of a dependency.
 func find(ctx context.Context, p *Plan, key string) (Answer, error) {
+	// An override wins over what was recorded.
 	d, known := p.known[key]
 	a := Answer{Key: key, EventID: d.EventID, SHA256: d.SHA256}
 	var err error
@@ -49,6 +50,7 @@ func replacement(ctx context.Context, from Artifacts, s *swap) ([]byte, error) {
 	if s.ArtifactID == "" {
 		return slices.Clone(s.value), nil
 	}
+
 	data, err := from.Artifact(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
 	if err == nil && !s.secret() && canon.Sum(data) != s.after.Digest {
 		err = errors.New("replay: the artifact " + quote(s.ArtifactID) + " changed since the plan was made")

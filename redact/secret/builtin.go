@@ -39,6 +39,7 @@ const (
 	assigned = `[\s'"\\\x60\])]{0,4}` + // closes the name
 		`(?:[?:]{0,3}=>?|:|\|\||>|<-|,)` +
 		`[\s'"\\\x60=(@]{0,6}` // opens the value
+
 	// Stricter, for names that are words of every day.
 	given = `["'\\\x60\])]{0,3}[ \t]*` +
 		`(?:(?:[?:]{0,3}=>?|:|\|\||>|<-)[ \t]*(?:[|>]?-?\r?\n[ \t]+)?["'\\\x60(@]{0,4}|,[ \t]*["'\\\x60]{1,3})`

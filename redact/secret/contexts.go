@@ -32,6 +32,7 @@ func contexts() []Detector {
 		{"pap_secret", `(?m)^[ \t]*"?[\w.@\\-]+"?[ \t]+\*[ \t]+"([^"\n]{5,})"(?:[ \t]+\*)?`},
 		{"uci_key", `(?:^|\s)(?:option[ \t]+key|set[ \t]+wireless\.[^\s=]*\.key=|set[ \t]+wifi\.[^\s=]*\.key=)[ \t]*["']([^"'\n]{8,})["']`},
 		{"lisp_password", `(?i)(?:password|passphrase|secret|token|api-key)[ \t]+\.?[ \t]*\\?"([^"\\\n]{5,})\\?"[ \t]*\)`},
+
 		// A row of two cells, a column with a heading.
 		{"table_row", `(?i)\|[ \t]{1,8}[*\x60]{0,2}[\w. -]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api[ _-]?key|access[ _-]?key|_pass|_pwd?)\w{0,12}[*\x60]{0,2}[ \t]{1,40}\|(?:[ \t]*\w+[ \t]*\|)??[ \t]{1,8}[*\x60]{0,2}([^\s|\x60*]{6,})[*\x60]{0,2}[ \t]{1,80}\|`},
 		{"key_element", `(?i)<key>[^<\n]{0,60}(?:passw(?:or)?d|passphrase|secret|token|api[ _-]?key)[^<\n]{0,12}</key>\s{0,40}<string>([^<\n]{5,})</string>`},
@@ -40,11 +41,13 @@ func contexts() []Detector {
 		{"form_part", `(?i)name="[\w.\[\]-]{0,40}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key)\w{0,8}"(?:\\r|\\n|\s){2,8}([^\s\\]{5,})`},
 		{"inline_pair", `(?i)\bname[ \t]*=[ \t]*\\?["'][\w./-]{0,60}(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|_pass|_pwd?)\w{0,12}\\?["'],?\s{0,40}(?:type[ \t]*=[ \t]*\\?["']?\w+\\?["']?,?\s{0,40})?value[ \t]*=[ \t]*\\?["']([^"'\\\n]{5,})`},
 		{"declared_default", `(?i)(?:passw(?:or)?d|passphrase|secret|token|api_?key)["']?[ \t][^\n"'\[\]]{0,60}\bdefault[ \t]*[=:][ \t]*["']?([^\s"'\[\]]{6,})`},
+
 		// Logs of build servers.
 		{"pipeline_secret", `##vso\[task\.setvariable[^\]\n]*issecret=true[^\]\n]*\]([^\s"']{4,})`},
 		{"masked_value", `::add-mask::([\w+/=.~@!#-]{4,})`},
 		{"pipeline_output", `(?i)::(?:set-output|save-state|set-env)[ \t]name=[\w-]*(?:passw(?:or)?d|secret|token|key)[\w-]*::([^\s"']{6,})`},
 		{"pipeline_variable", `(?i)(?:task\.setvariable variable=|setparameter name=')[\w.-]*(?:passw(?:or)?d|secret|token|apikey|pwd)[^\]\n]{0,40}[\]'](?:[ \t]value=')?([^\s"']{5,})`},
+
 		// Dialogues of protocols.
 		{"pass_command", `\bUSER[ \t]+[^\s]+(?:[ \t]*\r?\n[^\n]{0,120}){0,2}\r?\n[^\n]{0,20}?\bPASS[ \t]+([^\s]{4,})`},
 		{"imap_login", `(?:^|[\s>])[A-Za-z]{0,4}[0-9]{1,6}[ \t]+LOGIN[ \t]+["']?[^\s"']+["']?[ \t]+["']?([^\s"']{5,})`},
@@ -62,6 +65,7 @@ func contexts() []Detector {
 		{"snmp_privacy", `\bcreateUser[ \t][^\n]*?[ \t](?:DES|AES(?:-?[0-9]{3})?)[ \t]+["']?([^\s"']{6,})`},
 		{"snmp_community", `(?m)\b(?:r[ow]community6?|com2sec6?[ \t]+\S+[ \t]+\S+|trap2?sink[ \t]+\S+)[ \t]+["']?([^\s"']{6,})`},
 		{"acl_password", `(?i)\b(?:set)?user[ \t]+\S+[ \t](?:[^\n"']*?[ \t"',])?[>#]([^\s"',>]{6,})(?:["']?,?[ \t]+["']?(?:[~+&%-]|on\b|off\b|all|reset)|["']?[ \t]*$)`},
+
 		// Codes that people are given.
 		{"pin_code", `(?i)(?:^|[^a-z0-9#])(?:[a-z]{2,10}[ _-])?(?:pin|otp|totp|pin[ _-]?code|mfa|2fa|cvv2?|cvc2?|passcode|puk)(?:[ _-]?code)?["']?(?:[ \t]+(?:is|was|ist)[ \t:]*|[ \t]*[:=][ \t]*)["'\x60]?(` + code + `|[0-9]{3}[ -][0-9]{3})(?:[\s"'\x60;,)\]}&]|\.(?:\s|$)|$)`},
 		{"code_told", `(?i)\b(?:door|gate|access|verification|security|login|sign-?in|confirmation|authenti(?:cation|cator)|one-?time|auth|alarm|unlock|lock|safe|pairing|2fa|mfa|sms)[ _-]?(?:pass|pin)?[ _-]?codes?["']?(?:[ \t]+(?:is|was)(?:[ \t]now)?[ \t:]*|[ \t]*[:=][ \t]*)["'\x60]?(` + code + `|[0-9]{3}[ -][0-9]{3})(?:[\s"'\x60;,)\]}&]|\.(?:\s|$)|$)`},
@@ -72,13 +76,16 @@ func contexts() []Detector {
 		{"unseal_key", `(?i)\bunseal[ _]key[ _]?[0-9]{0,2}[ "']{0,3}[:=][ "']{0,3}([A-Za-z0-9+/]{32,}={0,2})`},
 		{"card_code", `(?i)\b(?:cvv2?|cvc2?|csc)["']?(?:[ \t]+is[ \t]+|[ \t]*[:=][ \t]*)["'\x60]?([0-9]{3,4})(?:[\s"'\x60;,)\]}&]|$)`},
 		{"card_number", `(?i)\bcard[ _-]?(?:number|num|no)["']?[ \t]*[:=][ \t]*["']?([0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{1,7})\b`},
+
 		// In a sentence.
 		{"account_told", `(?i)\b(?:credentials?|creds|log[ -]?in|account|logged in (?:as|with)|sign in (?:as|with)|user(?:name)?)(?:[ \t](?:is|are|with|as|was))?[ \t]*[:=]?[ \t]+["'\x60]?[\w.@+-]{2,40}["'\x60]?(?:[ \t]*[/|][ \t]*|:)["'\x60]?(` + mixed + `)`},
 		{"named_before", `[A-Z0-9]_(?:PASS(?:WORD|WD|PHRASE)?|PWD?|TOKEN|SECRET|API_?KEY|SECRET_KEY|ACCESS_KEY|PRIVATE_KEY)[ \t]+["'\x60]?([^\s"'\x60=<>|]*[0-9][^\s"'\x60<>|]*)`},
 		{"named_before_option", `\b(?:secret_access_key|access_token|api_token|auth_token|refresh_token|client_secret|account_key|session_token|user_pw|owner_pw|api_key)[ \t]+["']?([^\s"'\x60=<>|:]*[0-9][^\s"'\x60<>|]*)`},
 		{"token_before", `(?i)\btoken[ \t]+["'\x60(]?([0-9a-f]{32,64})\b`},
+
 		// What is typed into a field.
 		{"typed_password", `(?i)(?:passw(?:or)?d|passphrase|pwd|passcode)[^\n]{0,30}?\)?\.(?:send_?keys|type|fill|set_?value|press_sequentially|enter_?text|clear_and_type|input)\([ \t]*["'\x60]([^"'\x60\n]{5,})["'\x60]`},
+
 		// Arguments of functions that encrypt.
 		{"cipher_key", `\b(?:Fernet|AES\.new|ChaCha20Poly1305|AESGCM|AESSIV|SecretBox|Blowfish\.new|ARC4\.new|DES3?\.new|aes\.NewCipher|SecretKeySpec|createCipheriv|createDecipheriv|SigningKey|itsdangerous\.\w+Serializer|URLSafeTimedSerializer)\((?:["'][\w-]+["'],[ \t]*)?(?:\[\]byte\(|Buffer\.from\()?b?["']([\w+/=-]{16,})["']`},
 		{"sql_cipher", `(?i)\b(?:pgp_sym_(?:en|de)crypt(?:_bytea)?|(?:aes|des)_(?:en|de)crypt|encryptbypassphrase|decryptbypassphrase|(?:en|de)crypt(?:_iv)?)\([ \t]*(?:'[^'\n]*'|[^\s'(),]+(?:::\w+)?)[ \t]*,[ \t]*'([^'\n]*[0-9][^'\n]*)'`},

@@ -46,6 +46,8 @@ func Compile(detectors []Detector) (*Scanner, error) {
 	for i, d := range detectors {
 		list[i] = match.Detector(d)
 	}
+
+	// A detector that is known needs no compiling before a text needs it.
 	known, digests := knowledgeOf(), digester{}
 	return match.Compile(list, func(i int) (match.Knowledge, bool) {
 		by, ok := known[digests.of(&detectors[i])]

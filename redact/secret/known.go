@@ -44,6 +44,7 @@ func parseKnown() map[digest]match.Knowledge {
 			panic(err) // it was generated, and tested
 		}
 
+		// An empty text stands before keywords.
 		texts := all[first:len(all):len(all)]
 		if len(texts) > 0 && texts[0] == "" {
 			known[d] = match.Knowledge{Keywords: texts[1:]}

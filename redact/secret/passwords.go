@@ -38,9 +38,11 @@ func passwords() []Detector {
 		{Name: "password_joined", Group: FirstGroup, Entropy: 2, StopWords: stop,
 			Pattern: `(?i)` + joinedPassword + `[0-9]{0,2}(?:_[a-z]{1,12})?` + closes + typing + equals + value,
 			Allowed: append([]Allowance{{Patterns: []string{`^[_-]*(?:(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[a-z])[_-]*)+[,.:;]?$`, `^[0-9.,:/%xX-]+[a-z%]{0,3}$`, `^.{1,4}$`, `^/\w`, ` .* .* .* `}}}, allowed...)},
+
 		// A word is a password where nothing but a value can stand.
 		{Name: "password_variable", Group: 1, Entropy: 2, StopWords: stop, Allowed: allowed,
 			Pattern: `(?:^|[^a-z])(?:PASS(?:W(?:OR)?D|PHRASE|CODE)?|PWD?)(?:_[A-Z0-9]{1,16}){0,2}=["']?([A-Za-z_.-]{6,})["']?(?:[\s;&|]|$)`},
+
 		// To the end of a line of settings, with all signs that there are.
 		{Name: "password_line", Group: 1, Entropy: 2, StopWords: stop,
 			Pattern: `(?im)^[ \t+>-]{0,20}(?:(?:export|setx?|setenv|env|arg)[ \t]{1,4})?["']?[\w.-]{0,40}(?:passw(?:or)?d|passphrase|_pass|_pwd?)(?:[_.-][\w.-]{1,16})?["']?[ \t]*(?:=|:[ \t]|:=|[ \t])[ \t]*([^\s"'\x60]{5,})[ \t]*\r?$`,
@@ -58,6 +60,7 @@ func passwords() []Detector {
 				`(?:["'\x60]([^"'\x60\n]{5,})["'\x60]|[(\x60]?([^\s"'\x60<>()]*[0-9][^\s"'\x60<>()]*))`,
 			Allow: []string{`^[A-Za-z]{0,3}[0-9]{0,4}$`, plainName, `^[0-9.,:;!%+/-]*[a-z]{0,12}[.,:;]?$`, `^.{1,5}$`, `^[(<\[{*-]`, `\w\(`, `\]:?$`, `=$`, `^[A-Za-z]+=`, `^\w+://`, `^/`}},
 		{Name: "nuget_password", Group: 1, Entropy: 1.5, Pattern: `(?i)<add key="(?:ClearText)?Password"\s*value="([^"\n]{6,200})"`, Allow: []string{`^%.*%$`, `^\$\{?\w+\}?$`}},
+
 		// Twelve words or more that a wallet is restored from (BIP 39).
 		{Name: "mnemonic", Group: 1, Entropy: 3, Pattern: `(?i)(?:mnemonic|seed[ _-]?phrase|recovery[ _-]?phrase|secret[ _-]?phrase)[\w]{0,12}` + closes + `(?:is[ \t]|[=:]{1,2})[ \t]*["'\\]{0,3}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b`},
 	}

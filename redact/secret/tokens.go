@@ -41,6 +41,7 @@ func serviceTokens() []Detector {
 		token("dbt_token", `dbt[cu]_[\w-]{30,}={0,2}`, 3.5),
 		token("defined_networking_token", `(?i:dnkey-[a-z0-9=_-]{26}-[a-z0-9=_-]{52})`, 3),
 		token("digitalocean_token", `(?i:do[opr]_v1_[a-f0-9]{64})`, 3),
+
 		// The first part is the number of an account, which is twelve digits and more.
 		{Name: "discord_token", Group: 1, Entropy: 3.5, Pattern: `\b([MNO][DTjz][AEIMQUYcgk][0-5w-z](?:[MNO][DTjz][AEIMQUYcgk][0-5w-z]){3,5}[\w-]{0,5}\.[\w-]{6}\.[\w-]{27,38})(?:[^\w-]|$)`},
 		isolated("discord_bot_token", `[MNO][\w-]{22,27}\.[\w-][\w-]{5}\.[\w-]{27,38}`, 4),
@@ -87,6 +88,7 @@ func serviceTokens() []Detector {
 		{Name: "teams_webhook", Group: 1, Pattern: `(?i)\.webhook\.office\.com/webhookb2/([a-z0-9@-]{36,80}/IncomingWebhook/[a-z0-9]{20,40}/[a-z0-9-]{36})`},
 		token("netlify_token", `nf[bcopu]_[A-Za-z0-9]{36,}`, 3.5),
 		token("new_relic_key", `(?i:NRAK-[a-z0-9]{27}|NRII-[a-z0-9_-]{32}|NRJS-[a-f0-9]{19}|NRRA-[a-f0-9]{42})`, 3),
+
 		// A signed note's, of Go's checksum database and of transparency logs.
 		{Name: "note_private_key", Group: 1, Entropy: 3, Pattern: `(PRIVATE\+KEY\+[^\s+]+\+[0-9a-fA-F]{8}\+[A-Za-z0-9+/]{40,}={0,2})`},
 		bounded("nats_seed", `S[ACNOUX][A-Z2-7]{56}`, 3.8),
@@ -163,6 +165,7 @@ func structures() []Detector {
 		{Name: "kubernetes_secret_data", Group: 1, Keywords: []string{"data:"},
 			Pattern: `(?i)data:[ \t]*\r?\n(` + anyEntry + longEntry + anyEntry + `)` + lines + secret + `(?:\r?\n|$)`},
 		{Name: "jwt_base64", Group: 1, Entropy: 3, Pattern: `\b(ZXlK(?:aGJHY2|MGVYQW|cmFXUW|bGJtTW|NE5YUW|NE5XTW|NE5YVW|cGMzTW|emRXSW|emRuUW|aGRXUW|cmRIa2|amRIa2|bGNHc2|cWEzVW|cWQyc2|dWIyNW|NmFYQW|MlpYSW|MlpYSn|MWNtd2|MWMyVW|cGRpST|aU5qUW|amNtbD|aGNIVW|aGNIWW|clpYbG|d01tTW|d01uTW|d2NIUW|MFlXY2|NElqb2)[\w/+\\\r\n-]{30,}={0,2})`},
+
 		// The private members of a JWK (RFC 7518 section 6), as text or in a text in JSON.
 		{Name: PrivateJWK, Group: 1, Entropy: 3, Keywords: []string{"kty"}, Allow: []string{words, identifier},
 			Pattern: `(?:^|[\s"'\x60{,])(?:d|p|q|dp|dq|qi|k)\\{0,7}["'\x60]?[ \t\r\n]{0,20}:[ \t\r\n]{0,20}\\{0,7}["'\x60]?([\w-]{22,}={0,2})(?:[^\w=-]|$)`},
@@ -201,6 +204,7 @@ func protocolTokens() []Detector {
 			part+`{4,}={0,2}\.`+part+`{4,}(?:\.`+part+`*){0,2}={0,2}|`+
 			`[\w/+-]{10,}={0,2}\.?|`+
 			`\.[\w-]{8,}\.[\w-]{4,}\.[\w-]{8,})`, 3),
+
 		// Behind a name, as in TOKEN_ghp_…, only what has the length or the shape
 		// that they are issued with: any other could stand in base64url by chance,
 		// or be a name itself.
@@ -215,15 +219,18 @@ func protocolTokens() []Detector {
 		token("huggingface_token", `(?:hf|api_org)_[A-Za-z0-9]{20,}\b`, 3),
 		token("cerebras_key", `csk-[A-Za-z0-9]{20,}\b`, 3),
 		token("together_key", `tgp_v1_[\w-]{20,}`, 3),
+
 		// Keys that the documentation of Firebase and Maps shows, told by their beginnings.
 		bounded("google_api_key", `AIza[\w-]{35}`, 3).allow(`^AIza(?:Syabcdef|SyAnLA7N|SyCkEhVj|SyDMAScl|SyD3asb-|yDNSXIbF|SyAdOS2z|SyASWm6H|SyANUvH9|SyA5_iVa|SyA4UrcG|SyDSb51J|SyBF2RrA|SyBcE-OO|SyB8qGxt|SyA8vmAp)`),
 		token("npm_token", `(?i:npm_[a-z0-9]{36})\b`, 3),
 		token("openai_key", `sk-[\w-]{20,}`, 3).allow(`^[^0-9]*$`, `^sk(?:-[a-z]+|-[0-9]{1,4})+$`, `^sk-(?:ssh|ecdsa)-`),
 		token("stripe_key", `(?:[rs]k_(?:live|test|prod)|whsec)_[A-Za-z0-9]{10,}`, 2.5),
+
 		// Without an END it goes on to the end of the text.
 		{Name: "private_key_block", Group: 0, Pattern: `(?i)-{4,5} ?BEGIN[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}` +
 			`(?:(?s:.*?)-{4,5} ?END[ A-Z0-9_-]{0,60}?PRIVATE KEY(?: BLOCK)? ?-{4,5}|(?:\\{1,4}[nrt]|\s|[\w:,-]+:[^\n\\]*)*[A-Za-z0-9+/]{16}(?s:.*))`},
 		{Name: "private_key_putty", Pattern: `PuTTY-User-Key-File-\d(?s:.*?)Private-(?:MAC|Hash): ?[0-9a-fA-F]*`},
+
 		// Of minisign and signify.
 		token("private_key_minisign", `RW(?:RTY0Iy|RCSw)[A-Za-z0-9+/]{90,}={0,2}`, 4),
 	}

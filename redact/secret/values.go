@@ -132,6 +132,7 @@ func assignments() []Detector {
 			Pattern: `(?i)` + strong + tail + typed + given + value + valueEnd,
 			Allow:   []string{words, identifier, camel, numbered, member, `^[\w/]+-[A-Za-z0-9]{6}$`}, StopWords: placeholders(),
 			Allowed: []Allowance{{Target: TargetWord, Patterns: []string{notSecret}}}},
+
 		// In quotes there may be any sign.
 		{Name: "secret_text", Group: FirstGroup, Entropy: 3.2,
 			Pattern:   `(?i)` + strong + tail + closes + typing + equals + `[\[({]{0,2}(?:` + quoted + `)`,
