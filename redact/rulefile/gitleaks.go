@@ -73,8 +73,8 @@ func (g *gitleaks) detectors() ([]secret.Detector, error) {
 	switch {
 	case len(g.Extend) > 0:
 		return nil, &Error{Detail: "extend is not supported: write the rules into one file"}
-	case len(g.Rules) > MaxEntries:
-		return nil, &Error{Detail: fmt.Sprintf("there are more than %d rules", MaxEntries)}
+	case len(g.Rules) > maxEntries:
+		return nil, &Error{Detail: fmt.Sprintf("there are more than %d rules", maxEntries)}
 	}
 
 	var list []secret.Detector

@@ -134,7 +134,7 @@ func TestParseGitleaksRefuses(t *testing.T) {
 		{rule + "regex = 'x'\n[[rules.allowlists]]\ncondition = 'XOR'", `rule file: rule "a": unknown condition "XOR"`},
 		{rule + "regex = 'x'\n[[rules.required]]\nid = 'b'", `rule file: rule "a": required is not supported: a rule is for one text`},
 		{"[extend]\nuseDefault = true", "rule file: extend is not supported: write the rules into one file"},
-		{strings.Repeat(rule+"path = 'x'\n", rulefile.MaxEntries+1), "rule file: there are more than 10000 rules"},
+		{strings.Repeat(rule+"path = 'x'\n", 10_001), "rule file: there are more than 10000 rules"},
 		{strings.Repeat("#", rulefile.MaxBytes+1), "rule file: it has more than 1048576 bytes"},
 	} {
 		list, err := rulefile.ParseGitleaks([]byte(test.in))

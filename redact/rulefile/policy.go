@@ -238,8 +238,8 @@ func each(n *yaml.Node, read func(*yaml.Node) error) error {
 	if n.Kind != yaml.SequenceNode || n.Anchor != "" {
 		return refuse(n, "expected a list, without an anchor or an alias")
 	}
-	if len(n.Content) > MaxEntries {
-		return refuse(n, "the list has more than %d entries", MaxEntries)
+	if len(n.Content) > maxEntries {
+		return refuse(n, "the list has more than %d entries", maxEntries)
 	}
 	for _, element := range n.Content {
 		if err := read(element); err != nil {

@@ -96,7 +96,7 @@ func TestParseRefuses(t *testing.T) {
 		{"name: a\n", "redact: policy: there are no rules: nothing would ever be withheld"},
 		{"pointers: [a]\n", "redact: pointer 0: expected a JSON Pointer (RFC 6901): at byte 0: "},
 		{strings.Repeat(" ", rulefile.MaxBytes+1), "rule file: it has more than 1048576 bytes"},
-		{"names: [" + strings.Repeat("a,", rulefile.MaxEntries) + "b]", "rule file: line 1: the list has more than 10000 entries"},
+		{"names: [" + strings.Repeat("a,", 10_000) + "b]", "rule file: line 1: the list has more than 10000 entries"},
 	} {
 		r, err := rulefile.Parse([]byte(test.in))
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || len(r.Detectors)+len(r.Names) > 0 {

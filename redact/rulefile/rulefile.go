@@ -1,12 +1,12 @@
-// Package rulefile reads what a company writes about secrets: policies of package
-// redact as YAML, and detectors in the format of gitleaks, which is TOML.
+// Package rulefile reads the rules of an organization: policies of package redact, written in
+// YAML, and detectors in the TOML format of gitleaks.
 //
 // # Policies
 //
-// A policy is one YAML mapping, and every member may be absent:
+// A policy is one YAML mapping. Every member is optional:
 //
-//	name: company             # what a person calls it
-//	extends: default          # or upstream, strict: begin with those rules
+//	name: company             # a name for people
+//	extends: default          # or upstream, strict: start with those rules
 //	pointers:                 # JSON Pointers; * is any one token, ** any number
 //	  - /metadata/**/pin
 //	names: [customer_iban, "*_pin"]
@@ -14,32 +14,32 @@
 //	members: true             # read members and pairs as assignments
 //	urls: anywhere            # or none, whole: where URLs are cleaned
 //	references: true          # keep references such as ${NPM_TOKEN}
-//	without: [twilio_key]     # detectors of extends to leave out
+//	without: [twilio_key]     # detectors of extends to omit
 //	detectors:                # one with the name of another replaces it
 //	  - name: badge
 //	    pattern: '\b(BADGE-[0-9]{6})\b'
 //	    group: 1              # the submatch that is the secret, or first
 //	    keywords: [badge-]    # a text without any is not searched
-//	    entropy: 2.5          # bits per byte that the secret has at least
-//	    allow: ['^BADGE-000'] # patterns of what is not a secret
+//	    entropy: 2.5          # minimum entropy of the secret, in bits per byte
+//	    allow: ['^BADGE-000'] # patterns of texts that are not secrets
 //	    stop_words: [example]
 //
-// What is added stands after what is extended, and a member that says yes or no
-// replaces it. Members are those of [redact.Rules] and [secret.Detector], where
-// they are explained. An unknown member, a doubled one, an anchor, an alias or a
-// second document is refused: a rule that is not understood protects nothing.
+// Lists are added to those of the extended rules, and a boolean member or urls replaces the
+// extended one. The members are those of [redact.Rules] and [secret.Detector], which document
+// them. An unknown or duplicate member, an anchor, an alias and a second document are refused,
+// because a rule that is not understood protects nothing.
 //
 // # gitleaks
 //
-// [ParseGitleaks] reads the rules of a gitleaks configuration. There are no files
-// and no commits here: the path of a rule is ignored, a rule that has nothing but
-// a path is left out, and so are those criteria of an allowlist; where a list is
-// met only when all criteria are, it is never met.
+// [ParseGitleaks] reads the rules of a gitleaks configuration. There are no files and no commits
+// here. The path of a rule is therefore ignored, and a rule that has only a path is omitted. The
+// path and commit criteria of an allowlist are omitted too, and an allowlist that requires all of
+// its criteria is never met if it has one of these.
 //
 // # Limits
 //
-// A file has at most [MaxBytes], each list in it at most [MaxEntries], and
-// package secret has limits for detectors.
+// A file has at most [MaxBytes] and 10,000 entries in each list. Package secret limits the
+// detectors.
 //
 // The exported names may still change.
 package rulefile
@@ -53,7 +53,7 @@ import (
 // Limits of what is read.
 const (
 	MaxBytes   = 1 << 20
-	MaxEntries = 10_000
+	maxEntries = 10_000
 )
 
 // An Error says what is wrong in a file, and where.
