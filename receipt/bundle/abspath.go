@@ -38,7 +38,7 @@ func pathAt(text []byte, i int) (start, end int) {
 		return pathOfURL(text, i)
 	}
 
-	// What stands before it is looked at first: of a thousand slashes only one is a root.
+	// The character before it is checked first: of a thousand slashes only one is a root.
 	if separator(text[i:]) == 0 && !isLetter(text[i]) || !opensPath(text, i) {
 		return i, i
 	}
@@ -105,8 +105,8 @@ func startsName(text []byte) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_.-~$@+{%", c)
 }
 
-// opensPath reports whether a path that begins at i is absolute: what stands before it is no
-// part of it, such as a name, a dot, a variable or the host of a URL.
+// opensPath reports whether a path that begins at i is absolute: the text before it, such as a
+// name, a dot, a variable or the host of a URL, is not a part of the path.
 func opensPath(text []byte, i int) bool {
 	if i == 0 {
 		return true
@@ -123,8 +123,8 @@ func opensPath(text []byte, i int) bool {
 	return !strings.ContainsRune(`_./\~)]}*%@$#-`, before)
 }
 
-// pathOfURL looks at the URL whose :// is at i. One without a host names a file of this machine;
-// of others, what follows the host may have paths in its parameters only.
+// pathOfURL returns the path in the URL whose :// is at i. A URL without a host names a file of
+// this machine. In any other URL, only the parameters may contain paths.
 func pathOfURL(text []byte, i int) (start, end int) {
 	scheme := i
 	for scheme > 0 && (isLetter(text[scheme-1]) || strings.IndexByte("0123456789+.-", text[scheme-1]) >= 0) {
@@ -145,9 +145,9 @@ func pathOfURL(text []byte, i int) (start, end int) {
 	return host, host
 }
 
-// pathEnd returns where a path ends that begins at start and whose root ends at from. One in
-// quotation marks ends with them. Another ends before white space, unless the next word goes
-// on with it, and without the punctuation of the sentence.
+// pathEnd returns where a path ends that begins at start and whose root ends at from. A path in
+// quotation marks ends before the closing one. Any other path ends before whitespace, unless
+// the next word continues it, and excludes the punctuation of the sentence.
 func pathEnd(text []byte, start, from int) int {
 	if start > 0 {
 		if quote := text[start-1]; strings.IndexByte("\"'`", quote) >= 0 {
@@ -170,7 +170,7 @@ func pathEnd(text []byte, start, from int) int {
 	return end
 }
 
-// goesOn reports whether the next word is more of a path, of which a name has a space in it.
+// goesOn reports whether the next word continues a path that contains a name with a space.
 func goesOn(text []byte) bool {
 	if i := bytes.IndexFunc(text, unicode.IsSpace); i >= 0 {
 		text = text[:i]

@@ -7,16 +7,16 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An assembly takes the parts of a bundle out of a run record.
+// An assembly extracts the parts of a bundle from a run record.
 type assembly struct {
 	run        value
-	unreported []string // JSON Pointers of what the format wants and the record does not tell
+	unreported []string // JSON Pointers of members that the format requires and the record does not have
 }
 
-// Members that the format wants and a record may not tell.
+// Members that the format requires and a record may lack.
 const untoldVersion, untoldModels = "/runtime/harn_version", "/runtime/provider_models"
 
-// some are the named members that a value has.
+// some returns the named members of a value.
 func some(v value, names ...string) (members []member) {
 	for _, name := range names {
 		members = append(members, member{name, v.member(name)})
@@ -24,7 +24,7 @@ func some(v value, names ...string) (members []member) {
 	return members
 }
 
-// listOf is a list of the record, empty where there is none.
+// listOf returns a list of the record, which is empty if the record has none.
 func (a *assembly) listOf(name string) value {
 	if v := a.run.member(name); !absent(v) {
 		return v
@@ -45,7 +45,8 @@ func (a *assembly) source() value {
 }
 
 func (a *assembly) runtime(o Options) value {
-	// The option wins over the record. What neither tells is listed as unreported.
+	// The option takes precedence over the record. A version in neither is listed as
+	// unreported.
 	version := text(o.HarnVersion)
 	if o.HarnVersion == "" {
 		if version = a.run.member("metadata").member("harn_version"); version.kind() != canon.KindString {
@@ -65,7 +66,7 @@ func (a *assembly) runtime(o Options) value {
 	)
 }
 
-// workspace is where the run was anchored.
+// workspace returns the anchor of the run in a workspace.
 func (a *assembly) workspace() value {
 	anchor := a.run.member("transcript").member("metadata").member("workspace_anchor")
 	if anchor.kind() != canon.KindObject {
@@ -92,7 +93,7 @@ type spoken struct {
 	transcript                 value
 }
 
-// transcripts are that of the run, and those of stages that have one.
+// transcripts returns the transcript of the run and those of its stages.
 func (a *assembly) transcripts() (found []spoken) {
 	if t := a.run.member("transcript"); t.kind() == canon.KindObject {
 		found = append(found, spoken{"run", "Run transcript", "run", "$.transcript", "run.transcript", t})
@@ -136,7 +137,7 @@ func (a *assembly) sections() (sections []value) {
 	return sections
 }
 
-// kindOf is what an event of a transcript says that it is.
+// kindOf returns the type of an event of a transcript, or its kind if it has no type.
 func kindOf(event value) string {
 	if t := event.member("type"); !t.none() {
 		return string(t.content())
@@ -144,7 +145,7 @@ func kindOf(event value) string {
 	return said(event, "kind")
 }
 
-// toolSchemas are the tools that the transcripts and the stages tell of.
+// toolSchemas returns the schemas of tools in the transcripts and the stages.
 func (a *assembly) toolSchemas() (entries []value) {
 	add := func(source string, v value) {
 		entries = append(entries, object(member{"source", text(source)}, member{"index", count(len(entries))}, member{"value", v}))
@@ -181,8 +182,8 @@ func (a *assembly) toolSchemas() (entries []value) {
 
 const hitlQuestion = "hitl_question"
 
-// permissions are the questions to people, then what transcripts tell of permissions, then the
-// policies that workers ran under.
+// permissions yields the questions to people, then the events about permissions in transcripts,
+// and then the policies under which workers ran.
 func (a *assembly) permissions(yield func(value) bool) {
 	for _, q := range a.run.member("hitl_questions").each {
 		if !yield(permission(hitlQuestion, "run.hitl_questions", q.member("request_id"), q.member("agent"), q)) {
@@ -224,7 +225,7 @@ func permission(kind, source string, id, agent, payload value) value {
 	return object(members...)
 }
 
-// replay is what a replay needs, the record itself among it.
+// replay returns the data for a replay, including the record itself.
 func (a *assembly) replay() value {
 	spans := a.run.member("trace_spans")
 	if absent(spans) {
@@ -248,7 +249,7 @@ func (a *assembly) replay() value {
 	)
 }
 
-// deterministic are the transitions, then the checkpoints.
+// deterministic yields the transitions and then the checkpoints.
 func (a *assembly) deterministic(yield func(value) bool) {
 	for _, source := range []string{"transitions", "checkpoints"} {
 		for i, v := range a.run.member(source).each {
@@ -259,7 +260,7 @@ func (a *assembly) deterministic(yield func(value) bool) {
 	}
 }
 
-// pointers say where the logs of the run and of its workers are.
+// pointers returns the locations of the logs of the run and of its workers.
 func (a *assembly) pointers(observability value) (found []value) {
 	for _, p := range observability.member(transcriptPointers).each {
 		found = append(found, object(some(p, "kind", "topic", "path", "location", "available")...))
@@ -288,7 +289,7 @@ func (a *assembly) pointers(observability value) (found []value) {
 	return found
 }
 
-// attachments are the artifacts of the run, once more.
+// attachments yields the artifacts of the run again.
 func (a *assembly) attachments(yield func(value) bool) {
 	for _, artifact := range a.run.member("artifacts").each {
 		if !yield(object(some(artifact, "id", "kind", "title", "stage", "text", "data", "metadata")...)) {

@@ -17,10 +17,10 @@ const (
 	leastIndex = 32 << 20
 )
 
-// A Bundle is a text that was parsed. Whether it is a bundle, [Check] says.
+// A Bundle is parsed JSON text. [Check] reports whether it has the form of a bundle.
 type Bundle struct{ doc *canon.Document }
 
-// A Run is a run record: what a harness keeps of a run.
+// A Run is a run record, which a harness keeps of each run.
 type Run struct{ doc *canon.Document }
 
 // Parse reads the text of a bundle, which must not change while the bundle is in use. The
@@ -53,7 +53,7 @@ func parse(data []byte) (*canon.Document, error) {
 
 func (b *Bundle) root() value { return of(b.doc.Root()) }
 
-// manifest says what a pass took out.
+// manifest returns the redaction member of a bundle that one pass wrote.
 func manifest(m manner, entries *[]Entry) value {
 	rejected := "false"
 	if m.redacts() {
@@ -68,7 +68,7 @@ func manifest(m manner, entries *[]Entry) value {
 	)
 }
 
-// Rules are the schema and the patterns, prepared, which takes some milliseconds.
+// Rules are the prepared schema and patterns. Preparing them takes some milliseconds.
 type rules struct {
 	shape  *shape
 	marker *redact.Marker

@@ -7,8 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Markers says what becomes of a bundle in which a text, or the name of a member, looks
-// like a secret.
+// Markers specifies how to treat a bundle in which a text or a member name looks like a secret.
 type Markers int
 
 const (
@@ -17,8 +16,8 @@ const (
 	AllowMarkers                    // nothing is searched
 )
 
-// Info says what a bundle that has the form of one says of itself. It shows nothing of whether
-// that is so. Where one of its texts looks like a secret, it has a placeholder.
+// Info is what a bundle of valid form states about itself. None of it is verified. If a text
+// looks like a secret, Info has a placeholder instead.
 type Info struct {
 	BundleID      string
 	SchemaVersion int
@@ -28,10 +27,10 @@ type Info struct {
 	Total         int       // how many there are
 }
 
-// maxWarnings is how many warnings are told; more are counted.
+// maxWarnings is the maximum number of warnings that are listed. The rest are counted.
 const maxWarnings = 20
 
-// A Warning is a place where a heuristic takes something for a secret.
+// A Warning is a place that a heuristic treats as a secret.
 type Warning struct {
 	Path string `json:"path"`
 	Rule string `json:"rule"`
@@ -42,10 +41,10 @@ const (
 	schemaVersion = 1
 )
 
-// Check says whether a bundle has the form of one: members that are required, _type,
-// schema_version, no secrets, types, in this order. It ends with the first that is wrong;
-// the error is an *[Error]. Secrets are searched in every text and every name, also of a
-// local bundle: it is not said that what is in it may leave.
+// Check checks whether a bundle has the form of one, in this order: required members, _type,
+// schema_version, no secrets, types. It stops at the first fault, and the error is an *[Error].
+// Every text and every name is searched for secrets, even in a local bundle. A bundle that
+// passes is not necessarily safe to share.
 func Check(b *Bundle, m Markers) (*Info, error) {
 	r, err := prepared()
 	if err != nil {
@@ -54,7 +53,7 @@ func Check(b *Bundle, m Markers) (*Info, error) {
 	return check(r, b, m, newMarks(r.marker))
 }
 
-// check notes in found what it searches.
+// check stores the results of its search in found.
 func check(r *rules, b *Bundle, m Markers, found *marks) (*Info, error) {
 	root := b.root()
 	for _, wrong := range []*Error{required(r, root), checkType(root), checkVersion(root)} {
@@ -76,14 +75,15 @@ func check(r *rules, b *Bundle, m Markers, found *marks) (*Info, error) {
 		return nil, wrong
 	}
 
-	// What is told of the bundle has placeholders, too.
+	// Texts of the bundle get placeholders here, too.
 	info.BundleID, info.RunRecordID = found.clean(root.member("bundle_id")), found.clean(root.member("source").member("run_record_id"))
 	info.Mode = Mode(root.member("redaction").member("mode").content())
 	return info, nil
 }
 
-// required looks for the members that are required, of the bundle and of what is in it. Null
-// is there; of what is no object nothing is required here, as its type is wrong.
+// required reports the first missing member that the bundle, or an object in it, requires. A
+// null member is present. A value that is not an object requires nothing here, because its type
+// is reported later.
 func required(r *rules, root value) *Error {
 	if root.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected object, found " + typeOf(root)}
@@ -114,7 +114,7 @@ func checkType(root value) *Error {
 	return nil
 }
 
-// checkVersion takes digits alone: 1.0 is not how a version is written.
+// checkVersion accepts only digits: 1.0 is not a spelling of the version.
 func checkVersion(root value) *Error {
 	v := root.member("schema_version")
 	raw := string(v.raw())
@@ -127,7 +127,7 @@ func checkVersion(root value) *Error {
 	return nil
 }
 
-// A sight looks for secrets in the order in which a bundle is written.
+// A sight searches for secrets in the order in which a bundle is written.
 type sight struct {
 	marks  *marks
 	strict bool
@@ -177,7 +177,7 @@ func (s *sight) object(v value) {
 	s.pairs = s.pairs[:from]
 }
 
-// found refuses or warns.
+// found records an error or a warning.
 func (s *sight) found(marked redact.Marked, where string) {
 	rule := strings.Join(marked.Rules, ", ") + where
 	if marked.Certain || s.strict {

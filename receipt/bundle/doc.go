@@ -1,7 +1,7 @@
-// Package bundle makes and reads session bundles: one run of an agent in one file, for
-// support, for sharing or for a replay (harn_session_bundle, version 1).
+// Package bundle writes and reads session bundles: one agent run in one file, for support, for
+// sharing or for a replay (harn_session_bundle, version 1).
 //
-//	run, err := bundle.ParseRun(record)              // what a harness kept of the run
+//	run, err := bundle.ParseRun(record)              // the run record of a harness
 //	text, err := bundle.Export(run, bundle.Options{Mode: bundle.Sanitized})
 //	n, err := text.WriteTo(file)                     // the bundle
 //
@@ -13,40 +13,39 @@
 //
 // # What leaves
 //
-// A [Mode] says what is taken out. [Local] takes out nothing, and is for who has the
-// machine anyway. [Sanitized] replaces what is sensitive: values by the names of their
-// members, see redact.Sensitive; paths of the machine; and in texts what redact.Marker
-// finds. [ReplayOnly] then withholds the values of members that hold prompts, arguments
-// and results, whatever they are. The whole bundle is walked, the embedded run record
-// included; redaction.entries lists each place. docs/bundles.md has the tables.
+// A [Mode] specifies what is removed. [Local] removes nothing; such a bundle should stay on its
+// machine. [Sanitized] replaces sensitive data: values by the names of their members (see
+// redact.Sensitive), paths of the machine, and everything that redact.Marker finds in texts.
+// [ReplayOnly] also withholds the values of members that hold prompts, arguments and results,
+// whatever their content. The entire bundle is searched, including the embedded run record, and
+// redaction.entries lists each place. docs/bundles.md has the tables.
 //
-// A secret in the name of a member takes out the object whose member it is. What is
-// encoded in a text, or split over two, is not found.
+// A secret in the name of a member removes the object that contains the member. Secrets that are
+// encoded within a text, or split across two texts, are not detected.
 //
-// # A bundle that validates
+// # What a valid bundle shows
 //
-// has the form of one, and holds no text that looks like a secret. Nothing shows who
-// made it, that what it tells happened, or that what it says it took out was there:
-// nobody signs a bundle. What shows that one is the one that was sent is a receipt: the
+// A valid bundle has the form of one and holds no text that looks like a secret. Nothing shows
+// its origin, that the recorded events happened, or that the data listed as removed was there:
+// bundles are not signed. A receipt can show that a bundle is the one that was sent, because the
 // draft of a bundle names the digest of its bytes.
 //
-// # What is read and written
+// # Format
 //
-// A bundle is strict JSON, see package canon: no name twice, no lone surrogates. Numbers
-// are written as they were read, members in the order of the bytes of their names, two
-// spaces a level, a line feed at the end. The same record and options give the same
-// bytes: there is no clock and no random number in them.
+// A bundle is strict JSON (see package canon), without duplicate names or lone surrogates.
+// Numbers are written as they were read, members in the byte order of their names, with two
+// spaces per level and a line feed at the end. The same record and options give the same bytes,
+// because a bundle contains no clock reading and no random number.
 //
-// A bundle has at most [MaxBytes]. Reading one takes its bytes and an index over them,
-// which are refused when they are more than four times the bundle; writing takes a
-// buffer, and what was taken out.
+// A bundle has at most [MaxBytes]. Reading one takes memory for its bytes and an index over
+// them; it is refused if these exceed four times the bundle. Writing takes a buffer and memory
+// for the removed data.
 //
 // # Errors
 //
-// An [Error] says what is wrong by a kind, a path and a rule, and quotes nothing: what it
-// would quote may be the secret. In a path, too, a name that looks like a secret is
-// replaced.
+// An [Error] has a kind, a path and a rule. It quotes nothing, because the quoted text could be
+// the secret. In a path, a name that looks like a secret is replaced, too.
 //
-// This package may still change: it is not of the frozen core. The format of bundles is
-// not ours to change.
+// This package may still change because it is not part of the frozen core. The format of bundles
+// is defined elsewhere and cannot be changed here.
 package bundle

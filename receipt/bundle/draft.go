@@ -11,32 +11,32 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// DraftOptions say what a bundle does not. Only Issuer.ID is required.
+// DraftOptions are values that a bundle does not contain. Only Issuer.ID is required.
 type DraftOptions struct {
 	Issuer       receipt.Issuer // Kind "" is harness
 	ReceiptID    string         // "": receipt_ and the bundle's id
 	IssuedAt     time.Time      // zero: when the bundle was made
-	WorkspaceRef string         // "": not told
-	SessionID    string         // "": what the first section of the transcript says, or else not told
+	WorkspaceRef string         // "": unreported
+	SessionID    string         // "": that of the first section of the transcript, or else unreported
 	TenantID     string
 	PersonaRef   string
-	Tier         string // "": not told
+	Tier         string // "": unreported
 	Markers      Markers
 }
 
-// maxListed is how many calls, approvals and redactions a draft lists of a bundle. A list with
-// more of them is in metadata.unreported.
+// maxListed is the maximum number of calls, of approvals, and of redactions that a draft lists.
+// A longer list is named in metadata.unreported.
 const maxListed = 10_000
 
-// Draft makes the draft of a receipt of what left: the bundle is its subject and its one
-// artifact, by the digest of its bytes. What the bundle tells of the run is told, with
-// placeholders where a text looks like a secret; what it does not tell and a receipt wants is in
-// metadata.unreported. redactions lists what the bundle says was taken out of it: their fields
-// are pointers into the bundle.
+// Draft drafts a receipt of an exported bundle. The bundle is its subject and, by the digest of
+// its bytes, its only artifact. The draft contains what the bundle states about the run, with
+// placeholders for texts that look like secrets. Values that a receipt needs and the bundle
+// does not state are listed in metadata.unreported. redactions lists the removals that the
+// bundle states, with fields that are pointers into the bundle.
 //
-// A run can be replayed best_effort at most. The run record that is embedded is a material, by
-// the SHA-256 of its canonical form (RFC 8785). A question without a recorded answer is no
-// approval.
+// The determinism of a run is best_effort or unavailable. The embedded run record is a
+// material, with the SHA-256 of its canonical form (RFC 8785). A question without a recorded
+// answer is not an approval.
 //
 // The error is an *[Error], an *[OptionError], or a *receipt.InvalidError.
 func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
@@ -71,23 +71,23 @@ type drafting struct {
 	bundle     value
 	marks      *marks
 	info       *Info
-	unreported []string // JSON Pointers of what the bundle does not tell, or not all of
-	atLeast    []string // of these, the sums and lists that hold what was told
-	took       *int64   // milliseconds of the run; nil: not told
+	unreported []string // JSON Pointers of values that the bundle does not state, or not completely
+	atLeast    []string // those of them that are sums and lists of the stated values
+	took       *int64   // duration of the run in milliseconds; nil: unreported
 }
 
 func (d *drafting) untold(at string) { d.unreported = append(d.unreported, at) }
 
-// floor notes a sum or a list of which the bundle may not tell all.
+// floor records a sum or a list that the bundle may not state completely.
 func (d *drafting) floor(at string) {
 	d.untold(at)
 	d.atLeast = append(d.atLeast, at)
 }
 
-// said is the text of a member, fit to be told.
+// said returns the text of a member, with placeholders for secrets.
 func (d *drafting) said(v value, name string) string { return d.marks.clean(v.member(name)) }
 
-// or is a text, or what stands for one that nobody told.
+// or returns a text, or a substitute for one that the bundle does not state.
 func (d *drafting) or(told, otherwise, at string) string {
 	if told == "" {
 		d.untold(at)
@@ -111,7 +111,8 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 		return nil, err
 	}
 
-	// What the caller gives comes first, then what the bundle tells, then a word for neither.
+	// An option takes precedence over the bundle. If neither has a value, a default stands for
+	// it.
 	o.Issuer.Kind = cmp.Or(o.Issuer.Kind, "harness")
 	section := d.bundle.member("transcript").member("sections").child(0).member("metadata")
 	draft := &receipt.Draft{
@@ -142,7 +143,7 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 		d.untold("/side_effects/" + at)
 	}
 
-	// Lower bounds come last: they are of what was told before.
+	// Lower bounds come last because they depend on the values above.
 	of := account{d}
 	of.usage(draft)
 	read := of.evidence()
@@ -151,7 +152,7 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 	return draft, nil
 }
 
-// lifecycle is that of the run, which has to have ended.
+// lifecycle returns the lifecycle of the run, which must have ended.
 func (d *drafting) lifecycle(source value, issued time.Time) (l receipt.Lifecycle, err error) {
 	switch string(source.member("status").content()) {
 	case "completed", "succeeded", "success":
@@ -165,7 +166,8 @@ func (d *drafting) lifecycle(source value, issued time.Time) (l receipt.Lifecycl
 		return l, &Error{NotEnded, "$.source.status", "expected completed, succeeded, failed, error or canceled"}
 	}
 
-	// A receipt needs both times: one that is not told is that of its issue.
+	// A receipt needs both times. If the bundle does not state one, the time of issue stands
+	// for it.
 	started, begun := timeOf(source.member("started_at"))
 	if !begun {
 		started = issued
@@ -189,7 +191,7 @@ func timeOf(v value) (time.Time, bool) {
 	return at, err == nil
 }
 
-// toolCalls are the calls that the bundle lists. What was rejected did not succeed.
+// toolCalls returns the calls that the bundle lists. A rejected call did not succeed.
 func (d *drafting) toolCalls() []receipt.ToolCall {
 	told := []receipt.ToolCall{}
 	gone := d.gone()
@@ -214,7 +216,7 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 			call.Status = "failed"
 		}
 
-		// A hash that is no SHA-256 is kept as it is. What was changed has another digest.
+		// A hash that is not a SHA-256 is kept as is. A changed result has another digest.
 		if digest := d.said(c, "args_hash"); digest != "" {
 			if hash, err := canon.ParseDigest(digest); err == nil {
 				call.InputHash = hash
@@ -235,7 +237,7 @@ func (d *drafting) toolCalls() []receipt.ToolCall {
 
 const calls = "$.tools.calls"
 
-// gone are the paths of calls where the bundle says that something was taken out.
+// gone returns the paths of calls from which the bundle states a removal.
 func (d *drafting) gone() map[string]bool {
 	paths := map[string]bool{}
 	for _, e := range d.bundle.member("redaction").member("entries").each {
@@ -246,8 +248,8 @@ func (d *drafting) gone() map[string]bool {
 	return paths
 }
 
-// approvals are the permissions that a decision is recorded of, in the words of a receipt. What
-// has none, or one in other words, is no approval.
+// approvals returns the permissions for which a decision is recorded in the terms of a receipt.
+// A permission without a decision, or with one in other terms, is not an approval.
 func (d *drafting) approvals() []receipt.Approval {
 	approvals := []receipt.Approval{}
 	open := false
@@ -274,7 +276,7 @@ func (d *drafting) approvals() []receipt.Approval {
 	return approvals
 }
 
-// replayInput names the run record that is embedded.
+// replayInput names the embedded run record.
 func (d *drafting) replayInput() receipt.ReplayInput {
 	replay := d.bundle.member("replay")
 	record := replay.member("run_record")
@@ -291,7 +293,7 @@ func (d *drafting) replayInput() receipt.ReplayInput {
 	return in
 }
 
-// redactions are what the bundle says was taken out of it.
+// redactions returns the removals that the bundle lists.
 func (d *drafting) redactions() []receipt.Redaction {
 	redactions := []receipt.Redaction{}
 	for _, e := range d.bundle.member("redaction").member("entries").each {
@@ -313,7 +315,7 @@ func (d *drafting) redactions() []receipt.Redaction {
 	return redactions
 }
 
-// metadata says which bundle it is, and what nobody tells.
+// metadata identifies the bundle and lists what is unreported.
 func (d *drafting) metadata(read evidence) receipt.Object {
 	models := []string{}
 	for i, m := range d.bundle.member("runtime").member("provider_models").each {

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// The classes of entries say why something was taken out. Each leaves something else.
+// The classes of entries give the reason for a removal. Each class leaves a different
+// replacement.
 const (
-	classField   = "sensitive_field"        // the name of the member; [redacted]
-	classText    = "secret_pattern_or_url"  // what the text holds; the text with placeholders, or {} of an object
-	classPath    = "local_pointer_path"     // where something lies on a machine; [redacted]
-	classPayload = "prompt_or_tool_payload" // what was said or returned; [withheld]
+	classField   = "sensitive_field"        // the member has a sensitive name; [redacted]
+	classText    = "secret_pattern_or_url"  // the text contains a secret or a URL; the text with placeholders, or {} for an object
+	classPath    = "local_pointer_path"     // a path of the machine; [redacted]
+	classPayload = "prompt_or_tool_payload" // a prompt, an argument, or a result; [withheld]
 )
 
-// actionOf is what was done.
+// actionOf returns the action of an entry with that class.
 func actionOf(class string) string {
 	if class == classPayload {
 		return "withheld"
@@ -22,20 +23,20 @@ func actionOf(class string) string {
 	return "replaced"
 }
 
-// An Entry is one place of a bundle where something was taken out.
+// An Entry is a place in a bundle where something was removed.
 type Entry struct {
 	Path        string
 	Class       string // sensitive_field, secret_pattern_or_url, local_pointer_path, or prompt_or_tool_payload
-	Replacement string // what stands there now; of what is withheld as a whole, [withheld]
+	Replacement string // the text that is there now; [withheld] for a value that was withheld as a whole
 }
 
-// sortEntries sorts by path. Of two of one path the one that was taken out first is first.
+// sortEntries sorts by path. Entries with the same path keep their order.
 func sortEntries(list []Entry) {
 	slices.SortStableFunc(list, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// left is what stands in the place of a value that is gone as a whole. Of a text that
-// was changed and then withheld nothing is told.
+// left returns the replacement of a value that was removed as a whole. For a text that was
+// changed and then withheld, the changed text is not listed.
 func left(class string) string {
 	if class == classField || class == classPath {
 		return placeholder
@@ -43,12 +44,12 @@ func left(class string) string {
 	return withheld
 }
 
-// A prior manifest is the list of a bundle that something was taken out of before. What a
-// second pass cannot find again stays listed, if the bundle bears it out.
+// A prior manifest is the list in a bundle from which something was removed before. Entries
+// that a second pass cannot find again stay listed if the content of the bundle supports them.
 type prior struct{ entries []Entry }
 
-// priorOf reads the list of a bundle. Its paths are text of a stranger's: one in which
-// something looks like a secret, or that is no path, is left out.
+// priorOf reads the list of a bundle. Its paths are foreign text. A path that looks like a
+// secret, or is not a valid path, is omitted.
 func priorOf(m *marks, bundle value) (p prior) {
 	for _, n := range bundle.member("redaction").member("entries").each {
 		e := Entry{string(n.member("path").content()), string(n.member("class").content()), string(n.member("replacement").content())}
@@ -66,8 +67,8 @@ func priorOf(m *marks, bundle value) (p prior) {
 	return p
 }
 
-// borneOut yields the entries that a text bears out: that it is what was left of a text, or
-// that it stands for a value in which more was taken out.
+// borneOut yields the entries that a text supports: it is what an earlier pass left of a text,
+// or it stands for a value in which more was removed.
 func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	for _, e := range p.under(path, false) {
 		if e.Class == classText && e.Replacement == string(content) && maybeLeft(content) {
@@ -75,7 +76,7 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 		}
 	}
 
-	// Of a value that was withheld, what was taken out in it stays listed.
+	// Removals within a value that was withheld stay listed.
 	if string(content) != withheld {
 		return
 	}
@@ -86,15 +87,15 @@ func (p prior) borneOut(path string, content []byte, yield func(Entry)) {
 	}
 }
 
-// maybeLeft reports whether a text can be what was left of something: it is or has a
-// placeholder, or may have a URL, which loses its user information without one. The slashes
-// of a URL may be written as escapes.
+// maybeLeft reports whether a text can be the result of a removal: it is or contains a
+// placeholder, or it may contain a URL, which loses its user information without a trace. The
+// slashes of a URL may be written as escapes.
 func maybeLeft(content []byte) bool {
 	return hasPlaceholder(content) || string(content) == emptied || bytes.Contains(content, []byte("//")) || bytes.ContainsAny(content, `%\`)
 }
 
-// hasPlaceholder reports whether something was taken out of a text, by whomever and whether
-// that is listed or not.
+// hasPlaceholder reports whether a text contains a placeholder, regardless of which program
+// wrote it and whether it is listed.
 func hasPlaceholder(content []byte) bool {
 	return string(content) == placeholder || string(content) == withheld || bytes.Contains(content, []byte("<redacted:"))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Options say how a run becomes a bundle. The zero Options make a sanitized one.
+// Options specify how a run is exported. The zero Options create a sanitized bundle.
 type Options struct {
 	Mode        Mode   // "": Sanitized
 	Strict      bool   // ReplayOnly withholds input, output, stdout, stderr, message, and visible_text_contains too, and no text keeps an absolute path
@@ -17,11 +17,11 @@ type Options struct {
 	ID          string // "": made of the run record as the bundle has it, see Export
 	CreatedAt   string // RFC 3339; "": when the run ended, or else when it began
 
-	// Producer says who makes the bundle. A zero Name is receiptkit.
+	// Producer is the program that creates the bundle. An empty Name means receiptkit.
 	Producer Producer
 
-	// HarnVersion is the version of the harness that ran. "": the record says it in
-	// metadata.harn_version, or else nobody does.
+	// HarnVersion is the version of the harness that ran. If it is empty, it is
+	// metadata.harn_version of the record, or else unreported.
 	HarnVersion string
 }
 
@@ -35,14 +35,14 @@ const (
 	formatNote   = "A portable copy of one run. Share sanitized or replay_only bundles, and no run records."
 )
 
-// Export makes the bundle of a run. The same record and options give the same bytes: the id
-// that is not given is bundle_ and the first 32 hexadecimal digits of the SHA-256 of the run
-// record that [Import] gets out of the bundle, so that it says nothing of what was taken out.
+// Export creates the bundle of a run. The same record and options give the same bytes. The
+// default ID is bundle_ and the first 32 hexadecimal digits of the SHA-256 of the run record
+// that [Import] extracts from the bundle, so that the ID reveals nothing about removed data.
 //
-// Nothing is read but the record: files that it names stay where they are, and a worker's
-// snapshot is not embedded. What the record does not tell is left out where the format allows
-// it, and listed in metadata.unreported where it does not. A record without an anchor in
-// transcript.metadata.workspace_anchor gives a bundle without workspace.
+// Only the record is read. Files that it names stay in place, and a worker's snapshot is not
+// embedded. Values that the record does not have are omitted if the format allows it, and
+// listed in metadata.unreported if it does not. If the record has no anchor in
+// transcript.metadata.workspace_anchor, the bundle has no workspace.
 //
 // The error is an *[Error], about the record or about the bundle that it would become, or an
 // *[OptionError].
@@ -52,7 +52,7 @@ func Export(run *Run, o Options) (*Text, error) {
 		return nil, err
 	}
 
-	// What is wrong with the options or the record is found before anything is searched.
+	// Invalid options and records are reported before anything is searched.
 	m, err := newManner(o.Mode, o.Strict)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func Export(run *Run, o Options) (*Text, error) {
 		return nil, &OptionError{"CreatedAt", "is empty, and the record does not say when the run ended or began"}
 	}
 
-	// Each text of the record is searched once, though most stand twice in the bundle.
+	// Each text of the record is searched once, although most occur twice in the bundle.
 	found := newMarks(r.marker)
 	if found.paths = m.strict; m.redacts() {
 		found.search(run.doc.Root())
@@ -87,7 +87,7 @@ func Export(run *Run, o Options) (*Text, error) {
 
 const runType = "run_record"
 
-// checkRun says whether a record is one that a bundle can be made of.
+// checkRun checks whether a bundle can be made of a record.
 func checkRun(r value) *Error {
 	if r.kind() != canon.KindObject {
 		return &Error{Malformed, "$", "expected a run record, an object; found " + typeOf(r)}
@@ -106,7 +106,7 @@ func checkRun(r value) *Error {
 		}
 	}
 
-	// A list of another type would become an empty one.
+	// A value of another type would become an empty list.
 	for _, name := range []string{"stages", "artifacts", "child_runs", "tool_recordings", "hitl_questions", "transitions", "checkpoints", "trace_spans"} {
 		if v := r.member(name); !absent(v) && v.kind() != canon.KindArray {
 			return &Error{Malformed, "$." + name, "expected array, found " + typeOf(v)}
@@ -115,12 +115,12 @@ func checkRun(r value) *Error {
 	return nil
 }
 
-// said is the text of a member; "" where there is none.
+// said returns the text of a member, or "" if there is none.
 func said(v value, name string) string { return string(v.member(name).content()) }
 
 func absent(v value) bool { return v.none() || v.kind() == canon.KindNull }
 
-// idOf names a bundle after what it has of the run record.
+// idOf derives the ID of a bundle from the run record that it will contain.
 func idOf(record value, m manner, marks *marks) (string, error) {
 	h := sha256.New()
 	t := Text{root: record, manner: m, marks: marks}
@@ -132,7 +132,7 @@ func idOf(record value, m manner, marks *marks) (string, error) {
 
 var _ io.WriterTo = (*Text)(nil)
 
-// assemble makes a bundle of which nothing was taken out.
+// assemble returns a bundle from which nothing was removed.
 func assemble(r value, o Options, m manner, entries *[]Entry) value {
 	a := assembly{run: r}
 	attachments := list()

@@ -8,15 +8,15 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Import returns a run record of a bundle that [Check] does not refuse: the one that is
-// embedded, with the bundle's observability where it has none; or, of a replay fixture and the
-// transcript, the smallest one that replays: what was said in the first section, the calls and
-// questions, the transitions, checkpoints and spans, and no stages. metadata then names the
-// bundle that it was made of.
+// Import returns a run record from a bundle that passes [Check]. If a record is embedded,
+// Import returns it, with the bundle's observability if it has none of its own. Otherwise
+// Import creates the smallest record that replays, from a replay fixture and the transcript:
+// the messages of the first section, the calls and questions, the transitions, checkpoints and
+// spans, and no stages. Its metadata names the bundle.
 //
-// Without a run record, and without a fixture or a transcript, there is none to import: an
-// *[Error] of the kind NoRunRecord says what is missing. Paths that the record names are not
-// looked at, and may be another machine's, or placeholders.
+// If there is neither a run record nor both a fixture and a transcript, the error is an
+// *[Error] of the kind NoRunRecord that lists what is missing. Paths in the record are not
+// checked. They may belong to another machine, or be placeholders.
 func Import(b *Bundle, m Markers) (*Text, error) {
 	r, err := prepared()
 	if err != nil {
@@ -34,7 +34,7 @@ func Import(b *Bundle, m Markers) (*Text, error) {
 	return newText(&Text{root: record, manner: manner{mode: Local}, marks: found}, prior{})
 }
 
-// importable is the record of a bundle.
+// importable returns the record of a bundle.
 func importable(root value) (value, error) {
 	// An embedded record is taken as it is, and gets the bundle's observability if it has none.
 	replay := root.member("replay")
@@ -46,7 +46,7 @@ func importable(root value) (value, error) {
 		return record, nil
 	}
 
-	// Without one, a record is made of the fixture and the transcript, which have to be there.
+	// Without a record, the fixture and the transcript are required.
 	var missing []string
 	if replay.member("replay_fixture").kind() != canon.KindObject {
 		missing = append(missing, "$.replay.replay_fixture")
@@ -60,7 +60,7 @@ func importable(root value) (value, error) {
 	return reconstructed(root), nil
 }
 
-// reconstructed is the smallest record that replays.
+// reconstructed returns the smallest record that replays.
 func reconstructed(root value) value {
 	source, replay, section := root.member("source"), root.member("replay"), root.member("transcript").member("sections").child(0)
 	var questions []value
@@ -70,19 +70,19 @@ func reconstructed(root value) value {
 		}
 	}
 
-	// Snapshots are not imported; metadata says how many there were.
+	// Snapshots are not imported; metadata has their number.
 	snapshots := 0
 	for range replay.member("worker_snapshots").each {
 		snapshots++
 	}
 
-	// What the bundle tells, by the same names.
+	// Members that have the same name in both formats.
 	members := slices.Concat(
 		some(source, "workflow_id", "workflow_name", "task", "status", "started_at", "finished_at", "root_run_id", "parent_run_id"),
 		some(replay, "transitions", "checkpoints", "trace_spans", "replay_fixture", "observability"),
 		some(root.member("runtime"), "usage"))
 
-	// Lists that a record needs and a bundle does not tell are empty.
+	// Lists that a record requires and a bundle does not have are empty.
 	for _, name := range []string{"stages", "artifacts", "handoffs", "child_runs", "pending_nodes", "completed_nodes"} {
 		members = append(members, member{name, list()})
 	}

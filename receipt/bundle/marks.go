@@ -7,23 +7,23 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Marks are what looks like a secret in the texts of a document: each text is searched
-// once, however often it is written. Texts that are made here are searched when they are
+// Marks are the texts of a document that look like secrets. Each text is searched once,
+// regardless of how often it is written. Texts that are created here are searched when they are
 // needed.
 type marks struct {
 	marker *redact.Marker
 	paths  bool                  // absolute paths go, too
 	found  map[int]redact.Marked // by the offset of the string
-	names  map[string]nameMark   // what names of members say, of the first maxNames
+	names  map[string]nameMark   // results for the names of members, of the first maxNames
 	buffer []byte                // of the path that is written
 }
 
-// A nameMark is what the name of a member says.
+// A nameMark is the result for the name of a member.
 type nameMark struct {
 	name      string
 	sensitive bool
-	payload   bool          // it holds what was said or returned
-	strict    bool          // or it may
+	payload   bool          // ReplayOnly withholds its value
+	strict    bool          // strict ReplayOnly does
 	found     redact.Marked // in the name itself
 	secret    bool          // something was
 	step      string        // as a path has it
@@ -39,8 +39,8 @@ func newMarks(marker *redact.Marker) *marks {
 // maxRounds bounds how often a text is searched until nothing more is found.
 const maxRounds = 8
 
-// mark is what is left of a text, and whether something was found in it. Marking the result
-// finds nothing.
+// mark returns a text with placeholders, and reports whether something was found in it. Marking
+// the result finds nothing.
 func (m *marks) mark(text []byte) (redact.Marked, bool) {
 	marked, found := m.marker.Mark(text)
 	if !m.paths || isPointer(text) {
@@ -60,13 +60,13 @@ func (m *marks) mark(text []byte) (redact.Marked, bool) {
 			marked.Rules = append(marked.Rules, rulePath)
 		}
 
-		// What is left of a path may have become a secret.
+		// The rest of the text may now match a pattern.
 		if again, ok := m.marker.Mark(left); ok {
 			marked.Text, marked.Rules = again.Text, append(marked.Rules, again.Rules...)
 		}
 	}
 
-	// Something is found in every round: nothing of the text is kept.
+	// The limit is reached: the entire text is replaced.
 	marked.Text = []byte(placeholder)
 	return marked, true
 }
@@ -94,7 +94,7 @@ func (m *marks) search(n canon.Node) {
 	}
 }
 
-// of is what was found in a string.
+// of returns the result for a string.
 func (m *marks) of(v value) (redact.Marked, bool) {
 	if v.made != nil {
 		return m.mark(v.content())
@@ -104,7 +104,7 @@ func (m *marks) of(v value) (redact.Marked, bool) {
 	return marked, ok
 }
 
-// name is what a name says.
+// name returns the result for a name.
 func (m *marks) name(name []byte) nameMark {
 	if known, ok := m.names[string(name)]; ok {
 		return known
@@ -115,7 +115,7 @@ func (m *marks) name(name []byte) nameMark {
 	mark.sensitive = redact.Sensitive(mark.name)
 	mark.payload, mark.strict = payloads(mark.name)
 
-	// A path shows the placeholder of a name that looks like a secret.
+	// A path shows a placeholder instead of a name that looks like a secret.
 	shown := mark.name
 	if mark.secret {
 		shown = string(mark.found.Text)
@@ -145,7 +145,7 @@ func (m *marks) path(steps []step) string {
 	return string(m.buffer)
 }
 
-// clean is the content of a string, with placeholders for what looks like a secret.
+// clean returns the content of a string, with placeholders for secrets.
 func (m *marks) clean(v value) string {
 	if marked, ok := m.mark(v.content()); ok {
 		return string(marked.Text)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A Mode says what is taken out of a bundle.
+// A Mode specifies what is removed from a bundle.
 type Mode string
 
-// The modes, each with what the one before takes out.
+// The modes. Each mode also removes everything that the previous mode removes.
 const (
 	Local      Mode = "local"       // nothing
-	Sanitized  Mode = "sanitized"   // what is sensitive; the zero Mode is this one
-	ReplayOnly Mode = "replay_only" // and what was said and returned
+	Sanitized  Mode = "sanitized"   // sensitive data; this is also the zero Mode
+	ReplayOnly Mode = "replay_only" // and prompts, arguments, and results
 )
 
 // Policies, as redaction.policy names them.
@@ -22,11 +22,11 @@ const (
 	strictSuffix = "+strict_replay_only"
 )
 
-// What stands in the place of what was taken out.
+// Replacements of removed data.
 const (
 	placeholder = "[redacted]"
 	withheld    = "[withheld]"
-	emptied     = "{}" // an object of a list of the format, in which a name was a secret
+	emptied     = "{}" // an object in a list of the format, one of whose names was a secret
 )
 
 // payloadNames are the names of members that ReplayOnly withholds, letter for letter.
@@ -59,8 +59,8 @@ func newManner(mode Mode, strict bool) (manner, error) {
 func (m manner) redacts() bool   { return m.mode != Local }
 func (m manner) withholds() bool { return m.mode == ReplayOnly }
 
-// payloads says which manner withholds the value of a member of that name: ReplayOnly, or that
-// when it is strict.
+// payloads reports which manner withholds the value of a member with that name: ReplayOnly, or
+// only its strict form.
 func payloads(name string) (always, strict bool) {
 	return slices.Contains(strings.Fields(payloadNames), name), slices.Contains(strings.Fields(strictNames), name)
 }
@@ -75,5 +75,5 @@ func (m manner) policy() string {
 	return policyOf
 }
 
-// rank orders modes by what they take out.
+// rank returns the position of a mode, from the one that removes the least.
 func (m Mode) rank() int { return slices.Index([]Mode{Local, Sanitized, ReplayOnly}, m) }

@@ -34,7 +34,7 @@ func isPlain(name string) bool {
 	return true
 }
 
-// parsePath reads what appendStep writes, after the $ that all begin with. It reports
+// parsePath parses a path in the form that appendStep writes, after the leading $. It reports
 // false for any other text.
 func parsePath(path string) (steps []step, ok bool) {
 	rest, ok := strings.CutPrefix(path, "$")
@@ -86,7 +86,7 @@ func parseStep(path string) (s step, rest string, ok bool) {
 	return step{doc.Root().String(), -1}, inner[end+2:], true
 }
 
-// pointerOf is the JSON Pointer (RFC 6901) of the same place.
+// pointerOf returns the JSON Pointer (RFC 6901) of the same place.
 func pointerOf(steps []step) string {
 	var b []byte
 	for _, s := range steps {

@@ -12,7 +12,7 @@ import (
 // line, strings with the least escaping, numbers as they were.
 type printer struct {
 	out     *bufio.Writer // nil: bytes are counted, and not written
-	under   *counter      // what out writes to
+	under   *counter      // the destination of out
 	size    int64
 	scratch []byte
 	err     error
@@ -23,7 +23,7 @@ func newPrinter(w io.Writer) *printer {
 	return &printer{out: bufio.NewWriterSize(under, 64<<10), under: under}
 }
 
-// A counter counts what a writer took.
+// A counter counts the bytes that a writer accepted.
 type counter struct {
 	w io.Writer
 	n int64
@@ -119,7 +119,7 @@ func (p *printer) node(n canon.Node) {
 	p.string(content)
 }
 
-// flush writes what is still in the buffer.
+// flush writes the rest of the buffer.
 func (p *printer) flush() error {
 	if p.err == nil && p.out != nil {
 		p.err = p.out.Flush()

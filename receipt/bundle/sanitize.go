@@ -1,9 +1,9 @@
 package bundle
 
-// Sanitize takes out of a bundle what a mode takes out, which may not be less than what was
-// taken out of it before. The list of what is gone is made anew: of the old one stays what
-// the bundle bears out and a second pass cannot find, such as a text in which a token was
-// replaced. Sanitizing the result changes nothing.
+// Sanitize removes from a bundle what a mode removes. The mode may not remove less than the
+// earlier one did. The list of removals is created anew. It keeps those old entries that the
+// bundle supports and a second pass cannot find, such as a text in which a token was replaced.
+// Sanitizing the result changes nothing.
 //
 // Strict is a form of ReplayOnly, see [Options]; a bundle that is strict stays so. The error is
 // an *[Error], or an *[OptionError].
@@ -21,7 +21,7 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	}
 
 	found := newMarks(r.marker)
-	info, err := check(r, b, AllowMarkers, found) // they are what is taken out
+	info, err := check(r, b, AllowMarkers, found) // markers are removed, not refused
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	old := manner{ReplayOnly, true}
 	m.strict = m.strict || m.withholds() && string(b.root().member("redaction").member("policy").content()) == old.policy()
 
-	// Of a local bundle nothing was taken out, whatever it lists.
+	// Nothing was removed from a local bundle, regardless of its list.
 	found.paths = m.strict
 	found.search(b.doc.Root())
 	var before prior
@@ -48,7 +48,7 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 	}, before)
 }
 
-// with is an object with another value of one member.
+// with returns an object with another value of one member.
 func with(v value, name string, other value) value {
 	members := []member{{name, other}}
 	for _, p := range v.appendPairs(nil) {

@@ -10,9 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A shape is what the schema of bundles says of one value. It is read from the schema, so
-// that there is one; it works on what is not written yet, and says what is wrong without a
-// word of it.
+// A shape is the part of the bundle schema for one value. It is read from the schema, so that
+// there is only one source. It checks values that are not written yet, and its errors quote
+// nothing.
 type shape struct {
 	types    []string // empty: any
 	words    []string // of a string; nil: any
@@ -83,7 +83,7 @@ func (s *shape) addMembers(n, defs canon.Node) error {
 	return nil
 }
 
-// texts are those of a list, or the one that there is.
+// texts returns the texts of a list, or the only text.
 func texts(n canon.Node) (list []string) {
 	if n.Kind() == canon.KindString {
 		return []string{n.String()}
@@ -94,7 +94,7 @@ func texts(n canon.Node) (list []string) {
 	return list
 }
 
-// child is the shape of a member or an element; nil: anything.
+// child returns the shape of a member or an element; nil means any value.
 func (s *shape) child(at step) *shape {
 	switch {
 	case s == nil:
@@ -105,12 +105,12 @@ func (s *shape) child(at step) *shape {
 	return s.members[at.name]
 }
 
-// takesText reports whether any text may stand there.
+// takesText reports whether any text is valid there.
 func (s *shape) takesText() bool {
 	return s == nil || s.words == nil && (len(s.types) == 0 || slices.Contains(s.types, "string"))
 }
 
-// check says what is wrong with a value: the first in the order of the schema's members.
+// check returns the first fault of a value, in the order of the schema's members.
 func (s *shape) check(v value, path []byte) *Error {
 	if s == nil {
 		return nil
@@ -143,7 +143,7 @@ func (s *shape) check(v value, path []byte) *Error {
 	return nil
 }
 
-// checkType says what was expected of the value alone.
+// checkType returns the expectation that the value alone does not meet, or "".
 func (s *shape) checkType(v value) string {
 	if len(s.types) > 0 && !slices.ContainsFunc(s.types, func(t string) bool { return isType(v, t) }) {
 		return "expected " + strings.Join(s.types, " or ") + ", found " + typeOf(v)
@@ -176,7 +176,7 @@ func isType(v value, name string) bool {
 	return typeOf(v) == name
 }
 
-// number is that of a document: what is made here is checked by nobody else.
+// number returns the number of a document or of a value that was created here.
 func number(v value) float64 {
 	if v.made != nil {
 		doc, err := canon.Parse([]byte(v.made.text))

@@ -2,11 +2,11 @@ package bundle
 
 import "io"
 
-// A Text is a bundle, or a run record, that is written when it is wanted: it takes no
-// memory but for what was taken out. It reads what it was made of, which must not change
-// before, and is written by one goroutine at a time.
+// A Text is a bundle or a run record that is written on demand. It takes memory only for the
+// removed data. It reads its source, which must not change before it is written, and may be
+// written by only one goroutine at a time.
 type Text struct {
-	Entries []Entry // what was taken out, in the order of redaction.entries
+	Entries []Entry // the removals, in the order of redaction.entries
 	Size    int64   // bytes
 
 	root   value
@@ -16,11 +16,11 @@ type Text struct {
 	shape  *shape // of a bundle; nil: a run record
 }
 
-// newText looks what is taken out and how long the text is.
+// newText determines the removals and the length of the text.
 func newText(t *Text, before prior) (*Text, error) {
 	t.Entries = []Entry{}
 
-	// The first pass counts bytes and notes what is taken out.
+	// The first pass counts bytes and collects the removals.
 	w := t.walk(new(printer))
 	listed := 0 // bytes: of a deep list the paths may be longer than all that is in it
 	w.prior, w.note = before, func(e Entry) {

@@ -9,10 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An account is what a bundle tells of what its run used, and of what is missing in it.
+// An account is the part of a draft about usage and about gaps in the bundle.
 type account struct{ *drafting }
 
-// usage tells what the run used.
+// usage sets what the run consumed.
 func (d account) usage(draft *receipt.Draft) {
 	runtime := d.bundle.member("runtime")
 	usage := runtime.member("usage")
@@ -22,7 +22,7 @@ func (d account) usage(draft *receipt.Draft) {
 
 	d.cost(draft, usage)
 
-	// Of several models nobody tells which was chosen.
+	// If there are several models, the bundle does not state which one was chosen.
 	const chosen = "/model_route/chosen_model"
 	var models []string
 	for _, m := range runtime.member("provider_models").each {
@@ -41,13 +41,13 @@ func (d account) usage(draft *receipt.Draft) {
 	d.untold(chosen)
 }
 
-// cost is what the run cost. The currency is told by the names of some members alone. What a
-// call cost that nobody priced, or of which nobody knows what it used, is not in a sum.
+// cost sets the cost of the run. Only the names of some members state the currency. A sum
+// excludes calls without a price and calls whose usage is unknown.
 func (d account) cost(draft *receipt.Draft, usage value) {
 	draft.Cost = receipt.Cost{Currency: "XXX", ProviderBreakdown: []receipt.ProviderCost{}}
 	d.untold("/cost/provider_breakdown")
 
-	// The largest counts: a sum of what is known may leave something out.
+	// The largest value is used, because a sum of the known costs may be incomplete.
 	told := false
 	for _, name := range []string{"cost_usd", "known_cost_usd", "total_cost"} {
 		cost := usage.member(name)
@@ -72,14 +72,14 @@ func (d account) cost(draft *receipt.Draft, usage value) {
 	}
 }
 
-// nonzero reports whether a count is not zero, as far as the bundle tells: one that is no number
-// is not known to be zero.
+// nonzero reports whether the bundle states that a count is not zero. A value that is not a
+// number counts as not zero.
 func nonzero(v value, name string) bool {
 	n := v.member(name)
 	return !absent(n) && (n.kind() != canon.KindNumber || number(n) != 0)
 }
 
-// amount is a count that the bundle tells; nil where it tells none.
+// amount returns a count that the bundle states, or nil if there is none.
 func amount(v value) *int64 {
 	f := number(v)
 	if v.kind() != canon.KindNumber || f < 0 || f > 1<<53-1 {
@@ -89,14 +89,14 @@ func amount(v value) *int64 {
 	return &count
 }
 
-// Evidence is what a bundle says that is missing in it, and what of it is not read.
+// Evidence is what a bundle states about its gaps, and what it contains that is not read.
 type evidence struct {
 	gaps   map[string]int // by component and code
 	unread map[string]int // events of transcripts, by kind
 }
 
-// evidence reads what the run record says of its gaps, and which events of transcripts are of
-// kinds that are not known to be harmless.
+// evidence reads the gaps that the run record states, and the events of transcripts whose kinds
+// are not known to be harmless.
 func (d account) evidence() evidence {
 	read := evidence{map[string]int{}, map[string]int{}}
 	recorded := d.bundle.member("replay").member("run_record").member("evidence")
@@ -114,7 +114,7 @@ func (d account) evidence() evidence {
 		read.gaps["flight_recording/dropped_events"]++
 	}
 
-	// An event of a call that is listed tells nothing new.
+	// An event of a listed call adds nothing.
 	listed := map[string]bool{}
 	for _, c := range d.bundle.member("tools").member("calls").each {
 		listed[string(c.member("tool_use_id").content())] = true
@@ -140,7 +140,7 @@ func add(counts map[string]int, kind string) {
 	counts[kind]++
 }
 
-// harmless reports whether an event of a transcript tells of no call: it is a message, or is
+// harmless reports whether an event of a transcript is about no call: it is a message, or is
 // read elsewhere.
 func harmless(kind string) bool {
 	return slices.Contains(strings.Fields(`message user_message assistant_message system_message system_reminder private_reasoning tool_schemas tool_schema
@@ -148,12 +148,13 @@ func harmless(kind string) bool {
 		strings.Contains(kind, "permission") || strings.Contains(kind, "approval") || strings.HasPrefix(kind, "hitl_")
 }
 
-// ofCall reports whether an event of a transcript tells of a call, which the list of calls has.
+// ofCall reports whether an event of a transcript is about a call, which is in the list of
+// calls.
 func ofCall(kind string) bool {
 	return slices.Contains([]string{"tool_call", "tool_use", "tool_result", "tool_intent", "tool_execution"}, kind)
 }
 
-// callID is the call of which an event tells.
+// callID returns the ID of the call of an event.
 func callID(e value) string {
 	for _, of := range []value{e, e.member("metadata")} {
 		for _, name := range []string{"tool_use_id", "tool_call_id", "id"} {
@@ -165,8 +166,8 @@ func callID(e value) string {
 	return ""
 }
 
-// bound makes lower bounds of the lists and sums in which something may be missing. Nothing
-// tells which of them a gap or an unread event is about.
+// bound turns lists and sums that may be incomplete into lower bounds. A bundle does not state
+// to which of them a gap or an unread event belongs.
 func (d account) bound(draft *receipt.Draft, read evidence) {
 	if len(read.gaps) == 0 && len(read.unread) == 0 {
 		if nonzero(d.bundle.member("runtime").member("usage"), "usage_unknown_calls") {
@@ -175,7 +176,7 @@ func (d account) bound(draft *receipt.Draft, read evidence) {
 		return
 	}
 
-	// An empty list is untold; another one holds at least what it holds.
+	// An empty list is unreported. Any other list is a lower bound.
 	for at, entries := range map[string]int{"/side_effects/tool_calls": len(draft.SideEffects.ToolCalls), "/approvals": len(draft.Approvals)} {
 		if entries == 0 {
 			d.untold(at)
@@ -188,7 +189,7 @@ func (d account) bound(draft *receipt.Draft, read evidence) {
 	}
 }
 
-// tokens makes lower bounds of the sums of tokens.
+// tokens turns the sums of tokens into lower bounds.
 func (d account) tokens(draft *receipt.Draft) {
 	for at, sum := range map[string]*int64{"input_tokens": draft.AutonomyBudget.Consumed.InputTokens, "output_tokens": draft.AutonomyBudget.Consumed.OutputTokens} {
 		if sum != nil {

@@ -9,15 +9,15 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A value is a JSON value of what is written: of the document that was read, or made here.
-// Its zero value stands for none.
+// A value is a JSON value of the output: one of the document that was read, or one that was
+// created here. The zero value stands for an absent value.
 type value struct {
 	node canon.Node
 	made *made
 }
 
-// Something made is a text, a literal, a list or an object. What of it comes from a document
-// is not copied.
+// A made value is a text, a literal, a list, or an object. Parts that come from a document are
+// not copied.
 type made struct {
 	kind     canon.Kind
 	text     string // of a string; else of a number, true, false or null as JSON has it
@@ -39,12 +39,12 @@ func literal(kind canon.Kind, s string) value { return value{made: &made{kind: k
 
 func list(elements ...value) value { return listed(slices.Values(elements)) }
 
-// listed is a list of which the elements are made when they are needed: there may be many.
+// listed returns a list whose elements are created on demand, because there may be many.
 func listed(elements iter.Seq[value]) value {
 	return value{made: &made{kind: canon.KindArray, elements: elements}}
 }
 
-// object is an object of the members that have a value, in the order in which they are
+// object returns an object of the members that have a value, in the order in which they are
 // written.
 func object(members ...member) value {
 	members = slices.DeleteFunc(members, func(m member) bool { return m.value.none() })
@@ -61,7 +61,7 @@ func (v value) kind() canon.Kind {
 	return v.node.Kind()
 }
 
-// content is that of a string.
+// content returns the content of a string.
 func (v value) content() []byte {
 	if v.made == nil {
 		return v.node.Text()
@@ -72,7 +72,7 @@ func (v value) content() []byte {
 	return []byte(v.made.text)
 }
 
-// raw is a number, true, false or null as JSON has it.
+// raw returns a number, true, false, or null as JSON text.
 func (v value) raw() []byte {
 	if v.made == nil {
 		return v.node.Raw()
@@ -80,7 +80,7 @@ func (v value) raw() []byte {
 	return []byte(v.made.text)
 }
 
-// member is the value of a member; none where there is none.
+// member returns the value of a member, or an absent value.
 func (v value) member(name string) value {
 	if v.made == nil {
 		return of(v.node.Member(name))
@@ -143,7 +143,7 @@ func (v value) appendPairs(pairs []pair) []pair {
 	return pairs
 }
 
-// child is an element of a list; none where there is none.
+// child returns an element of a list, or an absent value.
 func (v value) child(at int) value {
 	for i, e := range v.each {
 		if i == at {

@@ -4,24 +4,23 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A walk goes through a bundle in the order in which it is written, takes out what the mode
-// takes out, and prints the rest. It is made twice: once to see what is taken out and how
-// long the bundle is, once to write it, as the list of what is taken out stands before the
-// end.
+// A walk visits a bundle in the order in which it is written, removes what the mode removes,
+// and prints the rest. There are two passes, because the list of removals is printed before the
+// end: the first determines the removals and the length, and the second writes the bundle.
 type walk struct {
 	manner
 	*printer
 	marks  *marks
 	prior  prior
 	bundle bool        // and no run record alone
-	note   func(Entry) // gets what is taken out; nil: it is known
+	note   func(Entry) // receives the removals; nil in the second pass
 
 	steps []step
 	pairs []pair // of the objects that the walk is in
 	err   *Error
 }
 
-// A context is what lies around a value.
+// A context is the surroundings of a value.
 type context struct {
 	shape    *shape
 	name     string // of the member that has the value; "": it is an element
@@ -38,7 +37,7 @@ const (
 	additionalRoots    = "additional_roots"
 )
 
-// value goes through one value.
+// value visits one value.
 func (w *walk) value(v value, c context) {
 	if w.err != nil || w.printer.err != nil {
 		return
@@ -56,21 +55,21 @@ func (w *walk) value(v value, c context) {
 	}
 }
 
-// print prints what is not withheld.
+// print prints a value that is not withheld.
 func (w *walk) print(c context, do func()) {
 	if !c.silent {
 		do()
 	}
 }
 
-// taken notes that something was taken out where the walk is.
+// taken records a removal at the current place.
 func (w *walk) taken(class string, replacement string, c context) {
 	if w.note != nil {
 		w.listed(Entry{w.marks.path(w.steps), class, replacement}, c)
 	}
 }
 
-// listed notes an entry. What was left of a text that is withheld is not told either.
+// listed records an entry. The changed text of a value that is withheld is not listed.
 func (w *walk) listed(e Entry, c context) {
 	if c.silent && e.Class == classText {
 		e.Replacement = withheld
@@ -78,8 +77,8 @@ func (w *walk) listed(e Entry, c context) {
 	w.note(e)
 }
 
-// gone puts a placeholder in the place of a value, if the format has room for one. Of an
-// object in a list, of which it wants nothing more, nothing is left.
+// gone writes a placeholder in the place of a value, if the format accepts a text there. An
+// object in a list that requires no members becomes empty.
 func (w *walk) gone(class string, with string, c context) {
 	switch {
 	case c.shape.takesText():
@@ -111,7 +110,7 @@ func (w *walk) string(v value, c context) {
 	})
 }
 
-// listedBefore notes what an earlier pass took out, of which this is left.
+// listedBefore records removals of an earlier pass that left this text.
 func (w *walk) listedBefore(left []byte, c context) {
 	if w.note != nil && len(w.prior.entries) > 0 {
 		w.prior.borneOut(w.marks.path(w.steps), left, func(e Entry) { w.listed(e, c) })
@@ -155,7 +154,7 @@ func (w *walk) object(v value, c context) {
 		w.listedBefore([]byte(emptied), c)
 	}
 
-	// A secret in a name takes out the object: nothing could stand in its place.
+	// A secret in a name removes the object, because no other name could take its place.
 	for i := from; w.redacts() && i < to; i++ {
 		if w.marks.name(w.pairs[i].name).secret {
 			w.gone(classText, placeholder, c)
@@ -180,7 +179,7 @@ func (w *walk) object(v value, c context) {
 	w.print(c, func() { w.end("}", from == to, c.level) })
 }
 
-// member decides by name what becomes of a member's value.
+// member handles the value of a member according to its name.
 func (w *walk) member(m pair, c context) {
 	mark := w.marks.name(m.name)
 	name := mark.name
@@ -203,7 +202,7 @@ func (w *walk) member(m pair, c context) {
 	}
 }
 
-// searchOnly goes through what is withheld, to see what was taken out of it before.
+// searchOnly searches a withheld value for removals of an earlier pass.
 func (w *walk) searchOnly(v value, c context) {
 	if w.note != nil {
 		c.silent = true
@@ -211,13 +210,13 @@ func (w *walk) searchOnly(v value, c context) {
 	}
 }
 
-// manifest prints what is said of this pass.
+// manifest prints the redaction member, from which nothing is removed.
 func (w *walk) manifest(v value, c context) {
 	plain := walk{manner: manner{mode: Local}, printer: w.printer, marks: w.marks}
 	plain.value(v, c)
 }
 
-// entries prints the list of what was taken out.
+// entries prints the list of removals.
 func (w *walk) entries(list []Entry, level int) {
 	w.text("[")
 	for i, e := range list {
