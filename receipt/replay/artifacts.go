@@ -13,24 +13,25 @@ import (
 // maxArtifact is how many bytes an artifact may have that is used in a replay.
 const maxArtifact = 64 << 20
 
-// A Wanted is what is known of something that is kept outside of the log and the request.
+// A Wanted identifies content that is stored outside of the log and the request.
 type Wanted struct {
 	ID     string       // of the artifact of an override; "": it is a recorded answer
-	URI    string       // where the log says that it is kept; "": it does not
-	SHA256 canon.Digest // of the answer; zero: nothing tells
+	URI    string       // its location according to the log; "": unreported
+	SHA256 canon.Digest // of the answer; zero: unknown
 }
 
-// Artifacts finds what is kept outside of the log and the request. It must be safe for
-// concurrent use.
+// Artifacts finds content that is stored outside of the log and the request. It must be safe
+// for concurrent use.
 type Artifacts interface {
-	// Artifact returns the bytes. An error for what is not there wraps [fs.ErrNotExist].
+	// Artifact returns the bytes. If the artifact does not exist, the error wraps
+	// [fs.ErrNotExist].
 	Artifact(ctx context.Context, w Wanted) ([]byte, error)
 }
 
-// Files finds artifacts among the files of a folder: those of overrides by their ids,
-// recorded answers by the 64 hexadecimal digits of their digests. Whoever makes a request
-// names the files: where that is a stranger the folder holds nothing else, and is the FS of
-// an os.Root, which no link leads out of.
+// Files finds artifacts among the files of a directory: those of overrides by their IDs, and
+// recorded answers by the 64 hexadecimal digits of their digests. The request names the files.
+// If it comes from a stranger, the directory must hold nothing else, and must be the FS of an
+// os.Root, which no link leaves.
 func Files(folder fs.FS) Artifacts { return files{folder} }
 
 type files struct{ folder fs.FS }
@@ -59,13 +60,13 @@ func (f files) Artifact(_ context.Context, w Wanted) ([]byte, error) {
 	return data, err
 }
 
-// none are the artifacts of who has none.
+// none has no artifacts.
 type none struct{}
 
 func (none) Artifact(context.Context, Wanted) ([]byte, error) { return nil, fs.ErrNotExist }
 
-// recorded finds an answer of which the log has the digest alone. A JSON value may be kept
-// in any form: the digest is of the canonical one, or of the bytes as they are.
+// recorded finds an answer of which the log has only the digest. A JSON value may be stored in
+// any form: the digest covers the canonical form, or the bytes as they are.
 func recorded(ctx context.Context, from Artifacts, w Wanted) ([]byte, bool, error) {
 	if w.SHA256.IsZero() && w.URI == "" {
 		return nil, false, nil

@@ -9,17 +9,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A checker compares the receipt of a replay with what the plan gives.
+// A checker compares the receipt of a replay with the plan.
 type checker struct {
 	judge
 	source     *subject // the receipt of the task that was replayed; nil: it is not at hand
 	found      []finding
-	determined []string        // members of which the log or the source shows what they are
-	open       map[string]bool // places of which it is told that they are undecided
-	excused    map[string]bool // things of which a finding is told, so that what follows is not
+	determined []string        // members whose values the log or the source determines
+	open       map[string]bool // places with a finding that leaves the verdict undecided
+	excused    map[string]bool // things that have a finding, which covers its consequences
 }
 
-// An outcome is what a difference means.
+// An outcome is the meaning of a difference.
 type outcome int
 
 const (
@@ -28,14 +28,14 @@ const (
 	informs           // nothing is claimed that they do not give
 )
 
-// A finding is a difference and what it means.
+// A finding is a difference and its meaning.
 type finding struct {
 	outcome          outcome
 	code             receipt.Code
 	at               string // a JSON Pointer into the receipt
 	stated, computed string
 	detail           string
-	of               []string // things: what is false in two places is one finding
+	of               []string // things: an error in two places is one finding
 }
 
 const maxFindings = 100 // that refute, that leave undecided, and that inform
@@ -51,7 +51,7 @@ func (c *checker) compareSource() error {
 	// The task of the log is that of the receipt.
 	without := slices.DeleteFunc(Projection.without(), func(at string) bool { return at == "/subject/id" || at == "/identifiers/task_id" })
 
-	// Of all differences, only the worst is told.
+	// Only the worst difference is reported.
 	worst := finding{outcome: informs}
 	for _, d := range differences(s.doc.Root(), want.doc.Root(), without) {
 		if f := ofSource(s, d); f.outcome < worst.outcome {
@@ -80,7 +80,8 @@ func (c *checker) compare() error {
 	c.silent = want.silent
 	c.keyWithheld = slices.ContainsFunc(c.got.Deltas, func(d receipt.Delta) bool { return placeholder(d.OverrideKey) })
 
-	// What an optional member is, is only known if the log or the source's receipt names it.
+	// The value of an optional member is determined only if the log or the source's receipt has
+	// it.
 	for _, at := range optional() {
 		p, err := canon.ParsePointer(at)
 		if err != nil {
@@ -91,7 +92,7 @@ func (c *checker) compare() error {
 		}
 	}
 
-	// Metadata is not compared as a whole: harnesses add to it what they like.
+	// Metadata is not compared as a whole, because harnesses add members to it.
 	list := differences(c.doc.Root(), want.doc.Root(), Projection.without())
 	for _, name := range [...]string{"source_task_id", "replay_mode", "checkpoint_event_id", "checkpoint_id", "overrides_unused"} {
 		metadata := comparison{}
@@ -99,14 +100,14 @@ func (c *checker) compare() error {
 		list = append(list, metadata.found...)
 	}
 
-	// Causes are told before what follows from them.
+	// Causes are reported before their consequences.
 	var found []finding
 	for _, d := range list {
 		found = append(found, c.difference(d)...)
 	}
 	slices.SortStableFunc(found, func(a, b finding) int { return cmp.Compare(rank(a), rank(b)) })
 
-	// Nothing else can be said of a replay of something else.
+	// No other difference is meaningful in a replay of another task.
 	if i := slices.IndexFunc(found, func(f finding) bool { return f.outcome == refutes && f.code == receipt.CodeReplaySourceMismatch }); i >= 0 {
 		c.found = append(c.found, found[i])
 		return nil
@@ -115,7 +116,7 @@ func (c *checker) compare() error {
 		c.found = append(c.found, finding{outcome: undecided, at: "/replay_input/unavailable_reason", detail: "the receipt states that the replay failed because something was unavailable"})
 	}
 
-	// A digest that the request states falsely is the cause of a delta that differs.
+	// A false digest in the request is the cause of a delta that differs.
 	c.mismatches()
 	for _, f := range found {
 		c.tell(f)
@@ -124,8 +125,8 @@ func (c *checker) compare() error {
 	return nil
 }
 
-// expected is the draft of the replay. Whether a module asked for what no log records, only
-// the receipt states.
+// expected returns the draft of the replay. Only the receipt states whether a module requested
+// an answer that no log records.
 func (c *checker) expected() (*expected, error) {
 	uses := func(s *swap) bool { return s.operation != "add" || c.keys[s.Key] }
 	others := []*receipt.Draft{&c.got}
@@ -151,7 +152,7 @@ func (c *checker) expected() (*expected, error) {
 	return want, want.adopt(&c.source.got)
 }
 
-// rank orders findings, so that the cause comes before what follows from it.
+// rank orders findings, so that a cause precedes its consequences.
 func rank(f finding) int {
 	for i, under := range [...]string{"/subject", "/metadata", atLog, "/deltas", "/approvals", "/side_effects", "/cost", "/autonomy_budget", atMaterials, "/lifecycle"} {
 		if strings.HasPrefix(f.at, under) {
@@ -161,7 +162,7 @@ func rank(f finding) int {
 	return 10
 }
 
-// tell adds a finding, unless it follows from one that was added before.
+// tell adds a finding, unless it is a consequence of an earlier one.
 func (c *checker) tell(f finding) {
 	if f.outcome == undecided {
 		if c.open[f.at] {
@@ -170,7 +171,7 @@ func (c *checker) tell(f finding) {
 		c.open[f.at] = true
 	}
 
-	// What is false in two places is told once.
+	// An error in two places is reported once.
 	told := slices.ContainsFunc(f.of, func(thing string) bool { return c.excused[thing] })
 	if told && f.outcome == refutes {
 		return
@@ -184,7 +185,7 @@ func (c *checker) tell(f finding) {
 	c.found = append(c.found, f)
 }
 
-// mismatches tells the overrides that state another digest than their value has.
+// mismatches reports the overrides whose stated digest differs from that of their value.
 func (c *checker) mismatches() {
 	for _, m := range c.plan.wrong {
 		at := atDeltas
@@ -198,13 +199,14 @@ func (c *checker) mismatches() {
 	}
 }
 
-// unsupported tells what equals the draft only because the draft has it from the receipt.
+// unsupported reports values that match the draft only because the draft has them from the
+// receipt.
 func (c *checker) unsupported() {
 	for _, at := range c.silent {
 		c.tell(finding{outcome: undecided, at: at, detail: "the log does not name it; the receipt of the source may"})
 	}
 
-	// Of a key that the log does not have, only the receipt states that the task asked for it.
+	// If the log does not have the key, only the receipt states that the task requested it.
 	for i, d := range c.got.Deltas {
 		at, thing := indexed(atDeltas, i), c.thing(d.OverrideKey)
 		s := c.plan.byKey[thing]
@@ -218,7 +220,7 @@ func (c *checker) unsupported() {
 	}
 }
 
-// report adds the findings to a report, and what the comparison leaves out.
+// report adds the findings to a report, and lists what the comparison omits.
 func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 	told := map[outcome]int{}
 	for _, f := range c.found {
@@ -240,8 +242,8 @@ func (c *checker) report(v *receipt.Verifier, rep *receipt.Report) {
 	}
 }
 
-// undetermined returns the places of which the log and the request show nothing, and that
-// have no finding of their own. The verifier checks the signatures.
+// undetermined returns the places that the log and the request do not determine, and that have
+// no finding of their own. The verifier checks the signatures.
 func (c *checker) undetermined() (list []string) {
 	for _, at := range slices.Concat(Projection.without(), optional(), []string{atLog + "/uri", atArtifacts}) {
 		told := func(f finding) bool { return f.at == at || at == atArtifacts && within(f.at, at) }
@@ -252,8 +254,8 @@ func (c *checker) undetermined() (list []string) {
 	return list
 }
 
-// optional returns the members that a receipt need not have, and that options of a harness
-// may add to what its events name.
+// optional returns the members that a receipt may omit, and that options of a harness may add
+// to the values of its events.
 func optional() []string {
 	return []string{"/identifiers/tenant_id", "/identifiers/persona_ref", "/trust/policy_ref"}
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// A Level is how much of two receipts has to be equal.
+// A Level specifies which parts of two receipts must be equal.
 type Level int
 
 const (
-	// Projection leaves out what nothing of a log and a request fixes: receipt_id, issuer,
-	// issued_at, chain, signatures, metadata, subject.id, and of the identifiers task_id,
-	// trace_id and branch_id.
+	// Projection omits the members that a log and a request do not determine: receipt_id,
+	// issuer, issued_at, chain, signatures, metadata, subject.id, and of the identifiers
+	// task_id, trace_id and branch_id.
 	Projection Level = iota
 
-	// Strict leaves out the signatures alone, for replays whose profile gives ids, issuer
-	// and clock.
+	// Strict omits only the signatures, for replays whose profile determines IDs, issuer and
+	// clock.
 	Strict
 )
 
-// without returns the JSON Pointers of what a level leaves out.
+// without returns the JSON Pointers of the members that a level omits.
 func (l Level) without() []string {
 	if l == Strict {
 		return []string{"/signatures"}
@@ -37,7 +37,7 @@ func (l Level) without() []string {
 // A Difference is a place at which two receipts differ.
 type Difference struct {
 	Pointer string `json:"pointer"` // RFC 6901
-	A       string `json:"a"`       // canonical, cut after 256 bytes; "": it is not there
+	A       string `json:"a"`       // canonical, cut after 256 bytes; "": absent
 	B       string `json:"b"`
 }
 
@@ -123,7 +123,7 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 		left, pairs = append(left, n), append(pairs, j)
 	}
 
-	// What has no partner is paired by its order.
+	// Elements without a partner are paired by their order.
 	rest := slices.Sorted(func(yield func(int) bool) {
 		for _, of := range places {
 			for _, j := range of {
@@ -152,7 +152,7 @@ func (c *comparison) elements(at string, a, b canon.Node) {
 	}
 }
 
-// identity returns what an element of a list is called; "" if it has no name.
+// identity returns the name of an element of a list, or "" if it has none.
 func identity(n canon.Node) string {
 	if n.Kind() != canon.KindObject {
 		return ""

@@ -1,41 +1,41 @@
-// Package replay proves that a second run of a task did the same as the first, but for
-// what was named.
+// Package replay checks that a second run of a task did the same as the first, except for the
+// named substitutions.
 //
 //	log, err := replay.ReadLog(file, "task_7")           // what was recorded
-//	request, err := replay.ParseRequest(body)            // what is to be swapped
+//	request, err := replay.ParseRequest(body)            // what to substitute
 //	plan, err := replay.NewPlan(ctx, log, request, nil)  // both, and what they need
 //
-// A replay is a supply of recorded answers and a proof of what was swapped. One [Plan]
-// serves three users, who see the same deltas:
+// A replay supplies recorded answers and lists what was substituted. One [Plan] serves three
+// kinds of callers, which all get the same deltas:
 //
-//   - a harness that runs its module again asks for each answer: [Plan.Take];
-//   - a harness that has no module tells the recorded events again: [Plan.Events];
-//   - an auditor checks the receipt afterwards: [Plan.Deltas], [Plan.Check].
+//   - a harness that runs its module again requests each answer with [Plan.Take];
+//   - a harness without a module writes the recorded events again with [Plan.Events];
+//   - an auditor checks the receipt afterwards with [Plan.Deltas] and [Plan.Check].
 //
-// [Compare] says where the receipts of two replays differ. Nothing is run here: no module,
-// no model, no tool; and nothing is refreshed.
+// [Compare] lists the differences between the receipts of two replays. This package runs no
+// module, model or tool, and it refreshes nothing.
 //
 // # Keys
 //
-// What answered a task is a [record.Dependency], named by a key:
+// A [record.Dependency] is an answer that the task received. It is named by a key:
 //
-//	llm:<call id>                    what a model returned; the call id is <agent>:<number>
-//	mcp:<server>:<tool call id>      what a tool of an MCP server returned
-//	host:<capability>:<call id>      what another tool returned; host:memory:<id> what was remembered
-//	time:<label>                     a reading of the clock: created_at, started_at, completed_at are the task's
-//	secret:<name>                    a secret, of which no log tells
+//	llm:<call id>                    a response of a model; the call id is <agent>:<number>
+//	mcp:<server>:<tool call id>      a result of a tool of an MCP server
+//	host:<capability>:<call id>      a result of another tool; host:memory:<id> is remembered content
+//	time:<label>                     a clock reading: created_at, started_at, completed_at are the task's
+//	secret:<name>                    a secret, which no log records
 //
 // # Digests
 //
-// Of an inline value: SHA-256 over its canonical form (RFC 8785). Of an artifact: over its
-// bytes. Of a secret there is none, as a digest lets it be guessed.
+// The digest of an inline value is the SHA-256 of its canonical form (RFC 8785), and that of an
+// artifact the SHA-256 of its bytes. A secret has no digest, because a digest lets it be guessed.
 //
-// # What is not told
+// # What is not disclosed
 //
-// Values of overrides whose visibility is receipt_only are in no event: their digests are.
+// No event contains the value of an override whose visibility is receipt_only, only its digest.
 // Secrets are in no event, error or delta; only [Plan.Take] returns them.
 //
 // # Stability
 //
-// This package may still change: it is not of the frozen core.
+// This package may still change because it is not part of the frozen core.
 package replay

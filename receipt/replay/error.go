@@ -10,30 +10,31 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A RequestError says which part of a request cannot be. It holds no value of it.
+// A RequestError identifies the part of a request that is invalid. It contains no value of the
+// request.
 type RequestError struct {
 	Param  string // such as override.llm:main:1.sha256; "body" for the whole
-	Detail string // what was expected, and what was found
+	Detail string // the expectation and the finding
 }
 
-// Error gives both.
+// Error returns both fields.
 func (e *RequestError) Error() string { return "replay: " + e.Param + ": " + e.Detail }
 
-// An UnavailableError names the first thing, in the order of the events, without which a
-// task cannot be replayed.
+// An UnavailableError identifies the first missing thing, in the order of the events, without
+// which a task cannot be replayed.
 type UnavailableError struct {
 	Object  string // event, artifact, memory, receipt or host_dependency
 	ID      string
-	Key     string // of the dependency; "" when it is none
-	EventID string // of the event that tells of it; "" when there is none
+	Key     string // of the dependency; "" if it is not one
+	EventID string // of the event that records it; "" if there is none
 	Detail  string
 }
 
-// unavailable says what is missing of a recorded answer.
+// unavailable returns the error for a recorded answer that is missing.
 func unavailable(d record.Dependency) *UnavailableError {
 	u := &UnavailableError{Object: "host_dependency", ID: d.Key, Key: d.Key, EventID: d.EventID, Detail: "the log has the digest of the answer alone"}
 
-	// It is memory, an artifact, or any other dependency.
+	// The object is memory, an artifact, or any other dependency.
 	switch {
 	case strings.HasPrefix(d.Key, "host:memory:"):
 		u.Object = "memory"
@@ -46,12 +47,12 @@ func unavailable(d record.Dependency) *UnavailableError {
 	return u
 }
 
-// Error names the thing and says why.
+// Error names the thing and the reason.
 func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("replay: the %s %s is not there: %s", e.Object, quote(e.ID), e.Detail)
 }
 
-// named is the thing as a failed replay names it.
+// named returns the thing as the events of a failed replay name it.
 func (e *UnavailableError) named() object {
 	o := object{"object": text(e.Object), "id": text(foreign.Cut(e.ID, maxNamed))}
 	if e.Key != "" {
@@ -63,13 +64,13 @@ func (e *UnavailableError) named() object {
 	return o
 }
 
-// maxNamed is how many bytes of foreign text a failure repeats.
+// maxNamed is the maximum number of bytes of foreign text that a failure repeats.
 const maxNamed = 1 << 10
 
-// Checkpoint reports whether it is a checkpoint of the request that is missing.
+// Checkpoint reports whether the checkpoint of the request is missing.
 func (e *UnavailableError) Checkpoint() bool { return e.Object == "event" && e.Key == "" }
 
-// A Mismatch is an override that states another digest than its value has.
+// A Mismatch is an override whose stated digest differs from that of its value.
 type Mismatch struct {
 	Key      string
 	Stated   canon.Digest
@@ -79,7 +80,7 @@ type Mismatch struct {
 // Param names the member of the request, as [RequestError.Param] does.
 func (m Mismatch) Param() string { return "override." + m.Key + ".sha256" }
 
-// Error gives both digests.
+// Error returns both digests.
 func (m Mismatch) Error() string {
 	return fmt.Sprintf("replay: %s: stated %s, computed %s", m.Param(), m.Stated, m.Computed)
 }

@@ -14,21 +14,22 @@ import (
 type Run struct {
 	TaskID      string       // required; not that of the source
 	Remap       bool         // the events get ids and sequences of the replay; else they keep their own
-	LogURI      string       // where the source's log is kept; "": not told
-	ReceiptHash canon.Digest // of the source's receipt; zero: not told
+	LogURI      string       // location of the source's log; "": unreported
+	ReceiptHash canon.Digest // of the source's receipt; zero: unreported
 
-	// Failure is why the replay did not come to the end of its source. Nil: it did. A replay that
-	// failed tells what was swapped and why it failed, and nothing of the source again.
+	// Failure is the reason why the replay did not complete; nil if it did. The events of a
+	// failed replay contain the substitutions and the failure, but no events of the source.
 	Failure *Failure
 }
 
-// A Failure is why a replay failed. It is told to whoever reads the events, and holds no value.
+// A Failure is the reason why a replay failed. Readers of the events see it, and it contains no
+// value.
 type Failure struct {
 	Code, Message string
-	Missing       *UnavailableError // the first thing that was missing; nil: it failed otherwise
+	Missing       *UnavailableError // the first missing thing; nil: another reason
 }
 
-// payload is a failure as a replay.failed tells it.
+// payload returns the failure as replay.failed has it.
 func (f *Failure) payload() object {
 	o := object{"code": text(f.Code), "message": text(f.Message)}
 	if f.Missing != nil {
@@ -37,7 +38,7 @@ func (f *Failure) payload() object {
 	return o
 }
 
-// asTask is a failure as the task of the replay has it.
+// asTask returns the failure as the task of the replay has it.
 func (f *Failure) asTask() object {
 	details := object{}
 	if f.Missing != nil {
@@ -47,17 +48,17 @@ func (f *Failure) asTask() object {
 	return object{"failure": failure.json()}
 }
 
-// errStopped says that nobody wants more events.
+// errStopped indicates that the caller wants no more events.
 var errStopped = errors.New("replay: stopped")
 
-// A teller tells the events of one replay.
+// A teller writes the events of one replay.
 type teller struct {
 	plan  *Plan
 	run   Run
 	uses  func(*swap) bool // whether an override replaces something
 	yield func([]byte, error) bool
-	doc   *canon.Document // the event that is told
-	line  []byte          // as it is told
+	doc   *canon.Document // the current event
+	line  []byte          // the event as it is written
 
 	number   int  // of the replay's events that are numbered by its task
 	cursor   int  // of the source's
@@ -65,8 +66,8 @@ type teller struct {
 
 	calls   map[string]*swap       // of the ids of calls
 	answers map[string]*swap       // of the ids of events
-	words   map[canon.Digest]*swap // of a kind and a payload: what is told again in the same words
-	firsts  map[string]bool        // the ids of events that told an answer, and tell no other one again
+	words   map[canon.Digest]*swap // of a kind and a payload, for events that repeat them
+	firsts  map[string]bool        // the IDs of events that record an answer, and so do not repeat another one
 }
 
 func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error) bool) *teller {
@@ -75,7 +76,7 @@ func newTeller(p *Plan, run Run, uses func(*swap) bool, yield func([]byte, error
 	}
 	t := &teller{plan: p, run: run, uses: uses, yield: yield, doc: new(canon.Document), restored: p.boundary == "", calls: map[string]*swap{}, answers: map[string]*swap{}, words: map[canon.Digest]*swap{}, firsts: map[string]bool{}}
 
-	// Swaps are found by the call that they answer, or by the event that told the answer.
+	// Substitutions are found by the ID of the call, or by the event that recorded the answer.
 	for _, d := range p.log.Dependencies {
 		t.firsts[d.EventID] = true
 	}
@@ -100,7 +101,7 @@ func (t *teller) tell() error {
 		return err
 	}
 
-	// The task of the replay lives as the source did, at its times.
+	// The task of the replay has the lifecycle and the times of the source.
 	first, last := life[0], life[len(life)-1]
 	for _, line := range life[:len(life)-1] {
 		if err := t.begin(line); err != nil {
@@ -112,7 +113,7 @@ func (t *teller) tell() error {
 		return err
 	}
 
-	// A replay that failed tells nothing of its source again.
+	// A failed replay does not repeat events of its source.
 	if failure := t.run.Failure; failure != nil {
 		if err := t.say("replay.failed", last, failure.payload()); err != nil {
 			return err
@@ -129,7 +130,7 @@ func (t *teller) tell() error {
 	return t.begin(last)
 }
 
-// begin tells an event of the source's life as one of the replay's own.
+// begin writes an event of the source's lifecycle as an event of the replay's task.
 func (t *teller) begin(line []byte) error {
 	if err := event.Parse(t.doc, line); err != nil {
 		return err
@@ -138,7 +139,7 @@ func (t *teller) begin(line []byte) error {
 	return t.write(t.doc.Root(), t.envelope(object{"replayed": nil, "replay": nil, "previous_event_id": nil, "receipt_id": nil, "idempotency_key": nil}))
 }
 
-// envelope names an event of the replay's own, and places it.
+// envelope sets the ID, the resource, and the sequence of an event of the replay's task.
 func (t *teller) envelope(o object) object {
 	o["id"], o["task_id"] = text(t.id()), text(t.run.TaskID)
 	o["resource"] = object{"object": text("task"), "id": text(t.run.TaskID)}.json()
@@ -146,7 +147,7 @@ func (t *teller) envelope(o object) object {
 	return o
 }
 
-// say tells something of the replay, at the time of an event of the source.
+// say writes an event about the replay, at the time of an event of the source.
 func (t *teller) say(kind string, at []byte, payload object) error {
 	if err := event.Parse(t.doc, at); err != nil {
 		return err
@@ -162,7 +163,7 @@ func (t *teller) say(kind string, at []byte, payload object) error {
 	return t.write(canon.Node{}, o)
 }
 
-// announce tells that a replay begins, and what is swapped.
+// announce writes that a replay begins, and what is substituted.
 func (t *teller) announce(at []byte) error {
 	log := t.plan.log
 	started := object{
@@ -207,7 +208,7 @@ func (t *teller) announce(at []byte) error {
 	return nil
 }
 
-// again tells an event of the source.
+// again writes an event of the source.
 func (t *teller) again(line []byte) error {
 	if err := event.Parse(t.doc, line); err != nil {
 		return err
@@ -215,7 +216,7 @@ func (t *teller) again(line []byte) error {
 
 	t.cursor++
 
-	// Before a checkpoint only answers are told, so that the materials stay listed.
+	// Before a checkpoint only answers are written, so that the materials stay listed.
 	root := t.doc.Root()
 	id, kind := root.Member("id").String(), root.Member("event").String()
 	if t.restored = t.restored || id == t.plan.boundary; !t.restored && !answers(kind) {
@@ -242,7 +243,7 @@ func (t *teller) again(line []byte) error {
 	return t.write(root, o)
 }
 
-// answers reports whether events of a kind can tell what answered a task, or when it ran.
+// answers reports whether events of a kind can record an answer, or a time of the task.
 func answers(kind string) bool {
 	for _, prefix := range []string{"task.", "span.", "tool.", "agent.tool_", "agent.mcp_", "agent.memory_read", "session.compacted"} {
 		if len(kind) >= len(prefix) && kind[:len(prefix)] == prefix {
@@ -252,13 +253,13 @@ func answers(kind string) bool {
 	return false
 }
 
-// substitute changes the payload of an event that a substitution replaces. It reports
-// false for a payload that nobody may see.
+// substitute changes the payload of an event that a substitution replaces. It reports false for
+// a payload that no event may contain.
 func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 	payload := root.Member("payload")
 	id, kind := root.Member("id").String(), root.Member("event").String()
 
-	// A replaced payload wins over an answer in it.
+	// A replaced payload takes precedence over an answer.
 	if s := t.plan.byEvent[id]; s != nil {
 		if o["payload"] = s.value; !s.visible() || s.Kind == kindCheckpoint && (len(s.value) == 0 || s.value[0] != '{') {
 			return false, s
@@ -266,8 +267,8 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 		return true, s
 	}
 
-	// What is told twice in the same words is one thing, but for an answer that is one of
-	// its own: two calls of a model may return the same.
+	// A repeated payload is one answer, unless it is recorded as an answer of its own: two
+	// calls of a model may return the same.
 	s := t.answers[id]
 	if len(t.answers) > 0 && (s != nil || !t.firsts[id]) {
 		words := canon.Sum(payload.AppendCanonical([]byte(kind)))
@@ -279,13 +280,13 @@ func (t *teller) substitute(root canon.Node, o object) (told bool, by *swap) {
 	if s != nil {
 		member := "response"
 		if kind == "agent.memory_read" || kind == "session.compacted" {
-			member = "" // these tell digests alone
+			member = "" // these have only digests
 		}
 		o["payload"] = s.put(payload, member)
 		return true, s
 	}
 
-	// Of a call, every event that tells its output is changed.
+	// Every event that has the output of the call is changed.
 	if s = t.calls[payload.Member("tool_call_id").String()]; s == nil || !tellsOutput(payload) && id != s.of.EventID {
 		return true, nil
 	}
@@ -304,7 +305,7 @@ func (t *teller) remap(root canon.Node, o object) {
 		o["task_id"] = text(t.run.TaskID)
 	}
 
-	// The event before has another name in the replay, if it is told there at all.
+	// The previous event has another ID in the replay, if it is written at all.
 	o["previous_event_id"] = nil
 	t.number++
 	o["id"] = text(t.id())
@@ -320,7 +321,7 @@ func (t *teller) remap(root canon.Node, o object) {
 
 func (t *teller) id() string { return t.run.TaskID + ":" + string(number(t.number)) }
 
-// write gives an event on, in canonical form with a line feed.
+// write passes on an event, in canonical form with a line feed.
 func (t *teller) write(root canon.Node, o object) error {
 	t.line = append(o.over(t.line[:0], root), '\n')
 	if !t.yield(t.line, nil) {

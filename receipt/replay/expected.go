@@ -9,17 +9,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// An expected is the draft that package record makes of events.
+// An expected is the draft that package record creates from events.
 type expected struct {
 	draft  *receipt.Draft
 	doc    *canon.Document
 	silent []string // JSON Pointers of members that the events do not name, and the given receipts do
 }
 
-// expect makes the draft of events. A member that every receipt has and no event names is
-// taken from the first receipt that has it.
+// expect drafts a receipt from events. A member that every receipt requires and no event has is
+// copied from the first receipt that has it.
 func expect(tell func(add func([]byte) error) error, others ...*receipt.Draft) (*expected, error) {
-	// Names that the events lack are filled in once; then the log is recorded again.
+	// Members that the events lack are filled in once, and then the events are recorded again.
 	x := &expected{}
 	o := record.Options{Issuer: receipt.Issuer{ID: "replay"}}
 	for {
@@ -43,7 +43,7 @@ func expect(tell func(add func([]byte) error) error, others ...*receipt.Draft) (
 	}
 }
 
-// parse makes the document of the draft.
+// parse parses the draft.
 func (x *expected) parse() error {
 	text, err := record.JSON(x.draft)
 	if err != nil {
@@ -53,7 +53,7 @@ func (x *expected) parse() error {
 	return err
 }
 
-// fill sets options that the events do not name.
+// fill sets options for members that the events do not have.
 func (x *expected) fill(o *record.Options, names []string, others []*receipt.Draft) {
 	first := func(of func(*receipt.Draft) string) string {
 		for _, d := range others {
@@ -79,8 +79,8 @@ func (x *expected) fill(o *record.Options, names []string, others []*receipt.Dra
 	}
 }
 
-// adopt takes members that the events do not name, and no receipt has to have, from the
-// receipt of the source: they are the replay's, too.
+// adopt copies optional members that the events do not have from the receipt of the source,
+// because the replay has the same values.
 func (x *expected) adopt(source *receipt.Draft) error {
 	for _, m := range [][2]*string{
 		{&x.draft.Identifiers.TenantID, &source.Identifiers.TenantID}, {&x.draft.Identifiers.PersonaRef, &source.Identifiers.PersonaRef},

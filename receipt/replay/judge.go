@@ -19,17 +19,18 @@ const (
 	valueWithheld = "the value was withheld, and cannot be compared"
 )
 
-// A judge says what differences between the receipt and the draft of a replay mean.
+// A judge determines the meaning of differences between the receipt and the draft of a replay.
 type judge struct {
 	*subject
 	plan   *Plan
-	failed bool     // the replay came to no end, so that nothing is missing in its receipt
-	silent []string // JSON Pointers of members that the log does not name
+	failed bool     // the replay failed, so absent values are not faults
+	silent []string // JSON Pointers of members that the log does not have
 
-	keyWithheld bool // a delta does not say which override it is of
+	keyWithheld bool // a delta does not name its override
 }
 
-// difference says what a difference between the receipt and the draft of the replay means.
+// difference returns the meaning of a difference between the receipt and the draft of the
+// replay.
 func (c *judge) difference(d difference) []finding {
 	f := finding{at: d.at, stated: shown(d.a), computed: shown(d.b), of: c.things(d)}
 	switch {
@@ -40,7 +41,7 @@ func (c *judge) difference(d difference) []finding {
 	case alike(d):
 		f.outcome, f.detail = informs, "the receipt states nothing else than the log and the request give, in another form or less of it"
 	case slices.Contains(c.silent, d.at):
-		return nil // it is told anyway
+		return nil // unsupported reports it
 	case strings.HasPrefix(d.at, "/metadata/"):
 		return c.metadata(d, f)
 	case strings.HasPrefix(d.at, atDeltas):
@@ -58,7 +59,7 @@ func (c *judge) difference(d difference) []finding {
 	return []finding{f}
 }
 
-// other judges a difference in what is neither a delta nor a material.
+// other judges a difference outside of deltas and materials.
 func (c *judge) other(d difference, f *finding) {
 	f.code, f.detail = receipt.CodeReplayDiffers, "the log and the request give another value"
 	switch {
@@ -73,16 +74,16 @@ func (c *judge) other(d difference, f *finding) {
 	}
 }
 
-// isEffect reports whether a place is one of something that was done, approved, paid, or
-// consumed.
+// isEffect reports whether a place is that of an action, an approval, a payment, or
+// consumption.
 func isEffect(at string) bool {
 	return slices.ContainsFunc([]string{"/approvals/", "/side_effects/", "/cost/total", "/cost/provider_breakdown", "/autonomy_budget/consumed"}, func(under string) bool {
 		return strings.HasPrefix(at, under)
 	})
 }
 
-// metadata judges the members that the log and the request determine. A receipt need not
-// repeat the name of the source and the mode.
+// metadata judges the members that the log and the request determine. A receipt may omit the
+// name of the source and the mode.
 func (c *judge) metadata(d difference, f finding) []finding {
 	unused := strings.HasPrefix(d.at, "/metadata/overrides_unused")
 	checkpoint := strings.HasPrefix(d.at, "/metadata/checkpoint")
@@ -117,7 +118,7 @@ func (c *judge) delta(d difference, f *finding) {
 	}
 }
 
-// material judges a difference in the list of materials. Where a material is kept may change.
+// material judges a difference in the list of materials. The location of a material may change.
 func (c *judge) material(d difference, f *finding) {
 	if d.at == atMaterials {
 		f.stated, f.computed, f.detail = "", "", "the materials are in another order than their events"
@@ -161,8 +162,8 @@ func (c *judge) wholeMaterial(d difference, f *finding) {
 	}
 }
 
-// redaction judges an entry of redactions that the draft does not have. Its value has to be
-// gone.
+// redaction judges an entry of redactions that the draft does not have. The value that it names
+// must be absent.
 func (c *judge) redaction(d difference, f finding) []finding {
 	field := d.a.Member("field").String()
 	gone, isPointer := c.gone[field]
@@ -179,10 +180,11 @@ func (c *judge) redaction(d difference, f finding) []finding {
 	return []finding{f}
 }
 
-// thing is the dependency that an override replaces, or a material.
+// thing returns the dependency that an override replaces, or a material.
 func (c *judge) thing(key string) string { return cmp.Or(c.plan.label[key], key) }
 
-// things are what a difference is about. What is false of one of them is told once.
+// things returns the dependencies or materials that a difference is about. An error in one of
+// them is reported once.
 func (c *judge) things(d difference) (list []string) {
 	add := func(key string) {
 		if key != "" {
@@ -190,7 +192,8 @@ func (c *judge) things(d difference) (list []string) {
 		}
 	}
 
-	// A delta is named by its override key, and a material by its id, the key of a dependency.
+	// A delta is identified by its override key, and a material by its ID, the key of a
+	// dependency.
 	for _, of := range []struct {
 		list, name string
 		key        func(i int) string
@@ -223,8 +226,8 @@ func (c *judge) things(d difference) (list []string) {
 	return list
 }
 
-// place splits a pointer into a list: the place of the element, and the rest; -1 if it is not
-// one.
+// place splits a pointer into a list: the index of the element and the rest. The index is -1 if
+// the pointer does not lead into the list.
 func place(at, list string) (i int, name string) {
 	rest, ok := strings.CutPrefix(at, list+"/")
 	if !ok {
@@ -246,9 +249,8 @@ func unreached(d difference) bool {
 	})
 }
 
-// alike reports whether a difference is one of form: nothing is written as an absent, null, or
-// empty value, a time has another spelling, a number of zero is left out, or less determinism
-// is claimed.
+// alike reports whether a difference is one of form: an absent, null, or empty value in place
+// of another, another spelling of a time, an omitted zero, or a weaker claim of determinism.
 func alike(d difference) bool {
 	switch {
 	case empty(d.a) && empty(d.b):
@@ -266,7 +268,7 @@ func alike(d difference) bool {
 	return false
 }
 
-// empty reports whether a value says nothing.
+// empty reports whether a value has no content.
 func empty(n canon.Node) bool {
 	switch n.Kind() {
 	case canon.KindArray, canon.KindObject:
@@ -275,7 +277,7 @@ func empty(n canon.Node) bool {
 	return n.IsZero() || n.Kind() == canon.KindNull
 }
 
-// shown is a value in a finding.
+// shown returns a value as a finding shows it.
 func shown(n canon.Node) string {
 	if n.Kind() == canon.KindString {
 		return n.String()
@@ -283,9 +285,9 @@ func shown(n canon.Node) string {
 	return string(canonical(n))
 }
 
-// ofSource says what a difference between the receipt of the source and the draft of its log
-// means. Options of a harness decide how paths are written, where logs are kept, and what the
-// log does not name.
+// ofSource returns the meaning of a difference between the receipt of the source and the draft
+// of its log. Options of a harness determine how paths are written, where logs are stored, and
+// the values of members that the log does not have.
 func ofSource(s *subject, d difference) finding {
 	f := finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_task_id", stated: shown(d.a), computed: shown(d.b), detail: "the receipt that was given for the source has another " + quote(d.at) + " than the log gives"}
 	i, name := place(d.at, atMaterials)

@@ -13,19 +13,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A Log is what was recorded of one task that has ended. It keeps what answered the task,
-// without the answers: those are read from the log when they are asked for.
+// A Log is the record of one task that has ended. It lists the answers without their values,
+// which are read from the log on demand.
 type Log struct {
 	TaskID       string
 	Digest       canon.Digest        // of the event_log of the task's receipt
 	Events       int                 // that the digest covers
-	Dependencies []record.Dependency // in the order of the events that told the answers
+	Dependencies []record.Dependency // in the order of the events that recorded the answers
 
 	in      io.ReaderAt
 	offsets map[int]int64 // where the lines of these events begin
 }
 
-// ErrReplay says that a log is that of a replay: the log of its source is to be replayed.
+// ErrReplay indicates that a log is that of a replay. Replay the log of its source instead.
 var ErrReplay = errors.New("replay: the task is a replay itself: expected the log of the task that it replays")
 
 // ReadLog reads the log of a task, an event a line. A log of several needs its id; "" is
@@ -121,7 +121,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 		return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
 	}
 
-	// The digest shows whether the log is still the one that was read.
+	// A log that changed since it was read is refused.
 	value, found := doc.Find(at)
 	answer := value.AppendCanonical(nil)
 	if !found || canon.Sum(answer) != d.SHA256 {
@@ -130,7 +130,7 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 	return answer, nil
 }
 
-// each gives the events of the task once more, in the order and the form of the digest.
+// each passes the events of the task to do, in the order and the form that the digest covers.
 func (l *Log) each(do func(line []byte) error) error {
 	rec, err := l.pass(l.TaskID, do)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A matcher finds what a request replaces, while a plan is made.
+// A matcher finds what a request replaces while a plan is created.
 type matcher struct {
 	*Plan
 	answered  map[string]record.Dependency // by the prefix of the key, and the event
@@ -40,7 +40,8 @@ func (m *matcher) all(ctx context.Context) error {
 	}
 	slices.SortFunc(m.wrong, func(a, b Mismatch) int { return cmp.Compare(a.Key, b.Key) })
 
-	// The log is read again only for what answers do not show: events and the checkpoint.
+	// The log is read again only for events and the checkpoint, which are not among the
+	// dependencies.
 	if err := m.findEvents(); err != nil {
 		return err
 	}
@@ -66,8 +67,8 @@ func ofEvent(key, event string) string {
 	return prefix + ":" + event
 }
 
-// match finds what an override replaces: the dependency of its key, else the one that its
-// event answered.
+// match finds what an override replaces: the dependency with its key, or else the dependency
+// whose answer its event recorded.
 func (m *matcher) match(ctx context.Context, o *Override) error {
 	s := &swap{Override: o, operation: "add"}
 	m.swaps = append(m.swaps, s)
@@ -75,7 +76,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 		return err
 	}
 
-	// The key of an answer is not the name of anything else.
+	// The key of an answer names nothing else.
 	d, found := m.known[o.Key]
 	switch {
 	case found && o.EventID != "" && o.EventID != d.EventID:
@@ -93,7 +94,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 		}
 	}
 
-	// No log records what is under a key of secrets, so that what it replaces is not known.
+	// No log records the values of secrets, so the replaced value is unknown.
 	key := o.Key
 	switch {
 	case found:
@@ -116,7 +117,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 	return nil
 }
 
-// weigh computes the digest of what an override puts in place.
+// weigh computes the digest of the new value of an override.
 func (m *matcher) weigh(ctx context.Context, s *swap) error {
 	if s.secret() {
 		return nil
@@ -164,7 +165,7 @@ func (m *matcher) findEvents() error {
 		root := doc.Root()
 		id, payload := root.Member("id").String(), root.Member("payload")
 		if s := m.byEvent[id]; s != nil {
-			// Whoever runs the module again asks for answers, and not for events.
+			// A module requests answers, not events.
 			if kind := root.Member("event").String(); answers(kind) {
 				return &RequestError{"override." + s.Key + ".event_id", "expected an event that tells no answer and no time of the task, found " + quote(kind) + ": override the answer"}
 			}
@@ -174,7 +175,7 @@ func (m *matcher) findEvents() error {
 			}
 		}
 
-		// Up to the checkpoint, answers and events are of the state that is restored.
+		// Answers and events before the checkpoint belong to the restored state.
 		if err := m.mark(id, payload); err != nil || m.boundary != "" || r.Mode != FromCheckpoint {
 			return err
 		}
@@ -199,15 +200,15 @@ func (m *matcher) findEvents() error {
 	return nil
 }
 
-// mark notes the event of the checkpoint. Both names of one have to be of one event, and
-// one name of no two.
+// mark records the event of the checkpoint. Both names of a checkpoint must be of the same
+// event, and each name of only one event.
 func (m *matcher) mark(id string, payload canon.Node) error {
 	r := m.request
 	if r.Mode != FromCheckpoint {
 		return nil
 	}
 
-	// A checkpoint has an id of its own, or that of its snapshot.
+	// A checkpoint has its own ID, or that of its snapshot.
 	named := r.CheckpointID != "" && (payload.Member("checkpoint_id").String() == r.CheckpointID || payload.Member("snapshot_asset_id").String() == r.CheckpointID)
 	switch {
 	case r.CheckpointEventID == "" && named && m.boundary != "":
@@ -223,7 +224,8 @@ func (m *matcher) mark(id string, payload canon.Node) error {
 	return nil
 }
 
-// findMissing finds the first recorded answer that is nowhere.
+// findMissing finds the first recorded answer that is neither in the log nor among the
+// artifacts.
 func (m *matcher) findMissing(ctx context.Context) error {
 	for _, d := range m.log.Dependencies {
 		if d.Pointer != "" || m.byKey[d.Key] != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An object is members of a JSON object, by name, each in canonical form; nil values are
-// left out. Its own names are ASCII.
+// An object is a set of members of a JSON object, each in canonical form. A nil value omits the
+// member. The names are ASCII.
 type object map[string][]byte
 
 // json writes the object in canonical form.

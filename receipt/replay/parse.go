@@ -16,9 +16,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// ParseRequest reads a request. An empty one asks for an exact replay. What it accepts
-// fits the JSON Schema replay-request; what it refuses is a *[RequestError], for the first
-// member that cannot be, in the order of the names of members.
+// ParseRequest parses a request. An empty request means an exact replay. An accepted request is
+// valid against the JSON Schema replay-request. The error is a *[RequestError] about the first
+// invalid member, in the order of the names of members.
 func ParseRequest(data []byte) (*Request, error) {
 	r := &Request{Mode: Exact}
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -47,7 +47,7 @@ func ParseRequest(data []byte) (*Request, error) {
 	return r, nil
 }
 
-// whyNot says why a text is no JSON, and shows nothing of it: what stands there may be of a
+// whyNot reports why text is not JSON, without quoting it, because the text may be part of a
 // secret.
 func whyNot(err error) string {
 	var syntax *canon.SyntaxError
@@ -73,7 +73,7 @@ func paramOf(pointer string) string {
 	return at[0]
 }
 
-// A parser keeps the first error, so that its methods can be called in a row.
+// A parser keeps the first error, so that its methods can be called in sequence.
 type parser struct {
 	doc *canon.Document
 	err *RequestError
@@ -103,12 +103,12 @@ func (p *parser) request(r *Request) {
 		p.fail("metadata", "expected an object")
 	}
 
-	// What two members have to do with each other is checked when each was read.
+	// Members that depend on each other are checked after both were read.
 	p.checkpoint(r)
 	p.overrides(r, root.Member("override"))
 }
 
-// checkpoint holds the members of a checkpoint and the mode together.
+// checkpoint checks the members of a checkpoint against the mode.
 func (p *parser) checkpoint(r *Request) {
 	named := r.CheckpointEventID != "" || r.CheckpointID != ""
 	switch {
@@ -144,7 +144,7 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 
 	slices.SortFunc(r.Overrides, func(a, b Override) int { return cmp.Compare(a.Key, b.Key) })
 
-	// Each delta has an id of its own, and each event one override.
+	// Each delta needs its own ID, and each event may have only one override.
 	events, ids := map[string]bool{}, map[string]bool{}
 	for i := range r.Overrides {
 		o := &r.Overrides[i]
@@ -191,7 +191,7 @@ func (p *parser) override(key string, n canon.Node) Override {
 		var err error
 		if o.Stated, err = canon.ParseDigest(d.Text()); err != nil || d.Kind() != canon.KindString {
 			p.fail(at+".sha256", "expected sha256: and 64 lower-case hexadecimal digits")
-		} else if o.Stated.IsZero() { // which is how none is told from here on
+		} else if o.Stated.IsZero() { // which stands for none below
 			p.fail(at+".sha256", "expected the digest of a value, found zeros")
 		}
 	}
@@ -204,7 +204,7 @@ func (p *parser) override(key string, n canon.Node) Override {
 	return o
 }
 
-// fits holds the members of an override together.
+// fits checks the members of an override against each other.
 func (p *parser) fits(at, prefix string, o *Override) {
 	if !slices.Contains(kindsOf(prefix), o.Kind) {
 		p.fail(at+".kind", "expected a kind that a key of %s: can have, found %s", prefix, o.Kind)
@@ -253,11 +253,11 @@ func timeIn(value []byte) (receipt.Time, bool) {
 	return receipt.At(t), err == nil
 }
 
-// keyPrefix returns the prefix of a key: llm, mcp, secret, time, or host. After it stand a colon
-// and a name; of mcp and host two names with a colon between them, of which the first has none.
-// Names are not empty and consist of printable characters other than the space. The error says
-// what was expected and what was found; of the text it shows the prefix alone, as a name may be
-// that of a secret.
+// keyPrefix returns the prefix of a key: llm, mcp, secret, time, or host. A colon and a name
+// follow it. In a key of mcp or host, two names follow with a colon between them, and the first
+// contains no colon. Names are not empty and consist of printable characters except the space.
+// An error contains the expectation and the finding. Of the text it quotes only the prefix,
+// because a name may be that of a secret.
 func keyPrefix(text string) (string, error) {
 	prefix, name, cut := strings.Cut(text, ":")
 	switch at := strings.IndexFunc(text, unprintable); {
@@ -274,7 +274,7 @@ func keyPrefix(text string) (string, error) {
 		return "", fmt.Errorf("expected a key of the prefix llm, mcp, secret, time or host, found %s", quote(prefix))
 	}
 
-	// These have two names.
+	// These keys have two names.
 	if prefix == "mcp" || prefix == "host" {
 		var of string
 		if of, name, cut = strings.Cut(name, ":"); !cut {
@@ -314,8 +314,7 @@ func kindsOf(prefix string) []string {
 	return []string{kindSecret}
 }
 
-// known refuses members that a request does not have: a misspelled one would replay
-// something else than was asked for.
+// known refuses unknown members, because a misspelled member would change the replay.
 func (p *parser) known(at string, n canon.Node, names ...string) {
 	for name := range n.Members() {
 		if !slices.Contains(names, name.String()) {

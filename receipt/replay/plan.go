@@ -12,15 +12,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A Plan is a replay before it runs: what answers each dependency, and what is swapped. It
-// is safe for concurrent use.
+// A Plan describes a replay before it runs: the answer of each dependency, and the
+// substitutions. It is safe for concurrent use.
 type Plan struct {
 	log       *Log
 	request   *Request
 	artifacts Artifacts
 
 	swaps    []*swap           // in the order of their keys
-	byKey    map[string]*swap  // of dependencies, and of what is added
+	byKey    map[string]*swap  // of dependencies, and of added answers
 	byEvent  map[string]*swap  // of events whose payload is replaced
 	label    map[string]string // of overrides that were matched by their event: the key of the dependency
 	known    map[string]record.Dependency
@@ -30,17 +30,16 @@ type Plan struct {
 	before   map[string]bool // keys of dependencies before the checkpoint
 
 	mu    sync.Mutex
-	taken map[string]bool // whether there was an answer, of keys that were asked for
-	asked []string        // these keys, in their order
+	taken map[string]bool // whether there was an answer, by the requested key
+	asked []string        // the requested keys, in the order of the requests
 }
 
-// NewPlan makes the plan of a replay. Artifacts may be nil: there are none. Errors are a
-// *[RequestError] for a request that cannot be run with this log, an *[UnavailableError]
-// for a checkpoint, an event or an artifact that it names and that is not there, and those
-// of the log and of the artifacts.
+// NewPlan creates the plan of a replay. Artifacts may be nil if there are none. The error is a
+// *[RequestError] if the request does not fit this log, an *[UnavailableError] if a checkpoint,
+// an event or an artifact that it names does not exist, or that of the log or the artifacts.
 //
-// What the request states falsely is no error: [Plan.Mismatches]. Neither is a recorded
-// answer that is not there, as not every replay asks for it: [Plan.Unavailable].
+// A false digest in the request is not an error; see [Plan.Mismatches]. A missing recorded
+// answer is not an error either, because not every replay requests it; see [Plan.Unavailable].
 func NewPlan(ctx context.Context, log *Log, request *Request, artifacts Artifacts) (*Plan, error) {
 	if artifacts == nil {
 		artifacts = none{}
@@ -68,9 +67,9 @@ func (p *Plan) Mismatches() []Mismatch { return slices.Clone(p.wrong) }
 // neither in the log nor among the artifacts; nil when all are there.
 func (p *Plan) Unavailable() *UnavailableError { return p.missing }
 
-// Deltas returns what the receipt of the replay lists as deltas, in the order of their
-// keys. An override that matches nothing in the log has a delta once its key was taken. The
-// digests are those of the values, whatever the request states.
+// Deltas returns the deltas of the replay's receipt, in the order of their keys. An override
+// that matches nothing in the log has a delta after its key was taken. The digests are computed
+// from the values, regardless of the digests in the request.
 func (p *Plan) Deltas() []receipt.Delta {
 	list := []receipt.Delta{}
 	for _, s := range p.swaps {
@@ -81,7 +80,7 @@ func (p *Plan) Deltas() []receipt.Delta {
 	return list
 }
 
-// uses reports whether an override replaces something: what is recorded, or what was taken.
+// uses reports whether an override replaces a recorded or a taken answer.
 func (p *Plan) uses(s *swap) bool { return s.operation != "add" || p.wasTaken(s) }
 
 func (p *Plan) wasTaken(s *swap) bool {
@@ -133,16 +132,16 @@ func (p *Plan) Checkpoint() (eventID string, restored []string) {
 	return p.boundary, restored
 }
 
-// Take returns the answer of a dependency, once, for a harness that runs its module again.
-// What neither the log nor the request has is an *[UnavailableError]: nothing is
-// refreshed. What was taken before is [ErrTaken].
+// Take returns the answer of a dependency, once, for a harness that runs its module again. If
+// neither the log nor the request has the answer, the error is an *[UnavailableError], because
+// nothing is refreshed. If the answer was taken before, the error is [ErrTaken].
 func (p *Plan) Take(ctx context.Context, key string) (Answer, error) {
 	if of, ok := p.label[key]; ok {
 		key = of
 	}
 	p.ask(key)
 
-	// An answer is found before it counts as taken: what failed may be asked for again.
+	// An answer counts as taken only if it was found, so that a failed request can be repeated.
 	a, err := find(ctx, p, key)
 	if err != nil {
 		return Answer{}, err
@@ -156,7 +155,7 @@ func (p *Plan) Take(ctx context.Context, key string) (Answer, error) {
 	return a, nil
 }
 
-// ask notes that a key was asked for.
+// ask records that a key was requested.
 func (p *Plan) ask(key string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,9 +164,9 @@ func (p *Plan) ask(key string) {
 	}
 }
 
-// Untaken returns the keys of what answers and was not taken: recorded dependencies in the
-// order of their events, except those before a checkpoint, then what overrides add, in the
-// order of the keys.
+// Untaken returns the keys of answers that were not taken: recorded dependencies in the order
+// of their events, except those before a checkpoint, and then the answers that overrides add,
+// in the order of the keys.
 func (p *Plan) Untaken() (keys []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,7 +176,7 @@ func (p *Plan) Untaken() (keys []string) {
 		}
 	}
 	for _, s := range p.swaps {
-		// What answers without a dependency was added by the request.
+		// An answer without a dependency was added by the request.
 		if key := p.label[s.Key]; key != "" && s.of.Key == "" && !p.taken[key] {
 			keys = append(keys, key)
 		}
@@ -185,16 +184,16 @@ func (p *Plan) Untaken() (keys []string) {
 	return keys
 }
 
-// Events tells the recorded events again, as the log of a replay: one event at a time, in
-// canonical form with a line feed. The bytes are valid until the next. The log begins and
-// ends with events of the replay itself, at the times of the source: no clock is read.
-// Every event of the source is marked as replayed; those that a substitution changed name
-// it, and a replay.event_replayed announces each. Overrides that match nothing in the log and
-// were not taken replace nothing: replay.started lists their keys. Before a checkpoint only
-// the answers of the task are written, so that its materials stay listed.
+// Events yields the recorded events again, as the log of a replay: one event at a time, in
+// canonical form with a line feed. The bytes are valid until the next event. The log begins and
+// ends with events of the replay itself, at the times of the source, because no clock is read.
+// Every event of the source is marked as replayed. Events that a substitution changed name it,
+// and a replay.event_replayed announces each substitution. Overrides that match nothing in the
+// log and were not taken replace nothing; replay.started lists their keys. Before a checkpoint
+// only the answers of the task are written, so that its materials stay listed.
 //
-// Values of overrides that are receipt_only are told by their digests, and payloads that
-// are replaced so are left out. Secrets are not told. An error ends the events.
+// An event has only the digest of an override that is receipt_only. An event whose payload is
+// replaced by such a value is omitted. No event contains a secret. An error ends the sequence.
 func (p *Plan) Events(run Run) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		t := newTeller(p, run, p.uses, yield)

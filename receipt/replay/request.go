@@ -17,12 +17,12 @@ const (
 type Mode string
 
 const (
-	Exact          Mode = "exact"           // with what was recorded alone
-	WithOverrides  Mode = "with_overrides"  // but for what is named
+	Exact          Mode = "exact"           // only with recorded answers
+	WithOverrides  Mode = "with_overrides"  // except for the named substitutions
 	FromCheckpoint Mode = "from_checkpoint" // from an event of the log on; overrides are allowed
 )
 
-// The kinds of overrides: what each replaces.
+// The kinds of overrides.
 const (
 	kindLLM        = "llm_provider_response"
 	kindMCP        = "mcp_tool_return"
@@ -34,12 +34,12 @@ const (
 	kindCheckpoint = "checkpoint_value"
 )
 
-// ReceiptOnly is the [Override] visibility of a value that no event has, only its digest. It is
-// the default. The others are public and internal.
+// ReceiptOnly is the default [Override] visibility: no event has the value, only its digest.
+// The other visibilities are public and internal.
 const ReceiptOnly = "receipt_only"
 
-// A Request asks for a replay: ReplayTaskRequest of the protocol, and the JSON Schema
-// replay-request.
+// A Request describes a replay. It is ReplayTaskRequest of the protocol, and matches the JSON
+// Schema replay-request.
 type Request struct {
 	Mode              Mode
 	Overrides         []Override // in the order of their keys, by bytes
@@ -50,18 +50,18 @@ type Request struct {
 	digest canon.Digest
 }
 
-// Digest returns the SHA-256 of the canonical form (RFC 8785) of the text that the request
-// was parsed from, in which none is {}: requests of one digest ask the same. It is zero for a
-// request that was not parsed.
+// Digest returns the SHA-256 of the canonical form (RFC 8785) of the text from which the
+// request was parsed; an empty text counts as {}. Requests with the same digest are equal. The
+// digest of a request that was not parsed is zero.
 func (r *Request) Digest() canon.Digest { return r.digest }
 
-// An Override replaces one dependency. Printed, it shows its key only.
+// An Override replaces one dependency. It is printed as its key only.
 type Override struct {
 	Key        string
 	Kind       string // such as llm_provider_response
-	EventID    string // of the event whose answer is replaced; "": the key says which
+	EventID    string // of the event whose answer is replaced; "": found by the key
 	Target     string
-	ArtifactID string       // of the artifact that has the value; "": it is inline
+	ArtifactID string       // of the artifact with the value; "": the value is inline
 	Stated     canon.Digest // sha256 of the request; zero: it states none
 	Visibility string       // public, internal, or receipt_only
 	Reason     string       // its own, else that of the request
@@ -89,8 +89,8 @@ func (o Override) String() string { return o.Key }
 // GoString returns the key, and never the value.
 func (o Override) GoString() string { return o.Key }
 
-// Mismatches returns the overrides with inline values that state another digest. Such a
-// request is well-formed and says something false: a server refuses it.
+// Mismatches returns the overrides with inline values whose stated digest is false. Such a
+// request is well-formed, but a server refuses it.
 func (r *Request) Mismatches() (list []Mismatch) {
 	for i := range r.Overrides {
 		o := &r.Overrides[i]

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A subject is a receipt that is compared.
+// A subject is a receipt to compare.
 type subject struct {
 	doc  *canon.Document
 	got  receipt.Draft
@@ -28,7 +28,7 @@ func subjectOf(doc *canon.Document) (*subject, error) {
 
 	above := map[string]bool{} // the places above the fields
 
-	// A field that is no pointer, or the whole receipt, names nothing that could be gone.
+	// An invalid pointer, or one to the whole receipt, names no value that could be absent.
 	for _, r := range s.got.Redactions {
 		if _, err := canon.ParsePointer(r.Field); err != nil || r.Field == "" {
 			continue
@@ -43,13 +43,13 @@ func subjectOf(doc *canon.Document) (*subject, error) {
 	return s, nil
 }
 
-// look finds the fields of redactions whose values are still there.
+// look finds the fields of redactions whose values are still present.
 func (s *subject) look(at string, n canon.Node, above map[string]bool) {
 	if s.gone[at] {
 		s.gone[at] = n.Kind() == canon.KindString && placeholder(n.String())
 	}
 
-	// Nothing below is named by a redaction.
+	// No redaction names a value below this place.
 	if !above[at] {
 		return
 	}
@@ -66,8 +66,8 @@ func (s *subject) hash() string {
 	return s.doc.Root().Member("chain").Member("receipt_hash").String()
 }
 
-// withheld reports whether the receipt states that a value, or one that it is in, was
-// withheld, and the value is gone.
+// withheld reports whether the receipt states that a value, or a value around it, was withheld,
+// and the value is absent.
 func (s *subject) withheld(at string) bool {
 	for ; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 		if s.gone[at] {
@@ -77,13 +77,13 @@ func (s *subject) withheld(at string) bool {
 	return false
 }
 
-// within reports whether a place is another one or in it.
+// within reports whether a place equals another place or is within it.
 func within(at, of string) bool {
 	return at == of || of != "" && strings.HasPrefix(at, of+"/")
 }
 
-// placeholder reports whether something was withheld from a text. The placeholders are those
-// of package redact and of session bundles.
+// placeholder reports whether text contains a placeholder of package redact or of session
+// bundles.
 func placeholder(text string) bool {
 	for _, mark := range [...]string{"[redacted]", "[withheld]", "<redacted:", "%5Bredacted%5D"} {
 		if strings.Contains(text, mark) {

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// A swap is one override and what it replaces.
+// A swap is an override and the dependency that it replaces.
 type swap struct {
 	*Override
 	of        record.Dependency // zero: there is none
@@ -19,11 +19,11 @@ type swap struct {
 	after     receipt.OptionalDigest
 }
 
-// unrecorded reports whether the override replaces something that no log records, so that
-// it cannot be matched.
+// unrecorded reports whether the override replaces a value that no log records, so that it
+// cannot be matched.
 func (s *swap) unrecorded() bool { return strings.HasPrefix(s.Key, "secret:") }
 
-// delta is what the receipt of the replay lists of it.
+// delta returns the delta of the override in the receipt of the replay.
 func (s *swap) delta() receipt.Delta {
 	return receipt.Delta{
 		DeltaID: record.DeltaID(s.Key), Operation: s.operation, Path: record.DeltaPath(cmp.Or(s.of.Key, s.Key)), OverrideKey: s.Key,
@@ -31,7 +31,7 @@ func (s *swap) delta() receipt.Delta {
 	}
 }
 
-// announcement is the payload of the event that tells of a substitution.
+// announcement returns the payload of the event that announces the substitution.
 func (s *swap) announcement() object {
 	d := s.delta()
 	o := object{"override_key": text(d.OverrideKey), "kind": text(s.Kind), "delta_id": text(d.DeltaID), "operation": text(d.Operation), "path": text(d.Path)}
@@ -47,22 +47,22 @@ func (s *swap) announcement() object {
 		o["after_sha256"], _ = d.AfterSHA256.MarshalJSON()
 	}
 
-	// A time of the task stands in the receipt itself.
+	// The receipt itself contains the times of the task.
 	if s.Kind == kindTime && isTaskTime(s.Key) {
 		o["value"] = s.value
 	}
 	return o
 }
 
-// put returns a payload with another answer in a member, or in those beside it; "": the
-// payload tells digests alone.
+// put returns a payload with another answer in a member, or in the digest and URI members that
+// accompany it. If member is "", the payload has only digests.
 func (s *swap) put(payload canon.Node, member string) []byte {
 	value, digest, at := member, member+"_sha256", member+"_uri"
 	if member == "" {
 		value, digest, at = "", "sha256", "uri"
 	}
 
-	// Of the old answer nothing stays, in whatever form it was told.
+	// Every form of the old answer is removed.
 	o := object{value: nil, digest: nil, at: nil}
 	switch {
 	case s.secret():

@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// An Answer is what a dependency answers in a replay. Printed, it shows its key only.
+// An Answer is the answer of a dependency in a replay. It is printed as its key only.
 type Answer struct {
 	Key      string       // of the dependency
 	EventID  string       // of the event that recorded it; "": none did
-	Override string       // the key of the override that it comes from; "": it is the recorded one
+	Override string       // the key of the override that supplied it; "": it is the recorded answer
 	SHA256   canon.Digest // zero: of a secret there is none
 	Value    []byte       // canonical JSON, or the bytes of an artifact
 }
@@ -24,12 +24,12 @@ func (a Answer) String() string { return a.Key }
 // GoString returns the key, and never the value.
 func (a Answer) GoString() string { return a.Key }
 
-// ErrTaken says that an answer was taken before: a dependency answers once.
+// ErrTaken indicates that an answer was taken before. Each dependency answers once.
 var ErrTaken = errors.New("replay: the answer was taken before")
 
 // find finds the answer of a dependency.
 func find(ctx context.Context, p *Plan, key string) (Answer, error) {
-	// An override wins over what was recorded.
+	// An override takes precedence over the recorded answer.
 	d, known := p.known[key]
 	a := Answer{Key: key, EventID: d.EventID, SHA256: d.SHA256}
 	var err error
@@ -45,7 +45,7 @@ func find(ctx context.Context, p *Plan, key string) (Answer, error) {
 	return a, err
 }
 
-// replacement is the value of an override.
+// replacement returns the value of an override.
 func replacement(ctx context.Context, from Artifacts, s *swap) ([]byte, error) {
 	if s.ArtifactID == "" {
 		return slices.Clone(s.value), nil
@@ -58,7 +58,7 @@ func replacement(ctx context.Context, from Artifacts, s *swap) ([]byte, error) {
 	return data, err
 }
 
-// answer is what was recorded.
+// answer returns the recorded answer.
 func answer(ctx context.Context, p *Plan, d record.Dependency) ([]byte, error) {
 	if d.Pointer != "" {
 		return p.log.answer(d)
