@@ -1,38 +1,35 @@
-// Package redact withholds secrets from drafts of receipts, before they are
-// sealed.
+// Package redact withholds secrets from drafts of receipts before they are sealed.
 //
 // # Rules and policies
 //
-// [Rules] name what to withhold: by JSON Pointer, by the name of a member, by a
-// [secret.Detector] that knows what secrets look like, in URLs. [Rules.Compile] makes a
-// [Policy] of them, once; it is immutable. [Upstream], [Default] and [Strict]
-// return rules to use or to add to.
+// [Rules] specify what to withhold: by JSON Pointer, by the name of a member, in URLs, or by a
+// [secret.Detector], which describes the form of a secret. [Rules.Compile] compiles them into an
+// immutable [Policy]. [Upstream], [Default] and [Strict] return rules to use or to extend.
 //
-// Detectors and the rule for URLs read every string and every member name: the
-// text itself, and with one level of percent-encoding or of JSON escapes taken
-// off, so that ghp%5F… and "ghp_…" in a JSON text within a string are seen.
-// In bytes_base64 of a material they read the bytes. A string member is shown to
-// them with its name, too, and so is what a pair of a name and a value says
-// ([Rules].Members). What is encoded in another way, twice, or
-// split over two values is not found.
+// Detectors and the rule for URLs search every string and every member name, both as written
+// and with one level of percent-encoding or of JSON escapes removed. So ghp%5F… is found, and so
+// is "ghp_…" in a JSON text within a string. In bytes_base64 of a material they search the
+// decoded bytes. A string member is also searched together with its name, and so is a pair of a
+// name and a value ([Rules].Members). Secrets in another encoding, encoded twice, or split across
+// two values are not detected.
 //
 // # What is withheld
 //
-// A rule by pointer or by name withholds the whole value: "[redacted]" stands in
-// its place. Where the format demands another type, an optional member is
-// removed, a list becomes [], an open object {}, and anything else is refused
-// (schema_break). Elements are never removed, so no index changes. A detector
-// withholds a part of a string, "<redacted:NAME>"; neither placeholder tells how
-// long the text was. In URLs user information goes, and the values of sensitive
-// parameters become "%5Bredacted%5D". The private members of an object that is a
-// JWK are withheld whole, when the policy has the detector jwk_private_key.
+// A rule by pointer or by name withholds the entire value and puts "[redacted]" in its place. If
+// the format requires another type, an optional member is removed, a list becomes [], and an open
+// object becomes {}. Any other value is refused (schema_break). Elements are never removed, so no
+// index changes. A detector withholds a part of a string and leaves "<redacted:NAME>". Neither
+// placeholder reveals the length of the text. URLs lose their user information, and the values of
+// sensitive parameters become "%5Bredacted%5D". If the policy has the detector jwk_private_key,
+// the private members of an object that is a JWK are withheld as a whole.
 //
-// A secret in the name of a member withholds the object whose member it is. null
-// is kept: it says that there is no value. The outermost rule wins: what lies in
-// a withheld value has no entry of its own.
+// A secret in the name of a member withholds the object that contains the member. null is kept
+// because it states that there is no value. The outermost rule wins: a value within a withheld
+// value has no entry of its own.
 //
-// Digests of a withheld value are withheld with it, because few texts are a PIN
-// and a digest tells which. They are those that the format puts beside it:
+// Digests of a withheld value are withheld with it, because a digest reveals a short value, such
+// as a PIN, to anyone who tries all candidates. These are the digests for which the format has a
+// member next to the value:
 //
 //	withheld                                its digests
 //	approvals[]: action, quorum_proof       evidence_hash
@@ -43,37 +40,38 @@
 //	deltas[]: path, override_key, or what   before_sha256, after_sha256
 //	  path leads to
 //
-// in open objects members such as pin_sha256 beside pin, hash or args_hash beside
-// anything; and wherever they stand, the SHA-256 of the value, of strings in it,
-// and the digests just listed again. Entries that were in redactions[] keep
-// their proof_hash unless it is one of these.
+// In open objects they are members such as pin_sha256 next to pin, and hash or args_hash next to
+// any member. Wherever they occur, the SHA-256 of the value, of strings in it, and the digests
+// listed above are withheld too. Existing entries of redactions[] keep their proof_hash, unless
+// it is one of these digests.
 //
 // # What is never withheld
 //
-// The members schema, receipt_id, subject, issuer, issued_at, identifiers, chain
-// and lifecycle.final_state say which receipt this is; redactions is the list
-// itself. A rule that would withhold any of them, a part of one or what holds
-// one is refused (protected_field). So is a draft with a secret in them. A text
-// that is a digest is not shown to detectors.
+// The members schema, receipt_id, subject, issuer, issued_at, identifiers, chain and
+// lifecycle.final_state identify the receipt, and redactions is the list itself. A rule that would
+// withhold one of them, a part of one, or an object that contains one is refused
+// (protected_field). So is a draft with a secret in them. Detectors do not search a text that is a
+// digest.
 //
 // # Entries and commitments
 //
-// Each withheld value is an entry of redactions[]: field is its pointer in the
-// unredacted form, reason lists the rules, proof_hash is a salted [Commitment].
-// The values and salts are [Disclosures]. Any of them can be shown to someone
-// later, who checks them against the sealed receipt with [Disclosures.Check].
+// Each withheld value has an entry in redactions[]: field is its pointer in the unredacted form,
+// reason lists the rules, and proof_hash is a salted [Commitment]. The values and salts are
+// [Disclosures]. Any of them can later be shown to someone, who checks them against the sealed
+// receipt with [Disclosures.Check].
 //
-// Redacting a redacted draft changes nothing. A placeholder in a draft is
-// not a secret, and makes no entry.
+// Redacting a redacted draft changes nothing. A placeholder in a draft is not a secret and adds
+// no entry.
 //
-// # In which order
+// # Order of steps
 //
-// Redact, seal, sign. A document with /chain/receipt_hash or /signatures is
-// sealed and refused (already_sealed): its hash covers what would be taken out.
-// That is enough for [Policy.Find], which only looks.
+// Redact, then seal, then sign. A document with /chain/receipt_hash or /signatures is sealed and
+// is refused (already_sealed), because its hash covers the values that would be removed. One of
+// the two members suffices. [Policy.Find] also accepts sealed documents, because it changes
+// nothing.
 //
-// No error, finding, entry or summary quotes a withheld value. [Disclosures]
-// print as the names of their fields.
+// No error, finding, entry or summary quotes a withheld value. [Disclosures] are printed as the
+// names of their fields.
 //
-// The exported names may still change; what redactions[] and disclosures mean does not.
+// The exported names may still change. The meaning of redactions[] and disclosures does not.
 package redact

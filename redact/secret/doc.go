@@ -1,12 +1,11 @@
-// Package secret finds secrets in texts: keys, tokens, passwords.
+// Package secret finds secrets in texts: keys, tokens and passwords.
 //
-// A [Detector] says what secrets of one kind look like, as a regular expression and what
-// it must not match. [Compile] makes a [Scanner] of a list of detectors, which looks for
-// all of them at once and returns a [Span] for each secret. [Default] are some four hundred
-// detectors for everyday use; what withholds the finds from a receipt is package redact.
+// A [Detector] describes secrets of one kind with a regular expression and a list of
+// exceptions. [Compile] compiles a list of detectors into a [Scanner], which searches for all of
+// them at the same time and returns a [Span] for each secret. [Default] returns about four
+// hundred detectors for everyday use. Package redact withholds the secrets from a receipt.
 //
-// What encodes a text is not taken off: who looks for secrets in JSON or in a URL decodes
-// that first.
+// Texts are searched as they are. To find secrets in JSON or in a URL, decode the text first.
 //
-// No text of a secret is in an error. The exported names may still change.
+// No error quotes a secret. The exported names may still change.
 package secret
