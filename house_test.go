@@ -544,7 +544,7 @@ func TestHouseCatches(t *testing.T) {
 		{"schemas/a.go", use("github.com/santhosh-tekuri/jsonschema/v6"), ""},
 		{"receipt/a.go", use("github.com/santhosh-tekuri/jsonschema/v6"), "receipt/a.go:3: receipt imports github.com/santhosh-tekuri/jsonschema/v6, which is for schemas"},
 		{"receipt/serve/a.go", use("github.com/spf13/cobra"), "receipt/serve/a.go:3: receipt/serve imports github.com/spf13/cobra, which is for cmd/receipt"},
-		{"receipt/serve/files/a.go", use(module+"/receipt/serve", module+"/receipt/serve/internal/stated"), ""},
+		{"receipt/serve/files/a.go", use(module+"/receipt/serve", module+"/receipt/protocol"), ""},
 		{"receipt/serve/a.go", use(module + "/receipt/serve/internal/servetest"), "receipt/serve/a.go:3: receipt/serve imports receipt/serve/internal/servetest, which is for tests"},
 		{"receipt/serve/a.go", use("C"), "receipt/serve/a.go:3: no room uses cgo"},
 		{"chain/a.go", use("C"), "chain/a.go:3: no room uses cgo"},

@@ -8,7 +8,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
 )
 
 // listReceipts serves GET /v1/tasks/{id}/receipts.
@@ -140,7 +139,7 @@ func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.
 			return nil, last, err
 		}
 
-		if stated.Tells(doc.Root(), q.Task) {
+		if tells(doc.Root(), q.Task) {
 			if len(dst) > begin {
 				dst = append(dst, ',')
 			}

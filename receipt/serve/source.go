@@ -10,7 +10,6 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
 )
 
 // ErrNotFound is returned by a Source that has no such receipt. To a client it is
@@ -104,7 +103,7 @@ func (s Stored) isReceipt(id string, reach protocol.Reach) error {
 	if doc.Parse(s.JSON, canon.Limits{Bytes: receipt.MaxBytes}) == nil {
 		found, within = doc.Root().Member("receipt_id").String(), reach.Sees(chain.StreamOf(doc))
 	} else {
-		found = stated.DamagedID(s.JSON)
+		found = DamagedID(s.JSON)
 	}
 
 	// Out of reach comes first: it must look like what is not there.
@@ -119,7 +118,7 @@ func (s Stored) isReceipt(id string, reach protocol.Reach) error {
 
 // isOfTask makes sure that a receipt is one that a page may hold.
 func isOfTask(doc *canon.Document, q TaskQuery) error {
-	if !slices.Contains(stated.Tasks(doc.Root()), q.Task) || !q.Reach.Sees(chain.StreamOf(doc)) {
+	if !slices.Contains(Tasks(doc.Root()), q.Task) || !q.Reach.Sees(chain.StreamOf(doc)) {
 		return protocol.Internal(errOther, "what is stored for this task is not all of this task, and is not given out")
 	}
 	return nil

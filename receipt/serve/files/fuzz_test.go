@@ -8,7 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
+	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -47,7 +47,7 @@ func FuzzFiles(f *testing.F) {
 				t.Fatalf("%s: %v", index.address(e), err)
 			}
 			doc, err := canon.Parse(stored.JSON)
-			id := stated.DamagedID(stored.JSON)
+			id := serve.DamagedID(stored.JSON)
 			if err == nil {
 				id = doc.Root().Member("receipt_id").String()
 			}

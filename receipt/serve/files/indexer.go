@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/kind"
-	"github.com/receiptkit/receiptkit/receipt/serve/internal/stated"
+	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -165,7 +165,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 	number := int32(x.index.entries.len)
 	x.index.entries.add(e)
 	x.ids.add(place{fingerprintOf(id), number})
-	for _, task := range stated.Tasks(x.doc.Root()) {
+	for _, task := range serve.Tasks(x.doc.Root()) {
 		x.tasks.add(place{fingerprintOf(task), number})
 	}
 
@@ -205,7 +205,7 @@ func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id 
 	// What does not parse is kept as well: whoever asks for it learns why by verifying it.
 	if err := x.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		*x.doc = canon.Document{}
-		return bytes.TrimSpace(text), stated.DamagedID(text)
+		return bytes.TrimSpace(text), serve.DamagedID(text)
 	}
 	return x.doc.Root().Raw(), x.doc.Root().Member("receipt_id").String()
 }
@@ -299,7 +299,7 @@ func (x *indexer) conflict(a, b *entry) error {
 	if x.doc.Parse(stored, canon.Limits{}) == nil {
 		e.ReceiptID = x.doc.Root().Member("receipt_id").String()
 	} else {
-		e.ReceiptID = stated.DamagedID(stored)
+		e.ReceiptID = serve.DamagedID(stored)
 	}
 	return e
 }
