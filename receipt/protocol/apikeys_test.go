@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"bytes"
@@ -11,18 +11,17 @@ import (
 	"testing/iotest"
 
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // parseKeys reads keys with the scopes of a server that verifies receipts.
-func parseKeys(data []byte) (*protocol.APIKeys, error) {
-	return protocol.ParseAPIKeys(data, "receipts:read", "receipts:verify", "tasks:replay")
+func parseKeys(data []byte) (*APIKeys, error) {
+	return ParseAPIKeys(data, "receipts:read", "receipts:verify", "tasks:replay")
 }
 
 // apiKeysOf makes a key for a name and the keys with it.
-func apiKeysOf(t testing.TB, name string) (key string, keys *protocol.APIKeys) {
+func apiKeysOf(t testing.TB, name string) (key string, keys *APIKeys) {
 	t.Helper()
-	key, entry, err := protocol.NewAPIKey(rand.Reader, name, noon())
+	key, entry, err := NewAPIKey(rand.Reader, name, noon())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,14 +36,14 @@ func apiKeysOf(t testing.TB, name string) (key string, keys *protocol.APIKeys) {
 }
 
 // authenticate returns the client of a request with an Authorization header.
-func authenticate(a protocol.Authenticator, header string) (*protocol.Client, error) {
+func authenticate(a Authenticator, header string) (*Client, error) {
 	return a.Authenticate(&http.Request{Header: http.Header{"Authorization": {header}}})
 }
 
 // TestAPIKeys: a key is let in under its name, and nothing else is.
 func TestAPIKeys(t *testing.T) {
 	random := bytes.NewReader(bytes.Repeat([]byte{0xff}, 32))
-	key, entry, err := protocol.NewAPIKey(random, "ci", noon())
+	key, entry, err := NewAPIKey(random, "ci", noon())
 	if err != nil || key != "rk_"+strings.Repeat("_", 42)+"8" {
 		t.Fatal(key, err)
 	}
@@ -70,17 +69,17 @@ func TestAPIKeys(t *testing.T) {
 	if client, err := authenticate(second, "Bearer "+other); err != nil || client.Name != "second" {
 		t.Errorf("%v, %v", client, err)
 	}
-	if _, _, err := protocol.NewAPIKey(iotest.ErrReader(iotest.ErrTimeout), "x", noon()); err == nil {
+	if _, _, err := NewAPIKey(iotest.ErrReader(iotest.ErrTimeout), "x", noon()); err == nil {
 		t.Error("a key without randomness")
 	}
 	for _, name := range []string{"", "a b", "a\n", "é", strings.Repeat("a", 81)} {
-		if _, _, err := protocol.NewAPIKey(rand.Reader, name, noon()); err == nil {
+		if _, _, err := NewAPIKey(rand.Reader, name, noon()); err == nil {
 			t.Errorf("the name %q", name)
 		}
 	}
 }
 
-func narrow(line, members string) string { return strings.TrimSuffix(line, "}") + members + "}" }
+func narrowed(line, members string) string { return strings.TrimSuffix(line, "}") + members + "}" }
 
 // TestAPIKeyLimits: an entry is written as it is read; what is absent is no limit, and
 // an empty list one that nothing passes.
@@ -97,7 +96,7 @@ func TestAPIKeyLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(members, err)
 		}
-		entry := keys.Entries()[0]
+		entry := keys.entries[0]
 		got := ""
 		for _, c := range []struct {
 			name   string
@@ -134,17 +133,17 @@ func TestAPIKeyFiles(t *testing.T) {
 		{"same name", good + "\n" + line("ci", other, when), `line 2: the name "ci" is used twice`},
 		{"same key", good + "\n" + line("other", sum, when), `line 2: "other" has the key of "ci"`},
 		{"unknown member", `{"name":"ci","sha256":"` + sum + `","created":"` + when + `","scope":"all"}`, `unknown member "scope"`},
-		{"scope that is none", narrow(good, `,"scopes":["receipts:write"]`), "the member scopes holds something else than [\"receipts:read\" \"receipts:verify\" \"tasks:replay\"]"},
-		{"scope in upper case", narrow(good, `,"scopes":["Receipts:read"]`), "the member scopes holds something else"},
-		{"scopes in a string", narrow(good, `,"scopes":"receipts:read"`), "the member scopes is no array"},
-		{"no scopes by null", narrow(good, `,"scopes":null`), "the member scopes is no array of strings; leave it out"},
-		{"no tenants by null", narrow(good, `,"tenants":null`), "the member tenants is no array"},
-		{"tenant null", narrow(good, `,"tenants":["a",null]`), "the member tenants holds something else than strings"},
-		{"tenant without a name", narrow(good, `,"tenants":[""]`), "the member tenants holds something else than strings"},
-		{"issuer twice", narrow(good, `,"issuers":["a","b","a"]`), "the member issuers names something twice"},
-		{"workspace by number", narrow(good, `,"workspaces":[7]`), "the member workspaces holds something else than strings"},
-		{"one tenant", narrow(good, `,"tenant":["a"]`), `unknown member "tenant"`},
-		{"tenants twice", narrow(good, `,"tenants":["a"],"tenants":["b"]`), "duplicate_name"},
+		{"scope that is none", narrowed(good, `,"scopes":["receipts:write"]`), "the member scopes holds something else than [\"receipts:read\" \"receipts:verify\" \"tasks:replay\"]"},
+		{"scope in upper case", narrowed(good, `,"scopes":["Receipts:read"]`), "the member scopes holds something else"},
+		{"scopes in a string", narrowed(good, `,"scopes":"receipts:read"`), "the member scopes is no array"},
+		{"no scopes by null", narrowed(good, `,"scopes":null`), "the member scopes is no array of strings; leave it out"},
+		{"no tenants by null", narrowed(good, `,"tenants":null`), "the member tenants is no array"},
+		{"tenant null", narrowed(good, `,"tenants":["a",null]`), "the member tenants holds something else than strings"},
+		{"tenant without a name", narrowed(good, `,"tenants":[""]`), "the member tenants holds something else than strings"},
+		{"issuer twice", narrowed(good, `,"issuers":["a","b","a"]`), "the member issuers names something twice"},
+		{"workspace by number", narrowed(good, `,"workspaces":[7]`), "the member workspaces holds something else than strings"},
+		{"one tenant", narrowed(good, `,"tenant":["a"]`), `unknown member "tenant"`},
+		{"tenants twice", narrowed(good, `,"tenants":["a"],"tenants":["b"]`), "duplicate_name"},
 		{"twice a member", `{"name":"ci","name":"ci","sha256":"` + sum + `","created":"` + when + `"}`, "duplicate_name"},
 		{"number", `{"name":1}`, "name is not a string"},
 		{"no name", `{"sha256":"` + sum + `","created":"` + when + `"}`, "name is empty"},

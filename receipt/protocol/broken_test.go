@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"bytes"
@@ -11,14 +11,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestBrokenOff: of an answer that goes wrong when it has begun a client gets what was written,
 // also one that reads slowly and is still sending; and it sees that this was not the end.
 func TestBrokenOff(t *testing.T) {
-	fails := protocol.Route{Pattern: "POST /v1/fails", Open: true, Body: protocol.BodyStream, Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	fails := Route{Pattern: "POST /v1/fails", Open: true, Body: BodyStream, Serve: func(w http.ResponseWriter, r *Request) error {
 		if _, err := io.WriteString(w, strings.Repeat("x", 1<<20)+"the last line\n"); err != nil {
 			return err
 		}
@@ -49,21 +47,21 @@ func TestBrokenOff(t *testing.T) {
 // TestLogged: the log has why a server could not do what it was asked for, and nothing of what is
 // everyday.
 func TestLogged(t *testing.T) {
-	full := protocol.Busy(1, "nothing was done")
+	full := Busy(1, "nothing was done")
 	full.Cause = errors.New("no space left on device")
 	for _, c := range []struct {
 		err  error
 		want string // in the log; "": nothing is
 	}{
 		{full, "no space left on device"}, {errors.New("it went wrong"), "it went wrong"},
-		{protocol.Busy(1, "come again"), ""}, {protocol.NotImplemented("this"), ""},
+		{Busy(1, "come again"), ""}, {NotImplemented("this"), ""},
 	} {
 		var log bytes.Buffer
-		m := muxOf(t, func(o *protocol.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) },
-			protocol.Route{Pattern: "POST /v1/fails", Open: true, Serve: func(http.ResponseWriter, *protocol.Request) error { return c.err }})
+		m := muxOf(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) },
+			Route{Pattern: "POST /v1/fails", Open: true, Serve: func(http.ResponseWriter, *Request) error { return c.err }})
 		for _, key := range []string{"", "k"} {
 			log.Reset()
-			answer := ask(m, "POST", "/v1/fails", "{}", protocol.IdempotencyHeader, key)
+			answer := ask(m, "POST", "/v1/fails", "{}", IdempotencyHeader, key)
 			logged := log.Len() > 0
 			if logged != (c.want != "") || !strings.Contains(log.String(), c.want) || logged && strings.Contains(answer.body, c.want) {
 				t.Errorf("%v, with the key %q: %s; the log has %q", c.err, key, answer.body, log.String())

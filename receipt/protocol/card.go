@@ -27,43 +27,43 @@ type Card struct {
 	Name            string          `json:"name"`
 	Description     string          `json:"description"`
 	ProtocolVersion string          `json:"protocol_version"`
-	A2ACard         A2ACard         `json:"a2a_card"`
+	A2ACard         a2aCard         `json:"a2a_card"`
 	Skills          []skillResource `json:"skills"`
-	HarnInterfaces  []CardInterface `json:"harn_interfaces"`
-	Interfaces      []CardInterface `json:"interfaces,omitempty"` // of the runner's dialect
+	HarnInterfaces  []cardInterface `json:"harn_interfaces"`
+	Interfaces      []cardInterface `json:"interfaces,omitempty"` // of the runner's dialect
 	Capabilities    []string        `json:"capabilities"`
 	AuthSchemes     []string        `json:"auth_schemes"`
 }
 
-// An A2ACard is the same in the form of the A2A protocol.
-type A2ACard struct {
+// An a2aCard is the same in the form of the A2A protocol.
+type a2aCard struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description"`
-	Interfaces   []A2AInterface  `json:"supportedInterfaces"`
+	Interfaces   []a2aInterface  `json:"supportedInterfaces"`
 	Version      string          `json:"version"`
-	Capabilities A2ACapabilities `json:"capabilities"`
+	Capabilities a2aCapabilities `json:"capabilities"`
 	InputModes   []string        `json:"defaultInputModes"`
 	OutputModes  []string        `json:"defaultOutputModes"`
 	Skills       []Skill         `json:"skills"`
 }
 
-// An A2AInterface is where and how an agent is spoken to.
-type A2AInterface struct {
+// An a2aInterface is where and how an agent is spoken to.
+type a2aInterface struct {
 	URL      string `json:"url"`
 	Binding  string `json:"protocolBinding"`
 	Protocol string `json:"protocolVersion"`
 }
 
-// A2ACapabilities are what the A2A protocol asks for.
-type A2ACapabilities struct {
+// a2aCapabilities are what the A2A protocol asks for.
+type a2aCapabilities struct {
 	Streaming         bool     `json:"streaming"`
 	PushNotifications bool     `json:"pushNotifications"`
 	Extensions        []string `json:"extensions"`
 	ExtendedAgentCard bool     `json:"extendedAgentCard"`
 }
 
-// A CardInterface is a transport of the protocol: rest, sse, websocket, a2a, mcp, acp.
-type CardInterface struct {
+// A cardInterface is a transport of the protocol: rest, sse, websocket, a2a, mcp, acp.
+type cardInterface struct {
 	Transport string `json:"transport"`
 	URL       string `json:"url"`
 }
@@ -89,15 +89,15 @@ type skillResource struct {
 }
 
 // NewCard returns the card of an agent, in a dialect. Its URLs are relative: by what name a
-// server is reached, it does not know. transports are of [CardInterface]; modes are the media
+// server is reached, it does not know. transports are of [cardInterface]; modes are the media
 // types that are taken and given.
 func NewCard(as Dialect, id, name, description string, since receipt.Time, transports, in, out []string, skills ...Skill) Card {
 	const url = "/v1"
 	c := Card{
 		ID: id, Object: as, CreatedAt: since, UpdatedAt: since, Name: name, Description: description, ProtocolVersion: Version,
-		A2ACard: A2ACard{Name: name, Description: description, Version: Version, Skills: append([]Skill{}, skills...),
-			Interfaces:   []A2AInterface{{URL: url, Binding: "HTTP+JSON", Protocol: Version}},
-			Capabilities: A2ACapabilities{Streaming: slices.Contains(transports, "sse"), Extensions: []string{}},
+		A2ACard: a2aCard{Name: name, Description: description, Version: Version, Skills: append([]Skill{}, skills...),
+			Interfaces:   []a2aInterface{{URL: url, Binding: "HTTP+JSON", Protocol: Version}},
+			Capabilities: a2aCapabilities{Streaming: slices.Contains(transports, "sse"), Extensions: []string{}},
 			InputModes:   in, OutputModes: out},
 		Skills: []skillResource{}, Capabilities: []string{}, AuthSchemes: []string{},
 	}
@@ -105,7 +105,7 @@ func NewCard(as Dialect, id, name, description string, since receipt.Time, trans
 		c.Skills = append(c.Skills, skillResource{Skill: skill, Object: "skill", CreatedAt: since, UpdatedAt: since})
 	}
 	for _, transport := range transports {
-		c.HarnInterfaces = append(c.HarnInterfaces, CardInterface{Transport: transport, URL: url})
+		c.HarnInterfaces = append(c.HarnInterfaces, cardInterface{Transport: transport, URL: url})
 	}
 	if as == DialectRunner {
 		c.Interfaces = c.HarnInterfaces

@@ -43,9 +43,9 @@ type Authenticator interface {
 // everything, and stands for all clients together, also for an Idempotency-Key.
 func Anyone() *Client { return &Client{AllScopes: true, Reach: Everything(), anyone: true} }
 
-// Permits reports whether the client may use a route with a scope. Every client may use a
+// permits reports whether the client may use a route with a scope. Every client may use a
 // route without one.
-func (c *Client) Permits(s Scope) bool {
+func (c *Client) permits(s Scope) bool {
 	switch {
 	case s == "":
 		return true
@@ -61,9 +61,9 @@ func (c *Client) Sees(visibility string) bool {
 	case "public":
 		return true
 	case "internal":
-		return c.Permits(InternalRead)
+		return c.permits(InternalRead)
 	}
-	return c.Permits(ReceiptOnlyRead)
+	return c.permits(ReceiptOnlyRead)
 }
 
 // Visible returns what the client may see of a JSON text. Parts of messages, artifacts, and
@@ -76,7 +76,7 @@ func (c *Client) Sees(visibility string) bool {
 // A [Mux] calls it for each JSON answer and each event. A harness calls it for what it passes
 // on to others, such as a model: new(Client).Visible returns what is public.
 func (c *Client) Visible(text []byte) ([]byte, error) {
-	if c.Permits(InternalRead) && c.Permits(ReceiptOnlyRead) {
+	if c.permits(InternalRead) && c.permits(ReceiptOnlyRead) {
 		return text, nil
 	}
 
@@ -91,9 +91,9 @@ func (c *Client) Visible(text []byte) ([]byte, error) {
 	return append(v.text, text[len(bytes.TrimRight(text, "\n")):]...), nil
 }
 
-// Repeats returns nil if requests of the client may have an Idempotency-Key, and otherwise
+// repeats returns nil if requests of the client may have an Idempotency-Key, and otherwise
 // the error 400: answers to clients that cannot be distinguished are not remembered.
-func (c *Client) Repeats() error {
+func (c *Client) repeats() error {
 	if c.anyone || c.Actor != [32]byte{} {
 		return nil
 	}

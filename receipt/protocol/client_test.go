@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"crypto/sha256"
@@ -9,23 +9,22 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // tokens is an Authenticator of another kind than API keys: the header X-Token names the
 // tenant of the client.
 type tokens struct{ withoutActor bool }
 
-func (a tokens) Authenticate(r *http.Request) (*protocol.Client, error) {
+func (a tokens) Authenticate(r *http.Request) (*Client, error) {
 	switch token := r.Header.Get("X-Token"); token {
 	case "":
 		return nil, nil
 	case "busy":
-		return nil, protocol.Busy(3, "the key service is down")
+		return nil, Busy(3, "the key service is down")
 	case "broken":
 		return nil, errors.New("secret detail")
 	default:
-		c := &protocol.Client{Name: token, Scopes: []protocol.Scope{protocol.TasksWrite}, Reach: protocol.Everything().OfTenants(token)}
+		c := &Client{Name: token, Scopes: []Scope{TasksWrite}, Reach: Everything().OfTenants(token)}
 		if !a.withoutActor {
 			c.Actor = sha256.Sum256([]byte(token))
 		}
@@ -34,19 +33,19 @@ func (a tokens) Authenticate(r *http.Request) (*protocol.Client, error) {
 }
 
 // things is a route that counts what is created, for each client.
-func things() protocol.Route {
+func things() Route {
 	count := map[string]int{}
-	return protocol.Route{Pattern: "POST /v1/things", Scope: protocol.TasksWrite, Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	return Route{Pattern: "POST /v1/things", Scope: TasksWrite, Serve: func(w http.ResponseWriter, r *Request) error {
 		count[r.Client.Name]++
 		mine := r.Client.Reach.Sees(chain.Stream{Tenant: r.Client.Name, HasTenant: true})
-		return protocol.WriteJSON(w, http.StatusCreated, map[string]any{"of": r.Client.Name, "number": count[r.Client.Name], "mine": mine})
+		return WriteJSON(w, http.StatusCreated, map[string]any{"of": r.Client.Name, "number": count[r.Client.Name], "mine": mine})
 	}}
 }
 
 // TestAuthenticator verifies that an Authenticator of the caller separates its tenants: no
 // client gets the answer that was remembered for another.
 func TestAuthenticator(t *testing.T) {
-	m := muxOf(t, func(o *protocol.Options) { o.Auth = tokens{} }, things())
+	m := muxOf(t, func(o *Options) { o.Auth = tokens{} }, things())
 	for _, c := range []struct{ token, key, want string }{
 		{"a", "k", `201 {"mine":true,"number":1,"of":"a"}`},
 		{"b", "k", `201 {"mine":true,"number":1,"of":"b"}`},
@@ -66,7 +65,7 @@ func TestAuthenticator(t *testing.T) {
 // TestAuthenticatorWithoutActor verifies that an Idempotency-Key is refused if the clients
 // cannot be distinguished, and that requests without one are served.
 func TestAuthenticatorWithoutActor(t *testing.T) {
-	m := muxOf(t, func(o *protocol.Options) { o.Auth = tokens{withoutActor: true} }, things())
+	m := muxOf(t, func(o *Options) { o.Auth = tokens{withoutActor: true} }, things())
 	if got := ask(m, "POST", "/v1/things", "{}", "X-Token", "a", "Idempotency-Key", "k"); got.status != 400 || !strings.Contains(got.body, "Idempotency-Key") {
 		t.Errorf("with a key: %d %s", got.status, got.body)
 	}
@@ -78,15 +77,15 @@ func TestAuthenticatorWithoutActor(t *testing.T) {
 // TestAuthIsConfigured verifies that a Mux needs an Authenticator or the explicit choice to
 // serve everybody, and that keys which are not loaded yet serve nobody.
 func TestAuthIsConfigured(t *testing.T) {
-	for _, o := range []protocol.Options{{}, {Auth: tokens{}, Public: true}} {
+	for _, o := range []Options{{}, {Auth: tokens{}, Public: true}} {
 		o.Now, o.Random = noon, endless{}
-		if m, err := protocol.NewMux(o); err == nil || m != nil {
+		if m, err := NewMux(o); err == nil || m != nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
 
-	loading := protocol.LoadedKeys(func() *protocol.APIKeys { return nil })
-	m := muxOf(t, func(o *protocol.Options) { o.Auth = loading }, things())
+	loading := LoadedKeys(func() *APIKeys { return nil })
+	m := muxOf(t, func(o *Options) { o.Auth = loading }, things())
 	if got := ask(m, "POST", "/v1/things", "{}"); got.status != 503 || got.header.Get("Retry-After") == "" {
 		t.Errorf("keys that are not loaded: %d %s", got.status, got.body)
 	}
@@ -96,14 +95,14 @@ func TestAuthIsConfigured(t *testing.T) {
 // without entries never means all names.
 func TestReachIsNarrowed(t *testing.T) {
 	a := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}
-	all := protocol.Everything()
+	all := Everything()
 	var claim []string // a token without the claim
 	for name, c := range map[string]struct {
-		reach protocol.Reach
+		reach Reach
 		sees  bool
 	}{
-		"zero":                 {protocol.Reach{}, false},
-		"zero, of a tenant":    {protocol.Reach{}.OfTenants("a"), false},
+		"zero":                 {Reach{}, false},
+		"zero, of a tenant":    {Reach{}.OfTenants("a"), false},
 		"everything":           {all, true},
 		"no tenants":           {all.OfTenants(claim...), false},
 		"no issuers":           {all.OfIssuers(claim...), false},

@@ -60,15 +60,6 @@ var codes = [...]codeRow{
 // statusClientClosed is of no RFC: nobody reads it but the log.
 const statusClientClosed = 499
 
-// Codes returns the codes of the protocol.
-func Codes() []Code {
-	list := make([]Code, len(codes))
-	for i, row := range codes {
-		list[i] = row.code
-	}
-	return list
-}
-
 // row returns the row of a code. What is not in the closed list is a mistake of ours, and
 // is told as such.
 func (c Code) row() codeRow {

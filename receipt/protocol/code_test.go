@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"encoding/json"
@@ -7,8 +7,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestCodes: the protocol's table, a row for each of its 18 codes.
@@ -32,7 +30,8 @@ func TestCodes(t *testing.T) {
 503 service_unavailable server_error
 504 deadline_exceeded upstream_error`
 	var lines []string
-	for _, code := range protocol.Codes() {
+	for _, row := range codes {
+		code := row.code
 		lines = append(lines, fmt.Sprint(code.Status(), " ", code, " ", code.Type()))
 	}
 	if got := strings.Join(lines, "\n"); got != table {
@@ -42,7 +41,7 @@ func TestCodes(t *testing.T) {
 
 // TestClosedCodes: what is none of the list is never sent.
 func TestClosedCodes(t *testing.T) {
-	e := &protocol.Error{Code: "teapot", Message: "short and stout"}
+	e := &Error{Code: "teapot", Message: "short and stout"}
 	text, err := json.Marshal(e.Envelope("r1"))
 	const want = `{"error":{"code":"internal_error","message":"short and stout","type":"server_error","param":null,"request_id":"r1","details":{}}}`
 	if err != nil || string(text) != want || e.HTTPStatus() != 500 {
@@ -53,7 +52,7 @@ func TestClosedCodes(t *testing.T) {
 // TestEnvelope: all of an error but its cause.
 func TestEnvelope(t *testing.T) {
 	cause := fmt.Errorf("open /etc/secret: %w", io.ErrUnexpectedEOF)
-	e := protocol.Invalid("limit", "limit is a number, found %.40q", "a\nb")
+	e := Invalid("limit", "limit is a number, found %.40q", "a\nb")
 	e.Details, e.Cause = map[string]any{"n": 1}, cause
 	text, err := json.Marshal(e.Envelope("r1"))
 	const want = `{"error":{"code":"invalid_request","message":"limit is a number, found \"a\\nb\"","type":"request_error","param":"limit","request_id":"r1","details":{"n":1}}}`
@@ -63,21 +62,21 @@ func TestEnvelope(t *testing.T) {
 	if !strings.Contains(e.Error(), "/etc/secret") || !errors.Is(e, io.ErrUnexpectedEOF) {
 		t.Errorf("the log does not see the cause: %v", e)
 	}
-	if long := protocol.Invalid(strings.Repeat("p", 1000), "x").Param; len(long) > 80 {
+	if long := Invalid(strings.Repeat("p", 1000), "x").Param; len(long) > 80 {
 		t.Errorf("a param of %d bytes", len(long))
 	}
 }
 
 // TestErrorOf: an error that nobody worded is not told to a client.
 func TestErrorOf(t *testing.T) {
-	plain := protocol.ErrorOf(errors.New("dial 10.0.0.1: refused"))
+	plain := ErrorOf(errors.New("dial 10.0.0.1: refused"))
 	if plain.HTTPStatus() != 500 || strings.Contains(fmt.Sprint(plain.Envelope("")), "10.0.0.1") {
 		t.Errorf("%v", plain.Envelope(""))
 	}
-	if e := protocol.ErrorOf(fmt.Errorf("task: %w", protocol.Conflict("the task has ended"))); e.HTTPStatus() != 409 || e.Message != "the task has ended" {
+	if e := ErrorOf(fmt.Errorf("task: %w", Conflict("the task has ended"))); e.HTTPStatus() != 409 || e.Message != "the task has ended" {
 		t.Errorf("%v", e)
 	}
-	if e := protocol.Busy(7, "later"); e.HTTPStatus() != 503 || e.Header.Get("Retry-After") != "7" {
+	if e := Busy(7, "later"); e.HTTPStatus() != 503 || e.Header.Get("Retry-After") != "7" {
 		t.Errorf("%v %v", e, e.Header)
 	}
 }

@@ -20,8 +20,8 @@ const (
 	cursorLast = 255
 )
 
-// MaxCursor is how many characters a cursor has at most.
-const MaxCursor = ((1+cursorList+cursorLast)*8 + 5) / 6
+// maxCursor is how many characters a cursor has at most.
+const maxCursor = ((1+cursorList+cursorLast)*8 + 5) / 6
 
 // usedForm is of cursors that were given out before: their places are gone.
 const usedForm = 0x01
@@ -48,7 +48,7 @@ func ParseCursor(list, cursor string) (last []byte, err error) {
 
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	// encoding/base64 skips line ends
-	strange := err != nil || len(b) == 0 || len(cursor) > MaxCursor || len(cursor) != base64.RawURLEncoding.EncodedLen(len(b))
+	strange := err != nil || len(b) == 0 || len(cursor) > maxCursor || len(cursor) != base64.RawURLEncoding.EncodedLen(len(b))
 
 	// A cursor of the earlier form was honestly given out: it is gone, not malformed.
 	name := sha256.Sum256([]byte(list))

@@ -28,15 +28,14 @@
 //	}
 //
 // A [Mux] does the rest, in the order that its documentation gives, also for the routes of package
-// serve. Most parts can be used without it:
+// serve:
 //
-//   - [CheckVersion], [NewDiscovery]: which version is spoken.
 //   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: who may do what, with which work.
 //   - [Error], [Code]: why not, in the protocol's envelope.
-//   - [Query], [FormatCursor], [ParseCursor]: lists, page by page.
-//   - [Memory], [OnceOf]: what was answered to an Idempotency-Key.
-//   - [AppendFrame], [LastEventID], [Bell]: server-sent events.
-//   - [ContentType], [CheckForm]: what of a request is taken.
+//   - [Query], [WriteItems], [WriteRange]: lists, page by page.
+//   - [Memory]: what was answered to an Idempotency-Key.
+//   - [Log], [WriteStream]: server-sent events.
+//   - [ContentType]: what of a request is taken.
 //
 // # What is bounded
 //

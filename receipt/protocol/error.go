@@ -123,13 +123,13 @@ func ClientClosed(cause error) *Error {
 // cut bounds foreign text.
 func cut(text string) string { return foreign.Cut(text, maxEcho) }
 
-// An Envelope is the protocol's form of an error.
-type Envelope struct {
-	Error EnvelopeError `json:"error"`
+// An envelope is the protocol's form of an error.
+type envelope struct {
+	Error envelopeError `json:"error"`
 }
 
-// An EnvelopeError is what an Envelope holds.
-type EnvelopeError struct {
+// An envelopeError is what an envelope holds.
+type envelopeError struct {
 	Code      Code           `json:"code"`
 	Message   string         `json:"message"`
 	Type      string         `json:"type"`
@@ -138,14 +138,14 @@ type EnvelopeError struct {
 	Details   map[string]any `json:"details"`
 }
 
-// Envelope returns what a client gets of an error.
-func (e *Error) Envelope(requestID string) Envelope {
-	out := EnvelopeError{Code: e.Code.row().code, Message: e.Message, Type: cmp.Or(e.Type, e.Code.Type()), RequestID: requestID, Details: e.Details}
+// Envelope returns what a client gets of an error, to be written as JSON.
+func (e *Error) Envelope(requestID string) any {
+	out := envelopeError{Code: e.Code.row().code, Message: e.Message, Type: cmp.Or(e.Type, e.Code.Type()), RequestID: requestID, Details: e.Details}
 	if e.Param != "" {
 		out.Param = &e.Param
 	}
 	if e.Details == nil {
 		out.Details = map[string]any{}
 	}
-	return Envelope{out}
+	return envelope{out}
 }

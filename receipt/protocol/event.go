@@ -18,11 +18,11 @@ type Event struct {
 	JSON json.RawMessage // the protocol's Event object
 }
 
-// AppendFrame appends the frame of server-sent events that an event is: its id, its kind, and
+// appendEvent appends the frame of server-sent events that an event is: its id, its kind, and
 // its object on one line, each line ended by LF, and an empty line. A line end in the JSON
 // text can only stand between its tokens, and becomes a space. The error says that id or kind
 // cannot be in a line, or that there is no object; what it returns then is dst.
-func AppendFrame(dst []byte, e Event) ([]byte, error) {
+func appendEvent(dst []byte, e Event) ([]byte, error) {
 	switch {
 	case !isLine(e.ID):
 		return dst, fmt.Errorf("protocol: the id of an event is no line of text: %.80q", e.ID)
@@ -55,9 +55,9 @@ func isLine(text string) bool {
 	return text != "" && len(text) <= MaxID && utf8.ValidString(text) && !strings.ContainsAny(text, "\x00\r\n")
 }
 
-// LastEventID returns which event a client had last; "" for none. The error is an *[Error]:
+// readLastEventID returns which event a client had last; "" for none. The error is an *[Error]:
 // the header is there several times, or no event has such an id.
-func LastEventID(h http.Header) (string, error) {
+func readLastEventID(h http.Header) (string, error) {
 	list := h.Values(lastEventID)
 	switch {
 	case len(list) == 0 || len(list) == 1 && list[0] == "":

@@ -1,12 +1,10 @@
-package protocol_test
+package protocol
 
 import (
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // A frame is a block of server-sent events as a plain reader sees it.
@@ -48,11 +46,11 @@ func framesOf(t testing.TB, text string) (frames []frame, comments int) {
 
 // TestAppendFrame: three lines and an empty one, each ended by LF.
 func TestAppendFrame(t *testing.T) {
-	got, err := protocol.AppendFrame([]byte("x"), protocol.Event{ID: "e 1", Kind: "task.completed", JSON: json.RawMessage("{\r\n \"a\": \"\\n\"\n}")})
+	got, err := appendEvent([]byte("x"), Event{ID: "e 1", Kind: "task.completed", JSON: json.RawMessage("{\r\n \"a\": \"\\n\"\n}")})
 	if want := "xid: e 1\nevent: task.completed\ndata: {   \"a\": \"\\n\" }\n\n"; err != nil || string(got) != want {
 		t.Errorf("%q, %v, expected %q", got, err, want)
 	}
-	for name, e := range map[string]protocol.Event{
+	for name, e := range map[string]Event{
 		"no id":           {Kind: "k", JSON: json.RawMessage("{}")},
 		"an id of lines":  {ID: "a\nb", Kind: "k", JSON: json.RawMessage("{}")},
 		"an id with CR":   {ID: "a\rb", Kind: "k", JSON: json.RawMessage("{}")},
@@ -63,7 +61,7 @@ func TestAppendFrame(t *testing.T) {
 		"a kind of lines": {ID: "a", Kind: "k\ndata: {}", JSON: json.RawMessage("{}")},
 		"no object":       {ID: "a", Kind: "k"},
 	} {
-		if got, err := protocol.AppendFrame([]byte("x"), e); err == nil || string(got) != "x" {
+		if got, err := appendEvent([]byte("x"), e); err == nil || string(got) != "x" {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
@@ -76,7 +74,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add("e1\nevent: x", "k\r", "{\n}")
 	f.Add(":", ":", "[]")
 	f.Fuzz(func(t *testing.T, id, kind, data string) {
-		text, err := protocol.AppendFrame(nil, protocol.Event{ID: id, Kind: kind, JSON: json.RawMessage(data)})
+		text, err := appendEvent(nil, Event{ID: id, Kind: kind, JSON: json.RawMessage(data)})
 		if err != nil {
 			if len(text) > 0 {
 				t.Errorf("%q with %v", text, err)
@@ -101,10 +99,10 @@ func FuzzLastEventID(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		id, err := protocol.LastEventID(http.Header{"Last-Event-Id": {value}})
-		_, frameErr := protocol.AppendFrame(nil, protocol.Event{ID: value, Kind: "k", JSON: json.RawMessage("{}")})
+		id, err := readLastEventID(http.Header{"Last-Event-Id": {value}})
+		_, frameErr := appendEvent(nil, Event{ID: value, Kind: "k", JSON: json.RawMessage("{}")})
 		switch {
-		case err != nil && (id != "" || protocol.ErrorOf(err).HTTPStatus() != 400 || frameErr == nil):
+		case err != nil && (id != "" || ErrorOf(err).HTTPStatus() != 400 || frameErr == nil):
 			t.Errorf("%q: %q, %v", value, id, err)
 		case err == nil && (id != value || value != "" && frameErr != nil):
 			t.Errorf("%q is taken for %q", value, id)
@@ -115,7 +113,7 @@ func FuzzLastEventID(f *testing.F) {
 // FuzzHeaders: no header that a client sends makes a Mux panic, or lets in who has no
 // version; what it answers is always an envelope.
 func FuzzHeaders(f *testing.F) {
-	f.Add(protocol.Version, "Bearer rk_x", "key", "application/json", "e1", "/v1/tasks/t?limit=1", `{"a":1}`)
+	f.Add(Version, "Bearer rk_x", "key", "application/json", "e1", "/v1/tasks/t?limit=1", `{"a":1}`)
 	f.Add("", "", "", "", "", "/v1/%2f", "")
 	f.Fuzz(func(t *testing.T, version, auth, key, media, last, path, body string) {
 		if !strings.HasPrefix(path, "/") || !parses(path) {
@@ -124,12 +122,12 @@ func FuzzHeaders(f *testing.F) {
 		j := &journal{ended: true}
 		j.append(3)
 		m := muxOf(t, nil,
-			protocol.Route{Pattern: "/v1/tasks/{id}", Params: protocol.ListParams(), Body: protocol.BodyOptional, Serve: says("x")},
-			protocol.Route{Pattern: "GET /v1/stream", Serve: func(w http.ResponseWriter, r *protocol.Request) error { return protocol.WriteStream(w, r, j) }},
+			Route{Pattern: "/v1/tasks/{id}", Params: ListParams(), Body: BodyOptional, Serve: says("x")},
+			Route{Pattern: "GET /v1/stream", Serve: func(w http.ResponseWriter, r *Request) error { return WriteStream(w, r, j) }},
 		)
 		for _, method := range []string{"GET", "POST"} {
 			got := askRaw(m, method, path, body, http.Header{"Harn-Agents-Protocol-Version": {version}, "Authorization": {auth}, "Idempotency-Key": {key}, "Content-Type": {media}, "Last-Event-Id": {last}})
-			if version != protocol.Version && got.status != 426 && got.status != 400 {
+			if version != Version && got.status != 426 && got.status != 400 {
 				t.Errorf("%s %q: %d without the version", method, path, got.status)
 			}
 			if got.status >= 400 && !strings.HasPrefix(got.body, `{"error":{"code":`) || got.status >= 500 {

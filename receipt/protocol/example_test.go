@@ -42,20 +42,9 @@ func (g *garden) submit(w http.ResponseWriter, r *protocol.Request) error {
 
 // list serves GET /v1/tasks.
 func (g *garden) list(w http.ResponseWriter, r *protocol.Request) error {
-	page, err := protocol.ReadPage(r)
-	if err != nil {
-		return err
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	from := 0
-	if page.After != "" {
-		if _, err := fmt.Sscanf(page.After, "task_%d", &from); err != nil || from > len(g.tasks) {
-			return protocol.Expired("cursor")
-		}
-	}
-	to := min(from+page.Limit, len(g.tasks))
-	return protocol.WriteList(w, page, g.tasks[from:to], fmt.Sprint("task_", to), to < len(g.tasks))
+	return protocol.WriteItems(w, r, g.tasks, func(t task) string { return t.ID }, nil)
 }
 
 func ExampleNewMux() {
@@ -98,25 +87,6 @@ func ExampleNewMux() {
 	// 409 {"error":{"code":"idempotency_key_reused","message":"this key came with another body before; use a new one for another request","type":"conflict_error","param":"Idempotency-Key"
 	// 200 {"object":"list","data":[{"id":"task_1","object":"task","status":"WORKING"}],"page":{"has_more":false,"next_cursor":null}}
 	// 404 {"error":{"code":"resource_not_found","message":"there is no such resource, or it may not be seen","type":"not_found_error","param":null
-}
-
-// What there is already is mounted as it is. Version, keys and what is done once come
-// before it.
-func ExamplePlain() {
-	existing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, "the garden") })
-	m, err := protocol.NewMux(protocol.Options{
-		Routes: []protocol.Route{{Pattern: "/v1/", Body: protocol.BodyBytes, Serve: protocol.Plain(existing)}},
-		Now:    time.Now, Random: rand.Reader, Public: true,
-	})
-	if err != nil {
-		panic(err)
-	}
-	r := httptest.NewRequest("GET", "/v1/gardens", nil)
-	r.Header.Set(protocol.VersionHeader, protocol.Version)
-	w := httptest.NewRecorder()
-	m.ServeHTTP(w, r)
-	fmt.Print(w.Code, " ", w.Body)
-	// Output: 200 the garden
 }
 
 // A diary is a log of events in memory; that of a harness is in a file.

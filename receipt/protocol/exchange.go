@@ -48,7 +48,7 @@ func (x *exchange) answer() error {
 	if ambiguous(r.Request) {
 		h.Set("Connection", "close")
 	}
-	if err := cmp.Or(checkFraming(r.Request), x.mux.hosts.check(r.Request), CheckForm(r.Request)); err != nil {
+	if err := cmp.Or(checkFraming(r.Request), x.mux.hosts.check(r.Request), checkForm(r.Request)); err != nil {
 		return err
 	}
 
@@ -59,7 +59,7 @@ func (x *exchange) answer() error {
 	switch {
 	case found.route == nil && len(found.allowed) > 0:
 		return MethodNotAllowed(found.allowed...)
-	case found.route == nil || !r.Client.Permits(found.route.Scope):
+	case found.route == nil || !r.Client.permits(found.route.Scope):
 		return NotFound()
 	}
 
@@ -77,7 +77,7 @@ func (x *exchange) answer() error {
 // admit checks the version, and who sent the request.
 func (x *exchange) admit(found match) error {
 	if found.version {
-		if err := CheckVersion(x.r.Header); err != nil {
+		if err := checkVersion(x.r.Header); err != nil {
 			return err
 		}
 	}
@@ -157,13 +157,21 @@ type counted struct {
 	exchange *exchange
 }
 
-// room takes memory for a body that is about to be written. After a request that changes something
-// there is no way back: its answer is as long as what it brought, which is counted already.
-func room(w http.ResponseWriter, bytes int) error {
-	if c, ok := w.(counted); ok && !writes(c.exchange.r.Method) {
-		return c.exchange.hold(int64(bytes))
+// allow returns what the client may see of a body that is about to be written, and takes memory for
+// it. After a request that changes something there is no way back: its answer is as long as what it
+// brought, which is counted already.
+func (c counted) allow(media string, body []byte) ([]byte, error) {
+	x := c.exchange
+	if media == MediaJSON {
+		var err error
+		if body, err = x.r.Client.Visible(body); err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	if writes(x.r.Method) {
+		return body, nil
+	}
+	return body, x.hold(int64(len(body)))
 }
 
 // serve reads what a route takes, and has it answered.

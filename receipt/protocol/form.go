@@ -8,21 +8,21 @@ import (
 
 // Bounds of what names a resource.
 const (
-	MaxQuery   = 4 << 10 // bytes of a query
-	MaxPath    = 4 << 10 // bytes of a path
-	MaxHeaders = 100
+	maxQuery   = 4 << 10 // bytes of a query
+	maxPath    = 4 << 10 // bytes of a path
+	maxHeaders = 100
 	MaxID      = 1 << 10 // bytes of an id in a path
 )
 
-// CheckForm refuses a request that is longer than any route takes.
-func CheckForm(r *http.Request) error {
+// checkForm refuses a request that is longer than any route takes.
+func checkForm(r *http.Request) error {
 	switch {
-	case len(r.Header) > MaxHeaders:
-		return Invalid("", "expected at most %d headers, found %d", MaxHeaders, len(r.Header))
-	case len(r.URL.EscapedPath()) > MaxPath:
-		return Invalid("", "expected a path of at most %d bytes", MaxPath)
-	case len(r.URL.RawQuery) > MaxQuery:
-		return Invalid("", "expected a query of at most %d bytes", MaxQuery)
+	case len(r.Header) > maxHeaders:
+		return Invalid("", "expected at most %d headers, found %d", maxHeaders, len(r.Header))
+	case len(r.URL.EscapedPath()) > maxPath:
+		return Invalid("", "expected a path of at most %d bytes", maxPath)
+	case len(r.URL.RawQuery) > maxQuery:
+		return Invalid("", "expected a query of at most %d bytes", maxQuery)
 	}
 	return nil
 }

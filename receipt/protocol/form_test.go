@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestCheckForm: each bound, on it and beyond it.
@@ -31,8 +29,8 @@ func TestCheckForm(t *testing.T) {
 		"query":            {httptest.NewRequest("GET", "/?"+strings.Repeat("q", 4096), nil), true},
 		"a longer query":   {httptest.NewRequest("GET", "/?"+strings.Repeat("q", 4097), nil), false},
 	} {
-		err := protocol.CheckForm(c.r)
-		if (err == nil) != c.good || err != nil && protocol.ErrorOf(err).HTTPStatus() != 400 {
+		err := checkForm(c.r)
+		if (err == nil) != c.good || err != nil && ErrorOf(err).HTTPStatus() != 400 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -43,34 +41,34 @@ func TestPermits(t *testing.T) {
 	line := `{"name":"%s","sha256":"%064x","created":"2026-04-25T19:00:00Z"%s}` + "\n"
 	text := fmt.Sprintf(line, "all", 1, "") + fmt.Sprintf(line, "some", 2, `,"scopes":["tasks:read"]`) +
 		fmt.Sprintf(line, "none", 3, `,"scopes":[]`) + fmt.Sprintf(line, "reach", 4, `,"tenants":["a"]`)
-	keys, err := protocol.ParseAPIKeys([]byte(text), protocol.Scopes()...)
+	keys, err := ParseAPIKeys([]byte(text), Scopes()...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]string{"all": "tasks:read tasks:write operator", "some": "tasks:read", "none": "", "reach": "tasks:read tasks:write"}
-	for _, key := range keys.Entries() {
+	for _, key := range keys.entries {
 		var may []string
-		for _, scope := range []protocol.Scope{protocol.TasksRead, protocol.TasksWrite, protocol.Operator} {
-			if key.Client().Permits(scope) {
+		for _, scope := range []Scope{TasksRead, TasksWrite, Operator} {
+			if key.client().permits(scope) {
 				may = append(may, string(scope))
 			}
 		}
-		if got := strings.Join(may, " "); got != want[key.Name] || !key.Client().Permits("") {
+		if got := strings.Join(may, " "); got != want[key.Name] || !key.client().permits("") {
 			t.Errorf("%s: %q", key.Name, got)
 		}
 	}
-	if !protocol.Anyone().Permits(protocol.Operator) {
+	if !Anyone().permits(Operator) {
 		t.Error("a server without authentication refuses its clients")
 	}
-	if nobody := new(protocol.Client); nobody.Permits(protocol.TasksRead) || nobody.Permits(protocol.Operator) {
+	if nobody := new(Client); nobody.permits(TasksRead) || nobody.permits(Operator) {
 		t.Error("the zero client has a scope")
 	}
-	if _, err := protocol.ParseAPIKeys([]byte(fmt.Sprintf(line, "x", 5, `,"scopes":["operator"]`)), protocol.Scopes()...); err == nil {
+	if _, err := ParseAPIKeys([]byte(fmt.Sprintf(line, "x", 5, `,"scopes":["operator"]`)), Scopes()...); err == nil {
 		t.Error("a key for operators")
 	}
 	for _, h := range []http.Header{{}, {"Authorization": {"Bearer rk_x"}}, {"Authorization": {"Bearer rk_secretsecret", "Bearer b"}}} {
 		key, err := keys.Authenticate(&http.Request{Header: h})
-		if e := protocol.ErrorOf(err); key != nil || e.HTTPStatus() != 401 || e.Header.Get("WWW-Authenticate") == "" || strings.Contains(err.Error(), "secretsecret") {
+		if e := ErrorOf(err); key != nil || e.HTTPStatus() != 401 || e.Header.Get("WWW-Authenticate") == "" || strings.Contains(err.Error(), "secretsecret") {
 			t.Errorf("%v: %v, %v", h, key, err)
 		}
 	}
@@ -78,7 +76,7 @@ func TestPermits(t *testing.T) {
 
 // TestHosts verifies that a Mux with Hosts refuses other names, before it asks for a version.
 func TestHosts(t *testing.T) {
-	m := muxOf(t, func(o *protocol.Options) { o.Hosts = []string{"localhost", "::1"} }, protocol.Route{Pattern: "GET /v1", Serve: says("x")})
+	m := muxOf(t, func(o *Options) { o.Hosts = []string{"localhost", "::1"} }, Route{Pattern: "GET /v1", Serve: says("x")})
 	for host, want := range map[string]int{
 		"localhost": 426, "LOCALHOST:8080": 426, "localhost.:80": 426, "[::1]:1": 426, "[::1]": 426,
 		"127.0.0.1": 403, "localhost.evil.example": 403, "": 403,

@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"bytes"
@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestLongPages verifies that a page of a list has at most 8 MiB, or one item that is longer, and that
@@ -24,8 +22,8 @@ func TestLongPages(t *testing.T) {
 	for i, size := range []int{1, 9 << 20, 3 << 20, 3 << 20, 3 << 20, 1, 8<<20 - 100, 1, 1} {
 		items = append(items, item{fmt.Sprint("item_", i), strings.Repeat("x", size)})
 	}
-	m := muxOf(t, nil, protocol.Route{Pattern: "GET /items", Params: protocol.ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
-		return protocol.WriteItems(w, r, items, func(i item) string { return i.ID }, nil)
+	m := muxOf(t, nil, Route{Pattern: "GET /items", Params: ListParams(), Serve: func(w http.ResponseWriter, r *Request) error {
+		return WriteItems(w, r, items, func(i item) string { return i.ID }, nil)
 	}})
 
 	var sizes []int
@@ -55,7 +53,7 @@ func TestLongPages(t *testing.T) {
 func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckWriter, ended chan struct{}) {
 	w = &stuckWriter{ResponseRecorder: httptest.NewRecorder(), gate: gate, writing: make(chan struct{}, 1000)}
 	r := httptest.NewRequest("GET", path, nil)
-	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	r.Header.Set(VersionHeader, Version)
 	r.RemoteAddr = address + ":1"
 	ended = make(chan struct{})
 	go func() { m.ServeHTTP(w, r); close(ended) }()
@@ -71,8 +69,8 @@ func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckW
 // more, that no client takes all of it, and that it comes back.
 func TestUnreadAnswers(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 1<<20)
-	m := muxOf(t, func(o *protocol.Options) { o.Limits.Memory = 16 << 20 }, protocol.Route{Pattern: "GET /long", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
-		return protocol.Write(w, 200, "text/plain", body)
+	m := muxOf(t, func(o *Options) { o.Limits.Memory = 16 << 20 }, Route{Pattern: "GET /long", Serve: func(w http.ResponseWriter, r *Request) error {
+		return Write(w, 200, "text/plain", body)
 	}})
 	gate := make(chan struct{})
 	var waiting []chan struct{}
@@ -106,9 +104,9 @@ func TestUnreadAnswers(t *testing.T) {
 // TestUnreadStreams verifies that a stream waits while streams that nobody reads have the memory for
 // pages, and continues when they are gone.
 func TestUnreadStreams(t *testing.T) {
-	long := protocol.Event{ID: "event_1", Kind: "x", JSON: json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)}
-	m := muxOf(t, func(o *protocol.Options) { o.Limits.Memory = 2 << 20 }, protocol.Route{Pattern: "GET /stream", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
-		return protocol.WriteStream(w, r, oneEvent{long})
+	long := Event{ID: "event_1", Kind: "x", JSON: json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)}
+	m := muxOf(t, func(o *Options) { o.Limits.Memory = 2 << 20 }, Route{Pattern: "GET /stream", Serve: func(w http.ResponseWriter, r *Request) error {
+		return WriteStream(w, r, oneEvent{long})
 	}})
 	gate := make(chan struct{})
 	_, first := unread(m, "/stream", "192.0.2.1", gate)
@@ -116,7 +114,7 @@ func TestUnreadStreams(t *testing.T) {
 	second := make(chan struct{})
 	go func() {
 		r := httptest.NewRequest("GET", "/stream", nil)
-		r.Header.Set(protocol.VersionHeader, protocol.Version)
+		r.Header.Set(VersionHeader, Version)
 		r.RemoteAddr = "192.0.2.1:2"
 		m.ServeHTTP(waits, r)
 		close(second)
@@ -135,46 +133,46 @@ func TestUnreadStreams(t *testing.T) {
 }
 
 // oneEvent is a log of one event.
-type oneEvent struct{ event protocol.Event }
+type oneEvent struct{ event Event }
 
 func (l oneEvent) Appended() <-chan struct{} { return nil }
 
-func (l oneEvent) After(_ context.Context, id string, _ int) ([]protocol.Event, error) {
+func (l oneEvent) After(_ context.Context, id string, _ int) ([]Event, error) {
 	if id != "" {
 		return nil, io.EOF
 	}
-	return []protocol.Event{l.event}, io.EOF
+	return []Event{l.event}, io.EOF
 }
 
 // TestStoredAnswer verifies that an answer that a log has is read there when the request is repeated, however
 // long it is, also if the handler failed after it was written, and that no memory holds it.
 func TestStoredAnswer(t *testing.T) {
-	memory := protocol.NewMemory(protocol.MemoryLimits{Bytes: 1 << 20})
+	memory := NewMemory(MemoryLimits{Bytes: 1 << 20})
 	log, reads := map[string]string{}, 0
-	m := muxOf(t, func(o *protocol.Options) { o.Memory = memory }, protocol.Route{Pattern: "POST /{id}", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	m := muxOf(t, func(o *Options) { o.Memory = memory }, Route{Pattern: "POST /{id}", Serve: func(w http.ResponseWriter, r *Request) error {
 		id := r.PathValue("id")
 		if _, done := log[id]; done {
 			t.Errorf("%s is done twice", id)
 		}
-		log[id] = strings.Repeat(id[:1], protocol.MaxAnswer+1)
-		memory.Remember(r.Use(), protocol.StoredAnswer(201, func() any { reads++; return log[id] }), noon(), noon())
+		log[id] = strings.Repeat(id[:1], MaxAnswer+1)
+		memory.Remember(r.Use(), StoredAnswer(201, func() any { reads++; return log[id] }), noon(), noon())
 		if id == "b" {
 			return errors.New("the disk is gone")
 		}
-		return protocol.WriteJSON(w, 201, log[id])
+		return WriteJSON(w, 201, log[id])
 	}})
 	for i := range 60 {
 		id := fmt.Sprint("a", i)
-		first := ask(m, "POST", "/"+id, "{}", protocol.IdempotencyHeader, "k")
-		again := ask(m, "POST", "/"+id, "{}", protocol.IdempotencyHeader, "k")
+		first := ask(m, "POST", "/"+id, "{}", IdempotencyHeader, "k")
+		again := ask(m, "POST", "/"+id, "{}", IdempotencyHeader, "k")
 		if first.status != 201 || again.status != 201 || first.body != again.body || reads != i+1 {
 			t.Fatalf("%s: %d, and again %d; read %d times", id, first.status, again.status, reads)
 		}
 	}
-	if memory.Bytes() > 60*4096 {
-		t.Errorf("%d bytes hold 60 answers that the log has", memory.Bytes())
+	if memory.bytes > 60*4096 {
+		t.Errorf("%d bytes hold 60 answers that the log has", memory.bytes)
 	}
-	if first, again := ask(m, "POST", "/b", "{}", protocol.IdempotencyHeader, "k"), ask(m, "POST", "/b", "{}", protocol.IdempotencyHeader, "k"); first.status != 500 || again.status != 201 {
+	if first, again := ask(m, "POST", "/b", "{}", IdempotencyHeader, "k"), ask(m, "POST", "/b", "{}", IdempotencyHeader, "k"); first.status != 500 || again.status != 201 {
 		t.Errorf("%d, and again %d", first.status, again.status)
 	}
 }

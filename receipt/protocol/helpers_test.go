@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"context"
@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 )
 
@@ -39,14 +38,14 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 // muxOf returns a Mux with routes.
-func muxOf(t testing.TB, change func(*protocol.Options), routes ...protocol.Route) *protocol.Mux {
+func muxOf(t testing.TB, change func(*Options), routes ...Route) *Mux {
 	t.Helper()
-	o := protocol.Options{Routes: routes, Now: noon, Random: endless{}}
+	o := Options{Routes: routes, Now: noon, Random: endless{}}
 	if change != nil {
 		change(&o)
 	}
 	o.Public = o.Auth == nil
-	m, err := protocol.NewMux(o)
+	m, err := NewMux(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +70,7 @@ func (r reply) said() string {
 // the type of JSON are stated when the headers say nothing of them.
 func ask(h http.Handler, method, path, body string, headers ...string) reply {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
-	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	r.Header.Set(VersionHeader, Version)
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Del(headers[i])
@@ -134,12 +133,12 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // keysOf are API keys of names, each with members, and the header of each.
-func keysOf(t testing.TB, members map[string]string) (keys *protocol.APIKeys, bearer map[string]string) {
+func keysOf(t testing.TB, members map[string]string) (keys *APIKeys, bearer map[string]string) {
 	t.Helper()
 	text, bearer := "", map[string]string{}
 	for name, more := range members {
 		sum := canon.Sum([]byte(name))
-		key, entry, err := protocol.NewAPIKey(strings.NewReader(string(sum[:])), name, noon())
+		key, entry, err := NewAPIKey(strings.NewReader(string(sum[:])), name, noon())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +149,7 @@ func keysOf(t testing.TB, members map[string]string) (keys *protocol.APIKeys, be
 		text += strings.TrimSuffix(string(line), "}") + more + "}\n"
 		bearer[name] = "Bearer " + key
 	}
-	keys, err := protocol.ParseAPIKeys([]byte(text), protocol.Scopes()...)
+	keys, err := ParseAPIKeys([]byte(text), Scopes()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,9 +158,9 @@ func keysOf(t testing.TB, members map[string]string) (keys *protocol.APIKeys, be
 
 // A journal is a log in memory.
 type journal struct {
-	protocol.Bell
+	Bell
 	mu     sync.Mutex
-	events []protocol.Event
+	events []Event
 	pruned int   // how many of the first are no longer kept
 	ended  bool  // nothing follows
 	fail   error // instead of any answer
@@ -169,9 +168,9 @@ type journal struct {
 	most   int // events that were given at a time
 }
 
-func eventOf(n int) protocol.Event {
+func eventOf(n int) Event {
 	id := fmt.Sprintf("e%06d", n)
-	return protocol.Event{ID: id, Kind: "task.status_changed", JSON: fmt.Appendf(nil, `{"object":"event","id":%q,"event":"task.status_changed","sequence":%d}`, id, n)}
+	return Event{ID: id, Kind: "task.status_changed", JSON: fmt.Appendf(nil, `{"object":"event","id":%q,"event":"task.status_changed","sequence":%d}`, id, n)}
 }
 
 func (j *journal) append(n int) {
@@ -192,14 +191,14 @@ func (j *journal) set(change func()) {
 
 func (j *journal) Appended() <-chan struct{} { return j.Rung() }
 
-func (j *journal) After(_ context.Context, id string, limit int) ([]protocol.Event, error) {
+func (j *journal) After(_ context.Context, id string, limit int) ([]Event, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.reads++
 	from := 0
 	if id != "" {
 		if _, err := fmt.Sscanf(id, "e%06d", &from); err != nil || from >= len(j.events) || from < j.pruned {
-			return nil, fmt.Errorf("the event %q: %w", id, protocol.ErrGone)
+			return nil, fmt.Errorf("the event %q: %w", id, ErrGone)
 		}
 		from++
 	}
@@ -227,4 +226,12 @@ func askRaw(h http.Handler, method, path, body string, header http.Header) reply
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r.WithContext(context.Background()))
 	return reply{w.Code, w.Header(), w.Body.String()}
+}
+
+// plain serves an http.Handler, which answers its errors itself.
+func plain(h http.Handler) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		h.ServeHTTP(w, r.Request)
+		return nil
+	}
 }

@@ -13,9 +13,9 @@ const IdempotencyHeader = "Idempotency-Key"
 // maxIdempotencyKey is how many characters a key has at most.
 const maxIdempotencyKey = 255
 
-// IdempotencyKey returns the Idempotency-Key of a request, "" when it has none. The error is
+// idempotencyKey returns the Idempotency-Key of a request, "" when it has none. The error is
 // an *[Error]: there are several, or it is empty or longer than 255 characters.
-func IdempotencyKey(h http.Header) (string, error) {
+func idempotencyKey(h http.Header) (string, error) {
 	list := h.Values(IdempotencyHeader)
 	if len(list) == 0 {
 		return "", nil
@@ -26,9 +26,9 @@ func IdempotencyKey(h http.Header) (string, error) {
 	return list[0], nil
 }
 
-// An IdempotencyScope is where an Idempotency-Key means one request: elsewhere it is another
+// An idempotencyScope is where an Idempotency-Key means one request: elsewhere it is another
 // key.
-type IdempotencyScope struct {
+type idempotencyScope struct {
 	Actor     [32]byte // who asks: the digest of the API key, zero without one
 	Workspace string   // workspace_id
 	Method    string
@@ -36,10 +36,10 @@ type IdempotencyScope struct {
 	Key       string
 }
 
-// OnceOf returns what names a scope: the SHA-256 of "idempotency-v1\n", the 32 bytes of the
+// onceOf returns what names a scope: the SHA-256 of "idempotency-v1\n", the 32 bytes of the
 // actor, and the other members in their order, each after its length in bytes as eight bytes,
 // big-endian. It stays as it is, so that a log may hold it.
-func OnceOf(s IdempotencyScope) canon.Digest {
+func onceOf(s idempotencyScope) canon.Digest {
 	b := append([]byte("idempotency-v1\n"), s.Actor[:]...)
 	for _, part := range []string{s.Workspace, s.Method, s.Target, s.Key} {
 		b = binary.BigEndian.AppendUint64(b, uint64(len(part)))

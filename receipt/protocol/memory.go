@@ -10,9 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// KeptFor is how long it is remembered what was answered to a request with an
+// keptFor is how long it is remembered what was answered to a request with an
 // Idempotency-Key, from the answer on.
-const KeptFor = 24 * time.Hour
+const keptFor = 24 * time.Hour
 
 // What a use takes beside its answer, about, and what a stored answer takes.
 const (
@@ -23,7 +23,7 @@ const (
 // A Use is an Idempotency-Key with the body that it came with.
 type Use struct {
 	Actor [32]byte     // whose it is, whom the limits are of: the digest of the API key, zero for all without one
-	Key   canon.Digest // [OnceOf], or whatever else is the same for requests of which one may be done
+	Key   canon.Digest // [onceOf], or whatever else is the same for requests of which one may be done
 	Body  canon.Digest // of the canonical body (RFC 8785)
 }
 
@@ -55,7 +55,7 @@ type MemoryLimits struct {
 }
 
 // A Memory remembers which Idempotency-Key was used for what, and what was answered, for
-// [KeptFor]. It is safe for concurrent use, and nobody waits in it for anybody: one who
+// [keptFor]. It is safe for concurrent use, and nobody waits in it for anybody: one who
 // finds that another does the same is told when that has ended.
 //
 // It is in memory. A server that is to know after a restart what it did before writes the
@@ -118,7 +118,7 @@ func (m *Memory) Claim(u Use, now time.Time) (*Claim, error) {
 	if found := m.find(u); found != nil {
 		switch {
 		case found.Body != u.Body:
-			return nil, KeyReused()
+			return nil, keyReused()
 		case found.busy != nil:
 			return &Claim{InFlight: found.busy}, nil
 		}
@@ -133,8 +133,8 @@ func (m *Memory) Claim(u Use, now time.Time) (*Claim, error) {
 	return &Claim{memory: m, use: mine}, nil
 }
 
-// KeyReused is for an Idempotency-Key that came with another body before.
-func KeyReused() *Error {
+// keyReused is for an Idempotency-Key that came with another body before.
+func keyReused() *Error {
 	return &Error{Code: CodeKeyReused, Param: IdempotencyHeader, Message: "this key came with another body before; use a new one for another request"}
 }
 
@@ -181,7 +181,7 @@ func (m *Memory) Remember(u Use, answer Answer, at, now time.Time) bool {
 	defer m.mu.Unlock()
 	found := m.find(u)
 	switch {
-	case now.Sub(at) > KeptFor:
+	case now.Sub(at) > keptFor:
 		return false
 	case found != nil && found.busy != nil && found.Body == u.Body:
 		found.logged = &answer
@@ -290,7 +290,7 @@ func (a *Answer) size() int64 {
 func (m *Memory) forgetOld(now time.Time) {
 	for front := m.order.Front(); front != nil; front = m.order.Front() {
 		oldest := front.Value.(*use)
-		if now.Sub(oldest.at) <= KeptFor {
+		if now.Sub(oldest.at) <= keptFor {
 			return
 		}
 		m.remove(oldest)
@@ -326,7 +326,7 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 func noRoom(own bool, oldest *list.Element, now time.Time) error {
 	wait := time.Second
 	if oldest != nil {
-		wait = max(wait, KeptFor-now.Sub(oldest.Value.(*use).at))
+		wait = max(wait, keptFor-now.Sub(oldest.Value.(*use).at))
 	}
 	seconds := int(wait/time.Second) + 1
 

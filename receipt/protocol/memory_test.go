@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"errors"
@@ -11,21 +11,20 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // useOf is a use of an actor with a key and a body, each named by a text.
-func useOf(actor, key, body string) protocol.Use {
-	return protocol.Use{Actor: canon.Sum([]byte(actor)), Key: canon.Sum([]byte(key)), Body: canon.Sum([]byte(body))}
+func useOf(actor, key, body string) Use {
+	return Use{Actor: canon.Sum([]byte(actor)), Key: canon.Sum([]byte(key)), Body: canon.Sum([]byte(body))}
 }
 
 // claimed does what was claimed, and is what a request would see: what was answered, that
 // another does it, or that it did it itself.
-func claimed(m *protocol.Memory, u protocol.Use, now time.Time, answer *protocol.Answer) string {
+func claimed(m *Memory, u Use, now time.Time, answer *Answer) string {
 	claim, err := m.Claim(u, now)
 	switch {
 	case err != nil:
-		e := protocol.ErrorOf(err)
+		e := ErrorOf(err)
 		return strings.TrimSpace(fmt.Sprint(e.HTTPStatus(), " ", e.Code, " ", e.Header.Get("Retry-After")))
 	case claim.Answer != nil:
 		return "answered " + string(claim.Answer.Body)
@@ -36,22 +35,22 @@ func claimed(m *protocol.Memory, u protocol.Use, now time.Time, answer *protocol
 	return "done"
 }
 
-func answerOf(text string) *protocol.Answer {
-	return &protocol.Answer{Status: 201, Header: http.Header{"Content-Type": {"x"}}, Body: []byte(text)}
+func answerOf(text string) *Answer {
+	return &Answer{Status: 201, Header: http.Header{"Content-Type": {"x"}}, Body: []byte(text)}
 }
 
 // TestMemory: the rules of a key, one after the other.
 func TestMemory(t *testing.T) {
-	m := protocol.NewMemory(protocol.MemoryLimits{})
+	m := NewMemory(MemoryLimits{})
 	first, err := m.Claim(useOf("a", "k", "b"), noon())
 	if err != nil || first.Answer != nil || first.InFlight != nil {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	day := 24 * time.Hour
 	for i, c := range []struct {
-		use    protocol.Use
+		use    Use
 		after  time.Duration
-		answer *protocol.Answer
+		answer *Answer
 		want   string
 	}{
 		{useOf("a", "k", "b"), 0, nil, "in flight"},
@@ -78,15 +77,15 @@ func TestMemory(t *testing.T) {
 	if got := claimed(m, useOf("a", "k", "b"), noon().Add(2*day), nil); got != "answered late" {
 		t.Error(got)
 	}
-	if got := claimed(m, useOf("b", "k", "b"), noon().Add(4*day), nil); got != "done" || m.Len() != 0 || m.Actors() != 0 || m.Bytes() != 0 {
-		t.Errorf("%s; after four days %d uses of %d actors are remembered, in %d bytes", got, m.Len(), m.Actors(), m.Bytes())
+	if got := claimed(m, useOf("b", "k", "b"), noon().Add(4*day), nil); got != "done" || m.Len() != 0 || len(m.actors) != 0 || m.bytes != 0 {
+		t.Errorf("%s; after four days %d uses of %d actors are remembered, in %d bytes", got, m.Len(), len(m.actors), m.bytes)
 	}
 }
 
 // TestMemoryIsFull: what has no room is refused until the oldest is a day old; no client
 // takes all of it, and who has nothing is let in as long as there is room.
 func TestMemoryIsFull(t *testing.T) {
-	m := protocol.NewMemory(protocol.MemoryLimits{Keys: 3})
+	m := NewMemory(MemoryLimits{Keys: 3})
 	for i := range 3 {
 		if got := claimed(m, useOf("a", fmt.Sprint(i), ""), noon().Add(time.Duration(i)*time.Hour), answerOf("")); got != "done" {
 			t.Fatal(got)
@@ -108,7 +107,7 @@ func TestMemoryIsFull(t *testing.T) {
 
 	// By bytes: half for one alone, a third each for two. However much clients have, a new one
 	// finds room.
-	m = protocol.NewMemory(protocol.MemoryLimits{Bytes: 64 << 10})
+	m = NewMemory(MemoryLimits{Bytes: 64 << 10})
 	large := answerOf(strings.Repeat("x", 20<<10))
 	var got []string
 	for _, actor := range []string{"a", "a", "a", "b", "b", "c", "d"} {
@@ -119,7 +118,7 @@ func TestMemoryIsFull(t *testing.T) {
 	}
 
 	// A memory that may forget never refuses.
-	m = protocol.NewMemory(protocol.MemoryLimits{Keys: 3, Forget: true})
+	m = NewMemory(MemoryLimits{Keys: 3, Forget: true})
 	for i := range 9 {
 		if got := claimed(m, useOf("a", fmt.Sprint(i), ""), noon(), answerOf("")); got != "done" || m.Len() > 3 {
 			t.Fatal(i, got, m.Len())
@@ -136,7 +135,7 @@ func TestMemoryIsFull(t *testing.T) {
 // TestMemoryIsShared verifies that however many keys two clients use, a third and a fourth find room for
 // thousands of theirs.
 func TestMemoryIsShared(t *testing.T) {
-	m := protocol.NewMemory(protocol.MemoryLimits{Keys: 1 << 20, Bytes: 16 << 20})
+	m := NewMemory(MemoryLimits{Keys: 1 << 20, Bytes: 16 << 20})
 	used := map[string]int{}
 	for _, actor := range []string{"a", "b", "c", "d"} {
 		for ; used[actor] < 1<<15; used[actor]++ {
@@ -152,14 +151,14 @@ func TestMemoryIsShared(t *testing.T) {
 	if used["c"] < 2000 || used["d"] < 1000 || used["a"] < 10_000 {
 		t.Errorf("clients, one after the other, have used %v keys", used)
 	}
-	if m.Bytes() > 16<<20 {
-		t.Errorf("%d bytes are held, of 16 MiB", m.Bytes())
+	if m.bytes > 16<<20 {
+		t.Errorf("%d bytes are held, of 16 MiB", m.bytes)
 	}
 }
 
 // TestRemember: what a log tells after a restart is answered as before, in any order.
 func TestRemember(t *testing.T) {
-	m := protocol.NewMemory(protocol.MemoryLimits{Keys: 1})
+	m := NewMemory(MemoryLimits{Keys: 1})
 	for _, c := range []struct {
 		key  string
 		ago  time.Duration
@@ -195,7 +194,7 @@ func TestOnceAmongMany(t *testing.T) {
 // onceAmong has n at once want what is done once, and returns how many did it. It fails as
 // often as is said, and then the next may do it.
 func onceAmong(n, fails int) (did int) {
-	m := protocol.NewMemory(protocol.MemoryLimits{})
+	m := NewMemory(MemoryLimits{})
 	var among sync.WaitGroup
 	var mu sync.Mutex
 	atWork := 0
@@ -211,7 +210,7 @@ func onceAmong(n, fails int) (did int) {
 					continue
 				}
 
-				var answer *protocol.Answer
+				var answer *Answer
 				mu.Lock()
 				did++
 				if atWork++; atWork == 1 && did > fails {
@@ -239,8 +238,8 @@ func TestIdempotencyKey(t *testing.T) {
 		{nil, true}, {[]string{"k"}, true}, {[]string{strings.Repeat("k", 255)}, true},
 		{[]string{""}, false}, {[]string{strings.Repeat("k", 256)}, false}, {[]string{"a", "b"}, false},
 	} {
-		key, err := protocol.IdempotencyKey(http.Header{"Idempotency-Key": c.values})
-		if (err == nil) != c.good || err != nil && (key != "" || protocol.ErrorOf(err).HTTPStatus() != 400) || c.good && len(c.values) == 1 && key != c.values[0] {
+		key, err := idempotencyKey(http.Header{"Idempotency-Key": c.values})
+		if (err == nil) != c.good || err != nil && (key != "" || ErrorOf(err).HTTPStatus() != 400) || c.good && len(c.values) == 1 && key != c.values[0] {
 			t.Errorf("%.10q: %q, %v", c.values, key, err)
 		}
 	}
@@ -249,26 +248,26 @@ func TestIdempotencyKey(t *testing.T) {
 // TestOnceOf: each part of the scope counts, and where one ends and the next begins too. The
 // digest is in logs and stays as it is.
 func TestOnceOf(t *testing.T) {
-	base := protocol.IdempotencyScope{Actor: canon.Sum([]byte("a")), Workspace: "w", Method: "POST", Target: "/v1/tasks", Key: "k"}
+	base := idempotencyScope{Actor: canon.Sum([]byte("a")), Workspace: "w", Method: "POST", Target: "/v1/tasks", Key: "k"}
 	seen := map[canon.Digest]string{}
-	for name, change := range map[string]func(*protocol.IdempotencyScope){
-		"base":      func(*protocol.IdempotencyScope) {},
-		"actor":     func(s *protocol.IdempotencyScope) { s.Actor = canon.Sum([]byte("b")) },
-		"workspace": func(s *protocol.IdempotencyScope) { s.Workspace = "v" },
-		"method":    func(s *protocol.IdempotencyScope) { s.Method = "PATCH" },
-		"target":    func(s *protocol.IdempotencyScope) { s.Target = "/v1/sessions" },
-		"key":       func(s *protocol.IdempotencyScope) { s.Key = "K" },
-		"border":    func(s *protocol.IdempotencyScope) { s.Workspace, s.Method = "wP", "OST" },
+	for name, change := range map[string]func(*idempotencyScope){
+		"base":      func(*idempotencyScope) {},
+		"actor":     func(s *idempotencyScope) { s.Actor = canon.Sum([]byte("b")) },
+		"workspace": func(s *idempotencyScope) { s.Workspace = "v" },
+		"method":    func(s *idempotencyScope) { s.Method = "PATCH" },
+		"target":    func(s *idempotencyScope) { s.Target = "/v1/sessions" },
+		"key":       func(s *idempotencyScope) { s.Key = "K" },
+		"border":    func(s *idempotencyScope) { s.Workspace, s.Method = "wP", "OST" },
 	} {
 		s := base
 		change(&s)
-		d := protocol.OnceOf(s)
+		d := onceOf(s)
 		if other, twice := seen[d]; twice {
 			t.Errorf("%s is %s", name, other)
 		}
 		seen[d] = name
 	}
-	if got := protocol.OnceOf(base).String(); seen[protocol.OnceOf(base)] != "base" || got != "sha256:"+onceOfBase {
+	if got := onceOf(base).String(); seen[onceOf(base)] != "base" || got != "sha256:"+onceOfBase {
 		t.Error(got)
 	}
 }
@@ -277,10 +276,10 @@ const onceOfBase = "963bf778865dac697b14b80a71a31989d5d9503d85001580c8787558b396
 
 // TestClaimErrorsSayNothing: what is refused repeats neither key nor body.
 func TestClaimErrorsSayNothing(t *testing.T) {
-	m := protocol.NewMemory(protocol.MemoryLimits{})
+	m := NewMemory(MemoryLimits{})
 	claimed(m, useOf("a", "k", "b"), noon(), answerOf("secret"))
 	_, err := m.Claim(useOf("a", "k", "c"), noon())
-	var e *protocol.Error
+	var e *Error
 	if !errors.As(err, &e) || strings.Contains(err.Error(), "secret") || e.Param != "Idempotency-Key" {
 		t.Errorf("%v", err)
 	}

@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"bytes"
@@ -12,14 +12,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // says answers with what the routes are told apart by.
-func says(text string) protocol.Handler {
-	return func(w http.ResponseWriter, r *protocol.Request) error {
-		protocol.Write(w, 200, "text/plain", []byte(strings.TrimSpace(text+" "+r.PathValue("id")+r.PathValue("task_id"))))
+func says(text string) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
+		Write(w, 200, "text/plain", []byte(strings.TrimSpace(text+" "+r.PathValue("id")+r.PathValue("task_id"))))
 		return nil
 	}
 }
@@ -27,13 +25,13 @@ func says(text string) protocol.Handler {
 // TestOrder: form, version, key, route, scope, query, body: each before what follows it.
 func TestOrder(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"all": "", "reader": `,"scopes":["tasks:read"]`})
-	m := muxOf(t, func(o *protocol.Options) { o.Auth = keys },
-		protocol.Route{Pattern: "GET /v1", Open: true, Serve: says("discovery")},
-		protocol.Route{Pattern: "GET /v1/tasks/{task_id}", Scope: protocol.TasksRead, Serve: says("task")},
-		protocol.Route{Pattern: "POST /v1/tasks", Scope: protocol.TasksWrite, Params: []string{"workspace_id"}, Serve: says("submitted")},
+	m := muxOf(t, func(o *Options) { o.Auth = keys },
+		Route{Pattern: "GET /v1", Open: true, Serve: says("discovery")},
+		Route{Pattern: "GET /v1/tasks/{task_id}", Scope: TasksRead, Serve: says("task")},
+		Route{Pattern: "POST /v1/tasks", Scope: TasksWrite, Params: []string{"workspace_id"}, Serve: says("submitted")},
 	)
 	all, reader := []string{"Authorization", bearer["all"]}, []string{"Authorization", bearer["reader"]}
-	none := []string{protocol.VersionHeader, ""}
+	none := []string{VersionHeader, ""}
 	for _, c := range []struct {
 		method, path, body string
 		headers            []string
@@ -84,11 +82,11 @@ func TestOrder(t *testing.T) {
 // are not the protocol's.
 func TestGuarded(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"all": ""})
-	m := muxOf(t, func(o *protocol.Options) { o.Auth, o.Guarded, o.Limits.Requests = keys, "/v1/", 1 },
-		protocol.Route{Pattern: "GET /v1/tasks", Serve: says("tasks")},
-		protocol.Route{Pattern: "POST /v1/verify", AnyVersion: true, Serve: says("verify")},
-		protocol.Route{Pattern: "GET /metrics", AnyVersion: true, Free: true, Serve: says("metrics")},
-		protocol.Route{Pattern: "GET /wait", Serve: func(_ http.ResponseWriter, r *protocol.Request) error {
+	m := muxOf(t, func(o *Options) { o.Auth, o.Guarded, o.Limits.Requests = keys, "/v1/", 1 },
+		Route{Pattern: "GET /v1/tasks", Serve: says("tasks")},
+		Route{Pattern: "POST /v1/verify", AnyVersion: true, Serve: says("verify")},
+		Route{Pattern: "GET /metrics", AnyVersion: true, Free: true, Serve: says("metrics")},
+		Route{Pattern: "GET /wait", Serve: func(_ http.ResponseWriter, r *Request) error {
 			for path, want := range map[string]string{"/metrics": "200", "/v1/tasks": "503 service_unavailable"} {
 				if got := ask(r.Context().Value(muxKey{}).(http.Handler), "GET", path, "", "Authorization", bearer["all"]); got.said() != want || !r.Saturated() {
 					t.Errorf("while all places are taken, %s: %s", path, got.body)
@@ -96,9 +94,9 @@ func TestGuarded(t *testing.T) {
 			}
 			return nil
 		}},
-		protocol.Route{Pattern: "GET /", Open: true, AnyQuery: true, Serve: says("page")},
+		Route{Pattern: "GET /", Open: true, AnyQuery: true, Serve: says("page")},
 	)
-	none, any := []string{protocol.VersionHeader, ""}, []string{protocol.VersionHeader, "", "Authorization", bearer["all"]}
+	none, any := []string{VersionHeader, ""}, []string{VersionHeader, "", "Authorization", bearer["all"]}
 	for _, c := range []struct {
 		method, path string
 		headers      []string
@@ -137,20 +135,20 @@ type muxKey struct{}
 // TestObserve verifies that each request is observed when it arrives and when it has been answered.
 func TestObserve(t *testing.T) {
 	now, seen := 0, ""
-	m := muxOf(t, func(o *protocol.Options) {
-		o.Observe = func() func(protocol.Outcome) {
+	m := muxOf(t, func(o *Options) {
+		o.Observe = func() func(Outcome) {
 			now++
-			return func(p protocol.Outcome) {
+			return func(p Outcome) {
 				now--
 				seen = fmt.Sprint(p.Request.Method, " ", p.Request.Route, " ", p.Status, " ", p.Bytes, " ", p.Aborted)
 			}
 		}
-	}, protocol.Route{Pattern: "GET /v1/tasks/{task_id}", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	}, Route{Pattern: "GET /v1/tasks/{task_id}", Serve: func(w http.ResponseWriter, r *Request) error {
 		if now != 1 {
 			t.Errorf("%d requests", now)
 		}
 		return says("task")(w, r)
-	}}, protocol.Route{Pattern: "GET /v1/panic", Serve: func(w http.ResponseWriter, _ *protocol.Request) error {
+	}}, Route{Pattern: "GET /v1/panic", Serve: func(w http.ResponseWriter, _ *Request) error {
 		_, _ = w.Write([]byte("begun"))
 		panic("late")
 	}})
@@ -171,7 +169,7 @@ func TestObserve(t *testing.T) {
 // TestRoutes: the earlier literal segment wins, whatever the order of the routes, and a
 // segment is unescaped by itself.
 func TestRoutes(t *testing.T) {
-	routes := []protocol.Route{
+	routes := []Route{
 		{Pattern: "GET /v1/events/{id}", Serve: says("event")},
 		{Pattern: "GET /v1/events/stream", Serve: says("stream")},
 		{Pattern: "GET /v1/{id}/stream", Serve: says("any stream")},
@@ -199,37 +197,37 @@ func TestRoutes(t *testing.T) {
 // TestBadRoutes: a table that is wrong is refused when it is read.
 func TestBadRoutes(t *testing.T) {
 	ok := says("x")
-	for name, list := range map[string][]protocol.Route{
+	for name, list := range map[string][]Route{
 		"no path":          {{Pattern: "GET", Serve: ok}},
 		"a relative path":  {{Pattern: "GET v1/tasks", Serve: ok}},
 		"a query":          {{Pattern: "GET /v1/tasks?x=1", Serve: ok}},
 		"small letters":    {{Pattern: "get /v1", Serve: ok}},
 		"HEAD":             {{Pattern: "HEAD /v1", Serve: ok}},
 		"no handler":       {{Pattern: "GET /v1"}},
-		"an open scope":    {{Pattern: "GET /v1", Open: true, Scope: protocol.TasksRead, Serve: ok}},
+		"an open scope":    {{Pattern: "GET /v1", Open: true, Scope: TasksRead, Serve: ok}},
 		"a name twice":     {{Pattern: "GET /v1/{id}/{id}", Serve: ok}},
 		"a named subtree":  {{Pattern: "/v1/{id}/files/", Serve: ok}},
 		"no name":          {{Pattern: "GET /v1/{}", Serve: ok}},
 		"the same":         {{Pattern: "GET /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{b}", Serve: ok}},
 		"the same subtree": {{Pattern: "/v1/", Serve: ok}, {Pattern: "/v1/", Serve: ok}},
 	} {
-		if m, err := protocol.NewMux(protocol.Options{Routes: list, Now: noon, Random: endless{}, Public: true}); err == nil || m != nil || !strings.HasPrefix(err.Error(), "protocol: the route") {
+		if m, err := NewMux(Options{Routes: list, Now: noon, Random: endless{}, Public: true}); err == nil || m != nil || !strings.HasPrefix(err.Error(), "protocol: the route") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, o := range []protocol.Options{{Now: noon, Public: true}, {Random: endless{}, Public: true}} {
-		if _, err := protocol.NewMux(o); err == nil {
+	for _, o := range []Options{{Now: noon, Public: true}, {Random: endless{}, Public: true}} {
+		if _, err := NewMux(o); err == nil {
 			t.Error("no clock, or no randomness")
 		}
 	}
-	if _, err := protocol.NewMux(protocol.Options{Now: noon, Random: endless{}, Public: true, Routes: []protocol.Route{{Pattern: "/v1/", Serve: ok}, {Pattern: "/v2/", Serve: ok}, {Pattern: "GET /v1/", Serve: ok}, {Pattern: "POST /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{a}", Serve: ok}}}); err != nil {
+	if _, err := NewMux(Options{Now: noon, Random: endless{}, Public: true, Routes: []Route{{Pattern: "/v1/", Serve: ok}, {Pattern: "/v2/", Serve: ok}, {Pattern: "GET /v1/", Serve: ok}, {Pattern: "POST /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{a}", Serve: ok}}}); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestBodies: what each kind of route takes, and what a handler sees of it.
 func TestBodies(t *testing.T) {
-	show := func(w http.ResponseWriter, r *protocol.Request) error {
+	show := func(w http.ResponseWriter, r *Request) error {
 		text, err := io.ReadAll(r.Body)
 		if err != nil {
 			return err
@@ -238,14 +236,14 @@ func TestBodies(t *testing.T) {
 		if r.JSON != nil {
 			shown = string(r.JSON.Root().AppendCanonical(nil))
 		}
-		protocol.Write(w, 200, "text/plain", fmt.Appendf(nil, "%s|%s", text, shown))
+		Write(w, 200, "text/plain", fmt.Appendf(nil, "%s|%s", text, shown))
 		return nil
 	}
-	m := muxOf(t, func(o *protocol.Options) { o.Limits.Body = 64 },
-		protocol.Route{Pattern: "/json", Serve: show},
-		protocol.Route{Pattern: "POST /optional", Body: protocol.BodyOptional, Serve: show},
-		protocol.Route{Pattern: "POST /bytes", Body: protocol.BodyBytes, Serve: show},
-		protocol.Route{Pattern: "POST /stream", Body: protocol.BodyStream, Serve: show},
+	m := muxOf(t, func(o *Options) { o.Limits.Body = 64 },
+		Route{Pattern: "/json", Serve: show},
+		Route{Pattern: "POST /optional", Body: BodyOptional, Serve: show},
+		Route{Pattern: "POST /bytes", Body: BodyBytes, Serve: show},
+		Route{Pattern: "POST /stream", Body: BodyStream, Serve: show},
 	)
 	long := strings.Repeat("x", 65)
 	for _, c := range []struct{ method, path, body, media, want string }{
@@ -289,15 +287,15 @@ func TestBodies(t *testing.T) {
 func TestErrorsOfHandlers(t *testing.T) {
 	var log bytes.Buffer
 	fail := map[string]error{
-		"worded":   protocol.Conflict("the task has ended"),
-		"wrapped":  fmt.Errorf("in the store: %w", protocol.NotFound()),
+		"worded":   Conflict("the task has ended"),
+		"wrapped":  fmt.Errorf("in the store: %w", NotFound()),
 		"plain":    errors.New("open /secret/file: denied"),
-		"caused":   protocol.Internal(errors.New("open /secret/file: denied"), "the task cannot be read"),
+		"caused":   Internal(errors.New("open /secret/file: denied"), "the task cannot be read"),
 		"canceled": context.Canceled, // of something else than the request
 	}
-	m := muxOf(t, func(o *protocol.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) },
-		protocol.Route{Pattern: "GET /{id}", Serve: func(_ http.ResponseWriter, r *protocol.Request) error { return fail[r.PathValue("id")] }},
-		protocol.Route{Pattern: "GET /panic/{id}", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	m := muxOf(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) },
+		Route{Pattern: "GET /{id}", Serve: func(_ http.ResponseWriter, r *Request) error { return fail[r.PathValue("id")] }},
+		Route{Pattern: "GET /panic/{id}", Serve: func(w http.ResponseWriter, r *Request) error {
 			if r.PathValue("id") == "late" {
 				_, _ = w.Write([]byte("begun"))
 			}
@@ -332,7 +330,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r := httptest.NewRequestWithContext(ctx, "GET", "/canceled", nil)
-	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	r.Header.Set(VersionHeader, Version)
 	w := httptest.NewRecorder()
 	if m.ServeHTTP(w, r); w.Code != 499 || log.Len() > 0 {
 		t.Errorf("%d %s, logged %s", w.Code, w.Body, &log)
@@ -344,13 +342,13 @@ func TestErrorsOfHandlers(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	gate, inside := make(chan struct{}), make(chan struct{}, 8)
-	m := muxOf(t, func(o *protocol.Options) {
+	m := muxOf(t, func(o *Options) {
 		o.Auth, o.Limits.Requests = keys, 4
-	}, protocol.Route{Pattern: "GET /wait", Serve: func(http.ResponseWriter, *protocol.Request) error {
+	}, Route{Pattern: "GET /wait", Serve: func(http.ResponseWriter, *Request) error {
 		inside <- struct{}{}
 		<-gate
 		panic("after the wait")
-	}}, protocol.Route{Pattern: "GET /", Open: true, Serve: says("open")})
+	}}, Route{Pattern: "GET /", Open: true, Serve: says("open")})
 	done := make(chan reply, 8)
 	for range 2 {
 		go func() { done <- ask(m, "GET", "/wait", "", "Authorization", bearer["a"]) }()
@@ -380,7 +378,7 @@ func TestPlaces(t *testing.T) {
 
 // TestLateBody: a body that does not come in time is a 504, and takes no place after that.
 func TestLateBody(t *testing.T) {
-	m := muxOf(t, func(o *protocol.Options) { o.Limits.Arrive = 50 * time.Millisecond }, protocol.Route{Pattern: "POST /", Serve: says("x")})
+	m := muxOf(t, func(o *Options) { o.Limits.Arrive = 50 * time.Millisecond }, Route{Pattern: "POST /", Serve: says("x")})
 	s := serving(t, m)
 	pr, pw := io.Pipe()
 	defer pw.Close()
@@ -388,7 +386,7 @@ func TestLateBody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	r.Header.Set(VersionHeader, Version)
 	r.Header.Set("Content-Type", "application/json")
 	go func() { _, _ = pw.Write([]byte(`{"a":`)) }()
 	began := time.Now()
@@ -404,8 +402,8 @@ func TestLateBody(t *testing.T) {
 
 // TestMemoryOfAll verifies that with Limits.Memory bodies and answers take from one pool.
 func TestMemoryOfAll(t *testing.T) {
-	m := muxOf(t, func(o *protocol.Options) { o.Limits.Memory = 64 << 10 },
-		protocol.Route{Pattern: "POST /", Body: protocol.BodyStream, Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	m := muxOf(t, func(o *Options) { o.Limits.Memory = 64 << 10 },
+		Route{Pattern: "POST /", Body: BodyStream, Serve: func(w http.ResponseWriter, r *Request) error {
 			data, err := r.ReadBody(1<<20, "; send less")
 			if err != nil {
 				return err
@@ -430,9 +428,9 @@ func TestMemoryOfAll(t *testing.T) {
 
 // TestMemoryOfBodies: what bodies and their indexes take is shared, and given back.
 func TestMemoryOfBodies(t *testing.T) {
-	m := muxOf(t, func(o *protocol.Options) { o.Limits.Memory = 64 << 10 },
-		protocol.Route{Pattern: "POST /", Serve: says("x")},
-		protocol.Route{Pattern: "POST /bytes", Body: protocol.BodyBytes, Serve: says("x")},
+	m := muxOf(t, func(o *Options) { o.Limits.Memory = 64 << 10 },
+		Route{Pattern: "POST /", Serve: says("x")},
+		Route{Pattern: "POST /bytes", Body: BodyBytes, Serve: says("x")},
 	)
 	few := `{"a":[1` + strings.Repeat(",1", 1000) + `]}` // whose index is given back
 	plain, many := `{"a":"`+strings.Repeat("x", 10<<10)+`"}`, `{"a":[1`+strings.Repeat(",1", 5<<10)+`]}`

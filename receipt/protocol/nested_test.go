@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"context"
@@ -8,14 +8,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestNested: a Mux below another answers each request of a connection, and none of them is
 // taken for one whose client has left.
 func TestNested(t *testing.T) {
-	below := muxOf(t, nil, protocol.Route{Pattern: "/v1/", Body: protocol.BodyOptional, Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	below := muxOf(t, nil, Route{Pattern: "/v1/", Body: BodyOptional, Serve: func(w http.ResponseWriter, r *Request) error {
 		select {
 		case <-r.Context().Done():
 			return context.Cause(r.Context())
@@ -24,8 +22,8 @@ func TestNested(t *testing.T) {
 			return err
 		}
 	}})
-	streamed := muxOf(t, nil, protocol.Route{Pattern: "/v1/", Body: protocol.BodyStream, Serve: protocol.Plain(below)})
-	whole := muxOf(t, nil, protocol.Route{Pattern: "/v1/", Body: protocol.BodyBytes, Again: true, Serve: protocol.Plain(below)})
+	streamed := muxOf(t, nil, Route{Pattern: "/v1/", Body: BodyStream, Serve: plain(below)})
+	whole := muxOf(t, nil, Route{Pattern: "/v1/", Body: BodyBytes, Again: true, Serve: plain(below)})
 	for name, above := range map[string]http.Handler{
 		"a stream": streamed, "whole": whole,
 		"wrapped": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,9 +48,9 @@ func askOften(t *testing.T, h http.Handler) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set(protocol.VersionHeader, protocol.Version)
+		request.Header.Set(VersionHeader, Version)
 		if n%3 == 1 { // else it is refused, unread
-			request.Header.Set("Content-Type", protocol.MediaJSON)
+			request.Header.Set("Content-Type", MediaJSON)
 		}
 		response, err := server.Client().Do(request)
 		if err != nil {

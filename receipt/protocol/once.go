@@ -19,18 +19,18 @@ const retryInFlight = "1"
 // it is being done is told so, and does not wait.
 func once(x *exchange, serve Handler) error {
 	r := x.r
-	key, err := IdempotencyKey(r.Header)
+	key, err := idempotencyKey(r.Header)
 	switch {
 	case err != nil:
 		return err
 	case key == "":
 		return serve(counted{x.w, x}, r)
 	}
-	if err := r.Client.Repeats(); err != nil {
+	if err := r.Client.repeats(); err != nil {
 		return err
 	}
 
-	r.Once = OnceOf(IdempotencyScope{Actor: r.Client.Actor, Workspace: r.Workspace(), Method: r.Method, Target: r.target(), Key: key})
+	r.Once = onceOf(idempotencyScope{Actor: r.Client.Actor, Workspace: r.Workspace(), Method: r.Method, Target: r.target(), Key: key})
 	claim, err := x.mux.memory.Claim(r.Use(), x.mux.options.Now())
 	switch {
 	case err != nil:

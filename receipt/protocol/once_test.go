@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"context"
@@ -12,15 +12,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// counted counts what it does, and answers with the number.
-func counted(n *atomic.Int64) protocol.Handler {
-	return func(w http.ResponseWriter, r *protocol.Request) error {
+// counting counts what it does, and answers with the number.
+func counting(n *atomic.Int64) Handler {
+	return func(w http.ResponseWriter, r *Request) error {
 		w.Header().Set("Location", "/v1/things/1")
-		return protocol.WriteJSON(w, 201, map[string]int64{"n": n.Add(1)})
+		return WriteJSON(w, 201, map[string]int64{"n": n.Add(1)})
 	}
 }
 
@@ -30,10 +28,10 @@ func TestOnceScope(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	var n atomic.Int64
 	var time clock
-	m := muxOf(t, func(o *protocol.Options) { o.Auth, o.Now = keys, time.now },
-		protocol.Route{Pattern: "/v1/things", Params: []string{"workspace_id", "p"}, Serve: counted(&n)},
-		protocol.Route{Pattern: "POST /v1/things/{id}", Body: protocol.BodyOptional, Serve: counted(&n)},
-		protocol.Route{Pattern: "POST /v1/again", Again: true, Serve: counted(&n)},
+	m := muxOf(t, func(o *Options) { o.Auth, o.Now = keys, time.now },
+		Route{Pattern: "/v1/things", Params: []string{"workspace_id", "p"}, Serve: counting(&n)},
+		Route{Pattern: "POST /v1/things/{id}", Body: BodyOptional, Serve: counting(&n)},
+		Route{Pattern: "POST /v1/again", Again: true, Serve: counting(&n)},
 	)
 	for i, c := range []struct{ actor, method, path, body, key, want string }{
 		{"a", "POST", "/v1/things", `{"x":1,"y":2}`, "k", "201 1"},
@@ -90,38 +88,38 @@ func TestOnceScope(t *testing.T) {
 // panic and what is too long nobody knows, and nothing is done twice.
 func TestOnceOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
-		serve protocol.Handler
+		serve Handler
 		first string
 		twice bool // it is done again
 	}{
-		"an error":       {func(http.ResponseWriter, *protocol.Request) error { return protocol.Busy(1, "later") }, "503 service_unavailable", true},
-		"a refusal":      {func(http.ResponseWriter, *protocol.Request) error { return protocol.Invalid("x", "no") }, "400 invalid_request x", true},
-		"a plain 409":    {func(w http.ResponseWriter, _ *protocol.Request) error { w.WriteHeader(409); return nil }, "409", true},
-		"a plain 500":    {func(w http.ResponseWriter, _ *protocol.Request) error { w.WriteHeader(500); return nil }, "500", false},
-		"a mistake":      {func(http.ResponseWriter, *protocol.Request) error { return errors.New("disk") }, "500 internal_error", false},
-		"a panic":        {func(http.ResponseWriter, *protocol.Request) error { panic("disk") }, "500 internal_error", false},
-		"a panic of nil": {func(http.ResponseWriter, *protocol.Request) error { panic(nil) }, "500 internal_error", false},
-		"an abort":       {func(http.ResponseWriter, *protocol.Request) error { panic(http.ErrAbortHandler) }, "500 internal_error", false},
-		"too long": {func(w http.ResponseWriter, _ *protocol.Request) error {
-			_, err := w.Write(make([]byte, protocol.MaxAnswer+1))
+		"an error":       {func(http.ResponseWriter, *Request) error { return Busy(1, "later") }, "503 service_unavailable", true},
+		"a refusal":      {func(http.ResponseWriter, *Request) error { return Invalid("x", "no") }, "400 invalid_request x", true},
+		"a plain 409":    {func(w http.ResponseWriter, _ *Request) error { w.WriteHeader(409); return nil }, "409", true},
+		"a plain 500":    {func(w http.ResponseWriter, _ *Request) error { w.WriteHeader(500); return nil }, "500", false},
+		"a mistake":      {func(http.ResponseWriter, *Request) error { return errors.New("disk") }, "500 internal_error", false},
+		"a panic":        {func(http.ResponseWriter, *Request) error { panic("disk") }, "500 internal_error", false},
+		"a panic of nil": {func(http.ResponseWriter, *Request) error { panic(nil) }, "500 internal_error", false},
+		"an abort":       {func(http.ResponseWriter, *Request) error { panic(http.ErrAbortHandler) }, "500 internal_error", false},
+		"too long": {func(w http.ResponseWriter, _ *Request) error {
+			_, err := w.Write(make([]byte, MaxAnswer+1))
 			if err == nil {
 				t.Error("what is too long was written")
 			}
 			return nil
 		}, "500 internal_error", false},
-		"the longest": {func(w http.ResponseWriter, _ *protocol.Request) error {
-			_, err := w.Write(make([]byte, protocol.MaxAnswer))
+		"the longest": {func(w http.ResponseWriter, _ *Request) error {
+			_, err := w.Write(make([]byte, MaxAnswer))
 			return err
 		}, "200", false},
-		"nothing":  {func(http.ResponseWriter, *protocol.Request) error { return nil }, "200", false},
-		"a detour": {func(w http.ResponseWriter, _ *protocol.Request) error { w.WriteHeader(303); return nil }, "303", false},
-		"written and refused": {func(w http.ResponseWriter, _ *protocol.Request) error {
+		"nothing":  {func(http.ResponseWriter, *Request) error { return nil }, "200", false},
+		"a detour": {func(w http.ResponseWriter, _ *Request) error { w.WriteHeader(303); return nil }, "303", false},
+		"written and refused": {func(w http.ResponseWriter, _ *Request) error {
 			_, _ = w.Write([]byte("half of a secret"))
-			return protocol.Conflict("no")
+			return Conflict("no")
 		}, "409 conflict", true},
 	} {
 		did := 0
-		m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, r *protocol.Request) error { did++; return c.serve(w, r) }})
+		m := muxOf(t, nil, Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, r *Request) error { did++; return c.serve(w, r) }})
 		first := ask(m, "POST", "/", "{}", "Idempotency-Key", "k")
 		again := ask(m, "POST", "/", "{}", "Idempotency-Key", "k")
 		other := ask(m, "POST", "/", `{"x":1}`, "Idempotency-Key", "k")
@@ -136,7 +134,7 @@ func TestOnceOutcomes(t *testing.T) {
 
 // TestLateHeader: a header that is set when the answer has begun is not sent, as everywhere.
 func TestLateHeader(t *testing.T) {
-	m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, _ *protocol.Request) error {
+	m := muxOf(t, nil, Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, _ *Request) error {
 		w.Header().Set("Early", "yes")
 		w.WriteHeader(http.StatusEarlyHints)
 		w.WriteHeader(201)
@@ -157,9 +155,9 @@ func TestOnceAtOnce(t *testing.T) {
 	for range 20 {
 		var n atomic.Int64
 		gate := make(chan struct{})
-		m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		m := muxOf(t, nil, Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, r *Request) error {
 			<-gate
-			return counted(&n)(w, r)
+			return counting(&n)(w, r)
 		}})
 		var among sync.WaitGroup
 		var firsts, flying atomic.Int64
@@ -195,13 +193,13 @@ func TestClientLeaves(t *testing.T) {
 	before := runtime.NumGoroutine()
 	var n atomic.Int64
 	begun, gate := make(chan context.Context, 1), make(chan struct{})
-	m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	m := muxOf(t, nil, Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, r *Request) error {
 		begun <- r.Context()
 		<-gate
 		if err := r.Context().Err(); err != nil {
 			return err
 		}
-		return counted(&n)(w, r)
+		return counting(&n)(w, r)
 	}})
 	s := httptest.NewServer(m)
 	ctx, leave := context.WithCancel(context.Background())
@@ -210,7 +208,7 @@ func TestClientLeaves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set(protocol.VersionHeader, protocol.Version)
+		r.Header.Set(VersionHeader, Version)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", "k")
 		return s.Client().Do(r)
@@ -254,11 +252,11 @@ func TestClientLeaves(t *testing.T) {
 // key.
 func TestUnreadAnswer(t *testing.T) {
 	var n atomic.Int64
-	m := muxOf(t, nil, protocol.Route{Pattern: "POST /", Serve: counted(&n)})
+	m := muxOf(t, nil, Route{Pattern: "POST /", Serve: counting(&n)})
 	gate := make(chan struct{})
 	stuck := &stuckWriter{ResponseRecorder: httptest.NewRecorder(), gate: gate, writing: make(chan struct{}, 4)}
 	r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
-	for name, value := range map[string]string{protocol.VersionHeader: protocol.Version, "Content-Type": "application/json", "Idempotency-Key": "k"} {
+	for name, value := range map[string]string{VersionHeader: Version, "Content-Type": "application/json", "Idempotency-Key": "k"} {
 		r.Header.Set(name, value)
 	}
 	ended := make(chan struct{})
@@ -288,22 +286,22 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 // did before.
 func TestRestart(t *testing.T) {
 	type line struct {
-		use    protocol.Use
-		answer protocol.Answer
+		use    Use
+		answer Answer
 	}
 	var log []line
-	serve := func(w http.ResponseWriter, r *protocol.Request) error {
+	serve := func(w http.ResponseWriter, r *Request) error {
 		body := fmt.Appendf(nil, "{\"n\":%d}\n", len(log)+1)
-		log = append(log, line{protocol.Use{Actor: r.Client.Actor, Key: r.Once, Body: r.Asked}, protocol.Answer{Status: 202, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}})
-		protocol.Write(w, 202, "application/json", body)
+		log = append(log, line{Use{Actor: r.Client.Actor, Key: r.Once, Body: r.Asked}, Answer{Status: 202, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}})
+		Write(w, 202, "application/json", body)
 		return nil
 	}
 	begin := func() http.Handler {
-		memory := protocol.NewMemory(protocol.MemoryLimits{})
+		memory := NewMemory(MemoryLimits{})
 		for _, l := range log {
 			memory.Remember(l.use, l.answer, noon(), noon())
 		}
-		return muxOf(t, func(o *protocol.Options) { o.Memory = memory }, protocol.Route{Pattern: "POST /", Serve: serve})
+		return muxOf(t, func(o *Options) { o.Memory = memory }, Route{Pattern: "POST /", Serve: serve})
 	}
 	for range 3 {
 		m := begin()
@@ -322,11 +320,11 @@ func TestRestart(t *testing.T) {
 // TestOnceBelow: below a / the handler reads its own query, and requests whose queries differ
 // are not the same, malformed or not.
 func TestOnceBelow(t *testing.T) {
-	m := muxOf(t, nil, protocol.Route{Pattern: "/v1/", Body: protocol.BodyBytes, Serve: protocol.Plain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	m := muxOf(t, nil, Route{Pattern: "/v1/", Body: BodyBytes, Serve: plain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, r.URL.RawQuery)
 	}))})
 	for _, query := range []string{"", "a=1", "a=%zz", "a=%yy", "a=1;b", "a=1;c"} {
-		if r := ask(m, "POST", "/v1/old?"+query, "{}", protocol.IdempotencyHeader, "k"); r.body != query {
+		if r := ask(m, "POST", "/v1/old?"+query, "{}", IdempotencyHeader, "k"); r.body != query {
 			t.Errorf("%q is answered as %q", query, r.body)
 		}
 	}

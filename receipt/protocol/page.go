@@ -17,24 +17,24 @@ func ListParams(filters ...string) []string {
 	return append([]string{"limit", "cursor"}, filters...)
 }
 
-// A Page says which part of a list is wanted.
-type Page struct {
-	After string // what names the last item of the page before; "": the first page
-	Limit int    // how many items it has at most, 1 to 200
+// A page says which part of a list is wanted.
+type page struct {
+	after string // what names the last item of the page before; "": the first page
+	limit int    // how many items it has at most, 1 to 200
 
 	list string
 }
 
-// ReadPage reads limit and cursor. A cursor is of the list that the path and the other
+// readPage reads limit and cursor. A cursor is of the list that the path and the other
 // parameters name: that of another one is refused, 400.
-func ReadPage(r *Request) (Page, error) {
+func readPage(r *Request) (page, error) {
 	limit, err := limitOf(r)
 	if err != nil {
-		return Page{}, err
+		return page{}, err
 	}
-	p := Page{Limit: limit, list: r.target("limit", "cursor")}
+	p := page{limit: limit, list: r.target("limit", "cursor")}
 	last, err := ParseCursor(p.list, r.Query["cursor"])
-	p.After = string(last)
+	p.after = string(last)
 	return p, err
 }
 
@@ -43,76 +43,47 @@ func limitOf(r *Request) (int, error) {
 	return int(n), err
 }
 
-// WriteList answers with a page of a list. Each item is written as JSON, a json.RawMessage as
-// it is. last is what names the last of the items in the list, in 1 to 255 bytes that no other
-// item is named by, ever; more says that there are items behind it.
-//
-// The items are what the handler chose: it bounds their bytes, as [WriteItems] does.
-//
-// Who finds its place by that name, rather than by counting, neither skips an item nor repeats
-// one when items are added at the end meanwhile. A name that is not in the list any longer is
-// answered [Expired].
-func WriteList[T any](w http.ResponseWriter, p Page, items []T, last string, more bool) error {
-	next, err := "", error(nil)
-	if more {
-		if next, err = p.behind(last); err != nil {
-			return err
-		}
-	}
-	var page sheet
-	for _, item := range items {
-		text, err := textOf(item)
-		if err == nil {
-			text, err = visible(w, MediaJSON, text)
-		}
-		if err != nil {
-			return err
-		}
-		page.items, page.size = append(page.items, text), page.size+len(text)
-	}
-	if err := room(w, page.size); err != nil {
-		return err
-	}
-	return page.write(w, next)
-}
-
 // behind returns the cursor of the page that follows an item.
-func (p Page) behind(last string) (string, error) {
+func (p page) behind(last string) (string, error) {
 	next := FormatCursor(p.list, []byte(last))
-	if next == "" || last == p.After {
+	if next == "" || last == p.after {
 		return "", Internal(nil, "the list does not continue after its last item")
 	}
 	return next, nil
 }
 
 // WriteItems answers with the page that the client asks for, of items that are in the order in
-// which they came and of which none goes: those that are kept. A nil keep keeps all. id names
-// an item, as [WriteList] wants it. A page has at most 8 MiB, or one item that is longer, so that
-// it may have fewer items than the client asks for. A cursor after an item that is not kept is
-// [Expired], like a cursor after an item that does not exist.
+// which they came and of which none goes: those that are kept. A nil keep keeps all. Each item is
+// written as JSON, a json.RawMessage as it is. id names an item in 1 to 255 bytes, by which no
+// other item of the list is ever named. A page has at most 8 MiB, or one item that is longer, so
+// that it may have fewer items than the client asks for. A cursor after an item that is not kept
+// is [Expired], like a cursor after an item that does not exist.
+//
+// A place is found by that name, and not by counting, so that pages neither skip nor repeat an
+// item when others are added at the end meanwhile.
 func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) string, keep func(T) bool) error {
-	p, err := ReadPage(r)
+	p, err := readPage(r)
 	if err != nil {
 		return err
 	}
 	from := 0
-	if p.After != "" {
+	if p.after != "" {
 		// A client can write any name into a cursor, so the item is looked up among those that it may see.
-		from = 1 + slices.IndexFunc(items, func(item T) bool { return id(item) == p.After && (keep == nil || keep(item)) })
+		from = 1 + slices.IndexFunc(items, func(item T) bool { return id(item) == p.after && (keep == nil || keep(item)) })
 		if from == 0 {
 			return Expired("cursor")
 		}
 	}
 
-	var page sheet
+	var filled sheet
 	last := ""
 	for _, item := range items[from:] {
 		if keep != nil && !keep(item) {
 			continue
 		}
 		fits := false
-		if len(page.items) < p.Limit {
-			if fits, err = page.take(r, item); err != nil {
+		if len(filled.items) < p.limit {
+			if fits, err = filled.take(r, item); err != nil {
 				return err
 			}
 		}
@@ -121,9 +92,9 @@ func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) 
 			if err != nil {
 				return err
 			}
-			return page.write(w, next)
+			return filled.write(w, next)
 		}
 		last = id(item)
 	}
-	return page.write(w, "")
+	return filled.write(w, "")
 }

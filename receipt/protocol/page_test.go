@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"encoding/json"
@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // A shelf is a list to which others are added.
@@ -26,27 +24,11 @@ func (s *shelf) add(n int) {
 	}
 }
 
-// serve lists the items as a harness does: by the name of the last one.
-func (s *shelf) serve(w http.ResponseWriter, r *protocol.Request) error {
-	page, err := protocol.ReadPage(r)
-	if err != nil {
-		return err
-	}
+// serve lists the items by their names.
+func (s *shelf) serve(w http.ResponseWriter, r *Request) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	from := 0
-	if page.After != "" {
-		if _, err := fmt.Sscanf(page.After, "item_%d", &from); err != nil || from >= len(s.items) {
-			return protocol.Expired("cursor")
-		}
-		from++
-	}
-	items := s.items[from:min(from+page.Limit, len(s.items))]
-	last := ""
-	if len(items) > 0 {
-		last = items[len(items)-1]
-	}
-	return protocol.WriteList(w, page, items, last, from+len(items) < len(s.items))
+	return WriteItems(w, r, s.items, func(item string) string { return item }, nil)
 }
 
 // A listPage is the protocol's form of a page.
@@ -74,7 +56,7 @@ func TestLists(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		s := new(shelf)
 		s.add(random.IntN(40))
-		m := muxOf(t, nil, protocol.Route{Pattern: "GET /items", Params: protocol.ListParams("of"), Serve: s.serve})
+		m := muxOf(t, nil, Route{Pattern: "GET /items", Params: ListParams("of"), Serve: s.serve})
 
 		var adding sync.WaitGroup
 		adding.Go(func() {
@@ -110,8 +92,8 @@ func TestPageRules(t *testing.T) {
 	s := new(shelf)
 	s.add(60)
 	m := muxOf(t, nil,
-		protocol.Route{Pattern: "GET /items", Params: protocol.ListParams("of"), Serve: s.serve},
-		protocol.Route{Pattern: "GET /others", Params: protocol.ListParams(), Serve: s.serve},
+		Route{Pattern: "GET /items", Params: ListParams("of"), Serve: s.serve},
+		Route{Pattern: "GET /others", Params: ListParams(), Serve: s.serve},
 	)
 	first := ask(m, "GET", "/items?of=a&limit=10", "")
 	next := *pageOf[string](t, first).Page.NextCursor
@@ -144,43 +126,39 @@ func TestPageRules(t *testing.T) {
 // protocolCursor is a cursor of a list.
 func protocolCursor(t testing.TB, list, last string) string {
 	t.Helper()
-	cursor := protocol.FormatCursor(list, []byte(last))
+	cursor := FormatCursor(list, []byte(last))
 	if cursor == "" {
 		t.Fatal(list, last)
 	}
 	return cursor
 }
 
-// TestWriteList: items are written as they are, none is an empty list, and a list cannot lead
-// a client in a circle.
-func TestWriteList(t *testing.T) {
+// TestItemsAsTheyAre verifies that items are written as they are, that no items are an empty list, and
+// that a list cannot lead a client in a circle.
+func TestItemsAsTheyAre(t *testing.T) {
 	var items []any
-	last, more := "", false
-	m := muxOf(t, nil, protocol.Route{Pattern: "GET /", Params: protocol.ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
-		page, err := protocol.ReadPage(r)
-		if err != nil {
-			return err
-		}
-		return protocol.WriteList(w, page, items, last, more)
+	name := "x"
+	m := muxOf(t, nil, Route{Pattern: "GET /", Params: ListParams(), Serve: func(w http.ResponseWriter, r *Request) error {
+		return WriteItems(w, r, items, func(any) string { return name }, nil)
 	}})
 	if got := ask(m, "GET", "/", ""); got.body != `{"object":"list","data":[],"page":{"has_more":false,"next_cursor":null}}`+"\n" {
 		t.Error(got.body)
 	}
-	items, last, more = []any{json.RawMessage(`{"n": 1.0, "t":"<"}`), map[string]int{"m": 2}}, "x", true
-	got := ask(m, "GET", "/", "")
+	items = []any{json.RawMessage(`{"n": 1.0, "t":"<"}`), map[string]int{"m": 2}, 3, 4, 5}
+	got := ask(m, "GET", "/?limit=2", "")
 	next := protocolCursor(t, "/", "x")
 	if got.body != `{"object":"list","data":[{"n": 1.0, "t":"<"},{"m":2}],"page":{"has_more":true,"next_cursor":"`+next+`"}}`+"\n" {
 		t.Error(got.body)
 	}
-	if got := ask(m, "GET", "/?cursor="+next, ""); got.said() != "500 internal_error" {
+	if got := ask(m, "GET", "/?limit=2&cursor="+next, ""); got.said() != "500 internal_error" {
 		t.Errorf("in a circle: %s", got.body)
 	}
-	for _, last = range []string{"", strings.Repeat("x", 256)} {
-		if got := ask(m, "GET", "/", ""); got.said() != "500 internal_error" {
-			t.Errorf("behind %.9q: %s", last, got.body)
+	for _, name = range []string{"", strings.Repeat("x", 256)} {
+		if got := ask(m, "GET", "/?limit=2", ""); got.said() != "500 internal_error" {
+			t.Errorf("behind %.9q: %s", name, got.body)
 		}
 	}
-	items, more = []any{func() {}}, false
+	items = []any{func() {}}
 	if got := ask(m, "GET", "/", ""); got.said() != "500 internal_error" {
 		t.Error(got.body)
 	}
@@ -191,11 +169,11 @@ func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{"", "limit=1", "limit=1&cursor=x", "a=b", "limit=1&limit=2", "limit=", "a;b", "%zz", "limit=%00"} {
 		f.Add(seed)
 	}
-	known := protocol.ListParams("workspace_id")
+	known := ListParams("workspace_id")
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := protocol.ParseQuery(raw, known)
+		q, err := ParseQuery(raw, known)
 		if err != nil {
-			if q != nil || protocol.ErrorOf(err).HTTPStatus() != 400 || len(err.Error()) > 1000 {
+			if q != nil || ErrorOf(err).HTTPStatus() != 400 || len(err.Error()) > 1000 {
 				t.Errorf("%q: %v with %v", raw, q, err)
 			}
 			return
@@ -215,12 +193,12 @@ func FuzzQuery(f *testing.F) {
 // meanwhile.
 func TestWriteItems(t *testing.T) {
 	items := []string{"a1", "b1", "a2", "b2", "a3"}
-	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/items", Params: protocol.ListParams("of"), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
-		return protocol.WriteItems(w, r, items, func(item string) string { return item }, func(item string) bool { return strings.HasPrefix(item, r.Query["of"]) })
+	m := muxOf(t, nil, Route{Pattern: "GET /v1/items", Params: ListParams("of"), Serve: func(w http.ResponseWriter, r *Request) error {
+		return WriteItems(w, r, items, func(item string) string { return item }, func(item string) bool { return strings.HasPrefix(item, r.Query["of"]) })
 	}})
 	var all []string
 	for path := "/v1/items?of=a&limit=1"; path != ""; {
-		page := pageOf[string](t, ask(m, "GET", path, "", protocol.VersionHeader, protocol.Version))
+		page := pageOf[string](t, ask(m, "GET", path, "", VersionHeader, Version))
 		if len(page.Data) != 1 {
 			t.Fatalf("%+v", page)
 		}
@@ -235,13 +213,13 @@ func TestWriteItems(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 
-	page := pageOf[string](t, ask(m, "GET", "/v1/items?limit=2", "", protocol.VersionHeader, protocol.Version))
+	page := pageOf[string](t, ask(m, "GET", "/v1/items?limit=2", "", VersionHeader, Version))
 	items = items[3:]
-	if got := ask(m, "GET", "/v1/items?limit=2&cursor="+*page.Page.NextCursor, "", protocol.VersionHeader, protocol.Version); got.status != http.StatusGone {
+	if got := ask(m, "GET", "/v1/items?limit=2&cursor="+*page.Page.NextCursor, "", VersionHeader, Version); got.status != http.StatusGone {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	items = nil
-	if got := ask(m, "GET", "/v1/items", "", protocol.VersionHeader, protocol.Version); !strings.Contains(got.body, `"data":[]`) {
+	if got := ask(m, "GET", "/v1/items", "", VersionHeader, Version); !strings.Contains(got.body, `"data":[]`) {
 		t.Errorf("%s", got.body)
 	}
 }
@@ -250,11 +228,11 @@ func TestWriteItems(t *testing.T) {
 // a cursor after an item that does not exist.
 func TestHiddenCursor(t *testing.T) {
 	items := []string{"mine_1", "theirs_1", "mine_2"}
-	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/items", Params: protocol.ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
-		return protocol.WriteItems(w, r, items, func(item string) string { return item }, func(item string) bool { return strings.HasPrefix(item, "mine") })
+	m := muxOf(t, nil, Route{Pattern: "GET /v1/items", Params: ListParams(), Serve: func(w http.ResponseWriter, r *Request) error {
+		return WriteItems(w, r, items, func(item string) string { return item }, func(item string) bool { return strings.HasPrefix(item, "mine") })
 	}})
 	after := func(item string) reply {
-		return ask(m, "GET", "/v1/items?cursor="+protocolCursor(t, "/v1/items", item), "", protocol.VersionHeader, protocol.Version)
+		return ask(m, "GET", "/v1/items?cursor="+protocolCursor(t, "/v1/items", item), "", VersionHeader, Version)
 	}
 	for _, item := range []string{"theirs_1", "theirs_2"} {
 		if got := after(item); got.said() != "410 cursor_expired cursor" {

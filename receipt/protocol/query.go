@@ -18,8 +18,8 @@ type Query map[string]string
 // ParseQuery reads a query of which every name is one of known.
 func ParseQuery(raw string, known []string) (Query, error) {
 	switch {
-	case len(raw) > MaxQuery:
-		return nil, Invalid("", "expected a query of at most %d bytes, found %d", MaxQuery, len(raw))
+	case len(raw) > maxQuery:
+		return nil, Invalid("", "expected a query of at most %d bytes, found %d", maxQuery, len(raw))
 	case strings.Contains(raw, ";"):
 		return nil, Invalid("", "a query separates its parameters by &, found a semicolon")
 	}

@@ -1,17 +1,15 @@
-package protocol_test
+package protocol
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestZeroParameters: a value that has the form which is asked for, and stands for none, is not
 // said to have another form.
 func TestZeroParameters(t *testing.T) {
 	zeros := "sha256:" + strings.Repeat("0", 64)
-	q := protocol.Query{"head": zeros, "short": zeros[:70], "at": "0001-01-01T00:00:00Z", "later": "0001-01-01T00:00:00.001Z", "word": "now"}
+	q := Query{"head": zeros, "short": zeros[:70], "at": "0001-01-01T00:00:00Z", "later": "0001-01-01T00:00:00.001Z", "word": "now"}
 	_, zeroHash := q.Digest("head")
 	_, shortHash := q.Digest("short")
 	_, zeroTime := q.Time("at")

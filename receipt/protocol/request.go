@@ -23,7 +23,7 @@ type Request struct {
 	Bytes  []byte          // the body, on a route with BodyText or BodyBytes
 
 	// Once is the same for requests of which one may be done: those of one client for one
-	// target with one Idempotency-Key ([OnceOf]). Zero: the request has no key, or the route
+	// target with one Idempotency-Key ([onceOf]). Zero: the request has no key, or the route
 	// may be done again.
 	Once canon.Digest
 

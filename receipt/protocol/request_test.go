@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"fmt"
@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestMembers: a member of the body is read by its very name, or it is said what is wrong.
 func TestMembers(t *testing.T) {
-	m := muxOf(t, nil, protocol.Route{Pattern: "POST /v1/plants", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+	m := muxOf(t, nil, Route{Pattern: "POST /v1/plants", Serve: func(w http.ResponseWriter, r *Request) error {
 		name, err := r.RequiredText("name")
 		if err != nil {
 			return err
@@ -25,7 +24,7 @@ func TestMembers(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return protocol.WriteJSON(w, http.StatusCreated, fmt.Sprintf("%s|%s|%s|%t", name, note, more, more == nil))
+		return WriteJSON(w, http.StatusCreated, fmt.Sprintf("%s|%s|%s|%t", name, note, more, more == nil))
 	}})
 	for body, want := range map[string]string{
 		`{"name":"bean"}`: `"bean|||true"`,
@@ -37,7 +36,7 @@ func TestMembers(t *testing.T) {
 		`{"name":"bean","note":[]}`:  "note",
 		`{"name":"bean","more":"m"}`: "more",
 	} {
-		got := ask(m, "POST", "/v1/plants", body, protocol.VersionHeader, protocol.Version)
+		got := ask(m, "POST", "/v1/plants", body, VersionHeader, Version)
 		if strings.HasPrefix(want, `"`) && got.body != want+"\n" || !strings.HasPrefix(want, `"`) && (got.status != 400 || !strings.Contains(got.body, `"param":"`+want+`"`)) {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
@@ -46,8 +45,8 @@ func TestMembers(t *testing.T) {
 
 // TestNotImplemented: what is left out is a mistake of nobody's, and no client's either.
 func TestNotImplemented(t *testing.T) {
-	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/quotas", Serve: func(http.ResponseWriter, *protocol.Request) error { return protocol.NotImplemented("quotas") }})
-	got := ask(m, "GET", "/v1/quotas", "", protocol.VersionHeader, protocol.Version)
+	m := muxOf(t, nil, Route{Pattern: "GET /v1/quotas", Serve: func(http.ResponseWriter, *Request) error { return NotImplemented("quotas") }})
+	got := ask(m, "GET", "/v1/quotas", "", VersionHeader, Version)
 	if got.status != http.StatusNotImplemented || !strings.Contains(got.body, `"code":"invalid_request","message":"this server does not implement quotas","type":"server_error"`) {
 		t.Errorf("%d %s", got.status, got.body)
 	}
@@ -55,10 +54,10 @@ func TestNotImplemented(t *testing.T) {
 
 // TestCard: the dialects differ in their discriminator and in the name of one member.
 func TestCard(t *testing.T) {
-	for as, interfaces := range map[protocol.Dialect]int{protocol.DialectOpenAPI: 0, protocol.DialectRunner: 2} {
-		skill := protocol.Skill{ID: "s", Name: "n", Description: "d", Tags: []string{"t"}}
-		c := protocol.NewCard(as, "id", "name", "about", receipt.At(noon()), []string{"rest", "sse"}, []string{"a/b"}, []string{"c/d"}, skill)
-		if c.Object != as || len(c.Interfaces) != interfaces || len(c.HarnInterfaces) != 2 || !c.A2ACard.Capabilities.Streaming || c.ProtocolVersion != protocol.Version {
+	for as, interfaces := range map[Dialect]int{DialectOpenAPI: 0, DialectRunner: 2} {
+		skill := Skill{ID: "s", Name: "n", Description: "d", Tags: []string{"t"}}
+		c := NewCard(as, "id", "name", "about", receipt.At(noon()), []string{"rest", "sse"}, []string{"a/b"}, []string{"c/d"}, skill)
+		if c.Object != as || len(c.Interfaces) != interfaces || len(c.HarnInterfaces) != 2 || !c.A2ACard.Capabilities.Streaming || c.ProtocolVersion != Version {
 			t.Errorf("%s: %+v", as, c)
 		}
 

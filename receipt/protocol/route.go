@@ -14,15 +14,6 @@ import (
 // done, but for one that is answered 500: then nobody knows.
 type Handler func(w http.ResponseWriter, r *Request) error
 
-// Plain is an http.Handler as a Handler: one that is there already, and answers its errors
-// itself.
-func Plain(h http.Handler) Handler {
-	return func(w http.ResponseWriter, r *Request) error {
-		h.ServeHTTP(w, r.Request)
-		return nil
-	}
-}
-
 // A Body says what a route takes as the body of POST, PUT and PATCH. Of other methods none
 // is read.
 type Body int

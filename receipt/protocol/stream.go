@@ -32,7 +32,7 @@ const errorEvent = "error"
 //
 // What it returns was found before the answer began.
 func WriteStream(w http.ResponseWriter, r *Request, log Log) error {
-	last, err := LastEventID(r.Header)
+	last, err := readLastEventID(r.Header)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (s *streamer) send(page []Event) (err error) {
 		if e.JSON, err = s.visible(e.JSON); err != nil {
 			return err
 		}
-		frame, err := AppendFrame(s.frame[:0], e)
+		frame, err := appendEvent(s.frame[:0], e)
 		if err != nil {
 			return err
 		}

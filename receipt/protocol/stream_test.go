@@ -1,4 +1,4 @@
-package protocol_test
+package protocol
 
 import (
 	"bufio"
@@ -21,15 +21,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // streaming returns routes that give a log as a stream and as ranges.
-func streaming(log protocol.Log) []protocol.Route {
-	return []protocol.Route{
-		{Pattern: "GET /v1/events/stream", Serve: func(w http.ResponseWriter, r *protocol.Request) error { return protocol.WriteStream(w, r, log) }},
-		{Pattern: "GET /v1/events", Params: protocol.RangeParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error { return protocol.WriteRange(w, r, log) }},
+func streaming(log Log) []Route {
+	return []Route{
+		{Pattern: "GET /v1/events/stream", Serve: func(w http.ResponseWriter, r *Request) error { return WriteStream(w, r, log) }},
+		{Pattern: "GET /v1/events", Params: RangeParams(), Serve: func(w http.ResponseWriter, r *Request) error { return WriteRange(w, r, log) }},
 	}
 }
 
@@ -83,7 +81,7 @@ func TestStream(t *testing.T) {
 		t.Errorf("HEAD: %d %q", got.status, got.body)
 	}
 	for _, values := range [][]string{{"a", "b"}, {"a\nb"}, {"\xff"}, {strings.Repeat("x", 1025)}} {
-		got := askRaw(m, "GET", "/v1/events/stream", "", http.Header{"Harn-Agents-Protocol-Version": {protocol.Version}, "Last-Event-Id": values})
+		got := askRaw(m, "GET", "/v1/events/stream", "", http.Header{"Harn-Agents-Protocol-Version": {Version}, "Last-Event-Id": values})
 		if got.said() != "400 invalid_request Last-Event-ID" {
 			t.Errorf("%.20q: %d %s", values, got.status, got.body)
 		}
@@ -114,7 +112,7 @@ func TestStreamFailures(t *testing.T) {
 			c.change(j)
 		}
 		log.Reset()
-		m := muxOf(t, func(o *protocol.Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) }, streaming(j)...)
+		m := muxOf(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) }, streaming(j)...)
 		got := ask(m, "GET", "/v1/events/stream", "", "Last-Event-ID", c.last)
 		if got.status != 200 || strings.Contains(got.body, "secret") {
 			t.Errorf("%s: %d %s", name, got.status, got.body)
@@ -196,7 +194,7 @@ func listen(t testing.TB, s *httptest.Server, last string, headers ...string) *l
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set(protocol.VersionHeader, protocol.Version)
+	r.Header.Set(VersionHeader, Version)
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
@@ -281,7 +279,7 @@ func TestStreamsAreLeft(t *testing.T) {
 	j := new(journal)
 	j.append(100)
 	m := muxOf(t, nil, streaming(j)...)
-	m.SetStreams(8)
+	m.streams = NewShares(8)
 	count := &counter{Handler: m}
 	s := httptest.NewServer(count)
 	for range 20 {
@@ -320,7 +318,7 @@ func TestSlowReader(t *testing.T) {
 		})
 	}
 	push()
-	count := &counter{Handler: muxOf(t, func(o *protocol.Options) { o.Limits.Idle = 2 * time.Second }, streaming(j)...)}
+	count := &counter{Handler: muxOf(t, func(o *Options) { o.Limits.Idle = 2 * time.Second }, streaming(j)...)}
 	s := httptest.NewServer(count)
 	addr := s.Listener.Addr().String()
 	slow, err := net.Dial("tcp", addr)
@@ -328,7 +326,7 @@ func TestSlowReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	fmt.Fprintf(slow, "GET /v1/events/stream HTTP/1.1\r\nHost: x\r\n%s: %s\r\n\r\n", protocol.VersionHeader, protocol.Version)
+	fmt.Fprintf(slow, "GET /v1/events/stream HTTP/1.1\r\nHost: x\r\n%s: %s\r\n\r\n", VersionHeader, Version)
 	quick := listen(t, s, "")
 	for i := range 64 { // 16 MiB: more than any socket buffers
 		if frames, _ := framesOf(t, quick.next()); frames[0].id != eventOf(i).ID {
@@ -358,7 +356,7 @@ func TestBeats(t *testing.T) {
 		m := muxOf(t, nil, streaming(j)...)
 		ctx, leave := context.WithCancel(context.Background())
 		r := httptest.NewRequestWithContext(ctx, "GET", "/v1/events/stream", nil)
-		r.Header.Set(protocol.VersionHeader, protocol.Version)
+		r.Header.Set(VersionHeader, Version)
 		w := httptest.NewRecorder()
 		ended := make(chan struct{})
 		go func() { m.ServeHTTP(w, r); close(ended) }()
@@ -416,7 +414,7 @@ func TestClose(t *testing.T) {
 
 // TestBell: who waits is woken by the next ring, and nobody by one before.
 func TestBell(t *testing.T) {
-	var b protocol.Bell
+	var b Bell
 	b.Ring()
 	rung := b.Rung()
 	select {
@@ -440,11 +438,11 @@ func TestKeyIsTaken(t *testing.T) {
 			j.append(1)
 			keys, bearer := keysOf(t, map[string]string{"a": ""})
 			var mu sync.Mutex
-			m := muxOf(t, func(o *protocol.Options) {
-				o.Auth = protocol.LoadedKeys(func() *protocol.APIKeys { mu.Lock(); defer mu.Unlock(); return keys })
+			m := muxOf(t, func(o *Options) {
+				o.Auth = LoadedKeys(func() *APIKeys { mu.Lock(); defer mu.Unlock(); return keys })
 			}, streaming(j)...)
 			r := httptest.NewRequest("GET", "/v1/events/stream", nil)
-			r.Header.Set(protocol.VersionHeader, protocol.Version)
+			r.Header.Set(VersionHeader, Version)
 			r.Header.Set("Authorization", bearer["a"])
 			w := httptest.NewRecorder()
 			ended := make(chan struct{})
@@ -482,16 +480,16 @@ func TestKeysAreGone(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			j := new(journal)
 			j.append(1)
-			var keys atomic.Pointer[protocol.APIKeys]
+			var keys atomic.Pointer[APIKeys]
 			loaded, bearer := keysOf(t, map[string]string{"a": ""})
 			keys.Store(loaded)
 			routes := streaming(j)
 			for i := range routes {
 				routes[i].Open = open
 			}
-			m := muxOf(t, func(o *protocol.Options) { o.Auth = protocol.LoadedKeys(keys.Load) }, routes...)
+			m := muxOf(t, func(o *Options) { o.Auth = LoadedKeys(keys.Load) }, routes...)
 			r := httptest.NewRequest("GET", "/v1/events/stream", nil)
-			r.Header.Set(protocol.VersionHeader, protocol.Version)
+			r.Header.Set(VersionHeader, Version)
 			r.Header.Set("Authorization", bearer["a"])
 			w := httptest.NewRecorder()
 			go m.ServeHTTP(w, r)
@@ -517,7 +515,7 @@ func TestKeysAreGone(t *testing.T) {
 func TestStreamsTakeNoRequests(t *testing.T) {
 	j := new(journal)
 	j.append(1)
-	s := serving(t, muxOf(t, func(o *protocol.Options) { o.Limits.Requests = 2 }, streaming(j)...))
+	s := serving(t, muxOf(t, func(o *Options) { o.Limits.Requests = 2 }, streaming(j)...))
 	for range 6 {
 		l := listen(t, s, "")
 		defer l.leave()
@@ -529,11 +527,11 @@ func TestStreamsTakeNoRequests(t *testing.T) {
 
 // A short log gives fewer events at a time than it is asked for.
 type short struct {
-	protocol.Log
+	Log
 	most int
 }
 
-func (s short) After(ctx context.Context, id string, limit int) ([]protocol.Event, error) {
+func (s short) After(ctx context.Context, id string, limit int) ([]Event, error) {
 	page, err := s.Log.After(ctx, id, min(limit, s.most))
 	if err == io.EOF && len(page) == s.most {
 		err = nil

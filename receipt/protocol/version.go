@@ -12,17 +12,17 @@ const Version = "agents-protocol-2026-04-25"
 // VersionHeader is the header in which a request states its version.
 const VersionHeader = "Harn-Agents-Protocol-Version"
 
-// Versions returns the versions that are spoken here.
-func Versions() []string { return []string{Version} }
+// versions returns the versions that are spoken here.
+func versions() []string { return []string{Version} }
 
-// CheckVersion returns nil for the headers of a request that states one version that is
+// checkVersion returns nil for the headers of a request that states one version that is
 // spoken here, and else the error 426 that names those that are.
-func CheckVersion(h http.Header) error {
+func checkVersion(h http.Header) error {
 	if list := h.Values(VersionHeader); len(list) == 1 && list[0] == Version {
 		return nil
 	}
 	e := &Error{Code: CodeVersion, Param: VersionHeader, Message: fmt.Sprintf("expected the header %s: %s", VersionHeader, Version)}
-	e.Details = map[string]any{"supported_versions": Versions()}
+	e.Details = map[string]any{"supported_versions": versions()}
 	return e
 }
 
@@ -38,7 +38,7 @@ type Discovery struct {
 // NewDiscovery returns the discovery of a server: each of the protocol's capabilities is
 // true when it is among those that are named, and any other that is named is added.
 func NewDiscovery(capabilities ...string) Discovery {
-	d := Discovery{"protocol_discovery", "harn_agents_protocol", Version, Versions(),
+	d := Discovery{"protocol_discovery", "harn_agents_protocol", Version, versions(),
 		map[string]bool{"rest": false, "sse": false, "websocket": false, "receipts": false, "replay": false}}
 	for _, name := range capabilities {
 		d.Capabilities[name] = true

@@ -1,12 +1,10 @@
-package protocol_test
+package protocol
 
 import (
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestVersion: one header with a version that is spoken, and else 426 with those that are.
@@ -23,14 +21,14 @@ func TestVersion(t *testing.T) {
 		{http.Header{"Harn-Agents-Protocol-Version": {"agents-protocol-2026-04-25, agents-protocol-1900-01-01"}}, false},
 		{http.Header{"Harn-Agents-Protocol-Version": {"agents-protocol-2026-04-25", "agents-protocol-2026-04-25"}}, false},
 	} {
-		err := protocol.CheckVersion(c.header)
+		err := checkVersion(c.header)
 		if c.good {
 			if err != nil {
 				t.Error(c.header, err)
 			}
 			continue
 		}
-		e := protocol.ErrorOf(err)
+		e := ErrorOf(err)
 		text, _ := json.Marshal(e.Envelope("r"))
 		if err == nil || e.HTTPStatus() != 426 || !strings.Contains(string(text), `"details":{"supported_versions":["agents-protocol-2026-04-25"]}`) {
 			t.Errorf("%v: %s", c.header, text)
@@ -40,7 +38,7 @@ func TestVersion(t *testing.T) {
 
 // TestDiscovery: what GET /v1 says, each capability true or false.
 func TestDiscovery(t *testing.T) {
-	text, err := json.Marshal(protocol.NewDiscovery("rest", "sse"))
+	text, err := json.Marshal(NewDiscovery("rest", "sse"))
 	const want = `{"object":"protocol_discovery","protocol_family":"harn_agents_protocol","current_version":"agents-protocol-2026-04-25",` +
 		`"supported_versions":["agents-protocol-2026-04-25"],"capabilities":{"receipts":false,"replay":false,"rest":true,"sse":true,"websocket":false}}`
 	if err != nil || string(text) != want {

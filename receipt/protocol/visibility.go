@@ -1,8 +1,6 @@
 package protocol
 
 import (
-	"net/http"
-
 	"github.com/receiptkit/receiptkit/canon"
 )
 
@@ -74,12 +72,4 @@ func (v *view) sees(n canon.Node) bool {
 	}
 	visibility := n.Member("visibility")
 	return visibility.Kind() != canon.KindString || v.client.Sees(visibility.String())
-}
-
-// visible returns what the client of an exchange may see of a body.
-func visible(w http.ResponseWriter, media string, body []byte) ([]byte, error) {
-	if c, ok := w.(counted); ok && media == MediaJSON {
-		return c.exchange.r.Client.Visible(body)
-	}
-	return body, nil
 }

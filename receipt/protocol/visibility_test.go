@@ -1,18 +1,16 @@
-package protocol_test
+package protocol
 
 import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // TestVisible verifies what each client sees of nested objects with a visibility.
 func TestVisible(t *testing.T) {
-	nobody := new(protocol.Client)
-	inside := &protocol.Client{Scopes: []protocol.Scope{protocol.InternalRead}}
-	all := protocol.Anyone()
+	nobody := new(Client)
+	inside := &Client{Scopes: []Scope{InternalRead}}
+	all := Anyone()
 	for _, c := range []struct {
 		text                string
 		nobody, inside, all string // "": the text
@@ -31,7 +29,7 @@ func TestVisible(t *testing.T) {
 		{`{"parts":[{"visibility":"public","value":[{"visibility":"internal","parts":[{"visibility":"public"}]}]}]}`, `{"parts":[{"visibility":"public","value":[]}]}`, "", ""},
 		{"{\"a\":[{\"visibility\":\"internal\"}]}\n", "{\"a\":[]}\n", "", ""},
 	} {
-		for want, client := range map[*string]*protocol.Client{&c.nobody: nobody, &c.inside: inside, &c.all: all} {
+		for want, client := range map[*string]*Client{&c.nobody: nobody, &c.inside: inside, &c.all: all} {
 			if *want == "" {
 				*want = c.text
 			}
@@ -52,26 +50,19 @@ func TestMuxReduces(t *testing.T) {
 	raw := []byte(value)
 	keys, bearer := keysOf(t, map[string]string{"all": "", "some": `,"scopes":["tasks:read"]`})
 	item := map[string]any{"id": "one", "parts": []any{map[string]any{"visibility": "internal", "text": "redcurrant"}}}
-	routes := []protocol.Route{
-		{Pattern: "GET /v1/json", Serve: func(w http.ResponseWriter, r *protocol.Request) error { return protocol.WriteJSON(w, 200, item) }},
-		{Pattern: "GET /v1/raw", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
-			return protocol.Write(w, 200, protocol.MediaJSON, raw)
+	routes := []Route{
+		{Pattern: "GET /v1/json", Serve: func(w http.ResponseWriter, r *Request) error { return WriteJSON(w, 200, item) }},
+		{Pattern: "GET /v1/raw", Serve: func(w http.ResponseWriter, r *Request) error {
+			return Write(w, 200, MediaJSON, raw)
 		}},
-		{Pattern: "POST /v1/json", Serve: func(w http.ResponseWriter, r *protocol.Request) error { return protocol.WriteJSON(w, 201, item) }},
-		{Pattern: "GET /v1/items", Params: protocol.ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
-			return protocol.WriteItems(w, r, []any{item}, func(any) string { return "one" }, nil)
-		}},
-		{Pattern: "GET /v1/list", Params: protocol.ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
-			p, err := protocol.ReadPage(r)
-			if err != nil {
-				return err
-			}
-			return protocol.WriteList(w, p, []any{item}, "one", false)
+		{Pattern: "POST /v1/json", Serve: func(w http.ResponseWriter, r *Request) error { return WriteJSON(w, 201, item) }},
+		{Pattern: "GET /v1/items", Params: ListParams(), Serve: func(w http.ResponseWriter, r *Request) error {
+			return WriteItems(w, r, []any{item}, func(any) string { return "one" }, nil)
 		}},
 	}
-	m := muxOf(t, func(o *protocol.Options) { o.Auth = keys }, routes...)
+	m := muxOf(t, func(o *Options) { o.Auth = keys }, routes...)
 	for _, c := range []struct{ method, path, key string }{
-		{"GET", "/v1/json", ""}, {"GET", "/v1/raw", ""}, {"GET", "/v1/items", ""}, {"GET", "/v1/list", ""},
+		{"GET", "/v1/json", ""}, {"GET", "/v1/raw", ""}, {"GET", "/v1/items", ""},
 		{"POST", "/v1/json", ""}, {"POST", "/v1/json", "k"}, {"POST", "/v1/json", "k"}, // the second with k is remembered
 	} {
 		body := ""

@@ -18,15 +18,15 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	return Write(w, status, MediaJSON, append(text, '\n'))
 }
 
-// Write answers with a body of a media type: of JSON, what the client may see ([Client.Visible]). The error is an *[Error] that says that there is no
-// memory for the body until others have read theirs ([Limits].Memory): then nothing was written.
+// Write answers with a body of a media type: of JSON, what the client may see ([Client.Visible]).
+// The error is an *[Error] that says that there is no memory for the body until others have read
+// theirs ([Limits].Memory): then nothing was written.
 func Write(w http.ResponseWriter, status int, media string, body []byte) error {
-	body, err := visible(w, media, body)
-	if err != nil {
-		return err
-	}
-	if err := room(w, len(body)); err != nil {
-		return err
+	if c, ok := w.(counted); ok {
+		var err error
+		if body, err = c.allow(media, body); err != nil {
+			return err
+		}
 	}
 	h := w.Header()
 	h.Set("Content-Type", media)

@@ -56,7 +56,7 @@ type ReplayQuery struct {
 	Request *replay.Request // states no digest falsely, but perhaps those of artifacts
 
 	// Once is the same for requests of which one may be replayed at most: those of one
-	// client with one Idempotency-Key ([protocol.OnceOf]). The Mux sees to that for a day; with
+	// client with one Idempotency-Key. The Mux sees to that for a day; with
 	// Once a harness can do so for longer. Zero: the request has no key.
 	Once canon.Digest
 }

@@ -34,7 +34,7 @@ func (h *Harness) serve() error {
 		return err
 	}
 	routes := append(h.routes(), h.receiptRoutes(receipts)...)
-	description, err := protocol.Describe(serve.OpenAPI(), "example harness", routes)
+	description, err := describe(serve.OpenAPI(), "example harness", routes)
 	if err != nil {
 		return err
 	}

@@ -1,27 +1,34 @@
-package protocol
+package harness
 
 import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Describe returns a description of routes, OpenAPI 3.1: base, such as that of package serve, with a
+// placeholder is what stands for a segment of a path.
+var placeholder = regexp.MustCompile(`\{[^}]*\}`)
+
+// describe returns a description of routes, OpenAPI 3.1: base, such as that of package serve, with a
 // title of its own and the routes that it does not have. The components of base have the version, the
 // API key, and the errors. Routes for any method are not added: they are of what is served elsewhere.
-func Describe(base []byte, title string, routes []Route) ([]byte, error) {
+func describe(base []byte, title string, routes []protocol.Route) ([]byte, error) {
 	var all map[string]any
 	if err := json.Unmarshal(base, &all); err != nil {
 		return nil, err
 	}
-	all["info"] = object{"title": title, "version": Version}
+	all["info"] = object{"title": title, "version": protocol.Version}
 
 	paths, ok := all["paths"].(map[string]any)
 	if !ok {
-		return nil, errors.New("protocol: expected paths in the description that routes are added to")
+		return nil, errors.New("harness: expected paths in the description that routes are added to")
 	}
 	described := map[string]string{} // by shape: two paths that differ in names alone are the same
+	shape := func(path string) string { return placeholder.ReplaceAllString(path, "{}") }
 	for path := range paths {
 		described[shape(path)] = path
 	}
@@ -42,16 +49,13 @@ func Describe(base []byte, title string, routes []Route) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// An object is a part of a description.
-type object = map[string]any
-
 // operation describes a route at a path, whose names may be others than those of its pattern.
-func operation(route *Route, path string) object {
+func operation(route *protocol.Route, path string) object {
 	method, _, _ := strings.Cut(route.Pattern, " ")
 	text := object{"type": "string", "minLength": 1}
 	parameters := []object{}
-	for _, name := range namesOf(path) {
-		parameters = append(parameters, object{"name": name, "in": "path", "required": true, "schema": text})
+	for _, name := range placeholder.FindAllString(path, -1) {
+		parameters = append(parameters, object{"name": strings.Trim(name, "{}"), "in": "path", "required": true, "schema": text})
 	}
 	for _, name := range route.Params {
 		parameters = append(parameters, object{"name": name, "in": "query", "schema": text})
@@ -66,9 +70,9 @@ func operation(route *Route, path string) object {
 	}}
 	if method != http.MethodGet {
 		if !route.Again {
-			parameters = append(parameters, object{"name": IdempotencyHeader, "in": "header", "schema": object{"type": "string", "minLength": 1, "maxLength": 255}})
+			parameters = append(parameters, object{"name": protocol.IdempotencyHeader, "in": "header", "schema": object{"type": "string", "minLength": 1, "maxLength": 255}})
 		}
-		o["requestBody"] = object{"required": route.Body == BodyJSON, "content": object{MediaJSON: object{"schema": object{"type": "object"}}}}
+		o["requestBody"] = object{"required": route.Body == protocol.BodyJSON, "content": object{protocol.MediaJSON: object{"schema": object{"type": "object"}}}}
 	}
 	if o["parameters"] = parameters; !route.Open {
 		o["security"] = []object{{"apiKey": []string{string(route.Scope)}}, {}}
@@ -84,5 +88,5 @@ func mediaOf(path string) string {
 	case "content":
 		return "application/octet-stream"
 	}
-	return MediaJSON
+	return protocol.MediaJSON
 }
