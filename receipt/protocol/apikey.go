@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -184,4 +185,21 @@ func parseScopes(value canon.Node, known []Scope) ([]Scope, error) {
 		return nil, fmt.Errorf("holds something else than %q", known)
 	}
 	return scopes, nil
+}
+
+// An APIKeyError says why a file of API keys, or the name of a key, is of no use.
+type APIKeyError struct {
+	Detail string // what was expected and what was found
+	Err    error  // what the detail tells of; may be nil
+}
+
+// Error gives the detail.
+func (e *APIKeyError) Error() string { return "protocol: " + e.Detail }
+
+// Unwrap returns Err.
+func (e *APIKeyError) Unwrap() error { return e.Err }
+
+func refuse(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	return &APIKeyError{err.Error(), errors.Unwrap(err)}
 }

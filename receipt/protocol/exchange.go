@@ -151,29 +151,6 @@ func (x *exchange) takePage(n int64) (give func()) {
 	}
 }
 
-// A counted answer is held in memory that all answers share.
-type counted struct {
-	*conn.Answer
-	exchange *exchange
-}
-
-// allow returns what the client may see of a body that is about to be written, and takes memory for
-// it. After a request that changes something there is no way back: its answer is as long as what it
-// brought, which is counted already.
-func (c counted) allow(media string, body []byte) ([]byte, error) {
-	x := c.exchange
-	if media == MediaJSON {
-		var err error
-		if body, err = x.r.Client.Visible(body); err != nil {
-			return nil, err
-		}
-	}
-	if writes(x.r.Method) {
-		return body, nil
-	}
-	return body, x.hold(int64(len(body)))
-}
-
 // serve reads what a route takes, and has it answered.
 func (x *exchange) serve(found match) (err error) {
 	r, route := x.r, found.route

@@ -1,6 +1,9 @@
 package protocol
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // Limits bound what clients may use of a Mux. The zero value of a field means its default.
 // Of Requests, of Memory, and of the streams of events, each client gets half at the most, and
@@ -55,4 +58,48 @@ func orElse[T int | int64 | time.Duration](value, other T) T {
 		return other
 	}
 	return value
+}
+
+// Shares are an amount that clients divide among themselves: places, or bytes of memory.
+// A client that holds some gets no more than leaves as much as it then holds. So one
+// alone gets half of it, two get a third each, and whoever comes next finds as much as
+// any of them has (the dynamic thresholds of Choudhury and Hahne, 1998). Only a client
+// that holds nothing may take all that is left.
+type Shares struct {
+	mu   sync.Mutex
+	left int64
+	held map[string]int64 // by client; no entry is 0
+}
+
+// NewShares returns shares of n.
+func NewShares(n int64) *Shares { return &Shares{left: n, held: map[string]int64{}} }
+
+// Take takes n for a client if there is that much for it.
+func (s *Shares) Take(client string, n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.held[client]
+	if n > s.left || own > 0 && own+n > s.left-n {
+		return false
+	}
+	s.left -= n
+	s.held[client] = own + n
+	return true
+}
+
+// Give returns n of what a client holds.
+func (s *Shares) Give(client string, n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left += n
+	if s.held[client] -= n; s.held[client] == 0 {
+		delete(s.held, client)
+	}
+}
+
+// any reports whether a client that holds nothing would get some.
+func (s *Shares) any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left > 0
 }

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -189,4 +190,28 @@ func (m *Mux) find(method, escaped string) (found match) {
 	guarded := versioned || !known && strings.HasPrefix(escaped, m.options.Guarded)
 	found.version, found.key = guarded, guarded
 	return found
+}
+
+// ids makes names for requests. It is safe for concurrent use.
+type ids struct {
+	mu     sync.Mutex
+	random *bufio.Reader
+}
+
+// newIDs returns names out of a source of randomness.
+func newIDs(random io.Reader) *ids {
+	const ahead = 512 // bytes that are read at once
+	return &ids{random: bufio.NewReaderSize(random, ahead)}
+}
+
+// next returns 16 hexadecimal digits, and "unnamed" when there is no randomness: a name
+// matters less than an answer.
+func (d *ids) next() string {
+	var id [8]byte
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, err := io.ReadFull(d.random, id[:]); err != nil {
+		return "unnamed"
+	}
+	return fmt.Sprintf("%x", id)
 }

@@ -1,5 +1,11 @@
 package protocol
 
+import (
+	"slices"
+
+	"github.com/receiptkit/receiptkit/chain"
+)
+
 // A Scope is what the holder of an API key may do. Which there are, a server says when it
 // reads its keys.
 type Scope string
@@ -28,3 +34,62 @@ func Scopes() []Scope {
 // Operator is of routes that tell about all clients together. No key can have it: only one
 // without scopes and without a reach is let in.
 const Operator Scope = "operator"
+
+// A Reach is the work that a client may see, by the stream that the work belongs to. The
+// zero value sees nothing; [Everything] sees everything, and its Of methods narrow it. A
+// Reach is immutable.
+type Reach struct {
+	granted    bool
+	issuers    []string // issuer.id; nil: any, in this list and the next two
+	tenants    []string // identifiers.tenant_id
+	workspaces []string // identifiers.workspace_ref
+}
+
+// Everything returns the reach of a client that may see all work.
+func Everything() Reach { return Reach{granted: true} }
+
+// OfIssuers returns the part of r that belongs to one of the issuers. Without arguments,
+// it is empty.
+func (r Reach) OfIssuers(ids ...string) Reach {
+	r.issuers = narrow(r.issuers, ids)
+	return r
+}
+
+// OfTenants returns the part of r that belongs to one of the tenants. Without arguments,
+// it is empty. Work without a tenant belongs to none.
+func (r Reach) OfTenants(ids ...string) Reach {
+	r.tenants = narrow(r.tenants, ids)
+	return r
+}
+
+// OfWorkspaces returns the part of r that belongs to one of the workspaces. Without
+// arguments, it is empty.
+func (r Reach) OfWorkspaces(refs ...string) Reach {
+	r.workspaces = narrow(r.workspaces, refs)
+	return r
+}
+
+// narrow returns the names in both lists. A nil list before holds any name; the result is
+// never nil.
+func narrow(before, names []string) []string {
+	both := []string{}
+	for _, name := range names {
+		if allows(before, name) {
+			both = append(both, name)
+		}
+	}
+	return both
+}
+
+// Sees reports whether the work of a stream is within reach.
+func (r Reach) Sees(s chain.Stream) bool {
+	return r.granted && allows(r.issuers, s.Issuer) && allows(r.workspaces, s.Workspace) &&
+		(r.tenants == nil || s.HasTenant && slices.Contains(r.tenants, s.Tenant))
+}
+
+// All reports whether everything is within reach.
+func (r Reach) All() bool {
+	return r.granted && r.issuers == nil && r.tenants == nil && r.workspaces == nil
+}
+
+func allows(list []string, name string) bool { return list == nil || slices.Contains(list, name) }

@@ -1,0 +1,251 @@
+package protocol
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
+)
+
+// An intake reads the body of a request into memory that all requests share.
+type intake struct {
+	body   *conn.Body
+	memory *Shares // in bytes
+	client string  // whose share it is
+	stated int64   // Content-Length; -1: none
+
+	held int64
+}
+
+// read reads a body of at most limit bytes. The error is an *[Error]: the body is longer,
+// with a word on what may be sent instead; there is no memory left; it does not come, or not
+// in time.
+func (in *intake) read(limit int64, instead string) ([]byte, error) {
+	if in.stated > limit {
+		return nil, TooLarge(limit, instead)
+	}
+
+	var data []byte
+	for {
+		if len(data) == cap(data) {
+			if int64(len(data)) > limit {
+				return nil, TooLarge(limit, instead)
+			}
+			var err error
+			if data, err = in.grow(data, limit); err != nil {
+				return nil, err
+			}
+		}
+
+		n, err := in.body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		switch {
+		case err == io.EOF && int64(len(data)) > limit:
+			return nil, TooLarge(limit, instead)
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, Unread(err)
+		}
+	}
+}
+
+// hold takes n bytes more, for what is made of a body: an index of many values takes more
+// memory than their text.
+func (in *intake) hold(n int64) error {
+	if !in.memory.Take(in.client, n) {
+		return noMemory()
+	}
+	in.held += n
+	return nil
+}
+
+func noMemory() *Error {
+	return Busy(1, "the bodies of other requests take all the memory that there is for them")
+}
+
+// close gives the memory back: what was read must not be used any longer.
+func (in *intake) close() {
+	if in.held > 0 {
+		in.memory.Give(in.client, in.held)
+	}
+	in.held = 0
+}
+
+// grow doubles a buffer: a client that says much and sends little holds little.
+// One byte beyond the limit tells that the body is longer.
+func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
+	const least, double = 8 << 10, 2
+	size := max(least, double*int64(cap(data)))
+	if in.stated >= 0 {
+		size = min(size, in.stated+1)
+	}
+
+	// Both buffers count for as long as one is copied into the other.
+	size = min(size, limit+1)
+	if !in.memory.Take(in.client, size) {
+		return nil, noMemory()
+	}
+
+	in.held += size
+	larger := append(make([]byte, 0, size), data...)
+	if old := int64(cap(data)); old > 0 {
+		in.memory.Give(in.client, old)
+		in.held -= old
+	}
+
+	return larger, nil
+}
+
+// Unread says why a body could not be read to its end.
+func Unread(err error) error {
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		return &Error{Code: CodeDeadline, Message: "the body did not arrive in time"}
+	}
+	return Invalid("", "the body ends before its end: expected as many bytes as the request states")
+}
+
+// readJSON reads the body as the one object that it is. Its digest is that of its canonical
+// form (RFC 8785): bodies of one digest are the same, however they are spelled.
+func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) error {
+	if len(data) == 0 && optional {
+		data = []byte("{}")
+	} else if _, err := ContentType(r.Request, MediaJSON); err != nil {
+		return err
+	}
+
+	if err := hold(indexSize(data)); err != nil {
+		return err
+	}
+	doc, err := canon.Parse(data)
+	if err != nil {
+		return Invalid("", "expected a JSON object: %v", WithoutText(err))
+	}
+	if doc.Root().Kind() != canon.KindObject {
+		return Invalid("", "expected a JSON object")
+	}
+	r.JSON, r.Asked = doc, canon.Sum(doc.Root().AppendCanonical(nil))
+	return nil
+}
+
+// peekJSON reads a body that may be of any form. If it is JSON, it has the digest of its
+// canonical form; else that of its bytes, which it has already.
+func peekJSON(r *Request, data []byte, hold func(int64) error) error {
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != MediaJSON {
+		return nil
+	}
+	if err := hold(indexSize(data)); err != nil {
+		return err
+	}
+	if doc, err := canon.Parse(data); err == nil {
+		r.Asked = canon.Sum(doc.Root().AppendCanonical(nil))
+		if doc.Root().Kind() == canon.KindObject {
+			r.JSON = doc
+		}
+	}
+	return nil
+}
+
+// checkText reads a body that the handler parses, and only if its digest is needed: in that of a
+// request with an Idempotency-Key, none is {}.
+func checkText(r *Request, data []byte, hold func(int64) error) error {
+	if len(data) == 0 {
+		r.Asked = canon.Sum([]byte("{}"))
+		return nil
+	}
+	if _, err := ContentType(r.Request, MediaJSON); err != nil {
+		return err
+	}
+	if len(r.Header.Values(IdempotencyHeader)) == 0 {
+		return nil
+	}
+
+	if err := hold(indexSize(data)); err != nil {
+		return err
+	}
+	if doc, err := canon.Parse(data); err == nil {
+		r.Asked = canon.Sum(doc.Root().AppendCanonical(nil))
+	}
+	return nil
+}
+
+// indexSize is how many bytes the index of a text takes, beside what that of every text may.
+func indexSize(data []byte) int64 { return canon.Size(data) - canon.Size(nil) }
+
+// MediaJSON is the media type of bodies and answers.
+const MediaJSON = "application/json"
+
+// ContentType returns the media type of a body, one of those that a route reads. A
+// parameter that would mean other bytes, such as charset=utf-16, is refused.
+func ContentType(r *http.Request, known ...string) (string, error) {
+	const name = "Content-Type"
+	list := r.Header.Values(name)
+	if len(list) != 1 {
+		return "", unsupportedMedia(name, "expected one Content-Type, %s, found %d of them", oneOf(known), len(list))
+	}
+
+	media, params, err := mime.ParseMediaType(list[0])
+	if err != nil {
+		return "", unsupportedMedia(name, "the Content-Type is malformed: expected %s", oneOf(known))
+	}
+
+	// RFC 8259 section 8.1: JSON that is exchanged is UTF-8.
+	for param, value := range params {
+		if param == "charset" && !strings.EqualFold(value, "utf-8") {
+			return "", unsupportedMedia(name, "expected charset=utf-8, found %.40q", value)
+		}
+	}
+
+	for _, k := range known {
+		if media == k {
+			return media, nil
+		}
+	}
+
+	return "", unsupportedMedia(name, "expected the Content-Type %s, found %.40q", oneOf(known), media)
+}
+
+// ContentEncoding returns how a body is compressed, one of those that a route
+// reads, or "".
+func ContentEncoding(r *http.Request, known ...string) (string, error) {
+	const name = "Content-Encoding"
+	list := r.Header.Values(name)
+	if len(list) == 0 || len(list) == 1 && strings.EqualFold(list[0], "identity") {
+		return "", nil
+	}
+	if len(list) == 1 {
+		for _, k := range known {
+			if strings.EqualFold(list[0], k) {
+				return k, nil
+			}
+		}
+	}
+
+	// RFC 9110 section 15.5.16: a 415 says in Accept-Encoding what would do.
+	known = append(known, "identity")
+	f := unsupportedMedia(name, "expected no Content-Encoding, or %s, found %.40q", oneOf(known), strings.Join(list, ", "))
+	return "", f.With("Accept-Encoding", strings.Join(known, ", "))
+}
+
+// oneOf is a choice of names.
+func oneOf(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// unsupportedMedia is a 415, which the protocol has no code for.
+func unsupportedMedia(param, format string, args ...any) *Error {
+	e := Invalid(param, format, args...)
+	e.Status = http.StatusUnsupportedMediaType
+	return e
+}
