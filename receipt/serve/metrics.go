@@ -104,8 +104,5 @@ func getMetrics(c *call) error {
 	for _, f := range []*family{&m.duration, &m.running, &m.requests, &m.reloads, &m.verdicts} {
 		f.write(&b)
 	}
-	c.w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	c.w.WriteHeader(http.StatusOK)
-	_, err := c.w.Write(b.Bytes())
-	return err
+	return c.send(http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", b.Bytes())
 }

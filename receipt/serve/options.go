@@ -4,9 +4,11 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -76,4 +78,94 @@ type Options struct {
 
 	// Limits bound what clients may use. The zero value means the defaults.
 	Limits Limits
+}
+
+// Limits bound what clients may use. The zero value of a field means its default.
+type Limits struct {
+	// Document is the largest body of one receipt, in bytes of JSON. Default and
+	// maximum: receipt.MaxBytes. CBOR may be as much longer as package archive
+	// allows. Lines of a stream are bounded by the format's own limit alone.
+	Document int64
+
+	// Requests is how many requests are served at the same time, but for those that
+	// need no API key, and metrics. Default: 256. The next one is answered 503. Of
+	// these places, of Memory and Streams, each API key, or where none
+	// is needed each address, gets half at the most, and less when others have some:
+	// as much as it would leave to one more.
+	Requests int
+
+	// Memory is how many bytes of bodies are held at the same time by requests of
+	// one receipt, and of answers to GET beyond 64 KiB until clients have read them.
+	// Default: 128 MiB. What does not fit is answered 503. While
+	// it comes in, a body takes up to three halves of its size, and leaves as much.
+	Memory int64
+
+	// Judging is how many bytes of memory judging receipts beyond 256 KiB takes at the
+	// same time: by [stream.Weight], 200 MiB for 16 MiB of the worst shapes. Default:
+	// 256 MiB. Whoever needs more judges alone. Such receipts, of streams too, wait
+	// for their turn, which clients take one after the other.
+	Judging int64
+
+	// Streams is how many streams are verified at the same time. Default: 8. The
+	// next one is answered 503. Two of them may have lines beyond 1 MiB, be compressed, or be
+	// CBOR sequences beyond 1 MiB; the next such one waits, at most as long as Idle. One takes
+	// up to 100 MiB beside what judging takes, any other stream at most 30 MiB.
+	Streams int
+
+	// Jobs is how many processors one stream uses, and how many single receipts are
+	// judged at the same time, half as many of those beyond 256 KiB; more wait.
+	// Default: as many as the program may use.
+	Jobs int
+
+	// Idle is how long a read of a body or a write of an answer may make no
+	// progress. Default: 30 s. A stream has no other limit of time.
+	Idle time.Duration
+
+	// Body is how long the body of one receipt may take to arrive. Default: 60 s.
+	Body time.Duration
+}
+
+// withDefaults fills in what is zero.
+func (l Limits) withDefaults() Limits {
+	l.Document = orElse(l.Document, receipt.MaxBytes)
+	l.Document = min(l.Document, receipt.MaxBytes)
+	l.Requests = orElse(l.Requests, 256)
+	l.Memory = orElse(l.Memory, 128<<20)
+	l.Judging = orElse(l.Judging, 256<<20)
+	l.Streams = orElse(l.Streams, 8)
+	l.Jobs = orElse(l.Jobs, runtime.GOMAXPROCS(0))
+	l.Idle = orElse(l.Idle, 30*time.Second)
+	l.Body = orElse(l.Body, time.Minute)
+	return l
+}
+
+func orElse[T int | int64 | time.Duration](value, other T) T {
+	if value <= 0 {
+		return other
+	}
+	return value
+}
+
+// document is the largest body of one receipt in a form.
+func (l *Limits) document(cbor bool) int64 {
+	if !cbor {
+		return l.Document
+	}
+	const most = receipt.MaxBytes
+	return l.Document * archive.MaxItemBytes / most
+}
+
+// Scopes of API keys.
+const (
+	ScopeRead   = protocol.ReceiptsRead             // get and list receipts, and their proofs
+	ScopeVerify = protocol.Scope("receipts:verify") // verify what is sent, and what is stored
+	ScopeReplay = protocol.Scope("tasks:replay")    // replay tasks
+)
+
+// Scopes returns those that a key of a Server can have.
+func Scopes() []protocol.Scope { return []protocol.Scope{ScopeRead, ScopeVerify, ScopeReplay} }
+
+// ParseAPIKeys reads a file of API keys with the scopes of a Server.
+func ParseAPIKeys(data []byte) (*protocol.APIKeys, error) {
+	return protocol.ParseAPIKeys(data, Scopes()...)
 }
