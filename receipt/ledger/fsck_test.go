@@ -138,7 +138,7 @@ func TestCheckReads(t *testing.T) {
 	told, read := 0, []int{}
 	if _, err := l.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) {
 		told++
-		if _, err := l.Raw(ctx, "absent"); err != ledger.ErrNotFound {
+		if _, _, err := l.Linked(ctx, "absent"); err != ledger.ErrNotFound {
 			t.Error(err)
 		}
 	}, func(n int) { read = append(read, n) }); err != nil || told != 6 {

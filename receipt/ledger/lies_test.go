@@ -93,8 +93,8 @@ func (t *truth) believed(what, path string) (given int) {
 		}
 	}
 	for hash, stream := range t.hashes {
-		if s, found, err := l.StreamOfHash(ctx, hash); err == nil && found && s != stream {
-			t.Errorf("%s: %v is said to be of %v", what, hash, s)
+		if e, err := l.ByHash(ctx, hash); err == nil && e.Stream != stream {
+			t.Errorf("%s: %v is said to be of %v", what, hash, e.Stream)
 		}
 	}
 	for e, err := range l.Scan(ctx, ledger.Query{}) {

@@ -147,15 +147,14 @@ func TestPrune(t *testing.T) {
 	for i, e := range all {
 		var gone *ledger.PrunedError
 		sealed, err := l.Get(ctx, e.ID)
-		json, rawErr := l.Raw(ctx, e.ID)
 		linked, link, linkErr := l.Linked(ctx, e.ID)
 		if i >= 6 {
-			if err != nil || rawErr != nil || linkErr != nil || !bytes.Equal(sealed.JSON(), e.JSON) || !bytes.Equal(json, e.JSON) || !bytes.Equal(linked, e.JSON) || link.Status != receipt.StatusPassed {
-				t.Errorf("%s: %v, %v, %v, %v", e.ID, err, rawErr, linkErr, link)
+			if err != nil || linkErr != nil || !bytes.Equal(sealed.JSON(), e.JSON) || !bytes.Equal(linked, e.JSON) || link.Status != receipt.StatusPassed {
+				t.Errorf("%s: %v, %v, %v", e.ID, err, linkErr, link)
 			}
 			continue
 		}
-		for reader, err := range map[string]error{"Get": err, "Raw": rawErr, "Linked": linkErr} {
+		for reader, err := range map[string]error{"Get": err, "Linked": linkErr} {
 			if !errors.As(err, &gone) || errors.Is(err, ledger.ErrNotFound) || gone.ID != e.ID || gone.Hash != e.Hash || gone.Pruning.Size != 6 || gone.Pruning.Archive != "first-6.jsonl" || gone.Pruning.Origin() != logName {
 				t.Errorf("%s of %s: %v", reader, e.ID, err)
 			}
@@ -163,8 +162,8 @@ func TestPrune(t *testing.T) {
 		if _, err := l.Sign(ctx, e.ID, signer(t)); !errors.As(err, &gone) {
 			t.Errorf("sign %s: %v", e.ID, err)
 		}
-		if s, found, err := l.StreamOfHash(ctx, e.Hash); err != nil || !found || s.Workspace != e.ID[:1] {
-			t.Errorf("stream of %s: %v, %v, %v", e.ID, s, found, err)
+		if found, err := l.ByHash(ctx, e.Hash); err != nil || found.Stream.Workspace != e.ID[:1] || found.ID != e.ID || found.JSON != nil {
+			t.Errorf("the hash of %s: %v, %v", e.ID, found, err)
 		}
 	}
 

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"strings"
-	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -43,25 +41,67 @@ func (l *reader) Get(ctx context.Context, receiptID string) (*receipt.Sealed, er
 	return receipt.ParseSealed(r.json)
 }
 
-// Raw returns the stored bytes of a receipt for whoever verifies them: their content may
-// be altered, and they may not be a receipt at all. Those of another receipt than the one
-// asked for, or of another place, are a *[DamageError], and of one that was pruned there are
-// none: a *[PrunedError].
-func (l *reader) Raw(ctx context.Context, receiptID string) (json []byte, err error) {
+// Linked returns the stored bytes of a receipt for whoever verifies them: their content may be
+// altered, and they may not be a receipt at all. Those of another receipt than the one asked for,
+// or of another place, are a *[DamageError], and of one that was pruned there are none: a
+// *[PrunedError]. It also returns how the receipt stands to the others of its stream: it follows the one before it, or it does
+// not, which refutes it, or another one was there before that follows the same. The
+// tables do not let that happen; whoever writes around them can. The link of what cannot
+// be read is not checked.
+func (l *reader) Linked(ctx context.Context, receiptID string) (json []byte, link receipt.Check, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
-		return nil, err
+		return nil, link, err
 	}
 	defer done()
 
 	r, readable, err := l.found(ctx, receiptID)
-	if err == nil && readable {
-		err = r.place()
-	}
 	if err != nil {
-		return nil, err
+		return nil, link, err
 	}
-	return r.json, nil
+	if !readable {
+		return r.json, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
+	}
+
+	// A fork comes first: of two receipts that name one predecessor the later is false,
+	// wherever it stands.
+	forks, err := l.forks(ctx, l.read, r)
+	if err != nil {
+		return nil, link, l.wrap("read a receipt", err)
+	}
+
+	// Clients read these details, so none of them names another receipt.
+	placed := r.place()
+	damage, _ := errors.AsType[*DamageError](placed)
+	switch {
+	case forks:
+		return r.json, r.refuted(receipt.CodeChainFork, receipt.CausePredecessorShared, "names a predecessor that another stored receipt names too"), nil
+	case damage != nil && damage.Code == string(receipt.CodeChainBreak):
+		return r.json, r.refuted(receipt.CodeChainBreak, receipt.CausePredecessorOther, "names a predecessor that is not the one before it in its stream, as it is stored"), nil
+	case placed != nil:
+		return nil, link, placed
+	}
+
+	return r.json, receipt.Check{Status: receipt.StatusPassed}, nil
+}
+
+// StreamOf returns the stream that a receipt was stored in, without reading the receipt,
+// and whether there is one.
+func (l *reader) StreamOf(ctx context.Context, receiptID string) (s chain.Stream, found bool, err error) {
+	done, err := l.reading(ctx)
+	if err != nil {
+		return s, false, err
+	}
+	defer done()
+
+	var tenant sql.NullString
+	err = l.read.QueryRowContext(ctx, "SELECT s.issuer, s.tenant, s.workspace FROM receipts r JOIN streams s ON s.id = r.stream WHERE r.receipt_id = ?",
+		receiptID).Scan(&s.Issuer, &tenant, &s.Workspace)
+	if errors.Is(err, sql.ErrNoRows) {
+		return chain.Stream{}, false, nil
+	}
+	s.Tenant, s.HasTenant = tenant.String, tenant.Valid
+	return s, err == nil, l.wrap("look for a receipt", err)
 }
 
 // found returns the row of a receipt_id, which says what the receipt in it says, unless
@@ -102,70 +142,13 @@ type Entry struct {
 	Position uint64 // in its stream, from 1
 	ID       string // receipt_id
 	Hash     canon.Digest
+	Stream   chain.Stream
 	JSON     []byte // as stored; nil of a receipt that was pruned
 }
 
-// A Query selects receipts. The zero Query selects all. What is selected is in the
-// order in which it was stored, which in each stream is that of its chain; what is
-// stored later comes after it. issued_at has no such order: drafts may bring their
-// own, and clocks of several machines differ.
-type Query struct {
-	Task    string        // that is the subject, or in identifiers.task_id; "": any
-	Session string        // identifiers.session_id; "": any
-	Stream  *chain.Stream // nil: any
-	From    time.Time     // issued_at is not earlier; zero: any
-	Before  time.Time     // issued_at is earlier; zero: any
-
-	// Until ends before the first receipt of all that was issued at this time or later,
-	// whoever issued it: what it selects stays the same while others are stored. Zero: none.
-	Until time.Time
-
-	// Pruned selects receipts without content, too, which come before all others. Where a
-	// list has to be whole, as the leaves of a tree have, it is set.
-	Pruned bool
-
-	// Sees leaves out the streams of which it returns false: their rows are not even
-	// read. Nil: none.
-	Sees func(chain.Stream) bool
-
-	seen []int64 // the streams that it sees
-}
-
-// conditions are those of rows after one, up to a last one.
-func (q Query) conditions(after, last int64) (where string, args []any) {
-	conditions, args := []string{"seq > ? AND seq <= ?"}, []any{after, last}
-	add := func(condition string, arg ...any) {
-		conditions, args = append(conditions, condition), append(args, arg...)
-	}
-	if q.Session != "" {
-		add("session = ?", q.Session)
-	}
-	if s := q.Stream; s != nil {
-		add("stream = (SELECT id FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?)",
-			s.Issuer, !s.HasTenant, s.Tenant, s.Workspace)
-	}
-
-	// What may not be seen is not even read: how long that takes would tell of it.
-	if q.Sees != nil {
-		add("stream IN (SELECT value FROM json_each(?))", numbers(q.seen))
-	}
-	if from, before, ok := q.times(); ok {
-		add("+issued_at >= ? AND +issued_at < ?", from, before) // +: not by that index, whose order is another
-	}
-
-	return strings.Join(conditions, " AND "), args
-}
-
-// times are the bounds of issued_at, and whether there are any.
-func (q Query) times() (from, before int64, ok bool) {
-	from, before = math.MinInt64, math.MaxInt64
-	if !q.From.IsZero() {
-		from = q.From.UnixMilli()
-	}
-	if !q.Before.IsZero() {
-		before = q.Before.UnixMilli()
-	}
-	return from, before, !q.From.IsZero() || !q.Before.IsZero()
+// Cursor returns the cursor of the place after the receipt, which List accepts with any query.
+func (e *Entry) Cursor() string {
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(e.Sequence)))
 }
 
 // span returns what comes right before the first receipt that can be selected, and
@@ -286,33 +269,11 @@ func (l *reader) list(ctx context.Context, q Query, after, last int64, limit int
 		if err != nil {
 			return list, l.wrap("list receipts", err)
 		}
-		e := Entry{Sequence: r.sequence, Position: r.position, ID: r.id, Hash: r.link.Hash, JSON: r.json}
-		if r.pruned() {
-			e.JSON = nil
-		}
-		list = append(list, e)
+		list = append(list, r.entry())
 	}
 
 	return list, l.wrap("list receipts", rows.Err())
 }
-
-// selects compares a row with what was asked for: an index that is damaged leads to
-// other rows.
-func (q Query) selects(r *stored) error {
-	from, before, timed := q.times()
-	is := func(column sql.NullString, wanted string) bool { return column.Valid && column.String == wanted }
-	switch {
-	case q.Task != "" && !is(r.task, q.Task) && !is(r.subject, q.Task),
-		q.Session != "" && !is(r.session, q.Session),
-		q.Stream != nil && r.stream != *q.Stream,
-		timed && (r.issuedAt < from || r.issuedAt >= before):
-		return misled(r)
-	}
-	return nil
-}
-
-// ErrCursor says that a cursor is not one that List returned.
-var ErrCursor = errors.New("ledger: no such place in a list")
 
 // List returns a page of a query and the cursor of the next page, which is "" when
 // there is none. An empty cursor is the beginning. Cursors stay valid for ever; they
@@ -338,37 +299,7 @@ func (l *reader) List(ctx context.Context, q Query, cursor string, limit int) (p
 		return page, "", nil
 	}
 
-	return page[:limit], cursorAfter(page[limit-1].Sequence), nil
-}
-
-// After returns the cursor of the place after a receipt, which List takes with any
-// query. The error is ErrNotFound when no receipt has the hash.
-func (l *reader) After(ctx context.Context, hash canon.Digest) (cursor string, err error) {
-	r, err := l.withHash(ctx, hash)
-	if err != nil {
-		return "", err
-	}
-	return cursorAfter(r.sequence), nil
-}
-
-// cursorVersion is the first byte of a cursor; a sequence of 8 bytes follows.
-const cursorVersion = 1
-
-func cursorAfter(sequence int64) string {
-	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(sequence)))
-}
-
-func parseCursor(cursor string) (after int64, err error) {
-	if cursor == "" {
-		return 0, nil
-	}
-
-	data, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	// encoding/base64 skips line ends
-	if err != nil || len(data) != 9 || len(cursor) != base64.RawURLEncoding.EncodedLen(9) || data[0] != cursorVersion {
-		return 0, ErrCursor
-	}
-	return int64(binary.BigEndian.Uint64(data[1:])), nil
+	return page[:limit], page[limit-1].Cursor(), nil
 }
 
 // A StreamHead is a stream of the ledger and where it ends.
@@ -481,23 +412,12 @@ func streamRows(ctx context.Context, db *sql.DB) (list []streamRow, err error) {
 	return list, rows.Err()
 }
 
-// StreamOfHash returns the stream of the receipt with a hash, and whether there is one.
-func (l *reader) StreamOfHash(ctx context.Context, hash canon.Digest) (s chain.Stream, found bool, err error) {
-	r, err := l.withHash(ctx, hash)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		return s, false, nil
-	case err != nil:
-		return s, false, err
-	}
-	return r.stream, true, nil
-}
-
-// withHash returns the row of the receipt with a hash.
-func (l *reader) withHash(ctx context.Context, hash canon.Digest) (*stored, error) {
+// ByHash returns the receipt with a hash. The error is or wraps ErrNotFound, is a *[DamageError], or
+// of reading.
+func (l *reader) ByHash(ctx context.Context, hash canon.Digest) (Entry, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
-		return nil, err
+		return Entry{}, err
 	}
 	defer done()
 
@@ -505,5 +425,19 @@ func (l *reader) withHash(ctx context.Context, hash canon.Digest) (*stored, erro
 	if err == nil && r.link.Hash != hash {
 		err = misled(r)
 	}
-	return r, l.wrap("look for a receipt", err)
+	if err != nil {
+		return Entry{}, l.wrap("look for a receipt", err)
+	}
+	return r.entry(), nil
+}
+
+// visible returns the rows of the streams that are seen.
+func visible(ctx context.Context, db *sql.DB, sees func(chain.Stream) bool) (ids []int64, err error) {
+	rows, err := streamRows(ctx, db)
+	for _, s := range rows {
+		if sees(s.Stream) {
+			ids = append(ids, s.id)
+		}
+	}
+	return ids, err
 }

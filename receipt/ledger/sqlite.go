@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,7 +22,8 @@ import (
 // for survives a crash of the process and of the machine, as far as the disk tells
 // the truth. FILE-head beside it says where it ends.
 type SQLite struct {
-	linker
+	*database
+	reader
 	writer
 }
 
@@ -73,7 +75,7 @@ func open(ctx context.Context, path, mode string, steps []string) (*SQLite, erro
 	if err := db.connect(ctx, mode); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &SQLite{linker{reader{db}}, writer{db}}, nil
+	return &SQLite{db, reader{db}, writer{db}}, nil
 }
 
 // Sign adds a signature to a stored receipt, as its issuer or as a witness, and
@@ -99,7 +101,7 @@ func (l *SQLite) Sign(ctx context.Context, receiptID string, signer receipt.Sign
 		}
 
 		// Nothing was locked while it was signed, so others may have signed it meanwhile.
-		replaced, err := replaceReceipt(ctx, l.writer.database, sealed, signed)
+		replaced, err := replaceReceipt(ctx, l.database, sealed, signed)
 		if err != nil {
 			return nil, err
 		}
@@ -173,14 +175,14 @@ func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fau
 // *[ArchiveError], a *[DamageError], what the archive said, or of reading.
 func (l *SQLite) Prunable(ctx context.Context, trust receipt.LogTrust, checkpoint []byte, archive iter.Seq2[[]byte, error]) (*Prunable, error) {
 	if l.write == nil {
-		return nil, fmt.Errorf("ledger: prune: %q is open for reading only", l.writer.path)
+		return nil, fmt.Errorf("ledger: prune: %q is open for reading only", l.path)
 	}
 	signed, err := signedBy(trust, checkpoint)
 	if err != nil {
 		return nil, err
 	}
 
-	p := &Prunable{Pruning: Pruning{Size: signed.Size, Root: signed.Root, Checkpoint: checkpoint}, ledger: l.writer.database}
+	p := &Prunable{Pruning: Pruning{Size: signed.Size, Root: signed.Root, Checkpoint: checkpoint}, ledger: l.database}
 	if err := p.compare(ctx, l.Scan(ctx, Query{Pruned: true}), archive); err != nil {
 		return nil, err
 	}
@@ -214,4 +216,51 @@ func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
 	}
 
 	return tree, nil
+}
+
+// signTries is how often Sign begins anew, when others sign the receipt as well.
+const signTries = 64
+
+// replaceReceipt stores a receipt with one signature more, if it is what it was.
+func replaceReceipt(ctx context.Context, l *database, was, signed *receipt.Sealed) (replaced bool, err error) {
+	err = l.store(ctx, "store a signature", nil, func(tx *sql.Tx) error {
+		r, err := tx.ExecContext(ctx, "UPDATE receipts SET json = ? WHERE receipt_id = ? AND json = ?", signed.JSON(), was.ID(), was.JSON())
+		if err != nil {
+			return err
+		}
+
+		n, err := r.RowsAffected()
+		if err == nil && n == 0 {
+			err = errChanged
+		}
+		return err
+	})
+
+	// The error took the transaction back: nothing was written over what others stored.
+	if errors.Is(err, errChanged) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+var errChanged = errors.New("the receipt has changed")
+
+// signatures are the key ids of a receipt's signatures.
+func signatures(sealed *receipt.Sealed) (ids []string) {
+	for _, s := range sealed.Document().Root().Member("signatures").Elements() {
+		ids = append(ids, s.Member("key_id").String())
+	}
+	return ids
+}
+
+// signedTwice reports whether the last signature is of a key that has one before.
+func signedTwice(sealed *receipt.Sealed) bool {
+	ids := signatures(sealed)
+	last := len(ids) - 1
+	for i, id := range ids {
+		if i < last && id == ids[last] {
+			return true
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -45,12 +46,12 @@ func (h *Harness) compare() error {
 	}
 
 	for workspace, hash := range h.state.newest {
-		_, found, err := h.ledger.StreamOfHash(h.life, hash)
+		_, err := h.ledger.ByHash(h.life, hash)
+		if errors.Is(err, ledger.ErrNotFound) {
+			return fmt.Errorf("harness: ledger.db lacks the receipt %v of the workspace %q, which events.jsonl says was issued: restore both files from copies of one time", hash, workspace)
+		}
 		if err != nil {
 			return err
-		}
-		if !found {
-			return fmt.Errorf("harness: ledger.db lacks the receipt %v of the workspace %q, which events.jsonl says was issued: restore both files from copies of one time", hash, workspace)
 		}
 	}
 	return nil

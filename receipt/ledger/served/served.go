@@ -123,13 +123,13 @@ func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, e
 		return "", nil
 	}
 
-	stream, found, err := s.ledger.StreamOfHash(ctx, q.After)
-	if err == nil && found && q.Reach.Sees(stream) {
-		cursor, err = s.ledger.After(ctx, q.After)
+	last, err := s.ledger.ByHash(ctx, q.After)
+	if err == nil && q.Reach.Sees(last.Stream) {
+		return last.Cursor(), nil
 	}
 	damage, damaged := errors.AsType[*ledger.DamageError](err)
-	if cursor == "" && err == nil || errors.Is(err, ledger.ErrNotFound) || damaged && !q.Reach.Sees(damage.Stream) {
+	if err == nil || errors.Is(err, ledger.ErrNotFound) || damaged && !q.Reach.Sees(damage.Stream) {
 		err = serve.ErrCursor
 	}
-	return cursor, changed(err)
+	return "", changed(err)
 }

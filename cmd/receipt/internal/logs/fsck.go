@@ -141,15 +141,16 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 	}
 
 	for s, head := range wanted {
-		found, ok, err := l.StreamOfHash(ctx, head.Hash)
-		if err != nil && !errors.As(err, new(*ledger.DamageError)) { // which is not such a receipt
+		found, err := l.ByHash(ctx, head.Hash)
+		ok := err == nil
+		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.DamageError)) { // which is not such a receipt
 			return cli.Usage("", "%w", err)
 		}
 
 		f := ledger.Fault{Code: string(receipt.CodeHeadMismatch), Detail: fmt.Sprintf("the receipt with the hash %v is not in the ledger: it was rolled back or cut off, or is another one", head.Hash)}
 		if named := s != (chain.Stream{}); named {
 			f.Stream = &s
-			ok = ok && found == s
+			ok = ok && found.Stream == s
 		}
 		if !ok {
 			tell(f)

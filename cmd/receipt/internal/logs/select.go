@@ -132,14 +132,14 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 		return q, cli.Usage("receipt ledger head prints hashes", "--stream %q: %w", r.stream, err)
 	}
 
-	s, found, err := l.StreamOfHash(ctx, hash)
+	found, err := l.ByHash(ctx, hash)
 	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return q, cli.Usage("receipt ledger head prints hashes", "--stream: the ledger has no receipt with the hash %s", r.stream)
 	case err != nil:
 		return q, ledgerReading(err)
-	case !found:
-		return q, cli.Usage("receipt ledger head prints hashes", "--stream: the ledger has no receipt with the hash %s", r.stream)
 	}
-	q.Stream = &s
+	q.Stream = &found.Stream
 	return q, nil
 }
 
