@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/harness/openapi"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -34,7 +35,7 @@ func (h *Harness) serve() error {
 		return err
 	}
 	routes := append(h.routes(), h.receiptRoutes(receipts)...)
-	description, err := describe(serve.OpenAPI(), "example harness", routes)
+	description, err := openapi.Describe(serve.OpenAPI(), "example harness", routes)
 	if err != nil {
 		return err
 	}

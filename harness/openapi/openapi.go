@@ -1,4 +1,5 @@
-package harness
+// Package openapi describes the routes of a harness, for programs that call it.
+package openapi
 
 import (
 	"encoding/json"
@@ -13,10 +14,10 @@ import (
 // placeholder is what stands for a segment of a path.
 var placeholder = regexp.MustCompile(`\{[^}]*\}`)
 
-// describe returns a description of routes, OpenAPI 3.1: base, such as that of package serve, with a
+// Describe returns a description of routes, OpenAPI 3.1: base, such as that of package serve, with a
 // title of its own and the routes that it does not have. The components of base have the version, the
 // API key, and the errors. Routes for any method are not added: they are of what is served elsewhere.
-func describe(base []byte, title string, routes []protocol.Route) ([]byte, error) {
+func Describe(base []byte, title string, routes []protocol.Route) ([]byte, error) {
 	var all map[string]any
 	if err := json.Unmarshal(base, &all); err != nil {
 		return nil, err
@@ -25,9 +26,11 @@ func describe(base []byte, title string, routes []protocol.Route) ([]byte, error
 
 	paths, ok := all["paths"].(map[string]any)
 	if !ok {
-		return nil, errors.New("harness: expected paths in the description that routes are added to")
+		return nil, errors.New("openapi: expected paths in the description that routes are added to")
 	}
-	described := map[string]string{} // by shape: two paths that differ in names alone are the same
+	described := map[string]string{} // by shape
+
+	// Two paths that differ in names alone are the same.
 	shape := func(path string) string { return placeholder.ReplaceAllString(path, "{}") }
 	for path := range paths {
 		described[shape(path)] = path
@@ -48,6 +51,9 @@ func describe(base []byte, title string, routes []protocol.Route) ([]byte, error
 	}
 	return json.Marshal(all)
 }
+
+// An object is a part of a description.
+type object = map[string]any
 
 // operation describes a route at a path, whose names may be others than those of its pattern.
 func operation(route *protocol.Route, path string) object {
