@@ -158,7 +158,7 @@ func (x *exchange) serve(found match) (err error) {
 		r.SetPathValue(name, found.vars[i])
 	}
 	if route.readsQuery() {
-		if r.Query, err = ParseQuery(r.URL.RawQuery, route.Params); err != nil {
+		if r.Query, err = parseQuery(r.URL.RawQuery, route.Params); err != nil {
 			return err
 		}
 	}

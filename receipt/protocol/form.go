@@ -82,8 +82,8 @@ func hostName(host string) string {
 // A Query is the parameters of a request, each there once and known.
 type Query map[string]string
 
-// ParseQuery reads a query of which every name is one of known.
-func ParseQuery(raw string, known []string) (Query, error) {
+// parseQuery reads a query of which every name is one of known.
+func parseQuery(raw string, known []string) (Query, error) {
 	switch {
 	case len(raw) > maxQuery:
 		return nil, Invalid("", "expected a query of at most %d bytes, found %d", maxQuery, len(raw))

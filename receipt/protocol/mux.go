@@ -166,7 +166,7 @@ type match struct {
 func (m *Mux) find(method, escaped string) (found match) {
 	known, versioned := false, false
 	for _, r := range m.routes {
-		vars, ok := MatchPath(r.path, escaped)
+		vars, ok := matchPath(r.path, escaped)
 		if !ok {
 			continue
 		}

@@ -171,7 +171,7 @@ func FuzzQuery(f *testing.F) {
 	}
 	known := ListParams("workspace_id")
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := ParseQuery(raw, known)
+		q, err := parseQuery(raw, known)
 		if err != nil {
 			if q != nil || ErrorOf(err).HTTPStatus() != 400 || len(err.Error()) > 1000 {
 				t.Errorf("%q: %v with %v", raw, q, err)

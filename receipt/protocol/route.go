@@ -149,11 +149,11 @@ func rank(segment string) int {
 	return 0
 }
 
-// MatchPath compares an escaped path with that of a pattern, in which {name} is one segment
+// matchPath compares an escaped path with that of a pattern, in which {name} is one segment
 // and a / at the end is everything below it, and returns what stands for each {name},
 // unescaped. Segments are unescaped each by itself: an escaped slash separates nothing. No
 // path is cleaned.
-func MatchPath(pattern, escaped string) (vars []string, ok bool) {
+func matchPath(pattern, escaped string) (vars []string, ok bool) {
 	if subtree(pattern) {
 		return nil, strings.HasPrefix(escaped, pattern)
 	}

@@ -159,14 +159,12 @@ func TestOpenAPIRoutes(t *testing.T) {
 	for path, item := range paths {
 		operations, _ := item.(map[string]any)
 		for method, operation := range operations {
-			pattern, version, key, params := serve.FindRoute(strings.ToUpper(method), strings.ReplaceAll(path, "{id}", "x"))
-			if pattern != path && pattern != "/x/" {
-				t.Errorf("%s %s is described, but the server has %q", method, path, pattern)
+			pattern := strings.ToUpper(method) + " " + path
+			found, version, key, params := serve.FindRoute(pattern)
+			if !found {
+				t.Errorf("%s is described, but the server does not have it", pattern)
 			}
-			described[strings.ToUpper(method)+" "+pattern] = true
-			if pattern == "/x/" {
-				described[" "+pattern] = true
-			}
+			described[pattern] = true
 			var names []string
 			hasVersion := false
 			list, _ := d.at(operation, "parameters").([]any)

@@ -91,9 +91,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 // them with routes of its own on one [protocol.Mux]: each request then takes a place of that Mux,
 // whose Limits count instead of Requests, Memory, Body, and Idle.
 func (s *Server) Routes() []protocol.Route {
-	const stream = protocol.BodyStream
 	return []protocol.Route{
-		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: stream, Serve: s.answer(verify)},
+		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: protocol.BodyStream, Serve: s.answer(verify)},
 		{Pattern: "GET /v1/receipts/{id}", Scope: ScopeRead, Serve: s.answer(getReceipt)},
 		{Pattern: "POST /v1/receipts/{id}/verify", Scope: ScopeVerify, Body: protocol.BodyOptional, Limit: maxVerifyBody, Serve: s.answer(verifyStored)},
 		{Pattern: "GET /v1/tasks/{id}/receipts", Scope: ScopeRead, Params: []string{"limit", "cursor"}, Serve: s.answer(listReceipts)},
@@ -107,7 +106,8 @@ func (s *Server) Routes() []protocol.Route {
 		{Pattern: "GET /readyz", Open: true, Serve: s.answer(getReady)},
 		{Pattern: "GET /metrics", AnyVersion: true, Scope: protocol.Operator, Free: true, Serve: s.answer(getMetrics)},
 		{Pattern: "GET /", Open: true, AnyQuery: true, Serve: s.answer(getPage)},
-		{Pattern: "/x/", AnyVersion: true, Scope: ScopeRead, Body: stream, Serve: s.answer(getProofs)},
+		{Pattern: "GET /x/checkpoint", AnyVersion: true, Scope: ScopeRead, Serve: s.answer(getCheckpoint)},
+		{Pattern: "GET /x/receipts/{id}/proof", AnyVersion: true, Scope: ScopeRead, Serve: s.answer(getProof)},
 	}
 }
 

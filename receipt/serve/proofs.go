@@ -28,32 +28,30 @@ type Proofs interface {
 	Within(reach protocol.Reach) bool
 }
 
-// getProofs answers the routes below /x/.
-func getProofs(c *call) error {
+// proofsFor returns the proofs that the client may see: those of all receipts or none.
+func proofsFor(c *call) (Proofs, error) {
 	p := c.s.options.Proofs
 	if p == nil || !p.Within(c.r.Client.Reach) {
-		return protocol.NotFound()
+		return nil, protocol.NotFound()
 	}
+	return p, nil
+}
 
-	// Paths and methods are read as those of all routes are.
-	path := c.r.URL.EscapedPath()
-	ids, proof := protocol.MatchPath("/x/receipts/{id}/proof", path)
-	switch {
-	case !proof && path != "/x/checkpoint":
-		return protocol.NotFound()
-	case c.r.Method != http.MethodGet && c.r.Method != http.MethodHead:
-		return protocol.MethodNotAllowed(http.MethodGet, http.MethodHead)
-	}
-
-	// Neither route has a parameter.
-	if _, err := protocol.ParseQuery(c.r.URL.RawQuery, nil); err != nil {
+func getCheckpoint(c *call) error {
+	p, err := proofsFor(c)
+	if err != nil {
 		return err
 	}
-	if !proof {
-		return c.write(http.StatusOK, mediaText, p.Checkpoint())
+	return c.write(http.StatusOK, mediaText, p.Checkpoint())
+}
+
+func getProof(c *call) error {
+	p, err := proofsFor(c)
+	if err != nil {
+		return err
 	}
 
-	text, err := p.Proof(ids[0])
+	text, err := p.Proof(c.id())
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return protocol.NotFound()
