@@ -7,23 +7,23 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Content is what a message holds, while its blocks come. Its digest is that of an array
-// of blocks in RFC 8785 form, in which texts that follow each other are one: it does not
-// depend on where a message was cut.
+// A Content is the content of a message, to which blocks are added. Its digest is that of an array
+// of blocks in RFC 8785 form in which successive texts are joined, so that it does not depend on
+// how the message was split.
 type Content struct {
 	sum    hash.Hash
 	blocks int
 	inText bool
 }
 
-// NewContent returns one without blocks.
+// NewContent returns a Content without blocks.
 func NewContent() *Content {
 	c := &Content{sum: sha256.New()}
 	c.sum.Write([]byte{'['})
 	return c
 }
 
-// Block adds a block. A text that says no more than that is joined with the one before.
+// Block adds a block. A plain text is joined with the text before it.
 func (c *Content) Block(n canon.Node) {
 	if text := n.Member("text"); plain(n) {
 		c.Text(text)
@@ -33,9 +33,9 @@ func (c *Content) Block(n canon.Node) {
 	c.sum.Write(n.AppendCanonical(nil))
 }
 
-// Text adds a text block, of which a string is the text.
+// Text adds a text block with the string n.
 func (c *Content) Text(n canon.Node) {
-	// RFC 8785 section 3.2.3: the member text comes before type.
+	// RFC 8785 section 3.2.3: the member text precedes type.
 	if !c.inText {
 		c.begin()
 		c.sum.Write([]byte(`{"text":"`))
@@ -47,7 +47,7 @@ func (c *Content) Text(n canon.Node) {
 	c.sum.Write(quoted[1 : len(quoted)-1])
 }
 
-// begin ends the text before a block.
+// begin ends the current text and starts a block.
 func (c *Content) begin() {
 	c.endText()
 	if c.blocks++; c.blocks > 1 {
@@ -62,14 +62,14 @@ func (c *Content) endText() {
 	}
 }
 
-// Digest ends the message.
+// Digest ends the content and returns its digest.
 func (c *Content) Digest() canon.Digest {
 	c.endText()
 	c.sum.Write([]byte{']'})
 	return canon.Digest(c.sum.Sum(nil))
 }
 
-// plain reports whether a block is a text and says no more than that.
+// plain reports whether a block is a text without other members.
 func plain(n canon.Node) bool {
 	if n.Member("type").String() != "text" || n.Member("text").Kind() != canon.KindString {
 		return false

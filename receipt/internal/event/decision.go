@@ -2,8 +2,8 @@ package event
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// Decisions returns what the words of a decision mean. Any other word is a
-// denial: what is not known to approve does not approve.
+// Decisions returns the words of decisions. Any other word is a denial, because only a known
+// approval approves.
 func Decisions() Words {
 	return NewWords(
 		"approved", Approved, "approve", Approved, "allow", Approved, "allowed", Approved, "granted", Approved, "accepted", Approved,
@@ -12,9 +12,9 @@ func Decisions() Words {
 	)
 }
 
-// DecisionOf reads what the answer of a person decides. Without the word of a decision,
-// approved and accepted tell: one of them true is an approval. Whatever the word, neither
-// may say otherwise.
+// DecisionOf returns the decision in an answer. If the answer has no decision, approved or accepted
+// being true approves. In any case, the answer does not approve if one of the two is present and
+// not true.
 func DecisionOf(answer canon.Node) string {
 	n, decision := answer.Member("decision"), Denied
 	switch {
@@ -29,7 +29,7 @@ func DecisionOf(answer canon.Node) string {
 	return decision
 }
 
-// Declines reports whether an answer says that it does not approve, whatever else it says.
+// Declines reports whether approved or accepted of an answer is present and not true.
 func Declines(answer canon.Node) bool {
 	for _, name := range []string{"approved", "accepted"} {
 		if n := answer.Member(name); !Absent(n) && !n.Bool() {

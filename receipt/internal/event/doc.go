@@ -1,5 +1,4 @@
-// Package event reads logs of the protocol's events: the one reading of them, for whoever
-// makes a draft of a log and whoever replays it.
+// Package event reads logs of the protocol's events, for packages that record or replay them.
 //
 //	log := event.NewLog(event.Scope{Task: "task_7", Apply: apply, Ended: ended}, event.NewBudget())
 //	lines := event.NewLines(file)
@@ -15,27 +14,25 @@
 //	}
 //	digest := log.Digest()
 //
-// # Which events
+// # Selection
 //
-// A [Log] gives each event of one task to a function, once, in the order of its sequence.
-// The first event that names a task decides which, unless the [Scope] does. An event that
-// is delivered again, marked as replayed or not, counts once. One that is out of order or
-// missing, or that another content has under the same id, ends the reading. Events of a
-// compaction or a branch that name no task are the task's when they name its session, and
-// wait until that is known. Of receipt.* events no receipt tells.
+// A [Log] passes each event of one task to a function, once, in the order of its sequence. The
+// [Scope] selects the task, or else the first event that names one. An event that is delivered
+// again counts once, whether it is marked as replayed or not. An event that is out of order or
+// missing, or that has the same ID as one with different contents, ends the reading. Events about a
+// compaction or a branch that name no task belong to the task if they name its session; they wait
+// until the session is known. Events receipt.* are in no receipt.
 //
-// # The digest
+// # Digest
 //
-// [Log.Digest] is what a receipt names as its event_log: SHA-256 over the canonical form
-// (RFC 8785) of each event of the task, unknown kinds included, a line feed after each.
-// Whoever applies the events says which come after the end, and are not in it.
+// [Log.Digest] returns the digest that a receipt names as its event_log: SHA-256 over the canonical
+// form (RFC 8785) of each event of the task, including unknown kinds, each followed by a line feed.
+// The function that applies the events reports which of them are after the end, and not covered.
 //
-// # Reading an event
+// # Members
 //
-// An [Event] has the envelope, and methods that read members of any object in it. They keep
-// the first error, so that they can be called in a row; null is the same as absent. What is
-// kept of a log is counted in a [Budget], with the limits of [Limits]. Errors hold no
+// An [Event] contains the envelope, and has methods that read members of any object in it. They
+// keep the first error, so that they can be called in a row. A null member is equivalent to a
+// missing one. A [Budget] counts the memory that is kept, subject to [Limits]. Errors contain no
 // content of payloads.
-//
-// This package may still change: it is not of the frozen core.
 package event

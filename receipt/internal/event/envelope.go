@@ -9,8 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Emitter makes events of something else, numbers them, and gives them to a recorder, which
-// parses and judges them as it does all others.
+// An Emitter creates numbered events for a recorder, which parses and checks them like all others.
 type Emitter struct {
 	add    func(*canon.Document) error
 	number int // of the latest event
@@ -18,25 +17,25 @@ type Emitter struct {
 	text   []byte
 }
 
-// NewEmitter returns an Emitter that gives events to add.
+// NewEmitter returns an Emitter that passes events to add.
 func NewEmitter(add func(*canon.Document) error) Emitter {
 	return Emitter{add: add, doc: new(canon.Document)}
 }
 
-// A Part is what an event is made of, such as a frame: which it is, from 1, what an error calls it,
-// and its time.
+// A Part is the source of an event, such as a frame: its number, from 1, its name in errors, and
+// its time.
 type Part struct {
 	Index int
 	Name  string
 	At    time.Time
 }
 
-// Emit gives the next event, of a kind, with its payload, a JSON object. An *[Error] names the
-// part of which the event is made.
+// Emit passes the next event, of a kind. The payload is a JSON object. An *[Error] names the part
+// instead of the event.
 func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) error {
 	m.number++
 	m.text = around.Append(m.text[:0], m.number, kind, of.At, payload)
-	if err := m.doc.Parse(m.text, canon.Limits{Bytes: 2 * MaxLine}); err != nil { // such as a kind that is no UTF-8
+	if err := m.doc.Parse(m.text, canon.Limits{Bytes: 2 * MaxLine}); err != nil { // such as a kind that is not UTF-8
 		return Unparsed(of.Index, of.Name, err)
 	}
 
@@ -50,21 +49,21 @@ func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) er
 	return err
 }
 
-// Resume goes on after an event of a number.
+// Resume continues after the event with a number.
 func (m *Emitter) Resume(number int) { m.number = max(m.number, number) }
 
-// Latest is the event that was given last.
+// Latest returns the latest event.
 func (m *Emitter) Latest() canon.Node { return m.doc.Root() }
 
-// An Envelope is what stands around the payloads of events that are made of something
-// else, all of one task. What is empty is left out.
+// An Envelope contains the members around the payloads of created events, all of one task. Empty
+// members are omitted.
 type Envelope struct {
 	TaskID, SessionID, WorkspaceRef string
 	Replayed, Replay                canon.Node
 }
 
-// Append appends the number-th event of the task, with its decimal number as id and as
-// sequence. The payload is a JSON object.
+// Append appends an event of the task, with its number in decimal as ID and as sequence. The
+// payload is a JSON object.
 func (v Envelope) Append(b []byte, number int, kind string, at time.Time, payload []byte) []byte {
 	id, when := strconv.Itoa(number), receipt.At(at).String()
 	b = append(append(b, `{"object":"event","metadata":{},"id":"`...), id...)

@@ -8,42 +8,40 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// A Code names one cause for which an event or a frame is refused. Codes are
-// never renamed.
+// A Code is the reason for which an event or a frame is refused. Codes are never renamed.
 type Code string
 
 const (
-	CodeMalformed  Code = "malformed"   // not an I-JSON object, or an envelope whose required members are missing or of another type
-	CodePayload    Code = "payload"     // a member of the payload has another type or value than its kind allows
-	CodeConflict   Code = "conflict"    // one event id with two contents
-	CodeOrder      Code = "order"       // a sequence that is not higher than the one before it of the same resource
-	CodeGap        Code = "gap"         // a sequence of the task that leaves one out
-	CodeOtherTask  Code = "other_task"  // a second task, and nobody says which is meant
-	CodeTransition Code = "transition"  // a state that the task cannot go to from where it is
-	CodeAfterEnd   Code = "after_end"   // an event after the terminal one that would have changed the receipt
-	CodeLimit      Code = "limit"       // more events, entries or bytes than are kept
+	CodeMalformed  Code = "malformed"   // not an I-JSON object, or required members of the envelope are missing or of another type
+	CodePayload    Code = "payload"     // a member of the payload has a type or value that its kind does not allow
+	CodeConflict   Code = "conflict"    // two events with one ID and different contents
+	CodeOrder      Code = "order"       // a sequence that is not higher than the previous one of the same resource
+	CodeGap        Code = "gap"         // a missing sequence of the task
+	CodeOtherTask  Code = "other_task"  // a second task, and none was selected
+	CodeTransition Code = "transition"  // a state that cannot follow the current one
+	CodeAfterEnd   Code = "after_end"   // an event after the terminal one that would change the receipt
+	CodeLimit      Code = "limit"       // too many events, entries, or bytes
 	CodeCurrency   Code = "currency"    // costs in two currencies, which cannot be added
-	CodeTime       Code = "time"        // a frame of which nothing tells the time
-	CodeAmbiguous  Code = "ambiguous"   // a response that two open requests could have
-	CodeReplay     Code = "replay"      // an event that only a replay has, and no replay.started, or two substitutions of one key
-	CodeSession    Code = "session"     // a second session, and nobody says which is meant
-	CodeTwoFormats Code = "two_formats" // a line of an event log among frames, or the other way round
+	CodeTime       Code = "time"        // a frame without a time
+	CodeAmbiguous  Code = "ambiguous"   // a response that could answer two open requests
+	CodeReplay     Code = "replay"      // an event of a replay without replay.started, or two substitutions with one key
+	CodeSession    Code = "session"     // a second session, and none was selected
+	CodeTwoFormats Code = "two_formats" // a line of an event log among frames, or the reverse
 )
 
-// An Error says which event or frame was refused, and why. It holds no content
-// of payloads.
+// An Error describes a refused event or frame. It contains no content of payloads.
 type Error struct {
-	Index   int    // which call of Add it was, from 1
+	Index   int    // number of the call of Add, from 1
 	ID      string // of the event
 	Kind    string // of the event or the frame
-	Pointer string // RFC 6901, into the event or the frame; "" when it is the whole
+	Pointer string // JSON Pointer (RFC 6901) into the event or the frame; "" for all of it
 	Code    Code
-	Detail  string // what was expected and what was found
+	Detail  string // the value found and the values expected
 
 	err error
 }
 
-// Error gives the place and the detail on one line.
+// Error returns the place and the detail in one line.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("event %d", e.Index)
 	if e.Kind != "" {
@@ -58,11 +56,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("record: %s: %s: %s", text, e.Code, e.Detail)
 }
 
-// Unwrap returns the *[LimitError] of a limit, and the error of package canon when
-// the text is not strict JSON.
+// Unwrap returns a *[LimitError] if a limit was exceeded, or an error of package canon if the text
+// is not strict JSON.
 func (e *Error) Unwrap() error { return e.err }
 
-// Unparsed is the error for a text that is not strict JSON.
+// Unparsed returns the error for text that is not strict JSON.
 func Unparsed(index int, kind string, err error) *Error {
 	e := &Error{Index: index, Kind: kind, Code: CodeMalformed, Detail: err.Error(), err: err}
 	var limit *LimitError
@@ -70,7 +68,7 @@ func Unparsed(index int, kind string, err error) *Error {
 		e.Code = CodeLimit
 	}
 
-	// The place is within the event: a line of its own has the caller's number already.
+	// Only the column is useful, because the caller knows the line.
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
 		if syntax.Line == 1 {
@@ -83,13 +81,13 @@ func Unparsed(index int, kind string, err error) *Error {
 	return e
 }
 
-// OverLimit is the error for what goes beyond a limit, of the event of an index.
+// OverLimit returns the error for an event that exceeds a limit.
 func OverLimit(index int, name string, found int64) *Error {
 	limit := exceeded(name, found)
 	return &Error{Index: index, Code: CodeLimit, Detail: limit.Error(), err: limit}
 }
 
-const maxQuoted = 64 // bytes of foreign text in a message
+const maxQuoted = 64 // bytes of untrusted text in a message
 
-// Quote quotes foreign text for a message.
+// Quote quotes untrusted text for a message.
 func Quote(s string) string { return foreign.Quote(s, maxQuoted) }

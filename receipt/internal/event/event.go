@@ -13,31 +13,31 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Event is one event while it is applied. Its reading methods keep the first
-// error, so that they can be called in a row.
+// An Event is an event while it is applied. Its methods that read members keep the first error, so
+// that they can be called in a row.
 type Event struct {
-	Index    int // which of the events that were given to the log it is, from 1
+	Index    int // number among the events passed to the log, from 1
 	ID, Kind string
-	Task     string // that it names, or that its resource is; "": none
+	Task     string // the task that it names, or its resource if that is a task; "" if neither
 	Resource Resource
-	Sequence int64 // of its resource
+	Sequence int64 // among the events of its resource
 	At       time.Time
-	Root     canon.Node // the whole event; valid while it is applied
+	Root     canon.Node // the entire event; valid while it is applied
 	Payload  canon.Node
-	Kept     *Budget // of the texts that are read; nil: they are not kept
-	Err      *Error  // the first that a reading method found
+	Kept     *Budget // stores the strings that are read; nil: they are not stored
+	Err      *Error  // the first error
 }
 
-// A resource is what a sequence of events belongs to.
+// A Resource has events with its own sequence.
 type Resource struct{ Object, ID string }
 
-// digest stands for the resource where many are kept.
+// digest returns a short key for the resource.
 func (r Resource) digest() canon.Digest {
 	b := strconv.AppendInt(make([]byte, 0, 128), int64(len(r.Object)), 10)
 	return canon.Sum(append(append(append(b, ':'), r.Object...), r.ID...))
 }
 
-// Read reads the envelope. Members that it does not need are ignored.
+// read reads the envelope. Other members are ignored.
 func read(index int, doc *canon.Document) (*Event, *Error) {
 	e := &Event{Index: index, Root: doc.Root(), Payload: doc.Root().Member("payload")}
 	if k := e.Root.Kind(); k != canon.KindObject {
@@ -59,7 +59,7 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 			e.Fail(CodeMalformed, e.Root, "the member %s is missing", name)
 		}
 	}
-	if e.At.IsZero() { // the one time that stands for none
+	if e.At.IsZero() { // the zero time represents a missing one
 		e.Fail(CodeMalformed, e.Root.Member("created_at"), "expected a time after 0001-01-01T00:00:00Z")
 	}
 	if e.Payload.Kind() != canon.KindObject {
@@ -72,7 +72,7 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 
 	e.optional()
 
-	// The same readers read payloads. Here what they refuse is the envelope.
+	// The same methods read payloads. Here, their errors are about the envelope.
 	if e.Err != nil {
 		if e.Err.Code == CodePayload {
 			e.Err.Code = CodeMalformed
@@ -83,8 +83,8 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 	return e, nil
 }
 
-// optional checks the members that are read later, or of some events only: whether a
-// line is an event does not depend on the lines around it.
+// optional checks members that are read later or only for some events, so that an event is valid or
+// invalid regardless of other events.
 func (e *Event) optional() {
 	for name, value := range e.Root.Members() {
 		switch string(name.Text()) {
@@ -100,7 +100,7 @@ func (e *Event) optional() {
 	}
 }
 
-// retelling checks where an event that is told again comes from.
+// retelling checks the origin of a repeated event.
 func (e *Event) retelling(replay canon.Node) {
 	if !Absent(replay) && replay.Kind() != canon.KindObject {
 		e.Fail(CodeMalformed, replay, "expected an object")
@@ -113,8 +113,8 @@ func (e *Event) retelling(replay canon.Node) {
 	}
 }
 
-// identity is the digest of what makes an event this one, of which the canonical form
-// is known. A delivery that is marked as replayed is the same event.
+// identity returns the digest of the contents of an event, without the marks of a repeated
+// delivery. canonical is its canonical form.
 func (e *Event) identity(doc *canon.Document, canonical []byte) canon.Digest {
 	replayed, replay := e.Root.Member("replayed"), e.Root.Member("replay")
 	if replayed.IsZero() && replay.IsZero() {
@@ -123,7 +123,7 @@ func (e *Event) identity(doc *canon.Document, canonical []byte) canon.Digest {
 	return doc.Digest(replayed, replay)
 }
 
-// Fail keeps the first error.
+// Fail records an error, unless there is one, and returns the first error.
 func (e *Event) Fail(code Code, at canon.Node, format string, args ...any) *Error {
 	if e.Err == nil {
 		e.Err = &Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: at.Pointer(), Code: code, Detail: fmt.Sprintf(format, args...)}
@@ -131,7 +131,7 @@ func (e *Event) Fail(code Code, at canon.Node, format string, args ...any) *Erro
 	return e.Err
 }
 
-// Exceed refuses an event for a limit.
+// Exceed refuses an event that exceeds a limit.
 func (e *Event) Exceed(name string, at canon.Node, found int) *Error {
 	if e.Err == nil {
 		limit := exceeded(name, int64(found))
@@ -141,10 +141,10 @@ func (e *Event) Exceed(name string, at canon.Node, found int) *Error {
 	return e.Err
 }
 
-// Absent reports whether a member is missing or null, which mean the same.
+// Absent reports whether a member is missing or null, which is equivalent.
 func Absent(n canon.Node) bool { return n.IsZero() || n.Kind() == canon.KindNull }
 
-// Text reads an optional member that is a string.
+// Text returns an optional string.
 func (e *Event) Text(of canon.Node, name string) string {
 	n := of.Member(name)
 	if Absent(n) || !e.isText(n) {
@@ -166,7 +166,7 @@ func (e *Event) isText(n canon.Node) bool {
 	return true
 }
 
-// Once returns a text that is kept once, however often it comes.
+// Once returns a string that is stored once, regardless of how often it occurs.
 func (e *Event) Once(text []byte) string {
 	if e.Kept == nil {
 		return string(text)
@@ -174,7 +174,7 @@ func (e *Event) Once(text []byte) string {
 	return e.Kept.text(text)
 }
 
-// Words reads an optional text for people, and shortens it.
+// Words returns an optional string for display, shortened.
 func (e *Event) Words(of canon.Node, name string) string {
 	s := e.Text(of, name)
 	if short := Shorten(s); len(short) != len(s) {
@@ -191,7 +191,7 @@ func (e *Event) Required(of canon.Node, name string) string {
 	return s
 }
 
-// Count reads an optional integer that is not negative.
+// Count returns an optional nonnegative integer.
 func (e *Event) Count(of canon.Node, name string) int64 {
 	n := of.Member(name)
 	if !e.isCount(n) {
@@ -205,7 +205,7 @@ func (e *Event) isCount(n canon.Node) bool {
 		return true
 	}
 
-	// RFC 7493 section 2.2: integers that every reader takes for the same number.
+	// RFC 7493 section 2.2: integers in this range are exact in every parser.
 	f := n.Float()
 	if n.Kind() != canon.KindNumber || f < 0 || f > MaxTokens || f != math.Trunc(f) {
 		e.Fail(CodePayload, n, "expected an integer from 0 to 2^53-1")
@@ -222,7 +222,7 @@ func (e *Event) OptionalCount(of canon.Node, name string) *int64 {
 	return &n
 }
 
-// Flag reads an optional boolean.
+// Flag returns an optional boolean.
 func (e *Event) Flag(of canon.Node, name string) bool {
 	n := of.Member(name)
 	e.isFlag(n)
@@ -251,14 +251,14 @@ func (e *Event) timeOf(n canon.Node) time.Time {
 	return receipt.At(t).Time
 }
 
-// leaps reports whether a second 60, if the text has one, is where one can be: it is
-// the last of a day of UTC (RFC 3339 section 5.7).
+// leaps reports whether a second 60, if there is one, is the last second of a day in UTC (RFC 3339
+// section 5.7).
 func leaps(text []byte, t time.Time) bool {
 	return string(text[17:19]) != "60" || t.Hour() == 0 && t.Minute() == 0
 }
 
-// Digest reads an optional SHA-256, with its prefix or as the protocol's
-// resources write it: bare, in either case.
+// Digest returns an optional SHA-256. The prefix is optional, and the case does not matter, as in
+// the protocol's resources.
 func (e *Event) Digest(of canon.Node, name string) canon.Digest { return e.digestOf(of.Member(name)) }
 
 func (e *Event) digestOf(n canon.Node) canon.Digest {
@@ -272,8 +272,8 @@ func (e *Event) digestOf(n canon.Node) canon.Digest {
 	return d
 }
 
-// Abbreviated reports whether a digest is shortened for people, as in 3a7b…: it states a
-// digest, and does not tell which. The member is unreported then.
+// Abbreviated reports whether a digest is shortened for display, as in 3a7b…. Such a digest is not
+// known, so its member is unreported.
 func Abbreviated(n canon.Node) bool {
 	head, mark, tail := ends(n.String())
 	return n.Kind() == canon.KindString && isHex(head, 1, 63) && isHex(tail, 0, 62) && mark >= 1 && mark <= 3
@@ -283,15 +283,15 @@ func isHex(s string, least, most int) bool {
 	return len(s) >= least && len(s) <= most && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Abbreviates reports whether an abbreviated digest can be that of a digest.
+// Abbreviates reports whether an abbreviated digest can be an abbreviation of a digest.
 func Abbreviates(short string, d canon.Digest) bool {
 	head, _, tail := ends(short)
 	hex := strings.TrimPrefix(d.String(), "sha256:")
 	return !d.IsZero() && strings.HasPrefix(hex, head) && strings.HasSuffix(hex, tail)
 }
 
-// ends are what an abbreviated digest has of it, in lower case: its beginning and its end. The
-// mark between them has one to three characters.
+// ends returns the beginning and the end of an abbreviated digest in lowercase, and the number of
+// characters of the mark between them. A valid mark has one to three.
 func ends(short string) (head string, mark int, tail string) {
 	const marks = ".…"
 	short = strings.ToLower(strings.TrimPrefix(short, "sha256:"))
@@ -303,14 +303,13 @@ func ends(short string) (head string, mark int, tail string) {
 	return short[:i], utf8.RuneCountInString(short[i : len(short)-len(tail)]), tail
 }
 
-// OptionalDigest reads a digest, or null: there is nothing. A member that is missing
-// says neither.
+// OptionalDigest returns a digest, or null if there is nothing. A missing member is neither.
 func (e *Event) OptionalDigest(of canon.Node, name string) receipt.OptionalDigest {
 	return receipt.OptionalDigest{Digest: e.Digest(of, name), Null: of.Member(name).Kind() == canon.KindNull}
 }
 
-// replays is the replay by which an event of another task is told again, when it
-// keeps the name of that.
+// replays returns the task of the replay that repeats this event, if the event names the task of
+// its source; else "".
 func (e *Event) replays() string {
 	meta := e.Root.Member("replay")
 	if source := e.Text(meta, "source_task_id"); source == "" || source != e.Task {
@@ -319,7 +318,7 @@ func (e *Event) replays() string {
 	return e.Text(meta, "replay_task_id")
 }
 
-// Session is the session that an event is of. The payload comes before the envelope.
+// Session returns the session of an event. The payload takes precedence over the envelope.
 func (e *Event) Session() string {
 	return cmp.Or(e.Text(e.Payload, "session_id"), e.Text(e.Root, "session_id"))
 }
@@ -330,8 +329,8 @@ func ParseDigest(n canon.Node) (canon.Digest, bool) {
 	return d, err == nil
 }
 
-// Content returns the digest of a JSON value, or the one that stands for it in
-// the member that ends in _sha256.
+// Content returns the digest of a JSON value, or else the digest in the member with the suffix
+// _sha256.
 func (e *Event) Content(of canon.Node, name string) canon.Digest {
 	if n := of.Member(name); !n.IsZero() {
 		return HashOf(n)
@@ -339,10 +338,10 @@ func (e *Event) Content(of canon.Node, name string) canon.Digest {
 	return e.Digest(of, name+"_sha256")
 }
 
-// HashOf is the SHA-256 of the RFC 8785 form of a value.
+// HashOf returns the SHA-256 of the RFC 8785 form of a value.
 func HashOf(n canon.Node) canon.Digest { return canon.Sum(n.AppendCanonical(nil)) }
 
-// Elements yields the objects of an optional list.
+// Elements returns the objects in an optional list.
 func (e *Event) Elements(of canon.Node, name string) []canon.Node {
 	list := of.Member(name)
 	if Absent(list) {
@@ -365,11 +364,11 @@ func (e *Event) Elements(of canon.Node, name string) []canon.Node {
 	return all
 }
 
-// Actor reads who did something: a string, or an object with an id. The payload
-// comes before the envelope.
+// Actor returns the actor of an event: a string, or the id of an object. The payload takes
+// precedence over the envelope.
 func (e *Event) Actor() string { return cmp.Or(e.Named(), e.actorOf(e.Root)) }
 
-// Named is who the payload names.
+// Named returns the actor in the payload.
 func (e *Event) Named() string { return e.actorOf(e.Payload) }
 
 func (e *Event) actorOf(of canon.Node) string {

@@ -7,39 +7,39 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Limits of one recording. What goes beyond them is refused with [CodeLimit] and a
-// *[LimitError], never cut off silently. With them a recording takes at most 256 MiB
-// of memory, however long its log is, and time in proportion to the log.
+// Limits of one recording. If one is exceeded, the recording fails with [CodeLimit] and a
+// *[LimitError], and nothing is truncated. With these limits, a recording uses at most 256 MiB of
+// memory, and time in proportion to the log.
 const (
 	MaxLine    = canon.MaxBytes // bytes of one line, 16 MiB
-	MaxValues  = 1 << 20        // JSON values in one line, names of members included
+	MaxValues  = 1 << 20        // JSON values in one line, including names of members
 	MaxEvents  = 1 << 18        // events of one task
 	MaxEntries = 1 << 16        // entries of all lists of the draft together
-	MaxKept    = 64 << 20       // bytes that are kept until the draft is made: names, digests, questions and answers
-	MaxText    = 4 << 10        // bytes of one id, name or path
+	MaxKept    = 64 << 20       // bytes that are kept until the draft is made: names, digests, questions, and answers
+	MaxText    = 4 << 10        // bytes of one ID, name, or path
 	MaxFailure = 64 << 10       // bytes of a failure, in canonical form
-	MaxTokens  = 1<<53 - 1      // tokens in all
+	MaxTokens  = 1<<53 - 1      // sum of all tokens
 	MaxPending = 1 << 16        // requests without a response, in a log of frames
 )
 
 const (
-	MaxPaths     = 1 << 12 // files that one call is going to change
+	MaxPaths     = 1 << 12 // files that one call may change
 	MaxReviewers = 1_000   // of one approval
 )
 
-// MaxFailureDepth leaves room for what is around a failure: a receipt has at most
+// MaxFailureDepth leaves levels for the objects around a failure: a receipt has at most
 // receipt.MaxDepth levels.
 const MaxFailureDepth = 100
 
-// A Limit is one bound of a recording.
+// A Limit is one limit of a recording.
 type Limit struct {
-	Name string // of the constant; "" when it has none
+	Name string // of the constant, or a description if there is none
 	Most int64
 	Of   string // what is counted
-	Do   string // what whoever meets it can do
+	Do   string // how to stay within the limit
 }
 
-// Limits returns them all. docs/record.md is made from it.
+// Limits returns all limits. docs/record.md is generated from them.
 func Limits() []Limit {
 	const (
 		shorter = "log its digest in its place, as a member whose name ends in _sha256"
@@ -62,20 +62,20 @@ func Limits() []Limit {
 	}
 }
 
-// Limits whose constants are not exported.
+// Names of limits whose constants are unexported.
 const (
 	LimitPaths     = "files of a call"
 	LimitReviewers = "reviewers"
 	LimitDepth     = "levels of a failure"
 )
 
-// A LimitError says which limit was met.
+// A LimitError indicates that a limit was exceeded.
 type LimitError struct {
 	Limit
-	Found int64 // at least so many; 0: more than Most, nobody counted how many
+	Found int64 // a lower bound; 0: more than Most, and not counted
 }
 
-// Error names the limit, what was found, and what to do.
+// Error returns the limit, the number found, and a way to stay within the limit.
 func (e *LimitError) Error() string {
 	found := "more"
 	if e.Found > 0 {

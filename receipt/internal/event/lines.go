@@ -10,23 +10,23 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A Lines yields the lines that are not blank.
+// Lines reads the lines of a log that are not blank.
 type Lines struct {
 	in     *bufio.Reader
 	number int
-	next   int64 // where the next line begins
-	start  int64 // where the latest began
+	next   int64 // offset of the next line
+	start  int64 // offset of the latest line
 	buf    []byte
 }
 
 func NewLines(in io.Reader) *Lines { return &Lines{in: bufio.NewReader(in)} }
 
-// Next returns a line, and io.EOF after the last. The bytes are valid until the next
-// call. A line that is too long is a *[LineError].
+// Next returns the next line, and io.EOF after the last one. The bytes are valid until the next
+// call. If a line is too long, the error is a *[LineError].
 func (l *Lines) Next() ([]byte, error) {
 	for {
 		l.start = l.next
-		line, err := l.in.ReadSlice('\n') // most are in the buffer of the reader as they are
+		line, err := l.in.ReadSlice('\n') // most lines fit into the buffer of the reader
 		if err == bufio.ErrBufferFull {
 			l.buf = append(l.buf[:0], line...)
 			for err == bufio.ErrBufferFull && len(l.buf) <= MaxLine {
@@ -56,9 +56,9 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// Each calls do with each line that is not blank: its number, from 1, and its document, or why
-// it is not strict JSON. The document is valid until do returns. An *[Error] that do returns
-// becomes a *[LineError].
+// Each calls do with each line that is not blank. It passes the line number, from 1, and the
+// document, or an error if the line is not strict JSON. The document is valid until do returns. An
+// *[Error] from do becomes a *[LineError].
 func Each(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
 	lines, doc := NewLines(in), new(canon.Document)
 	for n := 1; ; n++ {
@@ -85,8 +85,8 @@ func Each(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) err
 	}
 }
 
-// AppendPart appends a part to a line that is to have no more than most bytes. The room for
-// it is doubled, where append would add a quarter and copy what is long five times.
+// AppendPart appends a part of a line that may have at most most bytes. It doubles the capacity,
+// because append would grow it by a quarter and copy a long line five times.
 func AppendPart(line, part []byte, most int) []byte {
 	if need := len(line) + len(part); need > cap(line) {
 		room := max(min(2*cap(line), most), need)
@@ -107,8 +107,8 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Unwrap returns the error, such as an *[Error].
 func (e *LineError) Unwrap() error { return e.Err }
 
-// Line is the number of the line that came last, from 1.
+// Line returns the number of the latest line, from 1.
 func (l *Lines) Line() int { return l.number }
 
-// Offset is where the line that came last begins, in bytes from the start of the log.
+// Offset returns the offset of the latest line, in bytes from the start of the log.
 func (l *Lines) Offset() int64 { return l.start }

@@ -1,13 +1,12 @@
 package event
 
-// A List has an entry for each ID, in the order in which the IDs first came. The zero List is
-// empty.
+// A List has an entry for each ID, in order of first appearance. The zero List is empty.
 type List[T any] struct {
 	ByID  map[string]*T
 	Order []*T
 }
 
-// Entry returns the entry of an id, and whether it is new.
+// Entry returns the entry of an ID, and whether it is new.
 func (l *List[T]) Entry(id string) (*T, bool) {
 	if have, ok := l.ByID[id]; ok {
 		return have, false

@@ -9,53 +9,51 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An Log takes the events of one task out of those that it is given: in the order of
-// their sequence, none left out, each once, with one content for each id. It is not
-// safe for concurrent use.
+// A Log selects the events of one task. It passes them on in the order of their sequence, without
+// gaps, each once, and with one content for each ID. It is not safe for concurrent use.
 type Log struct {
 	scope  Scope
 	budget *Budget
 	doc    *canon.Document
 
 	index     int
-	err       error                         // the first refusal: it ends the reading
+	err       error                         // the first error, which ends the reading
 	task      string                        // "" until an event names one
-	session   string                        // the same
-	seen      map[canon.Digest]canon.Digest // of the digest of an id, that of the content
-	sequences map[canon.Digest]int64        // of the digest of a resource, the last
-	sum       hash.Hash                     // of the canonical events, a line each
-	line      []byte                        // the canonical form of the latest
-	waiting   []sessionEvent                // events of sessions, until a session is known
-	replays   bool                          // the task is a replay of another
+	session   string                        // "" until an event names one
+	seen      map[canon.Digest]canon.Digest // digests of contents, by digests of IDs
+	sequences map[canon.Digest]int64        // the last sequence, by digests of resources
+	sum       hash.Hash                     // of the canonical events, each followed by a line feed
+	line      []byte                        // canonical form of the latest event
+	waiting   []sessionEvent                // events of sessions, while the session is unknown
+	replays   bool                          // the task replays another task
 	counts    Counts
 }
 
-// A Scope says which events an eventLog takes, and who gets them.
+// A Scope selects the events of a Log, and receives them.
 type Scope struct {
-	Task    string // "": that of the first event that names one; a second one is an error
-	Session string // "": that of the first event that names one, the same
+	Task    string // "": the task that the first event names; another one is an error
+	Session string // "": the session that the first event names; another one is an error
 
-	// Apply is given each event of the task, but for receipt.* ones: issuing makes
-	// them. It reports whether the digest of the log covers the event; an event after
-	// the end is in no receipt. An error ends the reading.
+	// Apply receives each event of the task, except receipt.* events, which issuing creates. It
+	// reports whether the digest of the log covers the event; no receipt covers an event after the
+	// end. An error ends the reading.
 	Apply func(*Event) (covered bool, err *Error)
 
 	// Ended reports whether the terminal event of the task was applied.
 	Ended func() bool
 
-	// Keep, when it is not nil, gets each event that the digest covers: its canonical
-	// form (RFC 8785) and a line feed. The bytes are only valid during the call. An
-	// error is final.
+	// Keep, if it is not nil, receives each event that the digest covers: its canonical form (RFC
+	// 8785) and a line feed. The bytes are valid only during the call. An error is final.
 	Keep func(line []byte) error
 }
 
-// Counts say what became of the events that were read without an error.
+// Counts count the events that were read without an error.
 type Counts struct {
-	Events     int // of the task, that the digest of the log covers
-	Repeated   int // deliveries of an event that had come before
-	OtherTasks int // events of other tasks, or of none
-	Receipts   int // receipt.* events: issuing makes them, so no receipt covers them
-	Gaps       int // sequences that a resource other than the task leaves out; other tasks may have them
+	Events     int // events of the task that the digest of the log covers
+	Repeated   int // repeated deliveries of events
+	OtherTasks int // events of other tasks, or of no task
+	Receipts   int // receipt.* events, which issuing creates, so no receipt covers them
+	Gaps       int // gaps in the sequences of other resources, whose missing events may be of other tasks
 }
 
 // A sessionEvent names a session and no task.
@@ -65,7 +63,7 @@ type sessionEvent struct {
 	text    []byte
 }
 
-// NewLog returns an eventLog. What it keeps is counted in a budget.
+// NewLog returns a Log. The budget counts the memory that it uses.
 func NewLog(s Scope, b *Budget) *Log {
 	return &Log{
 		scope: s, budget: b, doc: new(canon.Document), task: s.Task, sum: sha256.New(),
@@ -73,8 +71,8 @@ func NewLog(s Scope, b *Budget) *Log {
 	}
 }
 
-// Add takes one event, a JSON object. The error is an *[Error], or what Keep returned;
-// it is final: every later call returns it.
+// Add adds an event, a JSON object. The error is an *[Error], or the error of Keep. It is final:
+// every later call returns it.
 func (l *Log) Add(event []byte) error {
 	if l.err == nil {
 		if err := Parse(l.doc, event); err != nil {
@@ -86,8 +84,7 @@ func (l *Log) Add(event []byte) error {
 	return l.AddDocument(l.doc)
 }
 
-// AddDocument is add for an event that is parsed already. The document may be used for
-// something else afterwards.
+// AddDocument is like Add for a parsed event. The caller may reuse the document afterward.
 func (l *Log) AddDocument(doc *canon.Document) error {
 	if l.err != nil {
 		return l.err
@@ -103,29 +100,29 @@ func (l *Log) AddDocument(doc *canon.Document) error {
 	return l.err
 }
 
-// LastIndex is the number of the latest event, from 1.
+// Index returns the number of the latest event, from 1.
 func (l *Log) Index() int { return l.index }
 
-// Failed returns the error that ended the reading, if one did.
+// Err returns the error that ended the reading, if there was one.
 func (l *Log) Err() error { return l.err }
 
-// TaskID is the task whose events are taken, "" as long as nothing tells.
+// TaskID returns the selected task, or "" if none is known.
 func (l *Log) TaskID() string { return l.task }
 
-// SessionID is the session that an event named, "" as long as none did.
+// SessionID returns the session that an event named, or "" if none did.
 func (l *Log) SessionID() string { return l.session }
 
-// Empty reports whether no event of the task has come.
+// Empty reports whether the log has no event of the task.
 func (l *Log) Empty() bool { return len(l.seen) == 0 }
 
-// ReadSoFar returns what became of the events so far.
+// Counts returns the counts of the events so far.
 func (l *Log) Counts() Counts { return l.counts }
 
-// Digest is the SHA-256 of the events that were covered, each in its canonical form and
-// ended with a line feed: what a receipt names as the digest of its log.
+// Digest returns the SHA-256 of the covered events, each in canonical form and followed by a line
+// feed. A receipt names it as the digest of its log.
 func (l *Log) Digest() canon.Digest { return canon.Digest(l.sum.Sum(nil)) }
 
-// take decides whether an event belongs to the task, and in which place.
+// take passes an event on if it belongs to the task and its place is valid.
 func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	mine, err := l.ofTask(e)
 	if err != nil {
@@ -143,7 +140,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 		return err
 	}
 
-	// An event that is delivered again counts once, and has the same content.
+	// A repeated event counts once, and must have the same content.
 	l.line = doc.AppendCanonical(l.line[:0])
 	id, content := canon.Sum([]byte(e.ID)), e.identity(doc, l.line)
 	if before, ok := l.seen[id]; ok {
@@ -164,7 +161,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	l.seen[id] = content
 	l.budget.Charge(e, e.Root, eventCost)
 
-	// Issuing makes the events of receipts, so that no receipt covers them.
+	// Issuing creates the events of receipts, so no receipt covers them.
 	if strings.HasPrefix(e.Kind, "receipt.") {
 		l.counts.Receipts++
 		return nil
@@ -177,7 +174,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	return nil
 }
 
-// cover writes an event into the digest of the log.
+// cover adds an event to the digest of the log.
 func (l *Log) cover(e *Event) {
 	l.counts.Events++
 	l.replays = l.replays || e.Kind == "replay.started"
@@ -188,10 +185,10 @@ func (l *Log) cover(e *Event) {
 	}
 }
 
-// ofTask reports whether an event is of the task. The first event that names one decides
-// which, when the scope does not.
+// ofTask reports whether an event is of the task. Without a task in the scope, the first event that
+// names one selects it.
 func (l *Log) ofTask(e *Event) (bool, *Error) {
-	// The scope comes before the first event that names a task.
+	// The scope takes precedence over the first event that names a task.
 	want := cmp.Or(l.scope.Task, l.task)
 	switch {
 	case e.Task == "":
@@ -209,23 +206,23 @@ func (l *Log) ofTask(e *Event) (bool, *Error) {
 	return false, e.Fail(CodeOtherTask, e.Root.Member("task_id"), "expected an event of the task %s, found one of %s; name the task that is meant", Quote(want), Quote(e.Task))
 }
 
-// scoped reports whether an event is of a session or a branch and names no task.
+// scoped reports whether an event is about a session or a branch and names no task.
 func scoped(e *Event) bool {
 	return e.Task == "" && (e.Kind == "session.compacted" || strings.HasPrefix(e.Kind, "branch."))
 }
 
-// known is the session that is read, "" as long as nothing tells.
+// known returns the session, or "" if it is unknown.
 func (l *Log) known() string { return cmp.Or(l.scope.Session, l.session) }
 
-// ofSession reports whether an event that names no task is of the session of the
-// task. It waits when that is not known yet.
+// ofSession reports whether an event without a task is of the session of the task. If the session
+// is unknown, the event waits.
 func (l *Log) ofSession(e *Event, doc *canon.Document) bool {
 	of := e.Session()
 	if e.Resource.Object == "session" {
 		of = cmp.Or(of, e.Resource.ID)
 	}
 	switch {
-	case of == "" || l.scope.Ended(): // a session goes on after a task
+	case of == "" || l.scope.Ended(): // a session continues after a task
 		return false
 	case l.known() == "":
 		l.waiting = append(l.waiting, sessionEvent{e.Index, of, l.budget.Keep(e, doc.AppendCanonical(nil))})
@@ -234,7 +231,7 @@ func (l *Log) ofSession(e *Event, doc *canon.Document) bool {
 	return of == l.known()
 }
 
-// settle takes what waited for the session that an event tells.
+// settle applies the events that waited for the session, if an event names one.
 func (l *Log) settle(e *Event) *Error {
 	told := e.Text(e.Root, "session_id")
 	if l.waiting == nil || told == "" {
@@ -246,7 +243,7 @@ func (l *Log) settle(e *Event) *Error {
 	l.session = cmp.Or(l.session, told)
 	doc := new(canon.Document)
 
-	// What waited goes the way of any event, before the one that tells the session.
+	// The waiting events precede the event that names the session, and are handled like any other.
 	for _, w := range all {
 		if w.session != l.known() {
 			continue
@@ -268,8 +265,8 @@ func (l *Log) settle(e *Event) *Error {
 	return nil
 }
 
-// follow checks the sequence. That of the task begins with 0 or 1 and leaves
-// none out. Other resources, such as a session, have events of other tasks too.
+// follow checks the sequence. The sequence of the task starts with 0 or 1 and has no gaps. Other
+// resources, such as a session, may have events of other tasks.
 func (l *Log) follow(e *Event) *Error {
 	at := e.Root.Member("sequence")
 	of := e.Resource.digest()
@@ -293,8 +290,8 @@ func (l *Log) follow(e *Event) *Error {
 	return e.Err
 }
 
-// Enter takes the session that an event of the task's own names. When the scope names
-// none there is one.
+// Enter records the session in an event of the task. If the scope selects none, there must be only
+// one.
 func (l *Log) Enter(e *Event) {
 	of, named := e.Text(e.Root, "session_id"), l.scope.Session
 	switch {
@@ -308,9 +305,9 @@ func (l *Log) Enter(e *Event) {
 	}
 }
 
-// Retold reports whether an event is told again from another task. Deliveries of
-// the task's own events are marked as replayed, too; in a replay nothing but the
-// mark tells them apart, and what may be the source's is not claimed.
+// Retold reports whether an event repeats an event of another task. Repeated deliveries of the
+// task's own events are marked as replayed, too. In a replay, only the mark distinguishes them, and
+// an event that may be the source's is not claimed.
 func (l *Log) Retold(e *Event) bool {
 	if strings.HasPrefix(e.Kind, "replay.") {
 		return false

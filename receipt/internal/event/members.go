@@ -6,15 +6,15 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Members are those of an object that is written. Empty strings and lists, absent nodes and
-// numbers, zero digests, and false are left out.
+// Members are the members of a JSON object to write. Empty strings and lists, absent nodes and
+// numbers, zero digests, and false are omitted.
 type Members map[string]any
 
-// Raw is JSON that is written as it is.
+// Raw is JSON that is written unchanged.
 type Raw []byte
 
-// Text returns the object as JSON. The order of its members does not matter: the
-// event is recorded in its canonical form.
+// Text returns the object as JSON. The order of its members does not matter, because the event is
+// recorded in its canonical form.
 func (m Members) Text() []byte { return m.append(nil) }
 
 func (m Members) append(b []byte) []byte {
@@ -37,10 +37,10 @@ func (m Members) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendValue appends nothing for what is left out.
+// appendValue appends a value, or nothing if the value is omitted.
 func appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
-	// Empty, absent and false are left out: a source that says nothing says none of them.
+	// Empty, absent, and false are omitted, because they mean that the source states nothing.
 	case string:
 		if v != "" {
 			return canon.AppendString(b, v)
@@ -56,7 +56,7 @@ func appendValue(b []byte, value any) []byte {
 	case []string:
 		return appendTexts(b, v)
 
-	// A number is written as it is, 0 too: absent is not zero.
+	// A number is always written, because 0 differs from a missing number.
 	case int64:
 		return strconv.AppendInt(b, v, 10)
 	case *int64:
@@ -68,7 +68,7 @@ func appendValue(b []byte, value any) []byte {
 			return append(b, "true"...)
 		}
 
-	// What was encoded before, or has members of its own.
+	// Encoded JSON, and objects.
 	case Raw:
 		return append(b, v...)
 	case Members:

@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Parse parses one line. What a Document keeps of each value is more than the value
-// may be, so a line is bounded by both: its bytes and its values.
+// Parse parses one line. It limits both the bytes and the values of a line, because a Document uses
+// more memory for a value than its text may have.
 func Parse(doc *canon.Document, text []byte) error {
 	if len(text) > MaxLine {
 		return exceeded("MaxLine", int64(len(text)))
@@ -20,8 +20,8 @@ func Parse(doc *canon.Document, text []byte) error {
 	return doc.Parse(text, canon.Limits{Bytes: MaxLine})
 }
 
-// values counts what a JSON text would have at most, names of members included: one
-// after each comma, colon and bracket outside of strings.
+// values returns an upper bound for the values in a JSON text, including names of members: one for
+// each comma, colon, and opening bracket outside of strings.
 func values(text []byte) int {
 	n := 1
 	for len(text) > 0 {
@@ -30,7 +30,7 @@ func values(text []byte) int {
 			quote = len(text)
 		}
 
-		// RFC 8259 section 2: outside of strings these are structural.
+		// RFC 8259 section 2: outside of strings, these characters are structural.
 		for _, c := range text[:quote] {
 			switch c {
 			case ',', ':', '[', '{':
@@ -47,7 +47,7 @@ func values(text []byte) int {
 	return n
 }
 
-// afterString returns what comes after the string in which a text begins.
+// afterString returns the text after the string in which the text starts.
 func afterString(text []byte) []byte {
 	for {
 		end := bytes.IndexByte(text, '"')

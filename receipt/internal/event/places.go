@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Outside is the label of a path that does not lie in the workspace.
+// Outside is the label of a path outside the workspace.
 const Outside = "(outside the workspace)"
 
-// InWorkspace returns a path relative to the workspace, with slashes. A backslash
-// separates names, too, when it is judged where a path leads.
+// InWorkspace returns a path relative to the workspace, with slashes. It treats a backslash as a
+// separator, too, when it checks whether the path leaves the workspace.
 func InWorkspace(root, p string) (string, bool) {
 	root, p = trimmed(cleaned(root)), cleaned(p)
-	if drive(root) && drive(p) && p[0]^root[0] == 0x20 { // the case of a drive's letter means nothing
+	if drive(root) && drive(p) && p[0]^root[0] == 0x20 { // drive letters are case-insensitive
 		p = root[:1] + p[1:]
 	}
 	slashed, under := slashes(p), slashes(root)
-	if drive(root) { // names of Windows: there a backslash is never part of one
+	if drive(root) { // in Windows paths, a backslash always separates names
 		p = slashed
 	}
 
-	// A folder whose name only begins like that of the root is another one.
+	// A directory whose name only starts like the root's is a different one.
 	if under != "" && strings.HasPrefix(slashed, under) {
 		if rest := slashed[len(under):]; under == "/" || strings.HasPrefix(rest, "/") {
 			slashed = strings.TrimLeft(rest, "/")
@@ -28,7 +28,8 @@ func InWorkspace(root, p string) (string, bool) {
 		}
 	}
 
-	// Absolute, under a home or a drive, or a URL: it leads out of the workspace.
+	// An absolute path, a path below a home directory or a drive, or a URL is outside the
+	// workspace.
 	if slashed == "" || slashed[0] == '/' || slashed[0] == '~' || drive(slashed) || strings.HasPrefix(slashed, "file:") {
 		return Outside, false
 	}
@@ -52,14 +53,13 @@ func IsHTTP(at string) bool {
 	return strings.HasPrefix(lower, "http:") || strings.HasPrefix(lower, "https:")
 }
 
-// noHost stands for a host that cannot be told.
+// noHost is the placeholder for an unclear host.
 const noHost = "unknown"
 
-// HostOf returns the host of a URL or of host:port, and nothing else of it: user
-// information, path and query may hold secrets. It reports false, and gives noHost,
-// where readers of URLs do not agree (RFC 3986, 3.2, and browsers, for which a
-// backslash is a slash, white space is nothing and wide forms are what they look
-// like), or none could find a host.
+// HostOf returns only the host of a URL or of host:port, because user information, path, and query
+// may contain secrets. It returns noHost and false if URL parsers disagree about the host, or
+// cannot find one (RFC 3986, 3.2; browsers treat a backslash as a slash, ignore whitespace, and
+// normalize wide characters).
 func HostOf(at string) (host string, clear bool) {
 	switch scheme, rest, ok := strings.Cut(at, "://"); {
 	case ok && isScheme(scheme):
@@ -78,7 +78,7 @@ func HostOf(at string) (host string, clear bool) {
 		return noHost, false
 	}
 
-	// RFC 3986 section 3.2.1: user information, which may be a password.
+	// RFC 3986 section 3.2.1: remove user information, which may be a password.
 	at = at[strings.LastIndexByte(at, '@')+1:]
 
 	// RFC 3986 section 3.2.2: colons between brackets are part of an address.

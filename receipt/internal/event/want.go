@@ -2,33 +2,33 @@ package event
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A Want refuses an event for a value that its member may not hold. Null is the same as
-// no member, and always fits.
+// A Want refuses an event if a member has an unacceptable value. Null is equivalent to a missing
+// member and always accepted.
 type Want func(*Event, canon.Node)
 
-// WantText wants a string of at most MaxText bytes.
+// WantText accepts a string of at most MaxText bytes.
 func WantText(e *Event, n canon.Node) { e.isText(n) }
 
-// WantName wants a text that is not empty.
+// WantName accepts a nonempty string.
 func WantName(e *Event, n canon.Node) {
 	if e.isText(n) && len(n.Text()) == 0 {
 		e.Fail(CodePayload, n, "expected a text that is not empty")
 	}
 }
 
-// WantFlag wants true or false.
+// WantFlag accepts true or false.
 func WantFlag(e *Event, n canon.Node) { e.isFlag(n) }
 
-// WantCount wants an integer from 0 to 2^53-1.
+// WantCount accepts an integer from 0 to 2^53-1.
 func WantCount(e *Event, n canon.Node) { e.isCount(n) }
 
-// WantTime wants an RFC 3339 date-time.
+// WantTime accepts an RFC 3339 date-time.
 func WantTime(e *Event, n canon.Node) { e.timeOf(n) }
 
-// WantDigest wants a SHA-256.
+// WantDigest accepts a SHA-256.
 func WantDigest(e *Event, n canon.Node) { e.digestOf(n) }
 
-// WantActor wants a string, or an object with an id.
+// WantActor accepts a string, or an object with an id.
 func WantActor(e *Event, n canon.Node) {
 	switch n.Kind() {
 	case canon.KindInvalid, canon.KindNull:
@@ -41,8 +41,8 @@ func WantActor(e *Event, n canon.Node) {
 	}
 }
 
-// WantObject wants an object whose members are as they are wanted; others may hold
-// anything.
+// WantObject accepts an object whose listed members are acceptable. Other members may have any
+// value.
 func WantObject(members map[string]Want, required ...string) Want {
 	return func(e *Event, n canon.Node) {
 		switch {
@@ -66,7 +66,7 @@ func WantObject(members map[string]Want, required ...string) Want {
 	}
 }
 
-// WantList wants an array of what is wanted, without null.
+// WantList accepts an array of acceptable values, without null.
 func WantList(of Want) Want {
 	return func(e *Event, n canon.Node) {
 		switch {

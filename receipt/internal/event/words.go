@@ -6,13 +6,13 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// A Word says what one spelling of a status or a decision means.
+// A Word maps one spelling of a status or a decision to its meaning.
 type Word struct{ Word, Means string }
 
-// Words are a table of them, each once.
+// Words are a table of words. Each word occurs once.
 type Words []Word
 
-// NewWords returns a table of words, each followed by what it means.
+// NewWords returns a table from pairs of a word and its meaning.
 func NewWords(pairs ...string) Words {
 	table := make(Words, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -21,7 +21,7 @@ func NewWords(pairs ...string) Words {
 	return table
 }
 
-// Meaning looks a word up.
+// Meaning returns the meaning of a word, or otherwise if the word is not in the table.
 func (t Words) Meaning(word, otherwise string) string {
 	for _, w := range t {
 		if w.Word == word {
@@ -44,9 +44,8 @@ const (
 	TimedOut = "timeout"
 )
 
-// HandoffStatuses returns what the words for the state of another agent's work
-// mean, those of workers on the bridge included. Any other, such as running, is
-// accepted: it claims no end.
+// HandoffStatuses maps the states of another agent's work, including workers on the bridge, to
+// statuses. Any other word, such as running, means accepted, because it claims no end.
 func HandoffStatuses() Words {
 	return Words{
 		{"rejected", "rejected"}, {"denied", "rejected"},
@@ -55,10 +54,10 @@ func HandoffStatuses() Words {
 	}
 }
 
-// Shorten shortens a text for people; ids are never cut.
+// Shorten shortens text for display. IDs are never shortened.
 func Shorten(s string) string { return foreign.Cut(s, 1<<10) }
 
-// Rows returns a table for documentation: for each value, a row of cells.
+// Rows returns a table for documentation, with a row of cells for each value.
 func Rows[T any](all []T, cells func(T) []string) [][]string {
 	rows := make([][]string, 0, len(all))
 	for _, x := range all {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// A Workspace is the directories in which a task worked. Paths in the first are relative to
-// it, and paths in another one begin with its label.
+// A Workspace is the set of directories in which a task worked. Paths in the first directory are
+// relative to it, and paths in another directory start with its label.
 type Workspace struct {
 	roots  []string
 	labels []string // of each root; "" for the first
 	seen   map[string]string
 }
 
-// NewWorkspace returns the workspace with these roots. Of the roots after the first, those that
-// would hold almost everything, and those in a root before them, are left out.
+// NewWorkspace returns the workspace with these roots. It omits later roots that contain almost
+// everything, or that are inside an earlier root.
 func NewWorkspace(roots ...string) *Workspace {
 	w := &Workspace{seen: map[string]string{}}
 	names := map[string]int{}
@@ -38,7 +38,7 @@ func NewWorkspace(roots ...string) *Workspace {
 	return w
 }
 
-// trimmed returns a root without slashes at its end.
+// trimmed returns a root without trailing slashes.
 func trimmed(root string) string {
 	if short := strings.TrimRight(root, `/\`); short != "" {
 		return short
@@ -46,8 +46,7 @@ func trimmed(root string) string {
 	return root
 }
 
-// Place returns a path relative to the workspace, with slashes, and false if the path lies
-// outside.
+// Place returns a path relative to the workspace, with slashes, and false if the path is outside.
 func (w *Workspace) Place(p string) (string, bool) {
 	p = cleaned(p)
 	for i, root := range w.roots {
@@ -56,15 +55,15 @@ func (w *Workspace) Place(p string) (string, bool) {
 		case !ok:
 		case i == 0:
 			return rest, true
-		case absolute(p): // a relative path is one of the first root
+		case absolute(p): // a relative path is relative to the first root
 			return w.labels[i] + "/" + rest, true
 		}
 	}
 	return Outside, false
 }
 
-// Label returns the label of a path outside the workspace: its class and a number, which is
-// the same for all spellings of the same path.
+// Label returns the label of a path outside the workspace: its class, and a number that is the same
+// for all spellings of the path.
 func (w *Workspace) Label(p string) string {
 	if !absolute(p) && !strings.HasPrefix(p, "~") && ofURL(p) == p && absolute(w.roots[0]) {
 		p = w.roots[0] + "/" + p
@@ -76,8 +75,8 @@ func (w *Workspace) Label(p string) string {
 	return w.seen[p]
 }
 
-// Worktree returns the repository of a Git worktree that is where agents put worktrees; ""
-// for other directories.
+// Worktree returns the repository of a Git worktree in a directory where agents create worktrees,
+// or "" for other directories.
 func Worktree(dir string) string {
 	slashed := slashes(dir) + "/"
 	for _, parent := range []string{"/.worktrees/", "/.claude/worktrees/"} {
@@ -88,8 +87,8 @@ func Worktree(dir string) string {
 	return ""
 }
 
-// classOf says what a path outside the workspace is of. The classes are few, so that a label
-// reveals nothing but the class.
+// classOf returns the class of a path outside the workspace. There are few classes, so a label
+// reveals only the class.
 func classOf(p string) string {
 	p = path.Clean(strings.TrimPrefix(slashes(p), "file:"))
 	rooted := p
@@ -122,8 +121,8 @@ func classOf(p string) string {
 	return "elsewhere"
 }
 
-// isBroad reports a directory that holds more than one project: a home directory, one for
-// temporary files, one of the system, or a parent of such directories.
+// isBroad reports whether a directory contains more than one project: a home directory, one for
+// temporary files, one of the system, or a parent of these.
 func isBroad(dir string) bool {
 	if classOf(dir+"/x") == "system" {
 		return true
@@ -140,7 +139,7 @@ func isBroad(dir string) bool {
 	return parent == "/home" || parent == "/users"
 }
 
-// cleaned returns an absolute path, or that of a file URL, without redundant parts (see
+// cleaned returns an absolute path, or the path of a file URL, without redundant parts (see
 // [path.Clean]), and other paths unchanged.
 func cleaned(p string) string {
 	p = ofURL(p)
