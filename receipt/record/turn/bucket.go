@@ -6,42 +6,42 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Bucket says what whoever sent the message can do about a turn that failed.
+// A Bucket states how the sender of the message can continue after a failed turn.
 type Bucket string
 
 const (
-	SessionTerminating Bucket = "session_terminating" // begin another conversation
-	RetryableTransient Bucket = "retryable_transient" // send the same again
+	SessionTerminating Bucket = "session_terminating" // start another conversation
+	RetryableTransient Bucket = "retryable_transient" // send the same message again
 	UserCorrectable    Bucket = "user_correctable"    // send another message
 )
 
-// Buckets returns them all.
+// Buckets returns all buckets.
 func Buckets() []Bucket { return []Bucket{SessionTerminating, RetryableTransient, UserCorrectable} }
 
-// ShapeInvalid is the category of a message that does not have the shape of its role.
+// ShapeInvalid is the category of a message that lacks the shape of its role.
 const ShapeInvalid = "chat_message_shape_invalid"
 
-// A Failure says why a turn failed.
+// A Failure is the cause of a failed turn.
 type Failure struct {
-	Category string // such as provider_unavailable; "": nothing tells
+	Category string // such as provider_unavailable; "" if unknown
 	Bucket   Bucket
 }
 
 // known reports whether the bucket is one of the three.
 func (f Failure) known() bool { return slices.Contains(Buckets(), f.Bucket) }
 
-// members are those of the failure of the task. What is not told is left out.
+// members returns the failure as members of the task's failure.
 func (f Failure) members() event.Members {
 	return event.Members{"code": f.Category, "message": string(f.Bucket)}
 }
 
-// A Category is one cause of a failure, and its bucket.
+// A Category is a cause of failures, and its bucket.
 type Category struct {
 	Name   string
 	Bucket Bucket
 }
 
-// Categories returns those whose bucket is settled. docs/record.md is made from it.
+// Categories returns the categories with a fixed bucket. docs/record.md is generated from it.
 func Categories() []Category {
 	return []Category{
 		{"session_load_failed", SessionTerminating},
@@ -68,8 +68,8 @@ func Categories() []Category {
 	}
 }
 
-// BucketOf returns the bucket of a category. One that is not settled leaves the session
-// usable: it can be tried again when it is known to pass, and corrected otherwise.
+// BucketOf returns the bucket of a category. A category without a fixed bucket leaves the session
+// usable: the turn can be retried if the failure is transient, and corrected otherwise.
 func BucketOf(category string, transient bool) Bucket {
 	for _, c := range Categories() {
 		if c.Name == category {

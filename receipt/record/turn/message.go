@@ -19,14 +19,14 @@ const (
 
 func roles() []string { return []string{RoleSystem, RoleUser, RoleAssistant, RoleTool} }
 
-// A ShapeError says that a message does not have the shape of its role. It holds none of
-// its content but the names of its roles and blocks.
+// A ShapeError indicates that a message lacks the shape of its role. It contains the names of roles
+// and blocks, but no other content of the message.
 type ShapeError struct {
-	Pointer string // RFC 6901, into the message; "" when it is the whole
-	Detail  string // what was expected and what was found
+	Pointer string // JSON Pointer (RFC 6901) into the message; "" for the entire message
+	Detail  string // the value found and the values expected
 }
 
-// Error gives both.
+// Error returns the place and the detail.
 func (e *ShapeError) Error() string {
 	if e.Pointer == "" {
 		return "message: " + e.Detail
@@ -34,10 +34,10 @@ func (e *ShapeError) Error() string {
 	return "message, at " + event.Quote(e.Pointer) + ": " + e.Detail
 }
 
-// Check reports whether a text is a message: strict JSON (I-JSON, RFC 7493) with what its
-// role demands. The error is a *[ShapeError], of the category [ShapeInvalid]. Members that
-// no message has are passed over, and null is the same as no member. Whether the call
-// exists that a tool message names, no message can tell.
+// Check returns a *[ShapeError], of the category [ShapeInvalid], unless the bytes are a message:
+// strict JSON (I-JSON, RFC 7493) with the members that its role requires. Unknown members are
+// ignored, and null is a missing member. Check cannot verify that the call exists that a tool
+// message names.
 func Check(message []byte) error {
 	doc := new(canon.Document)
 	if err := event.Parse(doc, message); err != nil {
@@ -49,12 +49,12 @@ func Check(message []byte) error {
 	return nil
 }
 
-// wrong is a *ShapeError at a place.
+// wrong returns a *ShapeError at a place.
 func wrong(at canon.Node, format string, args ...any) *ShapeError {
 	return &ShapeError{at.Pointer(), fmt.Sprintf(format, args...)}
 }
 
-// shapeOf says what is wrong with a message, or nothing.
+// shapeOf returns the error of a message, or nil.
 func shapeOf(m canon.Node) *ShapeError {
 	if m.Kind() != canon.KindObject {
 		return wrong(m, "expected an object")
@@ -64,7 +64,7 @@ func shapeOf(m canon.Node) *ShapeError {
 		return wrong(m, "expected a role of %s, found %s", strings.Join(roles(), ", "), event.Quote(role))
 	}
 
-	// Which members a message has is its role's.
+	// The role determines the members.
 	calls, id := m.Member("tool_calls"), m.Member("tool_call_id")
 	if role != RoleAssistant && !event.Absent(calls) {
 		return wrong(calls, "a message of the role %s calls no tools", role)
@@ -105,14 +105,14 @@ func contentOf(role string, m canon.Node, calls bool) *ShapeError {
 		return nil
 	}
 
-	// Who calls tools need not say anything.
+	// A message that calls tools needs no content.
 	if event.Absent(content) && calls {
 		return nil
 	}
 	return wrong(m, "expected content of the role %s", role)
 }
 
-// blocksOf are the types of blocks that a role has.
+// blocksOf returns the types of blocks that a role may have.
 func blocksOf(role string) []string {
 	if role == RoleUser {
 		return []string{"text", "image"}
@@ -142,7 +142,7 @@ func blockOf(role string, b canon.Node) *ShapeError {
 	return nil
 }
 
-// imageOf checks an image: one that is elsewhere, or one that is here.
+// imageOf checks an image, which is inline or at a URL.
 func imageOf(b canon.Node) *ShapeError {
 	source := b.Member("source")
 	if d := b.Member("detail"); !event.Absent(d) && !slices.Contains([]string{"auto", "low", "high"}, d.String()) {
@@ -164,7 +164,7 @@ func imageOf(b canon.Node) *ShapeError {
 	return wrong(b, "expected a source of the type url or inline")
 }
 
-// callsOf checks calls of tools: each has an id of its own.
+// callsOf checks tool calls, whose IDs must differ.
 func callsOf(calls canon.Node) *ShapeError {
 	if event.Absent(calls) {
 		return nil
@@ -181,7 +181,7 @@ func callsOf(calls canon.Node) *ShapeError {
 			return wrong(c, "expected a call with an id and the name of a tool")
 		case ids[id.String()]:
 			return wrong(id, "expected an id that no other call of the message has")
-		case !event.Absent(arguments) && arguments.Kind() != canon.KindObject: // null: the provider gave none
+		case !event.Absent(arguments) && arguments.Kind() != canon.KindObject: // null: the provider sent no arguments
 			return wrong(arguments, "expected an object")
 		}
 		ids[id.String()] = true
@@ -189,5 +189,5 @@ func callsOf(calls canon.Node) *ShapeError {
 	return nil
 }
 
-// named reports whether a value is a text that is not empty.
+// named reports whether a value is a nonempty string.
 func named(n canon.Node) bool { return n.Kind() == canon.KindString && len(n.Text()) > 0 }

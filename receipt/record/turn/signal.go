@@ -7,26 +7,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Signal is what a suspended turn waits for.
+// A Signal resumes a suspended turn.
 type Signal struct {
 	ID    string
-	Actor string // who gave it, as the harness knows; "": nothing tells
+	Actor string // who sent it, according to the harness; "" if unknown
 
-	// Payload is a JSON object, as it came. A decision, or else approved and accepted in it,
-	// say whether the signal approves: docs/record.md has the words. nil: there is none.
+	// Payload is the JSON object as received; nil if there is none. Its decision, or else its
+	// approved and accepted members, state whether the signal approves. docs/record.md lists the
+	// words.
 	Payload []byte
 }
 
 // Approved is the decision of a signal that approves.
 const Approved = event.Approved
 
-// Parse parses the payload of a signal, or a message, as a recording does: strictly (I-JSON, RFC
-// 7493), and within its limits.
+// Parse parses the payload of a signal, or a message, with the rules and limits of a recording. The
+// JSON must be strict (I-JSON, RFC 7493).
 func Parse(doc *canon.Document, text []byte) error { return event.Parse(doc, text) }
 
-// Decision reads what the payload decides, as the receipt will: approved, denied, canceled or
-// timeout. Whoever acts on a signal acts on this. A payload that is no strict JSON (I-JSON,
-// RFC 7493) approves nothing.
+// Decision returns the decision of the payload as the receipt will state it: approved, denied,
+// canceled, or timeout. Programs that act on a signal must use it. A payload that is not strict
+// JSON (I-JSON, RFC 7493) does not approve.
 func (s Signal) Decision() string {
 	doc := new(canon.Document)
 	if event.Parse(doc, s.Payload) != nil {
@@ -35,14 +36,14 @@ func (s Signal) Decision() string {
 	return event.DecisionOf(doc.Root())
 }
 
-// A SignalError says that a turn does not wait for a signal: it was never asked for, or
-// another came first. It changes nothing, and the turn goes on.
+// A SignalError indicates that a turn does not wait for a signal, because nothing requested it or
+// because an earlier signal was accepted. The turn continues unchanged.
 type SignalError struct {
 	ID      string // of the signal
-	Waiting string // for which the turn waits; "": for none
+	Waiting string // the signal for which the turn waits; "" if none
 }
 
-// Error gives both.
+// Error returns both IDs.
 func (e *SignalError) Error() string {
 	if e.Waiting == "" {
 		return fmt.Sprintf("record: the turn waits for no signal, found %s", event.Quote(e.ID))

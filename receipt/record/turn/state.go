@@ -9,28 +9,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A state is what the events of a turn say of it so far.
+// A state is the state of the turn according to its events.
 type state struct {
 	replies   int  // the highest number of a reply
-	submitted bool // the task was
-	sent      bool // the message was
+	submitted bool // the task was submitted
+	sent      bool // the message was sent
 
-	asked, waiting question       // the last question, and the one for which the turn is suspended
-	questions      map[string]int // how often a signal was asked for
+	asked, waiting question       // the last question, and the question that suspends the turn
+	questions      map[string]int // how often each signal was requested
 	given          map[string]bool
 }
 
-// A question is what a signal answers. Its approval has the signal's id, with a number
-// when the turn waited for that signal before.
+// A question is answered by a signal. The ID of its approval is the ID of the signal, with a number
+// if the turn waited for that signal before.
 type question struct {
 	signal, approval string
-	metadata         canon.Digest // zero: none was given
+	metadata         canon.Digest // zero if there is none
 }
 
-// reply is the prefix of the ids of messages that a turn added.
+// reply is the prefix of the IDs of added messages.
 const reply = "reply_"
 
-// note takes what an event says. e keeps its texts, and the error of a limit.
+// note applies an event. The strings of the event, and a limit error, are stored in e.
 func (s *state) note(e *event.Event, root canon.Node) {
 	p := root.Member("payload")
 	switch root.Member("event").String() {
@@ -51,7 +51,7 @@ func (s *state) note(e *event.Event, root canon.Node) {
 	}
 }
 
-// number notes the number of a reply: no other gets it.
+// number records the number of a reply, so that it is not used again.
 func (s *state) number(id string) {
 	digits, ok := strings.CutPrefix(id, reply)
 	if n, err := strconv.Atoi(digits); ok && err == nil && n <= event.MaxEntries {
@@ -59,7 +59,7 @@ func (s *state) number(id string) {
 	}
 }
 
-// ask notes a question.
+// ask records a question.
 func (s *state) ask(e *event.Event, p canon.Node) {
 	id, request := p.Member("approval_id").String(), p.Member("request_id").String()
 	approval, signal := e.Once([]byte(cmp.Or(id, request))), e.Once([]byte(cmp.Or(request, id)))
@@ -75,7 +75,7 @@ func (s *state) ask(e *event.Event, p canon.Node) {
 	e.Kept.Charge(e, canon.Node{}, 2*event.PartCost)
 }
 
-// answer notes that a question was answered.
+// answer records that a question was answered.
 func (s *state) answer(approval string) {
 	for _, q := range []*question{&s.asked, &s.waiting} {
 		if q.approval == approval {
@@ -84,7 +84,7 @@ func (s *state) answer(approval string) {
 	}
 }
 
-// approval is the id of the approval that a signal is asked for with: one of its own.
+// approval returns an unused approval ID for a signal.
 func (s *state) approval(signal string) string {
 	id := signal
 	for n := max(s.questions[signal]+1, 2); s.given[id]; n++ {

@@ -8,24 +8,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Translator makes events of one turn of a chat. The events have decimal ids and
-// sequences that count from 1. Each part of a turn has the time at which it was. The
-// error of each is an *[event.Error], or what the taker said; it is final: every later call
-// returns it. It is not safe for concurrent use.
+// A Translator creates the events of one turn of a chat. The events have decimal IDs and sequences
+// that count from 1. Each method takes the time of its part of the turn. Its error is an
+// *[event.Error], or the error of the function that receives the events. It is final: every later
+// call returns it. A Translator is not safe for concurrent use.
 type Translator struct {
-	around event.Envelope // of all events: the task is the invocation, the session is the chat
+	around event.Envelope // of all events; the task is the invocation, and the session is the chat
 	budget *event.Budget
 	in     *canon.Document
 	add    func(event *canon.Document) error
 	out    event.Emitter
 
-	index int // of the parts
+	index int // number of parts
 	err   error
 	state state
 }
 
-// New returns a translator that gives events to add, such as that of a recorder. What it keeps is
-// counted in a budget.
+// New returns a translator that passes events to add, such as the method of a recorder. The budget
+// counts the memory that it uses.
 func New(around event.Envelope, add func(event *canon.Document) error, b *event.Budget) *Translator {
 	return &Translator{around: around, budget: b, in: new(canon.Document), add: add, out: event.NewEmitter(add)}
 }
@@ -33,11 +33,10 @@ func New(around event.Envelope, add func(event *canon.Document) error, b *event.
 // Err returns the error that ended the turn's recording, if one did.
 func (t *Translator) Err() error { return t.err }
 
-// Waiting is the signal for which the turn is suspended, "" when it is not.
+// Waiting returns the ID of the signal for which the turn is suspended, or "".
 func (t *Translator) Waiting() string { return t.state.waiting.signal }
 
-// Send is the message with which the turn begins to be: it is submitted. The message may be
-// one that [Check] refuses, and no JSON at all: its digest is told.
+// contentOf returns the digest of the content of an entire message.
 func (t *Translator) Send(at time.Time, message []byte) error {
 	e := t.part("send", at)
 	if t.state.sent {
@@ -52,7 +51,7 @@ func (t *Translator) Send(at time.Time, message []byte) error {
 	return t.finish(e)
 }
 
-// Begin is when the graph is entered, and when it is again after a signal.
+// Begin records that the graph was entered, for the first time or after a signal.
 func (t *Translator) Begin(at time.Time) error {
 	e := t.part("begin", at)
 	if waiting := t.state.waiting.signal; waiting != "" {
@@ -62,8 +61,8 @@ func (t *Translator) Begin(at time.Time) error {
 	return t.finish(e)
 }
 
-// Message is one that the turn added, of any role, or with which it answers that it failed.
-// One that [Check] refuses ends the recording.
+// Message records a message that the turn added, of any role, or the message with which it reports
+// its failure. If [Check] rejects the message, the recording ends.
 func (t *Translator) Message(at time.Time, message []byte) error {
 	e := t.part("message", at)
 	m, digest := t.read(message)
@@ -72,7 +71,7 @@ func (t *Translator) Message(at time.Time, message []byte) error {
 		return t.finish(e)
 	}
 
-	// A message tells that a tool was called and what it returned, and not how that ended.
+	// A message records that a tool was called or what it returned, but not the status of the call.
 	switch m.Member("role").String() {
 	case RoleAssistant:
 		t.emit(e, "agent.message", event.Members{"content_sha256": digestOf(m.Member("content"))})
@@ -87,8 +86,8 @@ func (t *Translator) Message(at time.Time, message []byte) error {
 	return t.finish(e)
 }
 
-// Suspend is when the turn begins to wait for a signal. Metadata of the signal is a JSON
-// object, whose action is what is asked for; nil: there is none.
+// Suspend records that the turn waits for a signal. The metadata of the signal is a JSON object, or
+// nil. Its action is the action to approve.
 func (t *Translator) Suspend(at time.Time, signal string, metadata []byte) error {
 	e := t.part("suspend", at)
 	if signal == "" {
@@ -102,8 +101,8 @@ func (t *Translator) Suspend(at time.Time, signal string, metadata []byte) error
 		}
 	}
 
-	// A process that ended here may have asked, and no more than that. Who asks the same
-	// again while it is open asks it once.
+	// A process that ended here may have recorded only the question. An identical question is not
+	// repeated while it is open.
 	if t.state.asked.signal != signal || t.state.asked.metadata != digest {
 		t.ask(e, signal, asked)
 	}
@@ -111,7 +110,7 @@ func (t *Translator) Suspend(at time.Time, signal string, metadata []byte) error
 	return t.finish(e)
 }
 
-// ask asks for a signal. One that was asked for before is another question.
+// ask requests a signal. If the signal was requested before, this is a new question.
 func (t *Translator) ask(e *event.Event, signal string, metadata canon.Node) {
 	approval := t.state.approval(signal)
 	p := event.Members{"approval_id": approval, "input": metadata}
@@ -124,8 +123,8 @@ func (t *Translator) ask(e *event.Event, signal string, metadata canon.Node) {
 	t.emit(e, "tool.approval_required", p)
 }
 
-// Signal answers what the turn waits for. A signal for which it does not wait is a
-// *[SignalError], and no more than that. The turn goes on with [Translator.Begin].
+// Signal records the signal for which the turn waits. The error is a *[SignalError] if the turn
+// does not wait for it; then nothing changes. [Translator.Begin] continues the turn.
 func (t *Translator) Signal(at time.Time, s Signal) error {
 	waiting := t.state.waiting
 	if t.err == nil && (s.ID == "" || s.ID != waiting.signal) {
@@ -145,14 +144,14 @@ func (t *Translator) Signal(at time.Time, s Signal) error {
 	return t.finish(e)
 }
 
-// Complete is the end of a turn.
+// Complete ends a turn.
 func (t *Translator) Complete(at time.Time) error {
 	e := t.part("complete", at)
 	t.emit(e, "task.completed", event.Members{})
 	return t.finish(e)
 }
 
-// Fail is the end of a turn that failed, also of one that never began.
+// Fail ends a turn that failed, including a turn that never began.
 func (t *Translator) Fail(at time.Time, f Failure) error {
 	e := t.part("fail", at)
 	if !f.known() {
@@ -162,8 +161,8 @@ func (t *Translator) Fail(at time.Time, f Failure) error {
 	return t.finish(e)
 }
 
-// Event is what no part of a turn tells, such as what a model cost: an event of a kind,
-// with its payload, a JSON object.
+// Event records an event that is not part of a turn, such as the cost of a model call. The payload
+// is a JSON object.
 func (t *Translator) Event(at time.Time, kind string, payload []byte) error {
 	e := t.part(kind, at)
 	p, _ := t.read(payload)
@@ -174,22 +173,21 @@ func (t *Translator) Event(at time.Time, kind string, payload []byte) error {
 	return t.finish(e)
 }
 
-// Take takes an event that the turn became before, as it was kept. The document may be used
-// for something else afterwards.
+// Take applies an event of the turn from its log. The caller may reuse the document afterward.
 func (t *Translator) Take(doc *canon.Document) error {
 	e := t.part("", time.Time{})
 	if t.err == nil {
 		t.err = t.add(doc)
 	}
 
-	// Events of others are passed over.
+	// Events of other tasks are skipped.
 	if root := doc.Root(); t.err == nil && root.Member("task_id").String() == t.around.TaskID {
 		t.note(e, root)
 	}
 	return t.finish(e)
 }
 
-// note takes what an event says of the turn. The next event has the number after the last.
+// note applies an event to the state. The next event continues its sequence.
 func (t *Translator) note(e *event.Event, root canon.Node) {
 	if root.Member("resource").Member("object").String() == "task" {
 		t.out.Resume(int(root.Member("sequence").Float()))
@@ -197,7 +195,7 @@ func (t *Translator) note(e *event.Event, root canon.Node) {
 	t.state.note(e, root)
 }
 
-// part begins a part of the turn. It reads like an event, and keeps the first error.
+// part starts a part of the turn. The returned event holds the first error.
 func (t *Translator) part(kind string, at time.Time) *event.Event {
 	t.index++
 	return &event.Event{Index: t.index, Kind: kind, At: at, Kept: t.budget}
@@ -211,8 +209,8 @@ func (t *Translator) finish(e *event.Event) error {
 	return t.err
 }
 
-// read parses a text that somebody else wrote, and returns its digest: that of its RFC
-// 8785 form, or of its bytes where it is no strict JSON.
+// read parses JSON from another program. It returns the digest of the RFC 8785 form, or of the
+// bytes if they are not strict JSON.
 func (t *Translator) read(text []byte) (canon.Node, canon.Digest) {
 	if err := event.Parse(t.in, text); err != nil {
 		return canon.Node{}, canon.Sum(text)
@@ -224,7 +222,7 @@ func (t *Translator) emit(e *event.Event, kind string, payload event.Members) {
 	t.emitText(e, kind, payload.Text())
 }
 
-// emitText gives an event to the taker, which parses and judges it as it does all others.
+// emitText passes an event to the recorder, which checks it like all others.
 func (t *Translator) emitText(e *event.Event, kind string, payload []byte) {
 	if t.err != nil || e.Err != nil {
 		return
@@ -239,7 +237,7 @@ func (t *Translator) emitText(e *event.Event, kind string, payload []byte) {
 	}
 }
 
-// roleOf is the role of a message that has one.
+// roleOf returns the role of a message, or "".
 func roleOf(m canon.Node) string {
 	if role := m.Member("role"); role.Kind() == canon.KindString {
 		return role.String()
@@ -247,8 +245,8 @@ func roleOf(m canon.Node) string {
 	return ""
 }
 
-// digestOf is the digest of what a message says, "" where it says nothing. A string is the
-// one text of it.
+// digestOf returns the digest of the content of a message, or "" if there is none. A string is
+// equivalent to one text block.
 func digestOf(content canon.Node) string {
 	c := event.NewContent()
 	switch content.Kind() {
