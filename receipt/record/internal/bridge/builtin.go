@@ -7,22 +7,22 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A hostCall is a call of the runtime that the host answers. Its response ends it.
+// A hostCall is a call that the runtime makes and the host answers. The response ends it.
 type hostCall struct {
 	id, name, kind string
 	input          canon.Node
-	path           string // of the file that it is to write
-	content        string // the digest of what it is to write there, "" when that is not known
-	writes         bool   // it writes where the host does not say otherwise
+	path           string // of the file to write
+	content        string // digest of the content to write; "" if unknown
+	writes         bool   // it writes unless the response states otherwise
 }
 
-// translateBuiltin: a tool of the host, called by the runtime.
+// translateBuiltin translates a call of a tool of the host.
 func translateBuiltin(f *Translator, fr *frame) {
 	p := fr.params
 	call(f, fr, hostCall{id: hostID(f, fr, "builtin:"), name: fr.str(p, "name"), input: Own(p, "args", "arguments", "input", "payload")})
 }
 
-// translateHost: a capability of the host, called by the runtime.
+// translateHost translates a call of a capability of the host.
 func translateHost(f *Translator, fr *frame) {
 	p := fr.params
 	c := hostCall{id: hostID(f, fr, "host:"), name: fr.Kind, input: p}
@@ -51,14 +51,13 @@ func translateHost(f *Translator, fr *frame) {
 	call(f, fr, c)
 }
 
-// capabilityKinds returns the kinds of capabilities of the host. Of any other nothing is
-// known.
+// capabilityKinds returns the kinds of the host's capabilities. Others have no known kind.
 func capabilityKinds() event.Words {
 	return event.NewWords("workspace.read_text", "read", "workspace.list", "read", "workspace.exists", "read", "workspace.stat", "read",
 		"workspace.write_text", "edit", "process.exec", "execute")
 }
 
-// aboutHost reports whether a capability only says how the host is set up.
+// aboutHost reports whether a capability only queries the setup of the host.
 func aboutHost(name string) bool {
 	switch name {
 	case "session.active_roots", "project.mcp_config", "process.list_shells", "process.get_default_shell", "process.shell_invocation":
@@ -67,7 +66,7 @@ func aboutHost(name string) bool {
 	return false
 }
 
-// whole reports whether what is to be written is all that the file is going to hold.
+// whole reports whether the written content is the entire file.
 func whole(args canon.Node) bool {
 	for _, name := range []string{"append", "mode", "encoding", "offset", "range", "line"} {
 		if !event.Absent(args.Member(name)) {
@@ -77,7 +76,7 @@ func whole(args canon.Node) bool {
 	return true
 }
 
-// call records a call of the host and waits for its response.
+// call records a call of the host, and waits for its response.
 func call(f *Translator, fr *frame, c hostCall) {
 	if c.name == "" || fr.Err != nil {
 		f.counts.Unknown++
@@ -97,7 +96,7 @@ func call(f *Translator, fr *frame, c hostCall) {
 			return
 		}
 
-		// null is an output, too; a node of it would be left out.
+		// null is an output, too, but a null node would be omitted.
 		result := fr.Root.Member("result")
 		p["output"] = result
 		if result.IsZero() || result.Kind() == canon.KindNull {
@@ -108,7 +107,7 @@ func call(f *Translator, fr *frame, c hostCall) {
 	})
 }
 
-// wrote is what a response tells of files; nil where it tells nothing.
+// wrote returns the writes that a response implies, or nil if it implies none.
 func (c *hostCall) wrote(result canon.Node) any {
 	switch told := result.Member("written"); {
 	case told.Kind() == canon.KindBool && !told.Bool():
@@ -119,8 +118,8 @@ func (c *hostCall) wrote(result canon.Node) any {
 	return nil
 }
 
-// hostID names a call by its own id, else by that of its request. Requests may have the same
-// id, one after the other: later calls are numbered.
+// hostID returns the ID of a call, or else one from the ID of its request. Successive requests may
+// have the same ID, so later calls are numbered.
 func hostID(f *Translator, fr *frame, prefix string) string {
 	if id := fr.str(fr.params, "toolCallId", "tool_call_id", "callId", "call_id"); id != "" {
 		return id

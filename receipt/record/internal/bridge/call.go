@@ -8,43 +8,43 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A frameCall is what the frames said of a call so far.
+// A frameCall is the state of a call according to its frames.
 type frameCall struct {
 	id, name, kind string
-	candidate      bool // seen in the text of a model, not promoted yet
+	candidate      bool // it is in the text of a model, but not promoted
 	announced      bool
 	executed       bool
 	input          canon.Digest
 	server, url    string
 	paths          []string
-	named          map[string]bool // the paths
+	named          map[string]bool // the set of paths
 	previews       map[string]preview
-	running        canon.Digest // the input with which it was said to run
-	heard          canon.Digest // of what the tool was heard to say
-	unsaid         bool         // no event has that yet
+	running        canon.Digest // the input with which it was reported to run
+	heard          canon.Digest // digest of the tool's messages
+	unsaid         bool         // no event contains that digest yet
 	told           bool         // a frame other than a question states the call
-	approved       bool         // an answer let it run
-	acts           string       // "diff" or "terminal": a block of its content shows more than reading
-	noted          bool         // that it contradicts the kind of the call
+	approved       bool         // an answer approved it
+	acts           string       // "diff" or "terminal", if a block of its content does more than read
+	noted          bool         // the conflict of acts with the kind was noted
 }
 
-// A preview is what a diff tells about a file before it is written.
+// A preview is the information in a diff about a file before the write.
 type preview struct {
 	create        bool
 	before, after canon.Digest
-	short         string // what is told of the digest before, when that is abbreviated
+	short         string // the abbreviated digest before, if it is abbreviated
 }
 
-// Calls are what the frames said of each call.
+// Calls contains the calls of the session.
 type calls struct {
 	byID    map[string]*frameCall
-	order   []*frameCall   // in which they came
-	numbers map[string]int // how many calls of the host had each ID of a request
+	order   []*frameCall   // in order of appearance
+	numbers map[string]int // number of host calls for each request ID
 	root    string         // of the workspace
 	budget  *event.Budget
 }
 
-// named returns the call of an id.
+// named returns the call with an ID, and adds it if it is new.
 func (s *calls) named(fr *frame, id string) *frameCall {
 	c := s.byID[id]
 	if c == nil {
@@ -59,12 +59,12 @@ func (s *calls) named(fr *frame, id string) *frameCall {
 	return c
 }
 
-// describe reads what a call is going to do.
+// describe reads the planned effects of a call.
 func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 	c.kind = cmp.Or(fr.Text(n, "kind"), c.kind)
 	c.address(fr, n)
 
-	// Locations that are told anew take the place of those before.
+	// New locations replace the previous ones.
 	if locations := fr.Elements(n, "locations"); len(locations) > 0 {
 		f.budget.Free(len(c.paths) * event.PartCost)
 		c.paths, c.named = nil, nil
@@ -78,7 +78,7 @@ func (c *frameCall) describe(f *Translator, fr *frame, n canon.Node) {
 	c.contents(f, fr, n)
 }
 
-// contents reads the content of a call. A diff states what a file is going to contain, and a
+// contents reads the content of a call. A diff contains the planned content of a file, and a
 // terminal may change any file.
 func (c *frameCall) contents(f *Translator, fr *frame, n canon.Node) {
 	for _, block := range fr.Elements(n, "content") {
@@ -97,7 +97,7 @@ func (c *frameCall) contents(f *Translator, fr *frame, n canon.Node) {
 		}
 	}
 
-	// A call that only reads has neither, so its kind does not say what it did.
+	// A call that only reads has neither, so the kind does not describe the call.
 	if c.acts != "" && !c.noted && reads(c.kind) {
 		c.noted = true
 		f.unread.note(f, fr, fr.Kind+" "+c.kind+" with "+c.acts, n)
@@ -109,14 +109,14 @@ func reads(kind string) bool {
 	return kind == "read" || kind == "search" || kind == "think" || kind == "fetch"
 }
 
-// address notes the URL that a call is given.
+// address records the URL in the input of a call.
 func (c *frameCall) address(fr *frame, n canon.Node) {
 	if at := Own(n, "rawInput").Member("url"); at.Kind() == canon.KindString && len(at.Text()) > 0 {
 		c.url = fr.Once(at.Text())
 	}
 }
 
-// place notes a file that a call is going to change.
+// place records a file that a call may change.
 func (c *frameCall) place(f *Translator, fr *frame, name string) {
 	if c.named[name] {
 		return
@@ -133,8 +133,8 @@ func (c *frameCall) place(f *Translator, fr *frame, name string) {
 	f.budget.Charge(&fr.Event, fr.params, event.PartCost)
 }
 
-// placed is the path by which previews are found: a diff and what was changed may
-// spell it differently.
+// placed returns the path under which a preview is stored, because a diff and a report may spell
+// the path differently.
 func (s *calls) placed(name string) string {
 	if p, ok := event.InWorkspace(s.root, name); ok {
 		return p
@@ -142,8 +142,8 @@ func (s *calls) placed(name string) string {
 	return name
 }
 
-// preview reads a diff. Its texts may be parts of files; they are whole ones when
-// the old text has the digest of the file, or there was no file.
+// preview reads a diff. Its texts may be parts of files. They are entire files if the old text has
+// the stated digest of the file, or if there was no file.
 func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 	name := fr.Required(diff, "path")
 	stated := Own(diff, "permission_preview").Member("preimageSha256")
@@ -159,7 +159,7 @@ func (c *frameCall) preview(f *Translator, fr *frame, diff canon.Node) {
 		p.before = d
 	}
 
-	// Only the text of a whole file has the digest of the file.
+	// Only the text of the entire file has the digest of the file.
 	old, text := diff.Member("oldText"), diff.Member("newText")
 	p.create = event.Absent(old) && event.Absent(stated)
 	if whole := p.create || old.Kind() == canon.KindString && canon.Sum(old.Text()) == p.before; whole && text.Kind() == canon.KindString {
@@ -189,8 +189,8 @@ func translateCallUpdate(f *Translator, fr *frame) {
 	c.updated(f, fr)
 }
 
-// updated applies what a new call and an update of one say alike. A candidate that
-// was never dispatched says nothing; one that runs, or ran, is a call.
+// updated applies a new call or an update. A candidate that was never dispatched is ignored, unless
+// it runs or ran.
 func (c *frameCall) updated(f *Translator, fr *frame) {
 	u := fr.update
 	c.describe(f, fr, u)
@@ -204,11 +204,11 @@ func (c *frameCall) updated(f *Translator, fr *frame) {
 	ran := running || c.executed || fr.Count(harnOf(u, "executionDurationMs"), "executionDurationMs") > 0 || fr.str(u, "mutationStatus") == "applied"
 	ends := status == "completed" || status == "failed"
 	if status == "failed" && !c.announced && !ran && fr.str(u, "errorCategory") == parseAborted {
-		f.counts.Silent++ // a candidate that was dropped
+		f.counts.Silent++ // a dropped candidate
 		return
 	}
 
-	// What runs, or ends, was promoted.
+	// A call that runs or ends was promoted.
 	if running || ends {
 		c.candidate = false
 	}
@@ -222,8 +222,7 @@ func (c *frameCall) updated(f *Translator, fr *frame) {
 	}
 }
 
-// hear notes what a tool was heard to say besides its output: that, too, is in the
-// digest of the log.
+// hear adds the tool's messages to a digest, so that the digest of the log covers them, too.
 func (c *frameCall) hear(u canon.Node) {
 	for _, name := range []string{"content", "error", "rawInputPartial"} {
 		if n := Own(u, name); !event.Absent(n) && (n.Kind() != canon.KindArray || n.Len() > 0) {
@@ -236,7 +235,7 @@ func (c *frameCall) hear(u canon.Node) {
 	}
 }
 
-// saying is the digest of what was heard, once.
+// saying returns the digest of the tool's messages, once.
 func (c *frameCall) saying() string {
 	if !c.unsaid {
 		return ""
@@ -245,21 +244,21 @@ func (c *frameCall) saying() string {
 	return c.heard.String()
 }
 
-// announce opens a call, and opens it again when its input or its server is new, or
-// it begins to run.
+// announce opens a call. It opens the call again if the input or the server is new, or if the call
+// starts to run.
 func (c *frameCall) announce(f *Translator, fr *frame, running bool) {
 	input := fr.update.Member("rawInput")
 	executor, server := fr.executor(fr.update)
 	news := !c.announced || server != "" && c.server == "" || running && !c.executed
 
-	// A status that is in no table says nothing that is known, and is kept for people.
+	// A status that no table contains is kept for readers.
 	raw := fr.Text(fr.update, "status")
 	switch raw {
 	case "pending", "in_progress", "completed", "failed":
 		raw = ""
 	}
 
-	// Input that is new opens the call again, and so does the input that it runs with.
+	// New input opens the call again, and so does different input for the run.
 	news = news || raw != ""
 	if event.Absent(input) {
 		input = canon.Node{}
@@ -306,7 +305,7 @@ func (c *frameCall) close(f *Translator, fr *frame, status string) {
 		"executed": c.executed, "fs_writes": c.writes(f, fr, status), "content_sha256": c.saying(),
 	}
 
-	// A call that failed before it got to the network sent nothing.
+	// A call that failed before it reached the network sent nothing.
 	category := fr.str(u, "errorCategory")
 	if status == "completed" || c.reached(fr, category) {
 		p["network_egress"] = c.egress(u, server)
@@ -319,7 +318,7 @@ func (c *frameCall) close(f *Translator, fr *frame, status string) {
 	f.emit(fr, "tool.completed", p)
 }
 
-// reached reports whether a call that failed got as far as the network.
+// reached reports whether a failed call may have reached the network.
 func (c *frameCall) reached(fr *frame, category string) bool {
 	switch category {
 	case "network", "timeout", "tool_error", "mcp_server_error", "host_bridge_error":
@@ -328,8 +327,8 @@ func (c *frameCall) reached(fr *frame, category string) bool {
 	return c.executed || fr.Count(harnOf(fr.update, "executionDurationMs"), "executionDurationMs") > 0
 }
 
-// egress tells where a call sent something: a tool that fetches, or an MCP server
-// that was called with a URL.
+// egress returns the data that a call sent: by a tool that fetches, or to an MCP server that was
+// called with a URL.
 func (c *frameCall) egress(u canon.Node, server string) []members {
 	network := c.kind == "fetch" || strings.HasPrefix(c.name, "http") || server != ""
 	if !network || !event.IsHTTP(c.url) {
@@ -342,8 +341,8 @@ func (c *frameCall) egress(u canon.Node, server string) []members {
 	return []members{{"url": event.Shorten(c.url), "bytes_sent": bytes}}
 }
 
-// writes lists the files that a call changed: what was applied, whether or not the
-// call succeeded. It returns nil where nothing tells.
+// writes returns the files that a call changed, even if the call failed. It returns nil if the
+// frames do not record them.
 func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 	editing := c.kind == "edit" || c.kind == "delete" || c.kind == "move"
 	switch fr.str(fr.update, "mutationStatus") {
@@ -354,11 +353,11 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 		if !editing || status != "completed" {
 			return nil
 		}
-	default: // it is not known
+	default: // unknown
 		return nil
 	}
 
-	// What was announced counts where nothing tells what was changed.
+	// Without reported changes, the announced paths count.
 	paths := c.paths
 	if changed := Own(fr.update, "changedPaths"); !changed.IsZero() {
 		paths = nil
@@ -367,7 +366,7 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 		}
 	}
 
-	// The move of one file has the path that it had and the one that it has.
+	// The move of one file has the old path and the new path.
 	if c.kind == "move" && len(paths) == 2 {
 		return []members{{"operation": "rename", "from": paths[0], "path": paths[1]}}
 	}
@@ -380,8 +379,8 @@ func (c *frameCall) writes(f *Translator, fr *frame, status string) any {
 	return all
 }
 
-// written is one file that was changed. What a diff showed is what was written only
-// when the call succeeded.
+// written returns the change of one file. The content in a preview was written only if the call
+// succeeded.
 func (c *frameCall) written(name, place, status string) members {
 	w := members{"path": name}
 	p, previewed := c.previews[place]
@@ -394,7 +393,7 @@ func (c *frameCall) written(name, place, status string) members {
 		w["operation"] = "modify"
 	}
 
-	// A digest that nobody told is left out.
+	// Unrecorded digests are omitted.
 	if w["before_sha256"] = p.short; !p.before.IsZero() {
 		w["before_sha256"] = p.before.String()
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// translateChildCall: a call that a snippet of code makes. It is a call like any other, with
-// the kind that its annotations tell.
+// translateChildCall translates a call made by a code snippet. It is like any other call, with the
+// kind in its annotations.
 func translateChildCall(f *Translator, fr *frame) {
 	u := fr.update
 	c := f.calls.named(fr, childID(fr))
@@ -22,7 +22,7 @@ func translateChildCall(f *Translator, fr *frame) {
 	})
 }
 
-// translateChildResult: how such a call ended. It may be told more than once.
+// translateChildResult translates the end of such a call, which may be reported more than once.
 func translateChildResult(f *Translator, fr *frame) {
 	u := fr.update
 	c := f.calls.named(fr, childID(fr))
@@ -39,12 +39,12 @@ func translateChildResult(f *Translator, fr *frame) {
 		f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "executed": true})
 	case "", "pending":
 		f.counts.Silent++
-	default: // a word that nobody knows claims no end
+	default: // an unknown word claims no end
 		f.emit(fr, "tool.requested", members{"tool_call_id": c.id, "raw_status": status})
 	}
 }
 
-// childID names a call of a snippet: by its id, else by the run and the place in it.
+// childID returns the ID of a snippet's call, or else one from its run and its position.
 func childID(fr *frame) string {
 	if id := fr.str(fr.update, "toolCallId"); id != "" {
 		return id
@@ -57,7 +57,7 @@ func childID(fr *frame) string {
 	return run
 }
 
-// scopeOf is the scope of a mutation session that a level of side effects stands for.
+// scopeOf returns the scope of a mutation session for a level of side effects.
 func scopeOf(level string) string {
 	if level == "none" {
 		return "read_only"
@@ -65,12 +65,12 @@ func scopeOf(level string) string {
 	return level
 }
 
-// translateComposition: what a snippet was, said or gave, by its digest. Its effects are those
-// of its calls.
+// translateComposition records a snippet, its output, or its result by digest. The effects are
+// those of its calls.
 func translateComposition(f *Translator, fr *frame) {
 	f.emit(fr, "agent.message", members{"form": "composition", "content_sha256": event.HashOf(fr.update).String()})
 
-	// Its artifacts are results of the task if they have IDs.
+	// Artifacts with IDs are results of the task.
 	artifacts := Own(fr.update, "artifacts")
 	if !event.Absent(artifacts) && artifacts.Kind() != canon.KindArray {
 		f.unread.note(f, fr, fr.Kind+" artifacts", artifacts)

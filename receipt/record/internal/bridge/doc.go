@@ -1,14 +1,13 @@
-// Package bridge makes the protocol's events of the JSON-RPC frames that pass between an
-// agent's runtime and its host: over a bridge, in all its dialects, or over ACP.
+// Package bridge creates the protocol's events from the JSON-RPC frames between an agent's runtime
+// and its host, over a bridge, in all its dialects, or over ACP.
 //
-// It is one source of logs beside the events themselves. A [Translator] gives the events
-// to a [Taker], a recorder of package record, which judges them as it does all others:
-// nothing here decides what a receipt says. One frame becomes no event, one or several;
-// kinds.go has the table, which docs/record.md shows. Frames that a receipt tells nothing
-// of are counted.
+// A [Translator] passes the events to a [Taker], a recorder of package record, which treats them
+// like all others. This package does not decide the contents of a receipt. A frame becomes zero or
+// more events; the table in kinds.go, which docs/record.md shows, lists them. Frames without an
+// effect on a receipt are counted.
 //
-// What a permission was answered with is read by one table of outcomes. An answer that
-// fits none of its rows is a denial.
+// One table of outcomes determines whether an answer approves a permission request. An answer that
+// matches no row is a denial.
 //
-// This package may still change: it is not of the frozen core.
+// This package may still change: it is not part of the frozen core.
 package bridge

@@ -7,20 +7,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A frame is one JSON-RPC message while it is translated. It reads like an event.
+// A frame is a JSON-RPC message while it is translated. It has the methods of an event.
 type frame struct {
 	event.Event
 	from   Sender
 	params canon.Node
 	update canon.Node // params.update of session/update
 
-	marks   [2]canon.Node // of the event that it is, see Translator.marks
-	expects bool          // its response is waited for
+	marks   [2]canon.Node // replayed and replay of the event; see reading
+	expects bool          // it waits for a response
 }
 
-// Own returns the first of these members of the runtime's own that is there and not
-// null: under _meta.harn, where newer dialects have them, else beside the standard ones.
-// The zero Node: none is.
+// Own returns the first of these runtime-specific members that is present and not null. Newer
+// dialects have them under _meta.harn, and older ones next to the standard members. It returns the
+// zero Node if there is none.
 func Own(of canon.Node, names ...string) canon.Node {
 	for _, at := range [...]canon.Node{of.Member("_meta").Member("harn"), of} {
 		for _, name := range names {
@@ -32,7 +32,7 @@ func Own(of canon.Node, names ...string) canon.Node {
 	return canon.Node{}
 }
 
-// harnOf returns the object in which a member of the runtime's own is.
+// harnOf returns the object that contains a runtime-specific member.
 func harnOf(of canon.Node, name string) canon.Node {
 	if at := of.Member("_meta").Member("harn"); !event.Absent(at.Member(name)) {
 		return at
@@ -40,7 +40,7 @@ func harnOf(of canon.Node, name string) canon.Node {
 	return of
 }
 
-// str reads a string of the runtime's own.
+// str returns a runtime-specific string.
 func (fr *frame) str(of canon.Node, names ...string) string {
 	n := Own(of, names...)
 	switch {
@@ -56,7 +56,7 @@ func (fr *frame) str(of canon.Node, names ...string) string {
 	return ""
 }
 
-// executor reads who runs a call: a name, or an MCP server.
+// executor returns the executor of a call: a name, or an MCP server.
 func (fr *frame) executor(n canon.Node) (name, server string) {
 	x := Own(n, "executor")
 	if x.Kind() == canon.KindObject {
@@ -65,7 +65,7 @@ func (fr *frame) executor(n canon.Node) (name, server string) {
 	return fr.str(n, "executor"), ""
 }
 
-// declared are the paths that a question announces.
+// declared returns the paths that a question announces.
 func (fr *frame) declared(call canon.Node) any {
 	for _, of := range [...]canon.Node{fr.params, call} {
 		if n := Own(of, "declaredPaths", "declared_paths"); !event.Absent(n) {
@@ -87,8 +87,7 @@ func (fr *frame) declared(call canon.Node) any {
 	return raw(append(list, ']'))
 }
 
-// policyRef names the policy of a mutation session: by its name, else by the
-// digest of its content.
+// policyRef returns the policy of a mutation session: its name, or else the digest of its content.
 func (fr *frame) policyRef(of ...canon.Node) string {
 	for _, n := range of {
 		audit := Own(n, "audit", "mutation")
@@ -102,7 +101,7 @@ func (fr *frame) policyRef(of ...canon.Node) string {
 	return ""
 }
 
-// about returns what a durable approval's frame is about: params, or the update.
+// about returns the object with the members of a durable approval: params, or the update.
 func (fr *frame) about() canon.Node {
 	if !fr.update.IsZero() {
 		return fr.update
@@ -115,7 +114,7 @@ func (fr *frame) requestID() string {
 	return cmp.Or(fr.str(n, "request_id", "requestId"), fr.Text(Own(n, "approval_request", "approvalRequest"), "id"))
 }
 
-// verdict reads approved and accepted. Both must say the same.
+// verdict reads approved and accepted. It approves only if neither is false.
 func (fr *frame) verdict() (decision string, given bool) {
 	n := fr.about()
 	ok := true
@@ -130,7 +129,7 @@ func (fr *frame) verdict() (decision string, given bool) {
 	return event.Denied, given
 }
 
-// What frames become is written as package event writes it.
+// Package event writes the events of frames.
 type (
 	members = event.Members
 	raw     = event.Raw

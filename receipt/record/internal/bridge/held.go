@@ -8,23 +8,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A held answer waits for what the runtime says to it: one that is refused, such as
-// that of somebody who may not decide, decides nothing.
+// A held answer waits for the response of the runtime. A refused answer, such as one from a person
+// who may not decide, has no effect.
 type held struct {
 	at      time.Time
-	id      string // what it is an answer to
-	kind    string // of the event that it becomes
+	id      string // ID of the question
+	kind    string // of its event
 	payload []byte
-	ready   bool // nothing is waited for but those before it
+	ready   bool // it waits only for earlier answers
 	settled bool
-	counted bool // the end came before its response
+	counted bool // the task ended before its response
 }
 
-// A holding has the held answers in the order in which they came, and by what they
-// answer: a long log of them costs no search.
+// A holding contains the held answers in order, and by question, so that a long log needs no
+// search.
 type holding struct {
-	order   []*held // settled ones among them
-	settled int     // of those in order
+	order   []*held // includes settled answers
+	settled int     // number of them in order
 	byID    map[string][]*held
 }
 
@@ -36,7 +36,7 @@ func (l *holding) add(h *held) {
 	l.byID[h.id] = append(l.byID[h.id], h)
 }
 
-// remove takes an answer out.
+// remove removes an answer.
 func (l *holding) remove(h *held) {
 	h.settled = true
 	if l.settled++; l.settled > len(l.order)/2 {
@@ -52,10 +52,10 @@ func (l *holding) remove(h *held) {
 	}
 }
 
-// to returns those that wait for a question.
+// to returns the answers that wait for a question.
 func (l *holding) to(id string) []*held { return waiting(l.byID[id]) }
 
-// all returns all that wait.
+// all returns all waiting answers.
 func (l *holding) all() []*held { return waiting(l.order) }
 
 func waiting(list []*held) []*held {
@@ -68,8 +68,8 @@ func (l *holding) hold(f *Translator, fr *frame, id, kind string, payload []byte
 	return h
 }
 
-// waits reports whether a decision waits for answers that came before it, and may
-// still be refused: it is told after them.
+// waits reports whether a decision has to wait for earlier answers that may still be refused. If
+// so, it is recorded after them.
 func (l *holding) waits(f *Translator, fr *frame, id, kind string, payload []byte) bool {
 	if len(l.to(id)) == 0 || f.to.Ended() {
 		return false
@@ -78,7 +78,7 @@ func (l *holding) waits(f *Translator, fr *frame, id, kind string, payload []byt
 	return true
 }
 
-// settle records a held answer, or that there was one that was refused.
+// settle records a held answer, or that it was refused.
 func (l *holding) settle(f *Translator, fr *frame, h *held) {
 	refused := !event.Absent(fr.Root.Member("error"))
 	switch {
@@ -96,7 +96,7 @@ func (l *holding) settle(f *Translator, fr *frame, h *held) {
 		h.ready = true
 	}
 
-	// Answers to one question are told in the order in which they came.
+	// Answers to one question are recorded in their order.
 	for _, next := range l.to(h.id) {
 		if !next.ready {
 			return
@@ -114,8 +114,8 @@ func (l *holding) confirm(f *Translator, fr *frame, h *held) {
 	fr.At = at
 }
 
-// release records held answers before the end: a log of one direction has no
-// responses. One that is refused after it is false by then.
+// release records held answers before the end, because a log of one direction contains no
+// responses. If the runtime refuses one afterward, the recording is invalid.
 func (l *holding) release(f *Translator, fr *frame, answers []*held) {
 	for _, h := range answers {
 		h.counted = !h.ready

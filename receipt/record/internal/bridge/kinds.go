@@ -2,16 +2,16 @@ package bridge
 
 import "github.com/receiptkit/receiptkit/receipt/internal/event"
 
-// A frameKind says which event a frame becomes.
+// A frameKind describes the events that a frame becomes.
 type frameKind struct {
-	Frame string // a method; for session/update and _harn/agentEvent with the kind in it
-	Event string // "" for a frame that is known to be harmless: it states no action
+	Frame string // a method, with the kind for session/update and _harn/agentEvent
+	Event string // "" if the frame is known to be harmless, because it states no action
 	Rule  string
 
 	translate func(*Translator, *frame)
 }
 
-// parseAborted is the category of the error of a candidate that was dropped.
+// parseAborted is the error category of a dropped candidate.
 const parseAborted = "parse_aborted"
 
 const (
@@ -30,9 +30,9 @@ const (
 	methodAgentEvent = "_harn/agentEvent"
 )
 
-// SentBy returns who sends a method that decides something; SenderUnknown: either may.
-// One that the log says the other peer sent is refused: a runtime does not approve what
-// it asked for.
+// SentBy returns the sender of a method that decides something, or SenderUnknown if either peer may
+// send it. A frame from the other peer is refused, because a runtime must not approve its own
+// requests.
 func SentBy(method string) Sender {
 	switch method {
 	case methodUpdate, methodPermission, methodAsked, methodBuiltin, methodHost, methodWriteFile, methodReadFile, methodTerminal, methodAgentEvent:
@@ -43,8 +43,8 @@ func SentBy(method string) Sender {
 	return SenderUnknown
 }
 
-// frameKinds returns the frames of all dialects. docs/record.md is made from it.
-// The runtime's own members are read under _meta.harn, else at the root.
+// frameKinds returns the frames of all dialects. docs/record.md is generated from it.
+// Runtime-specific members are read under _meta.harn, or else at the root.
 func frameKinds() []frameKind {
 	all := []frameKind{
 		{methodPrompt, "user.message; task.submitted, task.started; by its response task.completed, task.failed, task.canceled",
@@ -108,8 +108,8 @@ const (
 
 const messageRule = "chunks that follow each other are one message, by the digest of its content"
 
-// silentUpdates are never written down: a file that changed was not changed by the
-// agent for sure.
+// silentUpdates returns the updates without an event. In particular, the agent may not have made a
+// change that fs_watch reports.
 func silentUpdates() []string {
 	return []string{
 		"session_info_update", "available_commands_update",
@@ -128,7 +128,7 @@ func silentMethods() []string {
 	}
 }
 
-// silentAgentEvents are the kinds of _harn/agentEvent that say how the loop of the agent went.
+// silentAgentEvents returns the kinds of _harn/agentEvent that describe the agent's loop.
 func silentAgentEvents() []string {
 	return []string{
 		"agent_loop_stall_warning", "agent_scratchpad_reorganization", "boundary_failure", "budget_circuit_breaker", "budget_exhausted", "capability_gap",
@@ -141,7 +141,7 @@ func silentAgentEvents() []string {
 	}
 }
 
-// Tables returns the tables of this package, by their names, as rows of cells.
+// Tables returns the tables of this package, by name, as rows of cells.
 func Tables() map[string][][]string {
 	words := func(w event.Word) []string { return []string{w.Word, w.Means} }
 	return map[string][][]string{

@@ -8,20 +8,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// mentions are the calls that frames without an event name.
+// mentions contains the calls that frames without an event name.
 type mentions struct {
-	kinds map[string]string // of each call, the type of the first frame
+	kinds map[string]string // type of the first frame that names each call
 }
 
-// callIDs are the members that contain the ID of a call, and callLists are the members that
-// contain several IDs, or objects with IDs.
+// callIDs returns the members that contain the ID of a call, and callLists the members that contain
+// several IDs, or objects with IDs.
 func callIDs() []string { return []string{"toolCallId", "tool_call_id", "callId", "call_id"} }
 
 func callLists() []string {
 	return []string{"toolCallIds", "tool_call_ids", "callIds", "call_ids", "toolCalls", "tool_calls", "calls"}
 }
 
-// add notes the calls that a frame without an event names.
+// add records the calls that a frame without an event names.
 func (m *mentions) add(f *Translator, fr *frame) {
 	n := fr.about()
 	if id := Own(n, callIDs()...); !id.IsZero() {
@@ -38,7 +38,7 @@ func (m *mentions) add(f *Translator, fr *frame) {
 	}
 }
 
-// name notes one call, given by its ID or by an object that contains the ID.
+// name records one call, given by its ID or by an object with the ID.
 func (m *mentions) name(f *Translator, fr *frame, n canon.Node) {
 	if n.Kind() == canon.KindObject {
 		n = Own(n, append(callIDs(), "id")...)
@@ -59,8 +59,8 @@ func (m *mentions) name(f *Translator, fr *frame, n canon.Node) {
 	f.budget.Charge(&fr.Event, fr.params, len(id)+event.TextCost)
 }
 
-// unstated notes the calls that were approved, or that a frame mentions, and that no frame
-// states: each may have been made.
+// unstated notes the approved or mentioned calls that no frame states, because each may have been
+// made.
 func (m *mentions) unstated(f *Translator, fr *frame) {
 	for _, c := range f.calls.order {
 		if c.approved && !c.told {

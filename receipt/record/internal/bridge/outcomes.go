@@ -7,28 +7,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// An outcome is one form of the answer to session/request_permission. The first
-// that fits decides. What fits none is denied: an unknown word, an id that was not
-// offered or was offered twice, an option that rejects, granted false, no result.
+// An outcome is one form of the answer to session/request_permission. The first form that matches
+// decides. If none matches, the answer is a denial: an unknown word, an ID that was not offered or
+// was offered twice, an option that rejects, granted false, or no result.
 type outcome struct {
-	Answer   string // its form, as documentation shows it
+	Answer   string // the form, for documentation
 	When     string // a condition on the question or the answer
-	Decision string // approved, denied or canceled
+	Decision string // approved, denied, or canceled
 
 	fits func(*answer) bool
 }
 
-// An answer is a response to session/request_permission and what was offered.
+// An answer is a response to session/request_permission, with the offered options.
 type answer struct {
-	response canon.Node // of JSON-RPC: id, and result or error
+	response canon.Node // JSON-RPC response: id, and result or error
 	result   canon.Node
 	outcome  canon.Node // result.outcome
-	options  canon.Node // of the request; an array when options were offered
+	options  canon.Node // of the request; an array if options were offered
 }
 
-// outcomes returns the forms of all dialects, the safe reading of each. Bridges of
-// the older dialects grant on the word selected alone; where options were offered
-// that is not an approval here.
+// outcomes returns the forms of all dialects, with a safe interpretation of each. Bridges with
+// older dialects approve on the word selected alone. If options were offered, that is not an
+// approval here.
 func outcomes() []outcome {
 	return []outcome{
 		{`{"error":…}`, "", event.Denied, func(a *answer) bool { return !a.response.Member("error").IsZero() }},
@@ -58,7 +58,7 @@ func newAnswer(response, options canon.Node) *answer {
 	return &answer{response, result, result.Member("outcome"), options}
 }
 
-// decide returns the decision of the first form that fits, else denied.
+// decide returns the decision of the first form that matches, or else denied.
 func (a *answer) decide(table []outcome) string {
 	for _, o := range table {
 		if o.fits(a) {
@@ -71,8 +71,8 @@ func (a *answer) decide(table []outcome) string {
 func (a *answer) granted() canon.Node  { return a.result.Member("granted") }
 func (a *answer) optionID() canon.Node { return a.outcome.Member("optionId") }
 
-// offered reports whether the question had options at all. A member of another
-// type is one too: the question is not of a dialect without them.
+// offered reports whether the question had options. A member of another type counts, because the
+// question is then not of a dialect without options.
 func (a *answer) offered() bool { return !event.Absent(a.options) }
 
 func (a *answer) word(w string) bool {
@@ -84,14 +84,14 @@ func (a *answer) inner(w string) bool {
 	return n.Kind() == canon.KindString && n.String() == w
 }
 
-// allows reports whether the chosen option is one that allows.
+// allows reports whether the chosen option allows the call.
 func (a *answer) allows() bool {
 	chosen := a.optionID()
 	if chosen.Kind() != canon.KindString {
 		return false
 	}
 
-	// An id that was offered twice may be of an option that rejects.
+	// If an ID was offered twice, it may be the ID of an option that rejects.
 	found, allowing := 0, 0
 	for _, o := range a.options.Elements() {
 		id := o.Member("optionId")

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// translatePermission asks for an approval. Its response decides it; without one
-// it stays open.
+// translatePermission requests an approval. The response decides it; without a response, it stays
+// open.
 func translatePermission(f *Translator, fr *frame) {
 	fr.expects = true
 	call := fr.params.Member("toolCall")
@@ -17,7 +17,7 @@ func translatePermission(f *Translator, fr *frame) {
 		request = Own(fr.params, "approvalRequest")
 	}
 
-	// An approval has the id of its request, else that of its call.
+	// The ID of the approval is the ID of its request, or else of its call.
 	callID := fr.Required(call, "toolCallId")
 	name := cmp.Or(fr.str(call, "toolName"), fr.Text(call, "title"))
 	asked := cmp.Or(fr.Text(request, "id"), callID)
@@ -31,7 +31,7 @@ func translatePermission(f *Translator, fr *frame) {
 	c.name = cmp.Or(c.name, name)
 	c.describe(f, fr, call)
 
-	// Dialects have what the call may change beside the call, or in it.
+	// Depending on the dialect, the planned changes are next to the call or in it.
 	mutation := Own(fr.params, "mutation")
 	if event.Absent(mutation) {
 		mutation = Own(call, "mutation", "audit")
@@ -43,7 +43,7 @@ func translatePermission(f *Translator, fr *frame) {
 		"approvers_required": request.Member("approvers_required"), "deadline": request.Member("deadline"), "policy_ref": fr.policyRef(call, fr.params),
 	})
 
-	// The answer is judged by the options that were offered with the question.
+	// The offered options determine how the answer is read.
 	options := offered(f, fr)
 	f.requests.expect(fr, func(fr *frame) {
 		f.questions.asked[asked].open = false
@@ -51,8 +51,7 @@ func translatePermission(f *Translator, fr *frame) {
 	})
 }
 
-// offered keeps the options of a question, as text: its document is used for the
-// next frame.
+// offered returns the options of a question as text, because the next frame reuses the document.
 func offered(f *Translator, fr *frame) []byte {
 	n := fr.params.Member("options")
 	if event.Absent(n) || fr.Err != nil {
@@ -78,14 +77,14 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 		c := f.calls.named(fr, callID)
 		c.approved = true
 		args := a.result.Member("args")
-		if p["args"] = args; !event.Absent(args) { // what was previewed is not what is done
+		if p["args"] = args; !event.Absent(args) { // the preview does not describe the new arguments
 			clear(c.previews)
 		}
 		f.emit(fr, "tool.approved", p)
 		return
 	}
 
-	// A denial has a reason where the answer, or its form, tells one.
+	// A denial has a reason if the answer, or its form, states one.
 	p["decision"] = decision
 	p["reason"] = event.Shorten(cmp.Or(fr.Text(fr.Root.Member("error"), "message"), fr.Text(a.result, "reason")))
 	if p["reason"] == "" && a.granted().Kind() == canon.KindBool {
@@ -94,8 +93,7 @@ func permitted(f *Translator, fr *frame, options []byte, id, callID string) {
 	f.emit(fr, "tool.denied", p)
 }
 
-// translateAsked asks for a durable approval. The notification and the update may
-// both tell of it.
+// translateAsked requests a durable approval. Both the notification and the update may state it.
 func translateAsked(f *Translator, fr *frame) {
 	request := Own(fr.about(), "approval_request", "approvalRequest")
 	id := fr.requestID()
@@ -103,12 +101,12 @@ func translateAsked(f *Translator, fr *frame) {
 	case fr.Err != nil || f.questions.asked[id] != nil:
 		f.counts.Silent++
 		return
-	case event.Absent(request): // a question, and no approval
+	case event.Absent(request): // a question without an approval
 		f.emit(fr, "hitl.question_asked", members{"request_id": id, "content_sha256": event.HashOf(fr.about()).String()})
 		return
 	}
 
-	// Without an id no answer could be given to it.
+	// Without an ID, no answer could name the request.
 	if id == "" {
 		fr.Fail(event.CodePayload, fr.about(), "the member request_id is missing")
 		return
@@ -138,12 +136,12 @@ func translateResponded(f *Translator, fr *frame) {
 
 	p := verdictMembers(f, fr)
 	p["decision"] = decision
-	if event.Absent(fr.Root.Member("id")) || f.to.Ended() { // nothing is said to a notification
+	if event.Absent(fr.Root.Member("id")) || f.to.Ended() { // a notification has no response
 		f.emit(fr, "user.tool_confirmation", p)
 		return
 	}
 
-	// The runtime may refuse the answer: until it responds, nothing is decided.
+	// The runtime may refuse the answer, so nothing is decided before its response.
 	h := f.questions.held.hold(f, fr, fr.requestID(), "user.tool_confirmation", p.Text())
 	fr.expects = true
 	f.requests.expect(fr, func(fr *frame) { f.questions.held.settle(f, fr, h) })

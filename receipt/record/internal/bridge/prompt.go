@@ -7,13 +7,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// stopReasons returns how a prompt, and with it its task, ended, for the reasons of ACP that are
-// not a failure. Any other, such as refusal, is one, and so is an error.
+// stopReasons maps the stop reasons of ACP that are not failures to events. Any other reason, such
+// as refusal, is a failure, and so is an error.
 func stopReasons() event.Words {
 	return event.NewWords("end_turn", "task.completed", "cancelled", "task.canceled")
 }
 
-// translatePrompt: a prompt is the task when nothing else says when that began.
+// translatePrompt starts the task, unless task events state its start.
 func translatePrompt(f *Translator, fr *frame) {
 	fr.expects, f.session.loading, f.session.doubtful, f.session.prompting = true, false, false, true
 	message := members{"content_sha256": contentOf(fr.params.Member("prompt"))}
@@ -26,7 +26,7 @@ func translatePrompt(f *Translator, fr *frame) {
 		return
 	}
 
-	// A further prompt does not begin the task again.
+	// A second prompt does not start the task again.
 	if !f.session.prompted {
 		f.emit(fr, "task.submitted", members{})
 	}
@@ -36,8 +36,8 @@ func translatePrompt(f *Translator, fr *frame) {
 	f.requests.expect(fr, func(fr *frame) { stopped(f, fr) })
 }
 
-// translateLoad: the runtime tells the whole conversation again before it responds,
-// calls of tools included. They are not this task's.
+// translateLoad handles the loading of a session. Before its response, the runtime repeats the
+// entire conversation, including tool calls, which are not part of the task.
 func translateLoad(f *Translator, fr *frame) {
 	f.counts.Silent++
 	f.session.loaded = f.session.loaded || !f.session.running()
@@ -52,7 +52,7 @@ func translateLoad(f *Translator, fr *frame) {
 }
 
 func stopped(f *Translator, fr *frame) {
-	if f.session.stated || f.to.Ended() { // the task's own events say so
+	if f.session.stated || f.to.Ended() { // the task's own events state its end
 		f.counts.Silent++
 		return
 	}
@@ -61,13 +61,12 @@ func stopped(f *Translator, fr *frame) {
 		return
 	}
 
-	// A reason that is not known is a failure.
+	// An unknown reason is a failure.
 	reason := fr.Text(fr.Root.Member("result"), "stopReason")
 	kind := stopReasons().Meaning(reason, "task.failed")
 	failure := members{"code": cmp.Or(reason, "unknown")}
 
-	// What the runtime itself says of the end comes before the reason, unless it says nothing
-	// against it.
+	// The runtime's own statement takes precedence over the reason, unless it is natural.
 	if terminal := Own(fr.Root.Member("result"), "terminal"); !terminal.IsZero() {
 		how, why := terminal.String(), ""
 		if terminal.Kind() == canon.KindObject {
@@ -86,14 +85,14 @@ func stopped(f *Translator, fr *frame) {
 	f.emit(fr, kind, members{"failure": failure})
 }
 
-// terminals returns the kinds of _meta.harn.terminal, other than natural, that are not a
-// failure. A turn that a policy or an exception ended stops with end_turn, too. A turn that is
-// suspended may be resumed.
+// terminals maps the kinds of _meta.harn.terminal, except natural, that are not failures to events.
+// A turn that a policy or an exception ended also stops with end_turn. A suspended turn may be
+// resumed.
 func terminals() event.Words {
 	return event.NewWords("user_cancelled", "task.canceled", "suspended", "task.input_required")
 }
 
-// translateControl: what the runtime says of a control that somebody sent.
+// translateControl translates the runtime's report about a control message.
 func translateControl(f *Translator, fr *frame) {
 	u := fr.update
 	if fr.str(u, "method") != methodCancel || fr.str(u, "status") != "accepted" {

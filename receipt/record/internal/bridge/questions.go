@@ -5,24 +5,24 @@ import (
 	"strconv"
 )
 
-// A question is what an approval id stands for. Who asks again while it is open
-// asks the same; after it was decided, it is another, with a number.
+// A question is identified by the ID in the request. Repeated requests are one question while it is
+// open. After the decision, they are a new question with a number.
 type question struct {
-	first string // id of the approval that was asked for first: who answers by name means it
-	id    string // of the last one
-	count int    // of the approvals
+	first string // ID of the first approval, which an answer by name means
+	id    string // of the latest approval
+	count int    // number of approvals
 	open  bool
 }
 
-// Questions are those of the session.
+// Questions contains the questions of the session.
 type questions struct {
-	asked map[string]*question // by the id that was asked with
-	given map[string]bool      // ids of approvals
-	held  holding              // answers that the runtime did not take or refuse yet
+	asked map[string]*question // by the ID in the request
+	given map[string]bool      // IDs of approvals
+	held  holding              // answers that the runtime has neither accepted nor refused
 }
 
-// ask returns the id of a question's approval. A numbered id is never one that
-// something else was asked with.
+// ask returns the ID of a question's approval. A numbered ID differs from all IDs in requests so
+// far.
 func (s *questions) ask(id string) string {
 	q := s.asked[id]
 	if q == nil {
@@ -33,7 +33,7 @@ func (s *questions) ask(id string) string {
 		return q.id
 	}
 
-	// Once it was decided, the same name asks something else.
+	// After the decision, the same name is a new question.
 	q.id, q.open = id, true
 	for s.given[q.id] {
 		q.count++
@@ -45,7 +45,7 @@ func (s *questions) ask(id string) string {
 	return q.id
 }
 
-// answered returns the id of the approval that an answer means by a name.
+// answered returns the ID of the approval that an answer names.
 func (s *questions) answered(id string) string {
 	if q := s.asked[id]; q != nil {
 		return q.first

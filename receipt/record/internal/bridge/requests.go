@@ -7,28 +7,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// requestCost is what a request takes that waits for its response, and a call, about.
+// requestCost is the approximate memory, in bytes, of a pending request or a call.
 const requestCost = 512
 
 // A pending request waits for its response.
 type pending struct {
-	index  int // of its frame
+	index  int // number of its frame
 	from   Sender
 	method string
-	answer func(fr *frame) // nil when the response says nothing
+	answer func(fr *frame) // nil if the response has no effect
 }
 
-// Requests are those that wait, by their ids in canonical form.
+// Requests contains the pending requests, by ID in canonical form.
 type requests struct {
 	pending map[string][]pending
 	open    int
 	budget  *event.Budget
 }
 
-// maxSameID bounds the open requests of one id. Two peers make two.
+// maxSameID limits the open requests with one ID. Two peers may have two.
 const maxSameID = 16
 
-// expect waits for the response to a request; a notification has none.
+// expect waits for the response to a request. A notification has no response.
 func (q *requests) expect(fr *frame, answer func(fr *frame)) {
 	id := fr.Root.Member("id")
 	if event.Absent(id) || fr.Err != nil {
@@ -39,7 +39,7 @@ func (q *requests) expect(fr *frame, answer func(fr *frame)) {
 		return
 	}
 
-	// An id is a string or a number: "1" and 1 are two.
+	// The string "1" and the number 1 are different IDs.
 	key := string(id.AppendCanonical(nil))
 	if q.budget.Charge(&fr.Event, id, len(key)+requestCost); fr.Err != nil {
 		return
@@ -50,9 +50,8 @@ func (q *requests) expect(fr *frame, answer func(fr *frame)) {
 	q.pending[key] = append(q.pending[key], pending{fr.Index, fr.from, fr.Kind, answer})
 }
 
-// respond gives a response to the request that it answers. The two peers number
-// their requests alike, so an id may be of two; then the sender tells, or the
-// form of the answer.
+// respond passes a response to its request. Both peers number their requests, so two requests may
+// have one ID. Then the sender, or the form of the response, decides.
 func (q *requests) respond(f *Translator, fr *frame) {
 	fr.Kind = "response"
 	id := fr.Root.Member("id")
@@ -61,7 +60,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 		return
 	}
 
-	// Whoever sent the answer did not send the request.
+	// The sender of the response did not send the request.
 	key := string(id.AppendCanonical(nil))
 	all := q.pending[key]
 	fits := slices.DeleteFunc(slices.Clone(all), func(p pending) bool {
@@ -71,7 +70,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 		fits = slices.DeleteFunc(fits, func(p pending) bool { return !shaped(p.method, fr.Root.Member("result")) })
 	}
 
-	// A guess could make an approval of an answer to something else.
+	// A wrong guess could turn another response into an approval.
 	switch len(fits) {
 	case 0:
 		if len(all) > 1 {
@@ -85,7 +84,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 		return
 	}
 
-	// Another request of the same id stays open.
+	// Another request with the same ID stays open.
 	q.pending[key] = slices.DeleteFunc(slices.Clone(all), func(p pending) bool { return p.index == fits[0].index })
 	if len(q.pending[key]) == 0 {
 		delete(q.pending, key)
@@ -103,7 +102,7 @@ func (q *requests) respond(f *Translator, fr *frame) {
 	fits[0].answer(fr)
 }
 
-// shaped reports whether a result has the form that a method's has.
+// shaped reports whether a result has the form of a method's results.
 func shaped(method string, result canon.Node) bool {
 	permission := !result.Member("outcome").IsZero() || !result.Member("granted").IsZero()
 	prompt := !result.Member("stopReason").IsZero()

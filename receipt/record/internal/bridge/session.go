@@ -7,22 +7,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A session is the one that is recorded, and how far its task has come.
+// A session is the recorded session, and the state of its task.
 type session struct {
 	id        string // "" until a frame names one
 	named     bool   // by the options
-	stated    bool   // a task.* event came from Event: prompts say nothing of the task's life
-	prompted  bool   // the life of the task is that of a prompt
-	prompting bool   // a prompt came
-	live      bool   // an update came that is of no earlier turn
+	stated    bool   // Event recorded a task.* event, so prompts do not affect the task's state
+	prompted  bool   // a prompt started the task
+	prompting bool   // there was a prompt
+	live      bool   // there was an update that is not of an earlier turn
 	loading   bool   // a session/load has no response yet
-	loaded    bool   // one came before a prompt
-	doubtful  bool   // what was passed over while it loads may be the task's: neither a response nor a prompt came yet
+	loaded    bool   // a session was loaded before a prompt
+	doubtful  bool   // skipped updates may be of the task, because neither a response nor a prompt followed yet
 }
 
-// has reports whether a frame is of the session that is recorded. When the
-// options name none there is one. Frames of durable approvals name theirs in the
-// runtime's own way.
+// has reports whether a frame is of the recorded session. If the options name none, there must be
+// only one. Frames of durable approvals have a runtime-specific member for it.
 func (s *session) has(fr *frame) bool {
 	id := cmp.Or(fr.Text(fr.params, "sessionId"), Own(fr.params, "session_id").String(), Own(fr.update, "session_id").String())
 	if s.id == "" {
@@ -34,13 +33,12 @@ func (s *session) has(fr *frame) bool {
 	return id == "" || id == s.id
 }
 
-// running reports whether the task is at work, as far as frames tell.
+// running reports whether the task is running, according to the frames.
 func (s *session) running() bool { return s.prompting || s.live }
 
-// loads reports whether an update counts while a session is loaded. Before a prompt
-// it tells earlier turns. Behind one nothing tells what is told again and what goes
-// on: an update of something known adds what is new of it, and any other that tells
-// of a deed cannot be placed.
+// loads reports whether an update counts while a session is loaded. Before a prompt, it is part of
+// an earlier turn. After a prompt, repeated and new updates cannot be distinguished: an update of a
+// known object adds new information, and any other update that states an action is ambiguous.
 func (s *session) loads(f *Translator, fr *frame, key string) bool {
 	u := fr.update
 	switch _, kind, _ := strings.Cut(key, " "); kind {
@@ -63,7 +61,7 @@ func (s *session) loads(f *Translator, fr *frame, key string) bool {
 		return s.running()
 	}
 
-	// It tells of a deed, and nothing tells of which turn.
+	// The update states an action of an unknown turn.
 	if s.running() {
 		fr.Fail(event.CodeAmbiguous, u, "the session is loaded while the task runs: nothing tells whether this is of an earlier turn")
 		return true

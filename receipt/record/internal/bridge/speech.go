@@ -7,14 +7,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A speech is a message while its chunks come.
+// A speech is a message whose chunks are being received.
 type speech struct {
-	event, id string // the event that it becomes; the id of the message, if it has one
+	event, id string // its event, and the ID of the message, if it has one
 	at        time.Time
 	*event.Content
 }
 
-// contentOf is the digest of the content of a whole message.
+// contentOf returns the digest of the content of an entire message.
 func contentOf(content canon.Node) string {
 	s := event.NewContent()
 	if content.Kind() != canon.KindArray {
@@ -27,8 +27,8 @@ func contentOf(content canon.Node) string {
 	return s.Digest().String()
 }
 
-// chunk returns what makes a message of the chunks that follow each other. Another
-// update between them ends it, and so does another id.
+// chunk returns the function that joins successive chunks into a message. Another update, or
+// another ID, ends the message.
 func chunk(kind string) func(*Translator, *frame) {
 	return func(f *Translator, fr *frame) {
 		id := fr.Text(fr.update, "messageId")
@@ -45,7 +45,7 @@ func chunk(kind string) func(*Translator, *frame) {
 	}
 }
 
-// speak ends a message: the event has its digest, never its words.
+// speak ends a message. Its event contains the digest, but not the text.
 func speak(f *Translator, fr *frame) {
 	s := f.speech
 	if s == nil {
@@ -58,7 +58,7 @@ func speak(f *Translator, fr *frame) {
 	fr.At = at
 }
 
-// translatePlan: what an agent is going to do is said, too.
+// translatePlan records a plan, which is a message of the agent.
 func translatePlan(f *Translator, fr *frame) {
 	entries := fr.update.Member("entries")
 	if event.Absent(entries) || entries.Len() == 0 {
@@ -68,7 +68,7 @@ func translatePlan(f *Translator, fr *frame) {
 	f.emit(fr, "agent.message", members{"form": "plan", "content_sha256": event.HashOf(entries).String()})
 }
 
-// translateInput: what somebody says to the agent while it works.
+// translateInput records a message to the agent while it works.
 func translateInput(f *Translator, fr *frame) {
 	said := false
 	for name := range fr.params.Members() {
@@ -81,7 +81,7 @@ func translateInput(f *Translator, fr *frame) {
 	f.emit(fr, "user.message", members{"content_sha256": event.HashOf(fr.params).String()})
 }
 
-// translateUsage: the account of the session, which is cumulative.
+// translateUsage records the account of the session, which is cumulative.
 func translateUsage(f *Translator, fr *frame) {
 	u := fr.update
 	earlier := f.session.loading && !f.session.running()

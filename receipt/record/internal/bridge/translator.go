@@ -12,29 +12,28 @@ import (
 type Sender string
 
 const (
-	SenderUnknown Sender = ""       // responses are told by their ids and forms
-	SenderAgent   Sender = "agent"  // the runtime: it sends updates and asks for permission
-	SenderClient  Sender = "client" // the host: it prompts, answers and cancels
+	SenderUnknown Sender = ""       // the IDs and forms of responses identify the sender
+	SenderAgent   Sender = "agent"  // the runtime, which sends updates and requests permission
+	SenderClient  Sender = "client" // the host, which prompts, answers, and cancels
 )
 
-// A Taker takes the events that frames became.
+// A Taker accepts the events of frames.
 type Taker interface {
 	AddDocument(event *canon.Document) error
-	Ended() bool             // the terminal event has come
-	Artifact(id string) bool // an artifact of this id was told
+	Ended() bool             // reports whether the terminal event was recorded
+	Artifact(id string) bool // reports whether an artifact with this ID was recorded
 }
 
-// Options say what frames do not.
+// Options contain values that frames do not.
 type Options struct {
-	TaskID        string // required: no frame names the task
-	SessionID     string // "": there is one, the first that a frame names
-	WorkspaceRef  string // of the events; "": they name none
-	WorkspaceRoot string // cut off the paths of files; "": absolute paths lie outside the workspace
+	TaskID        string // required, because no frame names the task
+	SessionID     string // "": the session that the first frame names
+	WorkspaceRef  string // of the events; "" for none
+	WorkspaceRoot string // removed from the paths of files; "": absolute paths are outside the workspace
 }
 
-// A Translator makes events of the JSON-RPC frames of a bridge, in all its dialects, or
-// of ACP. The events have decimal ids and sequences that count from 1. It is not safe
-// for concurrent use.
+// A Translator creates events from the JSON-RPC frames of a bridge, in all its dialects, or of ACP.
+// The events have decimal IDs and sequences that count from 1. It is not safe for concurrent use.
 type Translator struct {
 	options  Options
 	table    map[string]frameKind
@@ -47,37 +46,37 @@ type Translator struct {
 	err    error
 	counts Counts
 
-	// What the frames said so far.
+	// The state according to the frames so far.
 	session   session
 	requests  requests
 	calls     calls
 	questions questions
-	workers   map[string]*worker // by their ids
-	speech    *speech            // the message of which the latest chunks were
+	workers   map[string]*worker // by ID
+	speech    *speech            // the message with the latest chunks
 	unread    unread
 }
 
-// A reading is how far a log of frames was read.
+// A reading is the position in a log of frames.
 type reading struct {
 	doc   *canon.Document
-	index int           // of the latest frame, from 1
-	at    time.Time     // of the latest line that has a time
-	marks [2]canon.Node // replayed and replay, of an event that is given among frames
+	index int           // number of the latest frame, from 1
+	at    time.Time     // time of the latest line with a time
+	marks [2]canon.Node // replayed and replay of an event among the frames
 }
 
-// Counts say what became of the frames that were added without an error.
+// Counts count the frames that were added without an error.
 type Counts struct {
 	All           int
-	Silent        int // that say nothing a receipt tells
-	Unknown       int // of unknown methods, updates, and events of the agent: what they did is not known
+	Silent        int // without an effect on a receipt
+	Unknown       int // unknown methods, updates, and events of the agent, whose effects are unknown
 	OtherSessions int
-	Replayed      int // updates that told earlier turns of a session that was loaded
-	Dropped       int // members of updates of workers, such as times and paths of snapshots, for which a receipt has no place
-	Unmatched     int // responses to no open request
+	Replayed      int // updates of earlier turns of a loaded session
+	Dropped       int // members of worker updates that a receipt has no place for, such as times and paths of snapshots
+	Unmatched     int // responses without an open request
 }
 
-// New returns a translator that gives events to a taker. What it keeps is
-// counted in a budget.
+// New returns a translator that passes events to a taker. The budget counts the memory that it
+// uses.
 func New(o Options, to Taker, b *event.Budget) *Translator {
 	return newTranslator(o, to, b, frameKinds(), outcomes())
 }
@@ -96,8 +95,8 @@ func newTranslator(o Options, to Taker, b *event.Budget, table []frameKind, outc
 	return f
 }
 
-// Add takes one frame, which passed at a time. The error is an *[event.Error], or what the
-// taker of the events said; it is final: every later call returns it.
+// Add adds a frame that passed at a time. The error is an *[event.Error], or the error of the
+// taker. It is final: every later call returns it.
 func (f *Translator) Add(at time.Time, from Sender, text []byte) error {
 	if f.err != nil {
 		return f.err
@@ -110,8 +109,7 @@ func (f *Translator) Add(at time.Time, from Sender, text []byte) error {
 	return f.add(at, from, f.in.doc.Root())
 }
 
-// Event takes what no frame tells: an event of a kind, with its payload, a JSON
-// object.
+// Event adds an event that no frame contains. The payload is a JSON object.
 func (f *Translator) Event(at time.Time, kind string, payload []byte) error {
 	if f.err != nil {
 		return f.err
@@ -124,7 +122,7 @@ func (f *Translator) Event(at time.Time, kind string, payload []byte) error {
 	return f.event(at, kind, f.in.doc.Root())
 }
 
-// Line takes a line of a log of frames, the index-th.
+// Line adds a line of a log of frames. index is its number.
 func (f *Translator) Line(index int, root canon.Node) error {
 	e := &event.Event{Index: index, Root: root}
 	if !IsLine(root) {
@@ -137,7 +135,7 @@ func (f *Translator) Line(index int, root canon.Node) error {
 		return f.add(f.in.at, SenderUnknown, root)
 	}
 
-	// A line without a time passed when the one before it did.
+	// A line without a time has the time of the line before it.
 	if at := e.Time(root, "at"); !at.IsZero() {
 		f.in.at = at
 	}
@@ -157,27 +155,27 @@ func (f *Translator) Line(index int, root canon.Node) error {
 		return e.Fail(event.CodeMalformed, root, "expected a member frame or event")
 	}
 
-	// A replay marks what it tells again, here as in an event.
+	// Marks of a replay are the same as in an event.
 	f.in.marks = [2]canon.Node{root.Member("replayed"), root.Member("replay")}
 	return f.event(f.in.at, kind, root.Member("payload"))
 }
 
-// IsLine tells a line of a log of frames from an event, which has an id.
+// IsLine reports whether a line is of a log of frames. Unlike an event, such a line has no id.
 func IsLine(root canon.Node) bool {
 	return !root.Member("jsonrpc").IsZero() || !root.Member("frame").IsZero() || !root.Member("at").IsZero() && root.Member("id").IsZero()
 }
 
-// Failed returns the error that ended the reading, if one did.
+// Err returns the error that ended the reading, if there was one.
 func (f *Translator) Err() error { return f.err }
 
-// FramesSoFar returns what became of the frames so far.
+// Counts returns the counts of the frames so far.
 func (f *Translator) Counts() Counts { return f.counts }
 
 func (f *Translator) event(at time.Time, kind string, payload canon.Node) error {
 	f.in.index++
 	fr := &frame{Event: event.Event{Index: f.in.index, Kind: kind, At: at}}
 
-	// Events of the life of the task take the place of what prompts say of it.
+	// Task events take precedence over prompts.
 	if len(kind) > 5 && kind[:5] == "task." {
 		f.session.stated, f.session.loading = true, f.session.loading && kind != "task.submitted" && kind != "task.started"
 	}
@@ -187,7 +185,7 @@ func (f *Translator) event(at time.Time, kind string, payload canon.Node) error 
 		return f.err
 	}
 
-	// A decision comes after the answers before it that may still be refused.
+	// A decision follows earlier answers that may still be refused.
 	text := payload.AppendCanonical(nil)
 	about := cmp.Or(payload.Member("approval_id").String(), payload.Member("request_id").String())
 	if fr.Kept = f.budget; about == "" || !f.questions.held.waits(f, fr, about, kind, text) {
@@ -199,14 +197,14 @@ func (f *Translator) event(at time.Time, kind string, payload canon.Node) error 
 	return f.finish(fr)
 }
 
-// last tells, before the end, what waited for more.
+// last records everything that is pending before the end.
 func (f *Translator) last(fr *frame) {
 	if f.session.loading && f.session.doubtful {
 		fr.Fail(event.CodeAmbiguous, fr.Root, "a session was loaded, and neither a response nor a prompt tells where earlier turns ended")
 		return
 	}
 
-	// Nothing is told after the end, so what waits is told now.
+	// Nothing can be recorded after the end.
 	f.unread.mentions.unstated(f, fr)
 	f.unread.tell(f, fr)
 	f.questions.held.release(f, fr, f.questions.held.all())
@@ -220,7 +218,7 @@ func (f *Translator) last(fr *frame) {
 // finish makes the first error of a frame final.
 func (f *Translator) finish(fr *frame) error {
 	if fr.Err == nil {
-		f.budget.Charge(&fr.Event, fr.Root, 0) // texts were kept
+		f.budget.Charge(&fr.Event, fr.Root, 0) // strings were stored
 	}
 	if f.err == nil && fr.Err != nil {
 		f.err = fr.Err
@@ -228,7 +226,7 @@ func (f *Translator) finish(fr *frame) error {
 	return f.err
 }
 
-// emit records an event that a frame says.
+// emit records an event of a frame.
 func (f *Translator) emit(fr *frame, kind string, payload members) {
 	f.emitText(fr, kind, payload.Text())
 }
@@ -247,7 +245,7 @@ func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
 		return
 	}
 
-	// An error names the frame, not the event made of it.
+	// An error names the frame instead of its event.
 	around := event.Envelope{TaskID: f.options.TaskID, SessionID: f.session.id, WorkspaceRef: f.options.WorkspaceRef, Replayed: fr.marks[0], Replay: fr.marks[1]}
 	f.err = f.out.Emit(around, event.Part{Index: f.in.index, Name: kind, At: fr.At}, kind, payload)
 }
@@ -295,7 +293,7 @@ func (f *Translator) request(fr *frame) {
 
 	k, known := f.table[key]
 	fr.Kind = key
-	mine := fr.Err == nil && f.session.has(fr) // of another session nothing is kept
+	mine := fr.Err == nil && f.session.has(fr) // nothing of other sessions is stored
 	fr.Kept = f.budget
 	switch {
 	case fr.Err != nil:

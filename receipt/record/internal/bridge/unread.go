@@ -5,18 +5,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Unread are the frames that no rule reads and that are not known to be harmless. Each may
-// state an action. They are recorded together, before the end of the task.
+// Unread contains the frames that no rule reads and that are not known to be harmless. Each may be
+// an action. They are recorded in one event before the end of the task.
 type unread struct {
 	counts   map[string]int64 // by type
-	sum      canon.Digest     // of what they said, in their order
-	mentions mentions         // calls that frames without an event name
+	sum      canon.Digest     // digest of their contents, in order
+	mentions mentions         // calls named by frames without an event
 }
 
-// otherTypes stands for the types of frames that are not counted apart.
+// otherTypes is the type under which the remaining types are counted.
 const otherTypes = "other"
 
-// note counts what is not read.
+// note counts an unread frame.
 func (u *unread) note(f *Translator, fr *frame, kind string, said canon.Node) {
 	if u.counts == nil {
 		u.counts = map[string]int64{}
@@ -34,7 +34,7 @@ func (u *unread) note(f *Translator, fr *frame, kind string, said canon.Node) {
 	u.sum = canon.Sum(append(u.sum[:], said.AppendCanonical(nil)...))
 }
 
-// tell records what was counted so far.
+// tell records the counts so far.
 func (u *unread) tell(f *Translator, fr *frame) {
 	if len(u.counts) == 0 {
 		return

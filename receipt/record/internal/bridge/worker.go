@@ -8,11 +8,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A worker is one that was handed work, under the task id that was first told.
+// A worker is an agent to which work was handed over, with the first task ID recorded for it.
 type worker struct{ name, task, status string }
 
-// workerEvents returns the status that the name of a worker's event stands for, where an update
-// has no status: in both spellings of the dialects.
+// workerEvents maps the names of worker events to statuses, for updates without a status. It
+// contains the spellings of both dialects.
 func workerEvents() event.Words {
 	return event.NewWords(
 		"WorkerSpawned", "running", "worker_spawned", "running",
@@ -27,8 +27,8 @@ func workerEvents() event.Words {
 	)
 }
 
-// translateWorker reads both forms of an update: its own members, and those of an
-// older bridge nested under content.
+// translateWorker reads both forms of an update: with its own members, and with those of older
+// bridges nested under content.
 func translateWorker(f *Translator, fr *frame) {
 	u := fr.update
 	read := func(names ...string) string {
@@ -45,26 +45,26 @@ func translateWorker(f *Translator, fr *frame) {
 		meta = u.Member("content").Member("metadata")
 	}
 
-	// A worker keeps the name and the task that were told first.
+	// The first name and task of a worker are kept.
 	w := f.workers[id]
 	if w == nil {
 		w = &worker{name: cmp.Or(read("workerName", "worker_name"), id), task: cmp.Or(fr.Text(meta, "child_run_id"), id)}
 		f.workers[id] = w
 	}
 
-	// Where no status is told, the name of the event tells one.
+	// Without a status, the name of the event implies one.
 	status := read("status")
 	if status == "" {
 		status = workerEvents().Meaning(read("event"), "")
 	}
 
-	// That somebody joined it says nothing of how it ended.
+	// An update about a joined worker does not state how the work ended.
 	if status == "" && w.status != "" {
 		f.counts.Silent++
 		return
 	}
 
-	// What a receipt has no place for is counted: it is in no draft.
+	// Members for which a receipt has no place are only counted.
 	for name := range meta.Members() {
 		if s := name.String(); s != "child_run_id" && s != "receipt_id" {
 			f.counts.Dropped++
@@ -74,7 +74,7 @@ func translateWorker(f *Translator, fr *frame) {
 		f.counts.Dropped++
 	}
 
-	// A receipt has the last state alone, so progress is told once.
+	// A receipt contains only the last state, so progress is recorded once.
 	state := event.HandoffStatuses().Meaning(status, "accepted")
 	receiptID := cmp.Or(read("receiptId", "receipt_id"), fr.Text(meta, "receipt_id"))
 	if state == w.status && receiptID == "" {
@@ -88,7 +88,8 @@ func translateWorker(f *Translator, fr *frame) {
 
 func translateHandoff(f *Translator, fr *frame) {
 	h := Own(fr.update, "handoff")
-	// Dialects name the other agent in four ways, as a text or as an object.
+	// Depending on the dialect, one of four members names the other agent, as a string or an
+	// object.
 	target := ""
 	for _, name := range []string{"target_agent", "target", "to", "agent"} {
 		n := h.Member(name)
@@ -114,7 +115,7 @@ func translateArtifact(f *Translator, fr *frame) {
 	made(f, fr, fr.str(u, "artifactId", "artifact_id", "id"), u)
 }
 
-// made records a version of a result.
+// made records a version of an artifact.
 func made(f *Translator, fr *frame, id string, of canon.Node) {
 	kind := "artifact.created"
 	if f.to.Artifact(id) {
