@@ -10,63 +10,63 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// actorHost decides where nobody is named.
+// actorHost is the actor of a decision that names nobody.
 const actorHost = "host"
 
-// An approval is one question, and everything that answered it.
+// An approval is a question and all its answers.
 type approval struct {
 	id, call, tool, action string
 	question               question
 	refusal                refusal
 	grant                  grant
 
-	input     canon.Digest // of the call: as it was asked, else as far as it was known when it was approved
-	policy    string       // that decided, where nobody is named
-	evidence  [][]byte     // the answers, as canonical payloads
-	confirmed bool         // a user.tool_confirmation is among the evidence
-	stray     bool         // an answer came from another session
+	input     canon.Digest // of the call: from the question, else the input known when it was approved
+	policy    string       // the policy that decided, if nobody is named
+	evidence  [][]byte     // canonical payloads of the answers
+	confirmed bool         // evidence includes a user.tool_confirmation
+	stray     bool         // an answer from another session was ignored
 }
 
-// A question is what was asked, and what it announced of the call.
+// A question is the request for an approval, with the details of the call that it announced.
 type question struct {
 	session  string
-	required int64 // how many have to approve
+	required int64 // minimum number of reviewers
 	deadline time.Time
-	payload  []byte          // canonical; nil when only an answer came
-	about    map[string]bool // calls that questions named
-	declared []string        // paths that the question announced
+	payload  []byte          // canonical; nil if only an answer was recorded
+	about    map[string]bool // IDs of the calls that the questions name
+	declared []string        // paths announced in the question
 	notes    details
 }
 
-// A refusal is the first answer that was not an approval.
+// A refusal is the first answer that did not approve.
 type refusal struct {
-	decision string // denied, canceled or timeout; "" when there is none
+	decision string // denied, canceled, or timeout; "" if there was no refusal
 	by       string
 	at       time.Time
-	word     string // of the answer, when it is in no table
-	mute     bool   // the answer has no word that says so
+	word     string // the word of the answer, if no table contains it
+	mute     bool   // the answer contains no word for a refusal
 }
 
-// A grant is what the answers that approve came to.
+// A grant combines the answers that approve.
 type grant struct {
-	given      bool // by the decision itself, or by confirmations
-	decided    bool // by the decision itself
+	given      bool // by a decision of the runtime or by confirmations
+	decided    bool // by a decision of the runtime
 	at         time.Time
-	sender     string // of the event that granted, when its payload names nobody
+	sender     string // sender of the granting event, if its payload names nobody
 	reviewers  []reviewer
-	reviewed   map[string]bool // names of reviewers
+	reviewed   map[string]bool // names in reviewers
 	signatures []any
-	args       canon.Digest // what the approver put in place of the input
-	rewrites   bool         // approvers put different arguments there
+	args       canon.Digest // the input as the approver replaced it
+	rewrites   bool         // approvers replaced the input with different values
 }
 
-// A reviewer is one who approved, and when.
+// A reviewer is somebody who approved, and the time of the approval.
 type reviewer struct {
 	name string
 	at   time.Time
 }
 
-// ask notes the call that a question names, and what it announces of it.
+// ask records the call that a question names and the details that the question announces.
 func (q *question) ask(r *run, e *event.Event) {
 	for _, name := range []string{"kind", "mutation_scope", "run_id", "worker_id"} {
 		if value := e.Text(e.Payload, name); value != "" {
@@ -74,7 +74,7 @@ func (q *question) ask(r *run, e *event.Event) {
 		}
 	}
 
-	// A question that is asked again may announce more.
+	// If a question is repeated, it may announce more paths.
 	for _, n := range e.Payload.Member("declared_paths").Elements() {
 		name, _ := event.InWorkspace(r.options.WorkspaceRoot, n.String())
 		if !slices.Contains(bounded(q.declared), name) {
@@ -83,7 +83,7 @@ func (q *question) ask(r *run, e *event.Event) {
 		}
 	}
 
-	// An answer about a call that no question names contradicts itself.
+	// Remember the call: an answer that names a different call contradicts the question.
 	call := e.Text(e.Payload, "tool_call_id")
 	if call == "" || q.about[call] {
 		return
@@ -95,8 +95,8 @@ func (q *question) ask(r *run, e *event.Event) {
 	r.Charge(e, e.Payload, event.PartCost)
 }
 
-// contradicts reports whether an answer that approves says itself that it does not,
-// or is about a call that nobody asked for under this id.
+// contradicts reports whether an approving answer also contains a refusal, or names a call that no
+// question with this ID names.
 func (q *question) contradicts(e *event.Event) bool {
 	if event.Declines(e.Payload) {
 		return true
@@ -105,8 +105,8 @@ func (q *question) contradicts(e *event.Event) bool {
 	return call != "" && len(q.about) > 0 && !q.about[call]
 }
 
-// strays reports whether an answer is of another session than the question. Ids of
-// questions are numbered in each session alike: it answers another one.
+// strays reports whether an answer belongs to another session than the question. Sessions number
+// their questions independently, so such an answer is for a different question with the same ID.
 func (a *approval) strays(r *run, e *event.Event) bool {
 	asked := cmp.Or(a.question.session, r.ids.SessionID)
 	from := e.Session()
@@ -118,7 +118,7 @@ func (a *approval) strays(r *run, e *event.Event) bool {
 	return true
 }
 
-// answer notes one answer. An approval never takes back an answer that was not one.
+// answer applies one answer. An approval never overrides an earlier refusal.
 func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime bool) {
 	at := e.Time(e.Payload, "decided_at")
 	if at.IsZero() {
@@ -131,14 +131,14 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 		decision = event.Denied
 	}
 
-	// The first answer that was not an approval is kept, whatever comes after it.
+	// The first refusal is final, regardless of later answers.
 	if decision != event.Approved {
 		if a.refusal.decision == "" {
 			a.refusal = refusal{decision: decision, by: who, at: at, mute: !saysNo(e)}
 			if a.refusal.mute {
 				a.refusal.word = event.Shorten(e.Payload.Member("decision").String())
 			}
-			// A policy decides where nobody is named.
+			// If nobody is named, the policy decided.
 			if who == "" && ref != "" {
 				a.policy = ref
 			}
@@ -151,26 +151,26 @@ func (a *approval) answer(r *run, e *event.Event, decision string, byRuntime boo
 	if who == "" && ref != "" {
 		first(&a.policy, ref)
 	}
-	if byRuntime && e.Named() == "" { // the envelope names who tells of the decision, who need not be who approved
+	if byRuntime && e.Named() == "" { // the envelope names the sender of the event, who may not be the approver
 		first(&g.sender, who)
 		who = ""
 	}
 
 	g.review(r, e, who, at)
 
-	// The time of the decision itself comes before that of a confirmation.
+	// The time of the decision takes precedence over the time of a confirmation.
 	if byRuntime && !g.decided || !g.given && !byRuntime {
 		g.at = at
 	}
 
 	g.given, g.decided = true, g.decided || byRuntime
-	if c := r.calls.ByID[a.call]; a.input.IsZero() && c != nil { // what was asked so far is what was approved
+	if c := r.calls.ByID[a.call]; a.input.IsZero() && c != nil { // the approval covers the input known so far
 		a.input = c.arguments.asked
 	}
 	a.rewrite(r, e)
 }
 
-// review adds those who approved.
+// review adds the reviewers that an approval names, and its signatures.
 func (g *grant) review(r *run, e *event.Event, who string, at time.Time) {
 	add := func(name string) {
 		switch {
@@ -187,7 +187,7 @@ func (g *grant) review(r *run, e *event.Event, who string, at time.Time) {
 		}
 	}
 
-	// One name is one reviewer, however often it is given.
+	// A reviewer counts once, regardless of how often the name is repeated.
 	add(who)
 	list := e.Payload.Member("reviewers")
 	for _, n := range list.Elements() {
@@ -200,7 +200,7 @@ func (g *grant) review(r *run, e *event.Event, who string, at time.Time) {
 		}
 	}
 
-	// Signatures are copied, not checked: nobody here has the keys.
+	// Signatures are copied without verification, because no keys are available here.
 	for _, s := range e.Elements(e.Payload, "signatures") {
 		if len(g.signatures) == event.MaxReviewers {
 			e.Exceed(event.LimitReviewers, e.Payload, event.MaxReviewers+1)
@@ -215,7 +215,7 @@ func (g *grant) review(r *run, e *event.Event, who string, at time.Time) {
 	}
 }
 
-// rewrite notes that the approver changed what the tool is called with.
+// rewrite records the arguments with which the approver replaced the input of the call.
 func (a *approval) rewrite(r *run, e *event.Event) {
 	args := e.Content(e.Payload, "args")
 	if n := e.Payload.Member("args_sha256"); args.IsZero() && event.Abbreviated(n) {
@@ -240,7 +240,7 @@ func (a *approval) rewrite(r *run, e *event.Event) {
 	c.arguments.change(args, a.input)
 }
 
-// refuse cancels the call that was asked for.
+// refuse marks the call as denied.
 func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime bool) {
 	if a.call == "" || !byRuntime && decision != event.Denied {
 		return
@@ -252,8 +252,8 @@ func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime boo
 	c.denied = true
 }
 
-// approvedAt is when enough had approved: not before the last of those who were
-// needed, as one of two is not an approval yet.
+// approvedAt returns the time at which enough reviewers had approved: no earlier than the approval
+// of the last required reviewer.
 func (g *grant) approvedAt(required int64) time.Time {
 	if required <= 1 || required > int64(len(g.reviewers)) {
 		return g.at
@@ -265,7 +265,7 @@ func (g *grant) approvedAt(required int64) time.Time {
 	return g.at
 }
 
-// actor is who approved first.
+// actor returns the first reviewer, or else the sender of the granting event.
 func (g *grant) actor() string {
 	if len(g.reviewers) > 0 {
 		return g.reviewers[0].name
@@ -273,7 +273,7 @@ func (g *grant) actor() string {
 	return g.sender
 }
 
-// satisfied counts who approved. Approvals that name nobody count as one.
+// satisfied returns the number of reviewers. Approvals that name nobody count as one.
 func (g *grant) satisfied() int64 {
 	if g.given {
 		return max(1, int64(len(g.reviewers)))
@@ -281,11 +281,11 @@ func (g *grant) satisfied() int64 {
 	return 0
 }
 
-// required is how many have to approve.
+// required returns the number of reviewers required, at least 1.
 func (a *approval) required() int64 { return max(a.question.required, 1) }
 
-// decision is what the receipt says. Too few reviewers are not an approval, and
-// neither is an answer after the deadline.
+// decision returns the decision for the receipt. An approval by too few reviewers, or after the
+// deadline, is not an approval.
 func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 	switch {
 	case a.refusal.decision != "":
@@ -302,13 +302,13 @@ func (a *approval) decision(r *run) (decision, actor string, at time.Time) {
 	return event.TimedOut, "", r.ended
 }
 
-// open reports whether nothing decided a question: that it ran out, or was canceled
-// with the task, is what its state at the end means, and no line's word.
+// open reports whether no answer decided the question. The draft then derives the decision (timeout
+// or canceled) from the end of the task, and no event states it.
 func (a *approval) open() bool {
 	return a.refusal.decision == "" && a.grant.satisfied() < a.required()
 }
 
-// entry is the approval as the receipt has it.
+// entry returns the approval for the receipt.
 func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	decision, actor, at := a.decision(r)
 	if actor == "" && a.policy != "" {
@@ -320,7 +320,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		action = c.tool
 	}
 
-	// No line says so: it is what the end of the task means for an open question.
+	// No event states this decision. It follows from the end of the task.
 	if a.open() {
 		t.untold(place + "/decision")
 		t.untold(place + "/decided_at")
@@ -329,7 +329,7 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 		t.untold(place + "/decision")
 	}
 
-	// What was told in two ways is listed. The draft has the safer of them.
+	// Conflicting answers are listed as contradictions. The draft contains the safer one.
 	if a.refusal.decision != "" && a.grant.given {
 		t.contradicts(place, answersDiffer)
 	}
@@ -346,8 +346,9 @@ func (a *approval) entry(r *run, t *telling, place string) receipt.Approval {
 	}
 }
 
-// quorum is who approved, out of how many. Where nobody set a number and one approved, the actor
-// is all there is to tell. A word that is in no table does not approve, and is kept for people.
+// quorum returns the reviewers and the number required, or nil if one approved and no number was
+// set, because the actor is then sufficient. A decision word that no table contains does not
+// approve; it is kept for readers.
 func (a *approval) quorum() (proof receipt.Object) {
 	g := &a.grant
 	if a.question.required > 0 || len(g.reviewers) > 1 || len(g.signatures) > 0 {
@@ -369,11 +370,10 @@ func (a *approval) quorum() (proof receipt.Object) {
 	return proof
 }
 
-// evidenceHash is the SHA-256 of the RFC 8785 form of {"request", "response"}:
-// the payloads of the question and of the answer, null for one that never came,
-// an array for several answers.
+// evidenceHash returns the SHA-256 of the RFC 8785 form of {"request", "response"}: the payloads of
+// the question and of the answer. A missing payload is null, and several answers form an array.
 func (a *approval) evidenceHash() canon.Digest {
-	// RFC 8785 section 3.2.3: request comes before response.
+	// RFC 8785 section 3.2.3: members are sorted, so request precedes response.
 	text := []byte(`{"request":`)
 	if a.question.payload == nil {
 		text = append(text, "null"...)

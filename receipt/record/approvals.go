@@ -9,14 +9,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Approvals are the questions of a task, and of each call the last one.
+// Approvals are the questions of a task.
 type approvals struct {
 	event.List[approval]
-	of      map[string]string // of each call, the last one
-	foreign int               // answers from another session than the question
+	of      map[string]string // ID of the last approval of each call
+	foreign int               // number of answers from other sessions than the question's
 }
 
-// denies reports whether a word says no. Any unknown word means the same.
+// denies reports whether a word is a known refusal. An unknown word refuses, too.
 func denies(word string) bool {
 	switch word {
 	case "denied", "deny", "rejected", "reject", "refused", "declined", "disallow", "no":
@@ -25,7 +25,7 @@ func denies(word string) bool {
 	return false
 }
 
-// named returns the approval that an event names.
+// named returns the approval that an event names, and adds it if it is new.
 func (s *approvals) named(r *run, e *event.Event) *approval {
 	id := s.id(e)
 	if id == "" {
@@ -42,15 +42,15 @@ func (s *approvals) named(r *run, e *event.Event) *approval {
 		s.of[call] = id
 	}
 
-	// A later line does not rename what was asked.
+	// Later events do not rename the subject of the question.
 	first(&a.tool, e.Text(e.Payload, "name"))
 	first(&a.action, e.Text(e.Payload, "action"))
 	first(&r.ids.policy, e.Text(e.Payload, "policy_ref"))
 	return a
 }
 
-// id is the id that an event names: an approval's, which durable ones call
-// request_id, else that of the last approval of the call, else the call's own.
+// id returns the ID of the approval that an event names: the approval ID, which durable approvals
+// call request_id, else the ID of the last approval of the call, else the call ID.
 func (s *approvals) id(e *event.Event) string {
 	call := e.Text(e.Payload, "tool_call_id")
 	return cmp.Or(e.Text(e.Payload, "approval_id"), e.Text(e.Payload, "request_id"), e.Text(e.Payload.Member("approval_request"), "id"), s.of[call], call)
@@ -60,7 +60,7 @@ func approvalRequired(r *run, e *event.Event) {
 	a := r.approvals.named(r, e)
 	nested := e.Payload.Member("approval_request")
 	q := &a.question
-	for _, n := range [...]canon.Node{e.Payload, nested} { // who asks again may demand more, never less
+	for _, n := range [...]canon.Node{e.Payload, nested} { // a repeated question may raise the requirements but not lower them
 		q.required = max(q.required, e.Count(n, "approvers_required"))
 		if at := e.Time(n, "deadline"); q.deadline.IsZero() || !at.IsZero() && at.Before(q.deadline) {
 			q.deadline = at
@@ -69,11 +69,11 @@ func approvalRequired(r *run, e *event.Event) {
 
 	q.ask(r, e)
 	first(&q.session, e.Session())
-	if q.payload != nil { // asked again: the question is the same
+	if q.payload != nil { // a repeated question does not replace the first
 		return
 	}
 
-	// What is approved is the input of the first question, or what stands for it.
+	// The approval covers the input of the first question, or its digest.
 	first(&a.action, e.Text(nested, "action"))
 	a.input = e.Content(e.Payload, "input")
 	if args := nested.Member("args"); a.input.IsZero() && !event.Absent(args) {
@@ -82,14 +82,14 @@ func approvalRequired(r *run, e *event.Event) {
 	q.payload = r.Keep(e, e.Payload.AppendCanonical(nil))
 }
 
-// confirmation is what a user answered: evidence of the decision, and the
-// decision itself when nothing else tells it.
+// confirmation applies a user's answer. It is evidence of the decision, and is the decision itself
+// if no other event states one.
 func confirmation(r *run, e *event.Event) {
 	a := r.approvals.named(r, e)
 	if a.strays(r, e) {
 		return
 	}
-	if !a.confirmed { // the evidence so far was the decision's
+	if !a.confirmed { // the evidence so far came with the decision
 		a.confirmed, a.evidence = true, nil
 	}
 	a.evidence = append(a.evidence, r.Keep(e, e.Payload.AppendCanonical(nil)))
@@ -109,13 +109,13 @@ func toolDenied(r *run, e *event.Event) {
 	if word := e.Payload.Member("decision"); word.Kind() == canon.KindString {
 		decision = event.DecisionOf(e.Payload)
 	}
-	if decision == event.Approved { // the kind says the opposite
+	if decision == event.Approved { // the kind of the event contradicts it
 		decision = event.Denied
 	}
 	r.approvals.decide(r, e, decision)
 }
 
-// timedOut ends an approval. Questions time out too, and are not approvals.
+// timedOut ends an approval. A question that is not an approval is ignored.
 func timedOut(r *run, e *event.Event) {
 	if _, ok := r.approvals.ByID[r.approvals.id(e)]; ok {
 		r.approvals.decide(r, e, event.TimedOut)
@@ -134,7 +134,7 @@ func (s *approvals) decide(r *run, e *event.Event, decision string) {
 	a.answer(r, e, decision, true)
 }
 
-// saysNo reports whether an answer that does not approve has a word for it.
+// saysNo reports whether a refusal uses a known word, a flag, or an event kind that states it.
 func saysNo(e *event.Event) bool {
 	for _, name := range []string{"approved", "accepted"} {
 		if n := e.Payload.Member(name); n.Kind() == canon.KindBool {
@@ -142,7 +142,7 @@ func saysNo(e *event.Event) bool {
 		}
 	}
 
-	// The kind of an event can say it, too.
+	// Without a word, the kind of the event may state the refusal.
 	n := e.Payload.Member("decision")
 	if n.Kind() != canon.KindString {
 		return e.Kind != "user.tool_confirmation" && e.Kind != "tool.approved" && event.Absent(n)
@@ -150,7 +150,7 @@ func saysNo(e *event.Event) bool {
 	return event.Decisions().Has(n.String()) || denies(n.String())
 }
 
-// entries are the approvals as the receipt has them.
+// entries returns the approvals for the receipt.
 func (s *approvals) entries(r *run, t *telling) []receipt.Approval {
 	list := []receipt.Approval{}
 	for i, a := range s.Order {
@@ -159,16 +159,16 @@ func (s *approvals) entries(r *run, t *telling) []receipt.Approval {
 	return list
 }
 
-// A gate is what all questions about one call came to.
+// A gate combines all questions about one call.
 type gate struct {
 	approved, refused, open bool
-	inputs                  []canon.Digest // that were approved
-	blank                   bool           // something was approved of which nobody tells the input
+	inputs                  []canon.Digest // approved inputs
+	blank                   bool           // something was approved without a recorded input
 	declared                []string
 	notes                   details
 }
 
-// gatesOf returns those of the calls that questions name.
+// gatesOf returns the gates of the calls that questions name, by the IDs of the calls.
 func gatesOf(r *run) map[string]gate {
 	all := map[string]gate{}
 	for _, a := range r.approvals.Order {
@@ -177,7 +177,7 @@ func gatesOf(r *run) map[string]gate {
 		}
 		g := all[a.call]
 
-		// A question that ran out did not refuse; only a word does.
+		// Only a stated refusal refuses. A question without an answer stays open.
 		switch decision, _, _ := a.decision(r); {
 		case decision == event.Approved:
 			g.approved = true
@@ -192,7 +192,7 @@ func gatesOf(r *run) map[string]gate {
 			g.refused = true
 		}
 
-		// What the questions told of the call is kept, whatever was decided.
+		// Details from the questions are kept regardless of the decision.
 		g.declared = append(g.declared, a.question.declared...)
 		g.notes.join(a.question.notes)
 		all[a.call] = g
@@ -201,8 +201,7 @@ func gatesOf(r *run) map[string]gate {
 	return all
 }
 
-// allows reports whether an input is one of those that were approved. What nobody
-// tells is not denied.
+// allows reports whether an input was approved. An unrecorded input is not held against the call.
 func (g gate) allows(input canon.Digest) bool {
 	return g.blank || len(g.inputs) == 0 || input.IsZero() || slices.Contains(g.inputs, input)
 }

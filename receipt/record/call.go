@@ -6,45 +6,46 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A call is one call of a tool, as all events that name its id describe it.
+// A call is one call of a tool, combined from all events that name its ID.
 type call struct {
 	id, tool    string
 	arguments   arguments
 	output      output
-	outcome     string // succeeded, failed or canceled; "" while nothing tells of an end
-	byRuntime   bool   // the runtime told an end, not the transcript alone
-	executed    bool   // an event says so
+	outcome     string // succeeded, failed, or canceled; "" if no end was recorded
+	byRuntime   bool   // the runtime recorded an end, not only the transcript
+	executed    bool   // an event states that it ran
 	denied      bool
-	judged      bool   // an end tells how it ended
-	unknown     bool   // it returned, and no end tells how it ended
-	rejection   string // the category by which it was never dispatched; "" when none was told
+	judged      bool   // an end states its status
+	unknown     bool   // it returned, but no end states its status
+	rejection   string // the error category of a call that was not dispatched; "" if there was none
 	category    string
-	outcomes    bool // two ends were told
-	names       bool // two names were
-	gate        gate // what the questions about it came to; when the draft is made
+	outcomes    bool // two different ends were recorded
+	names       bool // two different names were recorded
+	gate        gate // the questions about the call; set when the draft is made
 	server      string
 	outputURI   string
-	material    bool      // it has a place among the materials
-	wrote, sent origin    // whose reports tell of files, and of the network
-	short       [2]string // the input and the output as abbreviated digests, "" where none was told
+	material    bool      // it is among the materials
+	wrote, sent origin    // the sources that reported files and network use
+	short       [2]string // the abbreviated digests of the input and the output; "" if there was none
 	meta        receipt.Object
-	differ      map[string]bool // members of meta of which two values were told
+	differ      map[string]bool // members of meta for which different values were recorded
 }
 
-// An output is what a call returned.
+// An output is the result of a call.
 type output struct {
 	digest    canon.Digest
-	byRuntime bool // from a tool.* event, not from the transcript, which may cut it
+	byRuntime bool // from a tool.* event, not from the transcript, which may be truncated
 	differ    bool
 	told      answer
 }
 
-// tell notes an output. The runtime's comes before the transcript's, then the first.
+// tell records an output. The runtime's output takes precedence over the transcript's; otherwise,
+// the first one counts.
 func (o *output) tell(e *event.Event, byRuntime bool) {
 	d := e.Content(e.Payload, "output")
 	switch {
 	case d.IsZero():
-		if o.digest.IsZero() { // it ended, and nothing tells what it returned
+		if o.digest.IsZero() { // the call ended without a recorded output
 			o.told = answerOf(e, canon.Node{})
 		}
 	case o.digest.IsZero() || byRuntime && !o.byRuntime:
@@ -54,15 +55,15 @@ func (o *output) tell(e *event.Event, byRuntime bool) {
 	}
 }
 
-// describe notes who runs a call, and under what.
+// describe records the executor of a call and its context.
 func (c *call) describe(e *event.Event) {
 	for _, name := range []string{"executor", "kind", "mutation_scope", "run_id", "worker_id", "parent_call_id", "raw_status"} {
 		c.note(name, e.Text(e.Payload, name))
 	}
 }
 
-// acted notes what the call did in git as the log states it, and, apart from that, what the
-// words of its command suggest: that is no effect.
+// acted records the git actions that the log states. Actions that only the text of the command
+// suggests are recorded separately, and are not effects.
 func (c *call) acted(r *run, e *event.Event) {
 	if list := words(r, e, e.Payload, "git_actions"); len(list) > 0 {
 		c.meta["git_actions"] = list
@@ -82,7 +83,7 @@ func (c *call) acted(r *run, e *event.Event) {
 	}
 }
 
-// abbreviate notes the digests of the input and of the output that an event abbreviates.
+// abbreviate records abbreviated digests of the input and the output.
 func (c *call) abbreviate(e *event.Event) {
 	for i, name := range [...]string{"input", "output"} {
 		if n := e.Payload.Member(name + "_sha256"); event.Abbreviated(n) && e.Payload.Member(name).IsZero() {
@@ -91,7 +92,7 @@ func (c *call) abbreviate(e *event.Event) {
 	}
 }
 
-// note keeps a detail. The last value counts.
+// note records a detail. The last value counts.
 func (c *call) note(name, value string) {
 	if value == "" {
 		return
@@ -105,13 +106,13 @@ func (c *call) note(name, value string) {
 	c.meta[name] = value
 }
 
-// Details are what questions tell of a call, by the names of its details.
+// Details are the details of a call that questions state, by name.
 type details struct {
 	values map[string]string
-	differ map[string]bool // of which two values were told
+	differ map[string]bool // names with different values
 }
 
-// note keeps a detail. The last value counts.
+// note records a detail. The last value counts.
 func (d *details) note(name, value string) {
 	if d.values == nil {
 		d.values, d.differ = map[string]string{}, map[string]bool{}
@@ -131,13 +132,13 @@ func (d *details) join(other details) {
 	}
 }
 
-// disagree reports whether two values of a detail cannot both be. A call is of the kind
-// other until something tells which.
+// disagree reports whether two values of a detail conflict. The kind other does not conflict with a
+// more specific kind.
 func disagree(name, a, b string) bool {
 	return a != b && !(name == "kind" && (a == "other" || b == "other"))
 }
 
-// told is a detail that the call has, and "" where anything tells another.
+// told returns a detail of the call; "" if another value was recorded for it.
 func (c *call) told(name string) string {
 	value, _ := c.meta[name].(string)
 	asked := c.gate.notes
@@ -147,7 +148,7 @@ func (c *call) told(name string) string {
 	return value
 }
 
-// unclear reports whether a detail is told in two ways.
+// unclear reports whether a detail has conflicting values.
 func (c *call) unclear() bool {
 	for _, name := range [...]string{"executor", "kind", "mutation_scope", "run_id", "worker_id"} {
 		if c.meta[name] != nil && c.told(name) == "" {
@@ -157,8 +158,8 @@ func (c *call) unclear() bool {
 	return false
 }
 
-// serve notes what runs a call: an MCP server, or else the host. What it returns is a
-// material of the replay, in the place where the call was first told.
+// serve records the MCP server that runs a call; without one, it is the host. The result of the
+// call is a material of the replay, at the position of the first event of the call.
 func (c *call) serve(r *run, e *event.Event) {
 	first(&c.outputURI, e.Text(e.Payload, "output_uri"))
 	if first(&c.server, e.Text(e.Payload, "server")); c.server != "" {
@@ -173,7 +174,7 @@ func (c *call) serve(r *run, e *event.Event) {
 	}
 }
 
-// writesNothing reports whether what a call is said to be changes no file.
+// writesNothing reports whether the stated kind or scope of a call excludes changes to files.
 func (c *call) writesNothing() bool {
 	switch c.told("kind") {
 	case "read", "search", "think", "fetch":
@@ -185,7 +186,7 @@ func (c *call) writesNothing() bool {
 	return kind == c.told("kind") && c.told("mutation_scope") == "read_only"
 }
 
-// sendsNothing reports whether what a call is said to be sends nothing.
+// sendsNothing reports whether the stated kind of a call excludes network use.
 func (c *call) sendsNothing() bool {
 	switch c.told("kind") {
 	case "read", "edit", "delete", "move", "think":
@@ -194,8 +195,8 @@ func (c *call) sendsNothing() bool {
 	return false
 }
 
-// end adds an end of the call. An end with a stated status replaces one without, and does
-// not contradict it.
+// end records an end of the call. An end with a stated status replaces one without, and the two do
+// not conflict.
 func (c *call) end(outcome string, stated bool) {
 	c.outcomes = c.outcomes || stated && c.judged && c.outcome != outcome
 	if c.outcome == "" || stated && (!c.judged || c.outcome == "succeeded") {
@@ -205,19 +206,18 @@ func (c *call) end(outcome string, stated bool) {
 	c.unknown = !c.judged
 }
 
-// Arguments are what a call was asked with, what an approver made of it, and what
-// it ran with.
+// Arguments are the arguments that were requested, as changed by an approver, and used.
 type arguments struct {
-	asked     canon.Digest // by the last request
-	requested canon.Digest // what was asked before an approver changed it
-	changed   canon.Digest // by the approver
-	ran       canon.Digest // by an event that tells of the run
-	byRuntime bool         // that event is the runtime's, not the transcript's
-	differ    bool         // two events tell different ones of the run
+	asked     canon.Digest // in the last request
+	requested canon.Digest // the request before an approver changed it
+	changed   canon.Digest // set by the approver
+	ran       canon.Digest // according to an event about the run
+	byRuntime bool         // the event is the runtime's, not the transcript's
+	differ    bool         // two events state different arguments for the run
 }
 
-// ask notes the arguments of a request. Those that an approver changed are not asked
-// for by who repeats the old ones.
+// ask records the arguments of a request. A repeated request with the arguments from before the
+// approver's change does not undo that change.
 func (a *arguments) ask(d canon.Digest) {
 	switch {
 	case d.IsZero():
@@ -225,19 +225,20 @@ func (a *arguments) ask(d canon.Digest) {
 	case !a.ran.IsZero() && d != a.ran && d != a.asked:
 		a.differ = true
 	case !a.changed.IsZero() && d != a.requested:
-		a.changed = canon.Digest{} // another request than the one that was changed
+		a.changed = canon.Digest{} // a new request, not the one that was changed
 	}
 	a.asked = d
 }
 
-// change notes what an approver put in their place.
+// change records the arguments from the approver.
 func (a *arguments) change(d, question canon.Digest) {
 	first(&a.requested, a.asked)
 	first(&a.requested, question)
 	a.changed = d
 }
 
-// run notes what the call ran with. Who runs it knows better than who was told.
+// run records the arguments of the run. The runtime's record takes precedence over the
+// transcript's.
 func (a *arguments) run(d canon.Digest, byRuntime bool) {
 	if d.IsZero() {
 		return
@@ -248,7 +249,7 @@ func (a *arguments) run(d canon.Digest, byRuntime bool) {
 	}
 }
 
-// last are what it ran with, as far as that is told.
+// last returns the arguments of the run, as far as they are recorded.
 func (a *arguments) last() canon.Digest {
 	switch {
 	case !a.ran.IsZero():

@@ -8,23 +8,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Calls are those of the task, by their ids.
+// Calls are the calls of the task, by ID.
 type calls struct {
 	event.List[call]
-	effects *effects // what calls are told to have done
+	effects *effects // the recorded effects of the calls
 }
 
-// Categories of errors that say more than that a call failed.
+// Error categories that are more specific than a failed call.
 const (
 	categoryDenied   = "permission_denied"
 	categoryCanceled = "cancelled"
 	categoryAborted  = "parse_aborted"
 	categoryLoop     = "rejected_loop"
 	categorySchema   = "schema_validation"
-	categorySibling  = "sibling_failed" // another call of the same message failed, and this one was not run
+	categorySibling  = "sibling_failed" // another call in the same message failed, so this one was not run
 )
 
-// named returns the call that an event names and reads what any event may say of it.
+// named returns the call that an event names, and records the details that any event of a call may
+// have.
 func (s *calls) named(r *run, e *event.Event) *call {
 	id := e.Required(e.Payload, "tool_call_id")
 	c, fresh := s.Entry(id)
@@ -33,7 +34,7 @@ func (s *calls) named(r *run, e *event.Event) *call {
 		c.id, c.meta = id, receipt.Object{}
 	}
 
-	// Of two names the first is kept; that they differ is told.
+	// The first name is kept. A second name is listed as a contradiction.
 	p := e.Payload
 	name := e.Text(p, "name")
 	c.names = c.names || name != "" && c.tool != "" && name != c.tool
@@ -50,14 +51,14 @@ func (s *calls) named(r *run, e *event.Event) *call {
 
 	c.abbreviate(e)
 
-	// Only what ran has a time of execution.
+	// Only a call that ran has an execution time.
 	c.executed = c.executed || e.Flag(p, "executed") || e.Count(p, "execution_duration_ms") > 0
 	first(&r.ids.policy, e.Text(p, "policy_ref"))
 	c.serve(r, e)
 	return c
 }
 
-// toolRequested opens a call. One that is told to run, runs with these arguments.
+// toolRequested opens a call. If the event states that the call runs, it runs with these arguments.
 func toolRequested(r *run, e *event.Event) {
 	c := r.calls.named(r, e)
 	input := e.Content(e.Payload, "input")
@@ -79,8 +80,8 @@ func mcpToolUse(r *run, e *event.Event) {
 	}
 }
 
-// toolStatuses returns what the status of a tool's result means; "" is none at
-// all. Any other, such as error, is a failure.
+// toolStatuses maps the status of a tool's result to an outcome; "" is a missing status. Any other
+// word, such as error, is a failure.
 func toolStatuses() event.Words {
 	return event.NewWords(
 		"", "succeeded", "success", "succeeded", "succeeded", "succeeded", "completed", "succeeded", "ok", "succeeded",
@@ -88,8 +89,7 @@ func toolStatuses() event.Words {
 	)
 }
 
-// unreported is the status of a call that returned, and of which nothing tells how it
-// ended.
+// unreported is the status of a call that returned without a recorded status.
 const unreported = "unreported"
 
 func toolCompleted(r *run, e *event.Event) {
@@ -100,7 +100,7 @@ func toolCompleted(r *run, e *event.Event) {
 	}
 	c := r.calls.close(r, e, outcome)
 
-	// A word for a failure that says no more than that is not kept.
+	// A word that only means failure is not worth keeping.
 	if !toolStatuses().Has(status) && status != "error" && status != "failed" && status != "failure" {
 		c.note("raw_status", status)
 	}
@@ -108,14 +108,13 @@ func toolCompleted(r *run, e *event.Event) {
 
 func toolFailed(r *run, e *event.Event) { r.calls.close(r, e, "failed") }
 
-// close ends a call. Both an agent.tool_result and a tool.completed may say that it
-// ended: a failure that either tells is kept. An end by which the call was never
-// dispatched says nothing of what ran, and is not an end of it.
+// close ends a call. Both an agent.tool_result and a tool.completed may record the end, and a
+// failure in either is kept. A rejection before dispatch is not an end of the run.
 func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 	c := s.named(r, e)
 	byRuntime := e.Kind == "tool.completed" || e.Kind == "tool.failed"
 
-	// A call that was not dispatched was rejected, and did not fail.
+	// A call that was not dispatched was rejected; it did not fail.
 	category := e.Text(e.Payload, "error_category")
 	never := category == categoryAborted || category == categoryLoop
 	if never {
@@ -124,7 +123,7 @@ func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 		first(&c.category, category)
 	}
 
-	// Some sources tell the arguments only with the result.
+	// Some sources record the arguments only with the result.
 	input := e.Content(e.Payload, "input")
 	if c.arguments.asked.IsZero() && c.arguments.changed.IsZero() {
 		c.arguments.asked = input
@@ -134,7 +133,7 @@ func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 	c.output.tell(e, byRuntime)
 	r.effects.report(r, e, c, byRuntime)
 
-	// What was never dispatched has no end, and what was canceled did not fail.
+	// A call that was not dispatched has no end, and a canceled call did not fail.
 	switch {
 	case outcome == "failed" && never && !e.Flag(e.Payload, "executed"):
 		return c
@@ -147,40 +146,40 @@ func (s *calls) close(r *run, e *event.Event, outcome string) *call {
 	return c
 }
 
-// ran reports whether something says that a call was executed.
+// ran reports whether an event states or implies that a call was executed.
 func (s *calls) ran(c *call) bool {
 	return c.executed || c.outcome == "succeeded" || s.effects.observed[c.id]
 }
 
-// dropped reports whether a call was never dispatched: a line says so, and none that
-// it ran or ended in another way. What the agent was told of it is not such a line.
+// dropped reports whether a call was never dispatched: an event states a rejection, and no event
+// states that it ran or ended otherwise. The transcript alone does not count as such an event.
 func (s *calls) dropped(c *call) bool {
 	return c.rejection != "" && !s.ran(c) && !(c.outcome != "" && c.byRuntime)
 }
 
-// unsent reports whether a call did not get as far as its tool.
+// unsent reports whether a call did not reach its tool.
 func (s *calls) unsent(c *call) bool {
 	return !s.ran(c) && (s.dropped(c) || c.denied || c.category == categoryDenied || c.category == categorySchema || c.category == categorySibling)
 }
 
-// closed reports whether the source tells how a call ended: so does a denial.
+// closed reports whether the source records the end of a call. A denial is an end.
 func (s *calls) closed(c *call) bool { return c.outcome != "" || s.unsent(c) }
 
-// status is what the receipt says. A call that was denied, or not run because another one
-// failed, is canceled, unless it was executed all the same.
+// status returns the status for the receipt. A call that was denied, or not run because another
+// call failed, is canceled, unless it was executed anyway.
 func (s *calls) status(c *call) string {
 	switch {
 	case c.outcome == "failed" && (c.category == categoryDenied || c.category == categorySibling) && !s.ran(c):
 		return "canceled"
 	case c.outcome != "":
 		return c.outcome
-	case c.rejection != "": // it ran, and this is all that tells of its end
+	case c.rejection != "": // it ran, and no other end is recorded
 		return "failed"
 	}
 	return "canceled"
 }
 
-// dispatched reports whether a call was given to its tool.
+// dispatched reports whether a call was passed to its tool.
 func (s *calls) dispatched(c *call, pending map[string]bool) bool {
 	switch {
 	case s.ran(c):
@@ -191,7 +190,7 @@ func (s *calls) dispatched(c *call, pending map[string]bool) bool {
 	return c.outcome != "" || !pending[c.id]
 }
 
-// listed are the calls of the receipt, and where it has each.
+// listed returns the calls of the receipt, and the place of each by ID.
 func (s *calls) listed() (calls []*call, at map[string]string) {
 	at = map[string]string{}
 	for _, c := range s.Order {
@@ -203,7 +202,7 @@ func (s *calls) listed() (calls []*call, at map[string]string) {
 	return calls, at
 }
 
-// entries are the calls as the receipt has them.
+// entries returns the calls for the receipt.
 func (s *calls) entries(t *telling) []receipt.ToolCall {
 	list := []receipt.ToolCall{}
 	calls, at := s.listed()
@@ -218,14 +217,15 @@ func (s *calls) entries(t *telling) []receipt.ToolCall {
 	return list
 }
 
-// told is a call as the receipt has it.
+// told returns a call for the receipt, without the results of judge.
 func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 	meta := receipt.Object{}
 	for name, value := range c.meta {
 		meta[name] = value
 	}
 
-	// The input is what it ran with. What was asked for otherwise is told, too.
+	// The input is the one with which the call ran. A different requested input is listed in the
+	// metadata.
 	input := c.arguments.last()
 	for _, asked := range []canon.Digest{c.arguments.asked, c.arguments.requested} {
 		if !asked.IsZero() && asked != input {
@@ -241,7 +241,7 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 		}
 	}
 
-	// Where no end was told, what else is known of the call says why it has none.
+	// If no end was recorded, other evidence may explain why.
 	category := c.category
 	switch {
 	case c.outcome == "" && c.rejection != "":
@@ -263,9 +263,9 @@ func (s *calls) told(t *telling, at string, c *call) receipt.ToolCall {
 	}
 }
 
-// judge compares what was said of a call.
+// judge adds the contradictions and the details from questions to the entry of a call.
 func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
-	// Of lines that cannot all be true none is left out.
+	// Conflicting statements are all listed.
 	ran, g := s.ran(c), c.gate
 	for what, is := range map[string]bool{
 		rejectedYetRan: c.rejection != "", outcomesDiffer: c.outcomes, namesDiffer: c.names, detailsDiffer: c.unclear(),
@@ -277,7 +277,7 @@ func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 		}
 	}
 
-	// What the questions told of the call, and no line about the call itself.
+	// Details from questions that no event about the call itself states.
 	if len(g.declared) > 0 {
 		entry.Metadata["declared_paths"] = g.declared
 	}
@@ -287,20 +287,20 @@ func (s *calls) judge(t *telling, at string, c *call, entry *receipt.ToolCall) {
 		}
 	}
 
-	// A call whose scope allows writes succeeded, and nothing tells what it wrote.
+	// The call succeeded with a scope that allows writes, but no write was recorded.
 	scope, _ := entry.Metadata["mutation_scope"].(string)
 	if entry.Status == "succeeded" && scope != "" && scope != "read_only" && !s.effects.wrote[c.id] {
 		entry.Metadata["writes_undeclared"] = true
 	}
 
-	// What was approved is the call with its arguments.
+	// An approval covers a call with specific arguments.
 	if begun := ran || c.outcome != "" && !s.unsent(c); begun && !g.allows(entry.InputHash) {
 		entry.Metadata["approved_input_hash"] = g.inputs[len(g.inputs)-1].String()
 		t.differ = append(t.differ, at)
 	}
 }
 
-// tellsPart reports whether the effects of a call that may have run are not told.
+// tellsPart reports whether a call may have had effects that the log does not record.
 func (s *calls) tellsPart(told func(*call) bool) bool {
 	for _, c := range s.Order {
 		if !s.unsent(c) && !told(c) {
@@ -310,7 +310,7 @@ func (s *calls) tellsPart(told func(*call) bool) bool {
 	return false
 }
 
-// openFor lists a call of which only the approval tells.
+// openFor adds a call that only an approval names.
 func (s *calls) openFor(r *run, e *event.Event, a *approval) *call {
 	c, _ := s.Entry(a.call)
 	r.Room(e)
@@ -318,7 +318,7 @@ func (s *calls) openFor(r *run, e *event.Event, a *approval) *call {
 	return c
 }
 
-// unrecorded reports whether a call that may have answered is not among the materials.
+// unrecorded reports whether a call may have returned something that is not among the materials.
 func (s *calls) unrecorded() bool {
 	for _, c := range s.Order {
 		if !s.unsent(c) && (!c.material || c.outcome == "") {

@@ -7,33 +7,32 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A cost is what one model of one provider took.
+// A cost is the usage of one model of one provider.
 type cost struct {
 	provider, model string
 	amount          money
-	priced, free    bool // calls of it told an amount; calls of a model told none
-	doubtful        bool // some of it may be counted twice
-	whole           bool // the spans are of a turn, of an agent or of a task
+	priced, free    bool // some of its spans state an amount; some calls of a model state none
+	doubtful        bool // part of it may be counted twice
+	whole           bool // its spans are of a turn, an agent, or a task
 	input, output   tokens
 	parts           partTokens
 }
 
-// PartTokens are what of the input and of the output is told apart, by their names.
+// PartTokens are parts of the input and the output tokens that spans state separately.
 type partTokens [3]tokens
 
-// partNames are members of spans, and of the metadata of an entry.
+// partNames returns the names of these parts in spans and in the metadata of an entry.
 func partNames() [3]string {
 	return [3]string{"cache_read_input_tokens", "cache_creation_input_tokens", "reasoning_output_tokens"}
 }
 
-// Tokens are a sum, whether calls of a model are not in it, and whether some may be
-// in it twice.
+// Tokens are a sum of tokens. It may omit calls of a model, or count some tokens twice.
 type tokens struct {
 	sum                  int64
 	told, part, doubtful bool
 }
 
-// Costs are what the spans of a task and the account of its session tell.
+// Costs are the costs in the spans of a task and in the account of its session.
 type costs struct {
 	event.List[cost]
 	total         money
@@ -43,16 +42,16 @@ type costs struct {
 	parts         partTokens
 	account       account
 	wholes        wholes
-	doubtful      bool // a span ended twice, in other words
+	doubtful      bool // a span ended twice with different contents
 }
 
-// Wholes are the spans that may tell the costs of others once more: those of a turn,
-// of an agent or of a task, which have calls in them.
+// Wholes count the spans that may contain the costs of other spans: those of a turn, an agent, or a
+// task.
 type wholes struct {
-	turn, other, within int // spans that told a cost or tokens
+	turn, other, within int // number of spans with a cost or tokens
 }
 
-// spanOf counts a span that told a cost or tokens, and reports whether it is a whole.
+// spanOf counts a span with a cost or tokens, and reports whether it may contain others.
 func (w *wholes) spanOf(kind string) bool {
 	switch kind {
 	case "turn":
@@ -66,25 +65,25 @@ func (w *wholes) spanOf(kind string) bool {
 	return true
 }
 
-// overlap reports whether one may lie in another. Turns follow each other.
+// overlap reports whether one counted span may contain another. Turns do not overlap.
 func (w *wholes) overlap() bool {
 	return w.other > 1 || w.other > 0 && w.turn > 0 || w.other+w.turn > 0 && w.within > 0
 }
 
-// An account is what the agent says that its session has cost so far. The last one
-// counts, and what was spent before the task began is not the task's.
+// An account is the cumulative cost of the session according to the agent. The last value counts,
+// less the value before the task.
 type account struct {
 	told, before *money
 	shrank       bool
-	earlier      bool // the session had turns before the task, and nothing tells what they cost
+	earlier      bool // the session had earlier turns of unrecorded cost
 }
 
 const dollars = "USD"
 
-// spend adds what a span cost, and its tokens. Every call of a model is an entry,
-// whether or not it tells what it took.
+// spend adds the cost and the tokens of a span. Each call of a model has an entry, even if it
+// states neither.
 func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
-	if r.again { // who tells it again pays nothing
+	if r.again { // a replay does not pay for events of its source
 		return
 	}
 	p := e.Payload
@@ -94,9 +93,9 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 		return
 	}
 
-	// A turn, an agent or a task may tell the costs of its calls once more.
+	// A turn, an agent, or a task may repeat the costs of its calls,
 	told := amount != nil || input != nil || output != nil
-	// Unless it says that it tells calls which no other span tells.
+	// unless the span states that it covers only calls without spans.
 	whole := told && !ofModel && !e.Flag(p, "apart") && s.wholes.spanOf(kindOfSpan(e))
 	if told && ofModel {
 		s.wholes.within++
@@ -124,14 +123,14 @@ func (s *costs) spend(r *run, e *event.Event, ofModel bool) {
 		return
 	}
 
-	// Amounts in two currencies have no sum.
+	// Amounts in different currencies have no sum.
 	s.pay(e, currency)
 	c.priced, s.priced = true, true
 	c.amount.add(amount)
 	s.total.add(amount)
 }
 
-// lower notes which token counts the span states as lower bounds.
+// lower marks the token counts that the span states as lower bounds.
 func (s *costs) lower(e *event.Event, c *cost) {
 	for _, n := range e.Payload.Member("at_least").Elements() {
 		switch name := n.String(); name {
@@ -147,8 +146,8 @@ func (s *costs) lower(e *event.Event, c *cost) {
 	}
 }
 
-// doubt notes what a span cost that ends for a second time: one of its ends may not be
-// one.
+// doubt marks the cost of a span that ends a second time, because one of the two ends may be
+// invalid.
 func (s *costs) doubt(spans *endedSpans, e *event.Event, c *cost) {
 	switch ended := spans.of(e); {
 	case ended == nil:
@@ -162,7 +161,7 @@ func (s *costs) doubt(spans *endedSpans, e *event.Event, c *cost) {
 	}
 }
 
-// pay checks that all is paid in one currency.
+// pay checks that all amounts have the same currency.
 func (s *costs) pay(e *event.Event, currency string) {
 	currency = cmp.Or(currency, dollars)
 	if s.currency != "" && s.currency != currency {
@@ -171,13 +170,13 @@ func (s *costs) pay(e *event.Event, currency string) {
 	s.currency = currency
 }
 
-// count adds to the sum of a model and to that of the task.
+// count adds tokens to the sum of a model and to the sum of the task.
 func (s *costs) count(r *run, e *event.Event, sum, total *tokens, n *int64, ofModel bool) {
 	if n == nil {
 		sum.part, total.part = sum.part || ofModel, total.part || ofModel
 		return
 	}
-	if total.sum += *n; total.sum > event.MaxTokens { // no part is more than the total
+	if total.sum += *n; total.sum > event.MaxTokens { // no part exceeds the total
 		e.Exceed("MaxTokens", e.Payload, 0)
 	}
 	sum.sum += *n
@@ -185,7 +184,7 @@ func (s *costs) count(r *run, e *event.Event, sum, total *tokens, n *int64, ofMo
 	total.doubtful = total.doubtful || r.spans.ended.twice(e)
 }
 
-// number is the sum as the draft has it at a place: absent when nobody told any.
+// number returns the sum for a place in the draft, or nil if no span stated any.
 func (n tokens) number(t *telling, at string) *int64 {
 	if !n.told {
 		return nil
@@ -199,8 +198,7 @@ func (n tokens) number(t *telling, at string) *int64 {
 	return &n.sum
 }
 
-// report notes the account of the session: span.updated of kind usage. It is
-// cumulative.
+// report records the account of the session, which span.updated of kind usage states.
 func (s *costs) report(r *run, e *event.Event) {
 	amount, currency := costIn(e, e.Payload, "cost")
 	if amount == nil || r.again {
@@ -214,14 +212,14 @@ func (s *costs) report(r *run, e *event.Event) {
 		return
 	}
 
-	// The account is cumulative, so it does not shrink.
+	// The account is cumulative, so a decrease is a contradiction.
 	s.pay(e, currency)
 	r.models.spoke = true
 	a.shrank = a.shrank || a.told != nil && a.told.Cmp(&amount.Int) > 0
 	a.told = amount
 }
 
-// share is what of the account is the task's.
+// share returns the task's share of the account.
 func (a *account) share() *money {
 	if a.told == nil {
 		return nil
@@ -303,7 +301,7 @@ func (s *costs) reconcile(t *telling, c *receipt.Cost, share *money) money {
 	return *share
 }
 
-// bound notes whether the total is an estimate, unreported, or a lower bound.
+// bound marks the total as an estimate, unreported, or a lower bound.
 func (s *costs) bound(r *run, t *telling, accounted bool) {
 	note := func(mark func(at string)) {
 		mark("/cost/total")
@@ -326,7 +324,7 @@ func (s *costs) bound(r *run, t *telling, accounted bool) {
 	}
 }
 
-// atMost notes that the total may have more than the task cost.
+// atMost marks the total as an upper bound.
 func (s *costs) atMost(t *telling) {
 	t.ceiling("/cost/total")
 	if cmp.Or(s.currency, dollars) == dollars {
@@ -354,8 +352,7 @@ func (c *cost) entry(t *telling, at string) receipt.ProviderCost {
 	}
 }
 
-// apart is what of the input and of the output is told apart: the schema has no place of
-// its own for it.
+// apart returns the separately stated parts of the tokens, for which the schema has no members.
 func (c *cost) apart(t *telling, at string) (o receipt.Object) {
 	for i, name := range partNames() {
 		c.parts[i].doubtful = c.doubtful
@@ -371,8 +368,8 @@ func (c *cost) apart(t *telling, at string) (o receipt.Object) {
 	return o
 }
 
-// spent returns the dollars of the budget; nil when the task paid in another
-// currency, or nobody tells.
+// spent returns the dollars consumed of the budget, or nil if the task paid in another currency or
+// no cost is recorded.
 func (s *costs) spent(total float64) *float64 {
 	if s.currency != dollars || !s.priced && s.account.told == nil {
 		return nil
@@ -380,7 +377,8 @@ func (s *costs) spent(total float64) *float64 {
 	return &total
 }
 
-// zero is what a replay that paid nothing spent; nil when it paid in another currency.
+// zero returns the amount spent by a replay that paid nothing, or nil if it paid in another
+// currency.
 func (s *costs) zero() *float64 {
 	if s.currency != "" && s.currency != dollars {
 		return nil

@@ -1,4 +1,4 @@
-// Package record makes the draft of a receipt of what happened in a task.
+// Package record makes the draft of a receipt from the events of a task.
 //
 //	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "my_harness"}})
 //	for event := range events { // of one task, in order, each a JSON object
@@ -8,65 +8,60 @@
 //	}
 //	draft, err := rec.Draft() // *receipt.Draft, to redact, seal and sign
 //
-// # Three fronts
+// # Inputs
 //
-// A [Recorder] consumes the protocol's events; docs/record.md has the table of what each
-// becomes. Package event reads them: which are of the task, in what order, each once.
-// [Frames] consumes the JSON-RPC frames of a bridge or of ACP: package bridge makes
-// events of them, and a Recorder gets those: the same run gives the same draft, byte for
-// byte. What happened between the two peers of a bridge is not all that a receipt tells,
-// so [Frames.Event] takes the rest. [Read] reads a file of either. A [Turn] consumes what
-// happens in one turn of a chat: package turn makes events of that.
+// A [Recorder] accepts the protocol's events. docs/record.md lists the effect of each kind on the
+// draft. [Frames] accepts the JSON-RPC frames of a bridge or of ACP, and converts them to events
+// for a Recorder, so that the same run produces the same draft, byte for byte. The frames do not
+// contain everything that a receipt states, so [Frames.Event] accepts other events. [Read] reads a
+// file of events or frames. A [Turn] accepts the parts of one turn of a chat, and converts them to
+// events.
 //
-// # What is consumed
+// # Events
 //
-// The events of one task, in the order of their sequence. An event that is
-// delivered again counts once. One that is out of order, or missing, that another
-// content has under the same id, or that comes after the end and would have
-// changed the receipt ends the recording with an [Error], and there is no draft:
-// a receipt never leaves out silently what was refused. Members that this version does
-// not know are ignored, as the protocol demands, and counted. Events of kinds that it
-// does not know are counted too, and make the lists and counts of the draft lower bounds.
-// Events of other tasks are passed over and counted when Options.TaskID says
-// which is meant; otherwise they are an error.
+// A Recorder accepts the events of one task, in the order of their sequence. An event that is
+// delivered again counts once. The recording ends with an [Error], and there is no draft, if an
+// event is out of order or missing, if two events have the same ID and different contents, or if an
+// event after the end would change the receipt. A receipt therefore never omits a refused event
+// silently. Unknown members are ignored, as the protocol requires, and counted. Events of unknown
+// kinds are also counted, and turn the lists and counts of the draft into lower bounds. Events of
+// other tasks are skipped and counted if Options.TaskID is set; otherwise, they are an error.
 //
-// The draft names the digest of the log: SHA-256 over the canonical form (RFC
-// 8785) of each event of the task, unknown kinds included, receipt.* and what
-// came after the end left out, a line feed after each. With a shell, for a log
-// of one task that is canonical already:
+// The draft contains the digest of the log: SHA-256 over the canonical form (RFC 8785) of each
+// event of the task, each followed by a line feed. The digest covers unknown kinds. It does not
+// cover receipt.* events and events after the end. For a canonical log of one task, the shell
+// command is
 //
 //	sha256sum events.jsonl
 //
-// # What is derived
+// # Derived values
 //
-// The same events and options give the same bytes: there is no clock, no random
-// number and no order of a map in them. Lists are in the order of the events,
-// deltas in that of their override keys. Money is added as decimals, not as
-// floating-point numbers. Digests of JSON values are the SHA-256 of their RFC
-// 8785 form. What is written comes from a few named members of payloads: hidden
-// reasoning is not one of them, and is taken out of the one open object that is
+// The same events and options produce the same bytes, because the draft does not depend on a clock,
+// on random numbers, or on the order of a map. Lists are in the order of the events, and deltas are
+// sorted by override key. Money is added as decimals, not as floating-point numbers. Digests of
+// JSON values are the SHA-256 of their RFC 8785 form. A draft contains only values of named members
+// of payloads. Hidden reasoning is not among them, and is removed from the one open object that is
 // copied, the failure of a task.
 //
-// Whatever a permission was answered with, an approval is only what is known to
-// be one. What is unknown, ambiguous or contradictory is a denial. Too few reviewers
-// are not an approval, and neither is an answer after the deadline.
+// An answer to a permission request is an approval only if it is known to be one. An unknown,
+// ambiguous, or contradictory answer is a denial. Too few reviewers, or an answer after the
+// deadline, are not an approval.
 //
-// # What is claimed
+// # Claims
 //
-// Nothing that no event says. What several events tell of one thing is joined; what they
-// tell in two ways is listed, as is what the source does not tell and
-// the schema wants: metadata.unreported, JSON Pointers into the draft. A call that ran is
-// told whatever came after it, with the arguments with which it ran. Events that a replay
-// tells again are not deeds of its own. docs/record.md has each rule.
+// A draft claims nothing that no event states. Records of the same fact are combined, and
+// conflicting records are listed. Values that the schema requires and the source does not report
+// are listed in metadata.unreported, as JSON Pointers into the draft. A call that ran is listed
+// with the arguments with which it ran, regardless of later events. Events that a replay repeats
+// are not its own actions. docs/record.md contains all rules.
 //
-// # What is not done here
+// # Secrets
 //
-// Names, paths, reasons and messages of the task are copied as they are. A secret
-// in them is package redact's matter: apply a redact.Policy to the draft before
-// it is sealed.
+// Names, paths, reasons, and messages of the task are copied unchanged. To remove secrets in them,
+// apply a redact.Policy to the draft before it is sealed.
 //
 // # Stability
 //
-// This package may still change: it is not of the frozen core. What it writes is a draft of
-// a frozen format.
+// This package may still change: it is not part of the frozen core. Its output is a draft in a
+// frozen format.
 package record

@@ -14,14 +14,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// HashProfile is metadata.hash_profile of drafts: digests of JSON values are the
+// HashProfile is the value of metadata.hash_profile in drafts: digests of JSON values are the
 // SHA-256 of their RFC 8785 form.
 const HashProfile = "rfc8785-sha256"
 
 // logType is the content type of the event log.
 const logType = "application/jsonl"
 
-// textOf counts the bytes of the strings in a value. Those that are kept once may be
+// textOf returns the total length of the strings in a value. A string that is stored once may be
 // written many times.
 func textOf(v reflect.Value) (n int) {
 	switch v.Kind() {
@@ -55,9 +55,9 @@ func clone(d *receipt.Draft) (*receipt.Draft, error) {
 	return c, json.Unmarshal(text, c)
 }
 
-// JSON returns a draft of a [Recorder] in canonical form (RFC 8785), with its schema
-// marker, as receipt.SealDocument and `receipt seal` take it. Nothing is filled in:
-// a nil list of a draft that was made by hand is null, which those refuse.
+// JSON returns the canonical form (RFC 8785) of a draft from a [Recorder], with its schema marker,
+// as receipt.SealDocument and `receipt seal` accept it. It adds no defaults: a nil list in a
+// manually created draft becomes null, which they reject.
 func JSON(d *receipt.Draft) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -71,7 +71,7 @@ func JSON(d *receipt.Draft) ([]byte, error) {
 	return canon.Transform(b.Bytes())
 }
 
-// missing names what a receipt cannot do without.
+// missing returns an error that lists the required fields that are empty.
 func missing(d *receipt.Draft) error {
 	var names []string
 	for _, m := range [...]struct{ name, value string }{
@@ -87,18 +87,18 @@ func missing(d *receipt.Draft) error {
 	return &MissingError{names}
 }
 
-// A drafting is a draft while it is made of what events said, and what they did not say.
+// A drafting is a draft in progress, with the run and the notes about unreported values.
 type drafting struct {
 	*receipt.Draft
 	run  *run
 	told *telling
 }
 
-// draftOf makes the draft of a run, but for its subject and the log.
+// draftOf returns the draft of a run, without its subject and its log.
 func draftOf(r *run) *receipt.Draft {
 	o, t := r.options, new(telling)
 
-	// A call is judged by what the questions about it came to.
+	// Attach to each call the questions about it.
 	for id, g := range gatesOf(r) {
 		if c := r.calls.ByID[id]; c != nil {
 			c.gate = g
@@ -124,7 +124,7 @@ func draftOf(r *run) *receipt.Draft {
 		Deltas:    r.replay.deltaList(),
 	}
 
-	// Times that are not told are left out, but for the one that a receipt must have.
+	// Unrecorded times are omitted, except the time of issue, which is required.
 	if !o.IssuedAt.IsZero() {
 		d.IssuedAt = receipt.At(o.IssuedAt)
 	}
@@ -132,7 +132,7 @@ func draftOf(r *run) *receipt.Draft {
 		d.Lifecycle.CreatedAt = receipt.At(created)
 	}
 
-	// Each list adds to t what the source does not tell of it.
+	// Each list adds its unreported places to t.
 	d.Approvals = r.approvals.entries(r, t)
 	d.Cost, d.ModelRoute = r.costs.cost(r, t), r.models.route(r, t)
 	d.SideEffects = receipt.SideEffects{NetworkEgress: r.effects.networkEgress(r, t), ToolCalls: r.calls.entries(t), A2AHandoffs: r.handoffs.entries(t)}
@@ -151,15 +151,15 @@ func draftOf(r *run) *receipt.Draft {
 	return d
 }
 
-// withhold fills the lists of which an entry may be withheld, and redactions.
+// withhold fills the lists that may contain withheld values, and the redactions.
 func (d *drafting) withhold() {
 	r, t := d.run, d.told
 	d.Redactions = []receipt.Redaction{}
-	for _, at := range slices.Sorted(slices.Values(r.failure.withheld)) { // not in the order in which somebody wrote members
+	for _, at := range slices.Sorted(slices.Values(r.failure.withheld)) { // the order must not depend on the order of members in the log
 		d.Redactions = append(d.Redactions, receipt.Redaction{Field: at, Reason: "hidden reasoning"})
 	}
 
-	// The label of such a path is in the list already: this says why.
+	// The list of writes contains a label for the path. This entry gives the reason.
 	writes, paths := r.effects.fileWrites(r, t)
 	d.SideEffects.FSWrites = writes
 	for _, p := range paths {
@@ -178,9 +178,8 @@ func (d *drafting) withhold() {
 	}
 }
 
-// consumed counts what the task used. The dollars are left out when it paid in
-// another currency, the time when the clock went back. A replay uses nothing but
-// what it says that it did anew.
+// consumed returns the resources that the task used. It omits dollars if the task paid in another
+// currency, and the time if the clock went backward. A replay consumes only what it does itself.
 func (d *drafting) consumed(ms int64) receipt.Amounts {
 	r, t := d.run, d.told
 	const at = "/autonomy_budget/consumed"
@@ -188,26 +187,26 @@ func (d *drafting) consumed(ms int64) receipt.Amounts {
 		USD: r.costs.spent(d.Cost.Total), InputTokens: r.costs.input.number(t, at+"/input_tokens"), OutputTokens: r.costs.output.number(t, at+"/output_tokens"),
 	}
 
-	pending := map[string]bool{} // calls that were asked for and not approved
+	pending := map[string]bool{} // calls that were requested but not approved
 	for _, p := range r.approvals.Order {
 		if decision, _, _ := p.decision(r); decision != event.Approved && p.call != "" {
 			pending[p.call] = true
 		}
 	}
 
-	// What waited for an approval, or was refused, did not get to its tool.
+	// A call that waited for an approval, or was refused, did not reach its tool.
 	calls := int64(0)
 	for _, c := range r.calls.Order {
 		if !r.calls.dropped(c) && r.calls.dispatched(c, pending) {
 			calls++
-			if !r.calls.ran(c) && c.outcome == "" { // it was asked for, and nothing tells more
+			if !r.calls.ran(c) && c.outcome == "" { // it was requested, and nothing else is recorded
 				t.ceiling(at + "/tool_calls")
 			}
 		}
 	}
 	a.ToolCalls = &calls
 
-	// What a replay tells again was used by its source.
+	// The source of a replay consumed what the replay repeats.
 	if r.replay.is {
 		ms = 0
 		first(&a.USD, r.costs.zero())
@@ -221,7 +220,7 @@ func (d *drafting) consumed(ms int64) receipt.Amounts {
 	return a
 }
 
-// elapsed is how many milliseconds are between two times. A Duration ends at 292 years.
+// elapsed returns the milliseconds between two times. A Duration is limited to 292 years.
 func elapsed(from, to time.Time) int64 {
 	if took := to.Sub(from); took < math.MaxInt64 {
 		return took.Milliseconds()
@@ -229,7 +228,7 @@ func elapsed(from, to time.Time) int64 {
 	return to.UnixMilli() - from.UnixMilli()
 }
 
-// metadata has what a receipt has no member for.
+// metadata returns the values for which a receipt has no other member.
 func (d *drafting) metadata() receipt.Object {
 	r := d.run
 	m := receipt.Object{"hash_profile": HashProfile}
@@ -252,7 +251,7 @@ func (d *drafting) metadata() receipt.Object {
 		m["memory_writes"] = r.artifacts.memory
 	}
 
-	// Calls that were never dispatched are counted, and not listed.
+	// Calls that were never dispatched are counted but not listed.
 	dropped := 0
 	for _, c := range r.calls.Order {
 		if r.calls.dropped(c) {

@@ -6,36 +6,36 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// An origin says what told of a side effect: a set, as several sources may tell of
-// one. They are joined: what the call's own report leaves out is told all the same.
+// An origin is a set of sources that recorded a side effect. Sources are combined: an effect counts
+// even if the call's own report omits it.
 type origin uint8
 
 const (
 	fromSpan     origin = 1 << iota
-	fromArtifact        // a file that is said to be applied
-	fromRequest         // what the agent was going to do
-	fromResult          // what the agent was told, in the transcript
-	fromTool            // what the runtime says of the call
+	fromArtifact        // a file whose artifact is marked as applied
+	fromRequest         // the intent of the agent
+	fromResult          // the result as shown to the agent, in the transcript
+	fromTool            // the runtime's record of the call
 
-	reports = fromResult | fromTool // what a call says itself
+	reports = fromResult | fromTool // the call's own reports
 )
 
 // A write is one change of a file.
 type write struct {
-	path, operation string                 // operation "": nobody told
-	before, after   receipt.OptionalDigest // null: there was, or is, no file
-	short           [2]bool                // of each of them, that a digest was abbreviated
+	path, operation string                 // operation "": not recorded
+	before, after   receipt.OptionalDigest // null: the file did not exist
+	short           [2]bool                // whether the digest before, and the one after, is abbreviated
 	call            string
 	by              origin
-	event           int  // the last one that told of it
-	twice           bool // told by the second end of a span
+	event           int  // index of the last event that recorded it
+	twice           bool // recorded by the second end of a span
 }
 
 // An egress is data sent to a host.
 type egress struct {
 	destination, purpose string
-	announced            bool // nothing tells whether it was sent
-	unclear              bool // readers of URLs do not agree on the host
+	announced            bool // announced, without a record that it was sent
+	unclear              bool // URL parsers disagree about the host
 	bytes                *int64
 	call                 string
 	by                   origin
@@ -43,34 +43,34 @@ type egress struct {
 	twice                bool
 }
 
-// Effects are the side effects that were told, those of one call joined.
+// Effects are the recorded side effects. Records of the same effect of a call are combined.
 type effects struct {
 	writes    []*write
 	egress    []*egress
 	written   map[[2]string][]*write  // by call and path
 	reached   map[[2]string][]*egress // by call and destination
-	workspace *event.Workspace        // to which paths are relative
-	observed  map[string]bool         // calls of which an effect was told, not only announced
-	wrote     map[string]bool         // calls that wrote
+	workspace *event.Workspace        // for relative paths
+	observed  map[string]bool         // calls with a recorded effect, not only an announced one
+	wrote     map[string]bool         // calls with a recorded write
 
-	failed bool // a write failed, and nothing tells how far it came
+	failed bool // a write failed after an unknown part of it
 }
 
 func newEffects(root string) effects {
 	return effects{workspace: event.NewWorkspace(root), written: map[[2]string][]*write{}, reached: map[[2]string][]*egress{}, observed: map[string]bool{}, wrote: map[string]bool{}}
 }
 
-// maxCompared bounds the effects of one call on one thing that are compared.
+// maxCompared limits how many effects of one call on one object are compared.
 const maxCompared = 64
 
-// report reads what a call says that it changed and sent.
+// report reads the changes and transmissions that a call reports.
 func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 	by := fromResult
 	if byRuntime {
 		by = fromTool
 	}
 
-	// An empty list says that nothing was done; an absent one says nothing.
+	// An empty list states that nothing was done. An absent list states nothing.
 	if !event.Absent(e.Payload.Member("fs_writes")) {
 		c.wrote |= by
 	}
@@ -91,8 +91,8 @@ func (s *effects) report(r *run, e *event.Event, c *call, byRuntime bool) {
 	}
 }
 
-// write reads one change of a file. A rename is a deletion and a creation, as the
-// entry of a receipt has one path.
+// write reads one change of a file. A rename becomes a deletion and a creation, because an entry of
+// a receipt has one path.
 func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by origin) {
 	w := write{
 		path: e.Required(n, "path"), operation: e.Text(n, "operation"), call: callID, by: by, event: e.Index, twice: r.spans.ended.twice(e),
@@ -113,7 +113,7 @@ func (s *effects) write(r *run, e *event.Event, n canon.Node, callID string, by 
 	s.changed(r, e, w)
 }
 
-// changed and sent take an entry's room for what was not told before.
+// changed and sent add an effect, and charge for it if it is new.
 func (s *effects) changed(r *run, e *event.Event, w write) {
 	if s.change(w) {
 		r.Room(e)
@@ -145,7 +145,8 @@ func (s *effects) reach(r *run, e *event.Event, n canon.Node, purpose, callID st
 	s.sent(r, e, egress{destination: e.Once([]byte(host)), unclear: !clear, purpose: purpose, announced: e.Flag(n, "announced"), bytes: e.OptionalCount(n, "bytes_sent"), call: callID, by: by, event: e.Index, twice: r.spans.ended.twice(e)})
 }
 
-// change adds a write, or what it tells of one that another source told.
+// change adds a write, or completes the same write from another source. It reports whether the
+// write is new.
 func (s *effects) change(w write) (added bool) {
 	if w.call != "" {
 		s.observed[w.call], s.wrote[w.call] = true, true
@@ -155,7 +156,7 @@ func (s *effects) change(w write) (added bool) {
 		name = w.path
 	}
 
-	// Without a call, nothing says that two lines tell of one write.
+	// Without a call, two events cannot be matched to one write.
 	key := [2]string{w.call, name}
 	if w.call != "" {
 		for _, have := range bounded(s.written[key]) {
@@ -170,20 +171,21 @@ func (s *effects) change(w write) (added bool) {
 		}
 	}
 
-	// What cannot be of one write is two.
+	// Conflicting records are two writes.
 	s.writes = append(s.writes, &w)
 	s.written[key] = append(s.written[key], &w)
 	return true
 }
 
-// send adds an egress, or what it tells of one that another source told.
+// send adds an egress, or completes the same one from another source. It reports whether the egress
+// is new.
 func (s *effects) send(x egress) (added bool) {
 	if x.call != "" && x.by != fromRequest && !x.announced {
 		s.observed[x.call] = true
 	}
 	key := [2]string{x.call, x.destination}
 
-	// Without a call, or with a host that is not clear, each is one of its own.
+	// Without a call, or with an unclear host, each egress is separate.
 	if x.call != "" && !x.unclear {
 		for _, have := range bounded(s.reached[key]) {
 			if again(have.by, x.by, have.event, x.event) && (have.bytes == nil || x.bytes == nil || *have.bytes == *x.bytes) {
@@ -203,23 +205,22 @@ func (s *effects) send(x egress) (added bool) {
 
 func bounded[T any](all []T) []T { return all[:min(len(all), maxCompared)] }
 
-// fits reports whether two tellings of a detail can be of one thing.
+// fits reports whether two values of a detail can describe the same object.
 func fits[T comparable](a, b T) bool {
 	var unknown T
 	return a == b || a == unknown || b == unknown
 }
 
-// again reports whether what a source tells can be what was told before: by another
-// source, or by an earlier report of the same call. Each span and each artifact is an
-// effect of its own.
+// again reports whether a source may repeat an effect that another source, or an earlier report of
+// the same call, recorded. Each span and each artifact is a separate effect.
 func again(have, by origin, told, now int) bool {
 	return have&by == 0 || by&reports != 0 && told != now
 }
 
-// A withheldPath is a path outside the workspace, and where the draft has its label.
+// A withheldPath is a path outside the workspace, and the place of its label in the draft.
 type withheldPath struct{ at, value string }
 
-// placeOf returns a path as the list of writes has it.
+// placeOf returns a path in the form of the list of writes.
 func placeOf(w *event.Workspace, path string) string {
 	if name, ok := w.Place(path); ok {
 		return name
@@ -227,7 +228,7 @@ func placeOf(w *event.Workspace, path string) string {
 	return w.Label(path)
 }
 
-// fileWrites are the changes of files as the receipt has them, and where a path is withheld.
+// fileWrites returns the changes of files for the receipt, and the withheld paths.
 func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, withheld []withheldPath) {
 	list = []receipt.FileWrite{}
 	for _, w := range s.writes {
@@ -245,8 +246,7 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 			t.contradicts(at, spanEndedTwice)
 		}
 
-		// What a file held that a log does not tell. One that was added is written as one that
-		// was not there, and no line may say that.
+		// Without a recorded digest, the contents of the file are unreported.
 		if (r.sourced.is || w.short[0]) && w.before.IsZero() {
 			t.untold(at + "/before_sha256")
 		}
@@ -260,33 +260,33 @@ func (s *effects) fileWrites(r *run, t *telling) (list []receipt.FileWrite, with
 		})
 	}
 
-	// An empty list would say that no file was written.
+	// An empty list would state that no file was written.
 	if r.calls.tellsPart(func(c *call) bool { return c.wrote != 0 || s.wrote[c.id] || c.writesNothing() }) || s.failed || r.spans.open.of(spanFiles) {
 		t.partly("/side_effects/fs_writes", len(list))
 	}
 	return list, withheld
 }
 
-// networkEgress is what was sent, as the receipt has it.
+// networkEgress returns the transmissions for the receipt.
 func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 	list := []receipt.NetworkEgress{}
 	sent := map[string]bool{}
 	for _, x := range s.egress {
 		sent[x.call] = true
 		c := r.calls.ByID[x.call]
-		if x.by == fromRequest && r.calls.unsent(c) { // it was announced, and not done
+		if x.by == fromRequest && r.calls.unsent(c) { // announced but not done
 			continue
 		}
 
 		at := indexed("/side_effects/network_egress", len(list))
 
-		// A purpose that nobody told is that of the tool, by its name.
+		// Without a recorded purpose, use the name of the tool.
 		purpose := x.purpose
 		if c != nil {
 			first(&purpose, c.tool)
 		}
 
-		// An announcement tells neither that it was sent nor that it was not.
+		// An announcement alone does not show whether the data was sent.
 		if x.announced || x.by == fromRequest && !r.calls.closed(c) && !r.calls.ran(c) {
 			t.untold(at)
 		}
@@ -304,25 +304,25 @@ func (s *effects) networkEgress(r *run, t *telling) []receipt.NetworkEgress {
 		list = append(list, receipt.NetworkEgress{Destination: x.destination, Purpose: t.name(at+"/purpose", purpose, "unknown"), BytesSent: x.bytes})
 	}
 
-	// An empty list would say that nothing was sent.
+	// An empty list would state that nothing was sent.
 	if r.calls.tellsPart(func(c *call) bool { return c.sent != 0 || sent[c.id] || c.sendsNothing() }) || r.spans.open.of(spanHTTP) {
 		t.partly("/side_effects/network_egress", len(list))
 	}
 	return list
 }
 
-// A handed is work that was given to another agent, in its last state.
+// A handed is work passed to another agent, in its last recorded state.
 type handed struct {
 	receipt.Handoff
-	ended string // how its status is told; "" when nobody tells any
-	label bool   // the source gives it no id: it has a label
-	names bool   // two agents were told
+	ended string // the recorded status; "" if there was none
+	label bool   // the source has no ID for it, so it has a label
+	names bool   // two different agents were recorded
 }
 
-// Handoffs are by the ids of the tasks that were given away.
+// Handoffs are the handoffs of the task, by the IDs of the tasks handed over.
 type handoffs struct{ event.List[handed] }
 
-// handoff notes the last state of work that was given away.
+// handoff records the last state of a handoff.
 func handoff(r *run, e *event.Event) {
 	p := e.Payload
 	id := e.Required(p, "task_id")
@@ -337,7 +337,7 @@ func handoff(r *run, e *event.Event) {
 	last(&h.ReceiptID, e.Text(p, "receipt_id"))
 }
 
-// entries are the handoffs as the receipt has them.
+// entries returns the handoffs for the receipt.
 func (s *handoffs) entries(t *telling) []receipt.Handoff {
 	list := []receipt.Handoff{}
 	for i, h := range s.Order {

@@ -10,12 +10,12 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A form is what the payload of a kind of events may hold: the members that are read, and the
-// values of each. A nil Want accepts any value. Other members are ignored and counted.
+// A form describes the payload of a kind of events: the members that are read, and the values that
+// each accepts. A nil Want accepts any value. Other members are ignored and counted.
 type form map[string]event.Want
 
-// forms returns the form of each kind of events whose payload is read, from the schema of events,
-// which lists the kinds, their members, and the type of each member.
+// forms returns the form of each kind of events whose payload is read. The schema of events is its
+// source: it lists the kinds, their members, and the type of each member.
 var forms = sync.OnceValue(func() map[string]form {
 	text, _ := schemas.Source("event")
 	doc, err := canon.Parse(text)
@@ -67,8 +67,8 @@ func (s eventSchema) resolve(n canon.Node) (name string, def canon.Node) {
 	return name, s.Member("$defs").Member(name)
 }
 
-// want returns what a member may hold; nil for anything. Whether a name of the payload itself is
-// empty is for the function that applies the event.
+// want returns the values that a member accepts, or nil for any value. For members of the payload
+// itself, the function that applies the event checks for empty names.
 func (s eventSchema) want(n canon.Node, nested bool) event.Want {
 	name, n := s.resolve(n)
 	types := typesOf(n)
@@ -97,7 +97,8 @@ func (s eventSchema) want(n canon.Node, nested bool) event.Want {
 	return nil
 }
 
-// wantObject returns what an object may hold, with the members of the definitions that it extends.
+// wantObject returns the values that an object accepts, including the members of the definitions
+// that it extends.
 func (s eventSchema) wantObject(n canon.Node) event.Want {
 	members := map[string]event.Want{}
 	var required []string

@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
-// A Form is what the lines of a file are.
+// A Form is the format of the lines of a file.
 type Form int
 
 const (
-	FormUnknown Form = iota // the first line tells
+	FormUnknown Form = iota // the first line determines the form
 	FormEvents              // the protocol's events
 	FormFrames              // frames of a bridge or of ACP, see [Read]
 )
@@ -31,7 +31,7 @@ func (f Form) String() string {
 	return "unknown"
 }
 
-// A Log is what was read from a file.
+// A Log is the result of reading a file.
 type Log struct {
 	Form   Form
 	Lines  int // that are not blank
@@ -39,16 +39,15 @@ type Log struct {
 	Draft  *receipt.Draft
 }
 
-// Read records a file, a JSON object a line, blank lines aside. In a log of events
-// each line is an event. In a log of frames a line is one of
+// Read records a file with one JSON object per line; blank lines are ignored. In a log of events,
+// each line is an event. In a log of frames, a line is one of
 //
 //	{"at": TIME, "from": "agent" or "client", "frame": {"jsonrpc": "2.0", …}}
-//	{"jsonrpc": "2.0", …}                 passed when the line before it did
-//	{"at": TIME, "event": KIND, "payload": {…}}   what no frame tells; replayed and replay as in an event
+//	{"jsonrpc": "2.0", …}                 passed at the time of the line before it
+//	{"at": TIME, "event": KIND, "payload": {…}}   an event that no frame contains; replayed and replay as in an event
 //
-// where TIME is an RFC 3339 date-time and from may be left out. Errors of the
-// input itself are returned as they are, errors of a line as a *[LineError], and
-// those of the draft as [Recorder.Draft] returns them.
+// where TIME is an RFC 3339 date-time and from is optional. Errors of the input are returned
+// unchanged, errors of a line as a *[LineError], and errors of the draft as by [Recorder.Draft].
 func Read(in io.Reader, o Options, form Form) (*Log, error) {
 	r := &reader{log: Log{Form: form}, options: o}
 	if err := event.Each(in, r.line); err != nil {
@@ -71,7 +70,7 @@ func (r *reader) line(_ int, doc *canon.Document, wrong *Error) error {
 		return wrong
 	}
 
-	// The first line decides what all are.
+	// The first line determines the form of all lines.
 	if r.log.Form == FormUnknown {
 		r.log.Form = FormEvents
 		if bridge.IsLine(doc.Root()) {
@@ -103,15 +102,15 @@ func (r *reader) begin() (err error) {
 	return err
 }
 
-// EachLine calls do with each line of a log that is not blank: its number, from 1, and its
-// document, or why it is not strict JSON within the limits of a recording. The document is valid
-// until do returns.
+// EachLine calls do for each line of a log that is not blank. It passes the line number, from 1,
+// and the document, or an error if the line is not strict JSON within the limits of a recording.
+// The document is valid until do returns.
 func EachLine(in io.Reader, do func(line int, doc *canon.Document, wrong *Error) error) error {
 	return event.Each(in, do)
 }
 
-// Tasks returns the IDs of the tasks that events of a log name, in the order in which they come.
-// Lines that a recording refuses are skipped.
+// Tasks returns the IDs of the tasks that the events of a log name, in order of appearance. It
+// skips lines that a recording refuses.
 func Tasks(in io.Reader) (ids []string, err error) {
 	seen := map[string]bool{}
 	err = event.Each(in, func(_ int, doc *canon.Document, wrong *Error) error {
@@ -127,7 +126,7 @@ func Tasks(in io.Reader) (ids []string, err error) {
 	return ids, err
 }
 
-// finish makes the draft.
+// finish returns the log with its draft.
 func (r *reader) finish() (*Log, error) {
 	var err error
 	switch {
@@ -147,23 +146,22 @@ func (r *reader) finish() (*Log, error) {
 	return &r.log, nil
 }
 
-// Frames consumes the JSON-RPC frames of a bridge, in all its dialects, or of ACP: a
-// translator makes events of them, and a [Recorder] gets those. The events have decimal
-// ids and sequences that count from 1. It is not safe for concurrent use.
+// Frames records the JSON-RPC frames of a bridge, in all its dialects, or of ACP. A translator
+// converts them to events for a [Recorder]. The events have decimal IDs and sequences that count
+// from 1. Frames is not safe for concurrent use.
 type Frames struct {
 	recorder   *Recorder
 	translator *bridge.Translator
 }
 
-// FrameCounts say what became of the frames that were added without an error, and of the
-// events that they became.
+// FrameCounts count the frames that were added without an error, and their events.
 type FrameCounts struct {
 	Counts
 	Frames bridge.Counts
 }
 
-// NewFrames returns Frames. Options.TaskID is required, as no frame names a task.
-// Options.Keep gets the events that the frames became.
+// NewFrames returns Frames. Options.TaskID is required, because no frame names a task. Options.Keep
+// receives the events.
 func NewFrames(o Options) (*Frames, error) {
 	if o.TaskID == "" {
 		return nil, &OptionError{"TaskID", "is empty: no frame names the task"}
@@ -180,23 +178,23 @@ func newFrames(r *Recorder) *Frames {
 	return &Frames{r, bridge.New(o, taker{r}, r.run.Budget)}
 }
 
-// A taker gives a recorder the events that frames became.
+// A taker passes the events of frames to a recorder.
 type taker struct{ *Recorder }
 
-// Artifact reports whether an event told of an artifact.
+// Artifact reports whether an event recorded an artifact.
 func (t taker) Artifact(id string) bool {
 	_, known := t.run.artifacts.ByID[id]
 	return known
 }
 
-// Add consumes one frame, which passed at a time. The error is an *[Error], or
-// what Options.Keep returned; it is final, like that of [Recorder.Add].
+// Add records a frame that passed at a time. The error is an *[Error], or the error of
+// Options.Keep. It is final, like the error of [Recorder.Add].
 func (f *Frames) Add(at time.Time, from bridge.Sender, text []byte) error {
 	return f.translator.Add(at, from, text)
 }
 
-// Event records what no frame tells, such as that the task began or what a model
-// cost: an event of a kind, with its payload, a JSON object.
+// Event records an event that no frame contains, such as the start of the task or the cost of a
+// model call. The payload is a JSON object.
 func (f *Frames) Event(at time.Time, kind string, payload []byte) error {
 	return f.translator.Event(at, kind, payload)
 }
@@ -204,7 +202,7 @@ func (f *Frames) Event(at time.Time, kind string, payload []byte) error {
 // Ended reports whether the terminal event has come.
 func (f *Frames) Ended() bool { return f.recorder.Ended() }
 
-// Draft returns the draft of the receipt, as [Recorder.Draft] does.
+// Draft returns the draft of the receipt, like [Recorder.Draft].
 func (f *Frames) Draft() (*receipt.Draft, error) {
 	if err := f.translator.Err(); err != nil {
 		return nil, err
@@ -212,22 +210,22 @@ func (f *Frames) Draft() (*receipt.Draft, error) {
 	return f.recorder.Draft()
 }
 
-// Counts returns what became of the frames so far.
+// Counts returns the counts of the frames so far.
 func (f *Frames) Counts() FrameCounts {
 	return FrameCounts{f.recorder.Counts(), f.translator.Counts()}
 }
 
-// A Turn records one turn of a chat: its task is the invocation, and its methods are what
-// happens in it. They make events, and a [Recorder] gets those. A turn that is suspended
-// has no draft until it was resumed and has ended. It is not safe for concurrent use.
+// A Turn records one turn of a chat. Its task is the invocation, and its methods are the parts of
+// the turn. They create events for a [Recorder]. A suspended turn has no draft until it is resumed
+// and has ended. A Turn is not safe for concurrent use.
 type Turn struct {
 	*turn.Translator
 	recorder *Recorder
 }
 
-// NewTurn returns a Turn. Options.TaskID, the invocation's id, and Options.SessionID, the
-// chat's, are required. Options.Keep gets the events that the turn became: who writes them
-// out can go on with [ResumeTurn].
+// NewTurn returns a Turn. Options.TaskID, the ID of the invocation, and Options.SessionID, the ID
+// of the chat, are required. Options.Keep receives the events of the turn. With a log of them,
+// [ResumeTurn] can continue the turn.
 func NewTurn(o Options) (*Turn, error) {
 	switch {
 	case o.TaskID == "":
@@ -243,10 +241,10 @@ func NewTurn(o Options) (*Turn, error) {
 	return &Turn{turn.New(around, r.AddDocument, r.run.Budget), r}, nil
 }
 
-// ResumeTurn returns the Turn that wrote a log, where the log ends. A part of the turn of
-// which the log has only some events is done again; a last line that was cut is left out by
-// whoever kept it. Options.Keep gets what comes after the log. Errors of the input are returned as they are, errors of a line as a
-// *[LineError].
+// ResumeTurn returns the Turn that wrote a log, in its state at the end of the log. If the log
+// contains only some events of a part, that part is done again. The caller removes a truncated last
+// line. Options.Keep receives the events after the log. Errors of the input are returned unchanged,
+// errors of a line as a *[LineError].
 func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
 	keep, live := o.Keep, false
 	o.Keep = func(line []byte) error {
@@ -274,11 +272,11 @@ func ResumeTurn(o Options, log io.Reader) (*Turn, error) {
 	return t, nil
 }
 
-// Ended reports whether the turn was completed or has failed.
+// Ended reports whether the turn has completed or failed.
 func (t *Turn) Ended() bool { return t.recorder.Ended() }
 
-// Draft returns the draft of the receipt, as [Recorder.Draft] does: [ErrNotEnded] while the
-// turn goes on or is suspended.
+// Draft returns the draft of the receipt, like [Recorder.Draft]. The error is [ErrNotEnded] while
+// the turn continues or is suspended.
 func (t *Turn) Draft() (*receipt.Draft, error) {
 	if err := t.Err(); err != nil {
 		return nil, err
@@ -286,5 +284,5 @@ func (t *Turn) Draft() (*receipt.Draft, error) {
 	return t.recorder.Draft()
 }
 
-// Counts returns what became of the events so far.
+// Counts returns the counts of the events so far.
 func (t *Turn) Counts() Counts { return t.recorder.Counts() }

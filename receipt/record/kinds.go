@@ -10,22 +10,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
-// An eventKind says what an event becomes in a receipt.
+// An eventKind describes the effect of an event on a receipt.
 type eventKind struct {
 	Event   string
-	Receipt string // members of the receipt; "" for an event that is evidence in the log alone
+	Receipt string // the members of the receipt; "" for an event that is only evidence in the log
 
 	apply func(*run, *event.Event)
-	tells func(*event.Event) bool // whether one after the end would have changed the receipt; nil: always
+	tells func(*event.Event) bool // whether the event would change the receipt after the end of the task; nil: always
 }
 
 // says reports whether an event changes the receipt.
 func (k eventKind) says(e *event.Event) bool { return k.apply != nil && (k.tells == nil || k.tells(e)) }
 
-// eventKinds returns the kinds of the protocol, group by group, and those in which a
-// harness logs its durable approvals. docs/record.md is made from it. Events of
-// receipts are not in it: issuing makes them. Which members a payload has is in the schema of
-// events, see forms.
+// eventKinds returns the kinds of the protocol, by group, and the kinds in which a harness logs
+// durable approvals. It omits the events of receipts, because issuing creates them. docs/record.md
+// is generated from the table. The schema of events lists the members of payloads; see forms.
 func eventKinds() []eventKind {
 	var all []eventKind
 	for _, group := range [...][]eventKind{
@@ -36,8 +35,8 @@ func eventKinds() []eventKind {
 	return all
 }
 
-// kindsByName are the kinds by their events, made once: whoever reads many short logs makes a
-// recorder for each.
+// kindsByName maps the names of events to their kinds. It is computed once, because programs that
+// read many short logs create a recorder for each.
 var kindsByName = sync.OnceValue(func() map[string]eventKind { return byName(eventKinds()) })
 
 func byName(table []eventKind) map[string]eventKind {
@@ -87,8 +86,8 @@ func taskKinds() []eventKind {
 	}
 }
 
-// saysStatus reports whether a status is not one of the terminal ones, which may
-// accompany the terminal event.
+// saysStatus reports whether a status is not terminal. A terminal status may accompany the terminal
+// event.
 func saysStatus(e *event.Event) bool { return !endings().Has(e.Payload.Member("status").String()) }
 
 func sessionKinds() []eventKind {
@@ -165,7 +164,7 @@ func saysOverride(e *event.Event) bool {
 	return !event.Absent(e.Payload.Member("override_key")) || !event.Absent(e.Root.Member("replay").Member("override_key"))
 }
 
-// hitlKinds are the kinds of the log of durable approvals. Questions are not approvals.
+// hitlKinds returns the kinds in the log of durable approvals. Questions are not approvals.
 func hitlKinds() []eventKind {
 	const pending, answer = "approvals: pending", "approvals: the decision"
 	return []eventKind{
@@ -184,8 +183,8 @@ func hitlKinds() []eventKind {
 	}
 }
 
-// sourceKinds are those in which package source tells what a log of another agent says of
-// itself, and what it does not say.
+// sourceKinds returns the kinds with which package source describes the log of another agent, and
+// what that log does not record.
 func sourceKinds() []eventKind {
 	return []eventKind{
 		{"source.read", "metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported, metadata.at_least, metadata.inferred; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
@@ -194,8 +193,8 @@ func sourceKinds() []eventKind {
 	}
 }
 
-// Tables returns the tables that a recording follows, by their names, as rows of cells. The
-// documentation of the command shows them.
+// Tables returns the tables that a recording follows, by name, as rows of cells. The documentation
+// of the command includes them.
 func Tables() map[string][][]string {
 	words := func(w event.Word) []string { return []string{w.Word, w.Means} }
 	tables := bridge.Tables()

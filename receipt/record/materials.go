@@ -9,26 +9,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A material is something that a replay needs. Those of a tool's call are
-// completed when the call is.
+// A material is an input of a replay. The material of a tool call is complete when the call is.
 type material struct {
 	receipt.Material
 	call *call
-	told answer // when there is no call
+	told answer // if there is no call
 }
 
-// Materials are in the order in which they were told, here and by the task that is
-// replayed.
+// Materials are in the order in which the task, or the task that it replays, recorded them.
 type materials struct {
 	order    []material
-	recorded map[[5]string]int // contents that were told, and how many each id has had
+	recorded map[[5]string]int // counts recorded contents, and the contents of each ID
 }
 
 func (m *materials) add(x material) { m.order = append(m.order, x) }
 
-// record adds a material. What is used twice is told once; another content of the
-// same id is numbered, as materials are named by their ids. What a substitution made is
-// another content in any case.
+// record adds a material. A repeated material is listed once. Different contents with one ID are
+// numbered, because the ID identifies a material. A substituted content is always separate.
 func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	content := [5]string{m.Kind, m.ID, m.URI, m.SHA256.String(), overrideOf(e)}
 	if s.recorded[content] > 0 {
@@ -45,7 +42,7 @@ func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	r.Room(e)
 }
 
-// entry is a material as the receipt has it; false where nothing was returned.
+// entry returns a material for the receipt, and false if nothing was returned.
 func (x material) entry(r *run) (receipt.Material, bool) {
 	m := x.Material
 	if c := x.call; c != nil {
@@ -63,8 +60,8 @@ func (x material) entry(r *run) (receipt.Material, bool) {
 	return m, true
 }
 
-// replayInput lists the materials. A replay is byte for byte only when everything
-// that came from a model, a tool or the host is there by its digest.
+// replayInput lists the materials. A replay is byte for byte only if every answer of a model, a
+// tool, or the host is a material with a digest.
 func (s *materials) replayInput(r *run) receipt.ReplayInput {
 	in := receipt.ReplayInput{Determinism: "byte_deterministic", Materials: []receipt.Material{}}
 	models := false
@@ -77,7 +74,7 @@ func (s *materials) replayInput(r *run) receipt.ReplayInput {
 			m.Metadata = receipt.Object{"override_key": key}
 		}
 
-		// Without a digest nothing shows that a replay had the same.
+		// Without a digest, a replay cannot be shown to use the same content.
 		models = models || m.Kind == "llm_provider_response"
 		if m.SHA256.IsZero() {
 			in.Determinism = "best_effort"
@@ -85,7 +82,7 @@ func (s *materials) replayInput(r *run) receipt.ReplayInput {
 		in.Materials = append(in.Materials, m)
 	}
 
-	// What answered, and is not a material, could answer differently.
+	// An answer that is not a material may differ in a replay.
 	for _, run := range []*run{r, r.source} {
 		if run != nil && (run.unrecorded() || run.models.spoke && !models) {
 			in.Determinism = "best_effort"
@@ -102,7 +99,7 @@ func memoryRead(r *run, e *event.Event) {
 	r.materials.record(r, e, receipt.Material{Kind: "host_fact", ID: "host:memory:" + e.Required(e.Payload, "memory_id"), URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }
 
-// compacted keeps the snapshot from which a transcript was cut: a replay needs it.
+// compacted records the snapshot from which a transcript was shortened, because a replay needs it.
 func compacted(r *run, e *event.Event) {
 	id := e.Text(e.Payload, "snapshot_asset_id")
 	if id == "" {
@@ -111,30 +108,30 @@ func compacted(r *run, e *event.Event) {
 	r.materials.record(r, e, receipt.Material{Kind: "artifact", ID: id, URI: e.Text(e.Payload, "uri"), SHA256: e.Digest(e.Payload, "sha256")})
 }
 
-// KindTime is the kind of a [Dependency] on the clock: the others are kinds of materials.
+// KindTime is the kind of a [Dependency] on the clock. All other kinds are kinds of materials.
 const KindTime = "time"
 
-// A Dependency is something that answered the task: a replay has to answer the same. All
-// but those on the clock are materials of the draft.
+// A Dependency is an answer that the task received, which a replay has to repeat. All dependencies
+// except those on the clock are materials of the draft.
 type Dependency struct {
-	Key     string // the id of the material, or time: and the name of the time
+	Key     string // ID of the material, or time: and the name of the time
 	Kind    string // of the material, or KindTime
-	EventID string // of the event that told the answer
-	Index   int    // which event that was, of those that were added, from 1
-	Pointer string // RFC 6901, to the answer in that event; "": the event does not have it
+	EventID string // ID of the event with the answer
+	Index   int    // index of that event among the added events, from 1
+	Pointer string // JSON Pointer (RFC 6901) to the answer in that event; "" if the event does not contain it
 	SHA256  canon.Digest
-	URI     string // where the answer is kept; "": nobody tells
-	CallID  string // of the call of a tool that returned it; "": it is none
+	URI     string // location of the answer; "" if unknown
+	CallID  string // ID of the tool call that returned it; "" if there is none
 }
 
-// An answer is the place where a log tells what something answered.
+// An answer is the place of an answer in the log.
 type answer struct {
 	event   string
 	index   int
-	pointer string // "": the answer itself is not there
+	pointer string // "" if the log does not contain the answer
 }
 
-// answerOf is the place of a value; a zero one is not there.
+// answerOf returns the place of a value. A zero value is not in the log.
 func answerOf(e *event.Event, value canon.Node) answer {
 	a := answer{event: e.ID, index: e.Index}
 	if !value.IsZero() {
@@ -147,14 +144,14 @@ func answerOf(e *event.Event, value canon.Node) answer {
 type artifact struct {
 	id, kind, uri string
 	digest        canon.Digest
-	withheld      string // why the URI is, "" when it is not
-	short         bool   // a digest was abbreviated
+	withheld      string // the reason if the URI is withheld, else ""
+	short         bool   // the digest was abbreviated
 }
 
-// Artifacts are the results of the task, by their ids.
+// Artifacts are the results of the task, by ID.
 type artifacts struct {
 	event.List[artifact]
-	memory int // writes of memory that are none
+	memory int // number of writes of memory that are not artifacts
 }
 
 // named returns the artifact that an event names.
@@ -169,8 +166,8 @@ func (s *artifacts) named(r *run, e *event.Event) *artifact {
 	return a
 }
 
-// artifactChanged notes the last version. A digest or a URI that an event leaves
-// out is that of the version before only when the event is a link to it.
+// artifactChanged records a version. If an event omits a digest or a URI, the previous one is kept
+// only if the event is a link to that version.
 func artifactChanged(r *run, e *event.Event) {
 	a := r.artifacts.named(r, e)
 	p := e.Payload
@@ -178,14 +175,14 @@ func artifactChanged(r *run, e *event.Event) {
 	switch {
 	case e.Kind == "artifact.updated":
 		a.uri, a.digest, a.withheld = uri, digest, ""
-	case a.withheld != "": // what was redacted stays so until there is another version
+	case a.withheld != "": // a redaction lasts until there is another version
 		last(&a.digest, digest)
 	default:
 		last(&a.uri, uri)
 		last(&a.digest, digest)
 	}
 
-	// One that is abbreviated may be that of another version.
+	// An abbreviated digest may be the digest of another version.
 	if n := p.Member("sha256"); event.Abbreviated(n) {
 		if a.short = !event.Abbreviates(n.String(), a.digest); a.short {
 			a.digest = canon.Digest{}
@@ -206,7 +203,7 @@ func artifactRedacted(r *run, e *event.Event) {
 	}
 }
 
-// entries are the artifacts as the receipt has them, and where a URI is withheld.
+// entries returns the artifacts for the receipt, and the withheld URIs.
 func (s *artifacts) entries(t *telling) (list []receipt.Artifact, withheld []receipt.Redaction) {
 	list = []receipt.Artifact{}
 	for i, a := range s.Order {

@@ -9,18 +9,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Amounts of money are added as decimals: 0.1 and 0.2 are 0.3. A receipt holds
-// the double that is nearest to the sum, written with the fewest digits.
+// Amounts of money are added as decimals, so 0.1 and 0.2 are 0.3. A receipt contains the double
+// nearest to the sum, with the fewest digits.
 const (
-	maxDecimals = 40 // after the point; the longest text of a double of a cent has fewer
+	maxDecimals = 40 // after the point, more than the longest text of a double of a cent
 	maxWhole    = 15 // before the point
 )
 
 // money is an amount times 10^maxDecimals.
 type money struct{ big.Int }
 
-// parseMoney reads a number as JSON spells it, or a string that holds one. It
-// reports false for what is negative or out of bounds.
+// parseMoney parses a JSON number, or a string with one. It reports false if the amount is negative
+// or out of bounds.
 func parseMoney(text string) (*money, bool) {
 	mantissa, exponent := text, 0
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
@@ -57,8 +57,8 @@ func parseMoney(text string) (*money, bool) {
 
 func (m *money) add(n *money) { m.Int.Add(&m.Int, &n.Int) }
 
-// agrees reports whether two amounts differ by less than a billionth of their unit: sums
-// of doubles do.
+// agrees reports whether two amounts differ by less than a billionth of their unit, as sums of
+// doubles may.
 func (m *money) agrees(n *money) bool {
 	d := new(big.Int).Sub(&m.Int, &n.Int)
 	return len(d.Abs(d).String()) <= maxDecimals-9
@@ -67,18 +67,18 @@ func (m *money) agrees(n *money) bool {
 // float returns the nearest double.
 func (m *money) float() float64 {
 	f, err := strconv.ParseFloat(m.Int.String()+"e-"+strconv.Itoa(maxDecimals), 64)
-	if err != nil { // a sum of MaxEvents amounts is far from the range of doubles
+	if err != nil { // impossible: a sum of MaxEvents amounts is in the range of a double
 		return 0
 	}
 	return f
 }
 
-// costIn reads an amount: a number, its text, or {amount, currency}.
+// costIn reads an amount: a number, a string with a number, or {amount, currency}.
 func costIn(e *event.Event, of canon.Node, name string) (m *money, currency string) {
 	return amountOf(e, of.Member(name))
 }
 
-// wantMoney wants what costIn reads.
+// wantMoney accepts the amounts that costIn reads.
 func wantMoney(e *event.Event, n canon.Node) { amountOf(e, n) }
 
 func amountOf(e *event.Event, n canon.Node) (m *money, currency string) {
@@ -91,7 +91,7 @@ func amountOf(e *event.Event, n canon.Node) (m *money, currency string) {
 		amount, currency = n.Member("amount"), e.Text(n, "currency")
 	}
 
-	// A number as it is spelled: a double would round it.
+	// Use the digits of the number, because a double would round it.
 	text := amount.String()
 	if amount.Kind() == canon.KindNumber {
 		text = string(amount.Raw())

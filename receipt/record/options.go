@@ -13,49 +13,48 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Options say what events do not. Only Issuer.ID is required. A recorder reads
-// no clock and makes nothing up: the same events and options give the same draft.
+// Options contain values that events do not. Only Issuer.ID is required. A recorder reads no clock
+// and adds nothing: the same events and options produce the same draft.
 type Options struct {
-	Issuer    receipt.Issuer // Kind "" is harness
-	ReceiptID string         // "": "receipt_" and the task's id without "task_", then "_" and the object and the id of another Subject
-	IssuedAt  time.Time      // zero: when the task ended
+	Issuer    receipt.Issuer // Kind defaults to harness
+	ReceiptID string         // default: "receipt_", the task's ID without "task_", and for another Subject "_", its object, "_", and its ID
+	IssuedAt  time.Time      // default: the end of the task
 
-	// TaskID names the task in a log of several: events of others are passed over
-	// and counted. "": the log is of one task, and a second one is an error.
+	// TaskID selects a task in a log of several tasks; events of others are skipped and counted. If
+	// it is empty, the log must be of one task, and a second task is an error.
 	TaskID string
 
-	// Subject is what the receipt is about. Zero: the task, or the replay_segment for
-	// a replay. Else Object is outcome, event, artifact, approval or tool_call, and ID
-	// that of one of which the log tells; no event tells of an outcome, so that its ID
-	// is taken as it is given.
+	// Subject is the subject of the receipt. The default is the task, or the replay_segment for a
+	// replay. Otherwise, Object is outcome, event, artifact, approval, or tool_call, and the log
+	// must contain one with this ID. No event records an outcome, so its ID is not checked.
 	Subject receipt.ResourceRef
 
-	// These take the place of what events say, or fill in what they do not.
+	// These override the values of events, or supply missing ones.
 	WorkspaceRef, SessionID, TenantID, PersonaRef, PolicyRef string
 
-	// Tier is the persona's tier, for a task whose events name none.
+	// Tier is the persona's tier, if no event names one.
 	Tier string
 
-	// WorkspaceRoot is cut off the paths of files that were written. "": absolute
-	// paths lie outside the workspace.
+	// WorkspaceRoot is removed from the paths of written files. If it is empty, absolute paths are
+	// outside the workspace.
 	WorkspaceRoot string
 
-	// Withhold, if it is not nil, returns the commitment (proof_hash) to a value that the
-	// draft withholds: to a path outside the workspace. The value is JSON in RFC 8785 form.
-	// The caller keeps it, and the salt.
+	// Withhold, if it is not nil, returns the commitment (proof_hash) to a value that the draft
+	// withholds, which is a path outside the workspace. The value is JSON in RFC 8785 form. The
+	// caller keeps the value and the salt.
 	Withhold func(field string, value []byte) canon.Digest
 
-	// LogURI is where the recorded events are kept. The draft names it beside
-	// their digest. "": the draft has the digest alone.
+	// LogURI is the location of the recorded events. The draft contains it in addition to their
+	// digest, unless it is empty.
 	LogURI string
 
-	// Keep, when it is not nil, gets each event that the digest in the draft covers:
-	// its canonical form and a line feed. Who writes them out has the log that the
-	// draft names. The bytes are only valid during the call. An error is final.
+	// Keep, if it is not nil, receives each event that the digest in the draft covers: its
+	// canonical form and a line feed. Together, these bytes are the log that the draft names. They
+	// are valid only during the call. An error is final.
 	Keep func(line []byte) error
 }
 
-// normal returns the options with their defaults, or says what is wrong.
+// normal returns the options with their defaults, or an error if an option is invalid.
 func (o Options) normal() (Options, error) {
 	if o.Issuer.ID == "" {
 		return o, &OptionError{"Issuer.ID", "is empty: who issues the receipt?"}
@@ -80,7 +79,7 @@ func (o Options) normal() (Options, error) {
 
 func tiers() []string { return []string{"shadow", "suggest", "act_with_approval", "act_auto"} }
 
-// Objects that a receipt can be about.
+// Objects that can be the subject of a receipt.
 const (
 	objectTask     = "task"
 	objectReplay   = "replay_segment"
@@ -95,7 +94,7 @@ func objects() []string {
 	return []string{objectTask, objectReplay, objectOutcome, objectEvent, objectArtifact, objectApproval, objectCall}
 }
 
-// checkSubject says what is wrong with the subject that the options name.
+// checkSubject returns an error if the subject in the options is invalid.
 func checkSubject(s receipt.ResourceRef) error {
 	switch {
 	case s == (receipt.ResourceRef{}):
@@ -108,8 +107,8 @@ func checkSubject(s receipt.ResourceRef) error {
 	return nil
 }
 
-// receiptIDOf is made of the task's id, and of the subject's where that is not the
-// task: receipts of one task differ in their ids.
+// receiptIDOf returns an ID from the task's ID, and the subject's if it is not the task, so that
+// receipts of one task have different IDs.
 func receiptIDOf(r *run) string {
 	id := "receipt_" + strings.TrimPrefix(r.task, "task_")
 	if s := r.options.Subject; s.Object != "" && s.Object != objectTask && s.Object != objectReplay {
@@ -118,16 +117,16 @@ func receiptIDOf(r *run) string {
 	return id
 }
 
-// subjectOf returns what the receipt is about: what the options name, when the log
-// tells of it, else the task or the replay. No event tells of an outcome, so that the
-// caller's word is taken for its id. told says whether the event came that is asked for.
+// subjectOf returns the subject of the receipt: the one in the options if the log records it, else
+// the task or the replay. No event records an outcome, so its ID is not checked. told states
+// whether the event that is the subject was recorded.
 func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error) {
 	own := receipt.ResourceRef{Object: objectTask, ID: r.task}
 	if r.replay.is {
 		own.Object = objectReplay
 	}
 
-	// The log has to tell of what the receipt is about.
+	// The log has to contain the subject.
 	asked, found := r.options.Subject, false
 	switch asked.Object {
 	case "":
@@ -164,8 +163,8 @@ type Error = event.Error
 // limit. Codes are never renamed.
 type Code = event.Code
 
-// Causes that a caller can remove, by naming the task or the session that is meant, or by
-// reading the log as another kind.
+// Codes of errors that a caller can resolve: by selecting the task or the session, or by reading
+// the log in another format.
 const (
 	CodeMalformed = event.CodeMalformed // not an event
 	CodeOtherTask = event.CodeOtherTask // a second task
@@ -179,27 +178,26 @@ type LimitError = event.LimitError
 // A LineError is an error at a line of a log: Line, from 1, and Err, such as an *[Error].
 type LineError = event.LineError
 
-// ErrNotEnded says that no terminal event has come yet: only a task that has
-// ended gets a receipt.
+// ErrNotEnded indicates that no terminal event was recorded. Only a task that has ended gets a
+// receipt.
 var ErrNotEnded = errors.New("record: the task has not ended: no task.completed, task.failed or task.canceled was recorded")
 
-// ErrEmpty says that a log has no line.
+// ErrEmpty indicates that a log has no lines.
 var ErrEmpty = errors.New("record: the input is empty: expected a line for each event")
 
-// An OptionError says that a field of Options has a value that cannot be.
+// An OptionError indicates that a field of Options has an invalid value.
 type OptionError struct {
 	Name   string // of the field
-	Detail string // what was found and what was expected
+	Detail string // the value found and the values expected
 }
 
-// Error gives both.
+// Error returns the name and the detail.
 func (e *OptionError) Error() string { return "record: options: " + e.Name + " " + e.Detail }
 
-// A MissingError names what neither the events nor the options say and a receipt
-// cannot do without.
+// A MissingError lists required values that neither the events nor the options contain.
 type MissingError struct{ Names []string } // names of fields of Options
 
-// Error lists the names.
+// Error returns the names in one line.
 func (e *MissingError) Error() string {
 	return "record: neither the events nor the options say: " + strings.Join(e.Names, ", ")
 }

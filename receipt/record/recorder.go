@@ -11,34 +11,34 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A Recorder consumes the events of one task, in order, and makes the draft of
-// its receipt. It is not safe for concurrent use.
+// A Recorder records the events of one task, in order, and makes the draft of its receipt. It is
+// not safe for concurrent use.
 type Recorder struct {
 	options Options
-	kinds   map[string]eventKind // shared by all recorders, which do not write to it
-	forms   map[string]form      // shared, too
+	kinds   map[string]eventKind // shared by all recorders, which only read it
+	forms   map[string]form      // also shared
 	log     *event.Log
 	run     *run
 	counts  Counts
 
-	subjectTold bool // the event that the receipt is about has come
+	subjectTold bool // the event that is the subject was recorded
 }
 
-// Counts say what became of the events that were added without an error.
+// Counts count the events that were added without an error.
 type Counts struct {
 	event.Counts
-	Late           int      // events after the terminal one that say nothing for the receipt
-	Retold         int      // events that a replay tells again from another task, among Events
-	Foreign        int      // answers from another session than the question: they decided nothing
-	Unknown        int      // events of kinds that this version does not know, among Events
-	UnknownKinds   []string // the first 20 of those kinds, in the order in which they came
-	UnknownMembers int      // members of payloads that this version does not know
+	Late           int      // events after the terminal event that do not affect the receipt
+	Retold         int      // events that a replay repeats from its source, included in Events
+	Foreign        int      // answers from another session than the question's, which were ignored
+	Unknown        int      // events of unknown kinds, included in Events
+	UnknownKinds   []string // the first 20 unknown kinds, in order of appearance
+	UnknownMembers int      // unknown members of payloads
 }
 
 const maxUnknownKinds = 20
 
-// New returns a Recorder. The error is an *[OptionError]: options that name no
-// issuer, or an unknown tier.
+// New returns a Recorder. The error is an *[OptionError] if the options name no issuer or contain
+// an invalid value.
 func New(o Options) (*Recorder, error) {
 	o, err := o.normal()
 	if err != nil {
@@ -57,16 +57,15 @@ func newRecorder(o Options, kinds map[string]eventKind) *Recorder {
 	return r
 }
 
-// Add consumes one event, a JSON object. The error is an *[Error], or what
-// Options.Keep returned; it is final: every later call and [Recorder.Draft] return
-// it, so that no receipt leaves out what was refused.
+// Add records one event, a JSON object. The error is an *[Error], or the error of Options.Keep. It
+// is final: every later call and [Recorder.Draft] return it, so that no receipt omits a refused
+// event.
 func (r *Recorder) Add(event []byte) error { return r.log.Add(event) }
 
-// AddDocument is Add for an event that is parsed already. The document may be
-// used for something else afterwards.
+// AddDocument is like Add for a parsed event. The caller may reuse the document afterward.
 func (r *Recorder) AddDocument(doc *canon.Document) error { return r.log.AddDocument(doc) }
 
-// Counts returns what became of the events so far.
+// Counts returns the counts of the events so far.
 func (r *Recorder) Counts() Counts {
 	c := r.counts
 	c.Counts = r.log.Counts()
@@ -74,9 +73,9 @@ func (r *Recorder) Counts() Counts {
 	return c
 }
 
-// apply lets an event of the task say what it says.
+// apply applies an event of the task to the run.
 func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
-	// No event after the end changes the receipt.
+	// An event after the end must not change the receipt.
 	kind, known := r.kinds[e.Kind]
 	switch {
 	case r.Ended() && known && kind.says(e):
@@ -96,7 +95,7 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 
 	r.fit(e)
 
-	// What announces a substitution is applied as a kind of its own.
+	// An event that announces a substitution has a kind of its own, so apply handles it.
 	if e.Kind != "replay.event_replayed" {
 		r.run.replay.substituted(r.run, e)
 	}
@@ -110,7 +109,7 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 		kind.apply(r.run, e)
 	}
 
-	// Unknown kinds are covered, too: they are evidence.
+	// The digest covers unknown kinds, too, because they are evidence.
 	if r.run.Charge(e, e.Root, 0); e.Err != nil {
 		return false, e.Err
 	}
@@ -118,8 +117,8 @@ func (r *Recorder) apply(e *event.Event) (covered bool, err *event.Error) {
 	return true, nil
 }
 
-// fit refuses an event with a member of another type than the member may have, also
-// where nothing reads it: a line is right or wrong whatever stands around it.
+// fit refuses an event with a member of the wrong type, even if nothing reads the member, so that a
+// line is valid or invalid regardless of other lines.
 func (r *Recorder) fit(e *event.Event) {
 	members := r.forms[e.Kind]
 	for name, value := range e.Payload.Members() {
@@ -129,7 +128,7 @@ func (r *Recorder) fit(e *event.Event) {
 	}
 }
 
-// count counts what this version does not know of an event.
+// count counts the unknown parts of an event.
 func (r *Recorder) count(e *event.Event, kind eventKind, known bool) {
 	switch {
 	case !known:
@@ -148,9 +147,9 @@ func (r *Recorder) count(e *event.Event, kind eventKind, known bool) {
 	}
 }
 
-// Draft returns the draft of the receipt. Errors are [ErrNotEnded], the *[Error]
-// that ended the recording, a *[MissingError], an *[OptionError], and a *[receipt.InvalidError] for
-// what cannot be sealed. It can be called again and changes nothing.
+// Draft returns the draft of the receipt. The error is [ErrNotEnded], the *[Error] that ended the
+// recording, a *[MissingError], an *[OptionError], or a *[receipt.InvalidError] if the draft cannot
+// be sealed. Draft does not change the recorder and can be called again.
 func (r *Recorder) Draft() (*receipt.Draft, error) {
 	if err := r.log.Err(); err != nil {
 		return nil, err
@@ -162,7 +161,7 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, ErrNotEnded
 	}
 
-	// What is told again needs a replay that tells it.
+	// Repeated events require an event that starts the replay.
 	if told := r.run.replay.told; told != nil && !r.run.replay.is {
 		return nil, told
 	}
@@ -172,11 +171,11 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, err
 	}
 
-	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // before it is written out
+	if n := textOf(reflect.ValueOf(d)); n > receipt.MaxBytes { // check before the draft is marshaled
 		return nil, event.OverLimit(r.log.Index(), "receipt.MaxBytes", int64(n))
 	}
 
-	// A replay that does not tell the log of its source cannot be byte for byte.
+	// Without the log of its source, a replay cannot be byte for byte.
 	log, told := r.logMaterial()
 	d.ReplayInput.Materials = slices.Concat([]receipt.Material{log}, r.run.sourced.logs, d.ReplayInput.Materials)
 	if !told && d.ReplayInput.Determinism == "byte_deterministic" {
@@ -191,15 +190,15 @@ func (r *Recorder) Draft() (*receipt.Draft, error) {
 		return nil, &OptionError{"IssuedAt", fmt.Sprintf("is %s, before the end of the task, %s", d.IssuedAt, d.Lifecycle.CompletedAt)}
 	}
 
-	if _, err := receipt.Seal(d, chain.Head{}); err != nil { // what is yielded can be sealed
+	if _, err := receipt.Seal(d, chain.Head{}); err != nil { // the returned draft can be sealed
 		return nil, err
 	}
 	return clone(d)
 }
 
-// logMaterial is the digest of the events that the draft was made of, each in
-// canonical form and ended with a line feed. A replay has the log of its source in
-// this place.
+// logMaterial returns the material with the digest of the log: of each event in canonical form,
+// followed by a line feed. For a replay, it is the log of the source. The result is false if that
+// log has no digest.
 func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 	if r.run.replay.is {
 		return r.run.replay.sourceLog()
@@ -210,8 +209,8 @@ func (r *Recorder) logMaterial() (m receipt.Material, told bool) {
 	}, true
 }
 
-// Dependencies returns what answered the task so far, in the order of the events that
-// told the answers. Where a task is a replay, those on the clock are its own and not its source's.
+// Dependencies returns the answers that the task received so far, in the order of their events. The
+// times of a replay are its own, not those of its source.
 func (r *Recorder) Dependencies() []Dependency {
 	list := slices.Clone(r.run.life.clock)
 	for _, x := range r.run.materials.order {
@@ -231,11 +230,11 @@ func (r *Recorder) Dependencies() []Dependency {
 	return list
 }
 
-// TaskID is the task whose events are read, "" as long as none named it.
+// TaskID returns the ID of the recorded task, or "" if no event has named it.
 func (r *Recorder) TaskID() string { return r.log.TaskID() }
 
-// Digest is the SHA-256 of the events of the task: the event_log of its draft.
+// Digest returns the SHA-256 of the events of the task, which is the event_log of the draft.
 func (r *Recorder) Digest() canon.Digest { return r.log.Digest() }
 
-// IsReplay reports whether the task is the replay of another.
+// IsReplay reports whether the task replays another task.
 func (r *Recorder) IsReplay() bool { return r.run.replay.is }

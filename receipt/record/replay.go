@@ -11,26 +11,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A replay is what the events say when the task is the replay of another.
+// A replay is the state of a task that replays another task.
 type replay struct {
 	is           bool
 	source, mode string
 	sourceHash   canon.Digest
-	unavailable  string // why it could not be replayed
+	unavailable  string // why the source could not be replayed
 
-	log    receipt.Material // the source's
-	events *int64           // of that log
+	log    receipt.Material // of the source
+	events *int64           // number of events in that log
 	deltas event.List[delta]
 	ids    map[string]string // override keys by the IDs of their deltas
 	unused []string          // keys of overrides that replaced nothing
 
-	checkpoint, checkpointEvent string               // where the replay began, if not at the beginning
-	pinned                      map[string]time.Time // that time: overrides pin
-	early                       string               // the id of the first event that was marked as replayed before the replay started
-	told                        *event.Error         // the first event that is told again, for a task that is not a replay
+	checkpoint, checkpointEvent string               // the start of the replay, if not the beginning of the task
+	pinned                      map[string]time.Time // times that overrides set
+	early                       string               // ID of the first event that was marked as replayed before the replay started
+	told                        *event.Error         // error for the first repeated event, unless the task is a replay
 }
 
-// A delta is one substitution, as all events that name its key describe it.
+// A delta is one substitution, combined from all events that name its key.
 type delta struct {
 	receipt.Delta
 	announced bool // by a replay.event_replayed
@@ -44,7 +44,7 @@ func replayStarted(r *run, e *event.Event) {
 	receiptHash, logHash, logURI := e.Digest(p, "source_receipt_hash"), e.Digest(p, "source_log_sha256"), e.Text(p, "source_log_uri")
 	checkpoint, checkpointEvent := e.Text(p, "checkpoint_id"), e.Text(p, "checkpoint_event_id")
 
-	// Told twice, it is the same replay.
+	// A repeated event must describe the same replay.
 	s := &r.replay
 	if !fits(s.source, source) || !fits(s.mode, mode) || !fits(s.sourceHash, receiptHash) || !fits(s.log.SHA256, logHash) || !fits(s.log.URI, logURI) || !fits(s.checkpoint, checkpoint) || !fits(s.checkpointEvent, checkpointEvent) {
 		e.Fail(event.CodeReplay, e.Root, "expected one replay in a task, found another")
@@ -80,22 +80,22 @@ func (s *replay) leftOut(r *run, e *event.Event) {
 	}
 }
 
-// marked remembers the first event that only its mark tells from the task's own. What
-// tells the state of the task is its own in any case.
+// marked remembers the first event that only its mark distinguishes from an event of the task.
+// Events about the state of the task are always its own.
 func (s *replay) marked(e *event.Event) {
 	if s.early == "" && !s.is && !strings.HasPrefix(e.Kind, "task.") && !strings.HasPrefix(e.Kind, "replay.") && e.Flag(e.Root, "replayed") {
 		s.early = e.ID
 	}
 }
 
-// foundBefore remembers the first event that only a replay can have.
+// foundBefore remembers the first event that only a replay may have.
 func (s *replay) foundBefore(e *event.Event) {
 	if s.told == nil && !s.is {
 		s.told = &event.Error{Index: e.Index, ID: e.ID, Kind: e.Kind, Pointer: "/event", Code: event.CodeReplay, Detail: "expected a replay.started: this event is told again from another task"}
 	}
 }
 
-// substituted makes a delta of an event that a substitution created, of any kind.
+// substituted creates a delta for an event that a substitution created, of any kind.
 func (s *replay) substituted(r *run, e *event.Event) {
 	p, meta := e.Payload, e.Root.Member("replay")
 	announced := e.Kind == "replay.event_replayed"
@@ -114,7 +114,7 @@ func (s *replay) substituted(r *run, e *event.Event) {
 		d.OverrideKey = key
 	}
 
-	// A digest of a secret would let it be guessed.
+	// A secret could be guessed from its digest.
 	d.secret = d.secret || strings.HasPrefix(key, "secret:")
 	told := receipt.Delta{DeltaID: e.Text(meta, "receipt_delta_id"), EventID: e.Text(meta, "original_event_id")}
 	if announced {
@@ -130,7 +130,7 @@ func (s *replay) substituted(r *run, e *event.Event) {
 		e.Fail(event.CodePayload, p.Member("operation"), "expected add, replace or remove")
 	}
 
-	// All events that name a key tell of one substitution.
+	// All events with a key must describe one substitution.
 	if announced && d.announced && !same(d.Delta, told) || d.DeltaID != "" && told.DeltaID != "" && d.DeltaID != told.DeltaID {
 		e.Fail(event.CodeReplay, e.Root, "expected one substitution of %s, found another", event.Quote(key))
 	}
@@ -151,17 +151,17 @@ func (s *replay) identify(e *event.Event, d *delta) {
 	s.ids[id] = d.OverrideKey
 }
 
-// overrideOf is the key of the substitution that made an event; "" for any other.
+// overrideOf returns the key of the substitution that created an event, or "" for other events.
 func overrideOf(e *event.Event) string { return e.Text(e.Root.Member("replay"), "override_key") }
 
-// same reports whether two tellings can be of one substitution.
+// same reports whether two deltas can describe one substitution.
 func same(a, b receipt.Delta) bool {
 	return fits(a.EventID, b.EventID) && fits(a.Operation, b.Operation) && fits(a.Path, b.Path) && fits(a.ArtifactID, b.ArtifactID) &&
 		fits(a.BeforeSHA256, b.BeforeSHA256) && fits(a.AfterSHA256, b.AfterSHA256)
 }
 
-// join adds what was not told of a substitution. What announces it knows the event
-// that was replaced; the events that it created are its consequences.
+// join completes a delta. The announcement names the replaced event; events created by the
+// substitution are its consequences.
 func (d *delta) join(told receipt.Delta, announced bool) {
 	if announced && !d.announced {
 		last(&d.EventID, told.EventID)
@@ -177,7 +177,7 @@ func (d *delta) join(told receipt.Delta, announced bool) {
 	first(&d.AfterSHA256, told.AfterSHA256)
 }
 
-// pin keeps the time that an override of a lifecycle time gives.
+// pin records the time from an override of a lifecycle time.
 func (s *replay) pin(e *event.Event, key string) {
 	if !strings.HasPrefix(DeltaPath(key), "/lifecycle/") || event.Absent(e.Payload.Member("value")) {
 		return
@@ -188,16 +188,15 @@ func (s *replay) pin(e *event.Event, key string) {
 	s.pinned[strings.TrimPrefix(key, "time:")] = e.Time(e.Payload, "value")
 }
 
-// entry is a delta as the receipt has it. There are three states of a digest: one
-// that is told, null where there is nothing, and none where nobody tells. A digest
-// of a secret lets it be guessed.
+// entry returns a delta for the receipt. A digest is recorded, null if there was nothing, or
+// omitted if it was not recorded or is of a secret, which could be guessed from it.
 func (d *delta) entry() receipt.Delta {
 	out := d.Delta
 	first(&out.DeltaID, DeltaID(d.OverrideKey))
 	first(&out.Operation, "replace")
 	first(&out.Path, DeltaPath(d.OverrideKey))
 
-	// What was added was not there before, and what was removed is not there after.
+	// An added value did not exist before, and a removed one does not exist after.
 	nothing := receipt.OptionalDigest{Null: true}
 	switch {
 	case d.secret:
@@ -210,7 +209,7 @@ func (d *delta) entry() receipt.Delta {
 	return out
 }
 
-// DeltaID returns the id of the delta of an override key, where nothing tells another.
+// DeltaID returns the default ID of the delta of an override key.
 func DeltaID(key string) string { return "delta_" + strings.Map(alphanumeric, key) }
 
 func alphanumeric(c rune) rune {
@@ -220,8 +219,8 @@ func alphanumeric(c rune) rune {
 	return '_'
 }
 
-// DeltaPath returns the path of the delta of an override key: a lifecycle time, a
-// material by its id, or a label for what a receipt has no place for.
+// DeltaPath returns the default path of the delta of an override key: a lifecycle time, a material
+// by its ID, or a label if a receipt has no place for it.
 func DeltaPath(key string) string {
 	under := "/replay_input/materials"
 	switch {
@@ -239,7 +238,7 @@ func (s *replay) keyOf(id string) (key string, swapped bool) {
 		return id, true
 	}
 
-	// An override that was matched by its event has another name than the material.
+	// An override that matches an event has another key than the ID of the material.
 	path := DeltaPath(id)
 	for _, d := range s.deltas.Order {
 		if d.Path == path {
@@ -259,8 +258,8 @@ func replayFailed(r *run, e *event.Event) {
 	first(&r.replay.unavailable, why)
 }
 
-// deltaList returns the deltas by their override keys: an order that does not
-// depend on when substitutions were met.
+// deltaList returns the deltas, sorted by override key so that the order does not depend on the
+// order of the substitutions.
 func (s *replay) deltaList() []receipt.Delta {
 	list := []receipt.Delta{}
 	for _, d := range s.deltas.Order {
@@ -270,8 +269,8 @@ func (s *replay) deltaList() []receipt.Delta {
 	return list
 }
 
-// sourceLog is the log of the task that was replayed, the one that its own receipt
-// names. It reports false where the replay does not tell its digest.
+// sourceLog returns the log of the source, as the receipt of the source names it. It reports false
+// if the replay does not record the digest of that log.
 func (s *replay) sourceLog() (receipt.Material, bool) {
 	m := s.log
 	m.Kind, m.ID, m.ContentType, m.Metadata = "event_log", "event_log:"+s.source, logType, receipt.Object{}

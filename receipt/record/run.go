@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A run is what the events of a task have said so far.
+// A run is the state of a task according to the events so far.
 type run struct {
 	options Options
 	task    string
@@ -26,7 +26,7 @@ type run struct {
 	sourced   sourced
 	unread    unread
 	replay    replay
-	source    *run // the task that is replayed, as far as it is told again
+	source    *run // the source of a replay, according to the repeated events
 
 	*event.Budget
 }
@@ -40,8 +40,8 @@ func newRun(o Options, b *event.Budget) *run {
 	return r
 }
 
-// newSource returns what the events that are told again are applied to. Materials
-// and the numbers of model calls go on from one to the other.
+// newSource returns the run to which repeated events are applied. It shares the materials and the
+// numbers of model calls.
 func (r *run) newSource() *run {
 	s := newRun(r.options, r.Budget)
 	s.again, s.task = true, r.replay.source
@@ -49,8 +49,7 @@ func (r *run) newSource() *run {
 	return s
 }
 
-// tellAgain takes of an event of the source what a replay's receipt may have: the
-// materials and the recorded clock.
+// tellAgain applies an event of the source, for its materials and times.
 func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	if r.source == nil {
 		r.source = r.newSource()
@@ -61,8 +60,8 @@ func (r *run) tellAgain(e *event.Event, kind eventKind) {
 	}
 }
 
-// clock returns the times of the task: what an override pins, else what the source
-// tells again, else the task's own.
+// times returns the times of the task: those set by overrides, else those of the source, else its
+// own.
 func (r *run) times() (created, started, ended time.Time) {
 	created, started, ended = r.created, r.started, r.ended
 	if s := r.source; s != nil {
@@ -76,20 +75,22 @@ func (r *run) times() (created, started, ended time.Time) {
 	return created, started, ended
 }
 
-// unrecorded reports whether something answered, or may have, that is not a material.
+// unrecorded reports whether an answer that the task received, or may have received, is not a
+// material.
 func (r *run) unrecorded() bool {
 	return r.spans.open.of(spanModel) || r.models.twice || r.calls.unrecorded()
 }
 
-// Names are the identifiers of the draft, as events tell them.
+// Names are the identifiers of the draft according to the events.
 type names struct {
 	receipt.Identifiers
 	policy  string
-	trigger receipt.Object  // the connector that brought the task
-	twice   map[string]bool // places of the draft of which two names were told
+	trigger receipt.Object  // the connector that submitted the task
+	twice   map[string]bool // places in the draft with two different names
 }
 
-// identify notes a name of the draft. Of two, the first is kept, and the other listed.
+// identify records an identifier of the draft. The first one is kept, and another one is listed as
+// a contradiction.
 func (n *names) identify(at string, have *string, name string) {
 	if named(have, name) {
 		if n.twice == nil {
@@ -99,7 +100,7 @@ func (n *names) identify(at string, have *string, name string) {
 	}
 }
 
-// envelope takes the names that the envelope of an event has.
+// envelope records the identifiers in the envelope of an event.
 func (n *names) envelope(e *event.Event) {
 	n.identify("/identifiers/workspace_ref", &n.WorkspaceRef, e.Text(e.Root, "workspace_id"))
 	first(&n.TraceID, e.Text(e.Root, "trace_id"))
@@ -111,7 +112,7 @@ func branchCreated(r *run, e *event.Event) {
 	}
 }
 
-// triggered notes the connector that brought the task.
+// triggered records the connector that submitted the task.
 func triggered(r *run, e *event.Event) {
 	connector, delivery := e.Text(e.Payload, "connector_id"), e.Text(e.Payload, "delivery_id")
 	if r.ids.trigger != nil || connector == "" {
@@ -123,7 +124,7 @@ func triggered(r *run, e *event.Event) {
 	}
 }
 
-// first sets what is not set yet.
+// first sets a value that is not set.
 func first[T comparable](have *T, value T) {
 	var zero T
 	if *have == zero {
@@ -131,13 +132,13 @@ func first[T comparable](have *T, value T) {
 	}
 }
 
-// named sets a name that is not set yet, and reports whether it has another.
+// named sets a name that is not set, and reports whether the name differs from the first.
 func named(have *string, name string) bool {
 	first(have, name)
 	return name != "" && name != *have
 }
 
-// last sets what is said anew.
+// last sets a value unless the new one is zero.
 func last[T comparable](have *T, value T) {
 	var zero T
 	if value != zero {

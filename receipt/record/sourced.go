@@ -10,26 +10,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Sourced is what a source tells of a log that some agent wrote for itself: which it was,
-// and what of the receipt it does not tell. The zero sourced is a log of the protocol's own.
+// Sourced is the description of a log that another agent wrote, with the places of the draft that
+// it does not report. The zero value is a log of the protocol's events.
 type sourced struct {
 	is, timed, estimated bool
-	partial              bool   // a part of the log is missing or cannot be read
-	wall                 *int64 // milliseconds that the source counted itself
+	partial              bool   // part of the log is missing or unreadable
+	wall                 *int64 // milliseconds, as counted by the source
 	logs                 []receipt.Material
 	unreported, atLeast  []string
 	inferred             []string
 	metadata             receipt.Object
-	ended                bool // the task is over, and nothing tells how
+	ended                bool // the task has ended, and the log does not record how
 }
 
-// What stands for what no line tells. The tier is the one that claims least.
+// Placeholders for unreported values. The tier is the weakest one.
 const (
 	noName = "unknown"
 	noTier = "shadow"
 )
 
-// sourceRead notes what the events were made of.
+// sourceRead records the description of the source.
 func sourceRead(r *run, e *event.Event) {
 	s, p := &r.sourced, e.Payload
 	s.is, s.timed, s.estimated = true, e.Flag(p, "timed"), e.Flag(p, "estimated")
@@ -37,7 +37,7 @@ func sourceRead(r *run, e *event.Event) {
 	s.wall = e.OptionalCount(p, "wall_time_ms")
 	s.unreported, s.atLeast = places(r, e, "unreported"), places(r, e, "at_least")
 	s.inferred = places(r, e, "inferred")
-	r.models.spoke = true // it is the log of an agent: what a model answered is not all here
+	r.models.spoke = true // the log of an agent does not contain all answers of the model
 
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
 	workspaceOf(r, e)
@@ -55,7 +55,7 @@ func sourceRead(r *run, e *event.Event) {
 	}
 }
 
-// workspaceOf notes where the agent worked: in a worktree, its repository is a part of that.
+// workspaceOf sets the directories of the agent. A worktree includes its repository.
 func workspaceOf(r *run, e *event.Event) {
 	root := e.Text(e.Payload, "workspace_root")
 	if r.options.WorkspaceRoot == "" && len(root) > 1 {
@@ -71,7 +71,7 @@ func workspaceOf(r *run, e *event.Event) {
 	r.effects.workspace = event.NewWorkspace(roots...)
 }
 
-// readLogs keeps the digest of each file, as a replay needs what the events were made of.
+// readLogs records the digest of each log file, because a replay needs the files.
 func (s *sourced) readLogs(r *run, e *event.Event) {
 	for _, l := range e.Elements(e.Payload, "logs") {
 		if r.Room(e); e.Err != nil {
@@ -90,7 +90,7 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 	}
 }
 
-// about is what the source says of itself.
+// about returns the source's description of itself.
 func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	about := e.Payload.Member("about")
 	o := receipt.Object{"kind": e.Required(e.Payload, "kind")}
@@ -115,7 +115,7 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 		}
 	}
 
-	// Of all logs together: a material has those of each.
+	// The sums cover all logs. The material of each log has its own counts.
 	for _, name := range []string{"unreadable_lines", "repaired_lines", "overlong_lines"} {
 		sum := int64(0)
 		for _, l := range s.logs {
@@ -129,8 +129,8 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 	return o
 }
 
-// continuity is how the writes of one path follow each other. Paths are told as those of
-// writes are.
+// continuity returns how successive writes of each path relate. Its paths have the form of the list
+// of writes.
 func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	o := receipt.Object{}
 	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {
@@ -149,7 +149,7 @@ func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	return o
 }
 
-// placed returns a continuity with its paths as the list of writes has them.
+// placed returns a continuity with its paths in the form of the list of writes.
 func placed(c receipt.Object, w *event.Workspace) receipt.Object {
 	c = maps.Clone(c)
 	list, ok := c["changed_outside"].([]any)
@@ -166,7 +166,7 @@ func placed(c receipt.Object, w *event.Workspace) receipt.Object {
 	return c
 }
 
-// words reads a list of texts, each kept and counted.
+// words reads a list of strings. Each string is stored and counted.
 func words(r *run, e *event.Event, of canon.Node, name string) (list []any) {
 	for _, n := range of.Member(name).Elements() {
 		if n.Kind() != canon.KindString || len(n.Text()) > event.MaxText {
@@ -206,14 +206,14 @@ func countsIn(r *run, e *event.Event, n canon.Node) receipt.Object {
 	return o
 }
 
-// sourceEnded ends a task of which nothing tells how it ended.
+// sourceEnded ends a task whose outcome is not recorded.
 func sourceEnded(r *run, e *event.Event) {
 	ended("CANCELED")(r, e)
 	r.canceledBy, r.cancelWhy = "", ""
 	r.sourced.ended = true
 }
 
-// complete writes what stands for what no line tells, and where.
+// complete adds the placeholders for unreported values, and their places.
 func (s *sourced) complete(d *receipt.Draft, o Options, w *event.Workspace, t *telling) {
 	if !s.is {
 		return
@@ -238,14 +238,14 @@ func (s *sourced) complete(d *receipt.Draft, o Options, w *event.Workspace, t *t
 		t.infer(at)
 	}
 
-	// Tokens that no line states are none that were used.
+	// Unrecorded tokens may have been used, so they are unreported.
 	for at, n := range map[string]*int64{"input_tokens": d.AutonomyBudget.Consumed.InputTokens, "output_tokens": d.AutonomyBudget.Consumed.OutputTokens} {
 		if n == nil {
 			t.untold("/autonomy_budget/consumed/" + at)
 		}
 	}
 
-	// Between two lines of a log lies no time of the task that all lines tell.
+	// Without times in the log, the duration is unreported.
 	if !s.timed {
 		d.AutonomyBudget.Consumed.WallTimeMS = nil
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// Kinds of spans that tell of a deed.
+// Kinds of spans that record an action.
 const (
 	spanModel = "llm"
 	spanHTTP  = "http"
 	spanFiles = "fs"
-	spanUsage = "usage" // the account of the session, see costs
+	spanUsage = "usage" // the account of the session; see costs
 )
 
-// kindOfSpan reads what a span is of, in any case of letters. One of another kind
-// that names a model is a call of it, as sources have many words for one.
+// kindOfSpan returns the kind of a span in lowercase. A span of another kind that names a model is
+// a model call, because sources use many words for one.
 func kindOfSpan(e *event.Event) string {
 	kind := strings.ToLower(e.Text(e.Payload, "kind"))
 	switch kind {
@@ -32,8 +32,8 @@ func kindOfSpan(e *event.Event) string {
 	return kind
 }
 
-// knownSpan reports whether a kind of spans is read, or known to be harmless: it is a part of
-// the work, and tells of no deed itself.
+// knownSpan reports whether a kind of spans is read, or is harmless because it is part of the work
+// and records no action.
 func knownSpan(kind string) bool {
 	switch kind {
 	case spanModel, spanHTTP, spanFiles, spanUsage, "", "agent", "tool", "task", "turn", "internal", "workflow", "step":
@@ -42,10 +42,10 @@ func knownSpan(kind string) bool {
 	return false
 }
 
-// spanCost is what the end of a span takes, about.
+// spanCost is the approximate memory, in bytes, for the end of a span.
 const spanCost = 160
 
-// Spans are what began, and what ended.
+// Spans are the started and the ended spans.
 type spans struct {
 	open  openSpans
 	ended endedSpans
@@ -55,8 +55,7 @@ func newSpans() spans {
 	return spans{openSpans{ids: map[[2]string]int{}, kinds: map[string]int{}}, endedSpans{byID: map[canon.Digest]*endedSpan{}}}
 }
 
-// Open spans began, and nothing tells their end yet. Those without ids are counted
-// together.
+// Open spans have started, and their end is not recorded. Spans without IDs are counted together.
 type openSpans struct {
 	ids   map[[2]string]int // by kind and id
 	kinds map[string]int
@@ -83,30 +82,29 @@ func (s *openSpans) end(r *run, e *event.Event, kind string) {
 	}
 }
 
-// An ended span is what ended it, and what it cost.
+// An ended span has the contents of its end, and its cost.
 type endedSpan struct {
-	words canon.Digest // of the kind and the payload
+	words canon.Digest // digest of the kind and the payload
 	paid  *cost
 }
 
-// Ended spans are kept by the digests of their ids.
+// Ended spans are stored by the digests of their IDs.
 type endedSpans struct {
 	byID   map[canon.Digest]*endedSpan
-	latest *endedSpan // that an event ended
-	at     int        // the index of that event
-	again  bool       // it had ended before, in other words
+	latest *endedSpan // the span that the latest event ended
+	at     int        // index of that event
+	again  bool       // the span had ended before with different contents
 }
 
-// end notes an end, and reports whether the same words told it before. Other words
-// about one span are a second end. A span without an id is one of its own.
+// end records an end, and reports whether an identical end was recorded before. A different end of
+// the same span is a second end. A span without an ID is always new.
 func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 	id := spanID(e)
 	if id == "" || !saysSpan(e) {
 		return false
 	}
 
-	// An end that is delivered in the same words is the same end, but where a substitution
-	// chose the words.
+	// Identical ends are one end, unless a substitution chose the contents.
 	key, words := canon.Sum([]byte(id)), canon.Sum(e.Payload.AppendCanonical([]byte(e.Kind+"\x00"+overrideOf(e))))
 	before, again := s.byID[key]
 	if !again {
@@ -118,7 +116,7 @@ func (s *endedSpans) end(r *run, e *event.Event) (told bool) {
 	return again && before.words == words
 }
 
-// of returns the span that an event ends; nil when it ends none, or one without an id.
+// of returns the span that an event ends, or nil if there is none, or if it has no ID.
 func (s *endedSpans) of(e *event.Event) *endedSpan {
 	if s.at != e.Index {
 		return nil
@@ -126,10 +124,10 @@ func (s *endedSpans) of(e *event.Event) *endedSpan {
 	return s.latest
 }
 
-// twice reports whether an event ends a span that had ended before, in other words.
+// twice reports whether an event ends a span for the second time, with different contents.
 func (s *endedSpans) twice(e *event.Event) bool { return s.at == e.Index && s.again }
 
-// of reports whether one of a kind is open.
+// of reports whether a span of a kind is open.
 func (s *openSpans) of(kind string) bool { return s.kinds[kind] > 0 }
 
 func spanStarted(r *run, e *event.Event) {
@@ -160,8 +158,8 @@ func spanUpdated(r *run, e *event.Event) {
 
 func spanCompleted(r *run, e *event.Event) { spanEnded(r, e, true) }
 
-// spanFailed: what failed may have cost money and sent data; nothing tells what it
-// wrote, and it returned nothing to replay.
+// spanFailed applies a failed span. It may have cost money and sent data, but its writes are
+// unknown and it returned nothing for a replay.
 func spanFailed(r *run, e *event.Event) { spanEnded(r, e, false) }
 
 func spanEnded(r *run, e *event.Event, completed bool) {
@@ -171,16 +169,16 @@ func spanEnded(r *run, e *event.Event, completed bool) {
 		r.unread.note(r, e, "span kind "+kind)
 	}
 	r.spans.open.end(r, e, kind)
-	if kind == spanUsage { // an account is told as often as it changes
+	if kind == spanUsage { // the account is reported whenever it changes
 		r.costs.report(r, e)
 		return
 	}
 
-	if r.spans.ended.end(r, e) { // told again
+	if r.spans.ended.end(r, e) { // a repeated end
 		return
 	}
 
-	// A deed is told by the kind of its span; a cost by any span.
+	// Only some kinds record an action, but a span of any kind may state a cost.
 	switch kind {
 	case spanModel:
 		r.models.call(r, e, completed)
@@ -205,7 +203,7 @@ func changesFiles(e *event.Event) bool {
 	return op != "read" && op != "list" && op != "stat"
 }
 
-// saysSpan reports whether a span tells anything that a receipt has.
+// saysSpan reports whether a span affects a receipt.
 func saysSpan(e *event.Event) bool {
 	switch kindOfSpan(e) {
 	case spanModel, spanHTTP, spanFiles, spanUsage:
@@ -214,27 +212,27 @@ func saysSpan(e *event.Event) bool {
 	return !event.Absent(e.Payload.Member("cost"))
 }
 
-// saysStarted: a call of a model that began is one.
+// saysStarted reports whether the span is a model call, which counts when it starts.
 func saysStarted(e *event.Event) bool { return kindOfSpan(e) == spanModel }
 
 func saysUsage(e *event.Event) bool {
 	return kindOfSpan(e) == spanUsage && !event.Absent(e.Payload.Member("cost"))
 }
 
-// Models are the calls of models.
+// Models are the model calls of the task.
 type models struct {
-	calls    map[string]int // of each agent label
-	told     int            // all that were told
-	twice    bool           // one ended twice, in other words
-	withheld string         // why reasoning was, "" when nothing was
-	spoke    bool           // something tells that a model said something
+	calls    map[string]int // by label of the agent
+	told     int            // number of all calls
+	twice    bool           // a call ended twice with different contents
+	withheld string         // why reasoning was withheld, or ""
+	spoke    bool           // an event shows that a model answered
 
-	chosen       *receipt.Model // the first that was called, or the one that was configured
+	chosen       *receipt.Model // the first model called, or the configured one
 	alternatives []receipt.Model
 	reason       string
 }
 
-// call notes a call of a model: route, tokens, cost and what it returned.
+// call records a model call: route, tokens, cost, and result.
 func (s *models) call(r *run, e *event.Event, completed bool) {
 	p := e.Payload
 	s.told++
@@ -247,7 +245,7 @@ func (s *models) call(r *run, e *event.Event, completed bool) {
 		return
 	}
 
-	// A replay finds what a model returned by its agent and the number of the call.
+	// A replay finds the answer of a model by the agent and the number of the call.
 	r.materials.add(material{told: answerOf(e, p.Member("response")), Material: receipt.Material{
 		Kind: "llm_provider_response", ID: fmt.Sprintf("llm:%s:%d", agent, s.calls[agent]),
 		URI: e.Text(p, "response_uri"), SHA256: e.Content(p, "response"),
@@ -256,7 +254,7 @@ func (s *models) call(r *run, e *event.Event, completed bool) {
 	r.Room(e)
 }
 
-// choose notes the first model that was called, and how it was chosen.
+// choose records the first model called, and the route that chose it.
 func (s *models) choose(r *run, e *event.Event) {
 	p := e.Payload
 	if unnamed := s.chosen == nil || *s.chosen == (receipt.Model{}); unnamed && !r.again {
@@ -267,7 +265,7 @@ func (s *models) choose(r *run, e *event.Event) {
 	}
 }
 
-// take reads how the model was chosen.
+// take reads the route.
 func (s *models) take(r *run, e *event.Event, n canon.Node) {
 	if n.Kind() != canon.KindObject {
 		e.Fail(event.CodePayload, n, "expected an object")
@@ -278,7 +276,7 @@ func (s *models) take(r *run, e *event.Event, n canon.Node) {
 		s.chosen = &chosen
 	}
 
-	// A list that is told anew takes the place of the one before.
+	// A new list replaces the previous one.
 	if list := e.Elements(n, "alternatives_considered"); len(list) > 0 {
 		s.alternatives = nil
 		for _, m := range list {
@@ -295,8 +293,7 @@ func modelIn(e *event.Event, n canon.Node) receipt.Model {
 	return receipt.Model{Provider: e.Required(n, "provider"), Model: e.Required(n, "model"), Version: e.Text(n, "version"), Reason: e.Words(n, "reason")}
 }
 
-// route is the model that was chosen, and why. A replay chooses none unless it
-// says so.
+// route returns the chosen model, and the reason. A replay has none unless its events name one.
 func (s *models) route(r *run, t *telling) receipt.ModelRoute {
 	const at = "/model_route/chosen_model"
 	route := receipt.ModelRoute{AlternativesConsidered: append([]receipt.Model{}, s.alternatives...)}
@@ -316,7 +313,7 @@ func (s *models) route(r *run, t *telling) receipt.ModelRoute {
 	return route
 }
 
-// reasoningSummary: what a model thought is never copied; that it did is told.
+// reasoningSummary records that a model reasoned. The reasoning itself is never copied.
 func reasoningSummary(r *run, e *event.Event) {
 	r.models.spoke = true
 	if e.Flag(e.Payload, "withheld") {
@@ -324,5 +321,5 @@ func reasoningSummary(r *run, e *event.Event) {
 	}
 }
 
-// said notes that a model said something: a replay needs what it was answered.
+// said records that a model answered, so that a replay needs its answer.
 func said(r *run, e *event.Event) { r.models.spoke = true }

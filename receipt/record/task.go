@@ -11,14 +11,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A transition is what a task may become.
+// A transition lists the states that may follow a state of a task.
 type transition struct {
 	From string // "" before the first event
 	To   []string
 }
 
-// transitions returns the life of a task as the protocol has it. COMPLETED,
-// FAILED and CANCELED are terminal.
+// transitions returns the states of a task according to the protocol. COMPLETED, FAILED, and
+// CANCELED are terminal.
 func transitions() []transition {
 	return []transition{
 		{"", []string{"SUBMITTED", "WORKING", "CANCELED", "FAILED"}},
@@ -29,38 +29,37 @@ func transitions() []transition {
 	}
 }
 
-// endings returns the terminal states of a task, and what each is in a receipt, which has the names
-// of outcomes.
+// endings maps the terminal states of a task to the states of a receipt.
 func endings() event.Words {
 	return event.NewWords("COMPLETED", receipt.StateSucceeded, "FAILED", receipt.StateFailed, "CANCELED", receipt.StateCanceled)
 }
 
-// A life is that of the task: its state, its times, its end.
+// A life contains the state, the times, and the end of a task.
 type life struct {
-	again bool // it is the source of a replay, told again: see newSource
+	again bool // the task is the source of a replay; see newSource
 
-	state                   string // of the task, as the protocol spells it
+	state                   string // of the task, as spelled in the protocol
 	created, started, ended time.Time
-	final                   string // state of the receipt, "" until the task has ended
+	final                   string // state of the receipt; "" until the task has ended
 	failure                 failure
 	canceledBy, cancelWhy   string
 
 	startTier, tier string
 	limit           *receipt.Amounts
-	clock           []Dependency // the times above, as events told them
+	clock           []Dependency // the times above, with their events
 }
 
-// read notes the event from which a time of the task comes.
+// read records the event with a time of the task.
 func (l *life) read(e *event.Event, label string) {
 	at := e.Root.Member("created_at")
 	told := answerOf(e, at)
 	l.clock = append(l.clock, Dependency{Key: "time:" + label, Kind: KindTime, EventID: told.event, Index: told.index, Pointer: told.pointer, SHA256: event.HashOf(at)})
 }
 
-// become changes the state of the task. Staying in one is not a change: a
-// task.status_changed may accompany the event that says the same.
+// become changes the state of the task. The same state is not a change, because a
+// task.status_changed may accompany the event that states it.
 func (l *life) become(e *event.Event, state string) {
-	if state == l.state || l.again { // who tells again may begin anywhere
+	if state == l.state || l.again { // repeated events may begin in any state
 		return
 	}
 	for _, t := range transitions() {
@@ -79,7 +78,7 @@ func (l *life) become(e *event.Event, state string) {
 	}
 }
 
-// setTier notes the tier that a task event names.
+// setTier records the tier in a task event.
 func (l *life) setTier(e *event.Event) {
 	tier := e.Text(e.Payload, "autonomy_tier")
 	if tier == "" {
@@ -102,7 +101,7 @@ func submitted(r *run, e *event.Event) {
 	r.created = e.At
 	r.read(e, "created_at")
 
-	// The first line that names something counts; that two names differ is told.
+	// The first name is kept, and a different one is listed as a contradiction.
 	p := e.Payload
 	r.ids.identify("/identifiers/workspace_ref", &r.ids.WorkspaceRef, e.Text(p, "workspace_ref"))
 	r.ids.identify("/identifiers/tenant_id", &r.ids.TenantID, e.Text(p, "tenant_id"))
@@ -146,9 +145,8 @@ func started(r *run, e *event.Event) {
 func waitsForInput(r *run, e *event.Event) { r.become(e, "INPUT_REQUIRED"); r.setTier(e) }
 func waitsForAuth(r *run, e *event.Event)  { r.become(e, "AUTH_REQUIRED"); r.setTier(e) }
 
-// statusChanged is the state event of a transition that has no kind of its own,
-// such as from INPUT_REQUIRED back to WORKING. A terminal state has one, and that
-// one ends the task.
+// statusChanged applies a transition that has no event kind of its own, such as from INPUT_REQUIRED
+// to WORKING. The terminal states have their own kinds, which end the task.
 func statusChanged(r *run, e *event.Event) {
 	state := e.Required(e.Payload, "status")
 	r.setTier(e)
@@ -161,7 +159,7 @@ func statusChanged(r *run, e *event.Event) {
 	}
 }
 
-// start notes when the task began to be worked on.
+// start records when work on the task started.
 func (l *life) start(e *event.Event) {
 	if l.started.IsZero() {
 		l.started = e.At
@@ -169,7 +167,7 @@ func (l *life) start(e *event.Event) {
 	}
 }
 
-// ended returns what applies a terminal event.
+// ended returns the function that applies a terminal event.
 func ended(state string) func(*run, *event.Event) {
 	return func(r *run, e *event.Event) {
 		r.become(e, state)
@@ -193,8 +191,8 @@ func cancelRequested(r *run, e *event.Event) {
 	first(&r.cancelWhy, e.Words(e.Payload, "reason"))
 }
 
-// hidden are the members in which providers and harnesses carry what a model
-// thought. None of it is ever put into a draft.
+// hidden returns the members in which providers and harnesses store the reasoning of a model. A
+// draft never contains them.
 func hidden() []string {
 	return []string{
 		"thinking", "redacted_thinking", "thoughts", "reasoning", "reasoning_content", "reasoning_details",
@@ -207,13 +205,13 @@ func isThought(n canon.Node) bool {
 	return slices.Contains(hidden(), n.Member("type").String()) || n.Member("sessionUpdate").String() == "agent_thought_chunk"
 }
 
-// A failure is that of the task, without what a model thought.
+// A failure is the failure of the task, without reasoning of a model.
 type failure struct {
 	object   receipt.Object
-	withheld []string // pointers into it as it came
+	withheld []string // JSON Pointers to reasoning in the recorded failure
 }
 
-// take keeps the failure, an open object, without reasoning that may be in it.
+// take records the failure, an open object, without the reasoning in it.
 func (f *failure) take(b *event.Budget, e *event.Event) {
 	n := e.Payload.Member("failure")
 	if event.Absent(n) {
@@ -232,9 +230,9 @@ func (f *failure) take(b *event.Budget, e *event.Event) {
 	f.object = receipt.Object(value)
 }
 
-// without converts a value for an open object of the draft and leaves
-// hidden reasoning out. at is where the draft has the value. Elements of arrays
-// become null, so that no index changes.
+// without converts a value for an open object of the draft, and removes hidden reasoning. at is the
+// place of the value in the draft. Removed array elements become null, so that indexes do not
+// change.
 func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int, n canon.Node) any {
 	if depth > event.MaxFailureDepth {
 		e.Exceed(event.LimitDepth, n, depth)
@@ -245,7 +243,7 @@ func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int,
 		return nil
 	}
 
-	// What is withheld is a member, or an element that becomes null.
+	// Remove a member; replace an element by null.
 	switch n.Kind() {
 	case canon.KindObject:
 		o := map[string]any{}
@@ -269,15 +267,15 @@ func (f *failure) without(b *event.Budget, e *event.Event, at string, depth int,
 	return scalar(n)
 }
 
-// withhold notes where hidden reasoning was.
+// withhold records the place of hidden reasoning.
 func (f *failure) withhold(b *event.Budget, e *event.Event, at string) {
 	f.withheld = append(f.withheld, at)
 	b.Charge(e, e.Payload, len(at))
 	b.Part(e)
 }
 
-// scalar converts a value that holds no others. An integer that a receipt cannot
-// hold as a number becomes a string.
+// scalar converts a value that is not an object or an array. An integer that a receipt cannot
+// represent as a number becomes a string.
 func scalar(n canon.Node) any {
 	switch n.Kind() {
 	case canon.KindString:

@@ -9,24 +9,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A telling collects, while a draft is made, what the source does not tell, tells in
-// part, and tells in two ways. Places are JSON Pointers (RFC 6901) into the draft.
+// A telling collects the places in a draft that are unreported, partial, or contradictory. Places
+// are JSON Pointers (RFC 6901) into the draft.
 type telling struct {
-	unreported     []string // what is not told, or not in full
-	atLeast        []string // of these, the sums and lists that hold what was told
-	atMost         []string // sums that hold what may not be the task's
-	estimated      []string // sums that the source reckons, and that are no bill
-	inferred       []string // values that no line states, and that follow from others
-	differ         []string // calls that ran with other arguments than were approved
+	unreported     []string // values that are unreported or incomplete
+	atLeast        []string // those of them that contain a partial sum or list
+	atMost         []string // sums that may include more than the task
+	estimated      []string // amounts that the source estimates
+	inferred       []string // values that follow from others
+	differ         []string // calls whose arguments differ from the approved ones
 	contradictions []contradiction
 }
 
-// A contradiction is what the source tells in two ways, and where the draft has it.
+// A contradiction names two conflicting records, and their place in the draft.
 type contradiction struct{ at, what string }
 
 func (t *telling) untold(at string) { t.unreported = append(t.unreported, at) }
 
-// floor notes what is told in part: more may be missing, and what is there is true.
+// floor marks a partial value, which is true but may be incomplete.
 func (t *telling) floor(at string) {
 	t.untold(at)
 	t.atLeast = append(t.atLeast, at)
@@ -39,7 +39,7 @@ func (t *telling) contradicts(at, what string) {
 	t.contradictions = append(t.contradictions, contradiction{at, what})
 }
 
-// name returns a name, or the word that stands for one that nobody told.
+// name returns a name, or a placeholder if the name is unreported.
 func (t *telling) name(at, told, otherwise string) string {
 	if told == "" {
 		t.untold(at)
@@ -48,8 +48,7 @@ func (t *telling) name(at, told, otherwise string) string {
 	return told
 }
 
-// partly notes a list of which the source may not tell all: what it tells of a list
-// that has entries is no less true for that.
+// partly marks a list that may be incomplete. Its entries are true.
 func (t *telling) partly(at string, entries int) {
 	if entries == 0 {
 		t.untold(at)
@@ -58,7 +57,7 @@ func (t *telling) partly(at string, entries int) {
 	t.floor(at)
 }
 
-// into writes what was collected, in an order that depends on the places alone.
+// into adds the collected places to the metadata, sorted.
 func (t *telling) into(m receipt.Object) {
 	for name, list := range map[string][]string{
 		"unreported": t.unreported, "at_least": t.atLeast, "at_most": t.atMost, "estimated": t.estimated, "inferred": t.inferred, "arguments_differ_from_approved": t.differ,
@@ -85,7 +84,7 @@ func (t *telling) into(m receipt.Object) {
 	m["contradictions"] = list
 }
 
-// What a source can tell in two ways.
+// Contradictions between events.
 const (
 	rejectedYetRan  = "executed_and_rejected"
 	deniedYetRan    = "executed_and_denied"
@@ -106,7 +105,8 @@ const (
 // A contradictionWord is an entry of metadata.contradictions.
 type contradictionWord struct{ What, Means string }
 
-// contradictionWords returns what a draft can list. docs/record.md is made from it.
+// contradictionWords returns the contradictions that a draft can list. docs/record.md is generated
+// from it.
 func contradictionWords() []contradictionWord {
 	return []contradictionWord{
 		{rejectedYetRan, "one line says that the call was never dispatched, another that it ran; it is told as one that ran"},
@@ -126,16 +126,16 @@ func contradictionWords() []contradictionWord {
 	}
 }
 
-// indexed is the place of an entry of a list.
+// indexed returns the place of an entry of a list.
 func indexed(at string, i int) string { return at + "/" + strconv.Itoa(i) }
 
-// Unread counts the records, frames and content blocks of a log that its reader does not know,
-// by type. Every reader has a closed list of types that are known to be harmless. A record of
-// any other type may state an action, so each list and count of the draft is then a lower bound.
+// Unread counts the records, frames, and content blocks of a log that its reader does not
+// recognize, by type. Every reader has a closed list of harmless types. A record of any other type
+// may be an action, so every list and count of the draft is then a lower bound.
 type unread struct{ counts receipt.Object }
 
-// sourceUnread notes what the reader of a log did not read: source.unread, once for each record
-// or for several.
+// sourceUnread counts the records that the reader of a log did not read. A source.unread event
+// covers one or more records.
 func sourceUnread(r *run, e *event.Event) { r.unread.add(r, e) }
 
 // add adds the counts of an event.
@@ -145,8 +145,8 @@ func (u *unread) add(r *run, e *event.Event) {
 	}
 }
 
-// note counts one record that this package itself does not read. Past a number of types the
-// others are counted together.
+// note counts one record that this package does not recognize. Beyond a number of types, all others
+// are counted together.
 func (u *unread) note(r *run, e *event.Event, kind string) {
 	kind = event.Shorten(kind)
 	if _, known := u.counts[kind]; !known {
@@ -158,7 +158,7 @@ func (u *unread) note(r *run, e *event.Event, kind string) {
 	u.count(e.Once([]byte(kind)), 1)
 }
 
-// otherTypes stands for the types of records that are not counted apart.
+// otherTypes is the type under which the remaining types are counted.
 const otherTypes = "other"
 
 func (u *unread) count(kind string, n int64) {
@@ -169,14 +169,15 @@ func (u *unread) count(kind string, n int64) {
 	u.counts[kind] = before + n
 }
 
-// complete lists what an unread record, or a part of a log that is missing, may have added to.
+// complete marks the lists and counts that may be incomplete, because a record is unread or a part
+// of a log is missing.
 func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 	if len(u.counts) > 0 {
 		d.Metadata["ignored_records"] = u.counts
 	} else if !r.sourced.partial {
 		return
 	}
-	if d.ReplayInput.Determinism == "byte_deterministic" { // it may be an answer
+	if d.ReplayInput.Determinism == "byte_deterministic" { // the record may be an answer
 		d.ReplayInput.Determinism = "best_effort"
 	}
 	for _, list := range []string{
@@ -207,7 +208,7 @@ func (u *unread) complete(r *run, d *receipt.Draft, t *telling) {
 			t.untold("/metadata/" + name)
 		}
 	}
-	if r.sourced.wall != nil || slices.Contains(t.unreported, "/lifecycle/started_at") { // otherwise it follows from the times
+	if r.sourced.wall != nil || slices.Contains(t.unreported, "/lifecycle/started_at") { // otherwise, the times of the task determine it
 		t.floor(consumed + "/wall_time_ms")
 	}
 	if d.AutonomyBudget.Limit == nil && !r.sourced.is {
