@@ -87,6 +87,8 @@ const recordIt = "whoever ran the task records it: a draft is made of it, and th
 // decides.
 func logOf(s sketch, start string) Found {
 	agent := func(name string) Found { return Found{Transcript, name, recordIt} }
+
+	// The signs of supported agents precede those of other logs.
 	switch {
 	case s.among("_type", "harn_session_bundle"):
 		return Found{Bundle, "a session bundle", "make a draft of it, which says what left, and seal that"}

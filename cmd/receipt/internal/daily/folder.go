@@ -35,6 +35,7 @@ func (p *place) open() (f *os.File, err error) {
 		return nil, cli.Reason(err)
 	}
 
+	// The file may have been replaced since it was found.
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = errIrregular
@@ -93,6 +94,8 @@ func (f *finder) walk(folder string) {
 		f.result.file(unreadable, folder, cli.Reason(err))
 		return
 	}
+
+	// The root stays open, because files are opened relative to it later.
 	f.roots = append(f.roots, root)
 
 	_ = filepath.WalkDir(input.WithSlash(folder), func(path string, d fs.DirEntry, err error) error {
@@ -117,6 +120,8 @@ func (f *finder) walk(folder string) {
 		}
 		return nil
 	})
+
+	// Directories are read in the order of names, and their paths are sorted as a whole.
 	slices.SortStableFunc(f.places, func(a, b *place) int { return cmp.Compare(a.path, b.path) })
 }
 

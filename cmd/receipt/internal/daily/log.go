@@ -52,6 +52,7 @@ func (o *opener) read(p *place) (*plain, error) {
 		return nil, cli.Reason(err)
 	}
 
+	// An interruption ends every read of the log.
 	in := &untilDone{o.ctx, o.progress.Reader(f)}
 	size := int64(0)
 	text, packed, done, err := unpack.Plain(bufio.NewReader(in), unpack.Options{}, &size)
@@ -140,6 +141,8 @@ func (s *spans) Read(b []byte) (int, error) {
 				return 0, shorter(err)
 			}
 		}
+
+		// A part that was read completely gives way to the next.
 		if s.at == next.Until {
 			s.left = s.left[1:]
 			continue
@@ -193,6 +196,8 @@ func (o *opener) same(l *logFile) error {
 	if canon.Digest(sum.Sum(nil)) != l.outline.Digest {
 		return errChanged
 	}
+
+	// The log may have grown, and its new state has the same beginning.
 	l.info = in.info
 	return nil
 }

@@ -110,6 +110,8 @@ func (m *memory) recall(p *place) (*remembered, *sight) {
 		return nil, nil
 	}
 	r := &remembered{identity: id, info: info}
+
+	// Without digests, the lines of tasks are read again.
 	if of := (sums{}); m.load(id.Path, ".sums", &of) && of.Of == id {
 		r.sums = of.Sums
 	}

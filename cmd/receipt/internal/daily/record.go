@@ -59,6 +59,7 @@ func (m *maker) record(w *work) error {
 	status, err := m.become(w, e)
 	var fatal *fatalError
 
+	// A failure of the ledger or an interruption is not a failure of the task.
 	switch {
 	case errors.As(err, &fatal):
 		return fatal.error
@@ -172,6 +173,8 @@ func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error
 	if err != nil {
 		return nil, nil, err
 	}
+
+	// The policy withholds values, and the salts of their commitments are not kept.
 	clean, err := m.options.Policy.Redact(doc, rand.Reader)
 	if err != nil {
 		return nil, nil, err
@@ -348,6 +351,8 @@ func (m *maker) sums(w *work) (string, error) {
 		if err != nil {
 			return "", err
 		}
+
+		// A digest that is not remembered is computed from the log.
 		sum := sha256.New()
 		_, err = io.Copy(sum, in.Reader)
 		in.done()

@@ -148,6 +148,8 @@ func (s *ledgerSink) find(id string) (*stored, error) {
 
 	sealed, err := s.store.Get(s.ctx, id)
 	var pruned *ledger.PrunedError
+
+	// The ledger keeps the hash of a receipt that was pruned.
 	switch {
 	case errors.As(err, &pruned):
 		return &stored{id, stream, pruned.Hash.String(), nil}, nil
@@ -187,6 +189,7 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 		return "", &fatalError{s.failure(err)}
 	}
 
+	// The issuer returns a stored receipt if another run issued an equal one.
 	e.hash = sealed.Hash().String()
 	if s.store.stored != e.receipt {
 		return known, nil

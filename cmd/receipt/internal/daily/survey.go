@@ -59,6 +59,8 @@ func (v *surveyor) sight(places []*place) (list []*sighted) {
 			return nil
 		}
 		s, what, err := v.look(p)
+
+		// A file that was named should be a log. Other files in a directory are skipped.
 		switch {
 		case err != nil:
 			v.unreadable(p, err)
@@ -87,6 +89,7 @@ func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 		return &sighted{place: p, Sighting: kept.Sighting, kept: kept, memory: r}, nil, nil
 	}
 
+	// Most logs are recognized by little text. If the text is not recognized, more is read.
 	for _, most := range []int64{firstLook, secondLook} {
 		in, err := v.read(p)
 		if err != nil {
@@ -106,6 +109,7 @@ func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 			return s, nil, nil
 		}
 
+		// The other kinds of files are named in the result.
 		whole := int64(len(head)) < most
 		f := kind.Of(head, whole)
 		switch {
