@@ -34,9 +34,9 @@ type row struct {
 	is  func(canon.Node) bool // whether a line, an object, is of the kind
 	new func(*story.Story) story.Reader
 
-	// looks reports whether text begins as a log of the kind, if such logs are values that may
-	// span lines. nil: each line is an object.
-	looks  func([]byte) bool
+	// looks reports whether text without its whitespace begins as a log of the kind, if such
+	// logs are values that may span lines. nil: each line is an object.
+	looks  func(string) bool
 	arrays bool // a line may be an array of such objects
 
 	// glances returns a function that examines the lines of a log, one after the other, if a
@@ -181,8 +181,10 @@ func kindOf(from string, line canon.Node) Kind {
 
 // looksLike returns the kind as which text begins, among the kinds whose values may span lines.
 func looksLike(from string, head []byte) Kind {
+	head = bytes.TrimPrefix(head[:min(len(head), maxLook)], []byte("\ufeff"))
+	text := string(bytes.Join(bytes.Fields(head), nil))
 	for _, x := range rows() {
-		if x.looks != nil && x.named(from) && x.looks(head[:min(len(head), maxLook)]) {
+		if x.looks != nil && x.named(from) && x.looks(text) {
 			return x.kind
 		}
 	}

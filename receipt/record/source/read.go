@@ -312,7 +312,7 @@ func (r *reading) line(l rawLine) error {
 		}
 		return r.story.Err()
 	}
-	r.story.Inexact(repaired)
+	r.story.Inexact = repaired
 
 	// Exporters also write arrays.
 	for _, n := range root.Elements() {

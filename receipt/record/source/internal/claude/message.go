@@ -157,8 +157,8 @@ func ask(s *story.Story, b canon.Node, agent string) {
 		c.Handed = s.Name(input.Member("subagent_type"))
 	case c.Does == "edit":
 		c.Path = cmp.Or(s.Name(input.Member("file_path")), s.Name(input.Member("notebook_path")))
-		if content := input.Member("content"); tool == "Write" && content.Kind() == canon.KindString && s.Exact() {
-			c.Content = story.Held(content.Text())
+		if tool == "Write" {
+			c.Content = s.Held(input.Member("content"))
 		}
 	}
 }

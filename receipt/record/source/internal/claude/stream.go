@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strconv"
@@ -77,10 +76,9 @@ func IsStream(n canon.Node) bool {
 	return false
 }
 
-// LooksLikeArray reports whether text begins as an array of the lines of a stream, which
-// claude-code-action writes. Any type of line may come first.
-func LooksLikeArray(head []byte) bool {
-	text := string(bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil))
+// LooksLikeArray reports whether text without its whitespace begins as an array of the lines of a
+// stream, which claude-code-action writes. Any type of line may come first.
+func LooksLikeArray(text string) bool {
 	if !strings.HasPrefix(text, "[{") || !strings.Contains(text, `"session_id":"`) {
 		return false
 	}
@@ -226,7 +224,7 @@ func (t *Stream) result(n canon.Node, x *session) {
 		t.results[id] = true
 	}
 
-	// The run took a time, and the process cost an amount so far.
+	// Each result states the duration of its run, and the cost of the process so far.
 	if d := story.Count(n.Member("duration_ms")); d != nil {
 		t.wall, t.counted = t.wall+*d, true
 	} else {

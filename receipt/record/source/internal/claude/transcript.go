@@ -272,8 +272,8 @@ func (t *Transcript) relayed(data canon.Node) {
 	agent, message := cmp.Or(s.Name(data.Member("agentId")), "agent"), told.Member("message")
 	t.nested[agent] = true
 
-	s.Relaying(true)
-	defer s.Relaying(false)
+	s.Relaying = true
+	defer func() { s.Relaying = false }()
 	switch told.Member("type").String() {
 	case "assistant":
 		if sound(s, "assistant", message) && message.Member("model").String() != synthetic {

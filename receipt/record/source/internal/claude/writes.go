@@ -23,7 +23,7 @@ func wrote(s *story.Story, c *story.Call, told canon.Node) {
 
 	w := story.Write{Path: path}
 
-	if told.Kind() == canon.KindObject && s.Exact() {
+	if told.Kind() == canon.KindObject && !s.Inexact {
 		switch c.Tool {
 		case "Edit", "MultiEdit":
 			edited(&w, told)

@@ -66,7 +66,7 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 	}
 
 	switch {
-	case len(told.changes) > 0 && s.Exact():
+	case len(told.changes) > 0 && !s.Inexact:
 		d.patches[id] = told
 	case tool == "apply_patch":
 		s.Note("unreadable_patches")

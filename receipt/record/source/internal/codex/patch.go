@@ -58,21 +58,15 @@ func changesOf(s *story.Story, changes canon.Node) (list []story.Write) {
 	if changes.Kind() == canon.KindArray {
 		return writesOf(changes)
 	}
-	held := func(n canon.Node) story.State {
-		if text := n.Member("content"); text.Kind() == canon.KindString && s.Exact() {
-			return story.Held(text.Text())
-		}
-		return story.State{}
-	}
 
 	// A file that was moved is deleted at one path and created at another.
 	for name, n := range changes.Members() {
 		w := story.Write{Path: nameOf(name)}
 		switch n.Member("type").String() {
 		case "add":
-			w.Operation, w.Before, w.After = "create", story.Nothing(), held(n)
+			w.Operation, w.Before, w.After = "create", story.Nothing(), s.Held(n.Member("content"))
 		case "delete":
-			w.Operation, w.Before, w.After = "delete", held(n), story.Nothing()
+			w.Operation, w.Before, w.After = "delete", s.Held(n.Member("content")), story.Nothing()
 		case "update":
 			w.Operation = "modify"
 			if moved := nameOf(either(n, "move_path")); moved != "" {

@@ -1,10 +1,10 @@
 package codex
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -373,10 +373,10 @@ func isWhole(n canon.Node) bool {
 	return n.Member("items").Kind() == canon.KindArray && n.Member("session").Member("id").Kind() == canon.KindString
 }
 
-// Looks reports whether text begins as a rollout that is one object, which may span lines.
-func Looks(head []byte) bool {
-	text := bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil)
-	return bytes.HasPrefix(text, []byte(`{"session":{"timestamp":"`)) || bytes.HasPrefix(text, []byte(`{"session":{"id":"`)) && bytes.Contains(text, []byte(`,"timestamp":"`))
+// Looks reports whether text without its whitespace begins as a rollout that is one object.
+func Looks(text string) bool {
+	const timed, named = `{"session":{"timestamp":"`, `{"session":{"id":"`
+	return strings.HasPrefix(text, timed) || strings.HasPrefix(text, named) && strings.Contains(text, `,"timestamp":"`)
 }
 
 // isItem reports whether a type is of an item that Codex and a model exchange.

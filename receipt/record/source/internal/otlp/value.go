@@ -191,15 +191,10 @@ func nanos(n canon.Node) time.Time {
 	return time.Unix(0, i).UTC()
 }
 
-// Looks reports whether text begins as an export, which may span lines.
-func Looks(head []byte) bool {
-	text := strings.TrimPrefix(string(bytes.Join(bytes.Fields(bytes.TrimPrefix(head, []byte("\ufeff"))), nil)), "[")
-	for _, name := range members() {
-		if strings.HasPrefix(text, `{"`+name+`":[`) {
-			return true
-		}
-	}
-	return false
+// Looks reports whether text without its whitespace begins as an export.
+func Looks(text string) bool {
+	text = strings.TrimPrefix(text, "[")
+	return slices.ContainsFunc(members(), func(name string) bool { return strings.HasPrefix(text, `{"`+name+`":[`) })
 }
 
 // members lists the members of which an export has one.

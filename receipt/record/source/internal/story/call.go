@@ -213,7 +213,7 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 	switch {
 	case c.outcome == Open:
 	// The agent's own log takes precedence.
-	case s.relaying:
+	case s.Relaying:
 		return false
 	case c.relayed:
 		c.writes = nil
@@ -221,7 +221,7 @@ func (c *Call) Close(outcome Outcome, output canon.Digest) bool {
 		s.Note("repeated_results")
 		return false
 	}
-	c.outcome, c.output, c.ended, c.relayed = outcome, output, s.Here(), s.relaying
+	c.outcome, c.output, c.ended, c.relayed = outcome, output, s.Here(), s.Relaying
 	return true
 }
 

@@ -14,7 +14,9 @@ import (
 
 // A Story is the content of the logs of one task. It is not safe for concurrent use.
 type Story struct {
-	Kind string // of the source, such as claude-transcript
+	Kind     string // of the source, such as claude-transcript
+	Inexact  bool   // the current line was repaired, so its digests would not be those of the original
+	Relaying bool   // the current line repeats a line of another agent's log
 
 	About
 	Calls
@@ -29,9 +31,6 @@ type Story struct {
 	prompts   prompts
 	hooks     hooks
 	published index[published]
-
-	inexact  bool // the line that is read was repaired
-	relaying bool // it repeats a line of another agent's log
 }
 
 // About describes the task as a whole, in the order of its log. "" is not
@@ -263,7 +262,7 @@ func (s *Story) Prompt(line string, words canon.Node) {
 		p.lines[line] = true
 		s.Keep(partCost + len(line))
 	}
-	p.inexact = p.inexact || s.inexact
+	p.inexact = p.inexact || s.Inexact
 	p.sum.Write([]byte("[,"[min(p.count, 1):][:1]))
 	p.sum.Write(words.AppendCanonical(nil))
 	p.count++
@@ -311,27 +310,26 @@ func (p *published) send() event.Members {
 	return event.Members{"kind": "http", "url": p.url, "name": p.tool}
 }
 
-// Inexact sets whether the line that is read was repaired, so that digests of it would not be
-// digests of the original.
-func (s *Story) Inexact(is bool) { s.inexact = is }
-
-// Exact reports whether digests of the line that is read are digests of the original.
-func (s *Story) Exact() bool { return !s.inexact }
-
-// Relaying sets whether the line that is read repeats a line of another agent's log.
-func (s *Story) Relaying(is bool) { s.relaying = is }
-
 // Digest returns the SHA-256 of the RFC 8785 form of a value; zero if the line is not exact.
 func (s *Story) Digest(n canon.Node) canon.Digest {
-	if s.inexact || event.Absent(n) {
+	if s.Inexact || event.Absent(n) {
 		return canon.Digest{}
 	}
 	return event.HashOf(n)
 }
 
+// Held returns the state of a file that contains the text of a member. It is unknown if the
+// member is not a string, or the line is not exact.
+func (s *Story) Held(n canon.Node) State {
+	if s.Inexact || n.Kind() != canon.KindString {
+		return State{}
+	}
+	return Held(n.Text())
+}
+
 // DigestIn is Digest for JSON in a string. The digest of any other text is that of the text.
 func (s *Story) DigestIn(n canon.Node) canon.Digest {
-	if s.inexact || n.Kind() != canon.KindString {
+	if s.Inexact || n.Kind() != canon.KindString {
 		return s.Digest(n)
 	}
 	if doc, err := canon.Parse(n.Text()); err == nil {

@@ -1,0 +1,22 @@
+package story
+
+import "testing"
+
+// TestGaps verifies that every cause has an effect on the receipt, and that causes are counted
+// under different names.
+func TestGaps(t *testing.T) {
+	names := map[string]Gap{}
+	for g := PartMissing; g <= EffectsUnlogged; g++ {
+		lack := gaps()[g]
+		if !lack.all && len(lack.atLeast)+len(lack.untold) == 0 {
+			t.Errorf("cause %d leaves nothing open", g)
+		}
+		if other, have := names[lack.counted]; have && lack.counted != "" {
+			t.Errorf("causes %d and %d are both counted as %q", other, g, lack.counted)
+		}
+		names[lack.counted] = g
+	}
+	if len(gaps()) != int(EffectsUnlogged)+1 {
+		t.Errorf("%d causes in the table", len(gaps()))
+	}
+}
