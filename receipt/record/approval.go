@@ -218,6 +218,9 @@ func (g *grant) review(r *run, e *event.Event, who string, at time.Time) {
 // rewrite records the arguments with which the approver replaced the input of the call.
 func (a *approval) rewrite(r *run, e *event.Event) {
 	args := e.Content(e.Payload, "args")
+
+	// An abbreviated digest does not replace the input. If the two do not match, the input is
+	// unreported.
 	if n := e.Payload.Member("args_sha256"); args.IsZero() && event.Abbreviated(n) {
 		if c := r.calls.ByID[a.call]; c != nil {
 			c.short[0] = e.Once(n.Text())
@@ -242,6 +245,7 @@ func (a *approval) rewrite(r *run, e *event.Event) {
 
 // refuse marks the call as denied.
 func (a *approval) refuse(r *run, e *event.Event, decision string, byRuntime bool) {
+	// A confirmation stops the call only if it is a denial. A decision of the runtime always does.
 	if a.call == "" || !byRuntime && decision != event.Denied {
 		return
 	}

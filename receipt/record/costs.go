@@ -172,6 +172,7 @@ func (s *costs) pay(e *event.Event, currency string) {
 
 // count adds tokens to the sum of a model and to the sum of the task.
 func (s *costs) count(r *run, e *event.Event, sum, total *tokens, n *int64, ofModel bool) {
+	// A model call without a count makes both sums lower bounds.
 	if n == nil {
 		sum.part, total.part = sum.part || ofModel, total.part || ofModel
 		return
@@ -207,6 +208,8 @@ func (s *costs) report(r *run, e *event.Event) {
 
 	a := &s.account
 	a.earlier = a.earlier || e.Flag(e.Payload, "loaded")
+
+	// Before the task starts, the account contains the cost of earlier ones.
 	if r.state == "" || e.Flag(e.Payload, "earlier") {
 		a.before = amount
 		return

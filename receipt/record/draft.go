@@ -47,6 +47,7 @@ func textOf(v reflect.Value) (n int) {
 
 // clone returns a draft that shares nothing with the recorder.
 func clone(d *receipt.Draft) (*receipt.Draft, error) {
+	// Marshaling copies nested maps and slices, too.
 	text, err := JSON(d)
 	if err != nil {
 		return nil, err
@@ -59,6 +60,7 @@ func clone(d *receipt.Draft) (*receipt.Draft, error) {
 // as receipt.SealDocument and `receipt seal` accept it. It adds no defaults: a nil list in a
 // manually created draft becomes null, which they reject.
 func JSON(d *receipt.Draft) ([]byte, error) {
+	// The schema marker is not a member of Draft.
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -33,6 +33,7 @@ func (s *materials) record(r *run, e *event.Event, m receipt.Material) {
 	}
 	s.recorded[content]++
 
+	// The ID identifies the material, so another content needs another ID.
 	id := [5]string{m.ID}
 	if s.recorded[id]++; s.recorded[id] > 1 {
 		m.ID += "#" + strconv.Itoa(s.recorded[id])

@@ -219,6 +219,7 @@ func (r *Recorder) Dependencies() []Dependency {
 			continue
 		}
 
+		// The answer of a call is its output.
 		told, call := x.told, ""
 		if x.call != nil {
 			told, call = x.call.output.told, x.call.id

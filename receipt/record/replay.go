@@ -49,6 +49,8 @@ func replayStarted(r *run, e *event.Event) {
 	if !fits(s.source, source) || !fits(s.mode, mode) || !fits(s.sourceHash, receiptHash) || !fits(s.log.SHA256, logHash) || !fits(s.log.URI, logURI) || !fits(s.checkpoint, checkpoint) || !fits(s.checkpointEvent, checkpointEvent) {
 		e.Fail(event.CodeReplay, e.Root, "expected one replay in a task, found another")
 	}
+
+	// Events that are marked as replayed count as the task's own until a replay starts.
 	if s.early != "" {
 		e.Fail(event.CodeReplay, e.Root, "expected it before the first event that is marked as replayed: the event %s may be the source's, and was taken for the task's own", event.Quote(s.early))
 	}

@@ -65,6 +65,8 @@ func workspaceOf(r *run, e *event.Event) {
 	for _, other := range words(r, e, e.Payload, "workspace_roots") {
 		roots = append(roots, other.(string))
 	}
+
+	// Worktrees that agents create belong to their repository.
 	for _, dir := range roots {
 		roots = append(roots, event.Worktree(dir))
 	}
@@ -78,6 +80,8 @@ func (s *sourced) readLogs(r *run, e *event.Event) {
 			return
 		}
 		m := receipt.Material{Kind: "event_log", ID: "source_log:" + e.Text(l, "name"), SHA256: e.Digest(l, "sha256"), Metadata: receipt.Object{"cut": e.Flag(l, "cut")}}
+
+		// Only a truncated log has the mark, and counts that the source does not state are omitted.
 		if m.Metadata["cut"] == false {
 			delete(m.Metadata, "cut")
 		}
@@ -99,6 +103,8 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 			o[name] = list
 		}
 	}
+
+	// The draft has the number of prompts and their digest, but not their text.
 	if p := e.Payload.Member("prompts"); !event.Absent(p) {
 		prompts := receipt.Object{"count": e.Count(p, "count")}
 		if d := e.Digest(p, "sha256"); !d.IsZero() {
@@ -136,6 +142,8 @@ func continuity(r *run, e *event.Event, n canon.Node) receipt.Object {
 	for _, name := range []string{"pairs", "held", "broken", "unchecked"} {
 		o[name] = e.Count(n, name)
 	}
+
+	// Paths that changed between two calls, without a recorded write.
 	list := []any{}
 	for _, p := range e.Elements(n, "changed_outside") {
 		if r.Part(e); e.Err != nil {
@@ -196,6 +204,7 @@ func places(r *run, e *event.Event, name string) (list []string) {
 
 // countsIn reads an object of counts.
 func countsIn(r *run, e *event.Event, n canon.Node) receipt.Object {
+	// The names are from the log, so their number is limited.
 	o := receipt.Object{}
 	for name := range n.Members() {
 		if r.Part(e); e.Err != nil || len(o) >= event.MaxPaths {

@@ -87,6 +87,8 @@ func (l *life) setTier(e *event.Event) {
 	if !slices.Contains(tiers(), tier) {
 		e.Fail(event.CodePayload, e.Payload.Member("autonomy_tier"), "expected one of %s", strings.Join(tiers(), ", "))
 	}
+
+	// The submission states the tier at the start. Without it, the first tier counts.
 	if l.startTier == "" || e.Kind == "task.submitted" {
 		l.startTier = tier
 	}
@@ -176,6 +178,7 @@ func ended(state string) func(*run, *event.Event) {
 		r.read(e, "completed_at")
 		r.final = endings().Meaning(state, "")
 
+		// Only a failure has details, and only a cancellation has an actor and a reason.
 		switch state {
 		case "FAILED":
 			r.failure.take(r.Budget, e)

@@ -33,6 +33,7 @@ type Part struct {
 // Emit passes the next event, of a kind. The payload is a JSON object. An *[Error] names the part
 // instead of the event.
 func (m *Emitter) Emit(around Envelope, of Part, kind string, payload []byte) error {
+	// The recorder parses the text, so that created and logged events are checked alike.
 	m.number++
 	m.text = around.Append(m.text[:0], m.number, kind, of.At, payload)
 	if err := m.doc.Parse(m.text, canon.Limits{Bytes: 2 * MaxLine}); err != nil { // such as a kind that is not UTF-8
@@ -74,10 +75,11 @@ func (v Envelope) Append(b []byte, number int, kind string, at time.Time, payloa
 	b = canon.AppendString(append(b, `","task_id":`...), v.TaskID)
 	b = canon.AppendString(append(b, `,"resource":{"object":"task","id":`...), v.TaskID)
 	b = append(b, '}')
+
+	// Optional members.
 	if v.SessionID != "" {
 		b = canon.AppendString(append(b, `,"session_id":`...), v.SessionID)
 	}
-
 	if v.WorkspaceRef != "" {
 		b = canon.AppendString(append(b, `,"workspace_id":`...), v.WorkspaceRef)
 	}

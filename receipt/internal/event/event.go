@@ -66,6 +66,7 @@ func read(index int, doc *canon.Document) (*Event, *Error) {
 		e.Fail(CodeMalformed, e.Root, "expected an object as payload")
 	}
 
+	// An event of the task itself need not name it again.
 	if e.Task = e.Text(e.Root, "task_id"); e.Task == "" && e.Resource.Object == "task" {
 		e.Task = e.Resource.ID
 	}
@@ -352,6 +353,7 @@ func (e *Event) Elements(of canon.Node, name string) []canon.Node {
 		return nil
 	}
 
+	// The length of a list from a log must not determine the memory to allocate.
 	all := make([]canon.Node, 0, min(list.Len(), MaxEntries))
 	for _, n := range list.Elements() {
 		if n.Kind() != canon.KindObject {

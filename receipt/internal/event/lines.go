@@ -36,6 +36,7 @@ func (l *Lines) Next() ([]byte, error) {
 			line = l.buf
 		}
 
+		// The rest of a line over the limit is not read.
 		l.next += int64(len(line))
 		if len(line) > 0 {
 			l.number++

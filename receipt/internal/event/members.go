@@ -26,6 +26,8 @@ func (m Members) append(b []byte) []byte {
 			b = append(b, ',')
 		}
 		b = append(canon.AppendString(b, name), ':')
+
+		// An omitted value has no name, either.
 		empty := len(b)
 		if b = appendValue(b, value); len(b) == empty {
 			b = b[:before]

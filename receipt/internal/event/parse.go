@@ -12,6 +12,8 @@ func Parse(doc *canon.Document, text []byte) error {
 	if len(text) > MaxLine {
 		return exceeded("MaxLine", int64(len(text)))
 	}
+
+	// A shorter line cannot contain too many values, so counting them is unnecessary.
 	if len(text) > MaxValues {
 		if n := values(text); n > MaxValues {
 			return exceeded("MaxValues", int64(n))

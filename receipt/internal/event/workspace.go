@@ -22,6 +22,8 @@ func NewWorkspace(roots ...string) *Workspace {
 	names := map[string]int{}
 	for i, root := range roots {
 		root = trimmed(cleaned(root))
+
+		// The first root is the workspace, even if it is broad.
 		if i == 0 {
 			w.roots, w.labels = append(w.roots, root), append(w.labels, "")
 			continue
@@ -29,6 +31,8 @@ func NewWorkspace(roots ...string) *Workspace {
 		if _, inside := w.Place(root + "/x"); !absolute(root) || inside || isBroad(root) {
 			continue
 		}
+
+		// Roots with the same name are numbered.
 		name := path.Base(slashes(root))
 		if names[name]++; names[name] > 1 {
 			name += " " + strconv.Itoa(names[name])
@@ -65,9 +69,11 @@ func (w *Workspace) Place(p string) (string, bool) {
 // Label returns the label of a path outside the workspace: its class, and a number that is the same
 // for all spellings of the path.
 func (w *Workspace) Label(p string) string {
+	// A relative path is resolved against the first root, so that all spellings get one label.
 	if !absolute(p) && !strings.HasPrefix(p, "~") && ofURL(p) == p && absolute(w.roots[0]) {
 		p = w.roots[0] + "/" + p
 	}
+
 	p = cleaned(p)
 	if w.seen[p] == "" {
 		w.seen[p] = "(outside " + strconv.Itoa(len(w.seen)+1) + ": " + classOf(p) + ")"
@@ -127,6 +133,8 @@ func isBroad(dir string) bool {
 	if classOf(dir+"/x") == "system" {
 		return true
 	}
+
+	// The drive does not matter, nor does the case.
 	dir = strings.ToLower(slashes(dir))
 	if drive(dir) {
 		dir = dir[2:]
@@ -135,6 +143,8 @@ func isBroad(dir string) bool {
 	case "", "/", "/home", "/users", "/root", "/tmp", "/private", "/private/tmp", "/var/tmp", "/mnt", "/volumes":
 		return true
 	}
+
+	// A home directory contains the projects of one user.
 	parent := path.Dir(dir)
 	return parent == "/home" || parent == "/users"
 }
@@ -158,6 +168,8 @@ func ofURL(p string) string {
 	if len(p) < len("file:") || !strings.EqualFold(p[:len("file:")], "file:") {
 		return p
 	}
+
+	// RFC 8089 section 2: an empty host and localhost are this machine.
 	at := p[len("file:"):]
 	if rest, ok := strings.CutPrefix(at, "//"); ok {
 		host, _, _ := strings.Cut(rest, "/")
@@ -166,6 +178,7 @@ func ofURL(p string) string {
 		}
 		at = rest[len(host):]
 	}
+
 	at, ok := unescaped(at)
 	if !ok || !strings.HasPrefix(at, "/") {
 		return p
@@ -188,6 +201,8 @@ func unescaped(p string) (string, bool) {
 		if len(after) < 2 {
 			return "", false
 		}
+
+		// A path cannot contain NUL.
 		c, err := hex.DecodeString(after[:2])
 		if err != nil || c[0] == 0 {
 			return "", false

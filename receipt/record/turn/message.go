@@ -173,6 +173,7 @@ func callsOf(calls canon.Node) *ShapeError {
 		return wrong(calls, "expected an array")
 	}
 
+	// A result names its call by the ID.
 	ids := map[string]bool{}
 	for _, c := range calls.Elements() {
 		id, arguments := c.Member("id"), c.Member("arguments")

@@ -44,6 +44,8 @@ func (s *state) note(e *event.Event, root canon.Node) {
 		s.ask(e, p)
 	case "user.tool_confirmation", "tool.approved", "tool.denied":
 		s.answer(cmp.Or(p.Member("approval_id").String(), p.Member("request_id").String()))
+
+	// A turn waits for the last question before its suspension, until it starts again.
 	case "task.input_required":
 		s.waiting = s.asked
 	case "task.started":
@@ -63,10 +65,13 @@ func (s *state) number(id string) {
 func (s *state) ask(e *event.Event, p canon.Node) {
 	id, request := p.Member("approval_id").String(), p.Member("request_id").String()
 	approval, signal := e.Once([]byte(cmp.Or(id, request))), e.Once([]byte(cmp.Or(request, id)))
+
+	// The metadata is the input of the approval.
 	s.asked = question{signal: signal, approval: approval}
 	if input := p.Member("input"); !event.Absent(input) {
 		s.asked.metadata = event.HashOf(input)
 	}
+
 	if s.given == nil {
 		s.questions, s.given = map[string]int{}, map[string]bool{}
 	}
@@ -87,6 +92,8 @@ func (s *state) answer(approval string) {
 // approval returns an unused approval ID for a signal.
 func (s *state) approval(signal string) string {
 	id := signal
+
+	// A number may be taken, because a signal may have any ID.
 	for n := max(s.questions[signal]+1, 2); s.given[id]; n++ {
 		id = signal + "#" + strconv.Itoa(n)
 	}

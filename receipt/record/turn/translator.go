@@ -42,6 +42,8 @@ func (t *Translator) Send(at time.Time, message []byte) error {
 	if t.state.sent {
 		e.Fail(event.CodeTransition, canon.Node{}, "a turn has one message that is sent, and this one had it before")
 	}
+
+	// Another event may have submitted the task.
 	if !t.state.submitted {
 		t.emit(e, "task.submitted", event.Members{})
 	}
@@ -93,6 +95,8 @@ func (t *Translator) Suspend(at time.Time, signal string, metadata []byte) error
 	if signal == "" {
 		e.Fail(event.CodePayload, canon.Node{}, "expected the id of a signal")
 	}
+
+	// The digest of the metadata shows whether an open question is the same.
 	var asked canon.Node
 	var digest canon.Digest
 	if metadata != nil {
@@ -113,6 +117,8 @@ func (t *Translator) Suspend(at time.Time, signal string, metadata []byte) error
 // ask requests a signal. If the signal was requested before, this is a new question.
 func (t *Translator) ask(e *event.Event, signal string, metadata canon.Node) {
 	approval := t.state.approval(signal)
+
+	// A numbered approval also names the signal that it waits for.
 	p := event.Members{"approval_id": approval, "input": metadata}
 	if approval != signal {
 		p["request_id"] = signal
@@ -134,6 +140,7 @@ func (t *Translator) Signal(at time.Time, s Signal) error {
 	e := t.part("signal", at)
 	p := event.Members{"approval_id": waiting.approval, "actor": s.Actor}
 	if s.Payload != nil {
+		// The decision is in these members, as in any confirmation. The digest covers all others.
 		answer, digest := t.read(s.Payload)
 		for _, name := range []string{"decision", "approved", "accepted"} {
 			p[name] = answer.Member(name)
@@ -227,6 +234,8 @@ func (t *Translator) emitText(e *event.Event, kind string, payload []byte) {
 	if t.err != nil || e.Err != nil {
 		return
 	}
+
+	// The events of a part have its time.
 	if e.At.IsZero() {
 		e.Fail(event.CodeTime, canon.Node{}, "nothing tells when it was")
 		return
