@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
-// TestCheck: which messages have the shape of their role, and where others do not.
+// TestCheck verifies which messages have the shape of their role, and the places of errors.
 func TestCheck(t *testing.T) {
 	const call = `{"id":"c","name":"n","arguments":{}}`
 	user := func(blocks string) string { return `{"role":"user","content":[` + blocks + `]}` }
@@ -51,8 +51,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckSaysNoContent: an error quotes at most a role or a type of a block, and not all
-// of a long one.
+// TestCheckSaysNoContent verifies that an error quotes at most a role or a type of a block, and
+// shortens a long one.
 func TestCheckSaysNoContent(t *testing.T) {
 	long := strings.Repeat("x", 1000)
 	for _, message := range []string{
@@ -65,8 +65,8 @@ func TestCheckSaysNoContent(t *testing.T) {
 	}
 }
 
-// TestBuckets: each category has one bucket, and one that is in no table leaves the session
-// usable.
+// TestBuckets verifies that each category has one bucket, and that an unknown one leaves the
+// session usable.
 func TestBuckets(t *testing.T) {
 	var names []string
 	for _, c := range turn.Categories() {
