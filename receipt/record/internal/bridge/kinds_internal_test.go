@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// A listener writes down the events that frames became.
+// A listener records the events of frames.
 type listener struct {
 	text      []byte
 	ended     bool
@@ -33,7 +33,8 @@ func (l *listener) AddDocument(event *canon.Document) error {
 func (l *listener) Ended() bool             { return l.ended }
 func (l *listener) Artifact(id string) bool { return l.artifacts[id] }
 
-// translated is what the frames of testdata become with tables: events, counts, errors.
+// translated returns the events, counts, and errors of the frames of testdata with the given
+// tables.
 func translated(t *testing.T, table []frameKind, outcomes []outcome) (all string, errs []error) {
 	t.Helper()
 	for name, task := range map[string]string{"run": "task_01K0RUN", "canceled": "task_01K0STOP", "current": "task_01K0NOW"} {
@@ -56,11 +57,11 @@ func translated(t *testing.T, table []frameKind, outcomes []outcome) (all string
 		all += fmt.Sprintf("%s\n%s\n%+v\n", name, l.text, f.Counts())
 	}
 	lines := strings.Split(all, "\n")
-	slices.Sort(lines) // the logs come in any order
+	slices.Sort(lines) // the order of the logs varies
 	return fmt.Sprint(strings.Join(lines, "\n"), errs), errs
 }
 
-// TestEachFrame: no row of the table can be left out without a difference.
+// TestEachFrame verifies that removing any row of the table changes a result.
 func TestEachFrame(t *testing.T) {
 	whole, errs := translated(t, frameKinds(), outcomes())
 	if len(errs) > 0 {
@@ -81,7 +82,7 @@ func TestEachFrame(t *testing.T) {
 	}
 }
 
-// An outcomeCase is one answer to a request for permission.
+// An outcomeCase is one answer to a permission request.
 type outcomeCase struct{ options, response, want string }
 
 func outcomeCases() []outcomeCase {
@@ -165,8 +166,8 @@ func decideCase(t *testing.T, c outcomeCase, table []outcome) string {
 	return newAnswer(a.Root(), options).decide(table)
 }
 
-// TestOutcomes: each answer means what it must, and no row of the table can be
-// left out.
+// TestOutcomes verifies the decision of each answer, and that removing any row of the table changes
+// a result.
 func TestOutcomes(t *testing.T) {
 	used := make([]bool, len(outcomes()))
 	for _, c := range outcomeCases() {
@@ -184,7 +185,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestStopReasons: each is in the table once.
+// TestStopReasons verifies that each reason is in the table once.
 func TestStopReasons(t *testing.T) {
 	for i, s := range stopReasons() {
 		if rest := slices.Delete(stopReasons(), i, i+1); slices.Contains(rest, s) {
@@ -193,8 +194,7 @@ func TestStopReasons(t *testing.T) {
 	}
 }
 
-// TestWorkerEventStatus: an event of a worker is handed on with the status that it
-// stands for.
+// TestWorkerEventStatus verifies that an event of a worker results in the status that it implies.
 func TestWorkerEventStatus(t *testing.T) {
 	for _, w := range workerEvents() {
 		l := &listener{}

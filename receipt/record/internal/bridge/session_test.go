@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// session returns the lines of a log that a runtime wrote while it talked to its host over
+// session returns the lines of a log that a runtime wrote while it communicated with its host over
 // pipes: the host approves one call and denies another, and the runtime then waits for its user.
 func session(t *testing.T) []string {
 	t.Helper()
