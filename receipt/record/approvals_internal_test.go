@@ -12,7 +12,7 @@ import (
 
 const asked = `{"approval_id":"a","tool_call_id":"c","name":"tool","action":"act","input":{"n":1}}`
 
-// TestApprovals: what the events of one approval come to.
+// TestApprovals verifies the decision that results from the events of one approval.
 func TestApprovals(t *testing.T) {
 	o := plainOptions(t)
 	quorum := func(n int) string {
@@ -89,8 +89,7 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestTwoOfOneCall: an answer that names the call alone is to the last question that
-// was asked of it.
+// TestTwoOfOneCall verifies that an answer that names only the call is for its last question.
 func TestTwoOfOneCall(t *testing.T) {
 	d := mustRecord(t, plainOptions(t), "tool.approval_required", `{"approval_id":"a","tool_call_id":"c"}`, "tool.approval_required", `{"approval_id":"b","tool_call_id":"c"}`,
 		"tool.approved", `{"approval_id":"a","tool_call_id":"c"}`, "tool.denied", `{"tool_call_id":"c"}`)
@@ -99,13 +98,13 @@ func TestTwoOfOneCall(t *testing.T) {
 	}
 }
 
-// TestReviewers: who tells of a decision is not thereby one of those who made it.
+// TestReviewers verifies that the sender of a decision does not count as a reviewer.
 func TestReviewers(t *testing.T) {
 	o := plainOptions(t)
 	const required = `{"approval_id":"a","approvers_required":2}`
 	for name, test := range map[string]struct {
 		decision, actor string
-		pairs           []string // the events in "kind actor" carry the actor in their envelope
+		pairs           []string // for "kind actor", the envelope contains the actor
 	}{
 		"one, and the runtime":          {event.TimedOut, "host", []string{"tool.approval_required", required, "tool.approved runtime", `{"approval_id":"a","reviewers":["u"]}`}},
 		"one confirms, and it tells":    {event.TimedOut, "host", []string{"tool.approval_required", required, "user.tool_confirmation u", `{"approval_id":"a","decision":"approved"}`, "tool.approved runtime", `{"approval_id":"a"}`}},
@@ -137,8 +136,8 @@ func TestReviewers(t *testing.T) {
 	}
 }
 
-// TestEvidence: the hash is of the payloads of question and answer; the user's
-// answer is the evidence, not the runtime's decision.
+// TestEvidence verifies that the hash covers the payloads of question and answer, and that the
+// user's answer is the evidence, not the runtime's decision.
 func TestEvidence(t *testing.T) {
 	o := plainOptions(t)
 	const answer, other, decision = `{"approval_id":"a","decision":"approved","actor":"u"}`, `{"actor":"v","approval_id":"a","decision":"approved"}`, `{"approval_id":"a"}`
@@ -161,7 +160,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// TestCalls: what the events of one call come to.
+// TestCalls verifies the entry that results from the events of one call.
 func TestCalls(t *testing.T) {
 	o := plainOptions(t)
 	const open = `{"tool_call_id":"c","name":"tool","input":{"n":1}}`
@@ -228,7 +227,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestEffects: each effect is told once, whoever tells of it.
+// TestEffects verifies that an effect is listed once, regardless of how many sources record it.
 func TestEffects(t *testing.T) {
 	o := plainOptions(t)
 	o.WorkspaceRoot = "/home/u/garden/"
@@ -276,7 +275,7 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// TestMoney: sums are exact, whatever the spelling.
+// TestMoney verifies that sums are exact for every spelling of the amounts.
 func TestMoney(t *testing.T) {
 	sum := func(texts ...string) float64 {
 		total := new(money)
@@ -311,7 +310,7 @@ func TestMoney(t *testing.T) {
 	}
 }
 
-// TestCosts: by provider and model, in the order in which they came.
+// TestCosts verifies that costs are listed by provider and model, in order of appearance.
 func TestCosts(t *testing.T) {
 	d := mustRecord(t, plainOptions(t),
 		"span.completed", `{"kind":"llm","provider":"p","model":"m","cost":0.1,"input_tokens":1}`,
@@ -332,7 +331,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestDeterminism: a replay is exact only when everything it needs has a digest.
+// TestDeterminism verifies that a replay is exact only if all its inputs have digests.
 func TestDeterminism(t *testing.T) {
 	o := plainOptions(t)
 	const llm = `{"kind":"llm","provider":"p","model":"m","response":"r"}`

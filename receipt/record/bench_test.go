@@ -6,8 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// BenchmarkRecord records a whole task, the events of testdata/run.jsonl, without
-// its draft.
+// BenchmarkRecord records a task, the events of testdata/run.jsonl, without making its draft.
 func BenchmarkRecord(b *testing.B) {
 	s := scenarios()[0]
 	lines := s.lines(b)

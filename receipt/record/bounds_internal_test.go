@@ -19,16 +19,15 @@ import (
 )
 
 const (
-	shapeVariable    = "RECORD_SHAPE"    // the shape that a process of its own records
+	shapeVariable    = "RECORD_SHAPE"    // the shape that a separate process records
 	gigabyteVariable = "RECORD_GIGABYTE" // record a gigabyte of each shape whose name contains the value
 
-	mostMemory = 256 // MiB that recording takes, whatever it reads
+	mostMemory = 256 // maximum memory in MiB
 	leastSpeed = 20  // MB/s
 )
 
-// TestGigabyte records a gigabyte of every shape, each in a process of its own, and
-// prints how many megabytes it read in a second of processor time, and the memory
-// that it took.
+// TestGigabyte records a gigabyte of every shape, each in a separate process, and prints the
+// megabytes read per second of processor time, and the memory used.
 //
 //	RECORD_GIGABYTE=all go test -run Gigabyte -v -timeout 1h ./receipt/record
 func TestGigabyte(t *testing.T) {
@@ -45,7 +44,7 @@ func TestGigabyte(t *testing.T) {
 			continue
 		}
 		alone := exec.Command(self, "-test.run=^TestShapeAlone$")
-		alone.Env = append(os.Environ(), shapeVariable+"="+s.name, "GOGC=50") // as the command has it
+		alone.Env = append(os.Environ(), shapeVariable+"="+s.name, "GOGC=50") // as in the command
 		out, err := alone.CombinedOutput()
 		line, _, _ := strings.Cut(string(out), "\n")
 		fields := strings.SplitN(line, "\t", 3)
@@ -63,14 +62,14 @@ func TestGigabyte(t *testing.T) {
 		if memory > mostMemory {
 			t.Errorf("%s: %.0f MiB, expected at most %d", s.name, memory, mostMemory)
 		}
-		if speed < leastSpeed && read > 100 { // what is refused at once has no speed
+		if speed < leastSpeed && read > 100 { // a log that is refused immediately has no speed
 			t.Errorf("%s: %.0f MB/s, expected at least %d", s.name, speed, leastSpeed)
 		}
 	}
 }
 
-// TestShapeAlone is what [TestGigabyte] runs: it prints the megabytes that were read,
-// the memory in MiB, and what came of it.
+// TestShapeAlone is the process that [TestGigabyte] runs. It prints the megabytes read, the memory
+// in MiB, and the result.
 func TestShapeAlone(t *testing.T) {
 	name := os.Getenv(shapeVariable)
 	if name == "" {
@@ -92,15 +91,15 @@ func TestShapeAlone(t *testing.T) {
 	}
 }
 
-// TestKept: what recording keeps of a log is what it counts, of which there may be
-// MaxKept bytes. It reads a part of every shape, and compares the memory that
-// is still in use with what was counted and with the longest line.
+// TestKept verifies that a recording counts the memory that it keeps, which may be MaxKept bytes.
+// It reads a part of every shape, and compares the memory in use with the count and the longest
+// line.
 func TestKept(t *testing.T) {
-	size, room := int64(32<<20), int64(2<<20) // room is for what every log needs
+	size, room := int64(32<<20), int64(2<<20) // room is the memory that every log needs
 	if !testsize.Full() {
 		size, room = 256<<10, 128<<10
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what is measured is what is left by a collection
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // only the memory after a collection is measured
 	for _, s := range shapes() {
 		if s.most > 0 {
 			continue
@@ -118,7 +117,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// A shapeReader keeps what a reading keeps: the reader, and the latest document.
+// A shapeReader contains everything that a reading keeps: the reader, and the latest document.
 type shapeReader struct {
 	reader
 	doc canon.Document
@@ -131,8 +130,8 @@ func (r *shapeReader) budget() *event.Budget {
 	return r.recorder.run.Budget
 }
 
-// readShape reads so many bytes of a shape, or until one line is refused. It returns
-// the reader with all that it keeps, and the length of the longest line.
+// readShape reads a number of bytes of a shape, or until a line is refused. It returns the reader,
+// and the length of the longest line.
 func readShape(t *testing.T, s shape, size int64) (r *shapeReader, longest int) {
 	t.Helper()
 	lines := event.NewLines(s.open(size))
@@ -162,8 +161,8 @@ func readShape(t *testing.T, s shape, size int64) (r *shapeReader, longest int) 
 	}
 }
 
-// TestTextsOfDraft: texts that are kept once are counted as often as the draft has
-// them, before it is written out.
+// TestTextsOfDraft verifies that strings that are stored once count each time they occur in the
+// draft, before it is marshaled.
 func TestTextsOfDraft(t *testing.T) {
 	for _, s := range shapes() {
 		if s.name != "calls with one long name, 10000" {
@@ -191,7 +190,7 @@ func shapeOptions() Options {
 	return Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto"}
 }
 
-// counted counts what is read.
+// counted counts the bytes that are read.
 type counted struct {
 	in io.Reader
 	n  int64

@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestDependencies: what answered a task is what its draft lists as materials, and the
-// clock; each with the event that told it and the place of the answer in that event.
+// TestDependencies verifies that the dependencies of a task are the materials of its draft and the
+// clock, each with its event and the place of the answer in that event.
 func TestDependencies(t *testing.T) {
 	for _, s := range scenarios() {
-		if s.name == "replay" { // it tells the answers of another task
+		if s.name == "replay" { // it contains the answers of another task
 			continue
 		}
 		rec, err := record.New(s.options())
@@ -32,7 +32,7 @@ func TestDependencies(t *testing.T) {
 		}
 		var want, got []string
 		for _, m := range d.ReplayInput.Materials[1:] {
-			if m.Kind == "event_log" { // what the events were made of answers nothing
+			if m.Kind == "event_log" { // the log itself is not an answer
 				continue
 			}
 			want = append(want, m.Kind+" "+m.ID+" "+m.SHA256.String())
@@ -59,7 +59,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// toldThere finds the answer where the dependency says that it is.
+// toldThere verifies that the answer is at the place in the dependency.
 func toldThere(t *testing.T, line []byte, x record.Dependency) {
 	t.Helper()
 	doc, err := canon.Parse(line)

@@ -16,15 +16,13 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// once is the draft of a task that started, of which one thing is told, and that
-// ended.
+// once returns the draft of a task with a single event between start and end.
 func once(t *testing.T, o record.Options, kind, payload string, more ...string) string {
 	t.Helper()
 	return draft(t, o, text(1, 1, "task.started", `{}`), text(2, 2, kind, payload, more...), text(3, 3, "task.completed", `{}`))
 }
 
-// TestCenturies: how long a task took is the time between its start and its end, also where
-// that is more than a Duration holds.
+// TestCenturies verifies that the duration of a task is correct even if it exceeds a Duration.
 func TestCenturies(t *testing.T) {
 	for from, want := range map[string]string{"0001": "63902822401000", "1700": "10287561601000", "2026": "1000"} {
 		started := bytes.Replace(text(1, 1, "task.started", `{}`), []byte("2026"), []byte(from), 1)
@@ -34,7 +32,7 @@ func TestCenturies(t *testing.T) {
 	}
 }
 
-// TestMembers: single members, by the part of the draft that they become.
+// TestMembers verifies the effect of single members, by part of the draft.
 func TestMembers(t *testing.T) {
 	long := strings.Repeat("é", 2000)
 	for _, test := range []struct{ kind, payload, want string }{
@@ -73,8 +71,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMaterialsOnce: what is read twice is told once, and another content under
-// the same id has an id of its own.
+// TestMaterialsOnce verifies that a repeated material is listed once, and that different contents
+// with one ID get different IDs.
 func TestMaterialsOnce(t *testing.T) {
 	one, two := strings.Repeat("1", 64), strings.Repeat("2", 64)
 	got := draft(t, plain(), text(1, 1, "task.started", `{}`),
@@ -86,8 +84,8 @@ func TestMaterialsOnce(t *testing.T) {
 	}
 }
 
-// TestFailure: the one open object that is copied. Hidden reasoning is taken out,
-// and so is what a receipt cannot hold.
+// TestFailure verifies that the copied failure contains no hidden reasoning, and no value that a
+// receipt cannot represent.
 func TestFailure(t *testing.T) {
 	fail := func(failure string) (string, error) {
 		r, err := record.New(plain())
@@ -124,7 +122,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// TestOptions: they take the place of what events say.
+// TestOptions verifies that options override events.
 func TestOptions(t *testing.T) {
 	o := record.Options{
 		Issuer: receipt.Issuer{ID: "i", Kind: "agent"}, ReceiptID: "r", IssuedAt: time.Date(2026, 1, 2, 3, 4, 5, 6789e5, time.FixedZone("", 3600)), WorkspaceRef: "w2", SessionID: "s2",
@@ -155,8 +153,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestLogDigest: the digest in the draft is that of the log in canonical form, a
-// line feed behind each event.
+// TestLogDigest verifies that the digest in the draft is the digest of the log in canonical form,
+// with a line feed after each event.
 func TestLogDigest(t *testing.T) {
 	var log []byte
 	s := scenarios()[0]
@@ -175,7 +173,7 @@ func TestLogDigest(t *testing.T) {
 	}
 }
 
-// TestChat: a turn of a chat that was suspended has one receipt, when it has ended.
+// TestChat verifies that a suspended turn of a chat has one receipt when it has ended.
 func TestChat(t *testing.T) {
 	events := [][]byte{
 		text(1, 1, "task.submitted", `{"autonomy_tier":"act_with_approval"}`), text(2, 2, "task.started", `{}`),
@@ -208,8 +206,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-// TestRedact: secrets are not the recorder's matter; a policy takes them out of
-// the draft.
+// TestRedact verifies that a policy removes secrets from a draft, which the recorder does not do.
 func TestRedact(t *testing.T) {
 	const secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	r, err := record.New(plain())
@@ -241,7 +238,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestErrorText: errors tell where, and quote foreign text within bounds.
+// TestErrorText verifies that errors contain the place, and quote untrusted text within bounds.
 func TestErrorText(t *testing.T) {
 	r, err := record.New(plain())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
-// A harness records what happens, seals the draft and signs the receipt.
+// A harness records events, seals the draft, and signs the receipt.
 func Example() {
 	rec, err := record.New(record.Options{Issuer: receipt.Issuer{ID: "my_harness"}})
 	if err != nil {
@@ -52,7 +52,7 @@ func Example() {
 	// garden.water succeeded sha256:e009b4d74be5f04ab7d103e56ca1fecab7cf39a691433e5351ab1d942dee7927
 }
 
-// A log of frames: what passed over a bridge, and what no frame tells.
+// A log contains frames of a bridge, and events that no frame contains.
 func ExampleRead() {
 	const log = `{"at":"2026-04-25T19:16:10Z","from":"client","frame":{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"session_1","prompt":[{"type":"text","text":"Water bed 3."}]}}}
 {"at":"2026-04-25T19:16:11Z","from":"agent","frame":{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session_1","update":{"sessionUpdate":"tool_call","toolCallId":"call_1","title":"garden.water","status":"in_progress","rawInput":{"bed":3}}}}}
@@ -64,7 +64,7 @@ func ExampleRead() {
 		Issuer: receipt.Issuer{ID: "my_harness"}, TaskID: "task_7", WorkspaceRef: "garden", Tier: "act_auto",
 	}, record.FormUnknown)
 	if err != nil {
-		panic(err) // *event.LineError: which line, and why
+		panic(err) // *record.LineError: which line, and why
 	}
 
 	d := l.Draft
@@ -79,7 +79,7 @@ func ExampleRead() {
 	// [/side_effects/fs_writes /side_effects/network_egress]
 }
 
-// A turn of a chat that waits for a signal, which comes when the process is another one.
+// A turn of a chat waits for a signal, which arrives in another process.
 func ExampleResumeTurn() {
 	at := func(second int) time.Time { return time.Date(2026, 4, 25, 19, 16, second, 0, time.UTC) }
 	var log []byte

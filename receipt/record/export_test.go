@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// KindNames are the names of the kinds of the table.
+// KindNames returns the names of the kinds in the table.
 func KindNames() (names []string) {
 	for _, k := range eventKinds() {
 		names = append(names, k.Event)
@@ -16,7 +16,7 @@ func KindNames() (names []string) {
 	return names
 }
 
-// KindMembers are the members of the payload that are read, of each kind of the table.
+// KindMembers returns the members of the payload that are read, for each kind in the table.
 func KindMembers() map[string][]string {
 	all := map[string][]string{}
 	for _, k := range eventKinds() {
@@ -25,7 +25,7 @@ func KindMembers() map[string][]string {
 	return all
 }
 
-// Unfit returns why the type of a member refuses an event, whatever reads the member.
+// Unfit returns the error that the types of the members alone produce for an event.
 func Unfit(line *canon.Document) error {
 	root := line.Root()
 	e := &event.Event{Root: root, Payload: root.Member("payload"), Kind: root.Member("event").String()}

@@ -11,8 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// TestTerminal verifies that only a natural end of a turn is a completion, whatever reason it
-// stopped for.
+// TestTerminal verifies that only a natural end completes a turn, regardless of the stop reason.
 func TestTerminal(t *testing.T) {
 	for _, test := range []struct{ result, state, code string }{
 		{`{"stopReason":"end_turn"}`, "SUCCEEDED", ""},
@@ -58,7 +57,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestHostCalls verifies that a call of the host is a call, and that what it wrote is listed.
+// TestHostCalls verifies that a call of the host is listed, with its writes.
 func TestHostCalls(t *testing.T) {
 	for _, test := range []struct{ params, result, call, writes, bound string }{
 		{`{"name":"workspace.write_text","args":{"path":"a.txt","content":"x"}}`, `"result":{"written":true}`, "workspace.write_text succeeded", "a.txt", "no"},
@@ -91,8 +90,8 @@ func TestHostCalls(t *testing.T) {
 	}
 }
 
-// TestCompositions verifies that the calls of a snippet are listed, on either channel, and that
-// their effects are not denied.
+// TestCompositions verifies that the calls of a snippet are listed on either channel, and that the
+// draft does not deny their effects.
 func TestCompositions(t *testing.T) {
 	call := `"runId":"c1","toolCallId":"c1:0","toolName":"write_file","operationIndex":0,"annotations":{"kind":"edit"},"requestedSideEffectLevel":"workspace_write","rawInput":{"path":"a.txt"}`
 	result := `"runId":"c1","toolCallId":"c1:0","toolName":"write_file","status":"completed","rawOutput":{"ok":true},"executor":"harn_builtin"`
@@ -118,7 +117,7 @@ func TestCompositions(t *testing.T) {
 			t.Errorf("%s: %v", name, l.Draft.Metadata)
 		}
 
-		// A result alone is a call, too, and one without an end is open.
+		// A result alone is a call, too, and a call without an end is open.
 		for _, lines := range [][]string{{frame("composition_child_result", result)}, {frame("composition_child_call", call)}} {
 			if l, err := overBridge(lines...); err != nil || len(l.Draft.SideEffects.ToolCalls) != 1 {
 				t.Errorf("%s: %v", name, err)
@@ -127,8 +126,8 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// TestAbbreviatedDigests verifies that an abbreviated digest makes its member unreported, and
-// refuses nothing.
+// TestAbbreviatedDigests verifies that a member with an abbreviated digest is unreported, and that
+// the event is accepted.
 func TestAbbreviatedDigests(t *testing.T) {
 	full := "sha256:" + strings.Repeat("3a7b", 16)
 	for _, test := range []struct{ kind, payload, unreported string }{
@@ -144,7 +143,7 @@ func TestAbbreviatedDigests(t *testing.T) {
 		}
 	}
 
-	// A digest that the abbreviated one can be is kept, and no other.
+	// Only a digest that matches the abbreviation is kept.
 	for short, kept := range map[string]bool{"3a7b…": true, "3a7b…3a7b": true, "3a7c…": false, "3a7b…00": false} {
 		l, err := record.Read(strings.NewReader(string(text(1, 1, "task.started", `{}`))+"\n"+
 			string(text(2, 2, "tool.requested", `{"tool_call_id":"c","input_sha256":"`+full+`"}`))+"\n"+
@@ -176,8 +175,8 @@ func TestAbbreviatedDigests(t *testing.T) {
 	}
 }
 
-// TestWorkerStates verifies that each state of a worker is told, and that who joins one that
-// has ended does not open it again.
+// TestWorkerStates verifies that each state of a worker is recorded, and that joining an ended
+// worker does not open it again.
 func TestWorkerStates(t *testing.T) {
 	states := map[string]string{"running": "accepted", "progressed": "accepted", "awaiting_input": "accepted", "suspended": "accepted",
 		"completed": "completed", "failed": "failed", "stopped": "failed", "cancelled": "failed"}
@@ -200,8 +199,8 @@ func TestWorkerStates(t *testing.T) {
 	}
 }
 
-// TestUnreadContent verifies that a block of the content of a call that no rule reads, and a
-// span of an unknown kind, are counted and make lower bounds.
+// TestUnreadContent verifies that unknown content blocks and kinds of spans are counted, and make
+// lower bounds.
 func TestUnreadContent(t *testing.T) {
 	for line, want := range map[string]string{
 		updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"t","kind":"read","status":"completed","content":[{"type":"content"},{"type":"moonwalk"},{}]`): "map[session/update tool_call content :1 session/update tool_call content moonwalk:1]",
@@ -217,9 +216,9 @@ func TestUnreadContent(t *testing.T) {
 	}
 }
 
-// TestUnstatedActions verifies that a frame that shows more than its type says makes lower
-// bounds: a call that only reads and has a diff, an approved call without an update, a call
-// that only a frame without an event names, and artifacts without IDs.
+// TestUnstatedActions verifies that a frame whose type does not describe its action makes lower
+// bounds: a call that only reads and has a diff, an approved call without an update, a call that
+// only a frame without an event names, and artifacts without IDs.
 func TestUnstatedActions(t *testing.T) {
 	const permission = `{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"p","title":"rm"},"options":[{"optionId":"yes","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]}}`
 	answer := func(option string) string {

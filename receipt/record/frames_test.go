@@ -23,7 +23,7 @@ const (
 	ending    = `{"at":"2026-01-01T00:00:09Z","event":"task.completed","payload":{}}`
 )
 
-// bridge records lines between the beginning and the end of a task.
+// overBridge records lines between the start and the end of a task.
 func overBridge(lines ...string) (*record.Log, error) {
 	all := append([]string{beginning}, lines...)
 	return record.Read(strings.NewReader(strings.Join(append(all, ending), "\n")), frameOptions(), record.FormFrames)
@@ -42,7 +42,7 @@ func updateLine(members string) string {
 	return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{` + members + `}}}`
 }
 
-// TestDialects: what the dialects say alike becomes the same draft.
+// TestDialects verifies that equivalent frames of all dialects produce the same draft.
 func TestDialects(t *testing.T) {
 	sum := canon.Sum([]byte("old")).String()[7:]
 	call := updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"edit","kind":"edit","rawInput":{"n":1}`)
@@ -75,7 +75,7 @@ func TestDialects(t *testing.T) {
 			t.Errorf("no %s in %s", part, want)
 		}
 	}
-	// A diff tells the digests of files only when it has whole files.
+	// The digests in a diff are of files only if its texts are entire files.
 	for old, whole := range map[string]bool{"old": true, "ol": false} {
 		d := mustBridge(t, call, ask(`"toolCallId":"c","content":[{"type":"diff","path":"p","oldText":"`+old+`","newText":"new","_meta":{"harn":{"permission_preview":{"preimageSha256":"`+sum+`"}}}}]`, ""),
 			updateLine(`"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"`))
@@ -86,8 +86,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// TestRewrittenPreview: what a diff showed is not what was written when the approver
-// changed the arguments. What is not known of a file is left out.
+// TestRewrittenPreview verifies that a preview does not count after the approver changed the
+// arguments. Unknown members of a file are omitted.
 func TestRewrittenPreview(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"granted":true}`:                   `{"after_sha256":"` + canon.Sum([]byte("new")).String() + `","before_sha256":null,"operation":"create","path":"p"}`,
@@ -103,7 +103,7 @@ func TestRewrittenPreview(t *testing.T) {
 	}
 }
 
-// TestFrameCalls: what the updates of one call come to.
+// TestFrameCalls verifies the entry that results from the updates of one call.
 func TestFrameCalls(t *testing.T) {
 	open := func(more string) string {
 		return updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"n"` + more)
@@ -164,7 +164,7 @@ func TestFrameCalls(t *testing.T) {
 	}
 }
 
-// TestPermissions: the answers as they come over a bridge.
+// TestPermissions verifies the decisions from answers over a bridge.
 func TestPermissions(t *testing.T) {
 	ask := func(id any, call string) string {
 		return fmt.Sprintf(`{"at":"2026-01-01T00:00:01Z","from":"agent","frame":{"jsonrpc":"2.0","id":%v,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":%q,"title":"n","rawInput":{"n":1}}}}}`, id, call)
@@ -205,7 +205,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestDurableApprovals: hitl frames in every form, and what is not an approval.
+// TestDurableApprovals verifies all forms of hitl frames, and frames that are not approvals.
 func TestDurableApprovals(t *testing.T) {
 	requested := `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"request_id":"a","approval_request":{"id":"a","action":"act"}}}`
 	respond := func(members string) string {
@@ -238,8 +238,8 @@ func TestDurableApprovals(t *testing.T) {
 	}
 }
 
-// TestRefusedAnswers: what the runtime refused decides nothing, and what came before
-// its response counts on nothing that it may still refuse.
+// TestRefusedAnswers verifies that an answer that the runtime refused has no effect, and that
+// earlier events do not depend on an answer that may still be refused.
 func TestRefusedAnswers(t *testing.T) {
 	requested := `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"request_id":"a","approval_request":{"id":"a","action":"act"}}}`
 	respond := func(id int, members string) string {
@@ -271,7 +271,7 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// TestLoad: what a session that is loaded tells of earlier turns is not this task's.
+// TestLoad verifies that the earlier turns of a loaded session are not part of the task.
 func TestLoad(t *testing.T) {
 	const load = `{"jsonrpc":"2.0","id":7,"method":"session/load","params":{"sessionId":"s"}}`
 	const loaded = `{"jsonrpc":"2.0","id":7,"result":null}`
@@ -303,7 +303,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestFramesRefused: what ends a recording of frames, with the index of the frame.
+// TestFramesRefused verifies the errors that end a recording of frames, and their index.
 func TestFramesRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		code  event.Code
@@ -373,7 +373,7 @@ func TestFramesRefused(t *testing.T) {
 	}
 }
 
-// TestFrameCounts: what is passed over is counted.
+// TestFrameCounts verifies that skipped frames are counted.
 func TestFrameCounts(t *testing.T) {
 	l, err := overBridge(
 		updateLine(`"sessionUpdate":"plan"`),
@@ -396,7 +396,7 @@ func TestFrameCounts(t *testing.T) {
 	}
 }
 
-// TestLongLine: a line has a limit, and it is no limit of a buffer.
+// TestLongLine verifies the limit of a line, which is not the size of a buffer.
 func TestLongLine(t *testing.T) {
 	long := string(text(1, 1, "task.started", `{"x":"`+strings.Repeat("x", 1<<20)+`"}`))
 	l, err := record.Read(strings.NewReader(long+"\r\n\n"+string(text(2, 2, "task.completed", `{}`))), plain(), record.FormUnknown)
@@ -410,7 +410,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// TestReadFails: an input that breaks off is an error of the input.
+// TestReadFails verifies that a read error is returned as an error of the input.
 func TestReadFails(t *testing.T) {
 	broken := errors.New("cable")
 	if l, err := record.Read(&failing{text(1, 1, "task.started", `{}`), broken}, plain(), record.FormUnknown); !errors.Is(err, broken) || l != nil {

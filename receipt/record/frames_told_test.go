@@ -11,8 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// frames records frames between a prompt and its end; options of the session are as
-// given.
+// prompted records frames between a prompt and its end, with the given options.
 func prompted(o record.Options, lines ...string) (string, error) {
 	all := append([]string{`{"at":"2026-01-01T00:00:00Z","from":"client","frame":{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"dig"}]}}}`}, lines...)
 	all = append(all, `{"jsonrpc":"2.0","id":"p","result":{"stopReason":"end_turn"}}`)
@@ -33,7 +32,7 @@ func mustPrompted(t *testing.T, lines ...string) string {
 	return got
 }
 
-// TestFramesTellWhatRan: the same rules as for events, whatever frame tells it.
+// TestFramesTellWhatRan verifies that the rules for events apply to all frames.
 func TestFramesTellWhatRan(t *testing.T) {
 	call := func(more string) string {
 		return updateLine(`"sessionUpdate":"tool_call","toolCallId":"c","title":"n"` + more)
@@ -82,9 +81,8 @@ func TestFramesTellWhatRan(t *testing.T) {
 	}
 }
 
-// TestEveryWord: two sessions that differ in one word have two digests, however the
-// words were cut into chunks; and no draft of what a model said is exact without its
-// answers.
+// TestEveryWord verifies that sessions that differ in one word have different digests, regardless
+// of the chunks, and that no draft with an answer of a model is exact without that answer.
 func TestEveryWord(t *testing.T) {
 	digest := func(lines ...string) string {
 		t.Helper()
@@ -159,7 +157,7 @@ func TestEveryWord(t *testing.T) {
 	has(t, "a message", mustPrompted(t, chunk(m, `hello`)), `"determinism":"best_effort"`)
 	has(t, "a thought", mustPrompted(t, chunk("agent_thought_chunk", `hello`)), `"determinism":"best_effort"`, `!hello`)
 
-	// The event has the digest of the content, which anybody can make of the words.
+	// The digest of the content can be reproduced from the words.
 	var log strings.Builder
 	o.Keep = func(line []byte) error { log.Write(line); return nil }
 	if _, err := prompted(o, chunk(m, `he`), chunk(m, `llo`), block(`{"type":"image","data":"AA=="}`), chunk(m, `!`)); err != nil {
@@ -170,7 +168,7 @@ func TestEveryWord(t *testing.T) {
 	has(t, "the log", log.String(), `"payload":{"content_sha256":"`+want+`"}`, `"payload":{"content_sha256":"`+prompt+`"}`, `!hello`)
 }
 
-// TestReportedCost: what the agent reports of its cost is the cost, by the last report.
+// TestReportedCost verifies that the last report of the agent determines the cost.
 func TestReportedCost(t *testing.T) {
 	usage := func(cost string) string {
 		return updateLine(`"sessionUpdate":"usage_update","used":5,"size":9,"cost":` + cost)
@@ -199,8 +197,8 @@ func TestReportedCost(t *testing.T) {
 	}
 }
 
-// TestLoadWhileRunning: what is told while a session is loaded during the work is
-// either known, and counts, or cannot be placed.
+// TestLoadWhileRunning verifies that an update during the loading of a running session is of a
+// known object, and counts, or is ambiguous.
 func TestLoadWhileRunning(t *testing.T) {
 	const load, loaded = `{"jsonrpc":"2.0","id":7,"method":"session/load","params":{"sessionId":"s"}}`, `{"jsonrpc":"2.0","id":7,"result":null}`
 	call := func(id, more string) string {
@@ -233,8 +231,8 @@ func TestLoadWhileRunning(t *testing.T) {
 	}
 }
 
-// TestWhoAnswers: an answer is to the question of its own session, and what the
-// runtime refuses is none, whenever it says so.
+// TestWhoAnswers verifies that an answer is for the question in its own session, and that an answer
+// that the runtime refuses, at any time, does not count.
 func TestWhoAnswers(t *testing.T) {
 	asked := `{"jsonrpc":"2.0","method":"harn.hitl.requested","params":{"sessionId":"s","request_id":"a","approval_request":{"id":"a","action":"act"}}}`
 	respond := func(id int, of, who string) string {

@@ -14,13 +14,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// FuzzRead: no file makes recording panic. What is yielded can be sealed and is the
-// same the second time. Otherwise there is an error and no draft.
+// FuzzRead verifies that recording does not panic. A draft can be sealed, and is the same the
+// second time. Otherwise, there is an error and no draft.
 func FuzzRead(f *testing.F) {
 	for _, s := range scenarios() {
 		for _, suffix := range []string{".jsonl", ".frames.jsonl"} {
 			lines := bytes.SplitAfter(s.read(f, suffix), []byte("\n"))
-			for i := range lines { // short ones, so that mutations are many; FuzzSequence has long ones
+			for i := range lines { // short logs, for more mutations; FuzzSequence has long ones
 				if i%8 == 0 {
 					f.Add(bytes.Join([][]byte{lines[0], lines[i]}, nil), s.task)
 				}
@@ -54,9 +54,9 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzSequence: any events in any order, each with a payload of any kind. What is
-// yielded can be sealed, has as many calls as it counts or more, and stays the
-// same when events are delivered twice.
+// FuzzSequence records any events in any order, with payloads of any kind. It verifies that a draft
+// can be sealed, does not count more calls than it lists, and stays the same if events are
+// delivered twice.
 func FuzzSequence(f *testing.F) {
 	var kinds, payloads []string
 	for _, s := range scenarios() {
@@ -100,7 +100,7 @@ func FuzzSequence(f *testing.F) {
 			}
 		}
 		d, err := r.Draft()
-		if err != nil { // only the end shows what is missing, such as the beginning of a replay
+		if err != nil { // some errors appear only at the end, such as a missing start of a replay
 			known(t, err)
 			return
 		}
@@ -117,7 +117,7 @@ func FuzzSequence(f *testing.F) {
 	})
 }
 
-// known fails for an error that no caller could tell from others.
+// known fails if an error has no type that a caller could distinguish.
 func known(t *testing.T, err error) {
 	t.Helper()
 	var refused *event.Error
@@ -135,8 +135,7 @@ func known(t *testing.T, err error) {
 	}
 }
 
-// FuzzOutcome: whatever a permission was answered with, it is approved only by
-// the few answers that are known to approve.
+// FuzzOutcome verifies that only the few known approvals approve a permission.
 func FuzzOutcome(f *testing.F) {
 	for _, answer := range []string{
 		`{"outcome":{"outcome":"selected","optionId":"allow"}}`, `{"outcome":{"outcome":"selected"}}`, `{"outcome":"allow"}`, `{"granted":true}`,
@@ -174,7 +173,7 @@ func FuzzOutcome(f *testing.F) {
 	})
 }
 
-// approves is the rule in its shortest form.
+// approves is the shortest form of the rule.
 func approves(r canon.Node, offered bool) bool {
 	outcome, granted := r.Member("outcome"), r.Member("granted")
 	if offered {
@@ -189,8 +188,8 @@ func approves(r canon.Node, offered bool) bool {
 	return outcome.Member("outcome").String() == "selected" && outcome.Member("optionId").IsZero()
 }
 
-// TestDeliveries: an event that is delivered again, anywhere behind where it came
-// first, changes nothing; neither do the spellings of its JSON.
+// TestDeliveries verifies that repeated deliveries, at any later place, and other spellings of the
+// JSON do not change the draft.
 func TestDeliveries(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, s := range scenarios() {
@@ -201,7 +200,7 @@ func TestDeliveries(t *testing.T) {
 			var delivered [][]byte
 			for i := range lines {
 				delivered = append(delivered, lines[i])
-				for rng.IntN(3) == 0 { // a connection that broke is resumed from somewhere before
+				for rng.IntN(3) == 0 { // a broken connection resumes at an earlier event
 					from := rng.IntN(i + 1)
 					delivered = append(delivered, lines[from:i+1]...)
 				}
@@ -220,7 +219,7 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// shuffle writes the members of all objects in another order.
+// shuffle changes the order of members in all objects.
 func shuffle(t *testing.T, rng *rand.Rand, line []byte) []byte {
 	t.Helper()
 	doc, err := canon.Parse(line)
@@ -248,8 +247,7 @@ func shuffle(t *testing.T, rng *rand.Rand, line []byte) []byte {
 	return []byte(write(doc.Root()))
 }
 
-// TestLostDelivery: no event of a log can be lost without an error, but for those
-// at its end.
+// TestLostDelivery verifies that a lost event is an error, except at the end of the log.
 func TestLostDelivery(t *testing.T) {
 	for _, s := range scenarios() {
 		lines := s.lines(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record/internal/bridge"
 )
 
-// TestDrafts: the events of a task and the frames of the same task give the same
-// draft, byte for byte, and it is the one in testdata.
+// TestDrafts verifies that the events and the frames of a task produce the same draft, byte for
+// byte, which is the one in testdata.
 func TestDrafts(t *testing.T) {
 	for _, s := range scenarios() {
 		events := read(t, s.options(), s.read(t, ".jsonl"), record.FormUnknown)
@@ -41,8 +41,8 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// TestFramesMakeTheLog: the events that frames become are those that were written
-// by hand, and they are what the digest in the draft covers.
+// TestFramesMakeTheLog verifies that the events of frames equal the manually written ones, and that
+// the digest in the draft covers them.
 func TestFramesMakeTheLog(t *testing.T) {
 	for _, s := range scenarios() {
 		var want, got []byte
@@ -53,7 +53,7 @@ func TestFramesMakeTheLog(t *testing.T) {
 			}
 			want = append(doc.AppendCanonical(want), '\n')
 			if kind := doc.Root().Member("event").String(); kind == "task.completed" || kind == "task.failed" || kind == "task.canceled" {
-				break // what follows is not covered
+				break // later events are not covered
 			}
 		}
 		o := s.options()
@@ -73,7 +73,7 @@ func TestFramesMakeTheLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.name == "replay" { // it names the log of the task that is replayed
+		if s.name == "replay" { // it names the log of its source
 			if m := d.ReplayInput.Materials[0]; !m.SHA256.IsZero() || m.ID != "event_log:task_01K0RUN" {
 				t.Errorf("%+v", m)
 			}
@@ -85,7 +85,7 @@ func TestFramesMakeTheLog(t *testing.T) {
 	}
 }
 
-// eachFrame gives the lines of a log of frames to Frames by its methods.
+// eachFrame passes the lines of a log of frames to the methods of Frames.
 func eachFrame(t *testing.T, f *record.Frames, text []byte) {
 	t.Helper()
 	for line := range bytes.Lines(text) {
@@ -109,7 +109,7 @@ func eachFrame(t *testing.T, f *record.Frames, text []byte) {
 	}
 }
 
-// TestSealSignVerify: the drafts become receipts that verify without a warning.
+// TestSealSignVerify verifies that the drafts become receipts that verify without a warning.
 func TestSealSignVerify(t *testing.T) {
 	signer, trust := issuerKey(t)
 	v, err := receipt.NewVerifier(trust, receipt.Policy{})
@@ -133,7 +133,7 @@ func TestSealSignVerify(t *testing.T) {
 		doc, rep := new(canon.Document), new(receipt.Report)
 		v.VerifyBytes(sealed.JSON(), doc, rep)
 		for _, w := range rep.Warnings {
-			if (s.name == "run" || s.name == "canceled") && w.Code == "counts_differ" { // a denied call is listed, and was not dispatched
+			if (s.name == "run" || s.name == "canceled") && w.Code == "counts_differ" { // a denied call is listed but was not dispatched
 				continue
 			}
 			t.Errorf("%s: warning %s at %s: %s", s.name, w.Code, w.Pointer, w.Detail)
@@ -148,7 +148,7 @@ func TestSealSignVerify(t *testing.T) {
 	}
 }
 
-// TestEveryKind: the logs of testdata have every kind of the protocol.
+// TestEveryKind verifies that the logs in testdata contain every kind of the protocol.
 func TestEveryKind(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range scenarios() {
@@ -183,7 +183,7 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// TestNoReasoning: what a model thought is in no draft.
+// TestNoReasoning verifies that no draft contains the reasoning of a model.
 func TestNoReasoning(t *testing.T) {
 	for _, s := range scenarios() {
 		for _, suffix := range []string{".jsonl", ".frames.jsonl"} {

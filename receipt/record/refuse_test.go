@@ -12,8 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// text is one event of the task t. Members that are given replace or join the
-// usual ones.
+// text returns an event of the task t. Additional members replace or extend the usual ones.
 func text(id, sequence int, kind, payload string, more ...string) []byte {
 	task, session := "t", "s"
 	extra := ""
@@ -35,8 +34,8 @@ func plain() record.Options {
 	return record.Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto"}
 }
 
-// TestRefused: what ends a recording, with the code and the index of the event.
-// Afterwards nothing is consumed and there is no draft.
+// TestRefused verifies the errors that end a recording, with code and index. Afterward, events are
+// rejected and there is no draft.
 func TestRefused(t *testing.T) {
 	start := text(1, 1, "task.started", `{}`)
 	tests := []struct {
@@ -117,7 +116,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestPassedOver: what is no error and changes no draft.
+// TestPassedOver verifies that harmless events cause no error and no difference in the draft.
 func TestPassedOver(t *testing.T) {
 	whole := [][]byte{text(1, 1, "task.started", `{}`), text(2, 2, "agent.message", `{}`), text(3, 3, "task.completed", `{}`)}
 	want := draft(t, plain(), whole...)
@@ -150,8 +149,8 @@ func TestPassedOver(t *testing.T) {
 	}
 }
 
-// TestSequences: another resource may leave numbers out, and is counted; it must
-// not go back.
+// TestSequences verifies that gaps in the sequence of another resource are counted, and that a
+// decrease is an error.
 func TestSequences(t *testing.T) {
 	session := func(id, sequence int) []byte {
 		return fmt.Appendf(nil, `{"id":"s%d","event":"session.message_appended","resource":{"object":"session","id":"s"},"created_at":"2026-01-01T00:00:00Z","sequence":%d,"task_id":"t","payload":{}}`, id, sequence)
@@ -174,7 +173,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// TestNoDraft: a task that has not ended, and what neither events nor options say.
+// TestNoDraft verifies the errors for a task that has not ended, and for missing values.
 func TestNoDraft(t *testing.T) {
 	r, err := record.New(plain())
 	if err != nil {
@@ -222,7 +221,7 @@ func TestNoDraft(t *testing.T) {
 	}
 }
 
-// TestEntriesAreBounded: a hostile log cannot make a draft of any size.
+// TestEntriesAreBounded verifies that a hostile log cannot make a draft of unlimited size.
 func TestEntriesAreBounded(t *testing.T) {
 	r, err := record.New(plain())
 	if err != nil {
@@ -248,7 +247,7 @@ func TestEntriesAreBounded(t *testing.T) {
 	}
 }
 
-// TestDraftIsTheCallers: what a caller does to a draft changes no other.
+// TestDraftIsTheCallers verifies that changes to a draft do not affect another one.
 func TestDraftIsTheCallers(t *testing.T) {
 	r, err := record.New(plain())
 	if err != nil {
@@ -272,8 +271,8 @@ func TestDraftIsTheCallers(t *testing.T) {
 	}
 }
 
-// TestHostileSizes: lists of many take no time that grows with their square, and
-// are refused beyond their bounds.
+// TestHostileSizes verifies that long lists do not take quadratic time, and are refused beyond
+// their limits.
 func TestHostileSizes(t *testing.T) {
 	list := func(n int, format string) string {
 		var b strings.Builder

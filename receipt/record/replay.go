@@ -19,7 +19,7 @@ type replay struct {
 	unavailable  string // why the source could not be replayed
 
 	log    receipt.Material // of the source
-	events *int64           // number of events in that log
+	events *int64           // named returns the places in a list of the metadata.
 	deltas event.List[delta]
 	ids    map[string]string // override keys by the IDs of their deltas
 	unused []string          // keys of overrides that replaced nothing

@@ -30,7 +30,7 @@ func optionsOf(t *testing.T, name string) Options {
 	return o
 }
 
-// transcript is everything that a recording says: its draft, its counts, its error.
+// transcript returns all results of a recording: the draft, the counts, and the error.
 func transcript(counts any, d *receipt.Draft, err error) string {
 	var text []byte
 	if d != nil {
@@ -65,7 +65,7 @@ func recordWith(t *testing.T, table []eventKind) string {
 	return all
 }
 
-// TestEachKind: no row of the table can be left out without a difference.
+// TestEachKind verifies that removing any row of the table changes a result.
 func TestEachKind(t *testing.T) {
 	whole := recordWith(t, eventKinds())
 	if strings.Contains(whole, "record: event") {
@@ -86,14 +86,14 @@ func TestEachKind(t *testing.T) {
 	}
 }
 
-// sameTwice are the kinds that repeat in testdata what another kind said: for
-// them TestSecondOfTwo has logs without that other.
+// sameTwice returns the kinds that only repeat another kind in testdata. TestSecondOfTwo has logs
+// without that other kind.
 func sameTwice() []string {
 	return []string{"connector.task_submitted", "connector.delivery_received", "task.status_changed", "task.input_required", "task.auth_required", "tool.failed", "agent.message", "span.started", "span.updated"}
 }
 
-// TestWords: no row of the tables of words can be left out, and what is in none
-// is never taken for the good end.
+// TestWords verifies that removing any word changes a result, and that an unknown word never means
+// success.
 func TestWords(t *testing.T) {
 	for _, test := range []struct {
 		table     event.Words
@@ -115,7 +115,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// eventText is an event of the task t, at a second of an hour.
+// eventText returns an event of the task t, at a second of an hour.
 func eventText(n int, kind, payload string) []byte {
 	return fmt.Appendf(nil, `{"id":"%d","event":%q,"resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:%02d:%02dZ","sequence":%d,"session_id":"s","workspace_id":"w","payload":%s}`,
 		n, kind, n/60, n%60, n, payload)
@@ -126,8 +126,7 @@ func plainOptions(t *testing.T) Options {
 	return Options{Issuer: receipt.Issuer{ID: "i"}, Tier: "act_auto"}
 }
 
-// record records a started task, the events given as kind and payload in turn,
-// and a completed one.
+// record records a started task, events given as pairs of kind and payload, and a completed one.
 func record(t *testing.T, o Options, pairs ...string) (*receipt.Draft, error) {
 	t.Helper()
 	r, err := New(o)
@@ -155,7 +154,7 @@ func mustRecord(t *testing.T, o Options, pairs ...string) *receipt.Draft {
 	return d
 }
 
-// TestSecondOfTwo: kinds that say in testdata what another has said.
+// TestSecondOfTwo verifies the kinds that only repeat another kind in testdata.
 func TestSecondOfTwo(t *testing.T) {
 	o := plainOptions(t)
 	for _, kind := range []string{"connector.task_submitted", "connector.delivery_received"} {
@@ -187,7 +186,7 @@ func TestSecondOfTwo(t *testing.T) {
 	}
 }
 
-// TestTransitions: a task goes where the table says and nowhere else.
+// TestTransitions verifies that a task accepts exactly the transitions in the table.
 func TestTransitions(t *testing.T) {
 	states := []string{"SUBMITTED", "WORKING", "INPUT_REQUIRED", "AUTH_REQUIRED", "COMPLETED", "FAILED", "CANCELED", "cancelled"}
 	allowed := map[string]string{
@@ -210,7 +209,7 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// TestStops: each reason for which a prompt stops ends the task.
+// TestStops verifies that each stop reason of a prompt ends the task.
 func TestStops(t *testing.T) {
 	o := plainOptions(t)
 	o.TaskID, o.SessionID, o.WorkspaceRef = "t", "s", "w"
@@ -240,8 +239,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestWorkerEvents: each event stands for its status when none is given, in the
-// form of an older bridge too.
+// TestWorkerEvents verifies that each event implies its status if there is none, in the form of
+// older bridges, too.
 func TestWorkerEvents(t *testing.T) {
 	want := map[string]string{
 		"WorkerSpawned": "accepted", "WorkerProgressed": "accepted", "WorkerWaitingForInput": "accepted", "WorkerCompleted": "completed",
@@ -271,8 +270,8 @@ func TestWorkerEvents(t *testing.T) {
 	}
 }
 
-// TestUnknownMembers: members that no version knows change nothing but the digest
-// of the log, and are counted.
+// TestUnknownMembers verifies that unknown members change only the digest of the log, and are
+// counted.
 func TestUnknownMembers(t *testing.T) {
 	o := plainOptions(t)
 	r, err := New(o)

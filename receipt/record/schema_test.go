@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// An eventSchema is the schema of events, for looking up what it says of a kind.
+// An eventSchema is the schema of events, for lookups by kind.
 type eventSchema struct {
 	*schemas.Schema
 	root canon.Node
@@ -38,13 +38,13 @@ func newEventSchema(t testing.TB) eventSchema {
 	return eventSchema{compiled, doc.Root()}
 }
 
-// payloads are the members of the payloads of each kind that the schema describes.
+// payloads returns the members of the payload of each kind in the schema.
 func (s eventSchema) payloads() map[string][]string {
 	all := map[string][]string{}
 	for _, rule := range s.root.Member("allOf").Elements() {
 		then := rule.Member("then").Member("properties").Member("payload")
 		def := strings.TrimPrefix(then.Member("$ref").String(), "#/$defs/")
-		if !rule.Member("$comment").IsZero() { // a condition, for kinds that have a form already
+		if !rule.Member("$comment").IsZero() { // a condition on kinds that have a form
 			continue
 		}
 
@@ -63,7 +63,7 @@ func (s eventSchema) payloads() map[string][]string {
 	return all
 }
 
-// problems are the pointers at which a line does not fit.
+// problems returns the pointers of the schema errors of a line.
 func (s eventSchema) problems(t testing.TB, line []byte) (at []string) {
 	t.Helper()
 	doc, err := canon.Parse(line)
@@ -76,8 +76,8 @@ func (s eventSchema) problems(t testing.TB, line []byte) (at []string) {
 	return at
 }
 
-// TestSchemaHasTheKinds: the schema describes the kinds that are read, and of each just
-// the members that are.
+// TestSchemaHasTheKinds verifies that the schema describes exactly the kinds and members that are
+// read.
 func TestSchemaHasTheKinds(t *testing.T) {
 	described, read := newEventSchema(t).payloads(), record.KindMembers()
 	if len(read) < 60 {
@@ -100,7 +100,7 @@ func TestSchemaHasTheKinds(t *testing.T) {
 	}
 }
 
-// probes are values of every type that a member can have, right or wrong.
+// probes returns valid and invalid values of every type of members.
 func probes() []string {
 	digest := `"sha256:` + strings.Repeat("0a", 32) + `"`
 	return []string{
@@ -124,8 +124,8 @@ func probes() []string {
 	}
 }
 
-// needed is a payload with what a kind has to have, and with what one of its members
-// counts for.
+// needed returns a payload with the required members of a kind, and those on which another member
+// depends.
 func needed(kind string, with ...string) string {
 	members := map[string]string{}
 	for i := 0; i+1 < len(with); i += 2 {
@@ -166,7 +166,7 @@ func needed(kind string, with ...string) string {
 	return "{" + strings.Join(text, ",") + "}"
 }
 
-// recorded gives an event to a recorder of a task that has started, and returns it.
+// recorded passes an event to the recorder of a started task, and returns it.
 func recorded(t testing.TB, kind, payload string) ([]byte, error) {
 	t.Helper()
 	r, err := record.New(plain())
@@ -189,13 +189,13 @@ func recorded(t testing.TB, kind, payload string) ([]byte, error) {
 	return line, r.Add(line)
 }
 
-// differs are the members of which the recorder refuses more than the schema can: which
-// state a task may go to depends on the one before. Bounds of bytes, of digits and of
-// what is kept are the others; no probe comes near them.
+// differs reports whether the recorder refuses more values of a member than the schema can, because
+// the allowed states of a task depend on the previous one. Limits of bytes, digits, and memory are
+// other differences, which no probe reaches.
 func differs(kind, member string) bool { return kind == "task.status_changed" && member == "status" }
 
-// beyondType reports whether what reads a member refuses more than the type of the member
-// does: an empty text where something is named, a word that is none of a few.
+// beyondType reports whether the reader of a member refuses more than its type does, such as an
+// empty name, or an unknown word.
 func beyondType(member string) bool {
 	return slices.Contains([]string{
 		"about", "artifact_id", "at_least", "autonomy_tier", "fs_writes", "ignored_records", "inferred", "kind", "memory_id", "network_egress", "operation", "server",
@@ -203,16 +203,17 @@ func beyondType(member string) bool {
 	}, member)
 }
 
-// TestSchemaAgrees: of each member of each kind, and of every type, the recorder refuses
-// what the schema does, and so does the type of the member alone, whoever reads it. In its modest size each member gets a part of the probes, and all
-// of them come; those that hold others get all in the first kind that has them.
+// TestSchemaAgrees verifies that the recorder refuses the same values as the schema, for each
+// member of each kind and every type, and that the type of the member alone does, too. At the
+// default size, each member gets some of the probes, and every probe is used. Objects and arrays
+// get all of them in the first kind that has them.
 func TestSchemaAgrees(t *testing.T) {
 	s, tried, turn, least, part := newEventSchema(t), 0, 0, 500, 20
 	if testsize.Full() {
 		least, part = 10_000, 1
 	}
 	all, whole := probes(), map[string]bool{}
-	nested := []string{"signatures", "approval_request", "autonomy_budget", "model_route", "fs_writes", "network_egress", "logs", "write_continuity", "about"} // each probe is for one of them
+	nested := []string{"signatures", "approval_request", "autonomy_budget", "model_route", "fs_writes", "network_egress", "logs", "write_continuity", "about"} // each probe is for one of these
 	kinds := record.KindMembers()
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		for _, member := range kinds[kind] {
@@ -254,7 +255,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-// TestSchemaReadsLogs: what is recorded without an error fits the schema, line by line.
+// TestSchemaReadsLogs verifies that each line of a valid recording conforms to the schema.
 func TestSchemaReadsLogs(t *testing.T) {
 	s, lines := newEventSchema(t), 0
 	for _, name := range scenarios() {
@@ -280,8 +281,8 @@ func TestSchemaReadsLogs(t *testing.T) {
 	}
 }
 
-// FuzzEvent: a log that is read without an error fits the schema, and whatever the
-// schema refuses in the envelope of a line, the recorder refuses.
+// FuzzEvent verifies that a valid log conforms to the schema, and that the recorder refuses every
+// envelope that the schema refuses.
 func FuzzEvent(f *testing.F) {
 	s := newEventSchema(f)
 	for _, name := range scenarios() {

@@ -11,19 +11,17 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// A shape is a log that is made to cost much: of one kind of line, without an end
-// of its own.
+// A shape is an expensive log of one kind of line, without an end.
 type shape struct {
 	name string
 	form Form
-	head string                           // lines before
-	line func(b []byte, i int64) []byte   // appends line i, from 0; several make one step
-	tail func(b []byte, end int64) []byte // the lines behind the last; nil: the end of the task
-	most int64                            // lines; 0: as many as the size takes
+	head string                           // lines before the repeated ones
+	line func(b []byte, i int64) []byte   // appends line i, from 0; several lines may be one step
+	tail func(b []byte, end int64) []byte // lines after the last; nil: the end of the task
+	most int64                            // maximum number of lines; 0: determined by the size
 }
 
-// open returns the shape as a stream of at least so many bytes, which is made while
-// it is read.
+// open returns a reader that generates the shape with at least that many bytes.
 func (s shape) open(size int64) io.Reader { return &stream{shape: s, left: size, buf: []byte(s.head)} }
 
 type stream struct {
@@ -68,7 +66,7 @@ func (s *stream) end(b []byte) []byte {
 	return text(b, s.next, "task.completed", "{}")
 }
 
-// text appends the event behind i others of a shape.
+// text appends the event after i others of a shape.
 func text(b []byte, i int64, kind, payload string) []byte {
 	return envelope(b, i, strconv.FormatInt(i+2, 10), "t", "t", kind, payload)
 }
@@ -82,27 +80,27 @@ func envelope(b []byte, i int64, id, resource, task, kind, payload string) []byt
 	return append(append(append(b, `,"payload":`...), payload...), "}\n"...)
 }
 
-// upTo is the shape with so many lines.
+// upTo returns the shape with a maximum number of lines.
 func (s shape) upTo(most int64) shape {
 	s.name, s.most = fmt.Sprintf("%s, %d", s.name, most), most
 	return s
 }
 
-// one is a shape of events of one kind.
+// one returns a shape of events of one kind.
 func one(name, kind string, payload func(n string) string) shape {
 	return shape{name: name, form: FormEvents, head: started1, line: func(b []byte, i int64) []byte {
 		return text(b, i, kind, payload(strconv.FormatInt(i, 10)))
 	}}
 }
 
-// update is a shape of session updates of one kind.
+// update returns a shape of session updates of one kind.
 func update(name string, params func(n string) string) shape {
 	return framed(name, func(n string) string {
 		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{` + params(n) + `}}}`
 	})
 }
 
-// framed is a shape of frames, one or more a step.
+// framed returns a shape of frames, one or more per step.
 func framed(name string, lines func(n string) string) shape {
 	return shape{name: name, form: FormFrames, head: `{"at":"2026-01-01T00:00:00Z","event":"task.started","payload":{}}` + "\n", line: func(b []byte, i int64) []byte {
 		return append(append(b, lines(strconv.FormatInt(i, 10))...), '\n')
@@ -113,7 +111,7 @@ const (
 	started1 = `{"id":"1","object":"event","event":"task.started","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","task_id":"t","sequence":1,"payload":{}}` + "\n"
 )
 
-// large is how many bytes a large value has. A line has at most canon.MaxBytes.
+// large returns the size of a large value in bytes. A line has at most canon.MaxBytes.
 func large() int {
 	if testsize.Full() || os.Getenv(gigabyteVariable) != "" {
 		return 15 << 20
@@ -121,10 +119,10 @@ func large() int {
 	return 3 << 20
 }
 
-// long fills a text up to 4 KB.
+// long extends a text to 4 KB.
 func long(n string) string { return n + filler[:4<<10-len(n)] }
 
-// repeat makes n parts of one text, a comma between them.
+// repeat returns n parts of a text, separated by commas.
 func repeat(n int, part func(n string) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -136,22 +134,22 @@ func repeat(n int, part func(n string) string) string {
 	return b.String()
 }
 
-// ones is an array of as many values as a line has room for. Values that are so large
-// are made when a shape is read that has them.
+// ones returns an array with as many values as fit into a line. Large values are created only when
+// a shape with them is read.
 func ones() string { return `[` + strings.Repeat("1,", large()/2) + `1]` }
 
 var filler = strings.Repeat("x", 4<<10) // read only
 
-// shapes returns them all. Names of the task's own things are different in each
-// line unless a shape says otherwise.
+// shapes returns all shapes. Unless a shape states otherwise, the names of the task's objects
+// differ in each line.
 func shapes() []shape {
 	all := append(eventShapes(), frameShapes()...)
 	for _, s := range all {
 		switch s.name {
 		case "many calls", "many calls in frames":
-			all = append(all, s.upTo(30_000)) // a draft of nearly the size that a receipt may have
+			all = append(all, s.upTo(30_000)) // a draft of nearly the maximum size of a receipt
 		case "calls with one long name":
-			all = append(all, s.upTo(10_000)) // its texts are kept once, and would be written ten thousand times
+			all = append(all, s.upTo(10_000)) // its strings are stored once, but would be written ten thousand times
 		}
 	}
 	return all

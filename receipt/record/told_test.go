@@ -18,7 +18,7 @@ type line struct {
 
 func said(kind, payload string, more ...string) line { return line{kind, payload, more} }
 
-// told records lines between the beginning and the end of the task t.
+// told records lines between the start and the end of the task t.
 func told(o record.Options, lines ...line) (string, error) {
 	r, err := record.New(o)
 	if err != nil {
@@ -38,7 +38,7 @@ func told(o record.Options, lines ...line) (string, error) {
 	return string(out), err
 }
 
-// has checks what a draft says, and with a ! in front what it does not.
+// has verifies that a draft contains the given texts, or does not contain those with a leading !.
 func has(t *testing.T, name, draft string, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
@@ -50,7 +50,7 @@ func has(t *testing.T, name, draft string, wants ...string) {
 
 func sum(value string) string { return canon.Sum([]byte(value)).String() }
 
-// TestWhatRanIsTold: nothing that comes behind it, or beside it, takes away what ran.
+// TestWhatRanIsTold verifies that no other event removes a call that ran.
 func TestWhatRanIsTold(t *testing.T) {
 	const effects = `"fs_writes":[{"path":"p","operation":"create"}],"network_egress":[{"host":"h"}]`
 	const listed, wrote, sent = `"tool_calls":[{"call_id":"c"`, `"path":"p"`, `"destination":"h"`
@@ -81,8 +81,8 @@ func TestWhatRanIsTold(t *testing.T) {
 	}
 }
 
-// TestWhatRanWith: the digest of a call's input is of what ran, that of an approval
-// is of what was approved, and a draft says when they differ.
+// TestWhatRanWith verifies that the input of a call is the one that ran, that an approval has the
+// input that was approved, and that the draft reports a difference.
 func TestWhatRanWith(t *testing.T) {
 	const (
 		a, b, c  = `{"n":1}`, `{"n":2}`, `{"n":3}`
@@ -123,8 +123,8 @@ func TestWhatRanWith(t *testing.T) {
 	}
 }
 
-// TestSourcesAreJoined: what a call reports of itself hides nothing that others saw,
-// and what several tell of one deed is one entry with all that they know.
+// TestSourcesAreJoined verifies that the report of a call does not hide other records, and that
+// several records of one action become one entry with all details.
 func TestSourcesAreJoined(t *testing.T) {
 	digest := strings.Repeat("1", 64)
 	report := func(more string) line { return said("tool.completed", `{"tool_call_id":"c","name":"n",`+more+`}`) }
@@ -171,7 +171,7 @@ func TestSourcesAreJoined(t *testing.T) {
 	}
 }
 
-// TestAbsentIsNotZero: what the source does not tell is listed.
+// TestAbsentIsNotZero verifies that unreported values are listed.
 func TestAbsentIsNotZero(t *testing.T) {
 	llm := func(more string) line {
 		return said("span.completed", `{"kind":"llm","provider":"p","model":"m"`+more+`}`)
@@ -216,8 +216,7 @@ func TestAbsentIsNotZero(t *testing.T) {
 	}
 }
 
-// TestAccount: what the agent says that its session cost is joined with what its calls
-// did.
+// TestAccount verifies that the account of the session is combined with the costs of its calls.
 func TestAccount(t *testing.T) {
 	usage := func(cost, more string) line { return said("span.updated", `{"kind":"usage","cost":`+cost+more+`}`) }
 	call := said("span.completed", `{"kind":"llm","provider":"p","model":"m","cost":0.03}`)
@@ -247,7 +246,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// TestWhoDecided: an approval is what a line says of whom.
+// TestWhoDecided verifies that an approval has the actor that an event states.
 func TestWhoDecided(t *testing.T) {
 	ask := said("tool.approval_required", `{"approval_id":"a","name":"n"}`)
 	yes := func(members string, more ...string) line {
@@ -280,8 +279,8 @@ func TestWhoDecided(t *testing.T) {
 	}
 }
 
-// TestSessions: one session is recorded, and when there are two the caller says which.
-// An event that names no task is of the task whose session it names.
+// TestSessions verifies that one session is recorded, and that the caller selects one of several.
+// An event without a task belongs to the task whose session it names.
 func TestSessions(t *testing.T) {
 	var refused *event.Error
 	if _, err := told(plain(), said("tool.approved", `{"approval_id":"a"}`, "session:x")); !errors.As(err, &refused) || refused.Code != event.CodeSession {

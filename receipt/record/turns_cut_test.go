@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestTurnCut: a process that ends within a part of a turn has told some of its events. The
-// next one does the part again, and the receipt says what it would have said: nothing was
-// asked, answered, called or added twice.
+// TestTurnCut verifies that a process can do a part of a turn again that another process recorded
+// partly. The receipt is the same as without the interruption: nothing is asked, answered, called,
+// or added twice.
 func TestTurnCut(t *testing.T) {
 	cases := append(turnCases(), turnCase{"two signals", []string{
 		hello, "begin", `message {"role":"assistant","tool_calls":[{"id":"c","name":"n","arguments":{}},{"id":"d","name":"n"}]}`, `message {"role":"tool","tool_call_id":"c","content":"x"}`,
@@ -56,7 +56,7 @@ func TestTurnCut(t *testing.T) {
 	}
 }
 
-// withoutLog is a draft without the digest of its log.
+// withoutLog returns a draft without the digest of its log.
 func withoutLog(t *testing.T, d *receipt.Draft) string {
 	t.Helper()
 	d.ReplayInput.Materials = slices.DeleteFunc(d.ReplayInput.Materials, func(m receipt.Material) bool { return m.Kind == "event_log" })

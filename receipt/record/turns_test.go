@@ -23,7 +23,7 @@ func turnOptions() record.Options {
 	}
 }
 
-// do lets a turn do what a line of a script says, in the second of its number.
+// do executes a line of a script, at the second of its number.
 func do(t *record.Turn, second int, line string) error {
 	what, rest, _ := strings.Cut(line, " ")
 	at := time.Date(2026, 1, 1, 0, 0, second, 0, time.UTC)
@@ -54,7 +54,7 @@ func do(t *record.Turn, second int, line string) error {
 	panic("no such line: " + line)
 }
 
-// play plays a script and returns the turn, the events that it became, and the first error.
+// play executes a script, and returns the turn, its events, and the first error.
 func play(t testing.TB, lines ...string) (tr *record.Turn, log []byte, err error) {
 	t.Helper()
 	o := turnOptions()
@@ -74,27 +74,27 @@ const hello = `send {"role":"user","content":"Hello"}`
 
 func assistant(text string) string { return `message {"role":"assistant","content":"` + text + `"}` }
 
-// replied is how a draft has a message that was added.
+// replied returns an added message as in a draft.
 func replied(n int, message string) string {
 	return fmt.Sprintf(`{"artifact_id":"reply_%d","kind":"message","sha256":"%s"}`, n, sum(message))
 }
 
-// endedWell and failedIn are how lifecycles end.
+// endedWell and failedIn are the ends of lifecycles.
 const endedWell = `"failure":null,"final_state":"SUCCEEDED"`
 
 func failedIn(category, bucket string) string {
 	return `"failure":{"code":"` + category + `","message":"` + bucket + `"},"final_state":"FAILED"`
 }
 
-// A turnCase is a turn of a chat and what its draft has.
+// A turnCase is a turn of a chat, and the expected parts of its draft.
 type turnCase struct {
 	name  string
 	lines []string
 	wants []string
 }
 
-// turnCases are the turns of the ten fixtures of the contract of chats, and of a message
-// whose blocks nobody supports.
+// turnCases returns the turns of the ten fixtures of the chat contract, and one of a message with
+// unsupported blocks.
 func turnCases() []turnCase {
 	const (
 		weather = `{"content":[],"role":"assistant","tool_calls":[{"arguments":{"location":"Paris"},"id":"call_abc","name":"get_weather"}]}`
@@ -128,8 +128,8 @@ func turnCases() []turnCase {
 	}
 }
 
-// TestTurns: each turn that has ended has one receipt, which verifies. Its events alone give
-// the same draft, and so does a turn that goes on from any of them.
+// TestTurns verifies that each ended turn has one valid receipt. Its events alone produce the same
+// draft, and so does a turn that continues after any of them.
 func TestTurns(t *testing.T) {
 	signer, trust := issuerKey(t)
 	v, err := receipt.NewVerifier(trust, receipt.Policy{})
@@ -170,8 +170,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// resumed plays a script, and before each of its lines goes on in another process: from
-// the events so far.
+// resumed plays a script, and continues in another process before each line, from the events so
+// far.
 func resumed(t *testing.T, lines []string, want string, wantLog []byte) {
 	t.Helper()
 	var log []byte
@@ -190,7 +190,7 @@ func resumed(t *testing.T, lines []string, want string, wantLog []byte) {
 	}
 }
 
-// fromLog is the turn that wrote a log, which gets what comes.
+// fromLog returns the turn that wrote a log, and appends its events to it.
 func fromLog(t testing.TB, log *[]byte) *record.Turn {
 	t.Helper()
 	o := turnOptions()
@@ -202,8 +202,8 @@ func fromLog(t testing.TB, log *[]byte) *record.Turn {
 	return tr
 }
 
-// TestSuspendedTurn: a turn that waits has no draft, in this process or another (005 of the
-// fixtures), and neither begins, is completed nor takes another signal.
+// TestSuspendedTurn verifies that a suspended turn has no draft, in this process or another (005 of
+// the fixtures), and cannot begin, complete, or accept another signal.
 func TestSuspendedTurn(t *testing.T) {
 	lines := []string{`send {"role":"user","content":"Send the email to Bob."}`, "begin", assistant("I'm waiting for approval to send this email."), `suspend approval-001 {"action":"send_email"}`}
 	tr, log, err := play(t, lines...)
@@ -227,7 +227,7 @@ func TestSuspendedTurn(t *testing.T) {
 		}
 	}
 
-	// The session can be lost meanwhile: nobody decided.
+	// The session can be lost in the meantime, without a decision.
 	tr, _, err = play(t, append(lines[:4:4], "fail session_load_failed session_terminating")...)
 	if err != nil {
 		t.Fatal(err)
@@ -239,8 +239,8 @@ func TestSuspendedTurn(t *testing.T) {
 	has(t, "lost", asJSON(t, d), `"decision":"timeout"`, `"/approvals/0/decided_at","/approvals/0/decision"`, failedIn("session_load_failed", "session_terminating"))
 }
 
-// TestSecondSignal: the first signal decides. A second one, one before the turn waits and
-// one of another id are refused, and change nothing.
+// TestSecondSignal verifies that the first signal decides. A second signal, one before the turn
+// waits, and one with another ID are refused, and change nothing.
 func TestSecondSignal(t *testing.T) {
 	script := []string{
 		"!signal s/user_eve {\"approved\":false}", "!signal /user_eve", hello, "begin", "!signal s/user_eve {\"approved\":false}", "suspend s", "!signal t/user_eve {\"approved\":false}", "!signal /user_eve {\"approved\":false}",
@@ -269,8 +269,8 @@ func TestSecondSignal(t *testing.T) {
 	has(t, "the first decides", asJSON(t, d), `"action":"tool_call","actor":"user_bob","approval_id":"s","decided_at":"2026-01-01T00:00:09Z","decision":"approved"`, `"unreported":["/approvals/0/action",`, `!user_eve`, `!contradictions`)
 }
 
-// TestSignals: a signal approves where it says so, and nothing else does. Who gave it is
-// told by the harness, and by nothing that the signal says.
+// TestSignals verifies that only an approving signal approves. The harness determines who sent it,
+// and the signal does not.
 func TestSignals(t *testing.T) {
 	for _, test := range []struct {
 		signal string
@@ -303,7 +303,7 @@ func TestSignals(t *testing.T) {
 		}
 		has(t, test.signal, asJSON(t, d), append(test.wants, `"/approvals/0/action"`)...)
 		_, payload, given := strings.Cut(test.signal, " ")
-		if got := (turn.Signal{Payload: []byte(payload)}).Decision(); got != d.Approvals[0].Decision { // what a harness acts on
+		if got := (turn.Signal{Payload: []byte(payload)}).Decision(); got != d.Approvals[0].Decision { // the decision for the harness
 			t.Errorf("%s: %s, and the receipt says %s", test.signal, got, d.Approvals[0].Decision)
 		}
 		if given {
@@ -316,7 +316,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestWaiting: a turn waits for the question that was asked last, while nothing answered it.
+// TestWaiting verifies that a turn waits for the last open question.
 func TestWaiting(t *testing.T) {
 	for last, want := range map[string]string{
 		`event tool.approval_required {"approval_id":"a"} event task.input_required {}`:                                                  "a",
@@ -332,8 +332,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestSuspendedTwice: each time that a turn waits is a question of its own, also for a
-// signal of the same id, and after it went on in another process.
+// TestSuspendedTwice verifies that each suspension is a separate question, even for the same signal
+// ID, and after the turn continues in another process.
 func TestSuspendedTwice(t *testing.T) {
 	lines := []string{
 		hello, "begin", `suspend s {"action":"a"}`, `signal s/u {"approved":true}`, "begin", `suspend s#2 {"action":"b"}`, `signal s#2/u {"approved":true}`, "begin",
@@ -357,8 +357,8 @@ func TestSuspendedTwice(t *testing.T) {
 	resumed(t, lines, asJSON(t, d), log)
 }
 
-// TestTurnEvents: what no message tells is told beside the messages, once, and before
-// what they tell where the runtime knows better.
+// TestTurnEvents verifies that events that no message contains are recorded once, before a message
+// if the runtime's record takes precedence.
 func TestTurnEvents(t *testing.T) {
 	const call = `message {"role":"assistant","tool_calls":[{"id":"c","name":"n","arguments":{"a":1}}]}`
 	for _, test := range []turnCase{
@@ -389,8 +389,8 @@ func TestTurnEvents(t *testing.T) {
 	}
 }
 
-// TestTurnRefused: what ends the recording of a turn, with the number of the part.
-// Afterwards there is no draft, and nothing is taken.
+// TestTurnRefused verifies the errors that end the recording of a turn, with the number of the
+// part. Afterward, there is no draft, and nothing is accepted.
 func TestTurnRefused(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -441,7 +441,7 @@ func TestTurnRefused(t *testing.T) {
 		t.Errorf("no time: %v", err)
 	}
 
-	// An event beside frames goes the same way.
+	// An event among frames behaves the same.
 	frames, err := record.NewFrames(turnOptions())
 	if err != nil {
 		t.Fatal(err)
@@ -451,7 +451,7 @@ func TestTurnRefused(t *testing.T) {
 	}
 }
 
-// TestTurnOptions: a turn is of an invocation and of a chat.
+// TestTurnOptions verifies that a turn requires an invocation and a chat.
 func TestTurnOptions(t *testing.T) {
 	for name, change := range map[string]func(*record.Options){
 		"TaskID": func(o *record.Options) { o.TaskID = "" }, "SessionID": func(o *record.Options) { o.SessionID = "" }, "Issuer.ID": func(o *record.Options) { o.Issuer.ID = "" },
@@ -468,7 +468,7 @@ func TestTurnOptions(t *testing.T) {
 	}
 }
 
-// TestResumeTurn: a log that cannot be gone on with says where.
+// TestResumeTurn verifies that the error for an invalid log contains its place.
 func TestResumeTurn(t *testing.T) {
 	_, log, err := play(t, hello, "begin")
 	if err != nil {
@@ -482,7 +482,7 @@ func TestResumeTurn(t *testing.T) {
 		}
 	}
 
-	// Events of another task, and of another resource, are passed over.
+	// Events of another task, and of another resource, are skipped.
 	other := []byte(`{"id":"x","event":"user.message","resource":{"object":"task","id":"o"},"created_at":"2026-01-01T00:00:00Z","sequence":70,"task_id":"o","payload":{}}` + "\n" +
 		`{"id":"y","event":"user.message","resource":{"object":"session","id":"conv-001"},"created_at":"2026-01-01T00:00:00Z","sequence":80,"task_id":"inv_1","payload":{}}` + "\n")
 	both := slices.Concat(lines[0], other)
@@ -497,8 +497,8 @@ func TestResumeTurn(t *testing.T) {
 	}
 }
 
-// TestOneMessage: a text and the one block of it are one content, and two messages that
-// differ have two digests.
+// TestOneMessage verifies that a string and a single text block are the same content, and that
+// different messages have different digests.
 func TestOneMessage(t *testing.T) {
 	content := func(message string) (content, whole string) {
 		_, log, err := play(t, "send "+message)

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// typed are the places at which a line of a log states the type of something: of a frame, of
-// an event, and of what is in them.
+// typed returns the places where a line of a log states a type: of a frame, of an event, or of a
+// part of one.
 func typed(line map[string]any) (places []func(string)) {
 	set := func(of map[string]any, name string) {
 		if _, is := of[name].(string); is {
@@ -51,7 +51,7 @@ func typed(line map[string]any) (places []func(string)) {
 	return places
 }
 
-// amounts are how long each list of a draft is, and how large each sum.
+// amounts returns the length of each list of a draft, and each sum.
 func amounts(t *testing.T, d *receipt.Draft) map[string]float64 {
 	t.Helper()
 	text, err := record.JSON(d)
@@ -87,7 +87,7 @@ func amounts(t *testing.T, d *receipt.Draft) map[string]float64 {
 	return all
 }
 
-// places of the draft that a list of its metadata names.
+// named returns the places in a list of the metadata.
 func named(d *receipt.Draft, name string) map[string]bool {
 	all := map[string]bool{}
 	list, _ := d.Metadata[name].([]any)
@@ -97,9 +97,9 @@ func named(d *receipt.Draft, name string) map[string]bool {
 	return all
 }
 
-// TestUnreadTypes replaces the type of each frame and each event of the logs of testdata in
-// turn, and of what is in them, by one that nobody knows. No list and no count of the draft is
-// smaller than before without being unreported or a lower bound.
+// TestUnreadTypes replaces each type in the logs of testdata in turn, of frames, events, and their
+// parts, by an unknown type. It verifies that a smaller list or count of the draft is unreported or
+// a lower bound.
 func TestUnreadTypes(t *testing.T) {
 	known := strings.NewReplacer(`"vendor.example.frost_warning"`, `"session.message_appended"`, `"source.unread"`, `"session.message_appended"`,
 		`"not_of_any_dialect"`, `"log"`, `"new-kind": 3`, ``, `"new-kind":3`, ``, `"method": "builtin_call", "params": {}`, `"method": "initialize", "params": {}`)
@@ -131,7 +131,7 @@ func TestUnreadTypes(t *testing.T) {
 					tried++
 					log := bytes.Join([][]byte{bytes.Join(lines[:i], []byte("\n")), changed, bytes.Join(lines[i+1:], []byte("\n"))}, []byte("\n"))
 					l, err := record.Read(bytes.NewReader(bytes.TrimSpace(log)), s.options(), record.FormUnknown)
-					if err != nil { // nothing is claimed
+					if err != nil { // no claim
 						continue
 					}
 					recorded++

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// eventEpisodes are what may happen in a log of events.
+// eventEpisodes returns the episodes of a log of events.
 func eventEpisodes() []func(*author) *episode {
 	return []func(*author) *episode{
 		(*author).plainCall, (*author).plainCall, (*author).failedCall, (*author).openCall, (*author).droppedCall,
@@ -28,7 +28,7 @@ func (a *author) events(name string, lines []row, facts func(*ledger, finish)) *
 	return a.place(&episode{name: name, rows: lines, facts: facts})
 }
 
-// requested is the line that opens a call.
+// requested returns the line that opens a call.
 func requested(a *author, call, tool string, input any) row {
 	return row{event: oneOf(a, "tool.requested", "tool.requested", "agent.tool_use"), payload: members{"tool_call_id": call, "name": tool, "input": input}}
 }
@@ -51,7 +51,7 @@ func (a *author) plainCall() *episode {
 		done["network_egress"] = []any{members{"host": hosts[0]}}
 	}
 	lines := []row{requested(a, id, tool, in), {event: oneOf(a, "tool.completed", "tool.completed", "agent.tool_result"), payload: done}}
-	if a.chance(30) { // the transcript and the runtime both tell of it
+	if a.chance(30) { // both the transcript and the runtime record it
 		lines = append(lines, row{event: oneOf(a, "tool.completed", "agent.tool_result"), payload: done})
 	}
 	return a.events("a call", lines, func(l *ledger, _ finish) {
@@ -65,7 +65,7 @@ func (a *author) failedCall() *episode {
 	id, tool, in := a.name("call"), a.name("tool"), a.value()
 	last := oneOf(a,
 		row{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": oneOf(a, "tool_error", "timeout", "network", "mcp_server_error")}},
-		row{event: "tool.completed", payload: members{"tool_call_id": id, "status": oneOf(a, "error", "failed", "Success", "done")}}, // an unknown word is no success
+		row{event: "tool.completed", payload: members{"tool_call_id": id, "status": oneOf(a, "error", "failed", "Success", "done")}}, // an unknown word is not a success
 		row{event: "agent.tool_result", payload: members{"tool_call_id": id, "is_error": true}})
 	return a.events("a call that fails", []row{requested(a, id, tool, in), last}, func(l *ledger, _ finish) {
 		l.calls = append(l.calls, calledTool{id: id, tool: tool, status: []string{"failed"}, input: in, ran: true})
@@ -124,12 +124,12 @@ func (a *author) failedAfterWriting() *episode {
 	})
 }
 
-// asked is the question whether a call may run.
+// asked returns the question whether a call may run.
 func asked(approval, call, tool string, input any) row {
 	return row{event: "tool.approval_required", payload: members{"approval_id": approval, "tool_call_id": call, "name": tool, "input": input}}
 }
 
-// granted is the answer of a person.
+// granted returns the answer of a person.
 func granted(a *author, approval, call, who string) row {
 	return oneOf(a,
 		row{event: "tool.approved", payload: members{"approval_id": approval, "tool_call_id": call, "actor": who}},
@@ -149,8 +149,8 @@ func (a *author) approvedCall() *episode {
 	})
 }
 
-// rewrittenCall: the approver changed the arguments. What ran is what the runtime says
-// that ran; when it says nothing, what was approved.
+// rewrittenCall is a call whose arguments the approver changed. It ran with the arguments that the
+// runtime records, or else the approved ones.
 func (a *author) rewrittenCall() *episode {
 	id, approval, tool, who := a.name("call"), a.name("approval"), a.name("tool"), a.name("user")
 	first, second, out := a.value(), a.value(), a.value()
@@ -192,7 +192,7 @@ func (a *author) deniedCall() *episode {
 	if a.chance(50) {
 		lines = append(lines, row{event: "tool.failed", payload: members{"tool_call_id": id, "error_category": "permission_denied"}})
 	}
-	if a.chance(30) { // who refused has refused
+	if a.chance(30) { // a refusal is final
 		lines = append(lines, row{event: "tool.approved", payload: members{"approval_id": approval, "tool_call_id": id, "actor": a.name("user")}})
 	}
 	return a.events("a call that was denied", lines, func(l *ledger, _ finish) {
@@ -209,7 +209,7 @@ func (a *author) pendingApproval() *episode {
 	})
 }
 
-// unanswered is what becomes of a question at the end.
+// unanswered returns the final decision of an open question.
 func unanswered(end finish) string {
 	if end == canceled {
 		return "canceled"
@@ -234,7 +234,7 @@ func (a *author) confirmedByFlag() *episode {
 	}, func(l *ledger, _ finish) { l.approvals = append(l.approvals, answered{approval, decision, who}) })
 }
 
-// foreignAnswer: a person of another session answered a question of the same name.
+// foreignAnswer is an answer of a person in another session to a question with the same name.
 func (a *author) foreignAnswer() *episode {
 	approval := a.name("approval")
 	answer := oneOf(a,
@@ -293,7 +293,7 @@ func (a *author) contradictoryAnswer() *episode {
 	return e
 }
 
-// observedEgress: a tool tells of one host, and a span of the same call of another.
+// observedEgress is a call whose tool reports one host, and whose span another.
 func (a *author) observedEgress() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
 	good, other := a.name("good")+".example", a.name("other")+".example"
@@ -311,8 +311,8 @@ func (a *author) observedEgress() *episode {
 	})
 }
 
-// observedWrite: an artifact, a span and the transcript tell of files that the tool's
-// own event does not, and of one that it does.
+// observedWrite is a call with writes that an artifact, a span, and the transcript record, and one
+// that the tool reports, too.
 func (a *author) observedWrite() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
 	told, other := a.name("src/told"), a.name("src/other")
@@ -329,10 +329,10 @@ func (a *author) observedWrite() *episode {
 	})
 }
 
-// oddHost: URLs of which a careless reader takes the wrong part.
+// oddHost is a call with a URL that careless parsers misread.
 func (a *author) oddHost() *episode {
 	host := a.name("h") + ".example"
-	if a.chance(20) { // one reader goes to the one, another to the other
+	if a.chance(20) { // parsers disagree about the host
 		url := `http://` + host + `\@evil.example/`
 		return a.events("a URL of two hosts", []row{{event: "span.completed", payload: members{"kind": "http", "name": "get", "url": url}}}, func(l *ledger, _ finish) { l.unclear++ })
 	}
@@ -379,7 +379,7 @@ func (a *author) oddPath() *episode {
 	})
 }
 
-// cost is an amount in thousandths, in one of the spellings.
+// cost returns an amount in thousandths, in one of the spellings.
 func (a *author) cost() (value any, thousandths int64) {
 	thousandths = int64(a.IntN(5000))
 	text := fmt.Sprintf("%d.%03d", thousandths/1000, thousandths%1000)
@@ -475,7 +475,7 @@ func (a *author) handedOff() *episode {
 	return a.events("work that was handed off", lines, func(l *ledger, _ finish) { l.handoffs[task] = status })
 }
 
-// toldBackwards: the transcript tells of the result before the runtime tells of the call.
+// toldBackwards is a call whose result the transcript records before the runtime records the call.
 func (a *author) toldBackwards() *episode {
 	id, tool, in, out := a.name("call"), a.name("tool"), a.value(), a.value()
 	return a.events("a call that is told backwards", []row{
@@ -487,7 +487,7 @@ func (a *author) toldBackwards() *episode {
 	})
 }
 
-// rejectedThenCompleted: what was first said to be dropped ran.
+// rejectedThenCompleted is a call that ran after it was reported as dropped.
 func (a *author) rejectedThenCompleted() *episode {
 	id, tool, in, out, host := a.name("call"), a.name("tool"), a.value(), a.value(), a.name("h")+".example"
 	return a.events("a call that is said to be rejected, and ran", []row{
@@ -500,7 +500,7 @@ func (a *author) rejectedThenCompleted() *episode {
 	})
 }
 
-// seenAndRejected: nothing but a span tells that a call ran.
+// seenAndRejected is a call that only a span shows to have run.
 func (a *author) seenAndRejected() *episode {
 	id, tool, in, path := a.name("call"), a.name("tool"), a.value(), a.name("src/v")
 	return a.events("a call that was seen to write, and is said to be rejected", []row{
@@ -513,7 +513,7 @@ func (a *author) seenAndRejected() *episode {
 	})
 }
 
-// ranAllTheSame: a person refused, and the call ran.
+// ranAllTheSame is a call that ran although a person refused it.
 func (a *author) ranAllTheSame() *episode {
 	id, approval, tool, who, in, out, path := a.name("call"), a.name("approval"), a.name("tool"), a.name("user"), a.value(), a.value(), a.name("src/n")
 	return a.events("a call that was denied, and ran", []row{
@@ -526,7 +526,7 @@ func (a *author) ranAllTheSame() *episode {
 	})
 }
 
-// rewrittenByDigest: only digests are logged.
+// rewrittenByDigest is a call for which only digests are logged.
 func (a *author) rewrittenByDigest() *episode {
 	id, approval, tool, who := a.name("call"), a.name("approval"), a.name("tool"), a.name("user")
 	first, second, out := a.value(), a.value(), a.value()
@@ -571,13 +571,13 @@ func (a *author) questionWithoutCall() *episode {
 	case 1:
 		rows = append(rows, row{event: "hitl.approval_denied", payload: members{"request_id": approval, "actor": who}})
 		want = answered{approval, "denied", who}
-	default: // who comes behind the time is too late
+	default: // an answer after the deadline is too late
 		rows = append(rows, row{event: "hitl.timeout", payload: members{"request_id": approval}}, row{event: "hitl.approval_approved", payload: members{"request_id": approval, "approved": true, "actor": who}})
 	}
 	return a.events("a durable question", rows, func(l *ledger, _ finish) { l.approvals = append(l.approvals, want) })
 }
 
-// silentSelfReport: a tool says that it wrote and sent nothing, and spans saw it.
+// silentSelfReport is a call that reports no writes and no network use, which spans record.
 func (a *author) silentSelfReport() *episode {
 	id, tool, in, out, host, path := a.name("call"), a.name("tool"), a.value(), a.value(), a.name("h")+".example", a.name("src/s")
 	return a.events("a tool that tells of nothing", []row{
@@ -591,7 +591,7 @@ func (a *author) silentSelfReport() *episode {
 	})
 }
 
-// failedSpans: what failed may have been sent; a file that was read was not written.
+// failedSpans is a failed call that may have sent data, and a file that was read but not written.
 func (a *author) failedSpans() *episode {
 	host := a.name("h") + ".example"
 	return a.events("spans that fail, and reads", []row{
@@ -611,7 +611,7 @@ func (a *author) renamed() *episode {
 	})
 }
 
-// remoteServer: an MCP server that is reached by a URL, beside what the tool tells of.
+// remoteServer is a call of an MCP server at a URL, in addition to the reports of the tool.
 func (a *author) remoteServer() *episode {
 	id, tool, in, out, host, other := a.name("call"), a.name("tool"), a.value(), a.value(), a.name("mcp")+".example", a.name("h")+".example"
 	done := members{"tool_call_id": id, "output": out, "server": "forge"}
@@ -638,7 +638,7 @@ func (a *author) appliedArtifact() *episode {
 	})
 }
 
-// currencies: amounts in two currencies have no sum.
+// currencies are amounts in two currencies, which have no sum.
 func (a *author) currencies() *episode {
 	if !a.chance(20) {
 		return a.message()
@@ -651,7 +651,7 @@ func (a *author) currencies() *episode {
 	return e
 }
 
-// otherTask: what another task did is not this one's, though it names the same things.
+// otherTask is another task that uses the same names.
 func (a *author) otherTask() *episode {
 	e := oneOf(a, (*author).plainCall, (*author).approvedCall, (*author).modelCall, (*author).artifact, (*author).observedEgress)(a)
 	for i := range e.rows {
@@ -670,8 +670,8 @@ func (a *author) message() *episode {
 	return a.events("a message", []row{{event: oneOf(a, "user.message", "agent.message"), payload: members{"text": a.name("word")}}}, nil)
 }
 
-// events writes the world as a log of events: the task's, and between them those of
-// others. Some are delivered twice.
+// events returns the world as a log of events, with those of other tasks between. Some are
+// delivered twice.
 func (w *world) events(a *author) []byte {
 	lines := w.mixed()
 	lines = slices.Insert(lines, 0, row{event: "task.submitted", payload: members{"autonomy_tier": "act_auto"}}, row{event: "task.started", payload: members{}})

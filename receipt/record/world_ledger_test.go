@@ -14,50 +14,50 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// What really happened in a task, and what of it its log tells. A log and its ledger
-// are written together, by rules of the protocol's pages alone; a draft of the log is
-// then compared with the ledger, member by member. Nothing here asks the recorder.
+// The tests with a world compare a task with a log of it. A log and its ledger, which lists the
+// facts, are written together, using only the rules of the protocol's pages. The draft of the log
+// is then compared with the ledger, member by member, without using the recorder.
 //
-// A world is a number of episodes, each with the lines that tell of it and with its
-// facts. The lines of all episodes are mixed, those of one stay in their order.
+// A world consists of episodes, each with its lines and its facts. The lines of all episodes are
+// mixed, and those of one episode keep their order.
 
-// A ledger is the sum of the facts.
+// A ledger combines the facts.
 type ledger struct {
 	calls     []calledTool
-	dropped   int // calls that were never sent to their tool, and are no entries
-	aborted   int // those of them that were only seen in the text of a model: who counts them may
+	dropped   int // calls that were never dispatched, and have no entry
+	aborted   int // those of them that only the text of a model contains, which may be counted
 	approvals []answered
 	writes    []written
 	hosts     []string
-	unclear   int // hosts that readers of URLs do not agree on
+	unclear   int // hosts about which URL parsers disagree
 	spent     spent
 	models    []usedModel
-	results   map[string]string // artifacts: the digest of the last version of each
-	handoffs  map[string]string // the last status of each task
-	overrides []string          // keys
-	said      []string          // by a model, and nowhere by its digest
-	unread    map[string]int    // lines that no reader knows, by type
-	messages  []string          // that a client was sent; a model's response may be what they are of
+	results   map[string]string // digest of the last version of each artifact
+	handoffs  map[string]string // last status of each task
+	overrides []string          // override keys
+	said      []string          // messages of a model that are nowhere by digest
+	unread    map[string]int    // unknown lines, by type
+	messages  []string          // messages sent to a client, which may be answers of a model
 }
 
-// A calledTool is one call: which arguments ran, and what came of it.
+// A calledTool is one call: its arguments, and its result.
 type calledTool struct {
-	id, tool string   // the id "": nobody told
-	status   []string // any of these is true
-	input    any      // what ran, nil when nobody told
+	id, tool string   // the ID "": not recorded
+	status   []string // any of these is correct
+	input    any      // the arguments of the run; nil if not recorded
 	output   any
 	ran      bool
-	differs  bool // from what was approved
+	differs  bool // from the approved arguments
 	open     bool // it never ended
 }
 
-// An answered question. The actor "" is anybody who is no person of the log.
+// answered is an answered question. The actor "" is anybody who is not a person in the log.
 type answered struct{ id, decision, actor string }
 
-// A written file.
+// written is a written file.
 type written struct{ path, operation string }
 
-// What was spent, in thousandths. Some of it may not be told.
+// spent is the cost in thousandths. Part of it may be unrecorded.
 type spent struct {
 	thousandths   int64
 	told, untold  bool
@@ -65,10 +65,10 @@ type spent struct {
 	tokens        bool
 }
 
-// A usedModel was called; one whose call never ended returned nothing that is told.
+// A usedModel was called. A call that never ended returned nothing that is recorded.
 type usedModel struct{ provider, model string }
 
-// An episode is one thing that happened.
+// An episode is one occurrence in a task.
 type episode struct {
 	name   string
 	rows   []row
@@ -76,16 +76,16 @@ type episode struct {
 	refuse refusal
 }
 
-// Whether the recorder may refuse a log for an episode.
+// A refusal states whether the recorder may refuse a log because of an episode.
 type refusal int
 
 const (
-	never  refusal = iota // all of it can be told
-	may                   // it contradicts itself
-	always                // whatever a draft would say might be false
+	never  refusal = iota // the log is complete
+	may                   // the log contradicts itself
+	always                // any draft could be false
 )
 
-// How a task ends.
+// A finish is the end of a task.
 type finish string
 
 const (
@@ -94,27 +94,27 @@ const (
 	canceled  finish = "task.canceled"
 )
 
-// A row is a line of a log. An event of another task or session says so in its envelope.
+// A row is a line of a log. An event of another task or session names it in its envelope.
 type row struct {
-	key      float64 // its place among the lines of all episodes
+	key      float64 // position among the lines of all episodes
 	event    string
 	payload  members
 	envelope members
-	from     string  // a frame: who sent it
+	from     string  // for a frame: its sender
 	frame    members // nil for an event
 }
 
 type members = map[string]any
 
-// A world is a task and what happened in it.
+// A world is a task and its episodes.
 type world struct {
 	seed     uint64
 	episodes []*episode
 	end      finish
-	bridge   bool // its log is one of frames, which tell nothing of models by themselves
+	bridge   bool // the log contains frames, which do not record models
 }
 
-// ledger sums up what happened.
+// ledger returns the facts of all episodes.
 func (w *world) ledger() *ledger {
 	l := &ledger{results: map[string]string{}, handoffs: map[string]string{}}
 	for _, e := range w.episodes {
@@ -131,7 +131,7 @@ func (w *world) ledger() *ledger {
 	return l
 }
 
-// refusal is the strictest of the episodes'.
+// refusal returns the strictest refusal of the episodes.
 func (w *world) refusal() refusal {
 	r := never
 	for _, e := range w.episodes {
@@ -140,7 +140,7 @@ func (w *world) refusal() refusal {
 	return r
 }
 
-// mixed returns the lines of all episodes in the order in which they were written.
+// mixed returns the lines of all episodes in the order of the log.
 func (w *world) mixed() []row {
 	var all []row
 	for _, e := range w.episodes {
@@ -158,7 +158,7 @@ func (w *world) String() string {
 	return fmt.Sprintf("seed %d, %s: %s", w.seed, w.end, strings.Join(names, "; "))
 }
 
-// shrunk is the world without the episodes that its fault does not need.
+// shrunk returns the world without episodes that are not needed for its fault.
 func (w *world) shrunk(fault func(*world) string) *world {
 	small := w
 	for i := 0; i < len(small.episodes); {
@@ -172,12 +172,12 @@ func (w *world) shrunk(fault func(*world) string) *world {
 	return small
 }
 
-// An author makes up episodes. Names in a world are never used twice.
+// An author creates episodes. It never uses a name twice in a world.
 type author struct {
 	*rand.Rand
 	count    int
-	requests int  // of the agent; the client counts its own alike
-	priced   bool // the log tells what the session cost
+	requests int  // of the agent; the client has its own
+	priced   bool // the log records the cost of the session
 }
 
 func (a *author) name(of string) string {
@@ -189,13 +189,13 @@ func (a *author) chance(percent int) bool { return a.IntN(100) < percent }
 
 func oneOf[T any](a *author, list ...T) T { return list[a.IntN(len(list))] }
 
-// value is any JSON value that tells one from another.
+// value returns a distinct JSON value.
 func (a *author) value() any {
 	n := a.name("")
 	return oneOf[any](a, n, members{"n": n}, []any{n, nil, true}, members{"path": "p" + n, "deep": members{"a": []any{1.5, n}}})
 }
 
-// place gives the lines of an episode their places among all.
+// place assigns positions to the lines of an episode.
 func (a *author) place(e *episode) *episode {
 	keys := make([]float64, len(e.rows))
 	for i := range keys {
@@ -222,7 +222,7 @@ func digestOf(value any) canon.Digest {
 	return canon.Sum(text)
 }
 
-// compare returns what a draft says that the ledger does not, or leaves out.
+// compare returns the differences between a draft and the ledger.
 func (l *ledger) compare(d *receipt.Draft) (faults []string) {
 	c := &comparison{d: d, untold: pointers(d, "unreported"), partly: pointers(d, "at_least"), differ: pointers(d, "arguments_differ_from_approved")}
 	c.calls(l)
@@ -234,7 +234,7 @@ func (l *ledger) compare(d *receipt.Draft) (faults []string) {
 	return c.faults
 }
 
-// unread checks that lines which nobody reads are counted, and make lower bounds.
+// unread verifies that unknown lines are counted, and make lower bounds.
 func (c *comparison) unread(l *ledger) {
 	counted, _ := c.d.Metadata["ignored_records"].(map[string]any)
 	want := map[string]any{}
@@ -251,7 +251,7 @@ func (c *comparison) unread(l *ledger) {
 	}
 }
 
-// ignores is what a line says that no reader knows: it may have cost something.
+// ignores returns the fact of an unknown line, which may have had a cost.
 func ignores(kind string) func(*ledger, finish) {
 	return func(l *ledger, _ finish) {
 		if l.unread == nil {
@@ -264,9 +264,9 @@ func ignores(kind string) func(*ledger, finish) {
 
 type comparison struct {
 	d      *receipt.Draft
-	untold map[string]bool // what the draft says that its source did not tell
-	partly map[string]bool // what it says that its source told in part
-	differ map[string]bool // calls of which it says that they ran with other arguments than were approved
+	untold map[string]bool // places that the draft lists as unreported
+	partly map[string]bool // places that the draft lists as lower bounds
+	differ map[string]bool // calls that the draft lists with different arguments than approved
 	faults []string
 }
 
@@ -274,7 +274,7 @@ func (c *comparison) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-// pointers are the places that a list of the metadata names.
+// pointers returns the places in a list of the metadata.
 func pointers(d *receipt.Draft, name string) map[string]bool {
 	all := map[string]bool{}
 	list, _ := d.Metadata[name].([]any)

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// logDigest is the digest of all materials that say what the log was.
+// logDigest returns the digest of all materials about the log.
 func logDigest(d *receipt.Draft) string {
 	var all []string
 	for _, m := range d.ReplayInput.Materials {
@@ -25,9 +25,8 @@ func logDigest(d *receipt.Draft) string {
 	return strings.Join(all, " ")
 }
 
-// TestReplaysDoNothing: a log of events that are told again gives none of their deeds,
-// one delta for each override, and the source's digest. What the replay does itself
-// counts.
+// TestReplaysDoNothing verifies that replayed events add no actions, and that the draft has one
+// delta for each override and the digest of the source. Actions of the replay itself count.
 func TestReplaysDoNothing(t *testing.T) {
 	for seed := range howMany() / 10 {
 		log, want := replayed(&author{Rand: rand.New(rand.NewPCG(seed, 2))})
@@ -54,18 +53,18 @@ func TestReplaysDoNothing(t *testing.T) {
 
 func sourceDigest() canon.Digest { return digestOf("the source's log") }
 
-// replayed is the log of a replay, and what it did.
+// replayed returns the log of a replay, and its own actions.
 func replayed(a *author) (log []byte, want *ledger) {
-	want = &ledger{results: map[string]string{}, handoffs: map[string]string{}, spent: spent{tokens: true}} // none: that is known
+	want = &ledger{results: map[string]string{}, handoffs: map[string]string{}, spent: spent{tokens: true}} // none, which is known
 	var rows []row
-	for range 1 + a.IntN(6) { // what the source did
+	for range 1 + a.IntN(6) { // actions of the source
 		again := oneOf(a, (*author).plainCall, (*author).approvedCall, (*author).deniedCall, (*author).modelCall, (*author).observedWrite, (*author).handedOff, (*author).observedEgress)(a)
 		for _, r := range again.rows {
 			r.envelope = members{"replayed": true, "replay": members{"source_task_id": "source", "replay_task_id": "t", "original_event_id": a.name("original"), "mode": "with_overrides"}}
 			rows = append(rows, r)
 		}
 	}
-	for range a.IntN(4) { // what was swapped
+	for range a.IntN(4) { // substitutions
 		key := oneOf(a, "llm:", "mcp:forge:", "host:fs:", "time:", "secret:") + a.name("k")
 		want.overrides = append(want.overrides, key)
 		swap := row{event: "replay.event_replayed", payload: members{"override_key": key}}
@@ -76,7 +75,7 @@ func replayed(a *author) (log []byte, want *ledger) {
 		at := a.IntN(len(rows) + 1)
 		rows = append(rows[:at:at], append([]row{swap}, rows[at:]...)...)
 	}
-	if a.chance(30) { // what the replay does itself
+	if a.chance(30) { // actions of the replay
 		own := a.plainCall()
 		own.facts(want, completed)
 		rows = append(rows, own.rows...)

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// newWorld makes up a task of some of the episodes. A seed is a world.
+// newWorld creates a task from some of the episodes. The seed determines the world.
 func newWorld(seed uint64, bridge bool) *world {
 	a := &author{Rand: rand.New(rand.NewPCG(seed, 0))}
 	w := &world{seed: seed, bridge: bridge, end: oneOf(a, completed, completed, failed, canceled)}
@@ -29,17 +29,17 @@ func worldOptions() record.Options {
 	return record.Options{Issuer: receipt.Issuer{ID: "i"}, TaskID: "t", SessionID: "s", WorkspaceRef: "w", Tier: "act_auto"}
 }
 
-// log writes the world down.
+// log returns the log of the world.
 func (w *world) log() []byte {
-	a := &author{Rand: rand.New(rand.NewPCG(w.seed, 1))} // what happens to lines on their way
+	a := &author{Rand: rand.New(rand.NewPCG(w.seed, 1))} // changes during delivery
 	if w.bridge {
 		return w.frames(a)
 	}
 	return w.events(a)
 }
 
-// check records the log and compares the draft with the ledger. It returns "" when they
-// agree, or when the log was refused for a reason.
+// check records the log and compares the draft with the ledger. It returns "" if they agree, or if
+// the log was refused for a reason.
 func (w *world) check() string {
 	l, err := record.Read(bytes.NewReader(w.log()), worldOptions(), record.FormUnknown)
 	switch {
@@ -53,7 +53,7 @@ func (w *world) check() string {
 	return strings.Join(w.ledger().compare(l.Draft), "\n")
 }
 
-// howMany worlds are made up of each form.
+// howMany returns the number of worlds of each form.
 func howMany() uint64 {
 	if !testsize.Full() {
 		return 500
@@ -61,7 +61,7 @@ func howMany() uint64 {
 	return 10_000
 }
 
-// eachWorld checks worlds, and shows the smallest of a few that have a fault.
+// eachWorld checks worlds, and prints the smallest of a few faulty ones.
 func eachWorld(t *testing.T, bridge bool) {
 	t.Helper()
 	check := func(w *world) string { return w.check() }
@@ -89,12 +89,11 @@ func eachWorld(t *testing.T, bridge bool) {
 	t.Logf("%d worlds, of which %d may be refused; %d faults", howMany(), refused, faults)
 }
 
-// TestOnlyWhatEventsSay: a draft of a log of events says what happened, and nothing
-// else.
+// TestOnlyWhatEventsSay verifies that the draft of a log of events contains exactly the facts.
 func TestOnlyWhatEventsSay(t *testing.T) { eachWorld(t, false) }
 
-// TestNothingIsLost: a log of which a line of the task is missing, or is another the
-// second time, is refused.
+// TestNothingIsLost verifies that a log is refused if a line of the task is missing, or differs
+// when it is repeated.
 func TestNothingIsLost(t *testing.T) {
 	for seed := range howMany() / 10 {
 		w := newWorld(seed, false)

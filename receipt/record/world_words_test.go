@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/record"
 )
 
-// conversation is the log of frames of one session: what was asked, what was said in
-// so many chunks, and what it is said to cost, in thousandths.
+// conversation returns the log of frames of one session with a prompt, chunks of an answer, and a
+// cost in thousandths.
 func conversation(prompt string, chunks []string, cost int) string {
 	var b strings.Builder
 	line := func(second int, from, frame string) {
@@ -30,9 +30,9 @@ func conversation(prompt string, chunks []string, cost int) string {
 	return b.String()
 }
 
-// TestOneWordMore: two sessions that differ in one word that was asked or said have
-// other digests, and two that differ in what they are said to cost have other costs
-// and digests. The same session has the same.
+// TestOneWordMore verifies that sessions that differ in one word have different digests, and that
+// sessions with different costs have different costs and digests. The same session has the same
+// ones.
 func TestOneWordMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	of := func(prompt string, chunks []string, cost int) *receipt.Draft {
@@ -69,5 +69,5 @@ func TestOneWordMore(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatFramesSay: so does a draft of what passed over a bridge.
+// TestOnlyWhatFramesSay verifies the same for frames of a bridge.
 func TestOnlyWhatFramesSay(t *testing.T) { eachWorld(t, true) }
