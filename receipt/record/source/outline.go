@@ -37,23 +37,17 @@ type Outline struct {
 
 // A mark describes a line.
 type mark struct {
-	End  int64     // where the next line begins
-	At   time.Time // of the line, or of the latest line before it that has a time; zero if none has
-	Key  key
-	What what
+	End int64     // where the next line begins
+	At  time.Time // of the line, or of the latest line before it that has a time; zero if none has
+	Key key
+
+	Unique    bool // only copies of the line have the same key, in all logs
+	OfSession bool // whichever task the line stands in
+	Counts    bool // it states the usage of the session so far
 }
 
 // A key identifies copies of a line. The zero key equals no other.
 type key [16]byte
-
-// what is a set of properties of a line.
-type what uint8
-
-const (
-	unique    what = 1 << iota
-	ofSession      // whichever task it stands in
-	counts         // it states the usage of the session so far
-)
 
 // A beginning is a line with which a task begins.
 type beginning struct {
@@ -165,7 +159,7 @@ func (s *survey) glance(m *mark, g story.Glance) {
 	if !g.At.IsZero() {
 		m.At = g.At
 	}
-	m.Key, m.What = keyOf(g.Key), whatOf(&g)
+	m.Key, m.Unique, m.OfSession, m.Counts = keyOf(g.Key), g.Unique, g.Whole, g.Count
 
 	// In the log of a forked session, the first line names the session, and copies of lines of
 	// its parent follow.
@@ -202,19 +196,6 @@ func (s *survey) glance(m *mark, g story.Glance) {
 	for _, id := range g.Answers {
 		s.Calls = append(s.Calls, reference{here, keyOf(id), true})
 	}
-}
-
-func whatOf(g *story.Glance) (w what) {
-	if g.Unique {
-		w |= unique
-	}
-	if g.Whole {
-		w |= ofSession
-	}
-	if g.Count {
-		w |= counts
-	}
-	return w
 }
 
 // keyOf returns the zero key for "".

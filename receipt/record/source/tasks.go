@@ -76,7 +76,7 @@ func Tasks(logs []*Outline, apart bool) (tasks []*Task) {
 
 	var groups [][]*owned
 	at := map[sessionOf]int{}
-	seen := newCopies()
+	seen := &copies{map[key]struct{}{}, map[string]map[key]struct{}{}}
 
 	for _, o := range order {
 		own := &owned{Outline: o}
@@ -136,10 +136,6 @@ type copies struct {
 	others map[string]map[key]struct{} // by session
 }
 
-func newCopies() *copies {
-	return &copies{map[key]struct{}{}, map[string]map[key]struct{}{}}
-}
-
 // own determines which lines of a log are not copies. A line without a key is treated as the line
 // before it. If keys are unique only within a session, the lines of its parent precede its own.
 func (c *copies) own(o *Outline) *owned {
@@ -147,9 +143,9 @@ func (c *copies) own(o *Outline) *owned {
 	parents, still := c.others[o.Parent], o.Parent != ""
 	for n, m := range o.Lines {
 		switch _, have := c.unique[m.Key]; {
-		case m.What&unique != 0 && m.Key != key{}:
+		case m.Unique && m.Key != key{}:
 			is[n] = !have
-		case m.What&ofSession != 0 || n == 0:
+		case m.OfSession || n == 0:
 			is[n] = true
 		case m.Key != key{} && o.Parent != "":
 			_, have := parents[m.Key]
@@ -167,7 +163,7 @@ func (c *copies) own(o *Outline) *owned {
 		if m.Key == (key{}) {
 			continue
 		}
-		if m.What&unique != 0 {
+		if m.Unique {
 			c.unique[m.Key] = struct{}{}
 		} else {
 			mine[m.Key] = struct{}{}

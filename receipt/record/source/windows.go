@@ -110,7 +110,7 @@ func (c *cutter) begin() {
 // before the line, because later lines cannot change that. In the log of an agent, the time of
 // the line determines the task.
 func (c *cutter) task(log, line int) int {
-	// The last beginning before the line.
+	// The task is the last that begins before the line.
 	if own := c.of[log]; len(own) > 0 {
 		n, _ := slices.BinarySearchFunc(own, line, func(task, line int) int {
 			if c.starts[task].line <= line {
@@ -183,12 +183,12 @@ func (c *cutter) cut(log int) {
 
 		// Each task needs the description of the session, and its usage before the
 		// task.
-		aside := m.What&ofSession != 0 && c.apart
+		aside := m.OfSession && c.apart
 		if aside && session < 0 {
 			session = n
 		}
 		if l.is[n] && !aside {
-			if m.What&ofSession == 0 && !begun[to] {
+			if !m.OfSession && !begun[to] {
 				begun[to] = true
 				part.tell(l.Outline, min(session, count))
 				part.tell(l.Outline, max(session, count))
@@ -197,7 +197,7 @@ func (c *cutter) cut(log int) {
 			t.stretch(m.At)
 			t.Cut = t.Cut || l.Cut && n == len(l.Lines)-1
 		}
-		if m.What&counts != 0 {
+		if m.Counts {
 			count = n
 		}
 		from = m.End

@@ -78,7 +78,7 @@ func identify(p *place, f *os.File) (id identity, info fs.FileInfo, err error) {
 	if info, err = f.Stat(); err != nil {
 		return id, nil, err
 	}
-	id.Tool, id.Size, id.Time = "2 "+cli.ToolVersion(), info.Size(), info.ModTime().UnixNano()
+	id.Tool, id.Size, id.Time = "3 "+cli.ToolVersion(), info.Size(), info.ModTime().UnixNano()
 
 	tail := make([]byte, min(id.Size, tailBytes))
 
