@@ -64,10 +64,15 @@ func beside(s sketch) Found {
 	switch {
 	case s.at("keys").array:
 		return Found{Keys, "a set of keys", "give it together with the receipts of their issuers"}
+
+	// A JWK with d is private, and one with k is a symmetric key (RFC 7518, sections 6.2.2 and
+	// 6.4).
 	case s.has("kty", "d"), s.has("kty", "k"):
 		return privateKey()
 	case s.has("kty"):
 		return Found{Keys, "a key", "give it together with the receipts of its issuer"}
+
+	// Reports and manifests state the version of their format.
 	case s.has("report_version"), s.has("reports", "summary"):
 		return Found{Report, "a report of a verification", "verify the receipts that it is about; a report proves nothing by itself"}
 	case s.has("batch_version"):
@@ -100,7 +105,7 @@ func logOf(s sketch, start string) Found {
 		return agent("a stream of Claude Code")
 	case s.has("payload", "type") && s.among("type", "session_meta", "turn_context", "response_item", "event_msg"):
 		return agent("a rollout of Codex")
-	// Early versions.
+	// Rollouts of early versions have no payload.
 	case s.has("id", "timestamp", "instructions"), s.among("record_type", "state"), s.has("session", "items") && s.at("session").has("id"):
 		return agent("a rollout of Codex")
 	case s.among("type", "thread.started", "turn.started", "item.started", "item.completed"):

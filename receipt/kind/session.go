@@ -46,6 +46,7 @@ func sessions() []session {
 
 // others lists the agents whose logs have no specified format.
 func others() []session {
+	// Some programs write one array per session, whose first element has the sign.
 	return []session{
 		{"a session of Cursor", readTelemetry, isCursor},
 		{"a session of Cline or Roo Code", readTelemetry, isCline},
@@ -129,6 +130,7 @@ func bySession(head []byte) Found {
 		return f
 	}
 
+	// A line of another program may precede, so each line is examined alone.
 	for n := 0; n < sessionLines && text != ""; n++ {
 		line, rest, _ := strings.Cut(text, "\n")
 		if text = rest; !strings.HasPrefix(line, "{") {

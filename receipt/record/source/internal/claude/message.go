@@ -87,6 +87,7 @@ func sound(s *story.Story, role string, message canon.Node) bool {
 		ok = ok && event.Absent(content)
 	}
 
+	// A block without a type may be a call.
 	for _, b := range content.Elements() {
 		ok = ok && b.Kind() == canon.KindObject && b.Member("type").Kind() == canon.KindString
 	}

@@ -232,16 +232,14 @@ func (t *Stream) result(n canon.Node, x *session) {
 	}
 	if amount := amountOf(n.Member("total_cost_usd")); amount == "" {
 		x.unpriced = x.unpriced || !event.Absent(n.Member("total_cost_usd"))
+	} else if less(amount, x.cost) {
+		x.less = true
 	} else {
-		if less(amount, x.cost) {
-			x.less = true
-		} else {
-			x.cost = amount
-		}
+		x.cost = amount
 	}
-	denials := n.Member("permission_denials")
 
 	// Denials name calls that a rule or a person refused.
+	denials := n.Member("permission_denials")
 	if !event.Absent(denials) && denials.Kind() != canon.KindArray {
 		s.Lacks(story.GarbledPart)
 	}

@@ -106,13 +106,9 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	d.record = kind
 	switch kind {
 	case "exec_command_end":
-		c := d.own(id, "command", p.Member("command"))
-		d.settle(c, p, d.outcomeOf(p))
+		d.did(id, "command", p.Member("command"), p)
 	case "patch_apply_end":
-		c := d.own(id, "patch_apply", p.Member("changes"))
-		if d.settle(c, p, d.outcomeOf(p)); c != nil {
-			d.applied(c, p.Member("changes"))
-		}
+		d.applied(d.did(id, "patch_apply", p.Member("changes"), p), p.Member("changes"))
 	case "mcp_tool_call_end":
 		invocation, result := p.Member("invocation"), p.Member("result")
 		c := d.own(id, "mcp", invocation.Member("arguments"))
@@ -148,6 +144,14 @@ func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	c.Does, c.Parent = does(tool), d.parent()
 	d.opened[id] = true
 	s.Keep(len(id))
+	return c
+}
+
+// did records a call that Codex ran, as the record n states it, and returns the call; nil if it
+// has no ID.
+func (d *deeds) did(id, tool string, input, n canon.Node) *story.Call {
+	c := d.own(id, tool, input)
+	d.settle(c, n, d.outcomeOf(n))
 	return c
 }
 
@@ -217,8 +221,8 @@ func (d *deeds) search(id, tool string, n canon.Node) {
 func (d *deeds) applied(c *story.Call, told canon.Node) {
 	s := d.s
 
-	// Another record repeats it.
-	if d.wrote[c.ID] {
+	// Another record may repeat the changes.
+	if c == nil || d.wrote[c.ID] {
 		return
 	}
 

@@ -118,7 +118,7 @@ func (x *Exec) item(l *line) {
 func (x *Exec) call(i *item, tool string) {
 	s, id := x.s, story.Joined(x.s, i.id)
 
-	// The beginning of the log is missing.
+	// Without a turn, the beginning of the log is missing.
 	if x.turn == 0 {
 		x.turn = 1
 		s.Lacks(story.TurnWithoutBeginning)

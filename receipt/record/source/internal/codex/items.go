@@ -34,12 +34,9 @@ func (x items) step(p canon.Node) {
 	case "Reasoning", "Plan", "HookPrompt", "ContextCompaction":
 	// The other items state calls.
 	case "CommandExecution":
-		x.settle(x.own(id, "command", n.Member("command")), n, x.outcomeOf(n))
+		x.did(id, "command", n.Member("command"), n)
 	case "FileChange":
-		c := x.own(id, "file_change", n.Member("changes"))
-		if x.settle(c, n, x.outcomeOf(n)); c != nil {
-			x.applied(c, n.Member("changes"))
-		}
+		x.applied(x.did(id, "file_change", n.Member("changes"), n), n.Member("changes"))
 	case "McpToolCall":
 		c := x.own(id, "mcp", n.Member("arguments"))
 		of(s, c, n)
@@ -54,10 +51,10 @@ func (x items) step(p canon.Node) {
 		if name := s.Name(n.Member("kind")); name == "web.search" {
 			x.search(id, name, n)
 		} else {
-			x.settle(x.own(id, cmp.Or(name, "extension"), n.Member("input")), n, x.outcomeOf(n))
+			x.did(id, cmp.Or(name, "extension"), n.Member("input"), n)
 		}
 	case "DynamicToolCall":
-		x.settle(x.own(id, cmp.Or(s.Name(n.Member("tool")), "dynamic_tool"), n.Member("arguments")), n, x.outcomeOf(n))
+		x.did(id, cmp.Or(s.Name(n.Member("tool")), "dynamic_tool"), n.Member("arguments"), n)
 	case "SubAgentActivity", "CollabAgentToolCall":
 		x.delegate(id, kind, n)
 	case "ImageView", "ImageGeneration", "MemoryMutation":
@@ -84,8 +81,8 @@ func (x items) delegate(id, kind string, n canon.Node) {
 	if kind == "CollabAgentToolCall" {
 		tool = cmp.Or(s.Name(n.Member("tool")), "collab_agent")
 	}
-	c := x.own(id, tool, n.Member("prompt"))
-	if x.settle(c, n, x.outcomeOf(n)); c == nil {
+	c := x.did(id, tool, n.Member("prompt"), n)
+	if c == nil {
 		return
 	}
 
@@ -111,8 +108,8 @@ func (x items) make(id, kind string, n canon.Node) {
 	if input.IsZero() {
 		input = either(n, "revised_prompt")
 	}
-	c := x.own(id, tool, input)
-	if x.settle(c, n, x.outcomeOf(n)); c == nil {
+	c := x.did(id, tool, input, n)
+	if c == nil {
 		return
 	}
 

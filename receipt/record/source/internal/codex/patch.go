@@ -39,7 +39,7 @@ func patchIn(arguments canon.Node) patch {
 	if len(words) == 2 && words[0] == "apply_patch" {
 		p := patch{story.PatchOf(words[1]), true}
 
-		// Relative to the directory of the shell.
+		// Paths are relative to the directory of the shell.
 		for i, w := range p.changes {
 			if folder := doc.Root().Member("workdir").String(); folder != "" && !path.IsAbs(w.Path) {
 				p.changes[i].Path = path.Join(folder, w.Path)

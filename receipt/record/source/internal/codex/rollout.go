@@ -301,7 +301,7 @@ func (r *Rollout) turn(p canon.Node, what string) {
 	case over && begun && !ended:
 		r.turns[id] = true
 		r.over++
-	// The log was cut before the turn began.
+	// The beginning of the turn is missing.
 	case over && !begun:
 		r.turns[id] = true
 		r.started, r.over = r.started+1, r.over+1

@@ -158,12 +158,15 @@ func (all files) took(s *story.Story, f *file) {
 		return
 	}
 	own, part, known := all.own(f)
+
+	// The usage of a fork is unknown without its parent.
 	if !known {
-		orphan(s)
+		s.Note("forks_without_their_parent")
+		s.Lacks(story.TokensUntold)
 		return
 	}
 
-	// Another file of the session states it.
+	// Another file of the session states its usage.
 	if own.input < 0 || own.output < 0 || all.byID(f.id) != f {
 		return
 	}
@@ -185,12 +188,12 @@ func (all files) own(f *file) (own usage, part, known bool) {
 		return own, part, false
 	case f.before != nil && own.covers(*f.before):
 		own = own.minus(*f.before)
-	// The count restarted.
+	// The session restarted its count.
 	case f.before != nil:
 		part = true
 	case f.inherited != nil && own.covers(*f.inherited):
 		own = own.minus(*f.inherited)
-	// It counts only its own usage.
+	// The session counts only its own usage.
 	case f.inherited != nil:
 	case f.base != "" || f.forkedFrom != "":
 		parent := all.byID(cmp.Or(f.base, f.forkedFrom))
@@ -203,12 +206,6 @@ func (all files) own(f *file) (own usage, part, known bool) {
 	}
 
 	return own, part, true
-}
-
-// orphan records that the usage of a fork is unknown.
-func orphan(s *story.Story) {
-	s.Note("forks_without_their_parent")
-	s.Lacks(story.TokensUntold)
 }
 
 // byID returns the rollout of a session. If there are two, the longer rollout is complete.

@@ -67,7 +67,7 @@ func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 	}
 
 	switch {
-	// An MCP server may write anything.
+	// The output of an MCP server may be anything.
 	case server != "":
 		return story.Unreported
 	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):

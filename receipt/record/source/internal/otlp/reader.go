@@ -226,7 +226,7 @@ func (r *Reader) decided(a attributes) {
 	switch source {
 	case "config", "hook", "policy", "automated_reviewer", "automatedreviewer":
 	default:
-		// It may be the decision of a person.
+		// Another source may be a person.
 		if !person {
 			s.Lacks(story.OtherDecision)
 		}

@@ -336,7 +336,7 @@ func (c *Call) endKind() string {
 func (c *Call) end() event.Members {
 	p := event.Members{"tool_call_id": c.ID}
 	switch c.outcome {
-	// By the user of the agent.
+	// The user of the agent refused it.
 	case Rejected:
 		p["decision"], p["actor"] = "denied", "user"
 		return p

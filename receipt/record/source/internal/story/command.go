@@ -55,7 +55,7 @@ func gitOf(words []string) string {
 	}
 	rest := words[1:]
 
-	// Options of git itself.
+	// Options of git itself precede the action.
 	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
 		if takesValue := rest[0] == "-C" || rest[0] == "-c" || rest[0] == "--git-dir" || rest[0] == "--work-tree"; takesValue && len(rest) > 1 {
 			rest = rest[1:]

@@ -232,7 +232,7 @@ const maxAmount = 1e12
 // Amount formats dollars as the shortest decimal text of the same number; "" if f is not a
 // valid amount.
 func Amount(f float64) string {
-	// NaN is neither.
+	// NaN satisfies neither condition.
 	if !(f >= 0 && f <= maxAmount) {
 		return ""
 	}

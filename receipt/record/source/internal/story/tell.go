@@ -185,7 +185,7 @@ func refOf(path string) string {
 	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
 	base := path[strings.LastIndexByte(path, '/')+1:]
 
-	// The log does not state where it is.
+	// A name without a directory does not state where the project is.
 	if base == "" || base == path {
 		return base
 	}
