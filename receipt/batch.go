@@ -24,22 +24,22 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 	case !asked:
 		rep.omit(StepBatch, CodeBatchNotChecked, "batch: "+noBatch)
 		return
-	case !holds: // the leaf would be that of something else
+	case !holds: // the leaf would be of other content
 		s.watched.seeAll(pieceProof, pieceBatch)
 		rep.omit(StepBatch, CodeStepNotReached, "batch: the receipt does not fit its hash or its schema")
 		return
 	}
 
-	// To be in a log and to be in a batch are two claims: neither stands for the other.
+	// Being in a log and being in a batch are two claims. Neither replaces the other.
 	inclusion, batch := s.weighProofs(doc.Root(), rep), s.weighBatches(doc, stated, rep.ReceiptHash)
 	s.record(inclusion, batch, rep)
 }
 
 const noBatch = "the receipt states a merkle_root, but its batch was not given"
 
-// record records the step from its two halves: what fails comes first, then what is
-// missing. A merkle_root of which no batch was given is only said beside a proof
-// that holds, as it is without one.
+// record records the step from its two halves: failures first, then missing evidence. A
+// merkle_root whose batch was not given is only noted if a proof holds, as it is without
+// evidence.
 func (s batchStep) record(inclusion, batch Check, rep *Report) {
 	informs := batch.Code == CodeBatchNotChecked && !s.policy.Strict
 	worse, other := inclusion, batch
@@ -60,13 +60,13 @@ func (s batchStep) record(inclusion, batch Check, rep *Report) {
 		rep.Checks = append(rep.Checks, worse)
 	}
 
-	// What was not checked is always listed, also beside a failure.
+	// What was not checked is always listed, even with a failure.
 	if other.Status == StatusNotChecked {
 		rep.NotChecked = append(rep.NotChecked, Note{other.Code, other.Pointer, other.Detail})
 	}
 }
 
-// rank orders statuses by what they do to a verdict.
+// rank orders statuses by their effect on a verdict.
 func rank(c Check) int {
 	switch c.Status {
 	case StatusFailed:
@@ -79,20 +79,20 @@ func rank(c Check) int {
 	return 0
 }
 
-// weighProofs looks for the proofs that fit the receipt. One of them with a
-// checkpoint that is trusted and has its cosigners is enough; one with a false
-// checkpoint refutes whatever the others show. A proof that does not fit may be
-// another receipt's, and so decides only when none fits.
+// weighProofs looks for the proofs that match the receipt. One of them is enough if its
+// checkpoint is trusted and has its cosigners. A matching proof with an invalid checkpoint
+// refutes regardless of the others. A proof that does not match may belong to another receipt,
+// so it only decides if none matches.
 func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 	if len(s.evidence.proofs) == 0 {
 		return s.unproven()
 	}
 
-	// Every proof is tried: which receipt it is for, only its path says.
+	// Every proof is tried, because only its path shows which receipt it is for.
 	t := signatureStep(s).tally(root, rep)
 	leaf := CheckpointLeaf(rep.ReceiptHash)
 	var stranger, faulty *checkpoint
-	var elsewhere *checkpoint // one that a proof fits, but not the one that was given
+	var elsewhere *checkpoint // a checkpoint that a proof matches, but not the given one
 	for i := range s.evidence.proofs {
 		p := &s.evidence.proofs[i]
 		c := p.checkpoint
@@ -116,7 +116,7 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 		}
 	}
 
-	// One that fits comes before all others: under a trusted log, then under an unknown one.
+	// A match comes before all others: first under a trusted log, then under an unknown one.
 	switch {
 	case len(t.included) > 0:
 		return s.weighIncluded(t)
@@ -133,7 +133,7 @@ func (s batchStep) weighProofs(root canon.Node, rep *Report) Check {
 	return s.weighUnfitting(faulty, leaf)
 }
 
-// unproven returns the check of a receipt for which no proof was given.
+// unproven returns the check of a receipt without proofs.
 func (s batchStep) unproven() Check {
 	if s.evidence.outside != "" {
 		return s.evidence.uncompared()
@@ -144,8 +144,8 @@ func (s batchStep) unproven() Check {
 	return Check{Step: StepBatch, Status: StatusNotApplicable}
 }
 
-// weighUnfitting returns the check of a receipt that none of the proofs fits. An invalid
-// checkpoint refutes before a path that leads elsewhere does.
+// weighUnfitting returns the check of a receipt that no proof matches. An invalid checkpoint
+// refutes before a path that leads elsewhere does.
 func (s batchStep) weighUnfitting(faulty *checkpoint, leaf merkle.Hash) Check {
 	s.watched.seeAll(pieceProof)
 	if faulty != nil {
@@ -164,12 +164,12 @@ func checkpointFault(c *checkpoint) Check {
 	return Check{Step: StepBatch, Status: StatusFailed, Code: CodeCheckpointInvalid, Detail: c.fault}
 }
 
-// proofFault says what is wrong with a proof, which is the first by a known log of proofs
-// of which none fits.
+// proofFault describes why the proof at index i does not match. It is the first proof by a
+// known log, and no proof matches.
 func (s batchStep) proofFault(i int, leaf merkle.Hash) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeProofInvalid}
 
-	// The three ways to fail of RFC 9162 section 2.1.3.2: the root, the length, the index.
+	// The three ways to fail in RFC 9162 section 2.1.3.2: the root, the length, and the index.
 	switch err := s.evidence.proofs[i].leadsTo(leaf).(type) {
 	case *merkle.RootError:
 		c.Stated, c.Computed = err.Want.String(), err.Computed.String()
@@ -186,7 +186,7 @@ func (s batchStep) proofFault(i int, leaf merkle.Hash) Check {
 	return c
 }
 
-// weighIncluded looks for one checkpoint that is all that is asked for.
+// weighIncluded looks for one checkpoint that meets all requirements.
 func (s batchStep) weighIncluded(t *tally) (why Check) {
 	for _, c := range t.included {
 		found := t.weighCheckpoint(c)
@@ -201,8 +201,8 @@ func (s batchStep) weighIncluded(t *tally) (why Check) {
 	return why
 }
 
-// weighBatches looks for the receipt in the batches. The batch whose root it
-// states decides; another batch may list the same id.
+// weighBatches looks for the receipt in the batches. The batch whose root the receipt states
+// decides. Another batch may list the same ID.
 func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash canon.Digest) Check {
 	if len(s.evidence.batches) == 0 {
 		if stated.IsZero() {
@@ -215,14 +215,14 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 	root, err := canon.ParseDigest(stated.Text())
 	var rooted, listed Check
 
-	// A batch is of use as soon as its root is stated, whatever it lists.
+	// A batch is relevant if its root is stated, regardless of what it lists.
 	for i, b := range s.evidence.batches {
 		if err == nil && root == b.Root() {
 			s.watched.see(pieceBatch, i)
 		}
 	}
 
-	// The batch with the stated root decides; another that lists the id only explains.
+	// The batch with the stated root decides. Another batch that lists the ID only explains.
 	for _, b := range s.evidence.batches {
 		leaf, ok := b.Leaf(id)
 		switch {
@@ -253,7 +253,7 @@ func (s batchStep) weighBatches(doc *canon.Document, stated canon.Node, hash can
 
 const rootPointer = "/chain/merkle_root"
 
-// checkLeaf compares the receipt with what the batch whose root it states lists.
+// checkLeaf compares the receipt with the leaf that the batch with its stated root lists.
 func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash, ok bool) Check {
 	if !ok {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: rootPointer,
@@ -261,7 +261,7 @@ func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 	}
 
 	leaf, err := s.batchLeaf(doc)
-	if err != nil { // as of the hash, and so reported there before
+	if err != nil { // reported before, by the step hash
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeSyntax, Pointer: rootPointer, Detail: err.Error()}
 	}
 
@@ -272,9 +272,9 @@ func (s batchStep) checkLeaf(doc *canon.Document, id []byte, listed merkle.Hash,
 	return Check{Step: StepBatch, Status: StatusPassed}
 }
 
-// checkListedHash compares the hash of a receipt with the one that the batch
-// lists. The leaf does not cover the chain, so the same content can stand at two
-// places of a stream; the batch says at which.
+// checkListedHash compares the hash of a receipt with the hash that the batch lists. The leaf
+// does not cover the chain, so the same content can occur at two places of a stream. The batch
+// states which one it is.
 func checkListedHash(b Batch, id []byte, hash canon.Digest) Check {
 	if listed := b.ReceiptHash(id); !listed.IsZero() && listed != hash {
 		return Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Pointer: hashPointer, Stated: listed.String(), Computed: hash.String(),
@@ -291,7 +291,7 @@ func (s batchStep) batchLeaf(doc *canon.Document) (merkle.Hash, error) {
 	return merkle.LeafHash(content), err
 }
 
-// otherRoot words that a batch lists the receipt, which does not state its root.
+// otherRoot reports that a batch lists the receipt, which does not state its root.
 func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 	c := Check{Step: StepBatch, Status: StatusFailed, Code: CodeMerkleRootMismatch, Computed: b.Root().String()}
 	if !stated {
@@ -303,17 +303,16 @@ func otherRoot(b Batch, id []byte, root canon.Digest, stated bool) Check {
 	return c
 }
 
-// BatchLeaf returns the leaf hash of a receipt, or of a draft, in a batch of the
-// content profile: SHA-256(0x00 ‖ the RFC 8785 form of the receipt without its
-// members chain and signatures). It leaves the whole chain out, because
-// chain.merkle_root is made of the leaves, and through previous_receipt_hash so
-// is the chain of every later receipt of the batch.
+// BatchLeaf returns the leaf hash of a receipt or draft in a batch of the content profile:
+// SHA-256(0x00 ‖ the RFC 8785 form of the receipt without its members chain and signatures). It
+// omits the entire chain, because chain.merkle_root depends on the leaves, and so does, through
+// previous_receipt_hash, the chain of every later receipt in the batch.
 func BatchLeaf(d *canon.Document) merkle.Hash {
 	root := d.Root()
 	return merkle.LeafHash(d.AppendCanonical(nil, root.Member("chain"), root.Member("signatures")))
 }
 
-// CheckpointLeaf returns the leaf hash of a receipt in the tree of a checkpoint:
-// SHA-256(0x00 ‖ the 32 bytes of its receipt hash). The hash has to be the one
-// computed from the receipt, never one that was brought along.
+// CheckpointLeaf returns the leaf hash of a receipt in the tree of a checkpoint: SHA-256(0x00 ‖
+// the 32 bytes of its receipt hash). The hash must be computed from the receipt, and never be
+// taken from other data.
 func CheckpointLeaf(hash canon.Digest) merkle.Hash { return merkle.LeafHash(hash[:]) }

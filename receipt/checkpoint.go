@@ -11,43 +11,43 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Checkpoint is a signed checkpoint over receipts, opened with the keys of a
-// verifier. Package stream compares it with the receipts of an input, and gives it
-// as [Evidence] when they are its leaves.
+// A Checkpoint is a signed checkpoint of receipts, opened with the keys of a verifier. Package
+// stream compares it with the receipts of an input, and passes it on as [Evidence] if they are
+// its leaves.
 type Checkpoint struct {
-	Claims   tlog.Checkpoint // its text; zero when the note holds none that can be read
-	Readable bool            // there is a text
-	Fault    string          // what is false or malformed; "" when nothing is
-	Signed   bool            // a trusted key of its log signed it, and nothing in it is false
+	Claims   tlog.Checkpoint // its text; zero if the note contains no readable text
+	Readable bool            // whether the text is readable
+	Fault    string          // what is invalid or malformed; "" if nothing is
+	Signed   bool            // a trusted key of its log signed it, and nothing in it is invalid
 
 	opened *checkpoint
 }
 
-// A checkpoint is one of the evidence, opened once for all receipts.
+// A checkpoint is a checkpoint of the evidence, opened once for all receipts.
 type checkpoint struct {
-	claims     tlog.Checkpoint // zero when the text is not a checkpoint
-	readable   bool            // it is one
-	fault      string          // why it is false or malformed, "" when it is not
-	logs       []*Key          // of its origin, who signed it; without any nobody vouches for it
-	cosigned   []cosignature   // by witnesses that count, if not for every receipt
+	claims     tlog.Checkpoint // zero if the text is not a checkpoint
+	readable   bool            // the text is a checkpoint
+	fault      string          // why it is invalid or malformed; "" if it is not
+	logs       []*Key          // keys of its origin that signed it; without any, nobody vouches for it
+	cosigned   []cosignature   // cosignatures of witnesses that count, but not for every receipt
 	discounted []string        // why other cosignatures do not count
-	unknown    string          // names the lines of unknown keys
-	about      string          // names the log, the size, and who signed and cosigned
+	unknown    string          // lists the lines of unknown keys
+	about      string          // states the log, the size, the signers, and the cosigners
 }
 
-// sameTree reports whether two checkpoints say the same, whoever signed them.
+// sameTree reports whether two checkpoints state the same, regardless of their signatures.
 func (c *checkpoint) sameTree(other *checkpoint) bool {
 	return c.claims.Origin == other.claims.Origin && c.claims.Size == other.claims.Size && c.claims.Root == other.claims.Root
 }
 
-// A cosignature is one whose witness has the role, is admitted, was valid at the
-// time that it states, and does not have the material of a key of the log.
+// A cosignature is by a witness that has the role, is admitted, was valid at the stated time,
+// and does not have the material of a key of the log.
 type cosignature struct {
 	witness *Key
 	at      time.Time
 }
 
-// noteKeys are the keys of a trust, sorted by what they do with notes.
+// noteKeys are the keys of a trust, by their use in notes.
 type noteKeys struct {
 	logs      []*tlog.Log
 	witnesses []*tlog.Witness
@@ -56,7 +56,8 @@ type noteKeys struct {
 	admitted  *Quorum
 }
 
-// newNoteKeys returns the keys of a trust that is a [LogTrust], and none of any other.
+// newNoteKeys returns the keys of a trust that is a [LogTrust], and no keys for any other
+// trust.
 func newNoteKeys(t Trust, admitted *Quorum) *noteKeys {
 	k := &noteKeys{byLog: map[*tlog.Log]*Key{}, byWitness: map[*tlog.Witness]*Key{}, admitted: admitted}
 	logs, ok := t.(LogTrust)
@@ -70,7 +71,7 @@ func newNoteKeys(t Trust, admitted *Quorum) *noteKeys {
 	return k
 }
 
-// add leaves out what can sign no note, for want of a name that notes allow.
+// add ignores keys that cannot sign notes because notes do not allow their names.
 func (k *noteKeys) add(key NoteKey) {
 	if key.Has(RoleCheckpoint) && key.Origin != "" {
 		if log, err := tlog.NewLog(key.Origin, key.Public); err == nil {
@@ -85,8 +86,8 @@ func (k *noteKeys) add(key NoteKey) {
 }
 
 func (k *noteKeys) open(note []byte) *checkpoint {
-	// C2SP signed-note: lines of unknown keys are passed over, a false one of a known key
-	// makes the whole note false.
+	// C2SP signed-note: lines of unknown keys are ignored. An invalid line of a known key makes
+	// the entire note invalid.
 	signed, err := tlog.OpenSigned(note, k.logs, k.witnesses)
 	if err != nil {
 		c := &checkpoint{fault: noteFault(err)}
@@ -102,7 +103,7 @@ func (k *noteKeys) open(note []byte) *checkpoint {
 		c.logs = append(c.logs, k.byLog[log])
 	}
 
-	// C2SP tlog-cosignature: each is over the checkpoint and the time that it states.
+	// C2SP tlog-cosignature: each covers the checkpoint and the time that it states.
 	for _, s := range signed.Cosignatures {
 		k.weigh(c, k.byWitness[s.Witness], s.At)
 	}
@@ -119,7 +120,7 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 	opened := map[string]*checkpoint{}
 	proofs := make([]proof, len(given))
 
-	// Proofs of one log usually share a checkpoint: its signatures are checked once.
+	// Proofs of one log usually share a checkpoint, so its signatures are checked once.
 	for i, p := range given {
 		c := opened[string(p.Checkpoint)]
 		if c == nil {
@@ -129,12 +130,12 @@ func (k *noteKeys) openProofs(given []*tlog.Proof) []proof {
 		proofs[i] = proof{given: i, index: p.Index, path: slices.Clone(p.Hashes), checkpoint: c}
 	}
 
-	// Which of two proofs has the lie cannot be told, so both refute.
+	// It is unknown which of two proofs contains the lie, so both refute.
 	refuteForks(proofs)
 	return proofs
 }
 
-// describe is done once for all receipts that a checkpoint includes.
+// describe returns the description of a checkpoint, once for all receipts that it includes.
 func (c *checkpoint) describe() string {
 	text := fmt.Sprintf("in the log %s of %d receipts", quoted(excerpt([]byte(c.claims.Origin))), c.claims.Size)
 	for i, key := range c.logs {
@@ -146,7 +147,7 @@ func (c *checkpoint) describe() string {
 	return text
 }
 
-// noteFault says what is false or malformed in a checkpoint.
+// noteFault describes what is invalid or malformed in a checkpoint.
 func noteFault(err error) string {
 	var falsified *tlog.SignatureError
 	var malformed *tlog.CheckpointError
@@ -161,8 +162,8 @@ func noteFault(err error) string {
 	return err.Error()
 }
 
-// weigh counts a cosignature, or says why it does not count. A witness whose key
-// is known as stolen never counts: whoever has the key writes any time.
+// weigh counts a cosignature, or records why it does not count. A witness whose key is known to
+// be stolen never counts, because the holder of the key can state any time.
 func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	why := ""
 	switch code := untimely(witness, at, false); {
@@ -179,8 +180,8 @@ func (k *noteKeys) weigh(c *checkpoint, witness *Key, at time.Time) {
 	c.discounted = append(c.discounted, why)
 }
 
-// isLogs reports whether a witness has the material of any trusted key of the
-// log, also of one that did not sign.
+// isLogs reports whether a witness has the material of any trusted key of the log, including
+// keys that did not sign.
 func (k *noteKeys) isLogs(origin string, witness *Key) bool {
 	for _, key := range k.byLog {
 		if key.Origin == origin && key.Thumbprint == witness.Thumbprint {
@@ -198,9 +199,9 @@ func unknownLines(s *tlog.Signed) string {
 		quoted(excerpt([]byte(s.Origin))), quotedList(s.Unknown))
 }
 
-// refuteForks faults the checkpoints of a log that showed two trees of the same
-// size: one of them is a lie, and nobody can tell which. The checkpoints
-// themselves stay as they are, since other verifiers may weigh them too.
+// refuteForks marks the checkpoints of a log that showed two trees of the same size as invalid.
+// One of them is a lie, and nobody can tell which. The original checkpoints do not change,
+// because other verifiers may weigh them, too.
 func refuteForks(proofs []proof) {
 	type place struct {
 		origin string
@@ -216,7 +217,7 @@ func refuteForks(proofs []proof) {
 		}
 	}
 
-	// All roots come first: in which order two checkpoints are given must not matter.
+	// Collect all roots first, because the order of two checkpoints must not matter.
 	each(func(p *proof, at place) {
 		root := p.checkpoint.claims.Root
 		if other, seen := roots[at]; seen && root != other {
@@ -234,36 +235,35 @@ func refuteForks(proofs []proof) {
 	})
 }
 
-// A Growth says whether a log only added to its receipts between two of its
-// checkpoints.
+// A Growth states whether a log only added receipts between two of its checkpoints.
 type Growth struct {
 	Verdict Verdict
 
-	// Code is why it is not verified: CodeTruncated, CodeMerkleRootMismatch,
-	// CodeProofInvalid, CodeKeyRevoked or CodeUnknownKey.
+	// Code is the reason if the verdict is not verified: CodeTruncated, CodeMerkleRootMismatch,
+	// CodeProofInvalid, CodeKeyRevoked, or CodeUnknownKey.
 	Code Code
 
-	// Later says that Code is of the later checkpoint: nobody signed that one, or
-	// it is another tree than the one that the proof is to.
+	// Later reports that Code refers to the later checkpoint: nobody signed it, or its tree is
+	// not the one that the proof leads to.
 	Later bool
 
-	// Err is what CheckConsistency of package merkle says of a proof that is of
-	// these trees, and is false.
+	// Err is the error of merkle.CheckConsistency for a proof that is about these trees and
+	// invalid.
 	Err error
 
-	// Signers are the keys by which the log signed the earlier and the later
-	// checkpoint; nil when none of them counts.
+	// Signers are the keys with which the log signed the earlier and the later checkpoint. A
+	// key is nil if none counts.
 	Signers [2]*Key
 
-	// Revoked is the key that CodeKeyRevoked is of.
+	// Revoked is the key that CodeKeyRevoked refers to.
 	Revoked *Key
 }
 
-// CheckGrowth judges the proof that the checkpoint to extends from. Both are of one
-// log and were opened with its keys of trust, so that no signature in them is false.
-// A proof between checkpoints that no trusted key signed shows nothing of a log: that
-// is undecided. Two checkpoints that contradict each other are refuted, whatever the
-// proof; of these alone the proof may be nil.
+// CheckGrowth checks the proof that the checkpoint to extends the checkpoint from. Both must be
+// of one log and opened with its keys in trust, so that no signature in them is invalid. A
+// proof between checkpoints that no trusted key signed shows nothing about a log, so the result
+// is undecided. Two checkpoints that contradict each other are refuted regardless of the proof,
+// which may then be nil.
 func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *Growth {
 	g := &Growth{Verdict: Refuted}
 	g.compare(from, to, proof)
@@ -274,7 +274,7 @@ func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *
 		case code == "":
 			g.Signers[i] = key
 		case g.Verdict == Refuted:
-		case code == CodeKeyRevoked: // also beside one that nobody signed
+		case code == CodeKeyRevoked: // also if nobody signed the other checkpoint
 			g.Verdict, g.Code, g.Later, g.Revoked = Refuted, code, i == 1, key
 		case g.Verdict == Verified:
 			g.Verdict, g.Code, g.Later = Undecided, code, i == 1
@@ -283,7 +283,7 @@ func CheckGrowth(trust LogTrust, from, to *tlog.Signed, proof *tlog.Extension) *
 	return g
 }
 
-// compare compares the proof with the trees. It is refuted until all of it agrees.
+// compare compares the proof with the trees. The result is refuted until everything matches.
 func (g *Growth) compare(from, to *tlog.Signed, x *tlog.Extension) {
 	if g.Code = Contradiction(&from.Checkpoint, &to.Checkpoint); g.Code != "" {
 		return
@@ -305,9 +305,9 @@ func (g *Growth) compare(from, to *tlog.Signed, x *tlog.Extension) {
 	}
 }
 
-// Contradiction says in what two checkpoints of one log contradict each other, from
-// being the earlier one: CodeTruncated, since a log never shrinks, or
-// CodeMerkleRootMismatch for two trees of one size; "" when they may both be true.
+// Contradiction returns how two checkpoints of one log contradict each other: CodeTruncated if
+// the later tree is smaller, because a log never shrinks, CodeMerkleRootMismatch for two trees
+// of one size, or "" if both may be true.
 func Contradiction(from, to *tlog.Checkpoint) Code {
 	switch {
 	case from.Size > to.Size:
@@ -318,10 +318,10 @@ func Contradiction(from, to *tlog.Checkpoint) Code {
 	return ""
 }
 
-// CheckpointSigner returns the key of trust by which the log signed a checkpoint, and "",
-// or why none counts: CodeUnknownKey, or CodeKeyRevoked and that key. A checkpoint
-// states no time, so a key that was stolen never counts, and its validity is not
-// judged.
+// CheckpointSigner returns the key in trust with which the log signed a checkpoint, and "". If
+// no key counts, the code is CodeUnknownKey, or CodeKeyRevoked together with that key. A
+// checkpoint states no time, so a stolen key never counts, and the validity period of a key is
+// not checked.
 func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 	var revoked *Key
 	for _, k := range trust.NoteKeys() {
@@ -340,7 +340,7 @@ func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 	return nil, CodeUnknownKey
 }
 
-// signedBy reports whether the log signed a checkpoint by the key.
+// signedBy reports whether the log signed a checkpoint with the key.
 func signedBy(k *NoteKey, c *tlog.Signed) bool {
 	return k.Has(RoleCheckpoint) && k.Origin == c.Origin &&
 		slices.ContainsFunc(c.Logs, func(l *tlog.Log) bool { return l.Key().Equal(k.Public) })

@@ -14,63 +14,62 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Evidence is what is brought beside the receipts. What is brought has to
-// suffice: a receipt that it contradicts is refuted, and one that it does not
-// show is undecided, even when it would be verified without it.
+// Evidence is additional information about receipts. Given evidence must suffice: a receipt
+// that it contradicts is refuted, and a receipt that it does not show is undecided, even if the
+// receipt would be verified without it.
 type Evidence struct {
-	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). Each
-	// receipt must be shown by one of them: a receipt that none fits is refuted,
-	// proof_invalid, or undecided if no trusted key signed Checkpoint. Every receipt is
-	// tried with every proof.
+	// Proofs are inclusion proofs with their checkpoints (C2SP tlog-proof). One of them must
+	// show each receipt. A receipt that matches none is refuted with proof_invalid, or
+	// undecided if no trusted key signed Checkpoint. Every receipt is tried with every proof.
 	Proofs []*tlog.Proof
 
 	// Batches are batches of the content profile.
 	Batches []Batch
 
-	// Materials finds files by digest. Nil: files are not checked.
+	// Materials looks up files by digest. If it is nil, files are not checked.
 	Materials Materials
 
-	// Disclosures are withheld values of the receipts. Those that are bound to
-	// another receipt than the one at hand say nothing of it.
+	// Disclosures are withheld values of the receipts. Disclosures that are bound to another
+	// receipt state nothing about the receipt at hand.
 	Disclosures []*redact.Disclosures
 
-	// Checkpoint is one whose tree the receipts are the leaves of: whoever gives it
-	// has computed its root over all of them, in the place of a proof for each.
+	// Checkpoint is a checkpoint whose tree has the receipts as its leaves. Its root was
+	// computed from all of them, which replaces a proof for each.
 	Checkpoint *Checkpoint
 
-	// Uncompared says why a checkpoint that was given could not be compared with
-	// the receipts: for that reason they are left undecided. Empty: none was given,
-	// or it was compared. With Checkpoint, that is the one, and only a proof that leads
-	// to the same tree shows that a receipt is in it.
+	// Uncompared states why a given checkpoint could not be compared with the receipts, which
+	// are therefore left undecided. It is empty if no checkpoint was given or if it was
+	// compared. With Checkpoint, it refers to that checkpoint, and only a proof that leads to
+	// the same tree shows that a receipt is in it.
 	Uncompared string
 }
 
-// A Batch is a batch of the content profile, made of leaves as [BatchLeaf] gives
-// them. Package batch implements it. An implementation must be safe for
-// concurrent use and must have made sure that its root is that of its leaves.
+// A Batch is a batch of the content profile, made of leaves as [BatchLeaf] returns them.
+// Package batch implements it. An implementation must be safe for concurrent use, and must have
+// verified that its root is the root of its leaves.
 type Batch interface {
 	// Root returns the merkle_root that the receipts of the batch state.
 	Root() canon.Digest
 
-	// Leaf returns the leaf hash that is listed for a receipt_id.
+	// Leaf returns the leaf hash that the batch lists for a receipt_id.
 	Leaf(receiptID []byte) (leaf merkle.Hash, ok bool)
 
-	// ReceiptHash returns the receipt_hash that is listed beside it; zero when
-	// the batch does not say.
+	// ReceiptHash returns the receipt_hash that the batch lists for a receipt_id, or zero if it
+	// lists none.
 	ReceiptHash(receiptID []byte) canon.Digest
 
-	// Explain says in a sentence why a receipt of the batch may state another
-	// root, such as that it is what an older construction would give over the
-	// batch; "" when it does not know.
+	// Explain returns a sentence about why a receipt of the batch may state another root, such
+	// as that an older construction would produce that root for the batch. It returns "" if it
+	// does not know.
 	Explain(stated canon.Digest) string
 }
 
-// Materials finds the files that receipts name by digest. An implementation must
-// be safe for concurrent use.
+// Materials looks up the files that receipts name by digest. An implementation must be safe for
+// concurrent use.
 type Materials interface {
-	// Lookup finds the file of a digest; found says that there is one. actual is
-	// the digest of its content, which differs from d when a file that is named
-	// after d holds something else.
+	// Lookup looks up the file with a digest and reports whether it was found. actual is the
+	// digest of its content, which differs from d if a file is named after d and has other
+	// content.
 	Lookup(d canon.Digest) (actual canon.Digest, found bool)
 }
 
@@ -82,8 +81,8 @@ type evidence struct {
 
 	disclosures []*redact.Disclosures
 
-	outside string      // why a checkpoint that was given shows nothing; "" when none was
-	demands *checkpoint // the one of outside, which a proof has to lead to; nil when any will do
+	outside string      // why a given checkpoint shows nothing; "" if none was given
+	demands *checkpoint // the checkpoint of outside, to which a proof has to lead; nil accepts any
 }
 
 // compare adds a checkpoint that covers all receipts, or the reason why it was not compared.
@@ -101,8 +100,8 @@ func (e *evidence) compare(given Evidence) {
 	}
 }
 
-// uncompared leaves a receipt open of which no proof was given, since the checkpoint over all
-// receipts was not compared with them.
+// uncompared leaves a receipt without a proof undecided, because the checkpoint of all receipts
+// was not compared with them.
 func (e *evidence) uncompared() Check {
 	c := Check{Step: StepBatch, Code: CodeCheckpointRequired, Reason: e.outside}
 	if e.demandsUnknown() {
@@ -111,18 +110,18 @@ func (e *evidence) uncompared() Check {
 	return c
 }
 
-// demandsUnknown reports whether the checkpoint that was given is one that no trusted key of
-// its log signed. Then a proof that leads elsewhere refutes nothing: it may be that of another
-// receipt, and the checkpoint that would include this receipt shows nothing.
+// demandsUnknown reports whether no trusted key of its log signed the given checkpoint. A proof
+// that leads elsewhere then refutes nothing: it may be for another receipt, and the checkpoint
+// that would include this receipt shows nothing.
 func (e *evidence) demandsUnknown() bool { return e.demands != nil && len(e.demands.logs) == 0 }
 
-// A proof is one of the evidence. Several may share a checkpoint.
+// A proof is one proof of the evidence. Several proofs may share a checkpoint.
 type proof struct {
-	given      int // its place in the evidence
+	given      int // its index in the evidence
 	index      uint64
 	path       []merkle.Hash
 	checkpoint *checkpoint
-	whole      bool // inclusion was shown by computing the root; there is no path
+	whole      bool // inclusion was shown by computing the root, so there is no path
 }
 
 var errUnreadable = errors.New("receipt: the proof leads to no checkpoint that can be read")
@@ -141,12 +140,12 @@ func (p *proof) leadsTo(leaf merkle.Hash) error {
 	return merkle.CheckInclusion(leaf, p.index, c.claims.Size, p.path, c.claims.Root)
 }
 
-// With returns a copy of v that also weighs evidence. The checkpoints are opened
-// here, once, with the keys of the verifier's trust when that is a [LogTrust]. A
-// false checkpoint is not an error: it refutes receipts. An error says that evidence
-// is nil, that proofs are given for integrity only, where no log is trusted, or
-// that v weighs evidence already: all of it has to be given at once. Only the outcome
-// of a comparison, Checkpoint or Uncompared, may come later, by itself.
+// With returns a copy of v that also weighs evidence. The checkpoints are opened here, once,
+// with the keys of the verifier's trust if that is a [LogTrust]. An invalid checkpoint is not
+// an error: it refutes receipts. With returns an error if an element of the evidence is nil, if
+// proofs are given for integrity only, where no log is trusted, or if v already weighs
+// evidence. All evidence has to be given in one call, except the result of a comparison,
+// Checkpoint or Uncompared, which may follow separately.
 func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	switch given := &v.evidence; {
 	case e.Checkpoint != nil && e.Checkpoint.opened == nil:
@@ -163,7 +162,7 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 		return nil, errors.New("receipt: a proof, a batch or a disclosure file of the evidence is nil")
 	}
 
-	// The lists are copied: whoever brought them may go on to change them.
+	// The lists are copied, because the caller may change them later.
 	c := *v
 	c.evidence = evidence{
 		proofs:    newNoteKeys(v.trust, &v.policy.Checkpoint.Cosigners).openProofs(e.Proofs),
@@ -177,23 +176,23 @@ func (v *Verifier) With(e Evidence) (*Verifier, error) {
 	return &c, nil
 }
 
-// compared reports whether e is the outcome of a comparison and nothing else.
+// compared reports whether e is only the result of a comparison.
 func (e *Evidence) compared() bool {
 	return (e.Checkpoint != nil || e.Uncompared != "") &&
 		len(e.Proofs) == 0 && len(e.Batches) == 0 && e.Materials == nil && len(e.Disclosures) == 0
 }
 
-// A Piece is one of the [Evidence].
+// A Piece is one piece of the [Evidence].
 type Piece struct {
 	Kind  string // "proof", "batch", "disclosures" or "materials"
-	Index int    // in its list, from 0; 0 for the materials
+	Index int    // index in its list, from 0; 0 for the materials
 
-	// Part names the values that belong to no receipt, of disclosures that name none and of
-	// which others do; otherwise "".
+	// Part names the values that belong to no receipt, if they are from disclosures that name
+	// no receipt and contain other values that do belong to one. Otherwise, it is "".
 	Part string
 }
 
-// A pieceKind is a list of the evidence.
+// A pieceKind identifies a list of the evidence.
 type pieceKind uint8
 
 const (
@@ -203,12 +202,12 @@ const (
 	pieceMaterials
 )
 
-// String returns the name, as [Piece] has it.
+// String returns the name in [Piece].
 func (k pieceKind) String() string {
 	return [...]string{"proof", "batch", "disclosures", "materials"}[k]
 }
 
-// String returns a name for a person, such as "proof 2".
+// String returns a name for people, such as "proof 2".
 func (p Piece) String() string {
 	switch p.Kind {
 	case pieceProof.String():
@@ -221,24 +220,24 @@ func (p Piece) String() string {
 	return "the files to look up"
 }
 
-// Watch returns a copy of v that notes which of its evidence has to do with the
-// receipts that it judges. Evidence that nobody needed shows nothing, though whoever
-// brought it meant it to: package stream says so, and leaves the input undecided. Its
-// reports therefore leave a receipt alone to which no disclosures belong.
+// Watch returns a copy of v that records which of its evidence relates to the receipts that it
+// judges. Evidence that relates to none shows nothing, although it was given for a purpose.
+// Package stream reports such evidence and leaves the input undecided. The reports of the copy
+// therefore do not mention disclosures that belong to another receipt.
 //
-// idle returns what had to do with no receipt so far: proofs and batches that
-// neither showed nor contradicted anything, disclosures of other receipts or of
-// nothing, files when no receipt names any by digest. It is safe for concurrent use.
+// The function idle returns the evidence that has related to no receipt so far: proofs and
+// batches that neither showed nor contradicted anything, disclosures of other receipts or of
+// nothing, and files if no receipt names any by digest. It is safe for concurrent use.
 func (v *Verifier) Watch() (watching *Verifier, idle func() []Piece) {
 	c := *v
-	given := 0 // a checkpoint over all receipts is not part of the evidence
+	given := 0 // a checkpoint of all receipts is not part of the evidence
 	for i := range v.evidence.proofs {
 		if !v.evidence.proofs[i].whole {
 			given++
 		}
 	}
 
-	// The verifier and what lists them share the flags.
+	// The verifier and idle share the flags.
 	var seen watched
 	seen.pieces[pieceProof] = make([]atomic.Bool, given)
 	seen.pieces[pieceBatch] = make([]atomic.Bool, len(v.evidence.batches))
@@ -255,29 +254,29 @@ func (v *Verifier) Watch() (watching *Verifier, idle func() []Piece) {
 	return &c, func() []Piece { return seen.idle(v.evidence.disclosures) }
 }
 
-// watched has a flag for each piece of evidence, by kind, and for each disclosed value. Of
-// a verifier that nobody watches it is empty.
+// watched has a flag for each piece of evidence, by kind, and for each disclosed value. It is
+// empty for a verifier that is not watched.
 type watched struct {
 	pieces [pieceMaterials + 1][]atomic.Bool
 	fields [][]atomic.Bool
 }
 
-// see notes that a piece shows or contradicts a receipt.
+// see records that a piece shows or contradicts a receipt.
 func (w *watched) see(kind pieceKind, i int) {
 	if i < len(w.pieces[kind]) {
 		w.pieces[kind][i].Store(true)
 	}
 }
 
-// seeField notes that a value of disclosures that name no receipt belongs to one.
+// seeField records that a value from disclosures without a receipt hash belongs to a receipt.
 func (w *watched) seeField(i, k int) {
 	if i < len(w.fields) {
 		w.fields[i][k].Store(true)
 	}
 }
 
-// seeAll notes that the report tells of all of a kind: that none of it fits, or
-// why it was not looked at.
+// seeAll records that the report mentions all pieces of some kinds: that none of them matches,
+// or why they were not checked.
 func (w *watched) seeAll(kinds ...pieceKind) {
 	for _, kind := range kinds {
 		for i := range w.pieces[kind] {
@@ -286,7 +285,7 @@ func (w *watched) seeAll(kinds ...pieceKind) {
 	}
 }
 
-// idle lists what was not seen.
+// idle returns the pieces that were not seen.
 func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 	for kind := range w.pieces {
 		for i := range w.pieces[kind] {
@@ -299,7 +298,7 @@ func (w *watched) idle(disclosures []*redact.Disclosures) (list []Piece) {
 				continue
 			}
 
-			// All of its values have to belong to receipts, if not all to the same.
+			// All of its values have to belong to receipts, but not all to the same receipt.
 			fields := disclosures[i].Fields
 			var rest []string
 			for k := range w.fields[i] {

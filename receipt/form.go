@@ -12,8 +12,8 @@ import (
 // A parseStep is the step [StepParse].
 type parseStep struct{ *Verifier }
 
-// check judges what canon leaves open because only the receipt format
-// forbids it: its limits, integers that doubles cannot hold, the root's kind.
+// check judges what canon accepts and only the receipt format forbids: its limits, integers
+// that doubles cannot represent, and a root that is not an object.
 func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	limits := s.policy.limits()
 	switch lossy, found := doc.LossyInteger(); {
@@ -36,8 +36,8 @@ func (s parseStep) check(doc *canon.Document, rep *Report) bool {
 	return false
 }
 
-// fail words a parse error. A limit of the caller's below the format's
-// leaves the verdict open: the receipt may be true.
+// fail records a parse error. If a limit of the caller is below the format's limit, the receipt
+// may be valid, and the verdict is left open.
 func (s parseStep) fail(err error, size int, rep *Report) {
 	c := Check{Step: StepParse, Code: CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
@@ -47,7 +47,7 @@ func (s parseStep) fail(err error, size int, rep *Report) {
 		c.Detail = fmt.Sprintf("line %d, column %d (offset %d): %s", syntax.Line, syntax.Column, syntax.Offset, syntax.Detail)
 	}
 
-	// Only the format's own limits refute: within them the receipt may be true.
+	// Only the format's own limits refute. Within them, the receipt may be valid.
 	limits := s.policy.limits()
 	lowered := c.Code == CodeSizeLimit && limits.Bytes < MaxBytes && size <= MaxBytes ||
 		c.Code == CodeDepthLimit && limits.Depth < MaxDepth
@@ -60,15 +60,14 @@ func (s parseStep) fail(err error, size int, rep *Report) {
 	rep.fail(c)
 }
 
-// SchemaMarker is the value of the schema member of the receipts that this
-// package knows.
+// SchemaMarker is the value of the schema member in the receipts that this package supports.
 const SchemaMarker = "receipt-2026-04-25"
 
 // A schemaStep is the step [StepSchema].
 type schemaStep struct{ *Verifier }
 
-// checkMarker tells receipts of this format from other documents, and from
-// receipts of formats that this package does not know.
+// checkMarker distinguishes receipts of this format from other documents, and from receipts of
+// unsupported formats.
 func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 	marker := root.Member("schema")
 	text := marker.Text()
@@ -77,7 +76,8 @@ func (schemaStep) checkMarker(root canon.Node, rep *Report) bool {
 		rep.skip(StepSchema, CodeUnsupportedSchema, fmt.Sprintf("schema is %q; this tool knows %q", excerpt(text), SchemaMarker))
 		rep.Checks[len(rep.Checks)-1].Pointer = "/schema"
 		return false
-	// What has any mark of a receipt goes on, so that the schema can say what is wrong.
+	// A document with any mark of a receipt is checked further, so that the schema can report
+	// what is wrong.
 	case !bytes.HasPrefix(text, []byte("receipt-")) && root.Member("receipt_id").IsZero() && root.Member("chain").IsZero():
 		rep.fail(Check{Step: StepSchema, Code: CodeNotAReceipt, Detail: notAReceipt(root)})
 		return false
@@ -126,7 +126,8 @@ func (s schemaStep) check(root canon.Node, rep *Report) bool {
 		return true
 	}
 
-	// The first problems have a check each, so that all of them can be mended at once.
+	// Each of the first problems has its own check, so that all of them can be corrected in one
+	// pass.
 	for _, p := range result.Problems {
 		rep.fail(Check{Step: StepSchema, Code: CodeSchemaInvalid, Pointer: p.Pointer, Detail: p.Detail})
 	}

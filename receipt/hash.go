@@ -18,11 +18,11 @@ const hashPointer = "/chain/receipt_hash"
 // A hashStep is the step [StepHash].
 type hashStep struct{ *Verifier }
 
-// check reports whether the receipt hash holds. The step passes when what the
-// hashed content says of materials holds too.
+// check reports whether the receipt hash is valid. The step passes if the materials match the
+// hashed content, too.
 func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool {
 	computed, err := s.hash(doc, rep)
-	if err != nil { // the plain path refused what the parse accepted: never a success
+	if err != nil { // the plain path rejected what the parse accepted; never a success
 		rep.fail(Check{Step: StepHash, Code: CodeSyntax, Pointer: hashPointer, Detail: err.Error()})
 		return false
 	}
@@ -35,7 +35,7 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 		return false
 	}
 
-	// There is one spelling of a digest: 71 bytes, lower case.
+	// A digest has exactly one spelling: 71 bytes, in lowercase.
 	stated, err := canon.ParseDigest(node.Text())
 	switch {
 	case err != nil:
@@ -58,8 +58,8 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 	return false
 }
 
-// hash returns the receipt hash, and tells the report the digest of the input, unless
-// nobody wants it.
+// hash returns the receipt hash. It also sets the digest of the input in the report, unless the
+// policy omits it.
 func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest, err error) {
 	switch {
 	case s.policy.Plain:
@@ -73,13 +73,13 @@ func (s hashStep) hash(doc *canon.Document, rep *Report) (computed canon.Digest,
 	}
 }
 
-// maxHinted bounds the documents that hashHint looks at: each mistake it knows
+// maxHinted limits the size of documents that hashHint examines, because each known mistake
 // costs another pass.
 const maxHinted = 1 << 20 // bytes
 
-// hashHint recognizes the mistakes that issuers' tools make with the hash rule,
-// by computing the hash each would have given. It is only asked after a
-// mismatch, so it may cost something.
+// hashHint recognizes the mistakes that issuers' tools make with the hash rule, by computing
+// the hash that each mistake would produce. It is only called after a mismatch, so its cost is
+// acceptable.
 func hashHint(doc *canon.Document, stated canon.Digest) string {
 	if len(doc.Source()) > maxHinted {
 		return ""
@@ -90,7 +90,7 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 	hash := chain.Member("receipt_hash")
 	const rule = "; the rule is to remove exactly /chain/receipt_hash and /signatures, then RFC 8785, then SHA-256"
 
-	// Each case is another preimage that an issuer may have taken.
+	// Each case is a preimage that an issuer may have used.
 	switch stated {
 	case doc.Digest(hash):
 		return "the stated hash was computed with /signatures left in" + rule
@@ -102,15 +102,15 @@ func hashHint(doc *canon.Document, stated canon.Digest) string {
 		return "the stated hash was computed without /metadata, which belongs to the hashed content" + rule
 	}
 
-	// That rule leaves nothing out, so the document has to be written anew.
+	// This mistake omits nothing, so the document has to be written anew.
 	if blanked, err := blankedHash(doc); err == nil && blanked == stated {
 		return `the stated hash was computed with receipt_hash set to "" instead of removed` + rule
 	}
 	return ""
 }
 
-// blankedHash is the hash by another format's rule, which sets receipt_hash to
-// "" where this one removes it.
+// blankedHash returns the hash by the rule of another format, which sets receipt_hash to ""
+// instead of removing it.
 func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(doc.AppendCanonical(nil, doc.Root().Member("signatures")), &members); err != nil {
@@ -133,7 +133,8 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 		return canon.Digest{}, err
 	}
 
-	// encoding/json sorts names by their bytes and escapes HTML: RFC 8785 section 3.2 does neither.
+	// encoding/json sorts names by their bytes and escapes HTML. RFC 8785 section 3.2 does
+	// neither.
 	canonical, err := canon.Transform(text)
 	if err != nil {
 		return canon.Digest{}, err
@@ -142,8 +143,8 @@ func blankedHash(doc *canon.Document) (canon.Digest, error) {
 	return canon.Sum(canonical), nil
 }
 
-// misspelt returns a digest in capital letters as it stands. What is not a digest may be
-// anything, also a secret, and is not told: "".
+// misspelt returns a digest in uppercase letters unchanged. For any other text it returns "",
+// because the text may be a secret.
 func misspelt(text []byte) string {
 	if _, err := canon.ParseDigest(bytes.ToLower(text)); err != nil {
 		return ""
@@ -151,14 +152,14 @@ func misspelt(text []byte) string {
 	return string(text)
 }
 
-// turn is how many bytes are hashed before it is the other's turn: two blocks of SHA-256
-// (FIPS 180-4, section 5.2.1). Of shorter turns the calls cost what is won, and of longer
-// ones a processor does not see the end.
+// turn is the number of bytes hashed before it is the other digest's turn: two blocks of
+// SHA-256 (FIPS 180-4, section 5.2.1). With shorter turns the calls cost more than is gained.
+// With longer turns the processor does not see past the end of a turn.
 const turn = 2 * sha256.BlockSize
 
-// digests hash two texts by turns. Each step of a SHA-256 waits for the one before, and
-// meanwhile a processor has room for a step of another: both together take three quarters
-// of the time that one after the other takes.
+// digests hash two texts in turns. Each step of SHA-256 waits for the previous step, and
+// meanwhile a processor has capacity for a step of another hash. Both together take three
+// quarters of the time that they take one after the other.
 type digests struct {
 	one, other hash.Hash
 	preimage   []byte
@@ -186,7 +187,8 @@ func (d *digests) of(a, b []byte) (ofA, ofB canon.Digest) {
 	return ofA, ofB
 }
 
-// A lender keeps digests from one receipt to the next, for as many as are judged at once.
+// A lender keeps digests from one receipt to the next, for as many receipts as are judged
+// concurrently.
 type lender struct{ pool sync.Pool }
 
 // both returns the receipt hash of a document and the digest of its source.
@@ -204,13 +206,13 @@ func (l *lender) both(doc *canon.Document) (receipt, source canon.Digest, err er
 	return receipt, source, nil
 }
 
-// weighMaterials checks what the receipt says of bytes that exist outside its own
-// text: those that a material carries in bytes_base64, always, and the files of
-// materials and final artifacts, when such were given. Other digests of a
-// receipt are of states that have passed, or of values inside it.
+// weighMaterials checks what the receipt states about bytes outside its own text. The
+// bytes_base64 of materials are always checked. Files of materials and final artifacts are
+// checked if files were given. Other digests in a receipt are of past states, or of values
+// inside it.
 func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bool, rep *Report) Check {
 	if !schemaHolds {
-		return Check{Step: StepHash, Status: StatusPassed} // and the schema has failed
+		return Check{Step: StepHash, Status: StatusPassed} // the schema has failed
 	}
 	files := fileSearch{in: in, watched: seen}
 
@@ -226,7 +228,7 @@ func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bo
 		}
 	}
 
-	// Where no files were given, that one is absent says nothing.
+	// If no files were given, an absent file shows nothing.
 	if files.in == nil {
 		return Check{Step: StepHash, Status: StatusPassed}
 	}
@@ -237,8 +239,8 @@ func weighMaterials(root canon.Node, in Materials, seen *watched, schemaHolds bo
 	return files.result()
 }
 
-// checkInline compares the bytes that a material carries with its sha256. Without
-// one they are only decoded.
+// checkInline compares the bytes in a material with its sha256. If there is no sha256, the
+// bytes are only decoded.
 func checkInline(m, inline canon.Node, rep *Report) Check {
 	content, ok := decodeInline(rep, inline.Text())
 	if !ok {
@@ -247,11 +249,11 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 	}
 
 	stated, err := canon.ParseDigest(m.Member("sha256").Text())
-	if err != nil { // absent, as the schema holds
+	if err != nil { // absent, because the schema matches
 		return Check{Step: StepHash, Status: StatusPassed}
 	}
 
-	// The digest is of the bytes, not of their base64.
+	// The digest is of the bytes, and not of their base64.
 	if computed := canon.Sum(content); computed != stated {
 		return Check{Step: StepHash, Status: StatusFailed, Code: CodeMaterialMismatch, Pointer: place(m.Member("sha256")), Stated: stated.String(), Computed: computed.String(),
 			Detail: fmt.Sprintf("the %d bytes in bytes_base64 have another SHA-256 than stated", len(content))}
@@ -259,11 +261,11 @@ func checkInline(m, inline canon.Node, rep *Report) Check {
 	return Check{Step: StepHash, Status: StatusPassed}
 }
 
-// maxScratch bounds the memory that a Report keeps for the next receipt.
+// maxScratch limits the memory, in bytes, that a Report keeps for the next receipt.
 const maxScratch = 1 << 20
 
-// decodeInline reads the one accepted encoding of some bytes. They are overwritten by
-// the next call with the report.
+// decodeInline decodes bytes in their only accepted encoding. The next call with the same
+// report overwrites them.
 func decodeInline(r *Report, text []byte) ([]byte, bool) {
 	n := base64.StdEncoding.DecodedLen(len(text))
 	if cap(r.scratch) < n {
@@ -282,17 +284,18 @@ func decodeInline(r *Report, text []byte) ([]byte, bool) {
 	}
 
 	decoded, err := base64.StdEncoding.Strict().Decode(content, text)
-	// encoding/base64 skips line breaks: then it decodes to less than the length says.
+	// encoding/base64 skips line breaks, so such text decodes to fewer bytes than its length
+	// implies.
 	return content[:max(decoded, 0)], err == nil && len(text)%4 == 0 && decoded == n-padding
 }
 
-// A fileSearch looks for the files of a receipt.
+// A fileSearch looks up the files of a receipt.
 type fileSearch struct {
 	in      Materials
 	watched *watched
 	absent  int
-	first   Check // the first file that is absent
-	differs Check // the first file that holds something else
+	first   Check // the first absent file
+	differs Check // the first file with other content
 }
 
 func (f *fileSearch) look(named canon.Node) {
@@ -301,11 +304,12 @@ func (f *fileSearch) look(named canon.Node) {
 	}
 	node := named.Member("sha256")
 	d, err := canon.ParseDigest(node.Text())
-	if err != nil { // absent or null, as the schema holds
+	if err != nil { // absent or null, because the schema matches
 		return
 	}
 
-	// The receipt names a file by digest, so the files are of use, found or not.
+	// The receipt names a file by digest, so the given files are relevant, whether this one is
+	// found or not.
 	f.watched.see(pieceMaterials, 0)
 	switch actual, found := f.in.Lookup(d); {
 	case !found:

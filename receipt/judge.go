@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// A judge weighs keys for one receipt: for whom they may speak, and whether they count
-// at the time in question. Signatures and checkpoints are judged alike.
+// A judge decides about keys for one receipt: for whom they may speak, and whether they count
+// at the time in question. The same rules apply to signatures and checkpoints.
 type judge struct {
 	policy   *Policy
 	issuer   []byte        // issuer.id
 	at       time.Time     // the time at which keys are judged
-	undated  bool          // that is issued_at, and the source did not tell it
-	included []*checkpoint // of the evidence that include the receipt and carry a signature of their log
+	undated  bool          // at is issued_at, and the source did not record it
+	included []*checkpoint // checkpoints in the evidence that include the receipt and are signed by their log
 	kin      func() kinship
 }
 
-// speaks reports why a key may not speak for the receipt's issuer: "", that it
-// is not an issuer's key, bound to others, or bound to nobody.
+// speaks returns why a key may not speak for the issuer of the receipt: it is not an issuer's
+// key, is bound to others, or is bound to nobody. It returns "" if the key may speak.
 func (j *judge) speaks(key *Key) Code {
 	if !key.Has(RoleIssuer) {
 		return CodeRoleMismatch
@@ -33,7 +33,7 @@ func (j *judge) speaks(key *Key) Code {
 		return ""
 	}
 
-	// A key that lists issuers speaks for these alone.
+	// A key that lists issuers speaks only for them.
 	for _, id := range key.Issuers {
 		if id == string(j.issuer) {
 			return ""
@@ -43,17 +43,17 @@ func (j *judge) speaks(key *Key) Code {
 	return CodeIssuerMismatch
 }
 
-// untimely reports why a key does not count at the time in question. That it was
-// stolen later does not matter for a receipt that is older than that.
+// untimely returns why a key does not count at the time in question. A later theft does not
+// matter for a receipt that is shown to be older.
 func (j *judge) untimely(key *Key) Code {
 	return untimely(key, j.at, slices.ContainsFunc(j.included, func(c *checkpoint) bool {
 		return j.predates(c, key) && j.trusts(c)
 	}))
 }
 
-// untimely is the rule of a key's validity: expiry and "superseded" are judged at
-// a time; any other revocation refuses the key at every time, unless something
-// shows that what it signed is older.
+// untimely implements the validity of a key. Expiry and the revocation reason "superseded" are
+// judged at a time. Any other revocation rejects the key at all times, unless evidence shows
+// that the signed data is older.
 func untimely(key *Key, at time.Time, older bool) Code {
 	switch r := key.Revoked; {
 	case r != nil && r.Reason == ReasonSuperseded && !at.Before(r.At):
@@ -68,17 +68,17 @@ func untimely(key *Key, at time.Time, older bool) Code {
 	return ""
 }
 
-// trusts reports whether one of the keys by which a log signed a checkpoint may
-// do so at the time in question.
+// trusts reports whether one of the keys with which a log signed a checkpoint may do so at the
+// time in question.
 func (j *judge) trusts(c *checkpoint) bool {
 	_, code := j.distrusts(c)
 	return code == ""
 }
 
-// distrusts reports why none of the keys by which a log signed may do so, of the
-// first. A log signs later than the issuer, so its key may be younger than the
-// receipt: nbf is judged only at a time that the policy names. A stolen key of a
-// log proves nothing, unless a witness saw this very checkpoint before.
+// distrusts returns why none of the keys with which a log signed may do so, for the first key.
+// A log signs later than the issuer, so its key may be younger than the receipt: nbf is only
+// judged at a time that the policy names. A stolen key of a log proves nothing, unless a
+// witness observed this very checkpoint before.
 func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	for _, k := range c.logs {
 		found := untimely(k, j.at, j.predates(c, k))
@@ -95,9 +95,9 @@ func (j *judge) distrusts(c *checkpoint) (key *Key, code Code) {
 	return key, code
 }
 
-// predates reports whether a witness saw a checkpoint before a key was revoked.
-// The witness has to have other key material: whoever holds a stolen key would
-// otherwise be its own witness.
+// predates reports whether a witness observed a checkpoint before a key was revoked. The
+// witness must have other key material. Otherwise, the holder of a stolen key could be its own
+// witness.
 func (j *judge) predates(c *checkpoint, key *Key) bool {
 	if key.Revoked == nil {
 		return false
@@ -111,8 +111,8 @@ func (j *judge) predates(c *checkpoint, key *Key) bool {
 	return false
 }
 
-// isIssuers reports whether a witness has the material of a key that may speak
-// for the receipt's issuer.
+// isIssuers reports whether a witness has the material of a key that may speak for the issuer
+// of the receipt.
 func (j *judge) isIssuers(witness *Key) bool {
 	for _, key := range j.kin()[witness.Thumbprint] {
 		if j.speaks(key) == "" {
@@ -122,8 +122,8 @@ func (j *judge) isIssuers(witness *Key) bool {
 	return false
 }
 
-// cosigners counts the witnesses of a checkpoint by distinct material, none of
-// it the log's or the issuer's. It also returns why others do not count.
+// cosigners returns the number of witnesses of a checkpoint, by distinct material that is
+// neither the log's nor the issuer's, and the reasons why others do not count.
 func (j *judge) cosigners(c *checkpoint) (n int, others []string) {
 	others = slices.Clip(c.discounted)
 	for i := range c.cosigned {
@@ -167,7 +167,7 @@ func (j *judge) discounted(key *Key, code Code) string {
 	return timeText(key, code, j.when())
 }
 
-// when is the time at which keys are judged, in words.
+// when describes the time at which keys are judged.
 func (j *judge) when() string {
 	if j.undated {
 		return At(j.at).String() + ", which stands for a time of issue that the source did not tell"
@@ -175,7 +175,7 @@ func (j *judge) when() string {
 	return At(j.at).String()
 }
 
-// timeText words what untimely found.
+// timeText describes a result of untimely.
 func timeText(key *Key, code Code, at string) string {
 	id := quoted(key.ID)
 	switch {
@@ -205,12 +205,12 @@ func roleList(roles []Role) string {
 	return text
 }
 
-// stolen reports whether a key was revoked for another reason than that there is a
-// newer one: what it signed at any time may be somebody else's.
+// stolen reports whether a key was revoked for a reason other than being superseded. Anything
+// that it ever signed may then be somebody else's.
 func (k *Key) stolen() bool { return k.Revoked != nil && k.Revoked.Reason != ReasonSuperseded }
 
-// A kinship holds the trusted keys of issuers by their material. Material that speaks for an
-// issuer is no witness of that issuer's receipts, whatever its other IDs.
+// A kinship contains the trusted keys of issuers by their material. Material that speaks for an
+// issuer is not a witness for that issuer's receipts, regardless of its other IDs.
 type kinship map[[32]byte][]*Key
 
 // kinOf returns the issuers' keys of a trust that lists its keys.

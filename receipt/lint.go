@@ -12,9 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// lint looks for what the format allows but an honest issuer hardly writes. The
-// schema holds. Warnings never change a verdict. What the source did not tell contradicts
-// nothing: what stands in its place is no statement.
+// lint looks for content that the format allows but that an honest issuer is unlikely to write.
+// The schema must match. Warnings never change a verdict. Values that the source did not record
+// contradict nothing, because their placeholders are not statements.
 func lint(root canon.Node, p *Policy, rep *Report) {
 	says := claims{untold: ReadUnreported(root), over: ReadAtMost(root)}
 	lintTimes(root, says, rep)
@@ -28,21 +28,21 @@ func lint(root canon.Node, p *Policy, rep *Report) {
 	lintCommitments(root.Member("redactions"), rep)
 }
 
-// claims are what of a receipt is a statement, and in which direction.
+// claims distinguish the statements of a receipt from placeholders and bounds.
 type claims struct{ untold, over Pointers }
 
-// low is true of a number or a list that may be more than what stands there, or that has
-// such a part: a sum of parts is a lower bound as soon as one of them is.
+// low reports whether a number or list may be larger than stated, or has a part that may be: a
+// sum is a lower bound if one of its parts is.
 func (c claims) low(pointer string) bool { return touches(c.untold, pointer) }
 
-// high is true of one that may be less.
+// high reports whether a number or list may be smaller than stated.
 func (c claims) high(pointer string) bool { return touches(c.over, pointer) }
 
 func touches(listed Pointers, pointer string) bool {
 	return listed.Has(pointer) || slices.ContainsFunc(listed, func(part string) bool { return strings.HasPrefix(part, pointer+"/") })
 }
 
-// lintTimes expects created ≤ started ≤ completed ≤ issued.
+// lintTimes checks that created ≤ started ≤ completed ≤ issued.
 func lintTimes(root canon.Node, says claims, rep *Report) {
 	lifecycle := root.Member("lifecycle")
 	var latest time.Time
@@ -109,8 +109,8 @@ func lintCost(cost canon.Node, says claims, rep *Report) {
 	}
 }
 
-// lintCounts compares calls. A canceled one may have been denied before it was
-// made: it is listed, and the budget need not count it.
+// lintCounts compares the numbers of calls. A canceled call may have been denied before it was
+// made. Such a call is listed, and the budget need not count it.
 func lintCounts(root canon.Node, says claims, rep *Report) {
 	consumed := root.Member("autonomy_budget").Member("consumed").Member("tool_calls")
 	if consumed.IsZero() {
@@ -125,8 +125,8 @@ func lintCounts(root canon.Node, says claims, rep *Report) {
 		}
 	}
 
-	// A canceled call may have been made or not: either count is right. So it is with one
-	// that the source did not tell of.
+	// A canceled call may or may not have been made, so either count is correct. The same
+	// applies to calls that the source did not record.
 	const count, list = "/autonomy_budget/consumed/tool_calls", "/side_effects/tool_calls"
 	n := consumed.Float()
 	few := n < float64(made) && !says.low(count) && !says.high(list)
@@ -152,17 +152,17 @@ func lintReplay(replay canon.Node, says claims, rep *Report) {
 	}
 }
 
-// lintRoot looks for a root that is the receipt's own hash. That hash covers the
-// root, so whoever wrote it would have found a fixed point of SHA-256.
+// lintRoot looks for a root that equals the receipt's own hash. The hash covers the root, so
+// this would be a fixed point of SHA-256.
 func lintRoot(chain canon.Node, rep *Report) {
 	if root := chain.Member("merkle_root"); !root.IsZero() && string(root.Text()) == string(chain.Member("receipt_hash").Text()) {
 		rep.warn(CodeCircularRoot, rootPointer, "merkle_root is the receipt's own receipt_hash, which covers it: no batch, not even of one receipt, has that root")
 	}
 }
 
-// lintCommitments looks for a field with several commitments. A part of a text may
-// have been withheld first and then the rest, but two values for one field could
-// also be disclosed to two readers.
+// lintCommitments looks for fields with several commitments. A part of a text may have been
+// withheld first and the rest later, but two values of one field could also be disclosed to two
+// readers.
 func lintCommitments(list canon.Node, rep *Report) {
 	for _, entry := range list.Elements() {
 		if field := entry.Member("field"); redact.Protected(field.Text()) {
@@ -191,7 +191,7 @@ func lintCommitments(list canon.Node, rep *Report) {
 	}
 }
 
-// maxIDs bounds the quadratic comparison of lintUnique.
+// maxIDs bounds the quadratic comparison in lintUnique.
 const maxIDs = 100
 
 func lintIDs(root canon.Node, rep *Report) {
@@ -203,7 +203,7 @@ func lintIDs(root canon.Node, rep *Report) {
 	lintUnique(root.Member("deltas"), "delta_id", rep)
 }
 
-// lintUnique compares each id with those before it, of the first hundred entries.
+// lintUnique compares each ID with the previous ones, in the first hundred entries.
 func lintUnique(list canon.Node, member string, rep *Report) {
 	var before [maxIDs][]byte
 	for i, entry := range list.Elements() {
@@ -223,32 +223,32 @@ func lintUnique(list canon.Node, member string, rep *Report) {
 
 func decimalText(f float64) string { return string(canon.AppendFloat(nil, f)) }
 
-// Pointers are JSON Pointers (RFC 6901) into a receipt, which the receipt itself lists, in the
-// order of their bytes.
+// Pointers are JSON Pointers (RFC 6901) into a receipt that the receipt itself lists, sorted by
+// their bytes.
 type Pointers []string
 
-// maxUnreported is how many entries of each list are read. A receipt has no room for as many
-// calls, files and hosts as so many pointers would be of, so that only a list of other things
-// is longer.
+// maxUnreported is the number of entries of each list that are read. A receipt has no room for
+// as many calls, files, and hosts as that many pointers would refer to, so only a list of other
+// things is longer.
 const maxUnreported = 1 << 18
 
-// ReadUnreported returns what the source of a receipt did not tell, as the receipt says
-// in metadata.unreported. The format wants some members that not every source knows.
-// What stands at a listed pointer is what was told, so a number there is a lower
-// bound, and 0, an empty list or a name such as "unknown" means nothing. Absent is not
-// zero: whoever shows a receipt says "not told by the source" in its place.
+// ReadUnreported returns the pointers of values that the source of a receipt did not record, as
+// listed in metadata.unreported. The format requires some members that not every source knows.
+// The value at a listed pointer is what was recorded: a number is a lower bound, and 0, an
+// empty list, or a name such as "unknown" means nothing. Absent is not zero. Callers that show
+// a receipt should show such values as not recorded by the source.
 //
-// Entries that are not pointers are passed over. A receipt that lists nothing tells
-// all that it has members for.
+// Entries that are not pointers are skipped. A receipt without the list states that all members
+// that it has were recorded.
 func ReadUnreported(root canon.Node) Pointers { return pointers(root, "unreported") }
 
-// ReadAtMost returns the numbers and lists of a receipt that may hold more than
-// happened, as the receipt says in metadata.at_most: such as a total in which the
-// source may have counted a call twice. What stands there is an upper bound. A number
-// that is unreported as well is what was told, and no bound.
+// ReadAtMost returns the numbers and lists of a receipt that may contain more than what
+// happened, as listed in metadata.at_most, such as a total in which the source may have counted
+// a call twice. Their values are upper bounds. A number that is also unreported is the number
+// that was recorded, and not a bound.
 func ReadAtMost(root canon.Node) Pointers { return pointers(root, "at_most") }
 
-// pointers reads a list of metadata.
+// pointers returns a list of metadata.
 func pointers(root canon.Node, name string) (list Pointers) {
 	for i, n := range root.Member("metadata").Member(name).Elements() {
 		if i == maxUnreported {
@@ -259,14 +259,14 @@ func pointers(root canon.Node, name string) (list Pointers) {
 		}
 	}
 
-	// Issuers write it sorted; whoever looks things up in it depends on that.
+	// Issuers write the list sorted. Lookups depend on the order.
 	if !slices.IsSorted(list) {
 		slices.Sort(list)
 	}
 	return list
 }
 
-// Has reports whether the member at a pointer, or one that it is part of, is listed.
+// Has reports whether p lists the pointer or a pointer to an enclosing value.
 func (p Pointers) Has(pointer string) bool {
 	for end := len(pointer); end > 0; end = strings.LastIndexByte(pointer[:end], '/') {
 		if _, listed := slices.BinarySearch(p, pointer[:end]); listed {

@@ -14,65 +14,63 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// A Policy says what a receipt must show to be verified. The zero Policy asks
-// for one valid signature by a key that may speak for the receipt's issuer.
+// A Policy states the requirements for a verified receipt. The zero Policy requires one valid
+// signature by a key that may speak for the issuer of the receipt.
 type Policy struct {
-	// Issuer is the issuer.id that receipts must have. Keys that list no
-	// issuers of their own speak for it. Empty: any issuer, and such keys speak
-	// for nobody.
+	// Issuer is the required issuer.id. Keys that list no issuers speak for this issuer. If it
+	// is empty, any issuer is accepted, and such keys speak for nobody.
 	Issuer string
 
-	// Witnesses asks for countersignatures. Zero: none.
+	// Witnesses requires countersignatures. The zero value requires none.
 	Witnesses Quorum
 
-	// Checkpoint asks that the receipt is shown to be in a checkpoint of a
-	// trusted log. Zero: not asked for.
+	// Checkpoint requires that the receipt is shown to be in a checkpoint of a trusted log. The
+	// zero value does not.
 	Checkpoint CheckpointRule
 
-	// At is the time at which the validity of keys is judged. Zero: at the
-	// receipt's own issued_at, which is inside the hash.
+	// At is the time at which the validity of keys is judged. If it is zero, keys are judged at
+	// the receipt's issued_at, which is inside the hash.
 	At time.Time
 
-	// Now is the current time. A receipt issued later is a warning. Zero: not
-	// judged.
+	// Now is the current time. A receipt that was issued later gets a warning. If it is zero,
+	// this is not checked.
 	Now time.Time
 
-	// IntegrityOnly asks only whether the content fits its hash. The report's
-	// scope says so. Signatures are then not looked at.
+	// IntegrityOnly only requires that the content matches its hash. The scope of the report
+	// states this. Signatures are not checked.
 	IntegrityOnly bool
 
-	// Strict leaves every receipt undecided of which any applicable step was
-	// not checked. A receipt that states that nothing precedes it has no
-	// predecessor to check, alone as among others.
+	// Strict leaves a receipt undecided if any applicable step was not checked. A receipt that
+	// states that it has no predecessor has no predecessor to check, alone or among other
+	// receipts.
 	Strict bool
 
-	// Plain turns every fast path off: canonical bytes by gowebpki/jcs, the
-	// schema by jsonschema, signatures by the standard library (a JWS through
-	// go-jose).
+	// Plain disables all fast paths: canonical bytes are computed by gowebpki/jcs, the schema
+	// is checked by jsonschema, and signatures are checked by the standard library (a JWS
+	// through go-jose).
 	Plain bool
 
-	// NoInputDigest leaves InputSHA256 out of reports, for callers that do not
-	// show it. Hashing the input costs a sixth of a receipt's time without its
-	// signatures.
+	// NoInputDigest omits InputSHA256 from reports, for callers that do not show it. Hashing
+	// the input takes a sixth of the time of a receipt without its signatures.
 	NoInputDigest bool
 
-	// Limits bound the input below what the format allows ([MaxBytes],
-	// [MaxDepth]); a receipt beyond them is undecided. Zero: the format's.
+	// Limits bound the input below the format's limits ([MaxBytes], [MaxDepth]). A receipt
+	// beyond them is undecided. The zero value means the format's limits.
 	Limits canon.Limits
 }
 
-// A CheckpointRule says what a checkpoint must show. It is met by one checkpoint
-// that includes the receipt ([Evidence.Proofs]).
+// A CheckpointRule states the requirements for a checkpoint. One checkpoint that includes the
+// receipt ([Evidence.Proofs]) must meet all of them.
 type CheckpointRule struct {
-	// Required leaves every receipt undecided that is not shown to be in a
-	// checkpoint of a trusted log.
+	// Required leaves every receipt undecided that is not shown to be in a checkpoint of a
+	// trusted log.
 	Required bool
 
-	// Cosigners is how many witnesses must have cosigned that checkpoint. They
-	// are counted by distinct key material, which is neither the log's nor the
-	// issuer's. A threshold asks for a checkpoint also when Required is not set.
-	// Keys also says whose cosignatures tell the time of a checkpoint when a key
-	// was revoked; empty: every trusted witness's.
+	// Cosigners is the number of witnesses that must have cosigned that checkpoint. They are
+	// counted by distinct key material, which must be neither the log's nor the issuer's. A
+	// threshold requires a checkpoint even if Required is not set. Keys also specifies whose
+	// cosignatures show the time of a checkpoint if a key was revoked. If Keys is empty, every
+	// trusted witness counts.
 	Cosigners Quorum
 }
 
@@ -82,10 +80,10 @@ func (r *CheckpointRule) asked() bool { return r.Required || r.Cosigners.Thresho
 const (
 	MaxBytes      = 16 << 20 // bytes
 	MaxDepth      = 128      // nested arrays and objects
-	maxSignatures = 100      // entries of /signatures that are examined
+	maxSignatures = 100      // number of entries of /signatures that are examined
 )
 
-// limits returns the limits in force: the format's, or lower ones of the caller's.
+// limits returns the limits in effect: the format's limits, or lower limits of the caller.
 func (p *Policy) limits() canon.Limits {
 	l := canon.Limits{Bytes: MaxBytes, Depth: MaxDepth}
 	if p.Limits.Bytes > 0 {
@@ -118,8 +116,8 @@ func (p *Policy) validate(trust Trust) error {
 
 // A Quorum is a number of witnesses, counted by distinct key material.
 type Quorum struct {
-	Threshold int      // how many must have signed; 0: none are asked for
-	Keys      []string // key ids that count; empty: every trusted witness
+	Threshold int      // number of required witnesses; 0 requires none
+	Keys      []string // IDs of the keys that count; empty means every trusted witness
 }
 
 func (q *Quorum) validate(who string) error {
@@ -139,8 +137,8 @@ func (q *Quorum) admits(id string) bool {
 }
 
 // reachable checks that enough of the trusted keys can count as witnesses. Otherwise, every
-// receipt would be undecided for a reason that no sender can remove. Only a [LogTrust]
-// lists its keys.
+// receipt would be undecided for a reason that no sender can remove. Only a [LogTrust] lists
+// its keys.
 func reachable(p *Policy, trust Trust) error {
 	listed, ok := trust.(LogTrust)
 	if !ok || p.Witnesses.Threshold == 0 && p.Checkpoint.Cosigners.Threshold == 0 {
@@ -155,7 +153,7 @@ func reachable(p *Policy, trust Trust) error {
 	return p.Checkpoint.Cosigners.reachable("cosigners", p.Issuer, keys, cannotCosign)
 }
 
-// cannotCosign says why a key can sign no cosignature; "" if it can.
+// cannotCosign returns why a key cannot create a cosignature, or "" if it can.
 func cannotCosign(k NoteKey) string {
 	if _, err := tlog.NewWitness(cmp.Or(k.Origin, k.ID), k.Public); err == nil {
 		return ""
@@ -167,7 +165,7 @@ func cannotCosign(k NoteKey) string {
 }
 
 // reachable counts the trusted keys that can be among the witnesses, by distinct material.
-// unfit says why a key can never sign as one.
+// unfit returns why a key can never sign as one.
 func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKey) string) error {
 	if q.Threshold == 0 {
 		return nil
@@ -214,86 +212,85 @@ func (q *Quorum) reachable(who, issuer string, keys []NoteKey, unfit func(NoteKe
 		who, q.Threshold, len(material), strings.Join(why, "; "))
 }
 
-// A Role is what a trusted key may be used for.
+// A Role is a purpose for which a trusted key may be used.
 type Role string
 
 const (
-	// RoleIssuer lets a key speak for the issuers it lists.
+	// RoleIssuer allows a key to speak for the issuers that it lists.
 	RoleIssuer Role = "issuer"
-	// RoleWitness lets a key countersign receipts of any issuer.
+	// RoleWitness allows a key to countersign receipts of any issuer.
 	RoleWitness Role = "witness"
-	// RoleCheckpoint lets a key sign the checkpoints of a receipt log.
+	// RoleCheckpoint allows a key to sign the checkpoints of a receipt log.
 	RoleCheckpoint Role = "checkpoint"
 )
 
-// Trust judges one signature entry: its form and its mathematics, nothing
-// else. Whether the key may speak for the issuer, at that time, in that role is
-// the [Policy]'s business. Package keys implements it from a JWK Set file.
+// Trust checks the form and the mathematics of one signature entry. Whether the key may speak
+// for the issuer, at that time, and in that role is decided by the [Policy]. Package keys
+// implements Trust with a JWK Set file.
 //
-// An implementation must be safe for concurrent use, and must take keys only
-// from its own configuration: never from a receipt, never from the network.
+// An implementation must be safe for concurrent use. It must take keys only from its own
+// configuration, and never from a receipt or from the network.
 type Trust interface {
-	// CheckSignature checks e over message, the 71 ASCII bytes of
-	// chain.receipt_hash, or what the envelope of package attest signs, which begins
-	// with "DSSEv1 " and names no algorithm. It judges in this order, and stops at the first that
-	// holds: the algorithm is unsupported, the value is malformed, the key is
-	// unknown, the algorithm is not the key's, the signature is false.
+	// CheckSignature checks the signature e of message, which is the 71 ASCII bytes of
+	// chain.receipt_hash, or the message of an envelope of package attest, which begins with
+	// "DSSEv1 ". An envelope names no algorithm. CheckSignature checks in this order, and stops
+	// at the first condition that is true: the algorithm is unsupported, the value is
+	// malformed, the key is unknown, the algorithm does not match the key, the signature is
+	// invalid.
 	//
-	// The key is the trusted key that the entry names, nil when there is none;
-	// it is returned beside an error too. A nil error says that the signature
-	// is mathematically valid under that key.
+	// The returned key is the trusted key that the entry names, or nil if there is none. It is
+	// also returned with an error. A nil error means that the signature is mathematically valid
+	// under that key.
 	CheckSignature(message []byte, e *Entry) (*Key, *SignatureError)
 
-	// Len is the number of trusted keys.
+	// Len returns the number of trusted keys.
 	Len() int
 }
 
-// LogTrust is a [Trust] that lists its keys: with those of logs and witnesses,
-// [Verifier.With] opens checkpoints, and a [Verifier] knows the same material under other
-// IDs. With any other Trust the keys of every log are unknown.
+// LogTrust is a [Trust] that lists its keys. With the keys of logs and witnesses,
+// [Verifier.With] opens checkpoints. With all keys, a [Verifier] recognizes the same material
+// under other IDs. With any other Trust, the keys of every log are unknown.
 type LogTrust interface {
 	Trust
 
-	// NoteKeys returns all trusted keys, whatever their roles. An Ed25519 key
-	// with the role checkpoint signs the checkpoints of its Origin. One with
-	// the role witness cosigns checkpoints under the name of its Origin, or
-	// under its ID when it has none; one whose name no note allows
-	// cosigns nothing. A key with the role issuer shows which witnesses have an
-	// issuer's own material.
+	// NoteKeys returns all trusted keys, regardless of their roles. An Ed25519 key with the
+	// role checkpoint signs the checkpoints of its Origin. An Ed25519 key with the role witness
+	// cosigns checkpoints under the name of its Origin, or under its ID if it has no Origin; if
+	// the name is not valid in a note, the key cosigns nothing. A key with the role issuer
+	// shows which witnesses have an issuer's material.
 	NoteKeys() []NoteKey
 }
 
-// A NoteKey is a trusted key that may sign notes if it is an Ed25519 key.
+// A NoteKey is a trusted key. It may sign notes if it is an Ed25519 key.
 type NoteKey struct {
 	*Key
-	Public ed25519.PublicKey // nil for a key of another algorithm, which signs no notes
+	Public ed25519.PublicKey // nil for a key for another algorithm, which signs no notes
 }
 
-// An Entry is one element of /signatures as it was received. It must not be
-// kept: the slices alias the document, and the next entry is written over it.
-// SignedAt is nil when the member is absent.
+// An Entry is one element of /signatures as received. It must not be retained, because the
+// slices alias the document, and the next entry overwrites it. SignedAt is nil if the member is
+// absent.
 type Entry struct {
 	KeyID, Algorithm, Signature, SignedAt []byte
 
-	// Plain is [Policy.Plain], and no part of the element: a Trust that has a
-	// fast path leaves it. The judgement is the same.
+	// Plain is [Policy.Plain], and not part of the element. If it is set, a Trust does not use
+	// its fast path. The result is the same.
 	Plain bool
 }
 
-// A SignatureError says why an entry does not count. Its Code is one of
-// unsupported_algorithm and unknown_key, where evidence is missing, or
-// malformed_signature, algorithm_mismatch and signature_invalid, which refute. An
-// entry with any other code is reported as unknown_key.
+// A SignatureError describes why an entry does not count. Its Code is unsupported_algorithm or
+// unknown_key, which mean that evidence is missing, or malformed_signature, algorithm_mismatch,
+// or signature_invalid, which refute. An entry with any other code is reported as unknown_key.
 type SignatureError struct {
 	Code   Code
 	Detail string
 }
 
-// Error gives the code and the detail.
+// Error returns the code and the detail.
 func (e *SignatureError) Error() string { return string(e.Code) + ": " + e.Detail }
 
-// judges reports whether the code is one that a [Trust] gives. Nothing else says
-// that a signature is false.
+// judges reports whether the code is one that a [Trust] may return. No other code means that a
+// signature is invalid.
 func (e *SignatureError) judges() bool {
 	if e == nil {
 		return false
@@ -306,22 +303,22 @@ func (e *SignatureError) judges() bool {
 	return false
 }
 
-// A Key is what a policy needs to know of a trusted key.
+// A Key is the information about a trusted key that a policy needs.
 type Key struct {
 	ID        string
 	Algorithm string   // "ed25519" (which also accepts "EdDSA"), or a JWS name such as "ES256"
 	Issuers   []string // empty: speaks only for the issuer that the policy names
 	Roles     []Role   // empty: issuer
-	Origin    string   // of a checkpoint key: the log's name
+	Origin    string   // for a checkpoint key: the name of the log
 
 	NotBefore, NotAfter time.Time // valid when NotBefore ≤ t < NotAfter; zero: unbounded
 
-	// Revoked is why the key ended. A revocation other than "superseded" is one of the key
-	// material: a Trust states it for every ID of the material.
+	// Revoked is the revocation of the key, if any. A revocation with a reason other than
+	// "superseded" applies to the key material: a Trust states it for every ID of the material.
 	Revoked *Revocation
 
-	// Thumbprint is the SHA-256 JWK thumbprint (RFC 7638). Equal thumbprints
-	// are the same key material, whatever the key ids say.
+	// Thumbprint is the SHA-256 JWK thumbprint (RFC 7638). Equal thumbprints are the same key
+	// material, regardless of the key IDs.
 	Thumbprint [32]byte
 }
 
@@ -333,20 +330,19 @@ func (k *Key) Has(r Role) bool {
 	return slices.Contains(k.Roles, r)
 }
 
-// speaksFor reports whether the key lists the issuer as one for whom it speaks, or is bound
-// to the issuer that a policy names.
+// speaksFor reports whether the key lists the issuer, or lists none and is bound to the issuer
+// that a policy names.
 func (k *Key) speaksFor(issuer string) bool {
 	return k.Has(RoleIssuer) && (len(k.Issuers) == 0 || slices.Contains(k.Issuers, issuer))
 }
 
-// ReasonSuperseded is the one reason after which a key's earlier signatures
-// keep their worth.
+// ReasonSuperseded is the only revocation reason that leaves earlier signatures valid.
 const ReasonSuperseded = "superseded"
 
-// A Revocation ends a key's worth. With the reason "superseded" signatures
-// made before At still count, judged like an expiry. With any other reason,
-// "compromised" or none included, no clock in a receipt can be believed and
-// every signature of the key is refused.
+// A Revocation ends the validity of a key. With the reason "superseded", signatures made before
+// At still count, and At is judged like an expiry. With any other reason, including
+// "compromised" and none, no time in a receipt can be believed, and every signature of the key
+// is rejected.
 type Revocation struct {
 	At     time.Time
 	Reason string
@@ -360,9 +356,8 @@ type Signature struct {
 	SignedAt  Time   `json:"signed_at,omitzero"`
 }
 
-// A Signer makes one signature entry over message, the 71 ASCII bytes of
-// chain.receipt_hash. The context bounds a call to a KMS or an HSM.
-// Package keys adapts a crypto.Signer.
+// A Signer creates one signature entry for message, the 71 ASCII bytes of chain.receipt_hash.
+// The context bounds a call to a KMS or an HSM. Package keys adapts a crypto.Signer.
 type Signer interface {
 	Sign(ctx context.Context, message []byte) (Signature, error)
 }

@@ -12,9 +12,9 @@ import (
 // A redactionStep is the step [StepRedactions].
 type redactionStep struct{ *Verifier }
 
-// check compares the disclosed values that belong to the receipt with
-// its commitments. What stays withheld is said, and decides nothing: disclosing
-// one field of many is what disclosures are for.
+// check compares the disclosed values that belong to the receipt with its commitments. Values
+// that stay withheld are reported and decide nothing, because the purpose of disclosures is to
+// disclose some of many fields.
 func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	withheld := doc.Root().Member("redactions").Len()
 	switch {
@@ -39,7 +39,7 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 	switch {
 	case err != nil:
 		rep.fail(disclosureFault(err))
-	case !belonging && s.watched.fields == nil: // otherwise, the run says so, since another receipt may be the one
+	case !belonging && s.watched.fields == nil: // otherwise, the run reports it, because the disclosures may belong to another receipt
 		rep.leave(Check{Step: StepRedactions, Code: CodeDisclosureUnbound, Reason: "the disclosures that were given belong to another receipt"})
 	case len(fields) == 0:
 		s.notDisclosed(withheld, rep)
@@ -54,9 +54,9 @@ func (s redactionStep) check(doc *canon.Document, holds bool, rep *Report) {
 }
 
 // disclosed returns the disclosed values that belong to a receipt. Disclosures that name a
-// receipt by its hash are of that one alone, and all of them have to fit. Those that name
-// none are of the receipts whose commitments they fit, value by value: what fits nothing
-// contradicts nothing. Who watches the verifier learns of that.
+// receipt by its hash belong only to that receipt, and all of them have to match. Disclosures
+// that name none belong to the receipts whose commitments they match, value by value. A value
+// that matches nothing contradicts nothing. If the verifier is watched, it is reported there.
 func disclosed(given []*redact.Disclosures, seen *watched, doc *canon.Document, hash canon.Digest) (shown []redact.Disclosure, belonging bool, err error) {
 	for i, d := range given {
 		switch d.ReceiptHash {
@@ -93,8 +93,7 @@ func (redactionStep) notDisclosed(withheld int, r *Report) {
 	}
 }
 
-// disclosureFault words the first fault of disclosures. None of them is quoted
-// but for the field.
+// disclosureFault describes the first error of disclosures. It quotes only the field.
 func disclosureFault(err error) Check {
 	c := Check{Step: StepRedactions, Code: CodeDisclosureMismatch, Detail: err.Error()}
 	var mismatch *redact.MismatchError

@@ -17,17 +17,17 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A Problem is one thing that keeps a draft from being sealed.
+// A Problem is one reason why a draft cannot be sealed.
 type Problem struct {
 	Pointer string // RFC 6901, into the receipt that the draft would become
 	Code    Code
 	Detail  string
 }
 
-// An InvalidError names every problem of a draft at once.
+// An InvalidError lists all problems of a draft.
 type InvalidError struct{ Problems []Problem }
 
-// Error lists the problems, one a line after the first.
+// Error lists the problems, one per line after the first line.
 func (e *InvalidError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "receipt: the draft cannot be sealed: %d problem", len(e.Problems))
@@ -43,23 +43,24 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// Seal makes a receipt of a draft: it links it to the head of its stream (the
-// zero Head makes it the first), and computes its hash. A draft that does not
-// make a valid receipt is an *[InvalidError].
+// Seal creates a receipt from a draft: it links the draft to the head of its stream (the zero
+// Head starts a stream) and computes the hash. If the draft does not result in a valid receipt,
+// the error is an *[InvalidError].
 func Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	problems := d.unsetTimes(nil)
 	text, err := d.encode(Chain{PreviousReceiptHash: OptionalDigest{Digest: head.Hash}})
 	if err != nil {
 		problems = append(problems, Problem{Code: CodeSchemaInvalid, Detail: err.Error()})
 	} else if bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError) {
-		// encoding/json refuses values that contain themselves, so badText ends
+		// encoding/json rejects values that contain themselves, so badText terminates.
 		problems = badText(problems, "", reflect.ValueOf(*d))
 	}
 	if len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
 
-	// The text may be longer than its canonical form, which alone the format bounds.
+	// The text may be longer than its canonical form, and the format only limits the canonical
+	// form.
 	doc := new(canon.Document)
 	if err := doc.Parse(text, canon.Limits{Bytes: 2 * MaxBytes}); err != nil {
 		return nil, invalidSyntax(err)
@@ -71,10 +72,9 @@ func Seal(d *Draft, head chain.Head) (*Sealed, error) {
 	return seal(doc, text, head)
 }
 
-// SealDocument seals a draft that is given as JSON. Nothing of it is dropped,
-// filled in or re-typed, but that the schema marker is added where it is
-// missing. A draft may have a chain without receipt_hash, for its merkle_root;
-// a previous_receipt_hash in it must be the head's.
+// SealDocument seals a draft that is given as JSON. Nothing in it is dropped, filled in, or
+// converted, except that the schema marker is added if it is missing. A draft may have a chain
+// without receipt_hash, for its merkle_root. A previous_receipt_hash in it must match the head.
 func SealDocument(d *canon.Document, head chain.Head) (*Sealed, error) {
 	root := d.Root()
 	if root.Kind() != canon.KindObject {
@@ -100,11 +100,11 @@ func invalidSyntax(err error) error {
 	return &InvalidError{[]Problem{p}}
 }
 
-// seal puts the hash into a receipt that is complete but for it. text is what doc
-// was parsed from, with the zero digest in the hash's place.
+// seal inserts the hash into an otherwise complete receipt. text is the source of doc, with the
+// zero digest in place of the hash.
 func seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
-	// The preimage does not hold receipt_hash, and all hashes have the same length:
-	// its digits are written into the text, and the index over it stays right.
+	// The preimage does not contain receipt_hash, and all hashes have the same length. The
+	// digits are written into the text, and the index of the text stays correct.
 	hash, err := chain.Hash(doc)
 	if err != nil {
 		return nil, err
@@ -116,14 +116,14 @@ func seal(doc *canon.Document, text []byte, head chain.Head) (*Sealed, error) {
 	digits := doc.Root().Member("chain").Member("receipt_hash").Offset() + len(`"`)
 	copy(text[digits:], hash.String())
 
-	// What is sealed must pass every verifier: it is held to the same schema and limits.
+	// A sealed receipt must pass every verifier, so the same schema and limits apply.
 	if problems := problemsOf(doc, schema); len(problems) > 0 {
 		return nil, &InvalidError{problems}
 	}
 	return newSealed(doc, hash, countAfter(head)), nil
 }
 
-// refusals finds what makes a document no draft, or none for this stream.
+// refusals returns why a document is not a draft, or not a draft for this stream.
 func refusals(root canon.Node, head chain.Head) []Problem {
 	var problems []Problem
 	link := root.Member("chain")
@@ -139,7 +139,7 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	}
 	problems = append(problems, impossible(head)...)
 
-	// A draft may name its predecessor, and then it names the head.
+	// A draft may name its predecessor, which then must be the head.
 	previous := link.Member("previous_receipt_hash")
 	if !previous.IsZero() && string(previous.AppendCanonical(nil)) != string(previousText(head)) {
 		problems = append(problems, Problem{"/chain/previous_receipt_hash", CodeChainBreak,
@@ -149,7 +149,7 @@ func refusals(root canon.Node, head chain.Head) []Problem {
 	return problems
 }
 
-// namedHash is the hash that a draft names; of anything else only what it is.
+// namedHash returns the hash that a draft names. For any other value, it returns only the type.
 func namedHash(n canon.Node) string {
 	if _, err := canon.ParseDigest(n.String()); err == nil || n.Kind() == canon.KindNull {
 		return string(n.AppendCanonical(nil))
@@ -157,7 +157,7 @@ func namedHash(n canon.Node) string {
 	return kindName(n.Kind())
 }
 
-// impossible finds what no head of a stream can be.
+// impossible returns why no stream can have this head.
 func impossible(head chain.Head) []Problem {
 	if !head.Hash.IsZero() || head.Count == 0 {
 		return nil
@@ -172,10 +172,10 @@ func previousText(head chain.Head) []byte {
 	return canon.AppendString(nil, head.Hash.String())
 }
 
-// assemble writes the draft with its chain, in which the zero digest stands for the
-// hash. The result is not canonical.
+// assemble returns the draft with its chain, in which the zero digest replaces the hash. The
+// result is not canonical.
 func assemble(root canon.Node, head chain.Head) []byte {
-	// The chain, with a digest of the right width in the place of the hash.
+	// The chain, with a digest of the right length in place of the hash.
 	b := []byte(`{"chain":{"previous_receipt_hash":`)
 	b = append(b, previousText(head)...)
 	b = append(append(b, `,"receipt_hash":`...), canon.AppendString(nil, canon.Digest{}.String())...)
@@ -186,7 +186,7 @@ func assemble(root canon.Node, head chain.Head) []byte {
 	}
 	b = append(b, '}')
 
-	// The marker is added where it is missing. Nothing else is filled in.
+	// The marker is added if it is missing. Nothing else is filled in.
 	if root.Member("schema").IsZero() {
 		b = append(b, `,"schema":"`+SchemaMarker+`"`...)
 	}
@@ -205,11 +205,11 @@ func appendMember(b []byte, name, value canon.Node) []byte {
 	return append(append(b, ':'), value.Raw()...)
 }
 
-// problemsOf lists everything that would make a verifier refuse the receipt.
+// problemsOf returns every reason why a verifier would reject the receipt.
 func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 	var problems []Problem
 
-	// The limits of the format, which are those of the canonical form.
+	// The limits of the format apply to the canonical form.
 	if size := len(doc.AppendCanonical(nil)); size > MaxBytes {
 		problems = append(problems, Problem{"", CodeSizeLimit, fmt.Sprintf("expected at most %d bytes, found %d", MaxBytes, size)})
 	}
@@ -229,7 +229,7 @@ func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 		problems = append(problems, Problem{"", CodeSchemaInvalid, fmt.Sprintf("and %d more places", more)})
 	}
 
-	// Bytes that do not fit their digest would refute the receipt.
+	// Bytes that do not match their digest would refute the receipt.
 	if c := weighMaterials(doc.Root(), nil, new(watched), result.Total == 0, new(Report)); c.Status == StatusFailed {
 		problems = append(problems, Problem{c.Pointer, c.Code, c.Detail})
 	}
@@ -237,8 +237,7 @@ func problemsOf(doc *canon.Document, schema *schemas.Schema) []Problem {
 	return problems
 }
 
-// countAfter counts the receipts up to the one after head; 0 says that the
-// number is not known.
+// countAfter returns the number of receipts up to the one after head, or 0 if it is unknown.
 func countAfter(head chain.Head) uint64 {
 	if head.Count == 0 && !head.IsZero() {
 		return 0
@@ -246,18 +245,17 @@ func countAfter(head chain.Head) uint64 {
 	return head.Count + 1
 }
 
-// A Sealed is a receipt whose hash is computed. It is immutable: its content can
-// no longer be edited or redacted; only signatures can be added, which lie outside
-// the hash.
+// A Sealed is a receipt with a computed hash. It is immutable: its content can no longer be
+// edited or redacted. Only signatures, which are outside the hash, can be added.
 type Sealed struct {
-	doc    *canon.Document // whose source is this package's own
+	doc    *canon.Document // only this package has its source
 	id     string
 	hash   canon.Digest
 	stream chain.Stream
 	count  uint64
 }
 
-// newSealed keeps doc, whose source nobody else may have.
+// newSealed keeps doc. No other code may have its source.
 func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 	return &Sealed{
 		doc:    doc,
@@ -268,9 +266,8 @@ func newSealed(doc *canon.Document, hash canon.Digest, count uint64) *Sealed {
 	}
 }
 
-// ParseSealed reads a sealed receipt, signed or not. It checks the schema and
-// the hash, not the signatures; otherwise the error is a *[RefutedError] or an
-// *[UndecidedError].
+// ParseSealed parses a sealed receipt, signed or not. It checks the schema and the hash, and
+// not the signatures. If a check fails, the error is a *[RefutedError] or an *[UndecidedError].
 func ParseSealed(data []byte) (*Sealed, error) {
 	schema, err := schemas.Compile(schemas.Receipt)
 	if err != nil {
@@ -289,12 +286,11 @@ func ParseSealed(data []byte) (*Sealed, error) {
 	return nil, &UndecidedError{rep}
 }
 
-// JSON returns the receipt in canonical form (RFC 8785), without a newline.
+// JSON returns the receipt in canonical form (RFC 8785), without a final newline.
 func (s *Sealed) JSON() []byte { return s.doc.AppendCanonical(nil) }
 
-// Document returns the receipt as it was parsed, once, when it was sealed, signed or
-// read; its source may not be canonical. The document is shared, so its method Parse
-// must not be called.
+// Document returns the receipt as parsed when it was sealed, signed, or read. Its source may
+// not be canonical. The document is shared, so its method Parse must not be called.
 func (s *Sealed) Document() *canon.Document { return s.doc }
 
 // ID returns the receipt_id.
@@ -303,15 +299,15 @@ func (s *Sealed) ID() string { return s.id }
 // Hash returns the receipt hash.
 func (s *Sealed) Hash() canon.Digest { return s.hash }
 
-// Stream returns the stream that the receipt belongs to.
+// Stream returns the stream of the receipt.
 func (s *Sealed) Stream() chain.Stream { return s.stream }
 
-// Head returns the head of the stream after this receipt: what the next one is
-// sealed with. Its count is 0 for a receipt that was read, not sealed.
+// Head returns the head of the stream after this receipt, with which the next receipt is
+// sealed. Its count is 0 for a receipt that was parsed and not sealed.
 func (s *Sealed) Head() chain.Head { return chain.Head{Hash: s.hash, Count: s.count} }
 
-// Message returns what signatures are made over: the 71 ASCII bytes of
-// chain.receipt_hash. Of a receipt a key signs nothing else.
+// Message returns the message of signatures: the 71 ASCII bytes of chain.receipt_hash. A key
+// signs nothing else of a receipt.
 func (s *Sealed) Message() []byte { return []byte(s.hash.String()) }
 
 // Sign returns a copy of the receipt with one more signature.
@@ -329,13 +325,13 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
 	}
 
-	// Verifiers examine no more than so many: one more would never count.
+	// Verifiers examine at most this many signatures, so another would never count.
 	root := s.doc.Root()
 	if root.Member("signatures").Len() >= maxSignatures {
 		return nil, fmt.Errorf("receipt: sign: the receipt has %d signatures, and verifiers examine no more", maxSignatures)
 	}
 
-	// The hash does not cover the signatures, so it stays.
+	// The hash does not cover the signatures, so it does not change.
 	c := *s
 	if c.doc, err = canon.Parse(withSignature(root, entry)); err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
@@ -344,7 +340,7 @@ func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
 	return &c, nil
 }
 
-// withSignature writes the receipt with one more entry. It is not canonical.
+// withSignature returns the receipt with one more entry. The result is not canonical.
 func withSignature(root canon.Node, entry []byte) []byte {
 	b := []byte(`{"signatures":[`)
 	for _, n := range root.Member("signatures").Elements() {
@@ -360,10 +356,10 @@ func withSignature(root canon.Node, entry []byte) []byte {
 	return append(b, '}')
 }
 
-// Supersede returns a draft with metadata.supersedes: the hash of the receipt in
-// whose place the draft's receipt shall stand, such as one that should have been
-// redacted. Sealed receipts cannot be changed, only superseded by another one of
-// another receipt_id. The result is the canonical JSON of the draft.
+// Supersede returns a draft with metadata.supersedes, the hash of the receipt that the draft's
+// receipt replaces, such as a receipt that should have been redacted. Sealed receipts cannot be
+// changed. They can only be superseded by a receipt with another receipt_id. The result is the
+// canonical JSON of the draft.
 func Supersede(draft *canon.Document, hash canon.Digest) ([]byte, error) {
 	root := draft.Root()
 	metadata := root.Member("metadata")
@@ -376,7 +372,7 @@ func Supersede(draft *canon.Document, hash canon.Digest) ([]byte, error) {
 		return nil, &InvalidError{[]Problem{{"/metadata/supersedes", CodeSchemaInvalid, "the draft supersedes a receipt already"}}}
 	}
 
-	// What the draft says stays as it is; only its order and spelling become canonical.
+	// The content of the draft does not change, only its order and spelling.
 	b := fmt.Appendf(nil, `{"metadata":{"supersedes":%s`, canon.AppendString(nil, hash.String()))
 	for name, value := range metadata.Members() {
 		b = appendMember(b, name, value)

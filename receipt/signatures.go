@@ -12,10 +12,9 @@ import (
 // A signatureStep is the step [StepSignatures].
 type signatureStep struct{ *Verifier }
 
-// check judges every entry of /signatures and then the policy.
-// Entries that are false refute. Entries that cannot be checked never decide.
-// Entries that are true but do not count (expired, revoked, for another issuer)
-// refute only when the policy is thereby unmet.
+// check judges every entry of /signatures and then the policy. Invalid entries refute. Entries
+// that cannot be checked never decide. Valid entries that do not count (expired, revoked, or
+// for another issuer) refute only if the policy is therefore not met.
 func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *Report) {
 	switch {
 	case s.policy.IntegrityOnly:
@@ -26,7 +25,7 @@ func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *
 		return
 	}
 
-	// Entries beyond the limit are counted but not examined: the limit leaves the step open.
+	// Entries beyond the limit are counted but not examined, and the step stays undecided.
 	t := s.tally(root, rep)
 	for i, n := range root.Member("signatures").Elements() {
 		if t.total++; i < maxSignatures {
@@ -40,33 +39,33 @@ func (s signatureStep) check(root canon.Node, schemaHolds, hashHolds bool, rep *
 	t.clear()
 }
 
-// A tally counts the signatures of one receipt, as its judge weighs them. The
-// Report keeps it, so that the next receipt needs no new memory.
+// A tally counts the signatures of one receipt, as its judge weighs them. The Report keeps the
+// tally, so that the next receipt needs no new memory.
 type tally struct {
 	judge
 	trust   Trust
 	rep     *Report
 	message []byte // the text of chain.receipt_hash
-	named   []byte // issuer.public_key_id; nil when absent
+	named   []byte // issuer.public_key_id; nil if absent
 	total   int    // entries of /signatures
-	entry   Entry  // the one in hand
+	entry   Entry  // the current entry
 
-	refuting   Check // the first entry that is false or malformed
+	refuting   Check // the first entry that is invalid or malformed
 	unknowable Check // the first entry that could not be checked
-	uncounted  Check // the first signature that would have met the policy if it counted
+	uncounted  Check // the first signature that would meet the policy if it counted
 	unbound    Check // the first valid signature of a key bound to no issuer
-	other      bool  // keys signed that are not the one that the receipt names
+	other      bool  // keys signed other than the key that the receipt names
 	issued     bool  // the issuer signed
-	witnessed  bool  // a witness signed, whether it counts or not
+	witnessed  bool  // a witness signed, whether its signature counts or not
 
-	issuers  [][32]byte // material of the keys that spoke for the issuer
+	issuers  [][32]byte // material of the keys that speak for the issuer
 	counted  [][32]byte // material of witnesses whose signatures count
 	rejected [][32]byte // material of witnesses whose signatures do not
-	why      Check      // the first of the rejected
+	why      Check      // the reason of the first of rejected
 	others   []string   // why signatures of witnesses can never count
 }
 
-// tally returns the tally of the report, for a new receipt.
+// tally returns the tally of the report, prepared for a new receipt.
 func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	issuer := root.Member("issuer")
 	if rep.tally == nil {
@@ -82,7 +81,7 @@ func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	// Keys are judged at the policy's time, or at issued_at, which is inside the hash.
 	t.at = s.policy.At
 	if t.at.IsZero() {
-		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema holds
+		t.at, _ = ParseTime(root.Member("issued_at").Text()) // the schema matches
 		rep.At = judgedAt(t.at)
 		t.undated = ReadUnreported(root).Has("/issued_at")
 	}
@@ -90,7 +89,7 @@ func (s signatureStep) tally(root canon.Node, rep *Report) *tally {
 	return t
 }
 
-// clear lets go of the receipt and keeps the lists' memory.
+// clear releases the receipt and keeps the memory of the lists.
 func (t *tally) clear() {
 	*t = tally{judge: judge{included: t.included[:0]}, issuers: t.issuers[:0], counted: t.counted[:0], rejected: t.rejected[:0], others: t.others[:0]}
 }
@@ -104,7 +103,7 @@ func (t *tally) add(i int, n canon.Node) {
 		Plain:     t.policy.Plain,
 	}
 
-	// A Trust judges form and mathematics alone; who may speak, and when, is judged here.
+	// A Trust only checks form and mathematics. Who may speak, and when, is decided here.
 	key, err := t.trust.CheckSignature(t.message, &t.entry)
 	result := SignatureResult{Status: SignatureValid, Algorithm: algorithmName(t.entry.Algorithm)}
 	if key != nil {
@@ -113,11 +112,11 @@ func (t *tally) add(i int, n canon.Node) {
 		result.KeyID = foreign.Cut(t.entry.KeyID, 256)
 	}
 
-	// A key or an algorithm that is not known is missing evidence, never false evidence.
+	// An unknown key or algorithm means missing evidence, and never invalid evidence.
 	switch {
 	case err == nil && key != nil:
 		t.weigh(i, key, &result)
-	case !err.judges(): // a Trust that breaks its promise says nothing of the receipt
+	case !err.judges(): // a Trust that breaks its contract shows nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgement of the signature"}
 		fallthrough
 	case err.Code == CodeUnknownKey || err.Code == CodeUnsupportedAlgorithm:
@@ -137,7 +136,7 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	if code != "" && key.Has(RoleWitness) {
 		t.weighWitness(i, key, result)
 		if code == CodeIssuerUnbound || string(t.named) == key.ID {
-			t.discount(i, key, code) // it could, or should, be the issuer's
+			t.discount(i, key, code) // it could be, or should be, the issuer's
 		}
 		return
 	}
@@ -162,8 +161,8 @@ func (t *tally) weigh(i int, key *Key, result *SignatureResult) {
 	}
 }
 
-// discount keeps why a valid signature does not count as the issuer's, if it
-// would have met the policy otherwise. It returns the reason in words.
+// discount records why a valid signature does not count as the issuer's, if it would otherwise
+// have met the policy. It returns the reason in words.
 func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	detail = t.discounted(key, code)
 	switch {
@@ -177,9 +176,9 @@ func (t *tally) discount(i int, key *Key, code Code) (detail string) {
 	return detail
 }
 
-// weighWitness counts a witness's signature. One that does not count refutes when
-// it would have been enough; of a witness that the policy does not name it would
-// not, whatever its key.
+// weighWitness counts the signature of a witness. A signature that does not count refutes if it
+// would have been enough. The signature of a witness that the policy does not name would never
+// be enough, regardless of its key.
 func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	t.witnessed = true
 	if why := t.noWitness(key); why != "" {
@@ -200,9 +199,9 @@ func (t *tally) weighWitness(i int, key *Key, result *SignatureResult) {
 	first(&t.why, t.check(i, code, result.Detail))
 }
 
-// noWitness says why a signature of a witness's key can never count as a witness's; "" if
-// it can. Material is judged, not names: one key under two IDs is one witness, and the
-// issuer's key is none.
+// noWitness returns why a signature of a witness's key can never count as a witness's, or "" if
+// it can. Material counts, and not names: one key under two IDs is one witness, and the
+// issuer's key is not a witness.
 func (t *tally) noWitness(key *Key) string {
 	switch {
 	case !t.policy.Witnesses.admits(key.ID):
@@ -215,10 +214,10 @@ func (t *tally) noWitness(key *Key) string {
 	return ""
 }
 
-// stand lets a checkpoint stand for a signature: one by a key that has both
-// roles, may speak for the receipt's issuer and is the key that the receipt
-// names, if it names one. Any other log's checkpoint shows inclusion, not who
-// wrote the receipt. Of several the first that counts is reported.
+// stand lets a checkpoint stand for a signature. Its key must have both roles, must be allowed
+// to speak for the issuer of the receipt, and must be the key that the receipt names, if any.
+// The checkpoint of any other log shows inclusion, and not who issued the receipt. The first
+// checkpoint that counts is reported.
 func (t *tally) stand() {
 	var best SignatureResult
 	var why *Key
@@ -231,11 +230,11 @@ func (t *tally) stand() {
 			if code == CodeRoleMismatch || code == CodeIssuerMismatch {
 				continue
 			}
-			if code == "" { // a signature of the log: only this checkpoint tells how old it is
+			if code == "" { // a signature of the log, whose age only this checkpoint shows
 				code = untimely(key, t.at, t.predates(c, key))
 			}
 
-			// A checkpoint that counts comes before every reason why another does not.
+			// A checkpoint that counts takes precedence over reasons why others do not.
 			if best.Algorithm != "" && code != "" {
 				continue
 			}
@@ -259,8 +258,8 @@ func (t *tally) stands(result SignatureResult, key *Key) {
 	t.rep.Signatures = append(t.rep.Signatures, result)
 }
 
-// fallsShort tells of a checkpoint that would stand for a signature if its key
-// counted, as of a signature whose key does not.
+// fallsShort reports a checkpoint that would stand for a signature if its key counted, like a
+// signature whose key does not count.
 func (t *tally) fallsShort(result SignatureResult, key *Key) {
 	result.Status, result.Detail = SignatureInvalid, fmt.Sprintf("checkpoint of %s: %s", quoted(excerpt([]byte(key.Origin))), t.discounted(key, result.Code))
 
@@ -285,15 +284,15 @@ func (t *tally) decide(hashHolds bool) {
 		last := &t.rep.Checks[len(t.rep.Checks)-1]
 		last.Pointer, last.Hint = c.Pointer, c.Hint
 	} else if !hashHolds {
-		// The signatures are over the stated hash, which is not this content's.
+		// The signatures are of the stated hash, which is not the hash of this content.
 		t.rep.skip(StepSignatures, CodeStepNotReached, t.signers()+" signed the stated hash, which is not the hash of this content")
 	} else {
 		t.rep.pass(StepSignatures)
 	}
 }
 
-// met weighs the whole: what refutes comes first, then whether the issuer
-// signed, then whether enough witnesses did.
+// met weighs all signatures: first those that refute, then whether the issuer signed, then
+// whether enough witnesses did.
 func (t *tally) met() (why Check, refutes, met bool) {
 	if expected := t.policy.Issuer; expected != "" && expected != string(t.issuer) {
 		return Check{Step: StepSignatures, Code: CodeIssuerMismatch, Pointer: "/issuer/id", Stated: excerpt(t.issuer), Computed: expected,
@@ -307,7 +306,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 			Detail: fmt.Sprintf("%d signatures; the first %d were examined", t.total, maxSignatures)}, false, false
 	}
 
-	// Without the issuer no witness helps.
+	// Without the issuer, witnesses do not help.
 	if !t.issued {
 		if t.uncounted.Code != "" {
 			return t.uncounted, true, false
@@ -315,7 +314,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 		return t.missing(), false, false
 	}
 
-	// Material of an issuer's key never counts as a witness's, whatever its other names.
+	// Material of an issuer's key never counts as a witness's, regardless of its other names.
 	quorum := t.policy.Witnesses.Threshold
 	counted := distinct(t.counted, t.issuers)
 	if counted < quorum {
@@ -329,7 +328,7 @@ func (t *tally) met() (why Check, refutes, met bool) {
 	return Check{}, false, true
 }
 
-// missing says why no signature of the issuer counts, though none is false.
+// missing returns why no signature of the issuer counts although none is invalid.
 func (t *tally) missing() Check {
 	switch {
 	case t.unbound.Code != "":
@@ -349,7 +348,7 @@ func (t *tally) missing() Check {
 	return Check{Code: CodeUnsigned, Pointer: "/signatures", Detail: "the receipt has no signature"}
 }
 
-// distinct counts the material that is in none of the others.
+// distinct returns the number of elements of material that are in none of the others.
 func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 	for _, m := range material {
 		if !slices.ContainsFunc(others, func(o [][32]byte) bool { return slices.Contains(o, m) }) {
@@ -359,7 +358,7 @@ func distinct(material [][32]byte, others ...[][32]byte) (n int) {
 	return n
 }
 
-// notCounted lists why others who signed do not count.
+// notCounted lists why other signers do not count.
 func notCounted(why []string) string {
 	const most = 5
 	switch n := len(why); {
@@ -404,7 +403,7 @@ func addMaterial(list [][32]byte, material [32]byte) [][32]byte {
 	return append(list, material)
 }
 
-// algorithmName avoids a copy of the common names.
+// algorithmName returns the name without a copy if it is common.
 func algorithmName(name []byte) string {
 	switch string(name) {
 	case "ed25519":

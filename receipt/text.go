@@ -30,11 +30,11 @@ func kindName(k canon.Kind) string {
 	return "nothing"
 }
 
-// place returns the pointer of n, which its names could make as long as the
-// receipt, bounded as package canon bounds those of its errors.
+// place returns the pointer of n, cut as package canon cuts the pointers of its errors. The
+// names in n could make it as long as the receipt.
 func place(n canon.Node) string { return foreign.Cut(n.Pointer(), 256) }
 
-// excerpt bounds foreign text for a message. Whoever prints it must escape it.
+// excerpt cuts foreign text for a message. Callers that print it must escape it.
 func excerpt(text []byte) string { return foreign.Cut(text, 80) }
 
 func quoted(s string) string { return fmt.Sprintf("%+q", s) }
@@ -54,11 +54,11 @@ func quotedList(list []string) string {
 	return text
 }
 
-// withheldName stands in a report for a member's name that looks like a secret.
+// withheldName replaces the name of a member that looks like a secret in a report.
 const withheldName = "[withheld]"
 
-// withholdSecrets removes from a report the names of members that look like secrets. Every verdict
-// passes here, so every format has the same names.
+// withholdSecrets removes the names of members that look like secrets from a report. Every
+// verdict passes through it, so all output formats show the same names.
 func withholdSecrets(r *Report) {
 	for i := range r.Checks {
 		c := &r.Checks[i]
@@ -74,7 +74,7 @@ func withholdSecrets(r *Report) {
 	}
 }
 
-// withholdNames removes secret names from a pointer, and from the texts about its place.
+// withholdNames removes secret names from a pointer and from the texts about its place.
 func withholdNames(pointer *string, about ...*string) {
 	whole, cut := strings.CutSuffix(*pointer, "…")
 	if !anyOdd(whole) {
@@ -88,7 +88,7 @@ func withholdNames(pointer *string, about ...*string) {
 	var b []byte
 	names, found := ptr.Tokens(), false
 	for i, name := range names {
-		// The beginning of a name that was cut off may be that of a secret.
+		// The beginning of a name that was cut may be the beginning of a secret.
 		partial := cut && i == len(names)-1
 		if !odd(name) || !partial && !secretIn()(name) {
 			b = canon.AppendToken(b, name)
@@ -105,7 +105,7 @@ func withholdNames(pointer *string, about ...*string) {
 	}
 }
 
-// withoutName removes a name, or the beginning of it that a text quotes.
+// withoutName removes a name, or its quoted beginning, from a text.
 func withoutName(text, name string) string {
 	for _, most := range []int{len(name), 80, 64} { // packages canon and schemas cut names
 		for _, quoted := range []string{strconv.Quote(foreign.Head(name, most)), strconv.QuoteToASCII(foreign.Head(name, most))} {
@@ -116,7 +116,8 @@ func withoutName(text, name string) string {
 	return text
 }
 
-// anyOdd reports whether a pointer has an odd name. It needs no memory: nearly none has.
+// anyOdd reports whether a pointer contains an odd name. It allocates no memory, because nearly
+// no pointer does.
 func anyOdd(pointer string) bool {
 	for name := range strings.SplitSeq(pointer, "/") {
 		if odd(name) {
@@ -126,7 +127,7 @@ func anyOdd(pointer string) bool {
 	return false
 }
 
-// odd reports whether a name is not one of the format, and long enough for a secret.
+// odd reports whether a name is not a name of the format and is long enough to be a secret.
 func odd(name string) bool {
 	const short = 8
 	return len(name) > short && strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' })
