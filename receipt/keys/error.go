@@ -7,12 +7,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The codes of a [SetError]. They are spelled as in reports.
-const (
-	codeWeakKey       receipt.Code = "weak_key"
-	codeInvalidKeySet receipt.Code = "invalid_key_set"
-)
-
 // A SetError says why a key, or a file of keys, was refused. It never holds
 // private key material.
 type SetError struct {
@@ -45,11 +39,11 @@ func (e *SetError) Error() string {
 func (e *SetError) Unwrap() error { return e.err }
 
 func invalid(pointer, format string, args ...any) *SetError {
-	return &SetError{Code: codeInvalidKeySet, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+	return &SetError{Code: receipt.CodeInvalidKeySet, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
 }
 
 func weak(pointer, format string, args ...any) *SetError {
-	return &SetError{Code: codeWeakKey, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
+	return &SetError{Code: receipt.CodeWeakKey, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
 }
 
 // form says what the file is instead.
