@@ -21,9 +21,9 @@ func WriteJSON(w http.ResponseWriter, status int, v any) error {
 	return Write(w, status, MediaJSON, append(text, '\n'))
 }
 
-// Write answers with a body of a media type: of JSON, what the client may see ([Client.Visible]).
-// The error is an *[Error] that says that there is no memory for the body until others have read
-// theirs ([Limits].Memory): then nothing was written.
+// Write answers with a body of a media type. JSON is reduced to the parts that the client may see
+// ([Client.Visible]). The error is an *[Error]: there is no memory for the body until other clients
+// have read theirs ([Limits].Memory). In that case, nothing was written.
 func Write(w http.ResponseWriter, status int, media string, body []byte) error {
 	if c, ok := w.(counted); ok {
 		var err error
@@ -35,7 +35,7 @@ func Write(w http.ResponseWriter, status int, media string, body []byte) error {
 	h.Set("Content-Type", media)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that does not read it is gone
+	_, _ = w.Write(body) // a client that does not read it has disconnected
 	return nil
 }
 
@@ -46,21 +46,21 @@ func writeError(w http.ResponseWriter, e *Error, requestID string) error {
 	if err != nil {
 		return Internal(err, "the answer could not be written")
 	}
-	if c, ok := w.(counted); ok { // an error is told whatever others hold
+	if c, ok := w.(counted); ok { // an error needs no memory of the pool
 		w = c.Answer
 	}
 	return Write(w, e.HTTPStatus(), MediaJSON, append(text, '\n'))
 }
 
-// A counted answer is held in memory that all answers share.
+// A counted answer is held in the memory that all answers share.
 type counted struct {
 	*conn.Answer
 	exchange *exchange
 }
 
-// allow returns what the client may see of a body that is about to be written, and takes memory for
-// it. After a request that changes something there is no way back: its answer is as long as what it
-// brought, which is counted already.
+// allow returns the part of a body that the client may see, and takes memory for it. The answer to
+// a request that changes something can no longer be refused. It is about as long as its request,
+// whose memory is already counted.
 func (c counted) allow(media string, body []byte) ([]byte, error) {
 	x := c.exchange
 	if media == MediaJSON {
@@ -80,14 +80,14 @@ var errTooLong = errors.New("protocol: an answer to a request with an Idempotenc
 // A recorder is the ResponseWriter of an answer that is remembered.
 type recorder struct {
 	header  http.Header
-	sent    http.Header // as it was when the status was written
+	sent    http.Header // the header when the status was written
 	status  int         // 0: nothing was written
 	body    bytes.Buffer
 	tooLong bool
-	logged  func() bool // the answer is kept elsewhere, however long it is
+	logged  func() bool // reports whether a log keeps the answer, regardless of its length
 }
 
-// Header returns what is sent with the status.
+// Header returns the header that is sent with the status.
 func (r *recorder) Header() http.Header { return r.header }
 
 // WriteHeader remembers the first status that is not informational.
@@ -106,13 +106,13 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return r.body.Write(p)
 }
 
-// answer is what was written; nothing is 200, as everywhere in net/http.
+// answer returns the recorded answer. As everywhere in net/http, the default status is 200.
 func (r *recorder) answer() *Answer {
 	r.WriteHeader(http.StatusOK)
 	return &Answer{Status: r.status, Header: r.sent, Body: r.body.Bytes()}
 }
 
-// refuse forgets what was written, for an error.
+// refuse replaces the recorded answer with an error.
 func (r *recorder) refuse(e *Error, requestID string) *Answer {
 	*r = recorder{header: http.Header{}, logged: r.logged}
 	_ = writeError(r, e, requestID) // into memory

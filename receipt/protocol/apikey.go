@@ -25,14 +25,14 @@ const apiKeyLength = len(apiKeyPrefix) + 43
 // An APIKey is an entry of a file of API keys. It holds the digest of a key, from
 // which nobody can make the key.
 type APIKey struct {
-	Name    string    // who has it; logs name it
-	SHA256  [32]byte  // of the text of the key
+	Name    string    // of the holder, for logs
+	SHA256  [32]byte  // of the key
 	Created time.Time // in UTC
 	Scopes  []Scope   // nil: all; empty: none
-	Reach   Reach     // which work it is for
+	Reach   Reach     // the work that the key is for
 }
 
-// MarshalJSON returns the entry as ParseAPIKeys reads it.
+// MarshalJSON returns the entry in the form that ParseAPIKeys reads.
 func (k APIKey) MarshalJSON() ([]byte, error) {
 	text := canon.AppendString([]byte(`{"name":`), k.Name)
 	text = fmt.Appendf(text, `,"sha256":"%x","created":"%s"`, k.SHA256, k.Created.UTC().Format(time.RFC3339))
@@ -42,12 +42,12 @@ func (k APIKey) MarshalJSON() ([]byte, error) {
 	return append(appendNames(text, "workspaces", k.Reach.workspaces), '}'), nil
 }
 
-// client returns the client that has the key.
+// client returns the client that holds the key.
 func (k *APIKey) client() *Client {
 	return &Client{Name: k.Name, Actor: k.SHA256, Scopes: k.Scopes, AllScopes: k.Scopes == nil, Reach: k.Reach}
 }
 
-// appendNames appends a member with names, unless all are meant.
+// appendNames appends a member with names. Without a limit (nil), it appends nothing.
 func appendNames[T ~string](dst []byte, member string, names []T) []byte {
 	if names == nil {
 		return dst
@@ -63,9 +63,8 @@ func appendNames[T ~string](dst []byte, member string, names []T) []byte {
 	return append(dst, ']')
 }
 
-// NewAPIKey makes a key of 256 bits of random: rk_ and 43 characters of base64url.
-// The text is shown to its owner once and kept nowhere; the entry goes into the
-// file.
+// NewAPIKey generates a key from 256 random bits: rk_ and 43 characters of base64url. The text is
+// shown to its owner once and is not stored; the entry is added to the file.
 func NewAPIKey(random io.Reader, name string, created time.Time) (text string, entry APIKey, err error) {
 	if fault := nameFault(name); fault != "" {
 		return "", APIKey{}, refuse("the name of an API key %s", fault)
@@ -80,7 +79,7 @@ func NewAPIKey(random io.Reader, name string, created time.Time) (text string, e
 	return text, APIKey{Name: name, SHA256: sha256.Sum256([]byte(text)), Created: created.UTC().Truncate(time.Second), Reach: Everything()}, nil
 }
 
-// nameFault says what is wrong with a name, which logs and terminals show.
+// nameFault returns the fault of a name, which logs and terminals show, or "".
 func nameFault(name string) string {
 	switch {
 	case name == "":
@@ -106,7 +105,7 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	}
 	k.Reach = Everything()
 
-	// An unknown member may be a limit that this version does not know, so it is refused.
+	// An unknown member may be a limit that this version does not support, so it is refused.
 	for name, value := range root.Members() {
 		switch name.String() {
 		case "name", "sha256", "created":
@@ -134,7 +133,7 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 		return k, fmt.Errorf("the member name %s", fault)
 	}
 
-	// One exact form, so that a key that was pasted here never passes for its digest.
+	// There is one exact form, so that a key that was pasted here is never taken for its digest.
 	digest := root.Member("sha256").String()
 	if n, err := hex.Decode(k.SHA256[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 || len(digest) != 64 || digest != strings.ToLower(digest) {
 		return k, fmt.Errorf("the member sha256 is not 64 lower-case hexadecimal digits; it is the digest of a key, never the key")
@@ -147,14 +146,14 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	return k, nil
 }
 
-// parseNames reads an array of strings, none of them empty: a receipt that lacks the
-// member would fit.
+// parseNames reads an array of non-empty strings. A receipt without the member would match an empty
+// one.
 func parseNames(value canon.Node) ([]string, error) {
 	if value.Kind() != canon.KindArray {
 		return nil, fmt.Errorf("is no array of strings; leave it out if there is no limit")
 	}
 
-	// An empty name would fit whatever lacks the member.
+	// An empty name would match any receipt without the member.
 	names := []string{}
 	for _, element := range value.Elements() {
 		name := element.String()
@@ -187,13 +186,13 @@ func parseScopes(value canon.Node, known []Scope) ([]Scope, error) {
 	return scopes, nil
 }
 
-// An APIKeyError says why a file of API keys, or the name of a key, is of no use.
+// An APIKeyError describes an invalid API key file or key name.
 type APIKeyError struct {
-	Detail string // what was expected and what was found
-	Err    error  // what the detail tells of; may be nil
+	Detail string // the expected and the actual value
+	Err    error  // the cause of the detail; may be nil
 }
 
-// Error gives the detail.
+// Error returns the detail.
 func (e *APIKeyError) Error() string { return "protocol: " + e.Detail }
 
 // Unwrap returns Err.

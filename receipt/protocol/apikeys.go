@@ -16,24 +16,22 @@ const (
 	maxAPIKeyName  = 80 // bytes of a name
 )
 
-// APIKeys are the keys that clients may have. They do not change and are safe for
-// concurrent use.
+// APIKeys are the keys that a server accepts. They are immutable and safe for concurrent use.
 type APIKeys struct{ entries []APIKey }
 
-// ParseAPIKeys reads a file of API keys: one JSON object a line, blank lines
-// between them,
+// ParseAPIKeys reads a file of API keys, with one JSON object per line and optional blank lines,
 //
 //	{"name": "ci", "sha256": "<64 lower-case hex digits>", "created": "2026-04-25T19:00:00Z"}
 //
-// with these members, and those that narrow what the key is for, each an array of
-// strings: scopes (of known, which are those of the server), issuers, tenants,
-// workspaces. What is absent is no limit, an empty array lets nothing through, and null
-// is refused. The digest is of the text of the key, rk_ included:
+// Each object has these members. It may also have the members scopes (of known, the scopes of the
+// server), issuers, tenants, and workspaces, which limit the key. Each is an array of strings. An
+// absent member is no limit, an empty array matches nothing, and null is refused. The digest is of
+// the key, including rk_:
 //
 //	printf %s "$KEY" | sha256sum
 //
-// A file without keys is refused, as are two entries of one name or digest. Errors
-// name the line and show nothing of it but the names of members.
+// A file without keys is refused, as are two entries with the same name or digest. Errors state the
+// line, and of its content only the names of members.
 func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 	if len(data) > MaxAPIKeyBytes {
 		return nil, refuse("API keys: expected at most %d bytes, found more", MaxAPIKeyBytes)
@@ -55,7 +53,7 @@ func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 		}
 	}
 
-	// A file without keys is a mistake, never a server that lets everybody in.
+	// A file without keys is a mistake, never a server that accepts everybody.
 	if len(k.entries) == 0 {
 		return nil, refuse("API keys: the file holds none, so nobody could get in")
 	}
@@ -107,7 +105,7 @@ func (k *APIKeys) find(header string) *APIKey {
 		return nil
 	}
 
-	// Digests are compared, and all of them: the time that this takes tells of no key.
+	// Every digest is compared, so the time that this takes reveals nothing about the keys.
 	sum := sha256.Sum256([]byte(key))
 	found := -1
 	for i := range k.entries {
@@ -122,11 +120,11 @@ func (k *APIKeys) find(header string) *APIKey {
 	return &k.entries[found]
 }
 
-// LoadedKeys is an [Authenticator] with API keys that may be replaced. It returns the
-// current ones. While it returns nil, none are loaded, and requests are answered with 503.
+// LoadedKeys is an [Authenticator] with API keys that may be replaced. It returns the current keys.
+// Before they are loaded it returns nil, and requests are answered with 503.
 type LoadedKeys func() *APIKeys
 
-// Authenticate is the method of the current keys.
+// Authenticate calls Authenticate of the current keys.
 func (f LoadedKeys) Authenticate(r *http.Request) (*Client, error) {
 	if keys := f(); keys != nil {
 		return keys.Authenticate(r)

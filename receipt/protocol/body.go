@@ -16,15 +16,14 @@ import (
 type intake struct {
 	body   *conn.Body
 	memory *Shares // in bytes
-	client string  // whose share it is
+	client string  // that the memory counts for
 	stated int64   // Content-Length; -1: none
 
 	held int64
 }
 
-// read reads a body of at most limit bytes. The error is an *[Error]: the body is longer,
-// with a word on what may be sent instead; there is no memory left; it does not come, or not
-// in time.
+// read reads a body of at most limit bytes. The error is an *[Error]: the body is longer (instead
+// states what may be sent in its place), there is no memory for it, or it is incomplete or late.
 func (in *intake) read(limit int64, instead string) ([]byte, error) {
 	if in.stated > limit {
 		return nil, TooLarge(limit, instead)
@@ -55,8 +54,8 @@ func (in *intake) read(limit int64, instead string) ([]byte, error) {
 	}
 }
 
-// hold takes n bytes more, for what is made of a body: an index of many values takes more
-// memory than their text.
+// hold takes n more bytes for structures that are derived from a body: an index of many values
+// needs more memory than their text.
 func (in *intake) hold(n int64) error {
 	if !in.memory.Take(in.client, n) {
 		return noMemory()
@@ -69,7 +68,7 @@ func noMemory() *Error {
 	return Busy(1, "the bodies of other requests take all the memory that there is for them")
 }
 
-// close gives the memory back: what was read must not be used any longer.
+// close releases the memory. The body must not be used afterwards.
 func (in *intake) close() {
 	if in.held > 0 {
 		in.memory.Give(in.client, in.held)
@@ -77,8 +76,8 @@ func (in *intake) close() {
 	in.held = 0
 }
 
-// grow doubles a buffer: a client that says much and sends little holds little.
-// One byte beyond the limit tells that the body is longer.
+// grow doubles a buffer, so that a client that announces much and sends little holds little. One
+// byte beyond the limit shows that the body is longer.
 func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 	const least, double = 8 << 10, 2
 	size := max(least, double*int64(cap(data)))
@@ -86,7 +85,7 @@ func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 		size = min(size, in.stated+1)
 	}
 
-	// Both buffers count for as long as one is copied into the other.
+	// Both buffers count while one is copied into the other.
 	size = min(size, limit+1)
 	if !in.memory.Take(in.client, size) {
 		return nil, noMemory()
@@ -102,7 +101,7 @@ func (in *intake) grow(data []byte, limit int64) ([]byte, error) {
 	return larger, nil
 }
 
-// Unread says why a body could not be read to its end.
+// Unread returns the error of a body that could not be read completely.
 func Unread(err error) error {
 	var late net.Error
 	if errors.As(err, &late) && late.Timeout() {
@@ -111,8 +110,8 @@ func Unread(err error) error {
 	return Invalid("", "the body ends before its end: expected as many bytes as the request states")
 }
 
-// readJSON reads the body as the one object that it is. Its digest is that of its canonical
-// form (RFC 8785): bodies of one digest are the same, however they are spelled.
+// readJSON parses the body as one object. Its digest is that of its canonical form (RFC 8785), so
+// bodies that differ only in spelling are the same.
 func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) error {
 	if len(data) == 0 && optional {
 		data = []byte("{}")
@@ -134,8 +133,8 @@ func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) er
 	return nil
 }
 
-// peekJSON reads a body that may be of any form. If it is JSON, it has the digest of its
-// canonical form; else that of its bytes, which it has already.
+// peekJSON parses a body if it is JSON, and sets its digest to that of its canonical form. The
+// digest of any other body is that of its bytes, which is already set.
 func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != MediaJSON {
@@ -153,8 +152,8 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 	return nil
 }
 
-// checkText reads a body that the handler parses, and only if its digest is needed: in that of a
-// request with an Idempotency-Key, none is {}.
+// checkText checks a body that the handler parses. It computes the digest only for a request with
+// an Idempotency-Key. No body has the digest of {}.
 func checkText(r *Request, data []byte, hold func(int64) error) error {
 	if len(data) == 0 {
 		r.Asked = canon.Sum([]byte("{}"))
@@ -176,14 +175,14 @@ func checkText(r *Request, data []byte, hold func(int64) error) error {
 	return nil
 }
 
-// indexSize is how many bytes the index of a text takes, beside what that of every text may.
+// indexSize returns how many bytes the index of a text takes in addition to that of an empty text.
 func indexSize(data []byte) int64 { return canon.Size(data) - canon.Size(nil) }
 
 // MediaJSON is the media type of bodies and answers.
 const MediaJSON = "application/json"
 
-// ContentType returns the media type of a body, one of those that a route reads. A
-// parameter that would mean other bytes, such as charset=utf-16, is refused.
+// ContentType returns the media type of a body, which must be one of the known types. A parameter
+// that changes the meaning of the bytes, such as charset=utf-16, is refused.
 func ContentType(r *http.Request, known ...string) (string, error) {
 	const name = "Content-Type"
 	list := r.Header.Values(name)
@@ -196,7 +195,7 @@ func ContentType(r *http.Request, known ...string) (string, error) {
 		return "", unsupportedMedia(name, "the Content-Type is malformed: expected %s", oneOf(known))
 	}
 
-	// RFC 8259 section 8.1: JSON that is exchanged is UTF-8.
+	// RFC 8259 section 8.1: exchanged JSON is UTF-8.
 	for param, value := range params {
 		if param == "charset" && !strings.EqualFold(value, "utf-8") {
 			return "", unsupportedMedia(name, "expected charset=utf-8, found %.40q", value)
@@ -212,8 +211,8 @@ func ContentType(r *http.Request, known ...string) (string, error) {
 	return "", unsupportedMedia(name, "expected the Content-Type %s, found %.40q", oneOf(known), media)
 }
 
-// ContentEncoding returns how a body is compressed, one of those that a route
-// reads, or "".
+// ContentEncoding returns the content coding of a body, which must be one of the known codings, or
+// "" if the body is not encoded.
 func ContentEncoding(r *http.Request, known ...string) (string, error) {
 	const name = "Content-Encoding"
 	list := r.Header.Values(name)
@@ -228,13 +227,13 @@ func ContentEncoding(r *http.Request, known ...string) (string, error) {
 		}
 	}
 
-	// RFC 9110 section 15.5.16: a 415 says in Accept-Encoding what would do.
+	// RFC 9110 section 15.5.16: Accept-Encoding of a 415 lists the accepted codings.
 	known = append(known, "identity")
 	f := unsupportedMedia(name, "expected no Content-Encoding, or %s, found %.40q", oneOf(known), strings.Join(list, ", "))
 	return "", f.With("Accept-Encoding", strings.Join(known, ", "))
 }
 
-// oneOf is a choice of names.
+// oneOf formats a list of alternatives.
 func oneOf(names []string) string {
 	last := len(names) - 1
 	if last < 1 {
@@ -243,7 +242,7 @@ func oneOf(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// unsupportedMedia is a 415, which the protocol has no code for.
+// unsupportedMedia returns an error 415, for which the protocol has no code.
 func unsupportedMedia(param, format string, args ...any) *Error {
 	e := Invalid(param, format, args...)
 	e.Status = http.StatusUnsupportedMediaType

@@ -26,7 +26,7 @@ type Client struct {
 	AllScopes bool    // the client has every scope of every route
 	Reach     Reach   // the work that the client may see
 
-	anyone bool // all clients together
+	anyone bool // stands for all clients
 }
 
 // An Authenticator determines which client sent a request. [APIKeys] is one. Its method is

@@ -8,18 +8,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Version is the version of the protocol that is spoken here. An additive change of the
-// protocol keeps it; a breaking one brings another, dated, string.
+// Version is the supported version of the protocol. Additive changes keep it; a breaking change
+// gets a new date.
 const Version = "agents-protocol-2026-04-25"
 
 // VersionHeader is the header in which a request states its version.
 const VersionHeader = "Harn-Agents-Protocol-Version"
 
-// versions returns the versions that are spoken here.
+// versions returns the supported versions.
 func versions() []string { return []string{Version} }
 
-// checkVersion returns nil for the headers of a request that states one version that is
-// spoken here, and else the error 426 that names those that are.
+// checkVersion returns nil if the headers state exactly one version and it is supported. Otherwise,
+// the error is 426 and lists the supported versions.
 func checkVersion(h http.Header) error {
 	if list := h.Values(VersionHeader); len(list) == 1 && list[0] == Version {
 		return nil
@@ -29,7 +29,7 @@ func checkVersion(h http.Header) error {
 	return e
 }
 
-// A Discovery is the answer to GET /v1, which needs neither a version nor a key.
+// A Discovery is the answer to GET /v1, which requires neither a version nor a key.
 type Discovery struct {
 	Object            string          `json:"object"`
 	ProtocolFamily    string          `json:"protocol_family"`
@@ -38,8 +38,8 @@ type Discovery struct {
 	Capabilities      map[string]bool `json:"capabilities"` // rest, sse, websocket, receipts, replay
 }
 
-// NewDiscovery returns the discovery of a server: each of the protocol's capabilities is
-// true when it is among those that are named, and any other that is named is added.
+// NewDiscovery returns the discovery of a server. The named capabilities are true, including names
+// that the protocol does not define; its other capabilities are false.
 func NewDiscovery(capabilities ...string) Discovery {
 	d := Discovery{"protocol_discovery", "harn_agents_protocol", Version, versions(),
 		map[string]bool{"rest": false, "sse": false, "websocket": false, "receipts": false, "replay": false}}
@@ -49,8 +49,8 @@ func NewDiscovery(capabilities ...string) Discovery {
 	return d
 }
 
-// A Dialect is one of the two forms in which the protocol's own documents have the card of an
-// agent. They contradict each other in the member object.
+// A Dialect is one of the two forms of an agent card in the protocol's own documents. They
+// contradict each other in the member object.
 type Dialect string
 
 // The dialects of the card.
@@ -59,8 +59,8 @@ const (
 	DialectRunner  Dialect = "agent_card"      // that of the protocol's conformance runner: interfaces
 )
 
-// A Card is the answer to GET /v1/agent-card, which needs neither a version nor a key. The card
-// has the members of both dialects, where they do not contradict each other.
+// A Card is the answer to GET /v1/agent-card, which requires neither a version nor a key. It has
+// the members of both dialects, except where they contradict each other.
 type Card struct {
 	ID              string          `json:"id"`
 	Object          Dialect         `json:"object"`
@@ -78,7 +78,7 @@ type Card struct {
 	AuthSchemes     []string        `json:"auth_schemes"`
 }
 
-// An a2aCard is the same in the form of the A2A protocol.
+// An a2aCard is the card in the form of the A2A protocol.
 type a2aCard struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description"`
@@ -90,14 +90,14 @@ type a2aCard struct {
 	Skills       []Skill         `json:"skills"`
 }
 
-// An a2aInterface is where and how an agent is spoken to.
+// An a2aInterface is an address of an agent and the protocol that it speaks there.
 type a2aInterface struct {
 	URL      string `json:"url"`
 	Binding  string `json:"protocolBinding"`
 	Protocol string `json:"protocolVersion"`
 }
 
-// a2aCapabilities are what the A2A protocol asks for.
+// a2aCapabilities are the capabilities that the A2A protocol requires.
 type a2aCapabilities struct {
 	Streaming         bool     `json:"streaming"`
 	PushNotifications bool     `json:"pushNotifications"`
@@ -111,7 +111,7 @@ type cardInterface struct {
 	URL       string `json:"url"`
 }
 
-// A Skill is what an agent can do.
+// A Skill is an ability of an agent.
 type Skill struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -119,8 +119,8 @@ type Skill struct {
 	Tags        []string `json:"tags"`
 }
 
-// A skillResource is a Skill as the protocol's resource, which the card has; that of A2A has
-// the Skill alone. The schemas are null: input and output are not described.
+// A skillResource is a Skill as a resource of the protocol, as in the card; the A2A card contains
+// the plain Skill. The schemas are null because input and output are not described.
 type skillResource struct {
 	Skill
 	Object       string       `json:"object"`
@@ -131,9 +131,9 @@ type skillResource struct {
 	OutputSchema *struct{}    `json:"output_schema"`
 }
 
-// NewCard returns the card of an agent, in a dialect. Its URLs are relative: by what name a
-// server is reached, it does not know. transports are of [cardInterface]; modes are the media
-// types that are taken and given.
+// NewCard returns the card of an agent in a dialect. Its URLs are relative, because a server does
+// not know the names by which it is reached. transports are those of cardInterface; in and out are
+// the media types that the agent accepts and returns.
 func NewCard(as Dialect, id, name, description string, since receipt.Time, transports, in, out []string, skills ...Skill) Card {
 	const url = "/v1"
 	c := Card{

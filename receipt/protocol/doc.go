@@ -1,6 +1,6 @@
-// Package protocol is what every harness of the Harn Agents Protocol v1 needs over HTTP and
-// should not have to write: the version of the protocol, API keys with scopes, the envelope
-// of errors, lists and their cursors, requests that are done once, and streams of events.
+// Package protocol implements the parts of the Harn Agents Protocol v1 over HTTP that every harness
+// needs: the version of the protocol, API keys with scopes, the envelope of errors, lists and their
+// cursors, idempotency, and streams of events.
 //
 //	m, err := protocol.NewMux(protocol.Options{
 //		Routes: []protocol.Route{
@@ -13,7 +13,7 @@
 //	})
 //	http.Handle("/v1/", m)
 //
-// A handler returns what is wrong, or answers:
+// A handler answers the request or returns an error:
 //
 //	func (h *harness) task(w http.ResponseWriter, r *protocol.Request) error {
 //		task, ok := h.tasks[r.PathValue("task_id")]
@@ -27,26 +27,27 @@
 //		return protocol.WriteStream(w, r, h.log(r.PathValue("task_id")))
 //	}
 //
-// A [Mux] does the rest, in the order that its documentation gives, also for the routes of package
-// serve:
+// A [Mux] does the rest, in the order that its documentation states. It also serves the routes of
+// package serve. The parts of the package are:
 //
-//   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: who may do what, with which work.
-//   - [Error], [Code]: why not, in the protocol's envelope.
+//   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: clients, their rights, and the work that they may see.
+//   - [Error], [Code]: errors in the protocol's envelope.
 //   - [Query], [WriteItems], [WriteRange]: lists, page by page.
-//   - [Memory]: what was answered to an Idempotency-Key.
+//   - [Memory]: answers to requests with an Idempotency-Key.
 //   - [Log], [WriteStream]: server-sent events.
-//   - [ContentType]: what of a request is taken.
+//   - [ContentType]: the accepted media types of a request.
 //
 // # What is bounded
 //
-// Nothing grows with what clients send or do not read. A Memory has [MemoryLimits], and what
-// has no room in it is refused, 429 or 503. A Mux has [Limits] of bodies, answers, requests and
-// streams, shared among clients. A stream reads the log as far as its client reads: no event
-// waits in memory for a client, and who appends waits for none. Whoever makes no progress is
-// cut off, and what was begun under an Idempotency-Key is ended without him.
+// No memory grows with the data that clients send or do not read. A [Memory] has [MemoryLimits];
+// beyond them, a use is refused with 429 or 503. A Mux has [Limits] of bodies, answers, requests,
+// and streams, which clients share. A stream reads the log only as fast as its client reads the
+// stream, so no event waits in memory for a client, and appending to the log never waits for a
+// client. A client that makes no progress is disconnected. A request with an Idempotency-Key
+// continues without its client.
 //
-// Clocks and randomness are given, but for the deadlines of connections. No error tells a key,
-// a body, or what a server failed at: that is for the log.
+// Callers supply the clock and the randomness, except for the deadlines of connections. Errors
+// contain no key, no body, and no cause of a server error; the log has those.
 //
 // The exported names may still change.
 package protocol

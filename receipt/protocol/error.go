@@ -13,23 +13,23 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// maxEcho is how many bytes of a request an error repeats.
+// maxEcho is how many bytes of a request an error may repeat.
 const maxEcho = 64
 
-// An Error is why a request is not answered as it asks. A handler returns it, and a client
-// gets the protocol's envelope of it: all of it but Cause.
+// An Error is the reason why a request fails. A handler returns it, and the client gets it in the
+// protocol's envelope, without Cause.
 type Error struct {
 	Code    Code
-	Message string // for a person; foreign text in it is quoted and cut, and no secret is in it
-	Param   string // what of the request is at fault; "" for none
+	Message string // for a person; foreign text in it is quoted and cut, and it contains no secret
+	Param   string // the invalid part of the request; "" for none
 	Details map[string]any
 	Status  int         // 0: that of the code
 	Type    string      // "": that of the code
-	Header  http.Header // beside the usual ones
+	Header  http.Header // in addition to the usual ones
 	Cause   error       // for the log, never for the client
 }
 
-// Error gives the code and the message, and for the log the cause.
+// Error returns the code, the message, and, for the log, the cause.
 func (e *Error) Error() string {
 	if e.Cause != nil {
 		return fmt.Sprintf("%s: %s: %v", e.Code, e.Message, e.Cause)
@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 // Unwrap returns Cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// HTTPStatus is what the error is answered with.
+// HTTPStatus returns the status of the answer.
 func (e *Error) HTTPStatus() int {
 	if e.Status != 0 {
 		return e.Status
@@ -57,8 +57,8 @@ func (e *Error) With(name, value string) *Error {
 	return e
 }
 
-// ErrorOf returns the [*Error] that err is or wraps, and for any other an internal one with
-// err as its cause: what no handler has worded, no client reads.
+// ErrorOf returns the [*Error] that err is or wraps. Any other error becomes the cause of an
+// internal error, so that clients never read it.
 func ErrorOf(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -66,62 +66,63 @@ func ErrorOf(err error) *Error {
 	return Internal(err, "the request could not be answered")
 }
 
-// Invalid says what is wrong with a part of a request: a parameter, a header, a member; ""
-// is the whole. Foreign text in the message is quoted and bounded by its format, as %.40q.
+// Invalid returns the error 400 for an invalid part of a request: a parameter, a header, or a
+// member; "" is the whole request. The format must quote and bound foreign text, as %.40q does.
 func Invalid(param, format string, args ...any) *Error {
 	return &Error{Code: CodeInvalid, Param: cut(param), Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFound is the same for what is absent and for what is hidden.
+// NotFound returns the error 404, which does not distinguish absent resources from hidden ones.
 func NotFound() *Error {
 	return &Error{Code: CodeNotFound, Message: "there is no such resource, or it may not be seen"}
 }
 
-// MethodNotAllowed is for a path that has routes for other methods only. No code of the closed
-// list says that.
+// MethodNotAllowed returns the error 405 for a path that has routes only for other methods. The
+// closed list has no code for it.
 func MethodNotAllowed(allowed ...string) *Error {
 	allow := strings.Join(slices.Compact(slices.Sorted(slices.Values(allowed))), ", ")
 	e := &Error{Code: CodeInvalid, Status: http.StatusMethodNotAllowed, Message: "expected the method " + allow}
 	return e.With("Allow", allow)
 }
 
-// NotImplemented is for what the protocol has, and this server does not. No code of the
-// closed list says that.
+// NotImplemented returns the error 501 for a part of the protocol that this server does not
+// implement. The closed list has no code for it.
 func NotImplemented(what string) *Error {
 	return &Error{Code: CodeInvalid, Status: http.StatusNotImplemented, Type: CodeInternal.Type(), Message: "this server does not implement " + what}
 }
 
-// Conflict says why a request cannot be done as things are now.
+// Conflict returns the error 409 for a request that is not possible in the current state.
 func Conflict(message string) *Error { return &Error{Code: CodeConflict, Message: message} }
 
-// Expired is for a place in a list or a log that is gone, if it ever was there. param is what
-// named it: cursor, after_event_id, Last-Event-ID.
+// Expired returns the error 410 for a place in a list or a log that no longer exists, or never did.
+// param is the name of the cursor: cursor, after_event_id, or Last-Event-ID.
 func Expired(param string) *Error {
 	return &Error{Code: CodeExpired, Param: param, Message: "the place that this cursor names is gone; begin without one"}
 }
 
-// Internal is a mistake of the server. Only the message is for the client.
+// Internal returns the error 500. The client gets only the message.
 func Internal(cause error, message string) *Error {
 	return &Error{Code: CodeInternal, Message: message, Cause: cause}
 }
 
-// Busy asks the client to come again after some seconds.
+// Busy returns the error 503, and asks the client to retry after some seconds.
 func Busy(seconds int, message string) *Error {
 	e := &Error{Code: CodeUnavailable, Message: message}
 	return e.With("Retry-After", strconv.Itoa(max(seconds, 1)))
 }
 
-// TooLarge refuses a body beyond a limit; instead says what may be sent in its place.
+// TooLarge returns the error 413 for a body beyond a limit. instead states what may be sent in its
+// place.
 func TooLarge(limit int64, instead string) *Error {
 	return &Error{Code: CodeTooLarge, Message: fmt.Sprintf("expected a body of at most %d bytes, found more%s", limit, instead)}
 }
 
-// ClientClosed is for a client that left. Nobody reads it but the log.
+// ClientClosed returns the error 499 for a client that has disconnected. Only the log gets it.
 func ClientClosed(cause error) *Error {
 	return &Error{Code: CodeClientClosed, Message: "the client went away", Cause: cause}
 }
 
-// cut bounds foreign text.
+// cut limits the length of foreign text.
 func cut(text string) string { return foreign.Cut(text, maxEcho) }
 
 // An envelope is the protocol's form of an error.
@@ -129,7 +130,7 @@ type envelope struct {
 	Error envelopeError `json:"error"`
 }
 
-// An envelopeError is what an envelope holds.
+// An envelopeError is the content of an envelope.
 type envelopeError struct {
 	Code      Code           `json:"code"`
 	Message   string         `json:"message"`
@@ -139,7 +140,7 @@ type envelopeError struct {
 	Details   map[string]any `json:"details"`
 }
 
-// Envelope returns what a client gets of an error, to be written as JSON.
+// Envelope returns the form of the error that a client gets, for encoding as JSON.
 func (e *Error) Envelope(requestID string) any {
 	out := envelopeError{Code: e.Code.row().code, Message: e.Message, Type: cmp.Or(e.Type, e.Code.Type()), RequestID: requestID, Details: e.Details}
 	if e.Param != "" {
@@ -151,8 +152,7 @@ func (e *Error) Envelope(requestID string) any {
 	return envelope{out}
 }
 
-// A Code says to a program what is wrong with a request. The list of the protocol is
-// closed: there is none but these.
+// A Code identifies the kind of an error to a program. The protocol's list is closed.
 type Code string
 
 // The codes of the protocol.
@@ -177,14 +177,14 @@ const (
 	CodeDeadline     Code = "deadline_exceeded"            // 504: it took too long
 )
 
-// A codeRow is a code, the status it is answered with, and the type that is paired with it.
+// A codeRow is a code with its status and its type.
 type codeRow struct {
 	code   Code
 	status int
 	kind   string
 }
 
-// codes is the table of the protocol, in its order.
+// codes is the table of the protocol, in the order of the protocol.
 var codes = [...]codeRow{
 	{CodeInvalid, http.StatusBadRequest, "request_error"},
 	{CodeTransition, http.StatusBadRequest, "request_error"},
@@ -206,11 +206,11 @@ var codes = [...]codeRow{
 	{CodeDeadline, http.StatusGatewayTimeout, "upstream_error"},
 }
 
-// statusClientClosed is of no RFC: nobody reads it but the log.
+// statusClientClosed is not defined in an RFC. Only the log gets it.
 const statusClientClosed = 499
 
-// row returns the row of a code. What is not in the closed list is a mistake of ours, and
-// is told as such.
+// row returns the row of a code. A code that is not in the closed list is a mistake of the server,
+// and becomes an internal error.
 func (c Code) row() codeRow {
 	for _, row := range codes {
 		if row.code == c {
@@ -220,14 +220,14 @@ func (c Code) row() codeRow {
 	return CodeInternal.row()
 }
 
-// Status returns the HTTP status of a code; 500 for what is none.
+// Status returns the HTTP status of a code, or 500 for an unknown code.
 func (c Code) Status() int { return c.row().status }
 
-// Type returns the type that the protocol pairs with a code; server_error for what is none.
+// Type returns the type that the protocol pairs with a code, or server_error for an unknown code.
 func (c Code) Type() string { return c.row().kind }
 
-// WithoutText keeps of a syntax error what cannot hold a key that was pasted into a file,
-// or sent, by mistake.
+// WithoutText removes text from a syntax error, because the text may be a key that was pasted into
+// a file or sent by mistake.
 func WithoutText(err error) error {
 	if syntax, ok := err.(*canon.SyntaxError); ok {
 		return fmt.Errorf("%s at byte %d", syntax.Code, syntax.Offset)
@@ -235,7 +235,8 @@ func WithoutText(err error) error {
 	return err
 }
 
-// Clean takes out of a text what would begin a new line, and bounds it: for a log.
+// Clean prepares a text for a log: it replaces characters that could begin a new line, and limits
+// the length.
 func Clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if foreign.Unsafe(r) {

@@ -12,37 +12,36 @@ import (
 	"unicode/utf8"
 )
 
-// ErrGone is returned by a Log that has no event of the id that it was asked for, or has it no
-// longer.
+// ErrGone indicates that a Log never had an event with the requested ID, or no longer has it.
 var ErrGone = errors.New("protocol: no such event, or it is no longer kept")
 
-// A Log is events in an order to which others are only added: those of a task, of a session,
-// or all that a client may see. Its methods must be safe for concurrent use. Ids come from
-// strangers: a Log looks them up, it opens nothing by that name.
+// A Log is an append-only sequence of events, such as the events of a task, of a session, or all
+// that a client may see. Its methods must be safe for concurrent use. IDs are untrusted: a Log must
+// only look them up, and never open anything by such a name.
 //
-// A stream reads a Log as far as its client reads the stream, a page at a time. So who appends
-// waits for nobody, and a client that is slow is behind, and holds nothing: what it misses is
-// in the log.
+// A stream reads a Log as fast as its client reads the stream, one page at a time. Appending
+// therefore never waits for a client, and a slow client holds no memory: the events that it has not
+// read yet are in the log.
 type Log interface {
-	// After returns up to limit events that follow the one of an id, in their order; "" is
-	// the beginning. None: there are no more yet. The error is or wraps [ErrGone]; or is
-	// io.EOF: nothing follows these events, ever, and a stream ends behind them; or says
-	// what went wrong in reading, which only the log gets to know.
+	// After returns up to limit events that follow the event with an ID, in their order; "" is the
+	// beginning. No events means that there are no more yet. The error is or wraps [ErrGone]; or it
+	// is io.EOF if nothing will ever follow these events, so that a stream ends after them; or it
+	// is an error of reading, which only the log gets.
 	After(ctx context.Context, id string, limit int) ([]Event, error)
 
-	// Appended returns a channel that is closed when something is appended after the call.
-	// It may be closed for nothing.
+	// Appended returns a channel that is closed when an event is appended after the call. It may
+	// also be closed without one.
 	Appended() <-chan struct{}
 }
 
-// A Bell tells who waits that something was appended. The zero value is ready; it is safe for
+// A Bell wakes goroutines that wait for new events. The zero value is ready; it is safe for
 // concurrent use.
 type Bell struct {
 	mu   sync.Mutex
 	rung chan struct{}
 }
 
-// Ring wakes who waits. It waits for nobody.
+// Ring wakes all waiting goroutines. It does not block.
 func (b *Bell) Ring() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,20 +61,20 @@ func (b *Bell) Rung() <-chan struct{} {
 	return b.rung
 }
 
-// lastEventID is the header by which a client says which event it had last.
+// lastEventID is the header that states the last event that a client received.
 const lastEventID = "Last-Event-ID"
 
-// An Event is one of a log, as a harness keeps it.
+// An Event is an event of a log, as a harness stores it.
 type Event struct {
-	ID   string          // the member id, and the cursor: no other event of the log has it
+	ID   string          // the member id, which is also the cursor; unique in the log
 	Kind string          // the member event, such as task.completed
 	JSON json.RawMessage // the protocol's Event object
 }
 
-// appendEvent appends the frame of server-sent events that an event is: its id, its kind, and
-// its object on one line, each line ended by LF, and an empty line. A line end in the JSON
-// text can only stand between its tokens, and becomes a space. The error says that id or kind
-// cannot be in a line, or that there is no object; what it returns then is dst.
+// appendEvent appends an event as a frame of server-sent events: its ID, its kind, and its object
+// on one line. Each line ends with LF, and an empty line ends the frame. A line break in JSON text
+// can only occur between tokens, and becomes a space. If the ID or the kind cannot be in a line, or
+// there is no object, it returns dst and an error.
 func appendEvent(dst []byte, e Event) ([]byte, error) {
 	switch {
 	case !isLine(e.ID):
@@ -103,14 +102,14 @@ func appendFrame(dst []byte, id, kind string, data []byte) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// isLine reports whether a text can be the value of a line of a frame: readers drop an id with
-// a NUL, and end a line at CR as at LF.
+// isLine reports whether a text can be the value of a line of a frame. Readers drop an ID with a
+// NUL, and end a line at CR as well as at LF.
 func isLine(text string) bool {
 	return text != "" && len(text) <= MaxID && utf8.ValidString(text) && !strings.ContainsAny(text, "\x00\r\n")
 }
 
-// readLastEventID returns which event a client had last; "" for none. The error is an *[Error]:
-// the header is there several times, or no event has such an id.
+// readLastEventID returns the ID of the last event that a client received, or "". The error is an
+// *[Error]: the header occurs several times, or no event can have such an ID.
 func readLastEventID(h http.Header) (string, error) {
 	list := h.Values(lastEventID)
 	switch {
@@ -124,8 +123,8 @@ func readLastEventID(h http.Header) (string, error) {
 	return list[0], nil
 }
 
-// RangeParams are the parameters of a route that answers with a range of events, beside those
-// by which they are filtered.
+// RangeParams returns the parameters of a route that answers with a range of events, including
+// those that filter them.
 func RangeParams(filters ...string) []string {
 	return append([]string{afterEventID, "limit"}, filters...)
 }
@@ -133,9 +132,9 @@ func RangeParams(filters ...string) []string {
 const afterEventID = "after_event_id"
 
 // WriteRange answers with a list of the events of a log that follow the one that the client names
-// by after_event_id, or of the first: limit of them, 1 to 200, else 50, and fewer when they are
-// long. next_cursor is the id to go on by. Whether there are more is what was so when they were
-// read: the last page says no, and is asked for again by the id of its last event.
+// in after_event_id, or from the beginning: up to limit events, 1 to 200, by default 50, and fewer
+// if they are long. next_cursor is the ID to continue with. has_more describes the log at the time
+// of reading, so after the last page a client can ask again with the ID of its last event.
 func WriteRange(w http.ResponseWriter, r *Request, log Log) error {
 	limit, err := limitOf(r)
 	if err != nil {
@@ -157,12 +156,12 @@ func WriteRange(w http.ResponseWriter, r *Request, log Log) error {
 	return page.write(w, next)
 }
 
-// readRange fills a page with up to limit events that follow an id, and returns the id of the last
-// one if there are more. A log gives as many at a time as it likes: only one that gives none, or
-// says so, has no more.
+// readRange fills a page with up to limit events that follow an ID. It returns the ID of the last
+// one if there are more. A log may return any number of events at a time. It has no more if it
+// returns none or io.EOF.
 func readRange(r *Request, log Log, last string, limit int, page *sheet) (next string, err error) {
 	for {
-		// One more than the page has tells whether there are more.
+		// One more event than the page holds shows whether there are more.
 		events, err := log.After(r.Context(), last, limit-len(page.items)+1)
 		ended := errors.Is(err, io.EOF)
 		if err != nil && !ended {

@@ -40,7 +40,7 @@ func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
 	return x
 }
 
-// answer is the order of the checks.
+// answer applies the checks in their documented order.
 func (x *exchange) answer() error {
 	h, r := x.w.Header(), x.r
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -74,7 +74,7 @@ func (x *exchange) answer() error {
 	return x.serve(found)
 }
 
-// admit checks the version, and who sent the request.
+// admit checks the version and identifies the client.
 func (x *exchange) admit(found match) error {
 	if found.version {
 		if err := checkVersion(x.r.Header); err != nil {
@@ -109,8 +109,8 @@ func (x *exchange) identify() (*Client, error) {
 	return client, nil
 }
 
-// admitted reports whether the request would now be admitted as before: from the same
-// client, with the same rights.
+// admitted reports whether the request would still be admitted, from the same client with the same
+// rights.
 func (x *exchange) admitted() bool {
 	if !x.keyed {
 		return true
@@ -119,7 +119,7 @@ func (x *exchange) admitted() bool {
 	return err == nil && reflect.DeepEqual(client, x.r.Client)
 }
 
-// take takes a place of some that clients share, until it is given back.
+// take takes one of the places that clients share. The caller returns it by calling give.
 func (x *exchange) take(s *Shares, full string) (give func(), err error) {
 	client := x.r.Client.Share(x.r.Request)
 	if !s.Take(client, 1) {
@@ -128,9 +128,9 @@ func (x *exchange) take(s *Shares, full string) (give func(), err error) {
 	return func() { s.Give(client, 1) }, nil
 }
 
-// hold takes memory for n bytes of the answer, which the end of the exchange gives back.
+// hold takes memory for n bytes of the answer, until the end of the exchange.
 func (x *exchange) hold(n int64) error {
-	n = min(n, x.mux.limits.Memory-x.held) // one answer alone may have all of it
+	n = min(n, x.mux.limits.Memory-x.held) // a single answer may take all of it
 	if !x.mux.held.Take(x.r.Client.Share(x.r.Request), n) {
 		return Busy(1, "the answers to other requests take all the memory that there is for them")
 	}
@@ -138,7 +138,7 @@ func (x *exchange) hold(n int64) error {
 	return nil
 }
 
-// takePage takes memory for a page of a stream, which counts as an answer does.
+// takePage takes memory for a page of a stream, which counts like an answer.
 func (x *exchange) takePage(n int64) (give func()) {
 	client, n := x.r.Client.Share(x.r.Request), min(n, x.mux.limits.Memory)
 	if n > 0 && !x.mux.held.Take(client, n) {
@@ -151,7 +151,7 @@ func (x *exchange) takePage(n int64) (give func()) {
 	}
 }
 
-// serve reads what a route takes, and has it answered.
+// serve reads the query and the body that a route accepts, and calls its handler.
 func (x *exchange) serve(found match) (err error) {
 	r, route := x.r, found.route
 	for i, name := range namesOf(route.path) {
@@ -172,14 +172,15 @@ func (x *exchange) serve(found match) (err error) {
 	return once(x, route.Serve)
 }
 
-// readBody reads the body that a route takes, within the limits.
+// readBody reads the body within the limits of the route.
 func (x *exchange) readBody(route *servedRoute) error {
 	r := x.r
 	switch {
 	case route.Body == BodyStream:
-		// Of a request without a body a handler below sees that it has none. Else it would bound
-		// a read that never is, and net/http, which meanwhile waits there for the next request,
-		// takes that for a client who left: of all later requests on the connection.
+		// If a request has no body, a handler below must see that. Otherwise, it would set a
+		// deadline for a read that never happens. net/http is then already waiting for the next
+		// request on the connection, and would treat the deadline as a client that disconnected,
+		// for all later requests on the connection.
 		if !x.body.AtEnd() {
 			r.Body = io.NopCloser(x.body)
 		}
@@ -208,17 +209,16 @@ func (x *exchange) readBody(route *servedRoute) error {
 	return readJSON(r, data, route.Body == BodyOptional, x.intake.hold)
 }
 
-// read reads the body into memory that all requests share, until the end of the exchange.
+// read reads the body into the memory that all requests share, until the end of the exchange.
 func (x *exchange) read(limit int64, instead string) ([]byte, error) {
-	x.body.Until(x.started.Add(x.mux.limits.Arrive)) // the idle limit is for each read
-	if x.intake == nil {                             // else what it holds would never be given back
+	x.body.Until(x.started.Add(x.mux.limits.Arrive)) // the idle limit applies to each read
+	if x.intake == nil {                             // otherwise, the memory of the first intake would never be released
 		x.intake = &intake{body: x.body, memory: x.mux.held, client: x.r.Client.Share(x.r.Request), stated: x.r.ContentLength}
 	}
 	return x.intake.read(limit, instead)
 }
 
-// refuse answers with the envelope of an error. When the answer has begun, all that is left
-// is to break it off.
+// refuse answers with the envelope of an error. If the answer has begun, it is broken off instead.
 func (x *exchange) refuse(err error) {
 	e := ErrorOf(err)
 	if errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {
@@ -229,23 +229,23 @@ func (x *exchange) refuse(err error) {
 		panic(http.ErrAbortHandler)
 	}
 
-	// The rest of the body must not be taken for the next request.
+	// The rest of the body must not be read as the next request.
 	if !x.body.AtEnd() {
 		x.w.Linger()
 	}
-	_ = writeError(x.w, e, x.r.ID) // the client may be gone
+	_ = writeError(x.w, e, x.r.ID) // the client may have disconnected
 }
 
-// logMistake tells the log of what is the server's fault, and of nothing that is everyday, such as
-// that it is busy.
+// logMistake logs errors that are the server's fault, except for everyday conditions such as
+// saturation.
 func (x *exchange) logMistake(e *Error) {
 	if status := e.HTTPStatus(); status == http.StatusInternalServerError || status > http.StatusInternalServerError && e.Cause != nil {
 		x.mux.options.Log.Error("request failed", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "error", Clean(e.Error()))
 	}
 }
 
-// end gives back what the exchange had. A panic is answered when nothing else was; its stack
-// goes to the log and nowhere else.
+// end releases the resources of the exchange. After a panic, it answers with an error unless the
+// answer has begun. The stack is only logged.
 func (x *exchange) end() {
 	p := recover()
 	aborted := p == http.ErrAbortHandler
@@ -256,7 +256,7 @@ func (x *exchange) end() {
 		}
 	}
 
-	// First the body: nothing touches the connection after the answer.
+	// The body is closed first, so that nothing uses the connection after the answer.
 	x.body.Close()
 	if x.intake != nil {
 		x.intake.close()
@@ -278,7 +278,7 @@ func (x *exchange) logPanic(p any) {
 	x.mux.options.Log.Error("panic", "request", x.r.ID, "route", cmp.Or(x.r.Route, "none"), "panic", Clean(fmt.Sprint(p)), "stack", string(debug.Stack()))
 }
 
-// mistake is what a client is told of a panic.
+// mistake returns the error that a client gets after a panic.
 func mistake() *Error {
 	return Internal(errors.New("the handler panicked"), "the server made a mistake; it is logged under the request id")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Bounds of what names a resource.
+// Bounds of the parts of a request that name a resource.
 const (
 	maxQuery   = 4 << 10 // bytes of a query
 	maxPath    = 4 << 10 // bytes of a path
@@ -22,7 +22,7 @@ const (
 	MaxID      = 1 << 10 // bytes of an id in a path
 )
 
-// checkForm refuses a request that is longer than any route takes.
+// checkForm refuses a request that is longer than any route accepts.
 func checkForm(r *http.Request) error {
 	switch {
 	case len(r.Header) > maxHeaders:
@@ -35,15 +35,15 @@ func checkForm(r *http.Request) error {
 	return nil
 }
 
-// ambiguous reports whether another reader of the connection may see the end of a
-// request elsewhere than net/http does, so that nothing after it may be read as a
-// request (RFC 9112, 6.1). With chunks net/http drops a Content-Length. In HTTP/1.0 it
-// drops a Transfer-Encoding, and takes the chunks for the next request.
+// ambiguous reports whether another reader of the connection may see the end of a request elsewhere
+// than net/http does. Then nothing after it may be read as a request (RFC 9112, 6.1). With chunks,
+// net/http drops a Content-Length. In HTTP/1.0, it drops a Transfer-Encoding, and reads the chunks
+// as the next request.
 func ambiguous(r *http.Request) bool {
 	return r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1)
 }
 
-// checkFraming refuses a body whose end cannot be seen.
+// checkFraming refuses a body without a recognizable end.
 func checkFraming(r *http.Request) error {
 	if !r.ProtoAtLeast(1, 1) && brings(r.Method) && r.Header.Get("Content-Length") == "" {
 		return Invalid("Content-Length", "expected a Content-Length: HTTP/1.0 has no other end of a body")
@@ -51,7 +51,7 @@ func checkFraming(r *http.Request) error {
 	return nil
 }
 
-// hosts are the names that a server may be reached by; without any, all are.
+// hosts are the names by which a server may be reached. Without any, every name is allowed.
 type hosts map[string]bool
 
 func newHosts(names []string) hosts {
@@ -62,8 +62,8 @@ func newHosts(names []string) hosts {
 	return h
 }
 
-// check refuses a request to another name. A web page can reach a local server only by a name
-// of its own (DNS rebinding).
+// check refuses a request to another name. A web page can reach a local server only by a name of
+// its own (DNS rebinding).
 func (h hosts) check(r *http.Request) error {
 	if len(h) > 0 && !h[hostName(r.Host)] {
 		return &Error{Code: CodeForbidden, Param: "Host", Message: "this server is not reached by that name"}
@@ -79,10 +79,10 @@ func hostName(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// A Query is the parameters of a request, each there once and known.
+// A Query contains the parameters of a request. Each is known and occurs once.
 type Query map[string]string
 
-// parseQuery reads a query of which every name is one of known.
+// parseQuery reads a query. Each of its names must be one of known.
 func parseQuery(raw string, known []string) (Query, error) {
 	switch {
 	case len(raw) > maxQuery:
@@ -96,9 +96,9 @@ func parseQuery(raw string, known []string) (Query, error) {
 		return nil, Invalid("", "the query is malformed: expected name=value pairs, percent-encoded")
 	}
 
-	// An unknown, repeated or empty parameter may be a demand that nobody would check.
+	// An unknown, repeated, or empty parameter may be a requirement that nobody would check.
 	q := Query{}
-	for _, name := range sortedNames(values) { // the same request has the same answer
+	for _, name := range sortedNames(values) { // so that equal requests get equal answers
 		list := values[name]
 		switch {
 		case !slices.Contains(known, name):
@@ -123,7 +123,7 @@ func sortedNames(values url.Values) []string {
 	return names
 }
 
-// Time reads an RFC 3339 time; zero when it is not given.
+// Time returns an RFC 3339 time, or zero if it is absent.
 func (q Query) Time(name string) (time.Time, error) {
 	text, ok := q[name]
 	if !ok {
@@ -132,10 +132,10 @@ func (q Query) Time(name string) (time.Time, error) {
 	return ParseTime(name, text)
 }
 
-// ParseTime reads the RFC 3339 time that a parameter or a member has.
+// ParseTime parses the RFC 3339 time of a parameter or a member.
 func ParseTime(name, text string) (time.Time, error) {
 	at, err := receipt.ParseTime(text)
-	if err == nil && at.IsZero() { // to package time it is no time
+	if err == nil && at.IsZero() { // package time treats it as unset
 		return at, Invalid(name, "%s is any time but 0001-01-01T00:00:00Z", name)
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func ParseTime(name, text string) (time.Time, error) {
 	return at, nil
 }
 
-// Choice reads one of some words; "" when it is not given.
+// Choice returns one of some words, or "" if it is absent.
 func (q Query) Choice(name string, words ...string) (string, error) {
 	text, ok := q[name]
 	if ok && !slices.Contains(words, text) {
@@ -153,7 +153,7 @@ func (q Query) Choice(name string, words ...string) (string, error) {
 	return text, nil
 }
 
-// Number reads a count of at least least and at most most; or when it is not given.
+// Number returns a count from least to most, or the default or if it is absent.
 func (q Query) Number(name string, least, most, or uint64) (uint64, error) {
 	text, ok := q[name]
 	if !ok {
@@ -166,7 +166,7 @@ func (q Query) Number(name string, least, most, or uint64) (uint64, error) {
 	return n, nil
 }
 
-// Digest reads a digest; zero when it is not given.
+// Digest returns a digest, or zero if it is absent.
 func (q Query) Digest(name string) (canon.Digest, error) {
 	text, ok := q[name]
 	if !ok {

@@ -13,28 +13,28 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// How many items a page has.
+// Numbers of items in a page.
 const (
 	mostPage  = 200
 	usualPage = 50
 )
 
-// ListParams are the parameters of a route that answers with a list, beside those by which
-// it is filtered.
+// ListParams returns the parameters of a route that answers with a list, including those that
+// filter it.
 func ListParams(filters ...string) []string {
 	return append([]string{"limit", "cursor"}, filters...)
 }
 
-// A page says which part of a list is wanted.
+// A page is the requested part of a list.
 type page struct {
-	after string // what names the last item of the page before; "": the first page
+	after string // the name of the last item of the previous page; "": the first page
 	limit int    // how many items it has at most, 1 to 200
 
 	list string
 }
 
-// readPage reads limit and cursor. A cursor is of the list that the path and the other
-// parameters name: that of another one is refused, 400.
+// readPage reads limit and cursor. A cursor belongs to the list that the path and the other
+// parameters name; that of another list is refused with 400.
 func readPage(r *Request) (page, error) {
 	limit, err := limitOf(r)
 	if err != nil {
@@ -51,7 +51,7 @@ func limitOf(r *Request) (int, error) {
 	return int(n), err
 }
 
-// behind returns the cursor of the page that follows an item.
+// behind returns the cursor of the page after an item.
 func (p page) behind(last string) (string, error) {
 	next := FormatCursor(p.list, []byte(last))
 	if next == "" || last == p.after {
@@ -60,15 +60,15 @@ func (p page) behind(last string) (string, error) {
 	return next, nil
 }
 
-// WriteItems answers with the page that the client asks for, of items that are in the order in
-// which they came and of which none goes: those that are kept. A nil keep keeps all. Each item is
-// written as JSON, a json.RawMessage as it is. id names an item in 1 to 255 bytes, by which no
-// other item of the list is ever named. A page has at most 8 MiB, or one item that is longer, so
-// that it may have fewer items than the client asks for. A cursor after an item that is not kept
-// is [Expired], like a cursor after an item that does not exist.
+// WriteItems answers with the requested page of the items that keep selects; a nil keep selects
+// all. The items are in the order in which they were added, and none may be removed. Each is
+// written as JSON, a json.RawMessage unchanged. id returns the name of an item, 1 to 255 bytes that
+// never name another item of the list. A page has at most 8 MiB, or one item that is longer, so it
+// may have fewer items than requested. A cursor after an item that is not selected is [Expired],
+// like one after an item that does not exist.
 //
-// A place is found by that name, and not by counting, so that pages neither skip nor repeat an
-// item when others are added at the end meanwhile.
+// The name determines the place, not a count, so pages neither skip nor repeat an item when others
+// are added at the end.
 func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) string, keep func(T) bool) error {
 	p, err := readPage(r)
 	if err != nil {
@@ -76,7 +76,8 @@ func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) 
 	}
 	from := 0
 	if p.after != "" {
-		// A client can write any name into a cursor, so the item is looked up among those that it may see.
+		// A client can write any name into a cursor, so the item is only looked up among those that
+		// the client may see.
 		from = 1 + slices.IndexFunc(items, func(item T) bool { return id(item) == p.after && (keep == nil || keep(item)) })
 		if from == 0 {
 			return Expired("cursor")
@@ -107,7 +108,7 @@ func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) 
 	return filled.write(w, "")
 }
 
-// maxSheet is the maximum length of a page, in bytes of its items. One item may be longer.
+// maxSheet is the maximum length of a page, in bytes of its items. A single item may be longer.
 const maxSheet = 8 << 20
 
 // A sheet is a page that is being filled. The zero value is an empty page.
@@ -116,8 +117,8 @@ type sheet struct {
 	size  int
 }
 
-// take adds what the client of a request may see of an item, takes memory for it, and reports
-// whether the item fits. The first item always fits, unless there is no memory for it.
+// take adds the part of an item that the client of a request may see, takes memory for it, and
+// reports whether the item fits. The first item always fits, unless there is no memory for it.
 func (s *sheet) take(r *Request, item any) (fits bool, err error) {
 	text, err := textOf(item)
 	if err == nil {
@@ -130,7 +131,7 @@ func (s *sheet) take(r *Request, item any) (fits bool, err error) {
 		return false, nil
 	}
 	if err := r.Hold(int64(len(text))); err != nil {
-		if len(s.items) > 0 { // a shorter page is a page, too
+		if len(s.items) > 0 { // a shorter page is valid, too
 			err = nil
 		}
 		return false, err
@@ -151,7 +152,7 @@ func textOf(item any) ([]byte, error) {
 	return text, nil
 }
 
-// write writes the protocol's form of a list. next is where the next page begins; "" if this is the
+// write writes the page in the protocol's form. next is the cursor of the next page, or "" for the
 // last page.
 func (s *sheet) write(w http.ResponseWriter, next string) error {
 	const begin = `{"object":"list","data":[`
@@ -165,7 +166,7 @@ func (s *sheet) write(w http.ResponseWriter, next string) error {
 	h.Set("Content-Length", strconv.Itoa(len(begin)+s.size+max(0, len(s.items)-1)+len(end)))
 	w.WriteHeader(http.StatusOK)
 
-	// Item by item: a copy of the page would be memory that nobody counts.
+	// Items are written one by one, because the memory of a copy would not be counted.
 	_, err := w.Write([]byte(begin))
 	for i, item := range s.items {
 		if i > 0 && err == nil {
@@ -188,24 +189,24 @@ func (s *sheet) write(w http.ResponseWriter, next string) error {
 //	16 bytes  the first half of the SHA-256 of the name of the list
 //	n bytes   what names the item in the list, 1 to 255
 //
-// It holds no position, so that it means the same after a restart and when there are more
-// items then; and it tells a client of nothing but an item that the client was given.
+// It holds no position, so it stays valid after a restart and when items are added. It reveals
+// nothing except an item that the client has already seen.
 const (
 	cursorForm = 0x02
 	cursorList = 16
 	cursorLast = 255
 )
 
-// maxCursor is how many characters a cursor has at most.
+// maxCursor is the maximum length of a cursor in characters.
 const maxCursor = ((1+cursorList+cursorLast)*8 + 5) / 6
 
-// usedForm is of cursors that were given out before: their places are gone.
+// usedForm is the form of cursors that earlier versions returned. Their places no longer exist.
 const usedForm = 0x01
 
-// FormatCursor returns the cursor behind an item of a list: what names the item there, 1 to
-// 255 bytes; for none or more there is no cursor, "". The name of the list is all that makes
-// it another list: the task whose receipts it holds, the path and the filters. What is asked
-// with the cursor of another list is refused.
+// FormatCursor returns the cursor after an item of a list. last is the name of the item there, 1 to
+// 255 bytes; for any other length, the cursor is "". Lists with different names are different
+// lists: the name includes the path and the filters, or the task whose receipts are listed. The
+// cursor of another list is refused.
 func FormatCursor(list string, last []byte) string {
 	if len(last) == 0 || len(last) > cursorLast {
 		return ""
@@ -215,7 +216,7 @@ func FormatCursor(list string, last []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, last...))
 }
 
-// ParseCursor returns what names the item that a cursor is behind; nil without a cursor, and
+// ParseCursor returns the name of the item that precedes a cursor. It is nil without a cursor, and
 // with every error. Each cursor has one spelling.
 func ParseCursor(list, cursor string) (last []byte, err error) {
 	if cursor == "" {
@@ -226,7 +227,7 @@ func ParseCursor(list, cursor string) (last []byte, err error) {
 	// encoding/base64 skips line ends
 	strange := err != nil || len(b) == 0 || len(cursor) > maxCursor || len(cursor) != base64.RawURLEncoding.EncodedLen(len(b))
 
-	// A cursor of the earlier form was honestly given out: it is gone, not malformed.
+	// A cursor of the earlier form was valid once, so it is expired, not malformed.
 	name := sha256.Sum256([]byte(list))
 	switch {
 	case !strange && b[0] == usedForm:
@@ -237,7 +238,7 @@ func ParseCursor(list, cursor string) (last []byte, err error) {
 	return b[1+cursorList:], nil
 }
 
-// BadCursor is for a cursor that no list gave out.
+// BadCursor returns the error 400 for a cursor that no list returned.
 func BadCursor() *Error {
 	return Invalid("cursor", "this cursor is none of this list; begin without one")
 }

@@ -10,31 +10,30 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// keptFor is how long it is remembered what was answered to a request with an
-// Idempotency-Key, from the answer on.
+// keptFor is how long an answer to a request with an Idempotency-Key is remembered.
 const keptFor = 24 * time.Hour
 
-// What a use takes beside its answer, about, and what a stored answer takes.
+// Approximate sizes of a use without its answer, and of an answer that is stored elsewhere.
 const (
 	useBytes    = 512
 	storedBytes = 1536
 )
 
-// A Use is an Idempotency-Key with the body that it came with.
+// A Use is an Idempotency-Key and the body of its request.
 type Use struct {
-	Actor [32]byte     // whose it is, whom the limits are of: the digest of the API key, zero for all without one
-	Key   canon.Digest // [onceOf], or whatever else is the same for requests of which one may be done
+	Actor [32]byte     // the client, for whom the limits apply: the digest of the API key, or zero for all clients without one
+	Key   canon.Digest // [Request].Once, or another name of requests of which only one may be done
 	Body  canon.Digest // of the canonical body (RFC 8785)
 }
 
-// An Answer is what was answered. It must not be changed.
+// An Answer is the answer to a request. It must not be changed.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 
-	// Stored returns the body from where it is kept, such as a log, so that no memory holds it.
-	// Nil: Body has it.
+	// Stored returns the body from another place, such as a log, so that no memory holds it. Nil:
+	// Body has it.
 	Stored func() ([]byte, error)
 }
 
@@ -43,46 +42,45 @@ type MemoryLimits struct {
 	// Keys is how many uses of an actor are remembered. Default: 16,384.
 	Keys int
 
-	// Bytes is how much all uses and answers together take, about. An actor that has some of it
-	// gets at most as much as is then left: one actor alone gets half, two get a third each, and a
-	// new one always finds room. Answers that are being made come on top. Default: 64 MiB.
+	// Bytes is the approximate size of all uses and answers together. An actor that holds some gets
+	// at most as much as is then left: one actor alone gets half, two get a third each, and a new
+	// one always finds room. Answers in preparation are not counted. Default: 64 MiB.
 	Bytes int64
 
-	// Forget says what happens with one more use: the oldest of the actor is forgotten
-	// before its time, and may be done again. Without it the new one is refused, 429 for
-	// the actor's own limits and 503 for those of all, so that nothing is ever done twice.
+	// Forget specifies what happens beyond the limits. If it is set, the oldest use of the actor is
+	// forgotten early, and may be done again. Otherwise, the new use is refused, with 429 for the
+	// actor's own limits and 503 for the common ones, so that nothing is done twice.
 	Forget bool
 }
 
-// A Memory remembers which Idempotency-Key was used for what, and what was answered, for
-// [keptFor]. It is safe for concurrent use, and nobody waits in it for anybody: one who
-// finds that another does the same is told when that has ended.
+// A Memory remembers the uses of Idempotency-Keys and the answers for 24 hours. It is safe for
+// concurrent use. Nobody waits in it: a request that repeats one in progress learns when that ends.
 //
-// It is in memory. A server that is to know after a restart what it did before writes the
-// Use into its own log with what it does, and tells the Memory at its start: Remember.
+// It is lost when the program ends. A server that must remember its work after a restart writes the
+// Use into its own log together with that work, and passes it to Remember at its start.
 type Memory struct {
 	limits MemoryLimits
 
 	mu     sync.Mutex
 	actors map[[32]byte]*actorUses
-	order  list.List // *use, what was answered, the oldest first
+	order  list.List // *use with an answer, the oldest first
 	bytes  int64
 }
 
 // actorUses are the uses of one actor.
 type actorUses struct {
 	byKey map[canon.Digest]*use
-	order list.List // as that of the Memory
+	order list.List // like that of the Memory
 	bytes int64
 }
 
-// A use is a Use that is being done, or was.
+// A use is a Use in progress, or one with an answer.
 type use struct {
 	Use
-	busy   chan struct{} // closed when what is being done has ended; nil: it was done
-	logged *Answer       // of what is being done: what the log has of it already
+	busy   chan struct{} // closed when the work has ended; nil: it has an answer
+	logged *Answer       // the answer that the log already has, while the work is in progress
 	answer Answer
-	at     time.Time        // of the answer
+	at     time.Time        // time of the answer
 	places [2]*list.Element // in the orders of the Memory and of the actor
 }
 
@@ -98,18 +96,18 @@ func NewMemory(l MemoryLimits) *Memory {
 	return &Memory{limits: l, actors: map[[32]byte]*actorUses{}}
 }
 
-// A Claim is what a Memory says of a use: it was answered, it is being done, or neither. Then
-// it is the caller's to do, who has to call End when that has ended, however it has.
+// A Claim is the state of a use: it has an answer, it is in progress, or neither. In the last case,
+// the caller does the work, and must call End afterwards, also after a failure.
 type Claim struct {
-	Answer   *Answer         // what was answered; nil: nothing yet
-	InFlight <-chan struct{} // closed when who does it has ended; nil: nobody does, or the caller
+	Answer   *Answer         // the answer; nil: none yet
+	InFlight <-chan struct{} // closed when another caller's work has ended; nil: there is none
 
 	memory *Memory
 	use    *use
 }
 
-// Claim takes what is to be done once. The error is an *[Error]: the key came with another
-// body, or there is no place for it.
+// Claim reserves a use. The error is an *[Error]: the key was used with another body, or there is
+// no room.
 func (m *Memory) Claim(u Use, now time.Time) (*Claim, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,21 +131,21 @@ func (m *Memory) Claim(u Use, now time.Time) (*Claim, error) {
 	return &Claim{memory: m, use: mine}, nil
 }
 
-// keyReused is for an Idempotency-Key that came with another body before.
+// keyReused returns the error 409 for an Idempotency-Key that was used with another body.
 func keyReused() *Error {
 	return &Error{Code: CodeKeyReused, Param: IdempotencyHeader, Message: "this key came with another body before; use a new one for another request"}
 }
 
-// logged reports whether the log has the answer of what was claimed already ([Memory.Remember]).
+// logged reports whether the log already has the answer to the claimed use ([Memory.Remember]).
 func (c *Claim) logged() bool {
 	c.memory.mu.Lock()
 	defer c.memory.mu.Unlock()
 	return c.use.logged != nil
 }
 
-// End ends what was claimed. Without an answer nothing was done, and the next request may do
-// it, with another body too. What was told to Remember meanwhile was done, and is the answer.
-// Only the first End counts.
+// End ends a claim. Without an answer, nothing was done, and the next request may do it, also with
+// another body. An answer that was passed to Remember in the meantime takes precedence. Only the
+// first call of End counts.
 func (c *Claim) End(answer *Answer, now time.Time) {
 	if c.use == nil {
 		return
@@ -155,7 +153,8 @@ func (c *Claim) End(answer *Answer, now time.Time) {
 	m, mine := c.memory, c.use
 	c.use = nil
 
-	// Nobody sees a use that is neither being done nor done: it would be done twice.
+	// No caller may see a use that is neither in progress nor answered, because it would be done
+	// twice.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	close(mine.busy)
@@ -171,11 +170,10 @@ func (c *Claim) End(answer *Answer, now time.Time) {
 	m.settle(mine, *answer, now)
 }
 
-// Remember tells of a use that the server's own log has: what it reads there when it starts, and
-// what it adds. A use that is being done is answered so when it ends: a log that has it keeps the
-// body, too. Remember reports false, and changes nothing, when the key was answered or came with
-// another body, or the answer is too old. It cannot fail: an answer is never a reason for a log not
-// to be read.
+// Remember adds a use that the server's own log contains: at its start, or when it appends to the
+// log. If the use is in progress, the answer takes effect when the claim ends. Remember reports
+// false, and changes nothing, if the key has an answer or was used with another body, or if the
+// answer is too old. It cannot fail, because an answer must never prevent a log from being read.
 func (m *Memory) Remember(u Use, answer Answer, at, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -190,14 +188,14 @@ func (m *Memory) Remember(u Use, answer Answer, at, now time.Time) bool {
 		return false
 	}
 
-	// Its own log may tell of more than new requests find room for: nothing of it is lost.
+	// The log may contain more uses than new requests find room for. All of them are kept.
 	known := &use{Use: u}
 	m.add(known)
 	m.settle(known, answer, at)
 	return true
 }
 
-// Len returns how many uses are remembered.
+// Len returns the number of remembered uses.
 func (m *Memory) Len() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -224,7 +222,7 @@ func (m *Memory) add(u *use) {
 	m.count(a, useBytes)
 }
 
-// settle makes a use one that was done.
+// settle records the answer of a use.
 func (m *Memory) settle(u *use, answer Answer, at time.Time) {
 	a := m.actors[u.Actor]
 	u.answer, u.at = answer, at
@@ -232,7 +230,7 @@ func (m *Memory) settle(u *use, answer Answer, at time.Time) {
 	m.count(a, answer.size())
 }
 
-// inOrder puts a use behind those that are not younger; nearly always that is the end.
+// inOrder inserts a use after those that are not younger, which is nearly always at the end.
 func inOrder(l *list.List, u *use) *list.Element {
 	at := l.Back()
 	for at != nil && at.Value.(*use).at.After(u.at) {
@@ -263,7 +261,7 @@ func (m *Memory) count(a *actorUses, bytes int64) {
 	m.bytes += bytes
 }
 
-// body returns the body, wherever it is kept.
+// body returns the body from Body or Stored.
 func (a *Answer) body() ([]byte, error) {
 	if a.Stored == nil {
 		return a.Body, nil
@@ -271,7 +269,7 @@ func (a *Answer) body() ([]byte, error) {
 	return a.Stored()
 }
 
-// size is about how many bytes an answer takes.
+// size returns the approximate size of an answer in bytes.
 func (a *Answer) size() int64 {
 	n := len(a.Body)
 	if a.Stored != nil {
@@ -286,7 +284,7 @@ func (a *Answer) size() int64 {
 	return int64(n)
 }
 
-// forgetOld forgets what need not be remembered any longer: the key may be used again.
+// forgetOld removes expired uses, whose keys may be used again.
 func (m *Memory) forgetOld(now time.Time) {
 	for front := m.order.Front(); front != nil; front = m.order.Front() {
 		oldest := front.Value.(*use)
@@ -312,7 +310,7 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 			oldest = a.order.Front()
 		}
 		switch {
-		case m.limits.Forget && oldest == nil: // all are being done: requests are bounded elsewhere
+		case m.limits.Forget && oldest == nil: // all are in progress; requests are bounded elsewhere
 			return nil
 		case m.limits.Forget:
 			m.remove(oldest.Value.(*use))
@@ -322,7 +320,7 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 	}
 }
 
-// noRoom says when there will be room again.
+// noRoom returns an error that states when there will be room again.
 func noRoom(own bool, oldest *list.Element, now time.Time) error {
 	wait := time.Second
 	if oldest != nil {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// Options say what a Mux serves.
+// Options configure a Mux.
 type Options struct {
-	// Routes are what is served.
+	// Routes are the routes to serve.
 	Routes []Route
 
 	// Auth determines which client sent a request. Required, unless Public is set.
@@ -25,19 +25,18 @@ type Options struct {
 	// nil.
 	Public bool
 
-	// Now is the clock of what is remembered. Required. Deadlines of connections are the
-	// system's.
+	// Now is the clock for idempotency. Required. Deadlines of connections use the system's clock.
 	Now func() time.Time
 
-	// Random is where names of requests come from. Required.
+	// Random is the source of request IDs. Required.
 	Random io.Reader
 
 	// Memory remembers the answers to requests with an Idempotency-Key. Nil: one with the
 	// default limits, which a restart empties.
 	Memory *Memory
 
-	// Log gets a record for each answer 500, and for each above it that has a cause, with the
-	// cause, and for each panic. Nothing that a client sent is in it. Nil: nothing is logged.
+	// Log gets a record for each answer 500, for each answer above 500 that has a cause, and for
+	// each panic. It never contains data from clients. Nil: nothing is logged.
 	Log *slog.Logger
 
 	// Observe, if not nil, is called when a request arrives, and the function that it returns
@@ -49,16 +48,16 @@ type Options struct {
 	// can reach it by a name of its own (DNS rebinding). Empty: any.
 	Hosts []string
 
-	// Guarded is the path below which a request must have the version and an API key even if
-	// no route has its path, so that a client without a key does not learn what exists. Elsewhere
+	// Guarded is the path below which a request must have the version and an API key even if no
+	// route matches, so that a client without a key cannot learn which routes exist. Elsewhere,
 	// such a request is answered with 404. Empty: "/".
 	Guarded string
 
-	// Limits bound what clients may use.
+	// Limits bound the resources that clients may use.
 	Limits Limits
 }
 
-// An Outcome is how a request was answered.
+// An Outcome describes the answer to a request.
 type Outcome struct {
 	Request *Request
 	Status  int   // 0: no answer began
@@ -67,17 +66,17 @@ type Outcome struct {
 	Aborted bool // the answer was broken off
 }
 
-// A Mux is the http.Handler of a harness: what is common to all of its routes is done here,
-// in this order, and what is left is the handler's.
+// A Mux is the http.Handler of a harness. It does the work that all routes have in common, in this
+// order, before it calls the handler:
 //
 //  1. the form of the request: its host, 403, and bounds of headers, path and query, 400
 //  2. the version, 426
 //  3. the client, 401
-//  4. the route, 404 or 405; one that the client has no scope for is as if it were not there
+//  4. the route, 404 or 405; a route for which the client has no scope is treated as absent
 //  5. a place among the requests that are answered at the same time, 503
 //  6. the query, 400, and the body, 400, 413, 415, 504
-//  7. the Idempotency-Key: an answer that was given is given again, 409 with another body,
-//     202 while the first is being answered
+//  7. the Idempotency-Key: an earlier answer is repeated, 409 with another body, 202 while the
+//     first request is being answered
 //  8. the handler, whose error is answered with the protocol's envelope
 //
 // It is safe for concurrent use, and makes no request and no goroutine of its own.
@@ -95,8 +94,8 @@ type Mux struct {
 	hosts    hosts
 }
 
-// NewMux returns a Mux. It refuses options without a clock or randomness, and routes of which
-// one is none or two are the same.
+// NewMux returns a Mux. It refuses options without a clock or randomness, invalid routes, and two
+// routes with the same method and path.
 func NewMux(o Options) (*Mux, error) {
 	if o.Now == nil || o.Random == nil {
 		return nil, errors.New("protocol: no Now or no Random in the options")
@@ -149,12 +148,12 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Close ends the streams, each between two events, so that http.Server.Shutdown does not
-// wait for clients that never leave: they come again with the last id. Requests are still
-// answered, but for streams, 503.
+// Close ends the streams, each between two events, so that http.Server.Shutdown does not wait for
+// clients that never disconnect. They reconnect with the last ID. Requests are still answered,
+// except for streams: 503.
 func (m *Mux) Close() { m.closed.Do(func() { close(m.closing) }) }
 
-// A match is what was found for a request.
+// A match is the result of looking for the route of a request.
 type match struct {
 	route   *servedRoute // nil: no route has the path, or none the method
 	vars    []string     // of the path, unescaped
@@ -186,26 +185,26 @@ func (m *Mux) find(method, escaped string) (found match) {
 		return found
 	}
 
-	// What is protected asks for version and key before it says what there is.
+	// A protected path requires version and key before the answer reveals whether it exists.
 	guarded := versioned || !known && strings.HasPrefix(escaped, m.options.Guarded)
 	found.version, found.key = guarded, guarded
 	return found
 }
 
-// ids makes names for requests. It is safe for concurrent use.
+// ids generates request IDs. It is safe for concurrent use.
 type ids struct {
 	mu     sync.Mutex
 	random *bufio.Reader
 }
 
-// newIDs returns names out of a source of randomness.
+// newIDs returns a generator that reads from random.
 func newIDs(random io.Reader) *ids {
 	const ahead = 512 // bytes that are read at once
 	return &ids{random: bufio.NewReaderSize(random, ahead)}
 }
 
-// next returns 16 hexadecimal digits, and "unnamed" when there is no randomness: a name
-// matters less than an answer.
+// next returns 16 hexadecimal digits, or "unnamed" without randomness: an answer matters more than
+// an ID.
 func (d *ids) next() string {
 	var id [8]byte
 	d.mu.Lock()

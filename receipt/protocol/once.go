@@ -10,15 +10,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxAnswer is how many bytes an answer to a request with an Idempotency-Key has at most, unless a
-// log keeps it ([Memory.Remember]): it is remembered.
+// MaxAnswer is the maximum length of an answer to a request with an Idempotency-Key, in bytes,
+// unless a log keeps it ([Memory.Remember]): the answer is remembered.
 const MaxAnswer = 2 << 20
 
-// retryInFlight is after how many seconds a client is told to ask again.
+// retryInFlight is the number of seconds after which a client should repeat a request that is in
+// flight.
 const retryInFlight = "1"
 
-// once does for all requests with one Idempotency-Key what may be done once. Who comes while
-// it is being done is told so, and does not wait.
+// once calls the handler once for all requests with one Idempotency-Key. A request that arrives in
+// the meantime is answered immediately with 202.
 func once(x *exchange, serve Handler) error {
 	r := x.r
 	key, err := idempotencyKey(r.Header)
@@ -44,8 +45,7 @@ func once(x *exchange, serve Handler) error {
 		return WriteJSON(x.w, http.StatusAccepted, inFlight{"request.in_flight"})
 	}
 
-	// What is answered is remembered before it is sent: a client that does not read it is
-	// in nobody's way.
+	// The answer is remembered before it is sent, so a client that does not read it delays nobody.
 	answer, err := perform(x, claim, serve)
 	if err != nil {
 		return err
@@ -53,15 +53,16 @@ func once(x *exchange, serve Handler) error {
 	return give(x, answer)
 }
 
-// inFlight is the answer to a request while the first with its Idempotency-Key is answered.
+// inFlight is the answer to a request while the first one with its Idempotency-Key is being
+// answered.
 type inFlight struct {
 	Object string `json:"object"`
 }
 
-// perform does what was claimed. It is ended also when the client leaves. An error, or an
-// answer of 400 and more, says that nothing was done: the key may be used again. Of a 500, a
-// panic, and an answer that is too long nobody knows what was done before, so that they are
-// remembered as any other answer: nothing is done twice.
+// perform calls the handler for a claim, and continues if the client disconnects. An error, or an
+// answer of 400 and more, means that nothing was done, so the key may be used again. After a 500, a
+// panic, or an answer that is too long, nobody knows what was done. Such answers are therefore
+// remembered like any other, so that nothing is done twice.
 func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err error) {
 	rec := &recorder{header: http.Header{}, logged: claim.logged}
 	ended, kept := false, (*Answer)(nil)
@@ -95,7 +96,7 @@ func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err erro
 	return answer, err
 }
 
-// give answers with what was answered.
+// give answers with a remembered answer.
 func give(x *exchange, a *Answer) error {
 	body, err := a.body()
 	if err != nil {
@@ -114,12 +115,12 @@ func give(x *exchange, a *Answer) error {
 	maps.Copy(x.w.Header(), a.Header)
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(a.Status)
-	_, _ = x.w.Write(body) // a client that does not read it is gone
+	_, _ = x.w.Write(body) // a client that does not read it has disconnected
 	return nil
 }
 
-// StoredAnswer returns what [WriteJSON] answers, for a [Memory] to remember. read returns the value
-// from where it is kept, each time that it is asked for.
+// StoredAnswer returns the answer that [WriteJSON] would write, for a [Memory] to remember. read
+// returns the value from its storage, each time that it is needed.
 func StoredAnswer(status int, read func() any) Answer {
 	return Answer{Status: status, Header: http.Header{"Content-Type": {MediaJSON}}, Stored: func() ([]byte, error) {
 		text, err := receipt.AppendJSON(nil, read())
@@ -127,14 +128,14 @@ func StoredAnswer(status int, read func() any) Answer {
 	}}
 }
 
-// IdempotencyHeader is the header by which a client says that requests are the same one.
+// IdempotencyHeader is the header that marks requests as repetitions of each other.
 const IdempotencyHeader = "Idempotency-Key"
 
-// maxIdempotencyKey is how many characters a key has at most.
+// maxIdempotencyKey is the maximum length of a key in characters.
 const maxIdempotencyKey = 255
 
-// idempotencyKey returns the Idempotency-Key of a request, "" when it has none. The error is
-// an *[Error]: there are several, or it is empty or longer than 255 characters.
+// idempotencyKey returns the Idempotency-Key of a request, or "". The error is an *[Error]: the
+// header occurs several times, or the key is empty or longer than 255 characters.
 func idempotencyKey(h http.Header) (string, error) {
 	list := h.Values(IdempotencyHeader)
 	if len(list) == 0 {
@@ -146,19 +147,19 @@ func idempotencyKey(h http.Header) (string, error) {
 	return list[0], nil
 }
 
-// An idempotencyScope is where an Idempotency-Key means one request: elsewhere it is another
-// key.
+// An idempotencyScope is the scope in which an Idempotency-Key identifies one request. In another
+// scope, it is another key.
 type idempotencyScope struct {
-	Actor     [32]byte // who asks: the digest of the API key, zero without one
+	Actor     [32]byte // the client: the digest of the API key, or zero without one
 	Workspace string   // workspace_id
 	Method    string
 	Target    string // the path, and the query in one order
 	Key       string
 }
 
-// onceOf returns what names a scope: the SHA-256 of "idempotency-v1\n", the 32 bytes of the
-// actor, and the other members in their order, each after its length in bytes as eight bytes,
-// big-endian. It stays as it is, so that a log may hold it.
+// onceOf returns the name of a scope: the SHA-256 of "idempotency-v1\n", the 32 bytes of the actor,
+// and the other members in their order, each after its length in bytes as eight bytes, big-endian.
+// It never changes, so that a log may contain it.
 func onceOf(s idempotencyScope) canon.Digest {
 	b := append([]byte("idempotency-v1\n"), s.Actor[:]...)
 	for _, part := range []string{s.Workspace, s.Method, s.Target, s.Key} {

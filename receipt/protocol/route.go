@@ -9,52 +9,52 @@ import (
 	"unicode/utf8"
 )
 
-// A Handler answers a request, or returns why not: an [*Error], or any other, of which a
-// client gets nothing but that the server made a mistake. An error says that nothing was
-// done, but for one that is answered 500: then nobody knows.
+// A Handler answers a request or returns an error. An [*Error] is sent to the client. Of any other
+// error, the client learns only that the server made a mistake. An error means that nothing was
+// done, except for one that is answered with 500: then nobody knows.
 type Handler func(w http.ResponseWriter, r *Request) error
 
-// A Body says what a route takes as the body of POST, PUT and PATCH. Of other methods none
-// is read.
+// A Body specifies the body that a route accepts for POST, PUT, and PATCH. For other methods, no
+// body is read.
 type Body int
 
 const (
 	BodyJSON     Body = iota // a JSON object; Request.JSON has it
-	BodyOptional             // the same, and none is {}
+	BodyOptional             // the same, and no body is {}
 	BodyText                 // the same, but the handler parses Request.Bytes, with errors of its own
 	BodyBytes                // anything; Request.Bytes has all of it
-	BodyStream               // the handler reads it as it comes; an Idempotency-Key is not looked at
+	BodyStream               // the handler reads it while it arrives; an Idempotency-Key is ignored
 )
 
-// A Route is a method and a path that is served.
+// A Route is a method and a path with their handler.
 type Route struct {
-	// Pattern is a method and a path, such as "GET /v1/tasks/{task_id}". {name} stands for
-	// one segment, which PathValue gives; GET stands for HEAD too. Without a method it is
-	// any, and a path that ends in / is everything below it. Of several that fit, the one
-	// with the earlier literal segment answers, whatever their order.
+	// Pattern is a method and a path, such as "GET /v1/tasks/{task_id}". {name} matches one
+	// segment, which PathValue returns. GET includes HEAD. A pattern without a method matches any,
+	// and a path that ends in / matches everything below it. Of several matching patterns, the one
+	// with the earlier literal segment is used, regardless of their order.
 	Pattern string
 
-	Scope  Scope    // that the API key must have, else there is no such route; "" for none
-	Open   bool     // needs no version and no API key: discovery, health
-	Params []string // of the query; another one is refused. Below a / they are not looked at
+	Scope  Scope    // that the API key must have, otherwise the route is treated as absent; "" for none
+	Open   bool     // requires no version and no API key: discovery, health
+	Params []string // of the query; others are refused. Ignored for a path that ends in /
 	Body   Body     // of POST, PUT and PATCH
 	Limit  int64    // the largest body, in bytes; zero: [Limits].Body
-	Again  bool     // may be done again, so that an Idempotency-Key is not looked at
+	Again  bool     // may be done again, so an Idempotency-Key is ignored
 	Serve  Handler
 
-	AnyVersion bool // needs no version: what is not the protocol's
-	AnyQuery   bool // any query is accepted, and none is read: links get parameters on their way
-	Free       bool // takes no place among the requests; an open route takes none either
+	AnyVersion bool // requires no version: the route is not part of the protocol
+	AnyQuery   bool // any query is accepted and ignored: mail programs and chats add parameters to links
+	Free       bool // takes no place among the requests, like an open route
 }
 
-// A servedRoute is a Route that was read.
+// A servedRoute is a parsed Route.
 type servedRoute struct {
 	Route
 	method string // "" for any
 	path   string
 }
 
-// newRoute reads a Route.
+// newRoute parses a Route.
 func newRoute(r Route) (*servedRoute, error) {
 	method, path, found := strings.Cut(r.Pattern, " ")
 	if !found {
@@ -86,13 +86,13 @@ func newRoute(r Route) (*servedRoute, error) {
 // versioned reports whether a request must have the version.
 func (r *servedRoute) versioned() bool { return !r.Open && !r.AnyVersion }
 
-// placed reports whether a request takes a place.
+// placed reports whether a request takes one of the places.
 func (r *servedRoute) placed() bool { return !r.Open && !r.Free }
 
-// readsQuery reports whether the query is read before the handler: below a / that reads its own.
+// readsQuery reports whether the Mux reads the query. A handler below a / reads its own.
 func (r *servedRoute) readsQuery() bool { return !r.AnyQuery && !subtree(r.path) }
 
-// namesOf are the names in the {…} of a path.
+// namesOf returns the names in the {…} of a path.
 func namesOf(path string) (names []string) {
 	for segment := range strings.SplitSeq(path, "/") {
 		if name, ok := strings.CutPrefix(segment, "{"); ok {
@@ -102,7 +102,7 @@ func namesOf(path string) (names []string) {
 	return names
 }
 
-// shape is a path without the names in its {…}.
+// shape returns a path without the names in its {…}.
 func shape(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
@@ -113,7 +113,7 @@ func shape(path string) string {
 	return strings.Join(segments, "/")
 }
 
-// subtree reports whether a path is everything below it.
+// subtree reports whether a path matches everything below it.
 func subtree(path string) bool { return strings.HasSuffix(path, "/") && len(path) > 1 }
 
 func (r *servedRoute) methods() []string {
@@ -127,7 +127,7 @@ func (r *servedRoute) takes(method string) bool {
 	return r.method == "" || slices.Contains(r.methods(), method)
 }
 
-// before reports whether a route answers where both fit.
+// before reports whether a route takes precedence over another one that also matches.
 func (r *servedRoute) before(other *servedRoute) bool {
 	one, two := strings.Split(r.path, "/"), strings.Split(other.path, "/")
 	for i := range min(len(one), len(two)) {
@@ -138,7 +138,8 @@ func (r *servedRoute) before(other *servedRoute) bool {
 	return len(one) > len(two) || r.method != "" && other.method == ""
 }
 
-// rank is how much a segment of a pattern leaves open: itself, one segment, or the rest.
+// rank returns how many paths a segment of a pattern matches: itself, one segment, or everything
+// below.
 func rank(segment string) int {
 	switch {
 	case segment == "":
@@ -149,10 +150,10 @@ func rank(segment string) int {
 	return 0
 }
 
-// matchPath compares an escaped path with that of a pattern, in which {name} is one segment
-// and a / at the end is everything below it, and returns what stands for each {name},
-// unescaped. Segments are unescaped each by itself: an escaped slash separates nothing. No
-// path is cleaned.
+// matchPath compares an escaped path with the path of a pattern, in which {name} matches one
+// segment and a / at the end matches everything below it. It returns the values of the names,
+// unescaped. Each segment is unescaped separately, so an escaped slash separates nothing. Paths are
+// not cleaned.
 func matchPath(pattern, escaped string) (vars []string, ok bool) {
 	if subtree(pattern) {
 		return nil, strings.HasPrefix(escaped, pattern)
@@ -171,7 +172,7 @@ func matchPath(pattern, escaped string) (vars []string, ok bool) {
 			continue
 		}
 
-		// Unescaped after the path was split, so that an escaped slash stays in its segment.
+		// The path is split first, so an escaped slash stays in its segment.
 		value, err := url.PathUnescape(path[i])
 		if err != nil || !isID(value) {
 			return nil, false
@@ -182,7 +183,7 @@ func matchPath(pattern, escaped string) (vars []string, ok bool) {
 	return vars, true
 }
 
-// isID reports whether a segment can be an id: some text without control characters.
+// isID reports whether a segment can be an ID: non-empty text without control characters.
 func isID(text string) bool {
 	return text != "" && len(text) <= MaxID && utf8.ValidString(text) &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })

@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Scope is what the holder of an API key may do. Which there are, a server says when it
-// reads its keys.
+// A Scope is an action that the holder of an API key may perform. A server specifies its scopes
+// when it reads its keys.
 type Scope string
 
 // The scopes of the protocol.
@@ -21,7 +21,8 @@ const (
 	ArtifactsWrite Scope = "artifacts:write"
 	ReceiptsRead   Scope = "receipts:read"
 
-	// What is not public. Without these scopes, a client does not see it in any answer.
+	// Access to data that is not public. Without these scopes, a client does not see it in any
+	// answer.
 	InternalRead    Scope = "internal:read"
 	ReceiptOnlyRead Scope = "receipt_only:read"
 )
@@ -31,8 +32,8 @@ func Scopes() []Scope {
 	return []Scope{SessionsRead, SessionsWrite, TasksRead, TasksWrite, EventsRead, ArtifactsRead, ArtifactsWrite, ReceiptsRead, InternalRead, ReceiptOnlyRead}
 }
 
-// Operator is of routes that tell about all clients together. No key can have it: only one
-// without scopes and without a reach is let in.
+// Operator is the scope of routes that describe all clients together. A key cannot have it by name;
+// only a key without scopes and without a reach is accepted.
 const Operator Scope = "operator"
 
 // A Reach is the work that a client may see, by the stream that the work belongs to. The

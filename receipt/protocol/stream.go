@@ -14,23 +14,23 @@ import (
 // pageOfStream is how many events a stream reads at a time.
 const pageOfStream = 64
 
-// errorEvent is the kind of the event that ends a stream which cannot go on.
+// errorEvent is the kind of the event that ends a stream after an error.
 const errorEvent = "error"
 
-// WriteStream answers with the events of a log as server-sent events: all that follow the one
-// that the client names by Last-Event-ID, or all, and then those that are appended, until the
-// client leaves, the log ends, the Mux is closed, or the client would not be let in any longer
-// as it was: its API key is gone or for something else, or one is wanted and it has none. A
-// client that reads slowly is behind, and holds up nobody; one that does not read within
-// [Limits].Idle is cut off, and comes again with the last id that it has.
+// WriteStream answers with the events of a log as server-sent events: all events after the one that
+// the client names in Last-Event-ID, or all events, and then those that are appended. The stream
+// ends when the client disconnects, the log ends, the Mux is closed, or the client would no longer
+// be admitted with the same rights because its API key was removed or changed, or keys are now
+// required. A slow client delays nobody. A client that does not read within [Limits].Idle is
+// disconnected, and can reconnect with its last ID.
 //
 //   - Each frame has id, event and data, one line each, and ends with LF LF.
-//   - The first block is an event. Behind it comments say from time to time that the stream
-//     is still there (every 15 seconds).
-//   - Where the place of the client is gone, or the log cannot be read, an event "error" with
-//     the envelope of the error and, when there was an event, its id, is the last one.
+//   - The first block is an event. After it, a comment every 15 seconds shows that the stream is
+//     alive.
+//   - If the place of the client no longer exists, or the log cannot be read, the last event is
+//     "error" with the envelope of the error. It has the ID of the previous event, if there is one.
 //
-// What it returns was found before the answer began.
+// A returned error was found before the answer began.
 func WriteStream(w http.ResponseWriter, r *Request, log Log) error {
 	last, err := readLastEventID(r.Header)
 	if err != nil {
@@ -61,7 +61,7 @@ func WriteStream(w http.ResponseWriter, r *Request, log Log) error {
 	return nil
 }
 
-// placeOfStream takes a place among the streams, and gives the one among the requests back.
+// placeOfStream takes a place among the streams, and returns the one among the requests.
 func placeOfStream(x *exchange) (give func(), err error) {
 	select {
 	case <-x.mux.closing:
@@ -76,7 +76,7 @@ func placeOfStream(x *exchange) (give func(), err error) {
 	return give, nil
 }
 
-// A streamer sends what follows in a log.
+// A streamer sends the events of a log.
 type streamer struct {
 	w     io.Writer
 	flush func() error
@@ -91,25 +91,25 @@ type streamer struct {
 	admitted func() bool                  // the client would still be let in
 	visible  func([]byte) ([]byte, error) // what the client may see of an event
 
-	// take takes memory for so many bytes until they are sent; nil: there is none yet.
+	// take takes memory for n bytes until they are sent. It returns nil if there is none yet.
 	take func(n int64) (give func())
 }
 
-// errUnread is that a client does not read, or has left.
+// errUnread indicates that a client is not reading or has disconnected.
 var errUnread = errors.New("protocol: the client does not read")
 
-// run sends until there is no reader or nothing more to come.
+// run sends events until the client has disconnected or there are no more.
 func (s *streamer) run(ctx context.Context) error {
 	ticker := time.NewTicker(beat)
 	defer ticker.Stop()
 	for !s.over() && s.admitted() {
-		// Before the log is read: what is appended meanwhile is not missed.
+		// The channel is requested before the log is read, so that no event is missed.
 		appended := s.log.Appended()
 		page, err := s.log.After(ctx, s.last, pageOfStream)
 		n := bytesOf(page)
 		give := s.take(n)
 		if give == nil {
-			page = nil // to be read again when there is room: until then it holds nothing
+			page = nil // it is read again when there is room, and holds no memory until then
 			s.waitForRoom(n, ticker.C)
 			continue
 		}
@@ -130,7 +130,7 @@ func (s *streamer) run(ctx context.Context) error {
 	return nil
 }
 
-// crowded is how long a stream waits when clients that do not read have all the memory for answers.
+// crowded is how long a stream waits while clients that do not read hold all memory for answers.
 const crowded = 100 * time.Millisecond
 
 func bytesOf(page []Event) (n int64) {
@@ -140,7 +140,7 @@ func bytesOf(page []Event) (n int64) {
 	return n
 }
 
-// waitForRoom waits until there is memory for n bytes, or nobody wants them.
+// waitForRoom waits until there is memory for n bytes, or the stream is over.
 func (s *streamer) waitForRoom(n int64, beat <-chan time.Time) {
 	for !s.over() && s.admitted() {
 		wait(s, time.After(crowded), beat)
@@ -151,7 +151,7 @@ func (s *streamer) waitForRoom(n int64, beat <-chan time.Time) {
 	}
 }
 
-// over reports whether nobody wants more.
+// over reports whether the client has disconnected or the Mux is closed.
 func (s *streamer) over() bool {
 	select {
 	case <-s.left:
@@ -163,7 +163,7 @@ func (s *streamer) over() bool {
 	}
 }
 
-// wait waits until there may be more to send, or nobody wants it.
+// wait waits until there may be more to send, or the stream is over.
 func wait[T any](s *streamer, appended <-chan T, beat <-chan time.Time) {
 	for {
 		select {
@@ -181,8 +181,8 @@ func wait[T any](s *streamer, appended <-chan T, beat <-chan time.Time) {
 	}
 }
 
-// beat says that the stream is still there. The first block is an event, so that before it
-// there is nothing to say.
+// beat sends a comment to show that the stream is alive. The first block must be an event, so
+// before it nothing is sent.
 func (s *streamer) beat() error {
 	if !s.begun {
 		return nil
@@ -197,7 +197,7 @@ func (s *streamer) send(page []Event) (err error) {
 			return nil
 		}
 
-		// A log that gives the same event again would be told for ever.
+		// A log that returns the same event again would be sent forever.
 		if e.ID == s.last {
 			return fmt.Errorf("protocol: the log gives the event %.80q after itself", e.ID)
 		}
@@ -216,7 +216,7 @@ func (s *streamer) send(page []Event) (err error) {
 	return nil
 }
 
-// put sends some bytes at once. Each has to be read within the idle limit.
+// put sends some bytes immediately. The client must read them within the idle limit.
 func (s *streamer) put(b []byte) error {
 	if _, err := s.w.Write(b); err != nil {
 		return err
