@@ -36,6 +36,7 @@ type APIKey struct {
 func (k APIKey) MarshalJSON() ([]byte, error) {
 	text := canon.AppendString([]byte(`{"name":`), k.Name)
 	text = fmt.Appendf(text, `,"sha256":"%x","created":"%s"`, k.SHA256, k.Created.UTC().Format(time.RFC3339))
+
 	text = appendNames(text, "scopes", k.Scopes)
 	text = appendNames(text, "issuers", k.Reach.issuers)
 	text = appendNames(text, "tenants", k.Reach.tenants)
@@ -175,6 +176,7 @@ func parseScopes(value canon.Node, known []Scope) ([]Scope, error) {
 		return nil, err
 	}
 
+	// An unknown scope may be misspelled, so it is refused rather than ignored.
 	scopes := []Scope{}
 	for _, name := range names {
 		if scope := Scope(name); slices.Contains(known, scope) {

@@ -44,6 +44,7 @@ func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
+
 		entry, err := parseAPIKey(line, known)
 		if err == nil {
 			err = k.add(entry)

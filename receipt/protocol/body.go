@@ -25,6 +25,7 @@ type intake struct {
 // read reads a body of at most limit bytes. The error is an *[Error]: the body is longer (instead
 // states what may be sent in its place), there is no memory for it, or it is incomplete or late.
 func (in *intake) read(limit int64, instead string) ([]byte, error) {
+	// A body that states its length is refused before it is read.
 	if in.stated > limit {
 		return nil, TooLarge(limit, instead)
 	}
@@ -113,6 +114,7 @@ func Unread(err error) error {
 // readJSON parses the body as one object. Its digest is that of its canonical form (RFC 8785), so
 // bodies that differ only in spelling are the same.
 func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) error {
+	// Without a body there is no Content-Type either.
 	if len(data) == 0 && optional {
 		data = []byte("{}")
 	} else if _, err := ContentType(r.Request, MediaJSON); err != nil {
@@ -126,6 +128,8 @@ func readJSON(r *Request, data []byte, optional bool, hold func(int64) error) er
 	if err != nil {
 		return Invalid("", "expected a JSON object: %v", WithoutText(err))
 	}
+
+	// All bodies of the protocol are objects.
 	if doc.Root().Kind() != canon.KindObject {
 		return Invalid("", "expected a JSON object")
 	}
@@ -140,6 +144,8 @@ func peekJSON(r *Request, data []byte, hold func(int64) error) error {
 	if err != nil || media != MediaJSON {
 		return nil
 	}
+
+	// The index counts, because the text may be chosen to have many values.
 	if err := hold(indexSize(data)); err != nil {
 		return err
 	}

@@ -107,6 +107,8 @@ func (c *Client) Share(r *http.Request) string {
 	if c.Name != "" {
 		return "key " + c.Name
 	}
+
+	// Without a name, clients are distinguished by address.
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return "address " + r.RemoteAddr

@@ -144,12 +144,16 @@ func NewCard(as Dialect, id, name, description string, since receipt.Time, trans
 			InputModes:   in, OutputModes: out},
 		Skills: []skillResource{}, Capabilities: []string{}, AuthSchemes: []string{},
 	}
+
+	// The lists of the card are never null.
 	for _, skill := range skills {
 		c.Skills = append(c.Skills, skillResource{Skill: skill, Object: "skill", CreatedAt: since, UpdatedAt: since})
 	}
 	for _, transport := range transports {
 		c.HarnInterfaces = append(c.HarnInterfaces, cardInterface{Transport: transport, URL: url})
 	}
+
+	// The runner reads another member.
 	if as == DialectRunner {
 		c.Interfaces = c.HarnInterfaces
 	}

@@ -136,6 +136,7 @@ const afterEventID = "after_event_id"
 // if they are long. next_cursor is the ID to continue with. has_more describes the log at the time
 // of reading, so after the last page a client can ask again with the ID of its last event.
 func WriteRange(w http.ResponseWriter, r *Request, log Log) error {
+	// The parameters are checked before the log is read.
 	limit, err := limitOf(r)
 	if err != nil {
 		return err
@@ -167,6 +168,7 @@ func readRange(r *Request, log Log, last string, limit int, page *sheet) (next s
 		if err != nil && !ended {
 			return "", err
 		}
+
 		for _, e := range events {
 			fits := false
 			if len(page.items) < limit {
@@ -179,6 +181,7 @@ func readRange(r *Request, log Log, last string, limit int, page *sheet) (next s
 			}
 			last = e.ID
 		}
+
 		if ended || len(events) == 0 {
 			return "", nil
 		}

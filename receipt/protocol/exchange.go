@@ -43,6 +43,8 @@ func newExchange(m *Mux, w http.ResponseWriter, r *http.Request) *exchange {
 // answer applies the checks in their documented order.
 func (x *exchange) answer() error {
 	h, r := x.w.Header(), x.r
+
+	// These headers apply to every answer, also to errors.
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	if ambiguous(r.Request) {
@@ -56,6 +58,8 @@ func (x *exchange) answer() error {
 	if err := x.admit(found); err != nil {
 		return err
 	}
+
+	// Routes that the client may not use are treated as absent.
 	switch {
 	case found.route == nil && len(found.allowed) > 0:
 		return MethodNotAllowed(found.allowed...)
@@ -81,13 +85,18 @@ func (x *exchange) admit(found match) error {
 			return err
 		}
 	}
+
+	// An open route identifies no client.
 	if x.keyed = found.key; !x.keyed {
 		return nil
 	}
+
 	client, err := x.identify()
 	if err != nil {
 		return err
 	}
+
+	// A connection that has presented a key is the last one to be closed.
 	if x.r.Client = client; !x.mux.options.Public {
 		conn.ShowedKey(x.r.Context())
 	}
@@ -131,6 +140,7 @@ func (x *exchange) take(s *Shares, full string) (give func(), err error) {
 // hold takes memory for n bytes of the answer, until the end of the exchange.
 func (x *exchange) hold(n int64) error {
 	n = min(n, x.mux.limits.Memory-x.held) // a single answer may take all of it
+
 	if !x.mux.held.Take(x.r.Client.Share(x.r.Request), n) {
 		return Busy(1, "the answers to other requests take all the memory that there is for them")
 	}
@@ -157,11 +167,14 @@ func (x *exchange) serve(found match) (err error) {
 	for i, name := range namesOf(route.path) {
 		r.SetPathValue(name, found.vars[i])
 	}
+
+	// The query is checked before the body, because that costs nothing.
 	if route.readsQuery() {
 		if r.Query, err = parseQuery(r.URL.RawQuery, route.Params); err != nil {
 			return err
 		}
 	}
+
 	if err := x.readBody(route); err != nil {
 		return err
 	}
@@ -188,6 +201,8 @@ func (x *exchange) readBody(route *servedRoute) error {
 	case !brings(r.Method):
 		return nil
 	}
+
+	// Only streams may be compressed.
 	if _, err := ContentEncoding(r.Request); err != nil {
 		return err
 	}
@@ -224,6 +239,7 @@ func (x *exchange) refuse(err error) {
 	if errors.Is(err, context.Canceled) && x.r.Context().Err() != nil {
 		e = ClientClosed(err)
 	}
+
 	x.logMistake(e)
 	if x.w.Status() != 0 {
 		panic(http.ErrAbortHandler)

@@ -53,6 +53,7 @@ func limitOf(r *Request) (int, error) {
 
 // behind returns the cursor of the page after an item.
 func (p page) behind(last string) (string, error) {
+	// A page that leads back to itself would be requested forever.
 	next := FormatCursor(p.list, []byte(last))
 	if next == "" || last == p.after {
 		return "", Internal(nil, "the list does not continue after its last item")
@@ -90,6 +91,8 @@ func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) 
 		if keep != nil && !keep(item) {
 			continue
 		}
+
+		// The first item that does not fit shows that there is a next page.
 		fits := false
 		if len(filled.items) < p.limit {
 			if fits, err = filled.take(r, item); err != nil {
@@ -120,6 +123,7 @@ type sheet struct {
 // take adds the part of an item that the client of a request may see, takes memory for it, and
 // reports whether the item fits. The first item always fits, unless there is no memory for it.
 func (s *sheet) take(r *Request, item any) (fits bool, err error) {
+	// The limits apply to the part that the client sees.
 	text, err := textOf(item)
 	if err == nil {
 		text, err = r.Client.Visible(text)
@@ -130,6 +134,7 @@ func (s *sheet) take(r *Request, item any) (fits bool, err error) {
 	case s.size > 0 && s.size+len(text) > maxSheet:
 		return false, nil
 	}
+
 	if err := r.Hold(int64(len(text))); err != nil {
 		if len(s.items) > 0 { // a shorter page is valid, too
 			err = nil

@@ -113,6 +113,7 @@ func (m *Memory) Claim(u Use, now time.Time) (*Claim, error) {
 	defer m.mu.Unlock()
 	m.forgetOld(now)
 
+	// An expired use is forgotten first, so its key is new again.
 	if found := m.find(u); found != nil {
 		switch {
 		case found.Body != u.Body:
@@ -159,6 +160,7 @@ func (c *Claim) End(answer *Answer, now time.Time) {
 	defer m.mu.Unlock()
 	close(mine.busy)
 	mine.busy = nil
+
 	if mine.logged != nil {
 		answer = mine.logged
 		mine.logged = nil
@@ -246,6 +248,8 @@ func (m *Memory) remove(u *use) {
 	a := m.actors[u.Actor]
 	delete(a.byKey, u.Key)
 	m.count(a, -useBytes-u.answer.size())
+
+	// A use in progress is in no order.
 	for i, l := range []*list.List{&m.order, &a.order} {
 		if u.places[i] != nil {
 			l.Remove(u.places[i])
@@ -275,6 +279,7 @@ func (a *Answer) size() int64 {
 	if a.Stored != nil {
 		n += storedBytes
 	}
+
 	for name, values := range a.Header {
 		n += len(name)
 		for _, value := range values {
@@ -297,6 +302,7 @@ func (m *Memory) forgetOld(now time.Time) {
 
 // makeRoom makes room for one more use of an actor, or refuses it.
 func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
+	// Uses are removed, or refused, until one more fits.
 	for {
 		a := m.actors[actor]
 		left := m.limits.Bytes - m.bytes - useBytes
@@ -305,10 +311,12 @@ func (m *Memory) makeRoom(actor [32]byte, now time.Time) error {
 			return nil
 		}
 
+		// Beyond its own limits, an actor loses its own oldest use, never that of another actor.
 		oldest := m.order.Front()
 		if own {
 			oldest = a.order.Front()
 		}
+
 		switch {
 		case m.limits.Forget && oldest == nil: // all are in progress; requests are bounded elsewhere
 			return nil

@@ -103,6 +103,8 @@ func NewMux(o Options) (*Mux, error) {
 	if (o.Auth != nil) == o.Public {
 		return nil, errors.New("protocol: options must set either Auth, or Public to accept all clients without authentication")
 	}
+
+	// The other options have defaults.
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -117,6 +119,8 @@ func NewMux(o Options) (*Mux, error) {
 	l := o.Limits.withDefaults()
 	m := &Mux{options: o, limits: l, ids: newIDs(o.Random), memory: o.Memory, closing: make(chan struct{}), hosts: newHosts(o.Hosts)}
 	m.requests, m.streams, m.held = NewShares(int64(l.Requests)), NewShares(mostStreams), NewShares(l.Memory)
+
+	// Each route is compared with those before it.
 	for _, route := range o.Routes {
 		if err := m.add(route); err != nil {
 			return nil, err
@@ -143,6 +147,7 @@ func (m *Mux) add(route Route) error {
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := newExchange(m, w, r)
 	defer x.end()
+
 	if err := x.answer(); err != nil {
 		x.refuse(err)
 	}
@@ -164,6 +169,8 @@ type match struct {
 
 func (m *Mux) find(method, escaped string) (found match) {
 	known, versioned := false, false
+
+	// All matching routes are compared, so their order does not matter.
 	for _, r := range m.routes {
 		vars, ok := matchPath(r.path, escaped)
 		if !ok {

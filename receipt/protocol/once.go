@@ -29,11 +29,14 @@ func once(x *exchange, serve Handler) error {
 	case key == "":
 		return serve(counted{x.w, x}, r)
 	}
+
+	// A key without a distinguishable client could repeat the answer to another client.
 	if err := r.Client.repeats(); err != nil {
 		return err
 	}
 
 	r.Once = onceOf(idempotencyScope{Actor: r.Client.Actor, Workspace: r.Workspace(), Method: r.Method, Target: r.target(), Key: key})
+
 	claim, err := x.mux.memory.Claim(r.Use(), x.mux.options.Now())
 	switch {
 	case err != nil:
@@ -64,6 +67,7 @@ type inFlight struct {
 // panic, or an answer that is too long, nobody knows what was done. Such answers are therefore
 // remembered like any other, so that nothing is done twice.
 func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err error) {
+	// The claim ends in every case, also after a panic.
 	rec := &recorder{header: http.Header{}, logged: claim.logged}
 	ended, kept := false, (*Answer)(nil)
 	defer func() {
@@ -75,6 +79,7 @@ func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err erro
 		claim.End(kept, x.mux.options.Now())
 	}()
 
+	// The handler continues if the client disconnects.
 	err = serve(rec, x.r.detached())
 	ended = true
 	if err == nil && rec.tooLong {
@@ -88,6 +93,7 @@ func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err erro
 		return answer, nil
 	}
 
+	// Other errors release the key.
 	if e := ErrorOf(err); e.HTTPStatus() == http.StatusInternalServerError {
 		x.logMistake(e)
 		answer, err = rec.refuse(e, x.r.ID), nil
@@ -98,6 +104,7 @@ func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err erro
 
 // give answers with a remembered answer.
 func give(x *exchange, a *Answer) error {
+	// The client may see less than the one that got the answer first.
 	body, err := a.body()
 	if err != nil {
 		return Internal(err, "what was answered before cannot be read")
@@ -107,11 +114,14 @@ func give(x *exchange, a *Answer) error {
 			return err
 		}
 	}
+
+	// Remembered bodies are in memory already; a stored one takes new memory.
 	if a.Stored != nil {
 		if err := x.hold(int64(len(body))); err != nil {
 			return err
 		}
 	}
+
 	maps.Copy(x.w.Header(), a.Header)
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(a.Status)

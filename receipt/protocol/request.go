@@ -106,6 +106,7 @@ func (r *Request) Object(name string) (json.RawMessage, error) {
 // target returns the target of the request in one spelling: the path, with its segments escaped
 // uniformly, and the query in the order of its names, without the named parameters.
 func (r *Request) target(without ...string) string {
+	// An escaped letter and the letter itself are the same target.
 	segments := strings.Split(r.URL.EscapedPath(), "/")
 	for i, segment := range segments {
 		if text, err := url.PathUnescape(segment); err == nil {
@@ -119,6 +120,7 @@ func (r *Request) target(without ...string) string {
 	if err != nil {
 		return target + "?" + r.URL.RawQuery
 	}
+
 	for _, name := range without {
 		values.Del(name)
 	}

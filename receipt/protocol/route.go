@@ -60,6 +60,7 @@ func newRoute(r Route) (*servedRoute, error) {
 	if !found {
 		method, path = "", r.Pattern
 	}
+
 	switch {
 	case !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?#"):
 		return nil, fmt.Errorf("protocol: the route %q: expected a method and a path, such as %q", r.Pattern, "GET /v1/tasks/{task_id}")
@@ -71,10 +72,12 @@ func newRoute(r Route) (*servedRoute, error) {
 		return nil, fmt.Errorf("protocol: the route %q is open, and wants the scope %q", r.Pattern, r.Scope)
 	}
 
+	// Names must be distinct, because PathValue returns one value per name.
 	names := namesOf(path)
 	if subtree(path) && len(names) > 0 {
 		return nil, fmt.Errorf("protocol: the route %q: expected no {…} in a path that is everything below it", r.Pattern)
 	}
+
 	for i, name := range names {
 		if name == "" || slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("protocol: the route %q: expected another name in each {…}", r.Pattern)
@@ -130,11 +133,14 @@ func (r *servedRoute) takes(method string) bool {
 // before reports whether a route takes precedence over another one that also matches.
 func (r *servedRoute) before(other *servedRoute) bool {
 	one, two := strings.Split(r.path, "/"), strings.Split(other.path, "/")
+
+	// The first segment in which the patterns differ decides.
 	for i := range min(len(one), len(two)) {
 		if a, b := rank(one[i]), rank(two[i]); a != b {
 			return a < b
 		}
 	}
+
 	return len(one) > len(two) || r.method != "" && other.method == ""
 }
 

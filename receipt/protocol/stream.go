@@ -32,6 +32,7 @@ const errorEvent = "error"
 //
 // A returned error was found before the answer began.
 func WriteStream(w http.ResponseWriter, r *Request, log Log) error {
+	// Nothing is sent before the request was checked and has a place.
 	last, err := readLastEventID(r.Header)
 	if err != nil {
 		return err
@@ -52,6 +53,8 @@ func WriteStream(w http.ResponseWriter, r *Request, log Log) error {
 
 	m := r.exchange.mux
 	s := &streamer{w: w, flush: http.NewResponseController(w).Flush, log: log, last: last, left: r.Context().Done(), closing: m.closing, admitted: r.exchange.admitted, visible: r.Client.Visible, take: r.exchange.takePage}
+
+	// Errors after this point become events.
 	if err := s.flush(); err != nil {
 		return Internal(err, "a stream cannot be sent here")
 	}
@@ -106,6 +109,7 @@ func (s *streamer) run(ctx context.Context) error {
 		// The channel is requested before the log is read, so that no event is missed.
 		appended := s.log.Appended()
 		page, err := s.log.After(ctx, s.last, pageOfStream)
+
 		n := bytesOf(page)
 		give := s.take(n)
 		if give == nil {
@@ -165,6 +169,7 @@ func (s *streamer) over() bool {
 
 // wait waits until there may be more to send, or the stream is over.
 func wait[T any](s *streamer, appended <-chan T, beat <-chan time.Time) {
+	// A beat does not end the wait, unless the client has disconnected.
 	for {
 		select {
 		case <-appended:
@@ -204,6 +209,7 @@ func (s *streamer) send(page []Event) (err error) {
 		if e.JSON, err = s.visible(e.JSON); err != nil {
 			return err
 		}
+
 		frame, err := appendEvent(s.frame[:0], e)
 		if err != nil {
 			return err
@@ -229,6 +235,8 @@ func (s *streamer) fail(err error, r *Request) {
 	if errors.Is(err, errUnread) {
 		return
 	}
+
+	// The cause is only logged.
 	e := Internal(err, "the events cannot be read")
 	if errors.Is(err, ErrGone) {
 		e = Expired(lastEventID)
@@ -239,6 +247,8 @@ func (s *streamer) fail(err error, r *Request) {
 	if err != nil {
 		return
 	}
+
+	// The ID of the last event lets the client continue after it.
 	id := ""
 	if s.begun {
 		id = s.last

@@ -123,6 +123,7 @@ func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, e
 		return "", nil
 	}
 
+	// A place that the client may not see must look like one that does not exist.
 	last, err := s.ledger.ByHash(ctx, q.After)
 	if err == nil && q.Reach.Sees(last.Stream) {
 		return last.Cursor(), nil

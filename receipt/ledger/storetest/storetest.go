@@ -104,6 +104,8 @@ func (s suite) empty(t *testing.T) {
 
 func (s suite) append(t *testing.T) {
 	store, ctx, head := s.open(t), context.Background(), chain.Head{}
+
+	// Each receipt becomes the head.
 	var all []*receipt.Sealed
 	for i := range 5 {
 		r := seal(t, Draft(fmt.Sprintf("receipt_%d", i), "w"), head)
@@ -114,6 +116,8 @@ func (s suite) append(t *testing.T) {
 		wantHead(t, store, stream("w"), r, uint64(i+1))
 		head = r.Head()
 	}
+
+	// Earlier receipts stay readable.
 	for _, r := range all {
 		wantStored(t, store, r)
 	}
@@ -167,6 +171,7 @@ func (s suite) duplicateID(t *testing.T) {
 		t.Errorf("the same id in another stream: %v, expected ErrDuplicateID", err)
 	}
 
+	// The refused receipts changed nothing.
 	wantHead(t, store, stream("w"), first, 1)
 	wantHead(t, store, stream("v"), nil, 0)
 	wantStored(t, store, first)
@@ -186,6 +191,7 @@ func (s suite) wrongPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	// Nor does it store a receipt with another predecessor than its head.
 	second := seal(t, Draft("receipt_2", "w"), chain.Head{Hash: [32]byte{1}})
 	if err := store.Append(ctx, stream("w"), first.Head(), second); err == nil {
 		t.Error("a receipt that names another predecessor was stored")
@@ -205,6 +211,8 @@ func (s suite) streams(t *testing.T) {
 	}
 
 	var all []*receipt.Sealed
+
+	// Each stream begins with a receipt of its own.
 	for i, name := range names {
 		d := Draft(fmt.Sprintf("receipt_%d", i), name.Workspace)
 		d.Issuer.ID, d.Identifiers.TenantID = name.Issuer, name.Tenant

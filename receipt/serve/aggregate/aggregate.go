@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -22,8 +21,7 @@ const (
 // An Aggregate adds up receipts while they are verified. The zero value is ready.
 // It is not safe for concurrent use.
 type Aggregate struct {
-	unit       unit
-	bins       map[time.Time]pair // by the first instant
+	bins       timeline[pair]
 	totals     pair
 	currencies map[string]int // how many receipts in the sums state it
 	versions   versions
@@ -64,14 +62,15 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		a.out.Copies++
 		return
 	}
+
 	a.out.Unseen += one(!remembered)
 	a.verdicts.add(rep, s)
 	if !a.newest(at, root, issuer) {
 		return
 	}
 
-	if a.bins == nil {
-		a.bins, a.totals = map[time.Time]pair{}, newPair()
+	if a.totals == (pair{}) {
+		a.totals = newPair()
 	}
 	p := a.part(rep, s, verified)
 	a.apply(p, 1)
@@ -81,6 +80,7 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 // newest reports whether a receipt is to be added to the sums, because no newer version of it
 // was added. It subtracts the version that the receipt supersedes.
 func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
+	// The superseded version is subtracted, unless it cannot be.
 	superseded, err := canon.ParseDigest(root.Member("metadata").Member("supersedes").Text())
 	if err == nil && issuer != 0 {
 		parts, stay, blocked := a.versions.supersede(version{issuer, superseded}, s.verified)
@@ -97,6 +97,7 @@ func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
 		}
 	}
 
+	// The receipt may itself be superseded by one that was added before.
 	if a.versions.old(s, issuer) {
 		a.out.Older++
 		return false
@@ -107,6 +108,7 @@ func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
 // part reads what a receipt adds.
 func (a *Aggregate) part(rep *receipt.Report, s statement, verified bool) *part {
 	p := &part{verified: verified, bytesSent: new(amount), over: s.over.Has("/cost/total"), estimated: s.reckoned()}
+
 	completed, timed := completedAt(s)
 	p.completed, p.timed = completed.UTC(), timed // without a zone of its own
 	p.currency, p.noCurrency = a.currency(s)
@@ -116,6 +118,7 @@ func (a *Aggregate) part(rep *receipt.Report, s statement, verified bool) *part 
 	effects := s.Member("side_effects")
 	p.toolCalls = effects.Member("tool_calls").Len()
 	p.handoffs = effects.Member("a2a_handoffs").Len()
+
 	for i, e := range effects.Member("network_egress").Elements() {
 		if s.silent("/side_effects/network_egress", i, "") { // it is open whether that was sent
 			continue
@@ -147,15 +150,13 @@ func (a *Aggregate) apply(p *part, n int) {
 		return
 	}
 
-	// Bins are joined until they are few enough: nothing in them is dropped.
-	b := a.bin(p.completed)
+	// After a subtraction, a bin may be empty.
+	b := a.bins.at(p.completed)
 	b.of(p.verified).apply(p, n)
 	if b.Verified.Receipts+b.Other.Receipts == 0 {
-		delete(a.bins, a.unit.start(p.completed))
+		delete(a.bins.bins, a.bins.unit.start(p.completed))
 	}
-	for len(a.bins) > MaxBins && a.unit < century {
-		a.coarsen()
-	}
+	a.bins.fit()
 }
 
 // currency returns the currency of a receipt, "" if nobody told it or there are too many,
@@ -164,6 +165,7 @@ func (a *Aggregate) currency(s statement) (code string, tooMany bool) {
 	if s.untold.Has("/cost/currency") {
 		return "", false
 	}
+
 	code = s.Member("cost").Member("currency").String()
 	if a.currencies[code] == 0 && len(a.currencies) >= MaxCurrencies {
 		return "", true
@@ -184,58 +186,41 @@ func (a *Aggregate) count(currency string, n int) {
 	}
 }
 
-func (a *Aggregate) bin(t time.Time) pair {
-	start := a.unit.start(t)
-	p, ok := a.bins[start]
-	if !ok {
-		p = newPair()
-		a.bins[start] = p
-	}
-	return p
-}
-
-// coarsen joins the bins to those of the next unit.
-func (a *Aggregate) coarsen() {
-	fine := a.bins
-	a.unit++
-	a.bins = map[time.Time]pair{}
-	for start, p := range fine {
-		b := a.bin(start)
-		b.Verified.plus(p.Verified)
-		b.Other.plus(p.Other)
-	}
-}
-
 // MarshalJSON writes the sums; amounts and bytes are decimals in strings. The
 // unit is the shortest by which the bins make a chart that is not mostly gaps.
 func (a *Aggregate) MarshalJSON() ([]byte, error) {
-	// A copy is made coarser: more receipts may still come.
-	shown := *a
-	starts := shown.starts()
-	for shown.unit < century && shown.unit.sparse(starts) {
-		shown.coarsen()
-		starts = shown.starts()
-	}
-
 	// The sums of all receipts are the same in every unit.
+	shown, starts := a.bins.shown()
 	j := aggregateJSON{Unit: shown.unit.String(), Currencies: []string{}, Totals: a.totals, Bins: []binJSON{}, LeftOut: a.out,
 		Verdicts: a.verdicts.json(), Models: modelsOf(&a.ranked.models), Keys: rankedOf(&a.ranked.keys), Paths: rankedOf(&a.ranked.files)}
-	if a.bins == nil {
+	if a.totals == (pair{}) {
 		j.Totals = newPair()
 	}
 
 	j.Currencies = append(j.Currencies, slices.Sorted(maps.Keys(a.currencies))...)
 	for i, start := range starts {
-		b := binJSON{Start: receipt.At(start).String(), pair: shown.bins[start]}
-		if i > 0 {
-			b.Empty = shown.unit.between(starts[i-1], start) - 1
-		}
-		j.Bins = append(j.Bins, b)
+		j.Bins = append(j.Bins, binJSON{receipt.At(start).String(), shown.unit.gap(starts, i), shown.bins[start]})
 	}
 
 	return json.Marshal(j)
 }
 
-func (a *Aggregate) starts() []time.Time {
-	return slices.SortedFunc(maps.Keys(a.bins), time.Time.Compare)
+// An aggregateJSON is the form that the page reads.
+type aggregateJSON struct {
+	Unit       string    `json:"unit"` // hour, day, month, year or century
+	Currencies []string  `json:"currencies"`
+	Totals     pair      `json:"totals"`
+	Bins       []binJSON `json:"bins"` // those that are not empty, by time
+	LeftOut    leftOut   `json:"left_out"`
+
+	Verdicts verdictsJSON `json:"verdicts"` // of all receipts, also those that are left out
+	Models   modelsJSON   `json:"models"`   // the largest by entries
+	Keys     rankedJSON   `json:"keys"`     // receipts by the trusted key of the issuer; "": none
+	Paths    rankedJSON   `json:"paths"`    // entries of fs_writes by path
+}
+
+type binJSON struct {
+	Start string `json:"start"` // RFC 3339, UTC
+	Empty int    `json:"empty"` // how many empty bins lie between the one before and this one
+	pair
 }

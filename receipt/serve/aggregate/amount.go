@@ -54,6 +54,7 @@ func (a *amount) plus(b *amount, n int) {
 	if b.scale < a.scale {
 		units = new(big.Int).Mul(units, tenTo(a.scale-b.scale))
 	}
+
 	if n != 1 {
 		units = new(big.Int).Mul(units, big.NewInt(int64(n)))
 	}
@@ -79,6 +80,7 @@ func tenTo(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(
 
 // String returns the decimal without an exponent and without zeros at its end.
 func (a *amount) String() string {
+	// The digits have at least one before the point.
 	digits := new(big.Int).Abs(&a.units).String()
 	if missing := a.scale + 1 - len(digits); missing > 0 {
 		digits = strings.Repeat("0", missing) + digits

@@ -1,8 +1,6 @@
 package aggregate
 
-import (
-	"github.com/receiptkit/receiptkit/canon"
-)
+import "github.com/receiptkit/receiptkit/canon"
 
 // counts are what some receipts say together.
 type counts struct {
@@ -69,6 +67,8 @@ func (c costs) plus(currency string, term *amount, n int) {
 	if term == nil {
 		return
 	}
+
+	// A sum without terms is removed, so that it does not become 0.
 	sum := c.of(currency)
 	sum.amount.plus(term, n)
 	if sum.terms += n; sum.terms == 0 {
@@ -90,9 +90,54 @@ type pair struct {
 
 func newPair() pair { return pair{newCounts(), newCounts()} }
 
+func (p pair) empty() pair { return newPair() }
+
+func (p pair) plus(q pair) {
+	p.Verified.plus(q.Verified)
+	p.Other.plus(q.Other)
+}
+
 func (p pair) of(verified bool) *counts {
 	if verified {
 		return p.Verified
 	}
 	return p.Other
+}
+
+// decisions counts approvals by how they were decided: a request that was denied,
+// or that nobody answered, is not an approval. One of which the source did not tell the
+// decision is in none of them.
+type decisions struct {
+	Approved int `json:"approved"`
+	Denied   int `json:"denied"`
+	Canceled int `json:"canceled"`
+	Timeout  int `json:"timeout"`
+}
+
+func (d *decisions) add(s statement) {
+	for i, n := range s.Member("approvals").Elements() {
+		if s.silent("/approvals", i, "/decision") {
+			continue
+		}
+
+		// A decision that the format does not define is in no sum.
+		switch n.Member("decision").String() {
+		case "approved":
+			d.Approved++
+		case "denied":
+			d.Denied++
+		case "canceled":
+			d.Canceled++
+		case "timeout":
+			d.Timeout++
+		}
+	}
+}
+
+// plus adds e n times.
+func (d *decisions) plus(e *decisions, n int) {
+	d.Approved += n * e.Approved
+	d.Denied += n * e.Denied
+	d.Canceled += n * e.Canceled
+	d.Timeout += n * e.Timeout
 }

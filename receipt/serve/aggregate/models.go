@@ -17,6 +17,7 @@ func (m *model) apply(p *part, e *modelPart, n int) {
 	if p.verified {
 		sums = &m.verified
 	}
+
 	sums.init()
 	sums.Entries += n
 	sums.Cost.plus(p.currency, e.cost, n)
@@ -57,6 +58,8 @@ func readModels(t *tally[model], s statement, currency string) []modelPart {
 	parts := make([]modelPart, 0, entries.Len())
 	for i, e := range entries.Elements() {
 		provider, name := e.Member("provider").String(), e.Member("model").String()
+
+		// A name that the source did not state counts as unnamed.
 		if s.silent(list, i, "/provider") {
 			provider = ""
 		}
@@ -64,10 +67,13 @@ func readModels(t *tally[model], s statement, currency string) []modelPart {
 			name = ""
 		}
 
+		// Entries of models that are not kept are only counted.
 		p := modelPart{row: t.of(provider+"\x00"+name, MaxModels)}
 		if p.row != nil {
 			p.row.provider, p.row.name = provider, name
 			p.read(e, currency)
+
+			// Values that are unreported, or that may be too large, are counted per entry.
 			p.costUntold = s.silent(list, i, "/amount")
 			p.untold = !tokensStated(e) || s.silent(list, i, "/input_tokens") || s.silent(list, i, "/output_tokens")
 			p.costOver = s.tooMuch(list, i, "/amount")
@@ -111,6 +117,7 @@ type modelsJSON struct {
 func modelsOf(t *tally[model]) modelsJSON {
 	names, count := t.largest((*model).entries)
 	j := modelsJSON{Rows: []modelJSON{}, Names: count, More: t.more}
+
 	for _, name := range names {
 		m := *t.rows[name]
 		m.verified.init()

@@ -27,6 +27,8 @@ func (t *tally[T]) of(name string, most int) *T {
 	if row := t.rows[name]; row != nil {
 		return row
 	}
+
+	// A name beyond the bounds has no row.
 	if len(t.rows) >= most || len(name) > maxName {
 		return nil
 	}
@@ -45,6 +47,8 @@ func (t *tally[T]) largest(size func(*T) int) (names []string, count int) {
 			names = append(names, name)
 		}
 	}
+
+	// Rows of the same size are in the order of their names.
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(size(t.rows[b]), size(t.rows[a])), cmp.Compare(a, b))
 	})
@@ -81,6 +85,7 @@ func add(t *tally[split], row *split, verified bool, n int) {
 // read reads what a receipt adds by name.
 func (r *ranked) read(p *part, rep *receipt.Report, s statement) {
 	p.models = readModels(&r.models, s, p.currency)
+
 	writes := s.Member("side_effects").Member("fs_writes")
 	p.files = make([]*split, 0, writes.Len())
 	for _, w := range writes.Elements() {

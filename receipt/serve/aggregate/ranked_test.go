@@ -56,11 +56,11 @@ func TestVerdicts(t *testing.T) {
 		a.Add(s.rep, s.root)
 	}
 	sum := 0
-	for _, j := range a.verdicts.bins {
+	for _, j := range a.verdicts.bins.bins {
 		sum += j.Verified
 	}
-	if len(a.verdicts.bins) > MaxBins || sum != 3000 {
-		t.Errorf("%d bins, %d receipts", len(a.verdicts.bins), sum)
+	if len(a.verdicts.bins.bins) > MaxBins || sum != 3000 {
+		t.Errorf("%d bins, %d receipts", len(a.verdicts.bins.bins), sum)
 	}
 }
 

@@ -132,6 +132,8 @@ func (u unit) sparse(starts []time.Time) bool {
 	)
 
 	breaks, width := 0, len(starts)
+
+	// The first bin needs no gap before it.
 	for i := 1; i < len(starts); i++ {
 		if gap := u.between(starts[i-1], starts[i]); gap > long {
 			breaks++

@@ -31,9 +31,11 @@ func (u *untold) add(s statement) {
 			*n++
 		}
 	}
+
 	if list.Has("/cost/total") || list.Has("/cost/currency") {
 		u.Cost++
 	}
+
 	if list.Has("/approvals") || slices.ContainsFunc(list, func(at string) bool {
 		return strings.HasPrefix(at, "/approvals/") && strings.HasSuffix(at, "/decision")
 	}) {

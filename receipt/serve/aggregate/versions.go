@@ -59,6 +59,7 @@ func (v *versions) first(s sighting, issuer uint32) (first, remembered bool) {
 	if len(v.seen) >= MaxSeen {
 		return true, false
 	}
+
 	if v.seen == nil {
 		v.seen = map[sighting]place{}
 	}
@@ -70,6 +71,7 @@ func (v *versions) first(s sighting, issuer uint32) (first, remembered bool) {
 // added, and how many of its copies stay in the sums; if one of them is of the same class,
 // the successor is not to be added.
 func (v *versions) supersede(old version, verified bool) (parts []*part, stay int, blocked bool) {
+	// Once the memory is full, further successors are not recorded.
 	if _, known := v.superseded[old]; known || len(v.superseded) < MaxSeen {
 		if v.superseded == nil {
 			v.superseded = map[version]bool{}
@@ -77,6 +79,7 @@ func (v *versions) supersede(old version, verified bool) (parts []*part, stay in
 		v.superseded[old] = v.superseded[old] || verified
 	}
 
+	// Copies of both classes may be in the sums. An unverified receipt supersedes no verified one.
 	for _, class := range []bool{false, true} {
 		s := sighting{old.hash, class}
 		p, counted := v.seen[s]
@@ -91,6 +94,7 @@ func (v *versions) supersede(old version, verified bool) (parts []*part, stay in
 			v.seen[s] = place{issuer: p.issuer}
 		}
 	}
+
 	return parts, stay, blocked
 }
 
@@ -107,6 +111,8 @@ func (v *versions) keep(s sighting, p *part) {
 	if !remembered {
 		return
 	}
+
+	// Without room for its part, the receipt can no longer be subtracted.
 	if at.fixed = v.kept+p.size() > maxKept; !at.fixed {
 		at.part = p
 		v.kept += p.size()

@@ -36,6 +36,7 @@ func Handler() http.Handler {
 	if errors.Is(err, fs.ErrNotExist) {
 		return newHandler(nil, absentPage())
 	}
+
 	h, err := NewHandler(packed)
 	if err != nil { // it was damaged before the command was built
 		return newHandler(nil, absentPage())
@@ -50,6 +51,8 @@ func NewHandler(packed []byte) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// Clients without gzip get the plain form.
 	plain, err := io.ReadAll(r)
 	if err != nil {
 		return nil, err
@@ -74,6 +77,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "the page is read with GET", http.StatusMethodNotAllowed)
@@ -90,6 +94,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Vary", "Accept-Encoding")
+
+	// The form depends on Accept-Encoding.
 	body, tag := h.plain, h.tag
 	if h.packed != nil && acceptsGzip(r.Header.Values("Accept-Encoding")) {
 		body, tag = h.packed, h.tag+"-gzip"
@@ -113,6 +119,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip is named, and not
 // with the weight 0.
 func acceptsGzip(values []string) bool {
+	// A weight of 0, in any spelling, excludes gzip.
 	return slices.ContainsFunc(strings.Split(strings.Join(values, ","), ","), func(one string) bool {
 		name, weight, _ := strings.Cut(one, ";")
 		_, q, _ := strings.Cut(weight, "=")

@@ -45,14 +45,18 @@ type addressed struct {
 func (r *Report) data(sum *stream.Summary) ([]byte, error) {
 	d := reportData{Aggregate: &r.aggregate, More: moreJSON{r.refuted.more(), r.undecided.more()}, Reports: []addressed{}, Receipt: r.document, Headline: r.headline,
 		Groups: groupsJSON{r.refuted.largest(), len(r.refuted.groups), r.undecided.largest(), len(r.undecided.groups)}}
+
+	// Refuted receipts come first.
 	for _, list := range []*listed{&r.refuted, &r.undecided} {
 		for _, rep := range list.reports() {
 			d.Reports = append(d.Reports, addressed{rep, rep.Address()})
 		}
 	}
+
 	if r.first != nil {
 		d.Report = &addressed{r.first, r.first.Address()}
 	}
+
 	var err error
 	if d.Summary, err = summaryData(sum); err != nil {
 		return nil, err
@@ -77,6 +81,7 @@ func summaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	}
 
 	delete(members, "roster") // for merging, not for reading
+
 	if err := shorten(members, "streams", maxStreams); err != nil {
 		return nil, err
 	}
