@@ -60,6 +60,8 @@ func getReady(c *call) error {
 	case c.r.Saturated():
 		return c.json(http.StatusServiceUnavailable, status{"busy"})
 	}
+
+	// The reason is only logged: it may name files.
 	if c.s.options.Ready == nil {
 		return c.json(http.StatusOK, status{"ready"})
 	}
@@ -110,6 +112,7 @@ func getKeySet(c *call) error {
 		return protocol.NotFound()
 	}
 
+	// Members that are private or unknown are removed.
 	out, err := c.s.shown.of(text)
 	if err != nil {
 		return protocol.Internal(protocol.WithoutText(err), "the key set cannot be read")

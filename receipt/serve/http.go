@@ -39,6 +39,7 @@ func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 		Protocols:                    protocols(),
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+
 	LimitConnections(hs, MaxConnections)
 	return hs
 }

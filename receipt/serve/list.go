@@ -61,18 +61,22 @@ const mostListed = 8 << 20
 func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 	const mostAtATime = 16
 	for n, size := 1, 0; ; n = min(2*n, mostAtATime) {
+		// Few receipts are read at first, because they may be large.
 		next := q
 		next.Limit = min(n, q.Limit-len(page))
 		some, more, err := c.s.options.Source.ByTask(c.r.Context(), next)
 		if err != nil {
 			return nil, false, sourceFault(err)
 		}
+
+		// At least one receipt is on a page, regardless of its length.
 		for _, stored := range some {
 			if size > 0 && size+len(stored.JSON) > mostListed {
 				return page, true, nil
 			}
 			page, size = append(page, stored), size+len(stored.JSON)
 		}
+
 		if !more || len(some) == 0 || len(page) >= q.Limit {
 			return page, more, nil
 		}
@@ -139,6 +143,7 @@ func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.
 			return nil, last, err
 		}
 
+		// The receipt is listed only if it states the task; the cursor counts it in any case.
 		if tells(doc.Root(), q.Task) {
 			if len(dst) > begin {
 				dst = append(dst, ',')

@@ -101,6 +101,7 @@ func postReplay(c *call) error {
 		return protocol.NotFound()
 	}
 
+	// The Mux calls this once for all requests with one Idempotency-Key.
 	id, err := c.s.options.Replay.Replay(c.r.Context(), ReplayQuery{Task: c.id(), Request: request, Once: c.r.Once})
 	switch {
 	case err != nil:
@@ -174,6 +175,7 @@ func unavailable(missing *replay.UnavailableError) *protocol.Error {
 		}
 	}
 
+	// Identifiers are cut, because they come from the request or from the log.
 	first := map[string]any{"object": missing.Object, "id": foreign.Cut(missing.ID, protocol.MaxID)}
 	if missing.Key != "" {
 		first["override_key"] = missing.Key

@@ -42,6 +42,8 @@ func tells(root canon.Node, task string) bool {
 func DamagedID(text []byte) string {
 	const name = `"receipt_id"`
 	depth := 0
+
+	// Only members of the outermost object count, so brackets are counted and strings are skipped.
 	for len(text) > 0 {
 		switch c := text[0]; c {
 		case '{', '[':

@@ -89,6 +89,8 @@ func (t *turns) forget(client string, one *turn) bool {
 		if q.client != client {
 			continue
 		}
+
+		// A turn that is no longer in the queue has begun.
 		at := slices.Index(q.turns, one)
 		if at < 0 {
 			return false

@@ -99,6 +99,7 @@ func (v *Verifier) ask(q Question) (receipt.Policy, error) {
 		p.At = q.At
 	}
 
+	// A request may narrow the policy, and never widen it.
 	switch {
 	case q.Integrity && q.Issuer != "":
 		return p, errNoIssuer

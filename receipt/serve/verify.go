@@ -143,6 +143,7 @@ func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 		return err
 	}
 
+	// The answer is formatted while the report is valid, and sent after the turn has ended.
 	var text []byte
 	err = judgeOne(c, judge, data, kind, sourceName, nil, func(rep *receipt.Report) (err error) {
 		hint(rep, data, kind)
@@ -170,6 +171,7 @@ func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source strin
 		return err
 	}
 
+	// The place among other receipts can refute an intact receipt.
 	if link != nil {
 		judge.Link(rep, *link)
 	}

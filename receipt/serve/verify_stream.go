@@ -204,6 +204,8 @@ func (l *lineWriter) sendPauses() {
 	defer close(l.stopped)
 	ticker := time.NewTicker(streamPause)
 	defer ticker.Stop()
+
+	// Reports may be far apart, so waiting ones are sent after a pause.
 	for {
 		select {
 		case <-ticker.C:
