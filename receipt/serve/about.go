@@ -20,7 +20,7 @@ func OpenAPI() []byte { return append([]byte(nil), openAPI...) }
 
 func getOpenAPI(c *call) error { return c.send(http.StatusOK, mediaJSON, openAPI) }
 
-// schemaPath is where openapi.json finds the schema of receipts.
+// schemaPath is the path of the schema of receipts in openapi.json.
 const schemaPath = "/schemas/" + receipt.SchemaMarker + ".schema.json"
 
 // getSchema answers with the JSON Schema of receipts.
@@ -50,7 +50,7 @@ type status struct {
 
 func getHealth(c *call) error { return c.json(http.StatusOK, status{"ok"}) }
 
-// getReady says whether requests should be sent here.
+// getReady reports whether the server should get requests.
 func getReady(c *call) error {
 	switch {
 	case c.s.draining.Load():
@@ -61,7 +61,7 @@ func getReady(c *call) error {
 		return c.json(http.StatusServiceUnavailable, status{"busy"})
 	}
 
-	// The reason is only logged: it may name files.
+	// The reason is only logged, because it may name files.
 	if c.s.options.Ready == nil {
 		return c.json(http.StatusOK, status{"ready"})
 	}
@@ -72,14 +72,14 @@ func getReady(c *call) error {
 	return c.json(http.StatusOK, status{"ready"})
 }
 
-// getPage gives the root to whoever serves it.
+// getPage passes requests for the root to the handler of the page.
 func getPage(c *call) error {
 	if c.s.options.Page == nil {
 		const text = "This server verifies receipts: POST one to /v1/verify. Its routes are described in /openapi.json.\n"
 		return c.send(http.StatusOK, mediaText, []byte(text))
 	}
 
-	// The page sets its own caching, and gets of a request only what that needs.
+	// The page sets its own caching, and gets only the headers that this requires.
 	c.w.Header().Del("Cache-Control")
 	r := c.r.Clone(c.r.Context())
 	r.Header = http.Header{}
@@ -89,14 +89,13 @@ func getPage(c *call) error {
 		}
 	}
 
-	c.r.Header = http.Header{} // whoever does not read the page holds as little as can be
+	c.r.Header = http.Header{} // so that a client that does not read the page holds little memory
 	c.s.options.Page.ServeHTTP(c.w, r)
 	return nil
 }
 
-// shownMembers are the members of a JWK that anyone may see (RFC 7517 section 4,
-// RFC 7518 section 6, RFC 8037 section 2, package keys). Any other is left out,
-// above all the private ones.
+// shownMembers returns the public members of a JWK (RFC 7517 section 4, RFC 7518 section 6, RFC
+// 8037 section 2, package keys). All others are removed, above all the private ones.
 func shownMembers() []string {
 	return []string{"kid", "kty", "alg", "use", "key_ops", "crv", "x", "y", "n", "e", "issuers", "roles", "origin", "nbf", "exp", "revoked"}
 }
@@ -120,8 +119,8 @@ func getKeySet(c *call) error {
 	return c.send(http.StatusOK, mediaKeys, out)
 }
 
-// shownKeys is what is shown of a key set, made once: anybody may ask, any number of
-// times.
+// shownKeys is the public form of a key set. It is computed once, because anybody may request it
+// any number of times.
 type shownKeys struct {
 	mu        sync.Mutex
 	text, out []byte
@@ -155,7 +154,7 @@ func (s *shownKeys) of(text []byte) ([]byte, error) {
 func appendKey(out []byte, key canon.Node) []byte {
 	out = append(out, '{')
 
-	// By the list alone: a member that is new or private is never shown.
+	// Only listed members are copied, so a new or private member is never shown.
 	first := true
 	for _, name := range shownMembers() {
 		value := key.Member(name)
@@ -173,9 +172,9 @@ func appendKey(out []byte, key canon.Node) []byte {
 	return append(out, '}')
 }
 
-// getAgentCard serves GET /v1/agent-card: here of a server that does nothing but verify
-// receipts and give out stored ones. The A2A protocol is not spoken: that card names the one
-// interface that there is.
+// getAgentCard serves GET /v1/agent-card for a server that only verifies receipts and serves stored
+// ones. The server does not support the A2A protocol, so the A2A card lists the one interface that
+// exists.
 func getAgentCard(c *call) error {
 	const about = "Verifies receipts of the format " + receipt.SchemaMarker + ", and gives out stored ones."
 	skill := protocol.Skill{ID: "verify-receipts", Name: "Verify receipts", Description: "Says of a receipt whether it is verified, refuted or undecided, and why.", Tags: []string{"receipts", "verification"}}

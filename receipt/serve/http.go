@@ -15,16 +15,15 @@ const (
 	maxHeaderBytes = 16 << 10
 )
 
-// MaxConnections is how many connections are open at the same time, unless
-// LimitConnections says otherwise. Each takes some 20 KiB.
+// MaxConnections is how many connections are open at the same time, unless LimitConnections sets
+// another limit. Each takes about 20 KiB.
 const MaxConnections = 4096
 
-// HTTPServer returns an http.Server that serves h with the bounds that a Server
-// does not set for itself: a request's header within 10 seconds and 16 KiB (net/http
-// adds 4 KiB), two minutes between requests, [MaxConnections] connections. Bodies and
-// answers have no limit there, since a stream may take long; a Server bounds every
-// read and write of its own. It speaks HTTP/1.1, and HTTP/2 only over TLS when the
-// caller configures it.
+// HTTPServer returns an http.Server that serves h within the bounds that a Server does not set
+// itself: 10 seconds and 16 KiB for the header of a request (net/http adds 4 KiB), two minutes
+// between requests, and [MaxConnections] connections. Bodies and answers have no limit there,
+// because a stream may take long; a Server bounds each of its reads and writes. It speaks HTTP/1.1,
+// and HTTP/2 only over TLS if the caller configures that.
 func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -44,7 +43,7 @@ func HTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 	return hs
 }
 
-// protocols leaves HTTP/2 without TLS out.
+// protocols returns HTTP/1 and HTTP/2, the latter only over TLS.
 func protocols() *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
@@ -52,17 +51,16 @@ func protocols() *http.Protocols {
 	return p
 }
 
-// LimitConnections bounds how many connections a server has open at the same time. For
-// one more it closes another, of the first kind that there is: the one that has waited
-// longest without ever having sent a request, without having shown an API key, the one
-// that has been answered longest without one, and the one that has waited longest with
-// one. Connections on which a request with a key is being answered are never closed. At
-// most a quarter of the connections wait without having shown a key.
+// LimitConnections limits how many connections a server has open at the same time. For a further
+// connection, it closes another one, of the first kind that exists: the one that has waited longest
+// without sending a request or presenting an API key, the one that was answered longest ago without
+// a key, or the one that has waited longest with a key. Connections on which a request with a key
+// is being answered are never closed. At most a quarter of the connections wait without having
+// presented a key.
 //
-// A connection has a quarter of a second to send its first request: until then it is closed
-// for no other, and where such connections are too many, the next wait until they are
-// accepted.
+// A connection has 250 ms to send its first request. Until then, it is not closed for another one.
+// If there are too many such connections, further ones wait until they are accepted.
 //
-// It sets the ConnState and the ConnContext of the server, and has to be called before
-// the server is used.
+// It sets the ConnState and the ConnContext of the server, and must be called before the server is
+// used.
 func LimitConnections(hs *http.Server, most int) { conn.Limit(hs, most) }

@@ -15,24 +15,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// largeLine is how long a line of a stream may be, in bytes, before the stream counts
-// as large. Receipts are usually a hundredth of it.
+// largeLine is the length of a line, in bytes, beyond which a stream counts as large. Receipts
+// usually have a hundredth of it.
 const largeLine = 1 << 20
 
 // largeStreams is how many large streams are verified at the same time.
 const largeStreams = 2
 
-// headOfStream is how many bytes of a stream are kept to tell what it is, if it is none of
+// headOfStream is how many bytes of a stream are kept to identify it if it does not contain
 // receipts.
 const headOfStream = 4 << 10
 
-// enterInterval is how often a stream looks for a place among the few.
+// enterInterval is how often a large stream tries to get a place.
 const enterInterval = 20 * time.Millisecond
 
-// A gate lets few streams at a time have long lines, since a line that is being
-// judged takes a multiple of its bytes. What a compressed stream holds cannot be seen
-// here, so it is large; where items of a CBOR sequence end cannot be seen either, so
-// a sequence is large when it is longer than a line may be.
+// A gate admits few streams with long lines at a time, because judging a line takes a multiple of
+// its size. The content of a compressed stream cannot be seen here, so every compressed stream is
+// large. Neither can the ends of items of a CBOR sequence, so a sequence is large if it is longer
+// than a line may be.
 type gate struct {
 	c      *streamed
 	from   io.Reader // of the call's body
@@ -41,13 +41,13 @@ type gate struct {
 	cancel context.CancelFunc
 
 	mu     sync.Mutex // held during a read
-	inside bool       // one of the few
+	inside bool       // has a place among the large streams
 	err    error
 	begun  bool
 	packed bool
 	line   int // bytes since the last line end
 
-	first atomic.Pointer[[]byte] // what the body begins with; a read that waits holds the lock
+	first atomic.Pointer[[]byte] // the beginning of the body; atomic, because a waiting read holds the lock
 }
 
 func newGate(c *streamed, from io.Reader, kind stream.Kind) *gate {
@@ -55,7 +55,7 @@ func newGate(c *streamed, from io.Reader, kind stream.Kind) *gate {
 	return &gate{c: c, from: from, kind: kind, ctx: ctx, cancel: cancel}
 }
 
-// close ends the reading, and leaves the few.
+// close ends reading and releases the place.
 func (g *gate) close() {
 	g.cancel()
 	g.c.body.Close()
@@ -70,7 +70,7 @@ func (g *gate) close() {
 	}
 }
 
-// refused is why the stream was not let in; nil when it was.
+// refused returns the reason why the stream was not admitted, or nil.
 func (g *gate) refused() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,7 +80,7 @@ func (g *gate) refused() error {
 	return nil
 }
 
-// Read reads on when the stream is small, or one of the few.
+// Read reads if the stream is small or has a place among the large streams.
 func (g *gate) Read(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -88,7 +88,7 @@ func (g *gate) Read(p []byte) (int, error) {
 		return 0, g.err
 	}
 
-	// What was read is measured first: the piece that makes a line large waits for its place.
+	// A piece is measured after it was read: the piece that makes a line large waits for a place.
 	n, err := g.from.Read(p)
 	g.see(p[:n])
 	if !g.inside && (g.packed || g.line > largeLine) {
@@ -101,8 +101,8 @@ func (g *gate) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// see measures the line that the body is in. Package stream reads a quarter of
-// largeLine at a time, so that no line within one piece is large.
+// see measures the current line. Package stream reads a quarter of largeLine at a time, so a line
+// within one piece is never large.
 func (g *gate) see(piece []byte) {
 	if len(piece) == 0 {
 		return
@@ -113,7 +113,7 @@ func (g *gate) see(piece []byte) {
 		g.first.Store(&head)
 	}
 
-	// Only lines have an end that can be seen; anything else counts as one line.
+	// Only lines have a visible end; all other bodies count as one line.
 	end := bytes.IndexByte(piece, '\n')
 	if g.kind != stream.Lines || end < 0 || g.line+end > largeLine {
 		g.line += len(piece)
@@ -122,7 +122,7 @@ func (g *gate) see(piece []byte) {
 	g.line = len(piece) - bytes.LastIndexByte(piece, '\n') - 1
 }
 
-// head is the beginning of the body, as far as it came at once.
+// head returns the beginning of the body, as much as arrived at once.
 func (g *gate) head() []byte {
 	if first := g.first.Load(); first != nil {
 		return *first
@@ -130,14 +130,14 @@ func (g *gate) head() []byte {
 	return nil
 }
 
-// mayBePacked reports the first byte of gzip, of zstd and of its skippable frames. No
-// receipt begins with one.
+// mayBePacked reports whether a byte may begin gzip, zstd, or a skippable frame of zstd. No receipt
+// begins with such a byte.
 func mayBePacked(first byte) bool {
 	return first == 0x1f || first == 0x28 || first&0xf0 == 0x50
 }
 
-// enter waits for a place among the few, as long as a client may let us wait. Whoever
-// has a place may keep it as long as it likes, so that nobody's turn is sure to come.
+// enter waits for a place, at most as long as a client may be idle. Since a stream may keep its
+// place as long as it likes, a place may never become free.
 func (g *gate) enter() error {
 	ctx, cancel := context.WithTimeout(g.ctx, g.c.s.limits.Idle)
 	defer cancel()
@@ -154,9 +154,9 @@ func (g *gate) enter() error {
 	return nil
 }
 
-// What one stream may make of its bytes. Receipts come to a few percent of it.
+// Bounds of a stream and its answer. Receipts use a few percent of them.
 const (
-	mostRatio   = 200     // bytes that a compressed body may hold for each of its own
+	mostRatio   = 200     // decompressed bytes for each compressed one
 	mostStreams = 4096    // streams of receipts, whose names have a KiB each on average
 	mostIndexed = 1 << 16 // receipts whose ids are compared
 	mostOthers  = 10_000  // lines that are not receipts
@@ -164,13 +164,13 @@ const (
 	freeAnswer  = 16 << 20
 )
 
-// bounded counts what is answered to a stream, and refuses to go on.
+// bounded counts the reports of a stream, and ends it beyond the bounds.
 type bounded struct {
 	c      *streamed
 	others int
 }
 
-// report is asked before each report is written.
+// report is called before each report is written.
 func (b *bounded) report(rep *receipt.Report) error {
 	if noReceipt(rep) {
 		if b.others++; b.others > mostOthers {
@@ -185,7 +185,7 @@ func (b *bounded) report(rep *receipt.Report) error {
 	return nil
 }
 
-// noReceipt reports whether a document does not even have the form of a receipt.
+// noReceipt reports whether a document does not have the form of a receipt.
 func noReceipt(rep *receipt.Report) bool {
 	if rep.Verdict != receipt.Refuted {
 		return false

@@ -21,7 +21,7 @@ func listReceipts(c *call) error {
 		return err
 	}
 
-	// A cursor is of one task, and names a receipt rather than a position.
+	// A cursor belongs to one task, and names a receipt rather than a position.
 	q := TaskQuery{Task: c.id(), Reach: c.r.Client.Reach, Limit: int(limit)}
 	if q.After, err = afterCursor(q.Task, c.r.Query["cursor"]); err != nil {
 		return err
@@ -43,7 +43,7 @@ func listReceipts(c *call) error {
 		return err
 	case !more:
 		out = append(out, `],"page":{"has_more":false,"next_cursor":null}}`...)
-	case last.IsZero() || last == q.After: // the next page would be this one again
+	case last.IsZero() || last == q.After: // the next page would be the same
 		return protocol.Internal(errOther, "the stored receipts of this task cannot be listed")
 	default:
 		next := protocol.FormatCursor(q.Task, last[:])
@@ -53,11 +53,12 @@ func listReceipts(c *call) error {
 	return c.write(http.StatusOK, mediaJSON, append(out, '\n'))
 }
 
-// mostListed is the maximum length of a page, in bytes of its receipts. One receipt may be longer.
+// mostListed is the maximum length of a page, in bytes of its receipts. A single receipt may be
+// longer.
 const mostListed = 8 << 20
 
-// pageOf reads the receipts of a page from the source, some at a time: a task may have as many of 16
-// MiB as a page has places.
+// pageOf reads the receipts of a page from the source, some at a time: a task may have as many
+// receipts of 16 MiB as a page has places.
 func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 	const mostAtATime = 16
 	for n, size := 1, 0; ; n = min(2*n, mostAtATime) {
@@ -86,8 +87,8 @@ func pageOf(c *call, q TaskQuery) (page []Stored, more bool, err error) {
 	}
 }
 
-// lastOf returns the hash of the last of some receipts, behind which a source continues: not the one
-// that they followed.
+// lastOf returns the hash of the last of some receipts, after which a source continues. It must
+// differ from the hash that they followed.
 func lastOf(some []Stored, before canon.Digest) (last canon.Digest, err error) {
 	doc, err := storedDocument(some[len(some)-1])
 	if err != nil {
@@ -99,8 +100,7 @@ func lastOf(some []Stored, before canon.Digest) (last canon.Digest, err error) {
 	return last, nil
 }
 
-// afterCursor returns the hash of the last receipt of the page before, zero without a
-// cursor.
+// afterCursor returns the hash of the last receipt of the previous page, or zero without a cursor.
 func afterCursor(task, cursor string) (after canon.Digest, err error) {
 	last, err := protocol.ParseCursor(task, cursor)
 	if err != nil || last == nil {
@@ -114,8 +114,8 @@ func afterCursor(task, cursor string) (after canon.Digest, err error) {
 	return after, nil
 }
 
-// beginPage is what comes before the receipts of a page. Where some of the task have no
-// content in the store, it says so.
+// beginPage returns the text before the receipts of a page. If content of some receipts of the task
+// was pruned, it states how many.
 func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	begin := []byte(`{"object":"list",`)
 	if p, ok := c.s.options.Source.(Pruner); ok {
@@ -130,8 +130,8 @@ func beginPage(c *call, q TaskQuery) ([]byte, error) {
 	return append(begin, `"data":[`...), nil
 }
 
-// appendPage appends the resources of a page, and returns the hash of the last receipt. One
-// that was found by a name which stands for a task that nobody told is passed over.
+// appendPage appends the resources of a page, and returns the hash of the last receipt. A receipt
+// that was found by a placeholder for an unreported task is skipped.
 func appendPage(dst []byte, page []Stored, q TaskQuery) (out []byte, last canon.Digest, err error) {
 	begin := len(dst)
 	for i, stored := range page {

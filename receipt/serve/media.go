@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Media types that are read and written.
+// Media types of bodies and answers.
 const (
 	mediaJSON     = "application/json"
 	mediaReceipt  = "application/vnd.harn.receipt+json"
@@ -21,9 +21,9 @@ const (
 	mediaText     = "text/plain; charset=utf-8"
 )
 
-// preferred returns the form in which a client would rather have a stored receipt than
-// in its resource: the archive, the bare receipt, or mediaJSON for none. It names the
-// media type, and no weight puts application/json before it (RFC 9110, 12.5.1).
+// preferred returns the form of a stored receipt that a client prefers to its resource: the
+// archive, the bare receipt, or mediaJSON for neither. The client must name the media type, and
+// must not give application/json a higher weight (RFC 9110, 12.5.1).
 func preferred(r *http.Request) string {
 	named := map[string]float64{}
 	for _, header := range r.Header.Values("Accept") {
@@ -34,7 +34,7 @@ func preferred(r *http.Request) string {
 		}
 	}
 
-	// Of two with the same weight the archive comes first.
+	// If both have the same weight, the archive is chosen.
 	best, most := mediaJSON, 0.0
 	for _, media := range []string{mediaArchive, mediaReceipt} {
 		if weight := named[media]; weight > most && weight >= rival(named, weight) {
@@ -45,7 +45,7 @@ func preferred(r *http.Request) string {
 	return best
 }
 
-// rival is the weight of application/json against a form that is named with a weight.
+// rival returns the weight of application/json that a named form with a weight competes with.
 func rival(named map[string]float64, weight float64) float64 {
 	if weight, ok := named[mediaJSON]; ok {
 		return weight
@@ -56,14 +56,14 @@ func rival(named map[string]float64, weight float64) float64 {
 	return 0 // a range is not a name
 }
 
-// accepted reads one media range and its weight.
+// accepted parses one media range and its weight.
 func accepted(item string) (media string, weight float64, ok bool) {
 	media, params, err := mime.ParseMediaType(item)
 	if err != nil {
 		return "", 0, false
 	}
 
-	// RFC 9110 section 12.4.2: a weight that is not given is 1.
+	// RFC 9110 section 12.4.2: the default weight is 1.
 	text, given := params["q"]
 	if !given {
 		return media, 1, true

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A family is the metrics of one name, which differ in their labels.
+// A family contains the metrics of one name, which differ in their labels.
 type family struct {
 	name, kind, help string
 	set              *metrics.Set
@@ -24,7 +24,7 @@ func newFamily(name, kind, help string) family {
 	return family{name, kind, help, metrics.NewSet()}
 }
 
-// labeled returns the name of the metric with some labels: name, value, name, value, …
+// labeled returns the name of the metric with labels: name, value, name, value, …
 func (f *family) labeled(labels []string) string {
 	var pairs []string
 	for i := 0; i < len(labels); i += 2 {
@@ -76,7 +76,8 @@ func (m *meters) count(method, route string, status int, took time.Duration) {
 	m.duration.histogram([]float64{.001, .005, .025, .1, .5, 2.5, 10, 60, 600}, "route", route).Update(took.Seconds())
 }
 
-// methodOf returns the method of a request if it is a usual one: others come from strangers.
+// methodOf returns the method of a request, or "other" for an unusual one, because methods are
+// untrusted.
 func methodOf(r *protocol.Request) string {
 	switch m := r.Method; m {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT":

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// What to send instead of a body that holds receipts in another form than it says.
+// Hints for bodies whose form differs from their Content-Type.
 const (
 	sendLines    = "several receipts are sent as " + mediaNDJSON + ", one a line"
 	sendDocument = "this is one document of several lines: send it as " + mediaJSON
@@ -18,21 +18,22 @@ const (
 	sendArchive  = "this looks like CBOR: send it as " + mediaCBOR
 )
 
-// hint says in the report of a body that is no receipt what it is, and what to send. Nothing
-// is judged by that: verdict and codes stay what they are.
+// hint adds a hint to the report of a body that is not a receipt: what it is, and what to send.
+// Verdict and codes do not change.
 func hint(rep *receipt.Report, data []byte, form stream.Kind) {
 	if noReceipt(rep) {
 		setHint(rep, instead(data, form, rep.Finding()))
 	}
 }
 
-// hintFirst does so of a stream, in the report of its first line. head is what it begins with.
+// hintFirst does the same for a stream, in the report of its first line. head is the beginning of
+// the stream.
 func hintFirst(rep *receipt.Report, head []byte) {
 	if rep.Index != 1 || !noReceipt(rep) {
 		return
 	}
 
-	// What a person wrote or reads has its first brace on a line of its own.
+	// Formatted JSON has its first brace on a line of its own.
 	first, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	if text := string(bytes.TrimSpace(first)); text == "{" || text == "[" {
 		setHint(rep, sendDocument)
@@ -41,8 +42,8 @@ func hintFirst(rep *receipt.Report, head []byte) {
 	setHint(rep, named(head, false))
 }
 
-// setHint gives a hint to the finding of a refuted report, unless that has a better one: that
-// two documents are in one file is none for who sends no files.
+// setHint adds a hint to the finding of a refuted report, unless that has a better one. The hint
+// about two documents in one file does not help a client that sends no files.
 func setHint(rep *receipt.Report, text string) {
 	i := slices.IndexFunc(rep.Checks, func(c receipt.Check) bool { return c.Status == receipt.StatusFailed })
 	if c := &rep.Checks[i]; text != "" && (c.Hint == "" || c.Code == receipt.CodeTrailingData) {
@@ -50,7 +51,7 @@ func setHint(rep *receipt.Report, text string) {
 	}
 }
 
-// instead is what to send instead of a body, or what it is; "" where nobody knows.
+// instead returns what to send instead of a body, or what the body is; "" if that is unknown.
 func instead(data []byte, form stream.Kind, why receipt.Check) string {
 	text := bytes.TrimLeft(data, " \t\r\n")
 	switch {
@@ -62,7 +63,7 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 		return sendUnpacked
 	}
 
-	// The log of a task is several documents as well.
+	// The log of a task has several documents, too.
 	what := named(data, true)
 	if what == "" && why.Code == receipt.CodeTrailingData && why.Hint != "" {
 		return sendLines
@@ -70,14 +71,14 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 	return what
 }
 
-// isPage reports the beginning of a list of the protocol.
+// isPage reports whether a text begins like a list of the protocol.
 func isPage(text []byte) bool {
 	const begin, seen = `{"object":"list"`, 128
 	return bytes.HasPrefix(bytes.Join(bytes.Fields(text[:min(len(text), seen)]), nil), []byte(begin))
 }
 
-// named says what a body is that holds no receipts, and what to do; "" for what is not known.
-// What lies beside receipts is of use to who has both, and there is no route for it.
+// named returns what a body without receipts is, and what to do with it; "" if that is unknown.
+// Files that accompany receipts are useful only with the receipts, and no route accepts both.
 func named(head []byte, whole bool) string {
 	found := kind.Of(head, whole)
 	if found.Kind == kind.Unknown {

@@ -12,28 +12,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Options say what a Server serves. Functions are called for each request, so that
-// what they return may be replaced while serving; they must be safe for concurrent
-// use and cheap.
+// Options configure a Server. Functions are called for each request, so that their results may
+// change while the server runs; they must be safe for concurrent use and cheap.
 type Options struct {
-	// Verifier returns what receipts are judged by. Required; it may return nil for
-	// as long as the server is not ready.
+	// Verifier returns the verifier of receipts. Required; it may return nil as long as the server
+	// is not ready.
 	Verifier func() *Verifier
 
-	// Anchors are the verifiers that a request may choose instead, by the name that
-	// it gives as trust_anchor. Nil: none.
+	// Anchors are the verifiers that a request may choose instead, by the name that it states as
+	// trust_anchor. Nil: none.
 	Anchors map[string]func() *Verifier
 
-	// Source holds the receipts of the protocol's routes. Nil: no such routes, and
-	// discovery says receipts: false.
+	// Source holds the receipts of the protocol's routes. Nil: no such routes, and discovery states
+	// receipts: false.
 	Source Source
 
-	// Replay replays tasks, for who has the scope tasks:replay. Nil: 404, and discovery
-	// says replay: false.
+	// Replay replays tasks for clients with the scope tasks:replay. Nil: 404, and discovery states
+	// replay: false.
 	Replay Replayer
 
-	// Keys returns the JWK Set that /.well-known/jwks.json shows the public members
-	// of. Nil, or a nil result: 404.
+	// Keys returns the JWK Set whose public members /.well-known/jwks.json shows. Nil, or a nil
+	// result: 404.
 	Keys func() []byte
 
 	// Auth determines which client sent a request. Required, unless Public is set.
@@ -46,64 +45,64 @@ type Options struct {
 	// Page is served at /. It sets its own headers. Nil: a short text.
 	Page http.Handler
 
-	// Proofs are served below /x/ to whoever may read all receipts that they are of, and
-	// are evidence too: a stored receipt is verified with its proof. Nil: 404.
+	// Proofs are served below /x/ to clients that may read all receipts of the checkpoint. They are
+	// evidence, too: a stored receipt is verified with its proof. Nil: 404.
 	Proofs Proofs
 
-	// Batches are what stored receipts are verified with, as by receipt verify --batch:
-	// each of them has to be in one. Nil: batches are not checked.
+	// Batches are the batches that stored receipts are verified with, as by receipt verify --batch:
+	// each receipt must be in one of them. Nil: batches are not checked.
 	Batches []receipt.Batch
 
-	// Ready returns why the rest of the program cannot serve, such as a store that cannot be
-	// written; /readyz then answers 503. The error is for the log. Nil: it always can.
+	// Ready returns the reason why the rest of the program cannot serve, such as a store that
+	// cannot be written; /readyz then answers 503. The error is only logged. Nil: it can always
+	// serve.
 	Ready func() error
 
-	// Hosts are the names, without port, that a Host header may have: a server on a
-	// loopback address lists the loopback names (localhost, 127.0.0.1, ::1), so that
-	// no web page can reach it by a name of its own (DNS rebinding). Empty: any.
+	// Hosts are the names, without port, that a Host header may have. A server on a loopback
+	// address lists the loopback names (localhost, 127.0.0.1, ::1), so that no web page can reach
+	// it by a name of its own (DNS rebinding). Empty: any.
 	Hosts []string
 
-	// Tool is how summaries name the program. Empty: "receipt".
+	// Tool is the name of the program in summaries. Empty: "receipt".
 	Tool string
 
 	// Now is the clock. Nil: time.Now.
 	Now func() time.Time
 
-	// Random is where request ids come from. Nil: crypto/rand.
+	// Random is the source of request IDs. Nil: crypto/rand.
 	Random io.Reader
 
-	// Log gets one record a request and one for each fault. No record holds a body,
-	// a header, a query or an id of a receipt. Nil: nothing is logged.
+	// Log gets one record per request and one per fault. No record contains a body, a header, a
+	// query, or the ID of a receipt. Nil: nothing is logged.
 	Log *slog.Logger
 
-	// Limits bound what clients may use. The zero value means the defaults.
+	// Limits bound the resources that clients may use. The zero value means the defaults.
 	Limits Limits
 }
 
-// Limits bound what clients may use. The zero value of a field means its default.
+// Limits bound the resources that clients may use. The zero value of a field means its default.
 type Limits struct {
-	// Document is the largest body of one receipt, in bytes of JSON. Default and
-	// maximum: receipt.MaxBytes. CBOR may be as much longer as package archive
-	// allows. Lines of a stream are bounded by the format's own limit alone.
+	// Document is the largest body of one receipt, in bytes of JSON. Default and maximum:
+	// receipt.MaxBytes. CBOR may be longer by the factor that package archive allows. Lines of a
+	// stream are bounded only by the format's own limit.
 	Document int64
 
-	// Requests is how many requests are served at the same time, but for those that
-	// need no API key, and metrics. Default: 256. The next one is answered 503. Of
-	// these places, of Memory and Streams, each API key, or where none
-	// is needed each address, gets half at the most, and less when others have some:
-	// as much as it would leave to one more.
+	// Requests is how many requests are served at the same time, except for those that need no API
+	// key, and metrics. Default: 256. Further requests are answered with 503. Each API key, or each
+	// address if no key is needed, gets at most half of these places, of Memory, and of Streams,
+	// and less if others hold some: as much as it leaves for one more client.
 	Requests int
 
-	// Memory is how many bytes of bodies are held at the same time by requests of
-	// one receipt, and of answers to GET beyond 64 KiB until clients have read them.
-	// Default: 128 MiB. What does not fit is answered 503. While
-	// it comes in, a body takes up to three halves of its size, and leaves as much.
+	// Memory is how many bytes are held at the same time by bodies of requests with one receipt,
+	// and by answers to GET beyond 64 KiB until clients have read them. Default: 128 MiB. Beyond
+	// it, the answer is 503. While a body arrives, it takes up to three halves of its size, and
+	// leaves as much to others.
 	Memory int64
 
-	// Judging is how many bytes of memory judging receipts beyond 256 KiB takes at the
-	// same time: by [stream.Weight], 200 MiB for 16 MiB of the worst shapes. Default:
-	// 256 MiB. Whoever needs more judges alone. Such receipts, of streams too, wait
-	// for their turn, which clients take one after the other.
+	// Judging is how many bytes of memory judging receipts beyond 256 KiB takes at the same time:
+	// by [stream.Weight], 200 MiB for 16 MiB of the worst shapes. Default: 256 MiB. A receipt that
+	// needs more is judged alone. Such receipts, also of streams, wait for their turn, which
+	// clients take one after the other.
 	Judging int64
 
 	// Streams is how many streams are verified at the same time. Default: 8. The
@@ -112,9 +111,9 @@ type Limits struct {
 	// up to 100 MiB beside what judging takes, any other stream at most 30 MiB.
 	Streams int
 
-	// Jobs is how many processors one stream uses, and how many single receipts are
-	// judged at the same time, half as many of those beyond 256 KiB; more wait.
-	// Default: as many as the program may use.
+	// Jobs is how many processors one stream uses, and how many single receipts are judged at the
+	// same time, half as many beyond 256 KiB; further ones wait. Default: as many as the program
+	// may use.
 	Jobs int
 
 	// Idle is how long a read of a body or a write of an answer may make no
@@ -125,7 +124,7 @@ type Limits struct {
 	Body time.Duration
 }
 
-// withDefaults fills in what is zero.
+// withDefaults returns the limits with defaults for unset fields.
 func (l Limits) withDefaults() Limits {
 	l.Document = orElse(l.Document, receipt.MaxBytes)
 	l.Document = min(l.Document, receipt.MaxBytes)
@@ -146,7 +145,7 @@ func orElse[T int | int64 | time.Duration](value, other T) T {
 	return value
 }
 
-// document is the largest body of one receipt in a form.
+// document returns the largest body of one receipt in a form.
 func (l *Limits) document(cbor bool) int64 {
 	if !cbor {
 		return l.Document
@@ -162,7 +161,7 @@ const (
 	ScopeReplay = protocol.Scope("tasks:replay")    // replay tasks
 )
 
-// Scopes returns those that a key of a Server can have.
+// Scopes returns the scopes that a key of a Server can have.
 func Scopes() []protocol.Scope { return []protocol.Scope{ScopeRead, ScopeVerify, ScopeReplay} }
 
 // ParseAPIKeys reads a file of API keys with the scopes of a Server.

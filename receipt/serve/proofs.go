@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// Proofs shows that stored receipts are under a checkpoint. Its methods must be safe for
+// Proofs proves that stored receipts are covered by a checkpoint. Its methods must be safe for
 // concurrent use.
 //
 //	GET /x/checkpoint           the signed checkpoint
@@ -15,20 +15,19 @@ import (
 //
 // Both are text/plain.
 type Proofs interface {
-	// Checkpoint returns the signed checkpoint (C2SP tlog-checkpoint). It must not be
-	// changed by anyone.
+	// Checkpoint returns the signed checkpoint (C2SP tlog-checkpoint), which nobody may change.
 	Checkpoint() []byte
 
-	// Proof returns the C2SP tlog-proof of a receipt. The error is or wraps ErrNotFound
-	// for one that the checkpoint is not over.
+	// Proof returns the C2SP tlog-proof of a receipt. The error is or wraps ErrNotFound if the
+	// checkpoint does not cover the receipt.
 	Proof(receiptID string) ([]byte, error)
 
-	// Within reports whether every receipt that the checkpoint is over is within reach. A
-	// proof tells how many they are, and hashes of some, and so is for nobody else.
+	// Within reports whether every receipt of the checkpoint is within reach. A proof reveals how
+	// many there are, and hashes of some, so no other client may get one.
 	Within(reach protocol.Reach) bool
 }
 
-// proofsFor returns the proofs that the client may see: those of all receipts or none.
+// proofsFor returns the proofs if the client may see them all, or the error 404.
 func proofsFor(c *call) (Proofs, error) {
 	p := c.s.options.Proofs
 	if p == nil || !p.Within(c.r.Client.Reach) {

@@ -17,51 +17,51 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// ErrLogGone is returned by a Replayer that knows a task and no longer has its log.
+// ErrLogGone indicates that a Replayer has the task, but no longer its log.
 var ErrLogGone = errors.New("serve: the log of the task is no longer kept")
 
-// A Replayer is a harness that replays its tasks. Its methods must be safe for concurrent
-// use and should end early when the context is cancelled. Ids of tasks come from
-// strangers: a Replayer looks them up, it opens nothing by that name.
+// A Replayer is a harness that replays its tasks. Its methods must be safe for concurrent use and
+// should end early if the context is canceled. IDs of tasks are untrusted: a Replayer must only
+// look them up, and never open anything by such a name.
 type Replayer interface {
-	// Owner returns whose a task is. Before anything is replayed the server sees whether
-	// that is within the client's reach. The error is or wraps [ErrNotFound] for a task
-	// that there is not, or what went wrong.
+	// Owner returns the owner of a task. The server checks that the client may see it before
+	// anything is replayed. The error is or wraps [ErrNotFound] if there is no such task, or states
+	// what went wrong.
 	Owner(ctx context.Context, task string) (Owner, error)
 
-	// Replay begins a replay and returns the id of its own task, which no other task has.
-	// It may return before the replay has ended: that goes on without the context. It is
-	// asked once for all requests with one Idempotency-Key, unless it returns an error that is
-	// not answered with 500. The error is or wraps
+	// Replay begins a replay and returns the ID of its own task, which no other task has. It may
+	// return before the replay has ended; the replay then continues without the context. It is
+	// called once for all requests with one Idempotency-Key, unless it returns an error that is not
+	// answered with 500. The error is or wraps
 	//
 	//   - a *[replay.RequestError] or a [replay.Mismatch]: the request cannot be run, 400;
 	//   - a *[replay.UnavailableError]: something is missing, 404 for a checkpoint, else 409;
 	//   - [replay.ErrReplay], [record.ErrNotEnded]: this task is not one to replay, 409;
 	//   - [ErrLogGone], 410; [ErrNotFound], 404;
 	//
-	// as the functions of package replay return them, or what went wrong: that is logged,
-	// and must hold no value of the request.
+	// as the functions of package replay return them, or any other error. Other errors are logged,
+	// and must not contain a value of the request.
 	Replay(ctx context.Context, q ReplayQuery) (task string, err error)
 }
 
-// An Owner is whose a task is, as its receipt states it.
+// An Owner is the owner of a task, as its receipt states it.
 type Owner struct {
-	Stream  chain.Stream // the issuer, and for whom it worked
+	Stream  chain.Stream // the issuer, the tenant, and the workspace
 	Session string       // identifiers.session_id
 }
 
-// A ReplayQuery asks for a replay.
+// A ReplayQuery requests a replay.
 type ReplayQuery struct {
-	Task    string          // that is replayed
-	Request *replay.Request // states no digest falsely, but perhaps those of artifacts
+	Task    string          // the task to replay
+	Request *replay.Request // its stated digests are correct, except perhaps those of artifacts
 
-	// Once is the same for requests of which one may be replayed at most: those of one
-	// client with one Idempotency-Key. The Mux sees to that for a day; with
-	// Once a harness can do so for longer. Zero: the request has no key.
+	// Once is the same for requests of which at most one may be replayed: those of one client with
+	// one Idempotency-Key. The Mux ensures that for a day; with Once, a harness can do so for
+	// longer. Zero: the request has no key.
 	Once canon.Digest
 }
 
-// A task is the protocol's resource of a task, here of one that has just been submitted.
+// A task is the protocol's resource of a task, here of a newly submitted one.
 type task struct {
 	ID          string       `json:"id"`
 	Object      string       `json:"object"`
@@ -76,7 +76,7 @@ type task struct {
 	Parent      string       `json:"parent_task_id"`
 }
 
-// replayInput is what was asked for, without the overrides: those may be secret.
+// replayInput is the request without the overrides, which may be secret.
 type replayInput struct {
 	Source string      `json:"source_task_id"`
 	Mode   replay.Mode `json:"mode"`
@@ -92,7 +92,8 @@ func postReplay(c *call) error {
 		return err
 	}
 
-	// A request is judged before the task is looked for, so that it tells of none.
+	// The request is checked before the task is looked up, so the answer reveals nothing about
+	// tasks.
 	owner, err := c.s.options.Replay.Owner(c.r.Context(), c.id())
 	switch {
 	case err != nil:
@@ -136,8 +137,8 @@ func replayRequest(c *call) (*replay.Request, error) {
 	return request, nil
 }
 
-// ReplayError words an error of a replay, as those of a [Replayer] are answered: for a harness
-// that serves the route itself. What has no words here is for the log.
+// ReplayError returns the answer to an error of a replay, as of a [Replayer], also for a harness
+// that serves the route itself. Errors without an answer of their own are internal.
 func ReplayError(err error) error {
 	var request *replay.RequestError
 	var wrong replay.Mismatch
@@ -163,8 +164,8 @@ func ReplayError(err error) error {
 	return protocol.Internal(err, "the task cannot be replayed")
 }
 
-// unavailable names the first thing that is missing, in the form in which a failed replay
-// names it. A checkpoint is a resource of its own.
+// unavailable names the first missing part in the form in which a failed replay names it. A
+// checkpoint is a resource of its own.
 func unavailable(missing *replay.UnavailableError) *protocol.Error {
 	f := protocol.Conflict(missing.Error())
 	if missing.Checkpoint() {

@@ -16,9 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A Server is the http.Handler of all routes. It is safe for concurrent use, keeps
-// nothing of one request for the next but the answers to those with an Idempotency-Key, and
-// makes no request of its own.
+// A Server is the http.Handler of all routes. It is safe for concurrent use and makes no requests.
+// From one request to the next, it keeps only the answers to those with an Idempotency-Key.
 type Server struct {
 	options  Options
 	limits   Limits
@@ -34,12 +33,12 @@ type Server struct {
 	shown    shownKeys
 }
 
-// idempotencyKeys is how many Idempotency-Key headers of a client are remembered. One more, or no
-// room for its answer, makes the oldest be forgotten, so that nobody is refused.
+// idempotencyKeys is how many Idempotency-Keys of a client are remembered. If there is no room for
+// a further key or its answer, the oldest is forgotten, so no client is refused.
 const idempotencyKeys = 1024
 
-// New returns a Server. It returns an error for options without a verifier, and for anchors
-// without a name or a verifier.
+// New returns a Server. It returns an error for options without a verifier, and for anchors without
+// a name or a verifier.
 func New(o Options) (*Server, error) {
 	if o.Verifier == nil {
 		return nil, errors.New("serve: no Verifier in the options")
@@ -67,7 +66,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{options: o, limits: o.Limits.withDefaults(), codec: archive.NewCodec()}
 	s.began = receipt.At(o.Now())
 
-	// Whoever finds no share is refused; whoever has no turn waits for it.
+	// A client without a share is refused; a client without a turn waits for it.
 	s.streams, s.large = protocol.NewShares(int64(s.limits.Streams)), protocol.NewShares(largeStreams)
 	s.judging, s.heavy = newTurns(int64(s.limits.Jobs)), newTurns(s.limits.Judging)
 	s.meters = newMeters()
@@ -88,8 +87,8 @@ func New(o Options) (*Server, error) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Routes returns the routes of the server, in the order of docs/http.md, for a program that serves
-// them with routes of its own on one [protocol.Mux]: each request then takes a place of that Mux,
-// whose Limits count instead of Requests, Memory, Body, and Idle.
+// them with its own routes on one [protocol.Mux]. Each request then takes a place of that Mux,
+// whose Limits apply instead of Requests, Memory, Body, and Idle.
 func (s *Server) Routes() []protocol.Route {
 	return []protocol.Route{
 		{Pattern: "POST /v1/verify", AnyVersion: true, Scope: ScopeVerify, Params: verifyParams(), Body: protocol.BodyStream, Serve: s.answer(verify)},
@@ -116,8 +115,8 @@ func (s *Server) answer(serve func(*call) error) protocol.Handler {
 	return func(w http.ResponseWriter, r *protocol.Request) error { return serve(&call{s, r, w}) }
 }
 
-// Observe counts a request, and logs it when it has been answered. It is for the Observe option of a
-// Mux that has the server's routes.
+// Observe counts a request, and logs it after the answer. It is for the Observe option of a Mux
+// with the server's routes.
 func (s *Server) Observe() (answered func(protocol.Outcome)) {
 	s.meters.inFlight.Inc()
 	return func(o protocol.Outcome) {
@@ -125,7 +124,7 @@ func (s *Server) Observe() (answered func(protocol.Outcome)) {
 		method, route := methodOf(o.Request), cmp.Or(o.Request.Route, "none")
 		s.meters.count(method, route, o.Status, o.Took)
 
-		// Everything in it is ours, except the name of a key, which is one word.
+		// All values are the server's own, except the name of a key, which is one word.
 		level := slog.LevelInfo
 		if o.Status >= http.StatusInternalServerError || o.Aborted {
 			level = slog.LevelWarn
@@ -135,12 +134,12 @@ func (s *Server) Observe() (answered func(protocol.Outcome)) {
 	}
 }
 
-// Drain makes /readyz say that no more requests should be sent here, before the
-// server is shut down. Requests are still served.
+// Drain makes /readyz report that the server should get no more requests, before it is shut down.
+// Requests are still served.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// KeysReloaded counts an attempt to read the files of keys again; err says why the
-// old ones were kept.
+// KeysReloaded counts an attempt to reload the key files; err is the reason why the old keys were
+// kept.
 func (s *Server) KeysReloaded(err error) {
 	if err != nil {
 		s.meters.reloaded("failed")
@@ -151,7 +150,7 @@ func (s *Server) KeysReloaded(err error) {
 	s.options.Log.Info("keys reloaded")
 }
 
-// verifier returns the verifier that is in use now.
+// verifier returns the current verifier.
 func (s *Server) verifier(f func() *Verifier) (*Verifier, error) {
 	if v := f(); v != nil {
 		return v, nil

@@ -12,25 +12,25 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// ErrNotFound is returned by a Source that has no such receipt. To a client it is
-// the same as a receipt that it may not see.
+// ErrNotFound indicates that a Source has no such receipt. To a client, such a receipt looks like
+// one that it may not see.
 var ErrNotFound = errors.New("serve: no such receipt")
 
-// ErrCursor is returned by a Source when the receipt that a page is to begin after is
-// not in the list, or is no longer there. The client begins anew.
+// ErrCursor indicates that the receipt after which a page should begin is not, or no longer, in the
+// list. The client begins again without a cursor.
 var ErrCursor = errors.New("serve: no such place in the list")
 
-// ErrChanged is returned by a Source whose stored bytes are no longer what they
-// were when it found the receipt in them. It serves no other bytes in their place.
+// ErrChanged indicates that the stored bytes are no longer those in which a Source found the
+// receipt. It serves no other bytes in their place.
 var ErrChanged = errors.New("serve: the stored receipt has changed since it was indexed")
 
-// A PrunedError is returned by a Source for a receipt that it had: only its hash is left
-// there, and an archive has its content. To a client that is 410, and not as if it had
-// never been.
+// A PrunedError indicates that a Source no longer has the content of a receipt: only its hash is
+// left, and an archive has the content. A client gets 410, because the receipt did exist.
 type PrunedError struct {
 	Hash canon.Digest // of the receipt
 
-	// What a client is told that may see all receipts, for it tells how many they are.
+	// The members that only a client that may see all receipts gets, because they reveal how many
+	// there are.
 	Checkpoint []byte       // signed (C2SP tlog-checkpoint); the receipt is under it
 	Archive    string       // the name of the file
 	Digest     canon.Digest // SHA-256 of that
@@ -40,63 +40,59 @@ func (e *PrunedError) Error() string {
 	return fmt.Sprintf("serve: the receipt with the hash %v was pruned, the archive %.200q has it", e.Hash, e.Archive)
 }
 
-// A Pruner is a Source that gives a PrunedError, and so has to tell which lists lack
-// something.
+// A Pruner is a Source that returns PrunedErrors, and so must report which lists are incomplete.
 type Pruner interface {
-	// CountPruned returns how many receipts of a task, within reach, are in archives. The
-	// limit of the query and where it begins do not count.
+	// CountPruned returns how many receipts of a task, within reach, are in archives. The limit and
+	// the beginning of the query do not apply.
 	CountPruned(ctx context.Context, q TaskQuery) (int64, error)
 }
 
-// A Source is a store of receipts that are read only. Its methods must be safe for
-// concurrent use and should end early when the context is cancelled. Identifiers
-// come from strangers: a Source looks them up, it opens nothing by that name.
+// A Source is a read-only store of receipts. Its methods must be safe for concurrent use and should
+// end early if the context is canceled. Identifiers are untrusted: a Source must only look them up,
+// and never open anything by such a name.
 //
-// It judges nothing. A receipt that is stored altered is returned altered, so that
-// verifying it can say so. Nor is it believed: a Server makes sure that what it returns
-// states the very id, or is of the task, that it was asked for, and is within the
-// client's reach.
+// A Source judges nothing. A receipt that was altered in the store is returned as it is, so that
+// verifying it can report that. Nor is a Source trusted: a Server makes sure that its results state
+// the requested ID or task, and are within the client's reach.
 type Source interface {
-	// Get returns the receipt of a receipt_id. One that is out of reach is not found,
-	// and should not be read to find that out: how long an answer takes would tell.
-	// The error is or wraps ErrNotFound, ErrChanged, a *PrunedError, or what went wrong in
-	// reading.
+	// Get returns the receipt of a receipt_id. A receipt out of reach is not found, and should not
+	// be read to find that out, because the time that an answer takes would reveal it. The error is
+	// or wraps ErrNotFound, ErrChanged, a *PrunedError, or an error of reading.
 	Get(ctx context.Context, receiptID string, reach protocol.Reach) (Stored, error)
 
-	// ByTask returns a page of the receipts of a task, and whether there are more
-	// after it. A task without receipts, known or not, has an empty page. The error
-	// is or wraps ErrCursor, ErrChanged, or what went wrong in reading.
+	// ByTask returns a page of the receipts of a task, and whether more follow. A task without
+	// receipts, known or not, has an empty page. The error is or wraps ErrCursor, ErrChanged, or an
+	// error of reading.
 	ByTask(ctx context.Context, q TaskQuery) (page []Stored, more bool, err error)
 }
 
-// A TaskQuery asks for receipts of a task, in an order that does not change while
-// receipts are added after it.
+// A TaskQuery requests receipts of a task, in an order that does not change when receipts are
+// added.
 type TaskQuery struct {
 	Task  string         // of the subject, or of identifiers.task_id
-	Reach protocol.Reach // what is out of it is as if it were not there
+	Reach protocol.Reach // receipts out of reach are treated as absent
 	After canon.Digest   // the receipt hash of the last receipt before the page; zero: none
 	Limit int            // how many receipts a page may have, at least 1
 }
 
-// errOther is that a Source gave another receipt than it was asked for. Its rows or
-// its index are wrong, so that nothing of it is given out.
+// errOther indicates that a Source returned another receipt than the requested one. Its rows or its
+// index are wrong, so nothing of it is served.
 var errOther = errors.New("serve: the source returned something else than the receipt that was asked for")
 
 // Stored is a receipt as it was stored.
 type Stored struct {
-	// JSON is the text of the receipt, byte for byte; what was stored as CBOR is
-	// translated by package archive. It must not be changed by anyone.
+	// JSON is the text of the receipt, byte for byte; a receipt that was stored as CBOR is
+	// translated by package archive. Nobody may change it.
 	JSON []byte
 
-	// Link is how the receipt stands to the others of its stream that are stored, as
-	// package stream finds it: passed, failed, or not checked. A receipt that does not
-	// follow what is stored before it is then refuted. Nil: the source does not know.
+	// Link is the position of the receipt among the stored receipts of its stream, as package
+	// stream finds it: passed, failed, or not checked. A receipt that does not follow its stored
+	// predecessor is then refuted. Nil: unknown.
 	Link *receipt.Check
 }
 
-// isReceipt makes sure that a receipt is the one of an id: it states that very id, byte
-// for byte. Whatever a Source finds it by, this is what a client is told about. What
-// does not show that it is within reach is as if it were not there.
+// isReceipt makes sure that a receipt states the requested ID, byte for byte, regardless of how the
+// Source found it. A receipt that does not show that it is within reach is treated as absent.
 func (s Stored) isReceipt(id string, reach protocol.Reach) error {
 	doc := new(canon.Document)
 	found, within := "", reach.All()
@@ -106,7 +102,7 @@ func (s Stored) isReceipt(id string, reach protocol.Reach) error {
 		found = DamagedID(s.JSON)
 	}
 
-	// Out of reach comes first: it must look like what is not there.
+	// The reach is checked first, because a receipt out of reach must look like an absent one.
 	switch {
 	case !within:
 		return protocol.NotFound()
@@ -116,7 +112,7 @@ func (s Stored) isReceipt(id string, reach protocol.Reach) error {
 	return nil
 }
 
-// isOfTask makes sure that a receipt is one that a page may hold.
+// isOfTask makes sure that a page may contain a receipt.
 func isOfTask(doc *canon.Document, q TaskQuery) error {
 	if !slices.Contains(Tasks(doc.Root()), q.Task) || !q.Reach.Sees(chain.StreamOf(doc)) {
 		return protocol.Internal(errOther, "what is stored for this task is not all of this task, and is not given out")

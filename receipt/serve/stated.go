@@ -8,11 +8,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Source finds receipts by what their texts state, and the server compares that with what was
-// asked for: one reading for both.
+// A Source finds receipts by the IDs and tasks that their texts state, and the server compares
+// these with the request. Both use the functions of this file.
 
-// Tasks returns the tasks that a receipt is of: its subject, and the one that its
-// identifiers name.
+// Tasks returns the tasks of a receipt: its subject, and the task that its identifiers name.
 func Tasks(root canon.Node) (tasks []string) {
 	subject := root.Member("subject")
 	if id := subject.Member("id").String(); id != "" && subject.Member("object").String() == "task" {
@@ -24,8 +23,8 @@ func Tasks(root canon.Node) (tasks []string) {
 	return tasks
 }
 
-// tells reports whether a receipt tells that it is of a task. Where its source named none, a
-// name such as "unknown" stands for it (metadata.unreported): receipts with that have no task
+// tells reports whether a receipt states that it belongs to a task. If its source recorded none, a
+// name such as "unknown" is a placeholder (metadata.unreported), and receipts with it have no task
 // in common.
 func tells(root canon.Node, task string) bool {
 	untold, subject := receipt.ReadUnreported(root), root.Member("subject")
@@ -35,10 +34,9 @@ func tells(root canon.Node, task string) bool {
 	return root.Member("identifiers").Member("task_id").String() == task && !untold.Has("/identifiers/task_id")
 }
 
-// DamagedID returns the receipt_id that a text states which is not JSON, or is too
-// strange to be parsed; "" when it states none. It is how such a text is found, and
-// nothing else is believed of it: the first member of the outermost object that is
-// called so, as far as brackets and strings tell.
+// DamagedID returns the receipt_id that a text states although it is not JSON or cannot be parsed,
+// or "". It only serves to find the text. It is the first member with that name of the outermost
+// object, as far as brackets and strings show.
 func DamagedID(text []byte) string {
 	const name = `"receipt_id"`
 	depth := 0
@@ -66,8 +64,8 @@ func DamagedID(text []byte) string {
 	return ""
 }
 
-// cutString cuts a string, with its quotes, off the beginning of a text. It is nil
-// when there is none.
+// cutString cuts a string, with its quotes, off the beginning of a text. It returns nil if there is
+// none.
 func cutString(text []byte) (token, rest []byte) {
 	if len(text) == 0 || text[0] != '"' {
 		return nil, text
@@ -85,7 +83,7 @@ func cutString(text []byte) (token, rest []byte) {
 
 func skipSpace(text []byte) []byte { return bytes.TrimLeft(text, " \t\r\n") }
 
-// stringOf returns the text of a JSON string; "" for what is not one.
+// stringOf returns the value of a JSON string, or "".
 func stringOf(token []byte) string {
 	doc, err := canon.Parse(token)
 	if err != nil {

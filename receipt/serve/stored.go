@@ -16,23 +16,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Sizes of pages and of what requests of the protocol may bring.
+// Sizes of pages and of the bodies of requests of the protocol.
 const (
 	mostPage      = 200
 	usualPage     = 50
 	maxVerifyBody = 64 << 10
-	maxEcho       = 64 // bytes of what a receipt states
+	maxEcho       = 64 // bytes of a value of a receipt
 )
 
-// getReceipt serves GET /v1/receipts/{id}: the resource, or the bare receipt or its
-// archive for whoever asks for that.
+// getReceipt serves GET /v1/receipts/{id}: the resource, or, if the client prefers that, the bare
+// receipt or its archive.
 func getReceipt(c *call) error {
 	stored, err := storedReceipt(c)
 	if err != nil {
 		return err
 	}
 
-	// RFC 9110 section 12.5.5: caches keep the forms of one resource apart by Accept.
+	// RFC 9110 section 12.5.5: caches distinguish the forms of a resource by Accept.
 	c.w.Header().Set("Vary", "Accept")
 	doc, err := storedDocument(stored)
 	if err != nil {
@@ -53,7 +53,7 @@ func getReceipt(c *call) error {
 	return c.write(http.StatusOK, mediaJSON, append(appendResource(nil, doc, c.id()), '\n'))
 }
 
-// storedReceipt finds the receipt that the path names, and no other.
+// storedReceipt returns the receipt that the path names, and no other.
 func storedReceipt(c *call) (Stored, error) {
 	if c.s.options.Source == nil {
 		return Stored{}, protocol.NotFound()
@@ -68,8 +68,8 @@ func storedReceipt(c *call) (Stored, error) {
 	return stored, stored.isReceipt(c.id(), c.r.Client.Reach)
 }
 
-// moved is for a receipt that was there, and is in an archive now. Who may see all receipts
-// is told where it is.
+// moved returns the error 410 for a receipt that was moved to an archive. Only a client that may
+// see all receipts learns which archive.
 func moved(p *PrunedError, reach protocol.Reach) *protocol.Error {
 	e := &protocol.Error{Code: protocol.CodeNotFound, Status: http.StatusGone, Message: "the receipt was pruned: an archive has it, and its hash is left",
 		Details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
@@ -79,7 +79,7 @@ func moved(p *PrunedError, reach protocol.Reach) *protocol.Error {
 	return e
 }
 
-// sourceFault words an error of a source. What went wrong is for the log: it may
+// sourceFault returns the answer to an error of a source. The cause is only logged, because it may
 // name files.
 func sourceFault(err error) error {
 	switch {
@@ -108,10 +108,9 @@ func storedDocument(s Stored) (*canon.Document, error) {
 	return doc, nil
 }
 
-// appendResource appends the protocol's resource of a receipt: members that repeat
-// some of the receipt, and the whole receipt in wire.payload, byte for byte as it
-// is stored, without white space around it. What the stored object lacks, because it
-// is damaged, is an empty string here.
+// appendResource appends the protocol's resource of a receipt: members that repeat some of the
+// receipt, and the complete receipt in wire.payload, byte for byte as stored, without surrounding
+// whitespace. Members that a damaged object lacks are empty strings.
 func appendResource(dst []byte, doc *canon.Document, id string) []byte {
 	root := doc.Root()
 	if id == "" {
@@ -139,8 +138,8 @@ func appendSubject(dst []byte, subject canon.Node) []byte {
 	return append(dst, '}')
 }
 
-// summaryOf is one line about a receipt, of what it states. What the source did not tell, such
-// as the outcome, is not in it.
+// summaryOf describes a receipt in one line, by values that it states. Values that the source did
+// not record, such as the outcome, are omitted.
 func summaryOf(root canon.Node) string {
 	var words []string
 	untold := receipt.ReadUnreported(root)
@@ -168,8 +167,8 @@ type details struct {
 	Report *receipt.Report `json:"report"`
 }
 
-// verifyStored serves POST /v1/receipts/{id}/verify. The receipt may be refuted or
-// undecided; that is an answer, not an error.
+// verifyStored serves POST /v1/receipts/{id}/verify. A refuted or undecided receipt is an answer,
+// not an error.
 func verifyStored(c *call) error {
 	question, anchor, err := storedQuestion(c)
 	if err != nil {
@@ -185,7 +184,7 @@ func verifyStored(c *call) error {
 		return err
 	}
 
-	// One instant for the judgement and for checked_at.
+	// The judgment and checked_at use the same instant.
 	now := c.s.options.Now()
 	judge, err := judgeFor(v, question, now)
 	if err != nil {
@@ -200,14 +199,14 @@ func verifyStored(c *call) error {
 	})
 }
 
-// weighing returns a judge that also weighs what the server has beside the receipt that
-// the path names: the proof of a checkpoint, and batches. As for receipt verify, what is
-// brought has to suffice, so that a receipt after those of the checkpoint is undecided.
+// weighing returns a judge that also considers the evidence of the server for the receipt in the
+// path: the proof of a checkpoint, and batches. As for receipt verify, the evidence must suffice,
+// so a receipt after those of the checkpoint is undecided.
 func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	e := receipt.Evidence{Batches: c.s.options.Batches}
 
-	// A proof is found by the id; whether it is of this receipt, its path tells.
-	if p := c.s.options.Proofs; p != nil && judge.Scope() == receipt.ScopeFull { // else no log is trusted
+	// The proof is looked up by ID; its path shows whether it belongs to this receipt.
+	if p := c.s.options.Proofs; p != nil && judge.Scope() == receipt.ScopeFull { // otherwise, no log is trusted
 		text, err := p.Proof(c.id())
 		if err == nil {
 			e.Proofs = make([]*tlog.Proof, 1)
@@ -217,7 +216,7 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 		switch {
 		case errors.Is(err, ErrNotFound):
 			e.Uncompared = "the checkpoint that the server has is not over this receipt"
-			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // it shows nothing of any receipt
+			if c := judge.OpenCheckpoint(p.Checkpoint()); !c.Signed { // it proves nothing about any receipt
 				e.Checkpoint, e.Uncompared = c, "no trusted key of its log signed the checkpoint that the server has"
 			}
 		case err != nil:
@@ -236,8 +235,8 @@ func weighing(c *call, judge *receipt.Verifier) (*receipt.Verifier, error) {
 	return judge, nil
 }
 
-// verificationOf is the only place where valid becomes true: nothing but the receipt
-// that was asked for, whose content and signatures were shown, is valid.
+// verificationOf is the only place where valid becomes true: only for the requested receipt, if its
+// content and its signatures were verified.
 func verificationOf(rep *receipt.Report, id string, now receipt.Time) verification {
 	out := verification{CheckedAt: now, Details: details{rep}}
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull && string(rep.ReceiptID) == id {
@@ -245,7 +244,7 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 		return out
 	}
 
-	// Intact is not valid: anyone can write a receipt that fits its own hash.
+	// Intact is not valid, because anyone can create a receipt that matches its own hash.
 	reason := "intact: the server has no trusted keys, so nobody knows who signed"
 	if rep.Verdict != receipt.Verified {
 		f := rep.Finding()
@@ -259,12 +258,12 @@ func verificationOf(rep *receipt.Report, id string, now receipt.Time) verificati
 	return out
 }
 
-// storedQuestion reads the body. A member that is not known would be a demand that nobody checks,
-// and is refused.
+// storedQuestion reads the body. An unknown member is refused, because it may be a requirement that
+// nobody would check.
 func storedQuestion(c *call) (q Question, anchor func() *Verifier, err error) {
 	anchor = c.s.options.Verifier
 
-	// A member that is null asks for as much as one that is absent.
+	// A null member is the same as an absent one.
 	for name, value := range c.r.JSON.Root().Members() {
 		switch member, kind := name.String(), value.Kind(); {
 		case member != "trust_anchor" && member != "at_time":
@@ -286,8 +285,8 @@ func storedQuestion(c *call) (q Question, anchor func() *Verifier, err error) {
 	return q, anchor, nil
 }
 
-// anchorOf finds a trust anchor by its name. A name is nothing else: no file is
-// opened and nothing is fetched by it.
+// anchorOf returns the trust anchor with a name. No file is opened and nothing is fetched by the
+// name.
 func anchorOf(c *call, name string) (func() *Verifier, error) {
 	if f, ok := c.s.options.Anchors[name]; ok {
 		return f, nil

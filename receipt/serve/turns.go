@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// turns divide an amount among clients that wait for it: processors, or memory. Those
-// who wait are served one client after the other, however many requests each has, and
-// each client's in their order. What a turn takes is given back by the work that it is
-// for, never by a client, so that every turn comes.
+// turns divide an amount among clients that wait for it: processors, or memory. The waiting clients
+// are served one after the other, regardless of how many requests each has, and the requests of
+// each client in their order. Work returns what its turn took, never a client, so every turn comes.
 type turns struct {
 	mu      sync.Mutex
 	all     int64
@@ -17,7 +16,7 @@ type turns struct {
 	waiting []*clientQueue // clients, the next one first
 }
 
-// A clientQueue is the requests of one client that wait.
+// A clientQueue contains the waiting requests of one client.
 type clientQueue struct {
 	client string
 	turns  []*turn
@@ -31,8 +30,8 @@ type turn struct {
 // newTurns returns turns that divide n.
 func newTurns(n int64) *turns { return &turns{all: n, left: n} }
 
-// take waits until it is a client's turn. The largest turn takes all that there is. What
-// it returns ends the turn.
+// take waits until it is a client's turn. The largest turn takes the entire amount. The returned
+// function ends the turn.
 func (t *turns) take(ctx context.Context, client string, size int64) (done func(), err error) {
 	one := &turn{size: min(size, t.all), begun: make(chan struct{})}
 
@@ -53,15 +52,15 @@ func (t *turns) take(ctx context.Context, client string, size int64) (done func(
 	case <-ctx.Done():
 	}
 
-	// A turn that began just before the client left is given back.
+	// A turn that began just before the client disconnected is returned.
 	if !t.forget(client, one) { // it began meanwhile
 		t.give(one.size)
 	}
 	return nil, ctx.Err()
 }
 
-// begin begins the turns that there is enough for. A large one is not overtaken: small
-// ones could do so for ever.
+// begin begins the turns for which there is enough. Small turns do not overtake a large one,
+// because they could do so forever.
 func (t *turns) begin() {
 	for len(t.waiting) > 0 && t.waiting[0].turns[0].size <= t.left {
 		q := t.waiting[0]
@@ -81,7 +80,7 @@ func (t *turns) give(size int64) {
 	t.begin()
 }
 
-// forget takes a turn that has not begun out of its queue.
+// forget removes a turn that has not begun from its queue.
 func (t *turns) forget(client string, one *turn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

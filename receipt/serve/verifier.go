@@ -12,9 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A Verifier is a set of trusted keys and a policy, of which requests may choose
-// the time, the issuer and the scope. It does not change and is safe for concurrent
-// use; when a key file is read again, a new one takes its place.
+// A Verifier is a set of trusted keys and a policy. Requests may choose the time, the issuer, and
+// the scope. It is immutable and safe for concurrent use; a reloaded key file gets a new one.
 type Verifier struct {
 	trust  receipt.Trust
 	policy receipt.Policy
@@ -24,7 +23,7 @@ type Verifier struct {
 	ready map[Question]made
 }
 
-// A Question is what a request asks of receipts, beside the policy.
+// A Question is the part of the policy that a request specifies.
 type Question struct {
 	At        time.Time // zero: the policy's
 	Issuer    string    // "": the policy's
@@ -37,13 +36,13 @@ type made struct {
 	v   *receipt.Verifier
 }
 
-// mostReady is how many verifiers are kept for questions that come again. Making
-// one takes about as long as verifying a hundred receipts.
+// mostReady is how many verifiers are kept for repeated questions. Creating one takes about as long
+// as verifying a hundred receipts.
 const mostReady = 64
 
-// NewVerifier returns a Verifier. The policy's Now is not used: each request has
-// its own. A policy for integrity only, which needs no trust, answers no other
-// question. keys is how summaries name the key file; nil: they name none.
+// NewVerifier returns a Verifier. The policy's Now is not used, because each request has its own. A
+// policy for integrity only, which needs no trust, answers no other question. keys describes the
+// key file in summaries; nil: they name none.
 func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) (*Verifier, error) {
 	v := &Verifier{trust: trust, policy: policy, keys: keys, ready: map[Question]made{}}
 	if _, err := receipt.NewVerifier(trust, policy); err != nil {
@@ -59,9 +58,8 @@ var (
 	errNoIssuer    = errors.New("with scope=integrity no signatures are looked at, so no issuer can be asked for")
 )
 
-// For returns what judges receipts at a time, which counts as its whole second, the
-// next one when it has begun: so clocks may differ by that much, and the same
-// request within it has the same answer.
+// For returns a verifier for a time, rounded up to a whole second. Clocks may therefore differ by
+// that much, and equal requests within a second get equal answers.
 func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 	policy, err := v.ask(q)
 	if err != nil {
@@ -72,13 +70,13 @@ func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 		policy.Now = policy.Now.Add(time.Second)
 	}
 
-	v.mu.Lock() // for the making too: many may ask at the beginning of a second
+	v.mu.Lock() // also while one is created, because many may ask at the beginning of a second
 	defer v.mu.Unlock()
 	if m, ok := v.ready[q]; ok && m.now.Equal(policy.Now) {
 		return m.v, nil
 	}
 
-	// Kept for the rest of its second, for all who ask the same.
+	// It is kept for the rest of the second, for equal questions.
 	judge, err := receipt.NewVerifier(v.trust, policy)
 	if err != nil {
 		return nil, err
@@ -91,8 +89,8 @@ func (v *Verifier) For(q Question, now time.Time) (*receipt.Verifier, error) {
 	return judge, nil
 }
 
-// ask is the policy with what a request asks for. A request may narrow the policy
-// to an issuer, never widen it.
+// ask returns the policy for a question. A request may narrow the policy to an issuer, and never
+// widen it.
 func (v *Verifier) ask(q Question) (receipt.Policy, error) {
 	p := v.policy
 	if !q.At.IsZero() {
@@ -116,19 +114,19 @@ func (v *Verifier) ask(q Question) (receipt.Policy, error) {
 	return p, nil
 }
 
-// Full reports whether the verifier looks at signatures unless it is asked not to.
+// Full reports whether the verifier checks signatures unless a question restricts it to integrity.
 func (v *Verifier) Full() bool { return !v.policy.IntegrityOnly }
 
-// A judge is what judges for one request: receipts, and the attestations that they may come
-// in. Its opener keeps what it took for the largest of these, and so is not kept.
+// A judge judges for one request: receipts, and the attestations that may contain them. Its opener
+// keeps memory for the largest attestation, so a judge is not reused.
 type judge struct {
 	*receipt.Verifier
 	opener *attest.Opener
 }
 
-// mostOpened is the length of an attestation, in bytes, up to which it is opened here. What
-// is inside is encoded, so that nobody can say beforehand how much memory it takes. Those
-// of usual receipts are a twentieth of it.
+// mostOpened is the length, in bytes, up to which an attestation is opened here. Its content is
+// encoded, so the memory that it needs cannot be determined beforehand. Attestations of usual
+// receipts have a twentieth of this length.
 const mostOpened = largeLine
 
 // unwrap opens attestations for package stream.
@@ -139,7 +137,7 @@ func (j *judge) unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Check
 	return j.opener.Unwrap(doc)
 }
 
-// judgeFor returns what judges for one request.
+// judgeFor returns the judge for one request.
 func judgeFor(v *Verifier, q Question, now time.Time) (*judge, error) {
 	verifier, err := v.For(q, now)
 	if err != nil {

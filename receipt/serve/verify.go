@@ -15,10 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// sourceName is what reports call a body.
+// sourceName is the name of a body in reports.
 const sourceName = "body"
 
-// A bodyForm is how a body holds receipts.
+// A bodyForm is the way in which a body contains receipts.
 type bodyForm struct {
 	kind   stream.Kind
 	stream bool // any number of them, answered by as many reports
@@ -40,8 +40,7 @@ func verifyMedia() []string {
 	return []string{mediaJSON, mediaReceipt, mediaCBOR, mediaArchive, mediaNDJSON, mediaJSONL, mediaSequence}
 }
 
-// verifyParams are the parameters of POST /v1/verify. The last three are about
-// streams only.
+// verifyParams returns the parameters of POST /v1/verify. The last three apply only to streams.
 func verifyParams() []string {
 	return []string{"at_time", "issuer", "scope", "expect_head", "expect_count", "partial"}
 }
@@ -77,7 +76,7 @@ func verify(c *call) error {
 		return refusedQuestion(err)
 	}
 
-	// One receipt is held in memory; a stream is judged as it comes.
+	// A single receipt is held in memory; a stream is judged while it arrives.
 	if f.stream {
 		return verifyStream(c, v, judge, f.kind, options)
 	}
@@ -85,7 +84,7 @@ func verify(c *call) error {
 	return verifyDocument(c, judge, f.kind)
 }
 
-// questionOf reads what is asked of every receipt.
+// questionOf reads the question about every receipt.
 func questionOf(q protocol.Query) (Question, error) {
 	at, err := q.Time("at_time")
 	if err != nil {
@@ -106,7 +105,7 @@ func refusedQuestion(err error) error {
 	return protocol.Internal(err, "the policy of this server cannot be used")
 }
 
-// continuityOf reads what a stream must end in.
+// continuityOf reads the requirements on the end of a stream.
 func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error) {
 	for _, name := range []string{"expect_head", "expect_count", "partial"} {
 		if _, given := q[name]; given && !streamed {
@@ -114,7 +113,7 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 		}
 	}
 
-	// What a stream must end in: without it, a chain that was cut at its end looks whole.
+	// Without such a requirement, a chain that was truncated looks complete.
 	if o.Only.Head, err = q.Digest("expect_head"); err != nil {
 		return o, err
 	}
@@ -132,8 +131,8 @@ func continuityOf(q protocol.Query, streamed bool) (o stream.Options, err error)
 	return o, err
 }
 
-// verifyDocument answers with the report of one receipt. Whatever the body is, it
-// is evidence: what is malformed is refuted.
+// verifyDocument answers with the report of one receipt. The body is evidence: a malformed one is
+// refuted.
 func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 	if _, err := protocol.ContentEncoding(c.r.Request); err != nil {
 		return err
@@ -157,8 +156,8 @@ func verifyDocument(c *call, judge *judge, kind stream.Kind) error {
 	return c.write(http.StatusOK, mediaJSON, append(text, '\n'))
 }
 
-// judgeOne gives the report of one receipt to a function, when it is this request's
-// turn to use a processor. link is its place among others, nil when it is alone.
+// judgeOne passes the report of one receipt to give, when it is the request's turn to use a
+// processor. link is the position of the receipt among others, or nil if it is alone.
 func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source string, link *receipt.Check, give func(*receipt.Report) error) error {
 	done, err := c.turn(c.r.Context(), data, kind)
 	if err != nil {
@@ -179,16 +178,16 @@ func judgeOne(c *call, judge *judge, data []byte, kind stream.Kind, source strin
 	return give(rep)
 }
 
-// bodyOf is a body as a source.
+// bodyOf returns a body as a source.
 func bodyOf(name string, kind stream.Kind, r io.Reader) stream.Source {
 	s := stream.From(name, r)
 	s.Kind = kind
 	return s
 }
 
-// reportOf judges one receipt as package stream judges the only document of an
-// input: an API envelope around it is taken off, and an attestation opened. A body that is something else, or
-// several documents, is judged as it is, and refuted.
+// reportOf judges one receipt as package stream judges the only document of an input: it removes an
+// API envelope and opens an attestation. Any other body, or several documents, is judged unchanged,
+// and refuted.
 func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind stream.Kind, source string) (*receipt.Report, error) {
 	if begins(data, kind) {
 		var only *receipt.Report
@@ -210,7 +209,7 @@ func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind st
 		}
 	}
 
-	// Not one document: it is judged as it came, and refuted.
+	// The body is not one document, so it is judged unchanged, and refuted.
 	rep := &receipt.Report{Source: source}
 	if kind == stream.CBOR && len(data) > 0 {
 		refuteItem(s, judge.Verifier, data, rep)
@@ -221,8 +220,8 @@ func reportOf(ctx context.Context, s *Server, judge *judge, data []byte, kind st
 	return rep, nil
 }
 
-// begins reports whether a body begins as one document does, and not as something
-// that package stream would take apart or decompress.
+// begins reports whether a body begins like one document, and not like an input that package stream
+// would split or decompress.
 func begins(data []byte, kind stream.Kind) bool {
 	if kind == stream.CBOR {
 		return len(data) > 0 && data[0] >= 0x80 && data[0] < 0xe0 // a map, an array, a tag
@@ -230,7 +229,7 @@ func begins(data []byte, kind stream.Kind) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{"))
 }
 
-// refuteItem reports a body that is not a CBOR item.
+// refuteItem refutes a body that is not a CBOR item.
 func refuteItem(s *Server, v *receipt.Verifier, data []byte, rep *receipt.Report) {
 	check := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeSyntax, Detail: "expected one CBOR item that is a map"}
 	var bad *archive.ItemError

@@ -28,10 +28,9 @@ type streamed struct {
 	answer *conn.Answer
 }
 
-// verifyStream answers with one report a line, in the order of the body, and a last
-// line with the summary. Only that line says that everything was read and judged:
-// when anything goes wrong after the first report, the last line is an error, and
-// the connection is broken off.
+// verifyStream answers with one report per line, in the order of the body, and a last line with the
+// summary. Only that line states that everything was read and judged. If anything goes wrong after
+// the first report, the last line is an error, and the connection is broken off.
 func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stream.Options) error {
 	c := &streamed{call: one}
 	c.body, c.answer = c.r.Conn()
@@ -44,14 +43,14 @@ func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stre
 	}
 	defer c.s.streams.Give(c.share(), 1)
 
-	// Without it, HTTP/1 would stop reading at the first report (net/http).
+	// Otherwise, HTTP/1 would stop reading at the first report (net/http).
 	c.answer.Duplex()
 	in, err := encodedBody(c, encoding)
 	if err != nil {
 		return err
 	}
 
-	// The gate sees the bytes as they were sent, still packed.
+	// The gate sees the bytes as they were sent, possibly compressed.
 	g := newGate(c, in, kind)
 	defer g.close()
 	o.Jobs, o.Unwrap = c.s.limits.Jobs, judge.unwrap
@@ -61,7 +60,7 @@ func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stre
 	out := newLineWriter(c)
 	defer out.halt()
 
-	// The last line is the summary, or the error instead.
+	// The last line is the summary or an error.
 	err = copyReports(c, run, g, judge.Scope(), out)
 	if err == nil {
 		err = copySummary(c, run, g, v, started, out)
@@ -70,14 +69,14 @@ func verifyStream(one *call, v *Verifier, judge *judge, kind stream.Kind, o stre
 	return out.end(err)
 }
 
-// encodedBody is the body, when it begins as its Content-Encoding says. Package stream
-// decompresses it, within its bounds.
+// encodedBody returns the body if it begins as its Content-Encoding requires. Package stream
+// decompresses it within its bounds.
 func encodedBody(c *streamed, encoding string) (io.Reader, error) {
 	if encoding == "" {
 		return c.body, nil
 	}
 
-	// RFC 1952 section 2.3.1 and RFC 8878 section 3.1.1: how each of them begins.
+	// RFC 1952 section 2.3.1 and RFC 8878 section 3.1.1: the magic bytes.
 	magic := map[string][]byte{"gzip": {0x1f, 0x8b}, "zstd": {0x28, 0xb5, 0x2f, 0xfd}}[encoding]
 	head := make([]byte, len(magic))
 	n, err := io.ReadFull(c.body, head)
@@ -121,12 +120,12 @@ func copySummary(c *streamed, run *stream.Run, g *gate, v *Verifier, started rec
 	}{sum})
 }
 
-// incomplete says why a stream has no summary.
+// incomplete returns the reason why a stream has no summary.
 func incomplete(c *streamed, err error, g *gate) error {
 	g.close() // it may still be reading
 	var partial *stream.IncompleteError
 
-	// A client that left comes first: the other errors may follow from that.
+	// A disconnected client is checked first, because it may have caused the other errors.
 	switch {
 	case c.r.Context().Err() != nil && c.body.Failure() == nil:
 		return protocol.ClientClosed(err)
@@ -145,8 +144,8 @@ func incomplete(c *streamed, err error, g *gate) error {
 	return protocol.ClientClosed(err)
 }
 
-// A lineWriter writes values as JSON, one a line. It sends them when there are many,
-// or when no more come for a while.
+// A lineWriter writes values as JSON, one per line. It sends them when there are many, or when no
+// more arrive for a while.
 type lineWriter struct {
 	c    *streamed
 	text []byte
@@ -199,7 +198,7 @@ func (l *lineWriter) begin() {
 	}
 }
 
-// sendPauses sends what waits, again and again.
+// sendPauses sends waiting lines at regular intervals.
 func (l *lineWriter) sendPauses() {
 	defer close(l.stopped)
 	ticker := time.NewTicker(streamPause)
@@ -230,14 +229,14 @@ func (l *lineWriter) send() {
 	}
 }
 
-// halt ends the sending in pauses.
+// halt ends sendPauses.
 func (l *lineWriter) halt() {
 	l.halted.Do(func() { close(l.stop) })
 	<-l.stopped
 }
 
-// end sends the rest. An error is answered as any other when no line was written;
-// else it is the last line, and the answer is broken off.
+// end sends the rest. Before the first line, an error is answered like any other. After it, the
+// error is the last line, and the answer is broken off.
 func (l *lineWriter) end(err error) error {
 	l.halt()
 
