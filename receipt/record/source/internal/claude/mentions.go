@@ -13,19 +13,8 @@ import (
 // mentions are the tasks and the blocks that lines of a stream name in addition to the lines that
 // state the actions in them.
 type mentions struct {
-	tasks map[string]bool            // IDs of tasks whose beginning a line states
+	tasks story.Set                  // IDs of tasks whose beginning a line states
 	parts map[string]map[string]bool // indexes of the calls in the message that each agent writes
-}
-
-// begun records that a task with this ID began.
-func (m *mentions) begun(s *story.Story, task string) {
-	if !m.tasks[task] {
-		if m.tasks == nil {
-			m.tasks = map[string]bool{}
-		}
-		m.tasks[task] = true
-		s.Keep(len(task))
-	}
 }
 
 // partial is the type of lines with a part of a message.
@@ -84,7 +73,7 @@ func (m *mentions) started(s *story.Story, n canon.Node) {
 		s.Ignored(line)
 		return
 	}
-	m.begun(s, task)
+	m.tasks.Add(s, task)
 
 	// The call is stated by a line of its own.
 	switch {

@@ -21,7 +21,7 @@ type Transcript struct {
 	agents map[string]bool // that have lines of their own
 	nested map[string]bool // whose messages the session repeats while they work
 
-	started map[string]bool // calls of MCP tools that ran according to a line; nil if no line states it of any call
+	started story.Set // calls of MCP tools that ran according to a line; nil if no line states it of any call
 }
 
 // turns are the statements about the end of a session.
@@ -291,12 +291,12 @@ func (t *Transcript) relayed(data canon.Node) {
 // runs records that a call of an MCP tool was passed to its server.
 func (t *Transcript) runs(n canon.Node) {
 	if t.started == nil {
-		t.started = map[string]bool{}
+		t.started = story.Set{}
 	}
-	id := cmp.Or(t.s.Name(n.Member("toolUseID")), t.s.Name(n.Member("data").Member("toolUseID")))
-	if n.Member("data").Member("status").String() == "started" && !t.started[id] {
-		t.started[id] = true
-		t.s.Keep(len(id))
+	data := n.Member("data")
+	id := cmp.Or(t.s.Name(n.Member("toolUseID")), t.s.Name(data.Member("toolUseID")))
+	if data.Member("status").String() == "started" {
+		t.started.Add(t.s, id)
 	}
 }
 

@@ -17,10 +17,10 @@ import (
 type deeds struct {
 	s        *story.Story
 	patches  map[string]patch           // of open calls
-	opened   map[string]bool            // calls that so far only Codex itself recorded
+	opened   story.Set                  // calls that so far only Codex itself recorded
 	record   string                     // the type of the current record, if it states a program that Codex ran
 	ran      map[[2]string]canon.Digest // inputs of these programs, by ID of the call and type of the record
-	wrote    map[string]bool            // calls whose changes of files are recorded
+	wrote    story.Set                  // calls whose changes of files are recorded
 	wrappers []string                   // open calls whose script calls other tools
 	searches int                        // web searches of the model without an ID, except those that Codex recorded itself
 	turn     string                     // the latest turn that began
@@ -29,7 +29,7 @@ type deeds struct {
 }
 
 func newDeeds(s *story.Story) *deeds {
-	return &deeds{s: s, patches: map[string]patch{}, opened: map[string]bool{}, wrote: map[string]bool{}, ran: map[[2]string]canon.Digest{}}
+	return &deeds{s: s, patches: map[string]patch{}, opened: story.Set{}, wrote: story.Set{}, ran: map[[2]string]canon.Digest{}}
 }
 
 // ask opens a call. The arguments may ask for a person's approval, but the answer is not logged.
@@ -142,8 +142,7 @@ func (d *deeds) own(id, tool string, input canon.Node) *story.Call {
 	// The call was made by the script of a wrapper, if one is running.
 	c.Ask(tool, digest)
 	c.Does, c.Parent = does(tool), d.parent()
-	d.opened[id] = true
-	s.Keep(len(id))
+	d.opened.Add(s, id)
 	return c
 }
 
@@ -236,8 +235,7 @@ func (d *deeds) applied(c *story.Call, told canon.Node) {
 	}
 
 	changes := changesOf(s, told)
-	d.wrote[c.ID] = true
-	s.Keep(len(c.ID))
+	d.wrote.Add(s, c.ID)
 	if c.Ended() != story.Succeeded {
 		return
 	}

@@ -87,6 +87,21 @@ func (c *clock) charge(entries, bytes int) {
 // limits.
 func (c *clock) Keep(bytes int) { c.charge(0, bytes) }
 
+// A Set is a set of names of a log.
+type Set map[string]bool
+
+// Add adds a name, which counts as kept by a reader.
+func (x *Set) Add(s *Story, name string) {
+	if (*x)[name] {
+		return
+	}
+	if *x == nil {
+		*x = Set{}
+	}
+	(*x)[name] = true
+	s.Keep(len(name))
+}
+
 // Fail records that a limit was exceeded. Only the first error is kept.
 func (c *clock) Fail(err error) {
 	if c.err == nil {
