@@ -56,7 +56,7 @@ func userKinds() []eventKind {
 	return []eventKind{
 		{Event: "user.message"},
 		{Event: "user.input_submitted"},
-		{"user.tool_confirmation", "approvals: evidence, and the decision when no other event tells it", confirmation, nil},
+		{"user.tool_confirmation", "approvals: evidence, and the decision if no other event states it", confirmation, nil},
 		{"user.cancel_requested", "metadata.cancel_requested_by, metadata.cancel_reason", cancelRequested, never},
 	}
 }
@@ -65,13 +65,13 @@ func saysWithheld(e *event.Event) bool { return e.Payload.Member("withheld").Boo
 
 func agentKinds() []eventKind {
 	return []eventKind{
-		{"agent.message", "replay_input.determinism: a model said something", said, never},
-		{"agent.reasoning_summary", "redactions, when it is withheld; never its text", reasoningSummary, saysWithheld},
+		{"agent.message", "replay_input.determinism: a model answered", said, never},
+		{"agent.reasoning_summary", "redactions, if it is withheld; never its text", reasoningSummary, saysWithheld},
 		{"agent.tool_use", "side_effects.tool_calls: opened", toolRequested, nil},
 		{"agent.tool_result", "side_effects.tool_calls: closed; replay_input.materials: mcp_tool_return, or host_fact", toolCompleted, nil},
-		{"agent.mcp_tool_use", "side_effects.tool_calls: opened; network_egress when the server is remote", mcpToolUse, nil},
+		{"agent.mcp_tool_use", "side_effects.tool_calls: opened; network_egress if the server is remote", mcpToolUse, nil},
 		{"agent.handoff", "side_effects.a2a_handoffs: the last status of each task", handoff, nil},
-		{"agent.memory_read", "replay_input.materials: host_fact, host:memory: and the id", memoryRead, nil},
+		{"agent.memory_read", "replay_input.materials: host_fact, host:memory: and the ID", memoryRead, nil},
 		{"agent.memory_write", "final_artifacts for an artifact, else metadata.memory_writes", memoryWrite, nil},
 	}
 }
@@ -113,7 +113,7 @@ func sessionKinds() []eventKind {
 func saysSnapshot(e *event.Event) bool { return !event.Absent(e.Payload.Member("snapshot_asset_id")) }
 
 func artifactKinds() []eventKind {
-	const what = "final_artifacts: the last version; side_effects.fs_writes when it is applied"
+	const what = "final_artifacts: the last version; side_effects.fs_writes if it is applied"
 	return []eventKind{
 		{"artifact.created", what, artifactChanged, nil},
 		{"artifact.updated", what, artifactChanged, nil},
@@ -124,7 +124,7 @@ func artifactKinds() []eventKind {
 
 func spanKinds() []eventKind {
 	return []eventKind{
-		{"span.started", "kind llm: model_route, and that a model was called, whatever came of it; http, fs: metadata.unreported, when nothing tells the end", spanStarted, saysStarted},
+		{"span.started", "kind llm: model_route, and that a model was called, regardless of the result; http, fs: metadata.unreported, if the end is not recorded", spanStarted, saysStarted},
 		{"span.updated", "kind usage: cost, the account of the session so far", spanUpdated, saysUsage},
 		{"span.completed", "kind llm: model_route, cost, autonomy_budget.consumed, replay_input.materials; http: network_egress; fs: fs_writes", spanCompleted, saysSpan},
 		{"span.failed", "kind llm: model_route, cost, autonomy_budget.consumed; http: network_egress", spanFailed, saysSpan},
@@ -134,9 +134,9 @@ func spanKinds() []eventKind {
 func toolKinds() []eventKind {
 	return []eventKind{
 		{"tool.requested", "side_effects.tool_calls: opened", toolRequested, nil},
-		{"tool.approval_required", "approvals: pending; at the end canceled with the task, else timeout", approvalRequired, nil},
-		{"tool.approved", "approvals: the decision; tool_calls: the arguments when they were changed", toolApproved, nil},
-		{"tool.denied", "approvals: denied, canceled or timeout; tool_calls: canceled", toolDenied, nil},
+		{"tool.approval_required", "approvals: pending; at the end, canceled with the task, or else timeout", approvalRequired, nil},
+		{"tool.approved", "approvals: the decision; tool_calls: the arguments if they were changed", toolApproved, nil},
+		{"tool.denied", "approvals: denied, canceled, or timeout; tool_calls: canceled", toolDenied, nil},
 		{"tool.completed", "side_effects.tool_calls: closed; replay_input.materials: mcp_tool_return, or host_fact; fs_writes, network_egress", toolCompleted, nil},
 		{"tool.failed", "side_effects.tool_calls: failed, or canceled; fs_writes, network_egress", toolFailed, nil},
 	}
@@ -155,9 +155,9 @@ func connectorKinds() []eventKind {
 func replayKinds() []eventKind {
 	return []eventKind{
 		{"replay.started", "subject: replay_segment; replay_input.materials: the source's log; metadata.source_task_id, replay_mode, source_receipt_hash, checkpoint_id, checkpoint_event_id, overrides_unused", replayStarted, nil},
-		{"replay.event_replayed", "deltas, when a substitution made the event; lifecycle, for the value of a time", eventReplayed, saysOverride},
+		{"replay.event_replayed", "deltas, if a substitution created the event; lifecycle, for the value of a time", eventReplayed, saysOverride},
 		{Event: "replay.completed"},
-		{"replay.failed", "replay_input: unavailable, and why", replayFailed, nil},
+		{"replay.failed", "replay_input: unavailable, with the reason", replayFailed, nil},
 	}
 }
 
@@ -192,7 +192,7 @@ func sourceKinds() []eventKind {
 	return []eventKind{
 		{"source.read", "metadata.source, metadata.ignored_records, metadata.write_continuity, metadata.unreported, metadata.at_least, metadata.inferred; replay_input.materials: the logs; identifiers, model_route", sourceRead, nil},
 		{"source.unread", "metadata.ignored_records, metadata.unreported, metadata.at_least", sourceUnread, nil},
-		{"source.ended", "lifecycle: the end, and that nothing tells how", sourceEnded, nil},
+		{"source.ended", "lifecycle: the end, of unknown outcome", sourceEnded, nil},
 	}
 }
 

@@ -109,20 +109,20 @@ type contradictionWord struct{ What, Means string }
 // from it.
 func contradictionWords() []contradictionWord {
 	return []contradictionWord{
-		{rejectedYetRan, "one line says that the call was never dispatched, another that it ran; it is told as one that ran"},
-		{deniedYetRan, "the call ran, and no question about it was approved"},
-		{undecidedYetRan, "the call ran while a question about it was open, or had run out"},
-		{outcomesDiffer, "the call ended in two ways; a failure that either line tells is kept"},
-		{inputsDiffer, "of a call: two lines tell different arguments of what ran; the runtime's come before the transcript's, then the first. Of an approval: it was given with two sets of arguments; the last counts"},
-		{outputsDiffer, "the call returned two things; the first of the runtime's is kept, else the first of the transcript's"},
-		{namesDiffer, "two names of this are told; the first is kept"},
-		{detailsDiffer, "lines about the call, or questions about it, tell another kind, executor, scope, run or worker; the call's last is kept"},
-		{notInReport, "what the call's own report tells of files or of the network leaves this entry out"},
-		{answersDiffer, "the question was both approved and not; what was no approval is kept"},
-		{otherSession, "an answer came from another session than the question, and decided nothing"},
-		{costsDiffer, "the agent's account and the costs of its calls give different sums; the larger is kept"},
-		{spanEndedTwice, "a span ended twice, in other words: what both tell is here, and one of them may not be so"},
-		{costShrank, "the agent's account became smaller; the last counts"},
+		{rejectedYetRan, "one line states that the call was never dispatched, and another that it ran; it is listed as one that ran"},
+		{deniedYetRan, "the call ran, but no question about it was approved"},
+		{undecidedYetRan, "the call ran while a question about it was open, or had timed out"},
+		{outcomesDiffer, "two ends of the call differ; a failure in either is kept"},
+		{inputsDiffer, "for a call: two lines state different arguments of the run; the runtime's take precedence over the transcript's, then the first. For an approval: two approvals contain different arguments; the last ones count"},
+		{outputsDiffer, "two results of the call differ; the runtime's first result is kept, else the transcript's first"},
+		{namesDiffer, "two names differ; the first is kept"},
+		{detailsDiffer, "lines about the call, or questions about it, differ in the kind, executor, scope, run, or worker; the last one of the call is kept"},
+		{notInReport, "the call's own report of files or of the network omits this entry"},
+		{answersDiffer, "the question was both approved and refused; the refusal is kept"},
+		{otherSession, "an answer came from another session than the question, and was ignored"},
+		{costsDiffer, "the agent's account and the costs of its calls have different sums; the larger one is kept"},
+		{spanEndedTwice, "a span ended twice with different contents: both are here, and one of them may be invalid"},
+		{costShrank, "the agent's account decreased; the last one counts"},
 	}
 }
 

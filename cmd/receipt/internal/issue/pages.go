@@ -60,7 +60,7 @@ func EventsPage() []byte {
 		p.receipt[k[0]] = k[1]
 	}
 
-	fmt.Fprint(&b, "\n## Kinds\n\nA payload is an object. Under each form are the kinds that have it, and what they become in the receipt.\n")
+	fmt.Fprint(&b, "\n## Kinds\n\nA payload is an object. Each form lists its kinds, and their effect on the receipt.\n")
 	for _, rule := range p.schema.Member("allOf").Elements() {
 		p.form(rule)
 	}
@@ -128,7 +128,7 @@ func (p *eventsPage) evidence() {
 			list = append(list, k[0])
 		}
 	}
-	fmt.Fprintf(p.w, "\n### Evidence alone\n\nOf these nothing is read but the envelope; the digest of the log covers them: %s. `receipt.*` is made by issuing, and in no log that a receipt names.\n",
+	fmt.Fprintf(p.w, "\n### Evidence only\n\nOnly the envelope of these events is read, and the digest of the log covers them: %s. Issuing creates `receipt.*` events, so no log that a receipt names contains them.\n",
 		"`"+strings.Join(list, "`, `")+"`")
 }
 
@@ -156,7 +156,7 @@ func (p *eventsPage) nested(def canon.Node) bool {
 }
 
 func (p *eventsPage) members(of canon.Node) {
-	fmt.Fprint(p.w, "\n| member | | is | holds |\n|---|---|---|---|\n")
+	fmt.Fprint(p.w, "\n| member | | type | contents |\n|---|---|---|---|\n")
 	for name, member := range of.Member("properties").Members() {
 		required := ""
 		for _, r := range of.Member("required").Elements() {

@@ -48,36 +48,36 @@ func SentBy(method string) Sender {
 func frameKinds() []frameKind {
 	all := []frameKind{
 		{methodPrompt, "user.message; task.submitted, task.started; by its response task.completed, task.failed, task.canceled",
-			"the life of the task is the prompt's unless task.* events are given beside the frames; stopReason end_turn completes, cancelled cancels, any other and an error fail", translatePrompt},
-		{methodLoad, "", "updates before its response, and before a prompt, tell earlier turns: passed over, and counted. While the task runs an update of something known counts, and one that is of none cannot be placed: refused", translateLoad},
+			"the prompt is the task, unless there are task.* events among the frames; stopReason end_turn completes it, cancelled cancels it, and any other reason or an error fails it", translatePrompt},
+		{methodLoad, "", "updates before its response, and before a prompt, are of earlier turns: skipped and counted. While the task runs, an update of a known object counts, and another one is ambiguous: refused", translateLoad},
 		{methodCancel, "user.cancel_requested", "", translateCancel},
-		{methodPermission, "tool.approval_required; by its response tool.approved or tool.denied", "decided by the table of outcomes", translatePermission},
-		{methodAsked, "tool.approval_required", "a question without approval_request is none", translateAsked},
-		{methodRespond, "user.tool_confirmation, user.input_submitted", "approved or accepted must be true, and its own response no error; one without either answers a question", translateResponded},
+		{methodPermission, "tool.approval_required; by its response tool.approved or tool.denied", "the table of answers decides", translatePermission},
+		{methodAsked, "tool.approval_required", "a question without approval_request is not an approval", translateAsked},
+		{methodRespond, "user.tool_confirmation, user.input_submitted", "approved or accepted must be true, and its own response must not be an error; without both, it answers a question", translateResponded},
 		{"session/update tool_call", "tool.requested, agent.mcp_tool_use", "candidates (parsing) wait until they are promoted", translateCall},
-		{"session/update tool_call_update", "tool.requested, tool.completed, tool.failed", "input that is new opens the call again; completed and failed close it", translateCallUpdate},
+		{"session/update tool_call_update", "tool.requested, tool.completed, tool.failed", "new input opens the call again; completed and failed close it", translateCallUpdate},
 		{"session/update handoff", "agent.handoff", "", translateHandoff},
-		{"session/update worker_update", "agent.handoff", "by status, whatever event and terminal say; progress is told once", translateWorker},
-		{"session/update artifact", "artifact.created, artifact.updated", "updated when the id came before", translateArtifact},
+		{"session/update worker_update", "agent.handoff", "by status, regardless of event and terminal; progress is recorded once", translateWorker},
+		{"session/update artifact", "artifact.created, artifact.updated", "updated if the ID is known", translateArtifact},
 		{"session/update transcript_compacted", "session.compacted", "", translateCompacted},
-		{"session/update hitl_request", "tool.approval_required", "as harn.hitl.requested; asked once for each id", translateAsked},
+		{"session/update hitl_request", "tool.approval_required", "as harn.hitl.requested; once for each ID", translateAsked},
 		{"session/update hitl_resolved", "tool.approved, tool.denied; hitl.response_received", "approved or accepted must be true", translateResolved},
 		{"session/update user_message_chunk", "user.message", messageRule, chunk("user.message")},
 		{"session/update agent_message_chunk", "agent.message", messageRule, chunk("agent.message")},
 		{"session/update agent_thought_chunk", "agent.reasoning_summary", messageRule, chunk("agent.reasoning_summary")},
-		{"session/update plan", "agent.message", "its entries by their digest", translatePlan},
+		{"session/update plan", "agent.message", "its entries by digest", translatePlan},
 		{"session/update usage_update", "span.updated of kind usage", "cumulative: the last one counts", translateUsage},
-		{methodBuiltin, hostEvents, "a tool of the host; its id is the call's, else builtin: and the request's", translateBuiltin},
-		{methodHost, hostEvents, "a capability of the host, as builtin_call; its id is the call's, else host: and the request's. One that only asks how the host is set up is passed over", translateHost},
-		{methodWriteFile, hostEvents, "as host/call; the file is written when the host does not refuse", translateHost},
+		{methodBuiltin, hostEvents, "a tool of the host; its ID is that of the call, else builtin: and that of the request", translateBuiltin},
+		{methodHost, hostEvents, "a capability of the host, as builtin_call; its ID is that of the call, else host: and that of the request. A query about the setup of the host is skipped", translateHost},
+		{methodWriteFile, hostEvents, "as host/call; the file is written unless the host refuses", translateHost},
 		{methodReadFile, hostEvents, "as host/call", translateHost},
 		{methodTerminal, hostEvents, "as host/call", translateHost},
-		{methodAgentEvent + " control_outcome", "user.cancel_requested", "of a session/cancel that was accepted: who sent it", translateControl},
+		{methodAgentEvent + " control_outcome", "user.cancel_requested", "of an accepted session/cancel: its sender", translateControl},
 	}
 
 	for _, channel := range []string{methodUpdate, methodAgentEvent} {
 		all = append(all,
-			frameKind{channel + " composition_child_call", "tool.requested", "a call that a snippet makes, with the kind of its annotations", translateChildCall},
+			frameKind{channel + " composition_child_call", "tool.requested", "a call made by a snippet, with the kind in its annotations", translateChildCall},
 			frameKind{channel + " composition_child_result", "tool.completed, tool.failed", "as tool_call_update", translateChildResult},
 			frameKind{channel + " composition_start", "agent.message", compositionRule, translateComposition},
 			frameKind{channel + " composition_finish", "agent.message; artifact.created, artifact.updated", compositionRule, translateComposition},
@@ -86,7 +86,7 @@ func frameKinds() []frameKind {
 	}
 
 	for _, name := range []string{"session/input", "session/inject", "agent/user_message", "user_message"} {
-		all = append(all, frameKind{name, "user.message", "its params by their digest", translateInput})
+		all = append(all, frameKind{name, "user.message", "its params by digest", translateInput})
 	}
 	for _, name := range silentUpdates() {
 		all = append(all, frameKind{Frame: "session/update " + name})
@@ -103,10 +103,10 @@ func frameKinds() []frameKind {
 
 const (
 	hostEvents      = "tool.requested; by its response tool.completed or tool.failed"
-	compositionRule = "a snippet of code, by its digest: its effects are those of its calls"
+	compositionRule = "a code snippet, by digest; its effects are those of its calls"
 )
 
-const messageRule = "chunks that follow each other are one message, by the digest of its content"
+const messageRule = "successive chunks are one message, by the digest of its content"
 
 // silentUpdates returns the updates without an event. In particular, the agent may not have made a
 // change that fs_watch reports.

@@ -35,7 +35,7 @@ func outcomes() []outcome {
 		{`{"result":{"granted":…,"outcome":…}}`, "the answer mixes two dialects", event.Denied, func(a *answer) bool {
 			return !a.granted().IsZero() && !a.outcome.IsZero()
 		}},
-		{`{"result":{"granted":true}}`, "no options were offered; args, when given, take the place of the arguments", event.Approved, func(a *answer) bool {
+		{`{"result":{"granted":true}}`, "no options were offered; args, if present, replace the arguments", event.Approved, func(a *answer) bool {
 			return a.granted().Bool() && !a.offered()
 		}},
 		{`{"result":{"outcome":"allow"}}`, "no options were offered", event.Approved, func(a *answer) bool { return a.word("allow") && !a.offered() }},
@@ -44,10 +44,10 @@ func outcomes() []outcome {
 		{`{"result":{"outcome":{"outcome":"selected"}}}`, "no options were offered", event.Approved, func(a *answer) bool {
 			return a.inner("selected") && a.optionID().IsZero() && !a.offered()
 		}},
-		{`{"result":{"outcome":{"outcome":"selected","optionId":ID}}}`, "exactly one offered option has the id, and its kind begins with allow", event.Approved, func(a *answer) bool {
+		{`{"result":{"outcome":{"outcome":"selected","optionId":ID}}}`, "exactly one offered option has the ID, and its kind starts with allow", event.Approved, func(a *answer) bool {
 			return a.inner("selected") && a.allows()
 		}},
-		{`{"result":{"outcome":{"outcome":"cancelled"}}}`, "no optionId beside it", event.Canceled, func(a *answer) bool {
+		{`{"result":{"outcome":{"outcome":"cancelled"}}}`, "without optionId", event.Canceled, func(a *answer) bool {
 			return (a.inner("cancelled") || a.inner("canceled")) && a.optionID().IsZero()
 		}},
 	}
