@@ -22,8 +22,8 @@ type Flags struct {
 // Register adds the flags to those of a command.
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	names := kindNames()
-	flags.StringVar(&f.FilesFrom, "files-from", "", "read the paths from `FILE`, separated by NUL")
-	flags.StringVar(&f.input, "input", "", "how inputs hold receipts, if not as their bytes say: `KIND` "+cli.OrList(names))
+	flags.StringVar(&f.FilesFrom, "files-from", "", "read paths from `FILE`, separated by NUL")
+	flags.StringVar(&f.input, "input", "", "input `KIND`: "+cli.OrList(names)+" (default: detected from the content)")
 	flags.BoolVar(&f.Long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", unpack.MaxLongWindow>>20))
 	cli.Choices(flags, "input", names...)
 }

@@ -96,12 +96,12 @@ func selections() []string { return []string{"all", "failures", "summary"} }
 // Register adds the flags to those of a command.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: "+cli.OrList(formatNames()))
-	f.StringArrayVar(&o.reports, "report", nil, "write a report to `FILE` too: "+cli.OrList(extensions(true))+"; repeatable")
-	f.StringVar(&o.only, "report-only", "all", "list in reports (.json, .ndjson, .csv, and --format json or ndjson) `WHICH` receipts: all, failures, or none: summary")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report to `FILE`: "+cli.OrList(extensions(true))+"; repeatable")
+	f.StringVar(&o.only, "report-only", "all", "list `WHICH` receipts in reports (.json, .ndjson, .csv, and --format json or ndjson): all, failures, or summary (none)")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the files of --report")
-	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts for each code, and N inputs that were not read")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; the exit code tells")
-	f.StringVar(&o.progressed, "progress", "auto", "show how far it is: `WHEN` auto (on a terminal), always or never")
+	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts per code, and N inputs that were not read")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; only set the exit code")
+	f.StringVar(&o.progressed, "progress", "auto", "show progress: `WHEN` is auto (on a terminal), always, or never")
 	cli.Choices(f, "format", formatNames()...)
 	cli.Choices(f, "report-only", selections()...)
 }

@@ -40,11 +40,11 @@ type EvidenceFlags struct {
 
 // Register adds the flags to those of a command.
 func (f *EvidenceFlags) Register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.batches, "batch", nil, "the manifest `FILE` of the batch that receipts state a root of; repeatable")
-	flags.StringVar(&f.Checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts of the input")
-	flags.StringArrayVar(&f.disclosures, "disclosures", nil, "withheld values that were disclosed, a `FILE`; repeatable")
-	flags.StringArrayVar(&f.proofs, "proof", nil, "a tlog-proof `FILE` that a receipt is in a checkpoint; repeatable")
-	flags.StringVar(&f.artifacts, "artifacts", "", "check files in `DIR` against the digests that receipts state")
+	flags.StringArrayVar(&f.batches, "batch", nil, "manifest `FILE` of the batch whose root the receipts state; repeatable")
+	flags.StringVar(&f.Checkpoint, "checkpoint", "", "signed checkpoint `FILE` that covers all receipts of the input")
+	flags.StringArrayVar(&f.disclosures, "disclosures", nil, "`FILE` of disclosed values; repeatable")
+	flags.StringArrayVar(&f.proofs, "proof", nil, "tlog-proof `FILE` that a receipt is in a checkpoint; repeatable")
+	flags.StringVar(&f.artifacts, "artifacts", "", "compare files in `DIR` with the digests that receipts state")
 }
 
 // Apply adds the evidence to the verifier.

@@ -142,13 +142,13 @@ type PolicyFlags struct {
 
 // Register adds the flags to those of a command.
 func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
-	flags.StringVar(&f.Issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
-	flags.StringVar(&f.Policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
-	flags.StringVar(&f.at, "at", "", "judge keys at this `TIME` (RFC 3339) instead of issued_at")
-	flags.BoolVar(&f.IntegrityOnly, "integrity-only", false, "check content and hash, not signatures")
-	flags.BoolVar(&f.plain, "plain", false, "decide without this program's fast paths, to cross-check them")
-	flags.BoolVar(&f.Strict, "strict", false, "undecided when any applicable step was not checked")
+	flags.StringVarP(&f.Keys, "keys", "k", "", "`FILE` of trusted keys (JWK Set)")
+	flags.StringVar(&f.Issuer, "issuer", "", "require the issuer `ID`")
+	flags.StringVar(&f.Policy, "policy", "", "`FILE` of additional requirements (JSON): issuer, witnesses, checkpoint")
+	flags.StringVar(&f.at, "at", "", "judge keys at `TIME` (RFC 3339) instead of issued_at")
+	flags.BoolVar(&f.IntegrityOnly, "integrity-only", false, "check the content and the hash, but no signatures")
+	flags.BoolVar(&f.plain, "plain", false, "verify without the fast paths, to cross-check them")
+	flags.BoolVar(&f.Strict, "strict", false, "report undecided if any applicable step was not checked")
 }
 
 // Requirements returns the policy that the flags specify.

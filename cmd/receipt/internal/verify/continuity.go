@@ -21,11 +21,11 @@ type continuityFlags struct {
 }
 
 func (f *continuityFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.previous, "previous", "", "what the input continues: the `HASH|FILE|REPORT` of the receipt before it")
+	flags.StringVar(&f.previous, "previous", "", "predecessor of the first receipt: `HASH|FILE|REPORT`")
 	f.expectFlags.register(flags)
-	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
-	flags.BoolVar(&f.unordered, "unordered", false, "no file is in the order of its chains: receipts join by their links alone")
-	flags.BoolVar(&f.mergeable, "mergeable", false, "the report tells receipt merge of all receipts, however many; otherwise of up to 65,536")
+	flags.BoolVar(&f.partial, "partial", false, "treat the input as a selection, and do not check absent predecessors")
+	flags.BoolVar(&f.unordered, "unordered", false, "ignore the order within files, and join receipts only by their links")
+	flags.BoolVar(&f.mergeable, "mergeable", false, "list all receipts in the report for receipt merge (default: up to 65,536)")
 }
 
 // apply sets the options.
@@ -60,8 +60,8 @@ type expectFlags struct {
 }
 
 func (f *expectFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.head, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
-	flags.Uint64("expect-count", 0, "the stream must have `N` receipts")
+	flags.StringVar(&f.head, "expect-head", "", "require the stream to end in `HASH`, or all heads in a REPORT to be present")
+	flags.Uint64("expect-count", 0, "require exactly `N` receipts in the stream")
 	f.count = flags.Lookup("expect-count")
 }
 

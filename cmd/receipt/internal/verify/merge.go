@@ -31,20 +31,21 @@ func NewMerge(e *cli.Env) *cobra.Command {
 	var o mergeOptions
 	cmd := &cobra.Command{
 		Use:   "merge REPORT…",
-		Short: "make one verdict of the reports of parts",
-		Long: `Make one verdict of the reports of parts, in whatever order: what one verification
-of all parts would say, but for what only reading them together can show, which is
-listed as not checked. Streams that were split join by their links; where they do
-not, receipts between the parts are missing, and the whole is refuted. A part that was verified with
---partial excuses that in its own streams. A receipt that several parts hold counts
-once; where their reports do not tell enough for that, the whole is undecided.
+		Short: "combine the reports of parts into one verdict",
+		Long: `Combine the reports of parts, in any order, into one verdict. The result matches a
+single verification of all parts, except for checks that need the parts to be read
+together; these are listed as not checked. Streams that were split are joined by
+their links. If they do not join, receipts between the parts are missing, and the
+whole is refuted, unless a part with that stream was verified with --partial. A
+receipt that several parts contain counts once. If the reports do not contain enough
+for that, the whole is undecided.
 
-That a chain was cut off at its end shows in no part: --expect-head and --expect-count
-say what the whole must end in, as for verify.
+A chain that was truncated at its end shows no trace of that in any part. Use
+--expect-head and --expect-count to require the end of the whole, as for verify.
 
-A report is what verify --format json or ndjson writes, or the summary in it. The
-parts have to be verified with the same keys, and asked for the same (--issuer, --at,
---strict, --policy). The result is a report too.
+A report is the output of verify --format json or ndjson, or the summary in it. The
+parts must be verified with the same keys and the same requirements (--issuer, --at,
+--strict, --policy). The result is a report, too.
 
 Exit codes are those of verify.`,
 		Example: `  receipt merge april.report.json may.report.json

@@ -41,20 +41,21 @@ func New(e *cli.Env) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify [PATH…]",
-		Short: "say what is true, what is false and what was not checked of receipts",
-		Long: `Verify receipts: files, folders, patterns, and - for stdin; JSON, JSON lines,
-arrays, CBOR and CBOR sequences, also compressed with gzip or zstd; and
-attestations, as receipt attest makes them, with the receipts inside.
+		Short: "verify receipts, and list what was not checked",
+		Long: `Verify the receipts in files, directories, and patterns, or - for stdin. Inputs
+can be JSON, JSON lines, arrays, CBOR, and CBOR sequences, also compressed with
+gzip or zstd, and attestations of receipt attest, which contain receipts.
 
-One input is ordered: each receipt has to follow the one before it in its stream.
-The receipts of several inputs join by their links, in whatever order.
+If there is one input, each receipt must follow its predecessor in the stream. If
+there are several, receipts are joined by their links, and the order of the inputs
+does not matter.
 
-Exit codes: 0 verified, 1 something is false or malformed, 2 something could not
-be read or run as asked, 3 evidence is missing. With several receipts the first
-of 1, 2, 3 that applies.
+Trusted keys are a JWK Set from --keys, else $RECEIPT_KEYS, else receipt/keys.json
+in the user's configuration directory. They are never taken from a receipt.
 
-Trusted keys come from --keys, else $RECEIPT_KEYS, else receipt/keys.json in the
-user's configuration folder: a JWK Set. They are never taken from a receipt.`,
+Exit codes: 0 verified, 1 something is invalid or malformed, 2 an input could not
+be read, or the command could not run as requested, 3 evidence is missing. With
+several receipts, the first of 1, 2, 3 that applies.`,
 		Example: `  receipt verify --keys keys.json receipt.json
   receipt verify --integrity-only --format json receipt.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,8 +77,8 @@ user's configuration folder: a JWK Set. They are never taken from a receipt.`,
 
 func (o *readFlags) register(f *pflag.FlagSet) {
 	o.Flags.Register(f)
-	f.IntVar(&o.jobs, "jobs", 0, "use `N` processors; 0 uses all")
-	f.StringVar(&o.tempDir, "temp-dir", "", "keep what does not fit into memory in `DIR`, not in the system's folder for that")
+	f.IntVar(&o.jobs, "jobs", 0, "use `N` processors (default: all)")
+	f.StringVar(&o.tempDir, "temp-dir", "", "`DIR` for temporary files (default: the system's temporary directory)")
 }
 
 func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) error {
