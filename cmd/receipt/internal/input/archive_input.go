@@ -63,7 +63,7 @@ func (f *Flags) Selected(e *cli.Env, paths []string) (*Selection, error) {
 func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 	kind, err := stream.ParseKind(f.input)
 	if err != nil {
-		return nil, cli.Usage("", "--input is %s, found %q", cli.OrList(kindNames()), f.input)
+		return nil, cli.Usage("", "--input must be %s, found %q", cli.OrList(kindNames()), f.input)
 	}
 
 	if f.FilesFrom != "" {

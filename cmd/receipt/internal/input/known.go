@@ -31,7 +31,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 	}
 
 	if _, err := os.Stat(arg); err != nil && strings.HasPrefix(arg, "sha256:") {
-		return Known{}, cli.Usage("a hash is sha256: and 64 hexadecimal digits in lower case", "%q is not a hash", arg)
+		return Known{}, cli.Usage("a hash consists of sha256: and 64 lowercase hexadecimal digits", "%q is not a hash", arg)
 	}
 
 	if _, _, ok := Address(arg); ok {
@@ -75,7 +75,7 @@ func knownReceipt(arg string, data []byte) (Known, error) {
 		if holdsSeveral(arg, data) {
 			return Known{}, several(arg)
 		}
-		return Known{}, cli.Usage("give a hash (sha256:…), a receipt, or a report that verify wrote", "%q: %w", arg, err)
+		return Known{}, cli.Usage("use a hash (sha256:…), a receipt, or a report of verify", "%q: %w", arg, err)
 	}
 	s := sealed.Stream()
 	return Known{Hash: sealed.Hash(), ID: sealed.ID(), Stream: &s}, nil
@@ -84,10 +84,10 @@ func knownReceipt(arg string, data []byte) (Known, error) {
 // ZeroHash returns the failure for the zero hash, which no receipt has. In options, it
 // would mean that there is no requirement.
 func ZeroHash(arg string) error {
-	return cli.Usage("leave the flag out when there is no such receipt", "%q is the hash of no receipt", arg)
+	return cli.Usage("omit the flag if there is no such receipt", "%q is the hash of no receipt", arg)
 }
 
 // NoHeads returns the failure for a report without heads.
 func NoHeads(path string) error {
-	return cli.Usage("", "%q: the report names no head of a stream", path)
+	return cli.Usage("", "%q: the report contains no head of a stream", path)
 }

@@ -22,7 +22,7 @@ type SavedReport struct {
 const MaxReportBytes = 1 << 30
 
 var (
-	ErrNoSummary = errors.New("the report has no summary; it is not complete")
+	ErrNoSummary = errors.New("the report has no summary, so it is incomplete")
 	ErrNotReport = errors.New("not a report")
 )
 

@@ -20,7 +20,7 @@ func Fatal(err error) error {
 	case errors.Is(err, context.Canceled):
 		return cli.Usage("", "interrupted")
 	case errors.Is(err, stream.ErrStreams):
-		return cli.Usage("give a report of an earlier run, which names the heads of all streams", "the input holds several streams, so one hash or count cannot be about it")
+		return cli.Usage("use a report of an earlier run, which contains the heads of all streams", "the input contains several streams, so a single hash or count does not apply to it")
 	}
 	return cli.Usage("", "%w", cli.Reason(err))
 }

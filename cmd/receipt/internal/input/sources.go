@@ -133,7 +133,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 	// A directory without any receipt is an error, unless another error in it was already
 	// reported.
 	if len(s.Sources) == before && len(s.Missing) == failed {
-		s.without(root, cli.Usage("receipts in folders are files *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst at the end", "the folder %q holds no receipt", root))
+		s.without(root, cli.Usage("receipts in directories are files *.json, *.jsonl, *.ndjson, *.cbor, or *.cborseq, also with .gz or .zst at the end", "the directory %q contains no receipt", root))
 	}
 }
 
@@ -197,9 +197,9 @@ func CheckTempDir(dir string) error {
 	case dir == "":
 		return nil
 	case err != nil:
-		return cli.Usage("name another folder by --temp-dir", "--temp-dir %q: %w", dir, cli.Reason(err))
+		return cli.Usage("use --temp-dir to name another directory", "--temp-dir %q: %w", dir, cli.Reason(err))
 	case !info.IsDir():
-		return cli.Usage("name another folder by --temp-dir", "--temp-dir %q is a file, expected a folder", dir)
+		return cli.Usage("use --temp-dir to name another directory", "--temp-dir %q is a file, expected a folder", dir)
 	}
 	return nil
 }
@@ -216,7 +216,7 @@ func (s *Selection) SpoolStdin(ctx context.Context, dir string, twice bool, show
 	in, _ := s.Sources[i].Open()
 	f, err := os.CreateTemp(dir, "receipt-stdin-*")
 	if err != nil {
-		return remove, cli.Usage("name another folder by --temp-dir", "%w", err)
+		return remove, cli.Usage("use --temp-dir to name another directory", "%w", err)
 	}
 
 	// No other process needs the name. Without a name, the file disappears with the
@@ -264,7 +264,7 @@ func ReadList(e *cli.Env, path string) ([]string, error) {
 	// list without NULs.
 	list := strings.Split(text, "\x00")
 	if _, err := os.Lstat(text); err != nil && len(list) == 1 && strings.Contains(text, "\n") {
-		return nil, cli.Usage("find -print0 writes such a list", "%q separates paths by line ends, expected NUL", cli.SourceName(path))
+		return nil, cli.Usage("find -print0 writes such a list", "%q separates paths with line ends, expected NUL", cli.SourceName(path))
 	}
 
 	return list, nil

@@ -165,7 +165,7 @@ func commitFailure(path string, err error) error {
 	case errors.As(err, &word) && len(word.Named) > 0:
 		return cli.Refuted("", "%q must not be attested for that commit: it names %s, --commit says %s", cli.SourceName(path), word.Named[0], word.Commit)
 	case errors.As(err, &word):
-		return cli.Usage("git rev-parse HEAD prints it", "--commit is the whole name of a commit, 40 or 64 lower-case hexadecimal digits, found %.80q", word.Commit)
+		return cli.Usage("git rev-parse HEAD prints it", "--commit must be the full name of a commit, 40 or 64 lowercase hexadecimal digits, found %.80q", word.Commit)
 	}
 	return cli.Usage("", "%q: %w", cli.SourceName(path), err)
 }

@@ -113,7 +113,7 @@ func (o *OutputFlags) Unread(e *cli.Env, n int, why func(i int) error) {
 		cli.Tell(e, why(i))
 	}
 	if more := n - o.limit; more > 0 {
-		cli.Tell(e, cli.Usage("--report FILE.json names all of them, and --limit prints more", "%s not read", cli.Plural(more, "more input", "")))
+		cli.Tell(e, cli.Usage("--report FILE.json lists all of them, and --limit prints more", "%s not read", cli.Plural(more, "more input", "")))
 	}
 }
 
@@ -121,23 +121,23 @@ func (o *OutputFlags) Unread(e *cli.Env, n int, why func(i int) error) {
 func (o *OutputFlags) Check() error {
 	switch {
 	case o.limit < 0:
-		return cli.Usage("", "--limit is 0 or more, found %d", o.limit)
+		return cli.Usage("", "--limit must be 0 or more, found %d", o.limit)
 	case !slices.Contains(formatNames(), o.format):
-		return cli.Usage("", "--format is %s, found %q", cli.OrList(formatNames()), o.format)
+		return cli.Usage("", "--format must be %s, found %q", cli.OrList(formatNames()), o.format)
 	case o.quiet && o.format != "text":
 		return cli.Usage("", "--quiet prints no results, so it excludes --format %s", o.format)
 	case !slices.Contains(selections(), o.only):
-		return cli.Usage("", "--report-only is %s, found %q", cli.OrList(selections()), o.only)
+		return cli.Usage("", "--report-only must be %s, found %q", cli.OrList(selections()), o.only)
 	case o.only != "all" && !o.writes(func(f format) bool { return f.lists }):
-		return cli.Usage("--report FILE.json or --format json lists receipts", "--report-only says what a report lists, and no report does")
+		return cli.Usage("use --report FILE.json or --format json", "--report-only selects the receipts in reports, but no report lists receipts")
 	case !slices.Contains([]string{"auto", "always", "never"}, o.progressed):
-		return cli.Usage("", "--progress is auto, always or never, found %q", o.progressed)
+		return cli.Usage("", "--progress must be auto, always, or never, found %q", o.progressed)
 	}
 
 	// Two reports in one file would overwrite each other.
 	for i, path := range o.reports {
 		if formatOf(path).extension == "" {
-			return cli.Usage(otherTable(path), "--report writes %s, found %q", cli.OrList(extensions(false)), path)
+			return cli.Usage(otherTable(path), "--report must end in %s, found %q", cli.OrList(extensions(false)), path)
 		}
 		same := func(other string) bool { return filepath.Clean(other) == filepath.Clean(path) }
 		if slices.ContainsFunc(o.reports[:i], same) {

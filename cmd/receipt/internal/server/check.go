@@ -36,7 +36,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	case o.noAuth && o.apiKeys != "":
 		return cli.Usage("leave one of them out", "--no-auth lets in everybody, --api-keys only who has a key")
 	case o.IntegrityOnly && (o.Keys != "" || o.Issuer != "" || o.Policy != "" || o.anchors != ""):
-		return cli.Usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer, --policy and --anchors")
+		return cli.Usage("", "--integrity-only checks no signatures, so it excludes --keys, --issuer, --policy and --anchors")
 	}
 
 	for _, path := range append([]string{o.Keys, o.Policy, o.apiKeys, o.anchors, o.checkpoint}, o.batches...) {

@@ -226,7 +226,7 @@ func indexArtifacts(dir string) (*artifacts, error) {
 		return nil, cli.Usage("", "--artifacts %q: %w", dir, cli.Reason(err))
 	}
 	if len(a.content) == 0 {
-		return nil, cli.Usage("", "--artifacts %q: the folder holds no file", dir)
+		return nil, cli.Usage("", "--artifacts %q: the directory contains no file", dir)
 	}
 
 	return a, nil

@@ -120,9 +120,9 @@ func noKeyFile(e *cli.Env, flag, path string) error {
 	if flag != "" {
 		return nil
 	}
-	const hint = "name a file of trusted keys by --keys FILE or $RECEIPT_KEYS; --integrity-only checks the content without keys"
+	const hint = "specify trusted keys with --keys FILE or $RECEIPT_KEYS, or use --integrity-only to check content without keys"
 	if path == "" {
-		return cli.Usage(hint, "no key file: neither --keys nor $RECEIPT_KEYS is given, and the user has no configuration folder")
+		return cli.Usage(hint, "no key file: neither --keys nor $RECEIPT_KEYS is given, and the user has no configuration directory")
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -170,7 +170,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 	// Flags may add to the policy file, but must not contradict it.
 	if f.Issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.Issuer {
-			return p, cli.Usage("", "--issuer says %q, the policy %q says %q", f.Issuer, f.Policy, p.Issuer)
+			return p, cli.Usage("", "--issuer is %q, but the policy %q requires %q", f.Issuer, f.Policy, p.Issuer)
 		}
 		p.Issuer = f.Issuer
 	}
@@ -192,7 +192,7 @@ func (f *PolicyFlags) Requirements(e *cli.Env) (receipt.Policy, error) {
 // Verifier returns the verifier that the flags specify, and its key file.
 func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) {
 	if f.IntegrityOnly && (f.Keys != "" || f.Issuer != "" || f.Policy != "") {
-		return nil, nil, cli.Usage("", "--integrity-only looks at no signatures, so it excludes --keys, --issuer and --policy")
+		return nil, nil, cli.Usage("", "--integrity-only checks no signatures, so it excludes --keys, --issuer, and --policy")
 	}
 
 	policy, err := f.Requirements(e)

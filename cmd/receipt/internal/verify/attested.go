@@ -31,7 +31,7 @@ func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *s
 	policy := v.Policy()
 	if policy.IntegrityOnly {
 		if len(asked) > 0 {
-			return cli.Usage("", "--integrity-only looks at no signatures, so it excludes --commit and --subject")
+			return cli.Usage("", "--integrity-only checks no signatures, so it excludes --commit and --subject")
 		}
 		options.Unwrap = attest.NewOpener(nil, policy).Unwrap
 		return nil
@@ -47,7 +47,7 @@ func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *s
 func (f *attestFlags) asked() (list []attest.Subject, err error) {
 	if f.commit != "" {
 		if !attest.IsCommit(f.commit) {
-			return nil, cli.Usage("git rev-parse HEAD prints it", "--commit is the whole name of a commit, 40 or 64 lower-case hexadecimal digits, found %.80q", f.commit)
+			return nil, cli.Usage("git rev-parse HEAD prints it", "--commit must be the full name of a commit, 40 or 64 lowercase hexadecimal digits, found %.80q", f.commit)
 		}
 		list = append(list, attest.Subject{Algorithm: attest.GitCommit, Digest: f.commit})
 	}
@@ -55,7 +55,7 @@ func (f *attestFlags) asked() (list []attest.Subject, err error) {
 	for _, text := range f.subjects {
 		s, err := attest.ParseSubject(text)
 		if err != nil {
-			return nil, cli.Usage("", "--subject is sha256: and 64, or gitCommit: and 40 or 64, lower-case hexadecimal digits, found %.80q", text)
+			return nil, cli.Usage("", "--subject must be sha256: and 64, or gitCommit: and 40 or 64, lowercase hexadecimal digits, found %.80q", text)
 		}
 		list = append(list, s)
 	}

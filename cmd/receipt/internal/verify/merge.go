@@ -67,9 +67,9 @@ Exit codes are those of verify.`,
 func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) error {
 	switch {
 	case len(paths) == 0:
-		return cli.Usage("receipt verify --format json PATH… >REPORT makes one", "expected reports, found none")
+		return cli.Usage("create a report with receipt verify --format json PATH… >REPORT", "expected reports, found none")
 	case o.format != "text" && o.format != "json":
-		return cli.Usage("", "--format is text or json, found %q", o.format)
+		return cli.Usage("", "--format must be text or json, found %q", o.format)
 	}
 
 	if err := cli.OnceStdin(append(slices.Clone(paths), o.head)...); err != nil {
@@ -143,7 +143,7 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 
 		digest := sha256.Sum256(data)
 		if first, again := seen[digest]; again {
-			return nil, cli.Usage("what is given twice would be counted twice", "%q is the same report as %q", cli.SourceName(path), cli.SourceName(first))
+			return nil, cli.Usage("a report that is given twice would be counted twice", "%q is the same report as %q", cli.SourceName(path), cli.SourceName(first))
 		}
 		seen[digest] = path
 
@@ -174,9 +174,9 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 func partFailure(path string, err error) error {
 	hint := ""
 	if errors.Is(err, input.ErrNoSummary) {
-		hint = "the run that wrote it was cut off, or it is the report of one receipt, taken out of a whole report"
+		hint = "the run that wrote it was interrupted, or it is the report of one receipt from a larger report"
 	} else if errors.Is(err, input.ErrNotReport) {
-		hint = "receipt verify --format json PATH… >REPORT makes one"
+		hint = "create a report with receipt verify --format json PATH… >REPORT"
 	}
 	return cli.Usage(hint, "%q: %w", cli.SourceName(path), err)
 }
@@ -192,11 +192,11 @@ func comparable(a, b *part) error {
 	names := fmt.Sprintf("%q and %q", cli.SourceName(a.path), cli.SourceName(b.path))
 	switch differ.What {
 	case "scope":
-		return cli.Usage("verify all parts with keys, or all with --integrity-only", "%s: one is about integrity only, the other about signatures too", names)
+		return cli.Usage("verify all parts with keys, or all with --integrity-only", "%s: one covers integrity only, the other also covers signatures", names)
 	case "keys":
-		return cli.Usage("verify all parts with the same --keys FILE", "%s were made with other files of trusted keys", names)
+		return cli.Usage("verify all parts with the same --keys FILE", "%s have different files of trusted keys", names)
 	}
-	return cli.Usage("verify all parts with the same --issuer, --at, --strict, --policy, --commit and --subject", "%s were asked for differently: %s", names, differ.What)
+	return cli.Usage("verify all parts with the same --issuer, --at, --strict, --policy, --commit, and --subject", "%s have different requirements: %s", names, differ.What)
 }
 
 // mergeAll merges halves recursively, so that each part is merged only a few times.

@@ -13,7 +13,7 @@ func overlapOf(parts []part) string {
 	for i, p := range parts {
 		for _, d := range p.Listed {
 			if first, there := holder[d]; there && first != i {
-				return fmt.Sprintf("%q and %q both hold the receipt %s, so it was counted twice: verify the parts together, or cut them without overlap",
+				return fmt.Sprintf("%q and %q both contain the receipt %s, so it was counted twice: verify the parts together, or split them without overlap",
 					cli.SourceName(parts[first].path), cli.SourceName(p.path), d)
 			}
 			holder[d] = i

@@ -130,7 +130,7 @@ func (o *verifyOptions) streamOptions(e *cli.Env) (stream.Options, error) {
 	o.tempDir = cmp.Or(o.tempDir, os.TempDir())
 	options := stream.Options{Jobs: o.jobs, Long: o.Long, TempDir: o.tempDir}
 	if o.jobs < 0 || o.jobs > cli.MaxJobs {
-		return options, cli.Usage("", "--jobs is 0 to %d, found %d", cli.MaxJobs, o.jobs)
+		return options, cli.Usage("", "--jobs must be 0 to %d, found %d", cli.MaxJobs, o.jobs)
 	}
 	if o.jobs > 0 {
 		runtime.GOMAXPROCS(o.jobs) // also limits the garbage collector
