@@ -7,9 +7,8 @@ import (
 	_ "crypto/sha512" // SHA-384 and SHA-512 of the others
 )
 
-// The algorithms that a receipt may name, in their exact spelling: RFC 8032 as
-// the receipt format writes it, and the JWS names of RFC 7518 section 3.1 and
-// RFC 8037 section 3.1.
+// The algorithms that a receipt may name, in their exact spelling: RFC 8032 as the receipt
+// format writes it, and the JWS names of RFC 7518 section 3.1 and RFC 8037 section 3.1.
 const (
 	Ed25519 = "ed25519"
 	edDSA   = "EdDSA"
@@ -38,7 +37,7 @@ const (
 	familyPKCS1                 // RSA
 )
 
-// An algorithm is one row of the fixed list.
+// An algorithm is one entry of the fixed list.
 type algorithm struct {
 	name   string
 	family family
@@ -53,7 +52,7 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	case edDSA:
 		return algorithm{edDSA, familyEd25519, 0, 64}, true
 
-	// RFC 7518 section 3.4: R and S side by side, each as long as the curve's order.
+	// RFC 7518 section 3.4: R and S next to each other, each as long as the order of the curve.
 	case es256:
 		return algorithm{es256, familyECDSA, crypto.SHA256, 64}, true
 	case es384:
@@ -78,13 +77,13 @@ func algorithmOf[T ~string | ~[]byte](name T) (algorithm, bool) {
 	return algorithm{}, false
 }
 
-// isEd25519Name reads the alg of an Ed25519 key, which has three names: the one
-// of RFC 8037, the one of RFC 9864 and the receipt format's.
+// isEd25519Name reports whether name is the alg of an Ed25519 key. It has three names: that of
+// RFC 8037, that of RFC 9864, and that of the receipt format.
 func isEd25519Name(name string) bool {
 	return name == edDSA || name == "Ed25519" || name == Ed25519
 }
 
-// jwkAlgorithm spells an algorithm for the alg of a JWK.
+// jwkAlgorithm returns the spelling of an algorithm in the alg of a JWK.
 func jwkAlgorithm(name string) string {
 	if name == Ed25519 {
 		return "Ed25519" // RFC 9864
@@ -92,14 +91,14 @@ func jwkAlgorithm(name string) string {
 	return name
 }
 
-// fits reports whether a key for the algorithm ours may check a signature that
-// names theirs.
+// fits reports whether a key for the algorithm ours may check a signature that names the
+// algorithm theirs.
 func fits(ours, theirs string) bool {
 	return ours == theirs || ours == Ed25519 && theirs == edDSA
 }
 
-// curveOf returns the curve of a JWK crv (RFC 7518 section 6.2.1.1) and the one
-// algorithm that fits it.
+// curveOf returns the curve with a JWK crv (RFC 7518 section 6.2.1.1) and the only algorithm
+// for it.
 func curveOf(crv string) (elliptic.Curve, string) {
 	switch crv {
 	case "P-256":
@@ -112,5 +111,5 @@ func curveOf(crv string) (elliptic.Curve, string) {
 	return nil, ""
 }
 
-// coordinate returns the bytes of one coordinate.
+// coordinate returns the length of one coordinate in bytes.
 func coordinate(c elliptic.Curve) int { return (c.Params().BitSize + 7) / 8 }

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// CheckSignature implements [receipt.Trust]. The form is judged before the key
-// is looked up, so that a damaged value is found without it.
+// CheckSignature implements [receipt.Trust]. It checks the form before it looks up the key, so
+// that a damaged value is detected without the key.
 func (s *Set) CheckSignature(message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	k := s.byID[string(e.KeyID)]
 	err := s.check(k, message, e)
@@ -34,7 +34,7 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 		return s.checkNative(k, message, e)
 	}
 
-	// The form first: it needs no key.
+	// Check the form first, because that needs no key.
 	t, err := parseToken(e, alg)
 	if err == nil {
 		err = s.usable(k, e)
@@ -43,14 +43,14 @@ func (s *Set) check(k *trusted, message []byte, e *receipt.Entry) *receipt.Signa
 		return err
 	}
 
-	// EdDSA is Ed25519 over the input of the token, so a table serves it too.
+	// EdDSA is Ed25519 over the input of the token, so a table can check it, too.
 	if table := s.tables.of(k, e.Plain); table != nil {
 		return k.judged(table.Verify(t.input(message), t.signature))
 	}
 	return k.verifyToken(t, message)
 }
 
-// usable decides whether the entry's key is known and is for its algorithm.
+// usable checks that the key of the entry is known and matches its algorithm.
 func (s *Set) usable(k *trusted, e *receipt.Entry) *receipt.SignatureError {
 	if k == nil {
 		return refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", quote(e.KeyID), len(s.keys))
@@ -67,12 +67,12 @@ func refuse(code receipt.Code, format string, args ...any) *receipt.SignatureErr
 
 const (
 	nativePrefix = "base64:"
-	nativeBytes  = len(nativePrefix) + 88 // of a whole value: 64 bytes take 86 characters and ==
+	nativeBytes  = len(nativePrefix) + 88 // length of a complete value: 64 bytes take 86 characters and ==
 )
 
-// checkNative is the hot path: it allocates only to complain.
+// checkNative is the hot path. It allocates memory only for errors.
 func (s *Set) checkNative(k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
-	var sig [66]byte // what base64.Encoding may write for 88 characters
+	var sig [66]byte // the maximum that base64.Encoding writes for 88 characters
 	if !decodeNative(&sig, e.Signature) {
 		return refuse(receipt.CodeMalformedSignature, `expected "base64:" and the 88 characters of padded base64 that stand for 64 bytes`)
 	}
@@ -85,8 +85,8 @@ func (s *Set) checkNative(k *trusted, message []byte, e *receipt.Entry) *receipt
 	return k.judged(ed25519.Verify(k.material.(ed25519.PublicKey), message, sig[:ed25519.SignatureSize]))
 }
 
-// decodeNative reads the one accepted encoding. 88 characters that hold 64 bytes
-// leave no room for the CR and LF that encoding/base64 skips.
+// decodeNative decodes the only accepted encoding. A value of 88 characters that decodes to 64
+// bytes has no room for the CR and LF that encoding/base64 skips.
 func decodeNative(sig *[66]byte, value []byte) bool {
 	if len(value) != nativeBytes || string(value[:len(nativePrefix)]) != nativePrefix {
 		return false
@@ -96,34 +96,34 @@ func decodeNative(sig *[66]byte, value []byte) bool {
 }
 
 const (
-	// tableAfter is how many signatures of a key a [Set] checks before it makes a
-	// table for it. The table of the base point takes as long as about a hundred
-	// checks without tables, that of a key as about thirty. So whoever is about
-	// to stop has at most waited twice as long as needed, and after some two hundred
-	// more the time is won back.
+	// tableAfter is the number of signatures that a [Set] checks with a key before it computes
+	// a table for the key. Computing the table of the base point takes as long as about a
+	// hundred checks without tables, and the table of a key as long as about thirty. A run that
+	// ends soon after has therefore taken at most twice as long as needed, and after about two
+	// hundred more checks the time is regained.
 	tableAfter = 128
 
-	// maxTables is how many keys of a Set get a table: those that are the first to
-	// be used often.
+	// maxTables is the number of keys of a Set with a table: the first keys that are used
+	// often.
 	maxTables = 16
 )
 
-// A trusted key is one of a [Set], which may make a table for it.
+// A trusted key is a key of a [Set], which may compute a table for it.
 type trusted struct {
 	*PublicKey
-	uses  atomic.Uint64 // counted until there is a table
+	uses  atomic.Uint64 // counted until the table exists
 	table atomic.Pointer[fixedbase.Key]
 }
 
-// tables makes the tables of a Set. All of them share the one of the base point.
+// tables computes the tables of a Set, which share the table of the base point.
 type tables struct {
-	base    func() *fixedbase.Base // once, when it is first asked for
-	claimed atomic.Int64           // of maxTables; keys that came too late count too
+	base    func() *fixedbase.Base // computed once, at its first use
+	claimed atomic.Int64           // number of requests for a table; those above maxTables count, too
 }
 
-// of returns the table of the key, or nil, with which nothing changes but speed. It
-// counts the call as a use, and makes the table when it is time: one caller has to
-// wait for that, others go without meanwhile.
+// of returns the table of the key, or nil. The result is the same without a table, only slower.
+// The call counts as a use. If it reaches the limit, it computes the table and waits, while
+// concurrent calls continue without one.
 func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 	if plain || k.Algorithm != Ed25519 {
 		return nil
@@ -135,9 +135,9 @@ func (t *tables) of(k *trusted, plain bool) *fixedbase.Key {
 		return nil
 	}
 
-	// One call alone has counted to tableAfter, so nobody makes the table twice.
+	// Only one call counts to tableAfter, so the table is not computed twice.
 	table, err := t.base().NewKey(k.material.(ed25519.PublicKey))
-	if err != nil { // never: a set has no key that is not a point
+	if err != nil { // never, because every key of a set is a point
 		return nil
 	}
 	k.table.Store(table)

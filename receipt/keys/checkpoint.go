@@ -9,13 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// SignCheckpoint signs a checkpoint of a log with its Ed25519 key; the origin of
-// the checkpoint is the log's name. The result is a signed note. The text of a
-// checkpoint has three lines or more, so it is never a receipt hash, the only
-// other thing that keys sign.
+// SignCheckpoint signs a checkpoint of a log with its Ed25519 key. The origin of the checkpoint
+// is the name of the log. The result is a signed note. The text of a checkpoint has at least
+// three lines, so it is never a receipt hash.
 //
-// Which trees a log has signed is for the caller to know: see
-// [tlog.LogSigner.SignCheckpoint].
+// The caller must track which trees a log has signed: see [tlog.LogSigner.SignCheckpoint].
 func (k *PrivateKey) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte, error) {
 	key, ok := k.key.(ed25519.PrivateKey)
 	if !ok {
@@ -29,9 +27,9 @@ func (k *PrivateKey) SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]
 	return s.SignCheckpoint(ctx, c)
 }
 
-// Cosign adds the cosignature of a witness (cosignature/v1), under its name and with
-// the time, to a signed checkpoint. Neither who signed that nor what it extends is
-// looked at: see [tlog.Cosigner.Cosign].
+// Cosign adds the cosignature of a witness (cosignature/v1), with its name and the time, to a
+// signed checkpoint. It does not check who signed the checkpoint or which tree it extends: see
+// [tlog.Cosigner.Cosign].
 func (k *PrivateKey) Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error) {
 	key, ok := k.key.(ed25519.PrivateKey)
 	if !ok {

@@ -14,20 +14,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// envelopeMark is how the message of a DSSE envelope begins (DSSE v1, section "PAE").
-// A receipt hash begins with "sha256:", a JWS with "eyJ", a cosignature with
-// "cosignature/v1", and a checkpoint has line ends where this message tells lengths: no
-// signature over one is a signature over another.
+// envelopeMark is the beginning of the message of a DSSE envelope (DSSE v1, section "PAE"). A
+// receipt hash begins with "sha256:", a JWS with "eyJ", and a cosignature with
+// "cosignature/v1". A checkpoint contains line ends where this message contains lengths. A
+// signature of one kind of message is therefore never a signature of another.
 const envelopeMark = "DSSEv1 "
 
-// maxEnvelopeSignature is more than the longest signature of an envelope has: 72 bytes
-// in DER, in base64.
+// maxEnvelopeSignature is longer than the longest signature of an envelope: 72 bytes in DER, in
+// base64.
 const maxEnvelopeSignature = 256
 
 func isEnvelope(message []byte) bool { return bytes.HasPrefix(message, []byte(envelopeMark)) }
 
-// checkEnvelope judges the signature of a DSSE envelope. It names no algorithm: the
-// trusted key has one.
+// checkEnvelope checks the signature of a DSSE envelope. The envelope names no algorithm, so
+// that of the trusted key applies.
 func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receipt.SignatureError {
 	sig, ok := decodeEnvelope(e.Signature)
 	switch {
@@ -55,7 +55,7 @@ func checkEnvelope(s *Set, k *trusted, message []byte, e *receipt.Entry) *receip
 	return nil
 }
 
-// decodeEnvelope reads "base64:" and standard base64 without line ends and unused bits.
+// decodeEnvelope decodes "base64:" and standard base64 without line ends and unused bits.
 func decodeEnvelope(value []byte) ([]byte, bool) {
 	text, ok := bytes.CutPrefix(value, []byte(nativePrefix))
 	if !ok || len(text) == 0 || len(text) > maxEnvelopeSignature || bytes.ContainsAny(text, "\r\n") {
@@ -87,8 +87,8 @@ func signEnvelope(ctx context.Context, s *Signer, message []byte) (receipt.Signa
 	return sig, nil
 }
 
-// inDER turns r and s of equal width into Ecdsa-Sig-Value (RFC 3279 section 2.2.3), which
-// is how an envelope has them.
+// inDER converts r and s of equal width to Ecdsa-Sig-Value (RFC 3279 section 2.2.3), the form
+// in an envelope.
 func inDER(raw []byte) ([]byte, error) {
 	half := len(raw) / 2
 	return asn1.Marshal(struct{ R, S *big.Int }{new(big.Int).SetBytes(raw[:half]), new(big.Int).SetBytes(raw[half:])})

@@ -7,23 +7,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A SetError says why a key, or a file of keys, was refused. It never holds
-// private key material.
+// A SetError describes why a key, or a file of keys, was rejected. It never contains private
+// key material.
 type SetError struct {
 	Code    receipt.Code // weak_key or invalid_key_set
-	KeyID   string       // kid of the key, when it has one
-	Index   int          // place of the key in the set, from 0; -1: the file as a whole, or a single key
+	KeyID   string       // kid of the key, if it has one
+	Index   int          // index of the key in the set, from 0; -1 for the entire file or a single key
 	Pointer string       // RFC 6901
 	Detail  string       // what was found and what to do
 
-	// Form is what the file is instead, where there is a way to make of it what was
-	// expected: "PEM", "PEM private key", "OpenSSH", "JWK" or "private JWK"; else "".
+	// Form is the actual format of the file if it can be converted: "PEM", "PEM private key",
+	// "OpenSSH", "JWK", or "private JWK". Otherwise, it is "".
 	Form string
 
 	err error
 }
 
-// Error gives the place and the detail on one line.
+// Error returns the location and the detail on one line.
 func (e *SetError) Error() string {
 	text := "key file: "
 	if e.err == nil && e.Pointer != "" {
@@ -35,7 +35,7 @@ func (e *SetError) Error() string {
 	return text + e.Detail
 }
 
-// Unwrap returns the error of package canon when the file is not strict JSON.
+// Unwrap returns the error of package canon if the file is not strict JSON.
 func (e *SetError) Unwrap() error { return e.err }
 
 func invalid(pointer, format string, args ...any) *SetError {
@@ -46,19 +46,19 @@ func weak(pointer, format string, args ...any) *SetError {
 	return &SetError{Code: receipt.CodeWeakKey, Index: -1, Pointer: pointer, Detail: fmt.Sprintf(format, args...)}
 }
 
-// form says what the file is instead.
+// form sets the actual format of the file.
 func (e *SetError) form(name string) *SetError {
 	e.Form = name
 	return e
 }
 
-// of names the key that an error is about.
+// of sets the ID of the key that an error refers to.
 func (e *SetError) of(id string) *SetError {
 	e.KeyID = id
 	return e
 }
 
-// at places an error about a single key in a set.
+// at adds the index of a key in a set to an error about the key.
 func (e *SetError) at(index int) *SetError {
 	e.Index, e.Pointer = index, fmt.Sprintf("/keys/%d", index)+e.Pointer
 	return e

@@ -12,15 +12,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A File is a trust file that is being edited. The zero File has no keys. It
-// keeps the members that it does not know. It is not safe for concurrent use,
-// and writing it somewhere is the caller's task.
+// A File is a trust file that is being edited. The zero File has no keys. A File keeps unknown
+// members. It is not safe for concurrent use. The caller writes the result of Marshal to a
+// file.
 type File struct {
 	keys  []*PublicKey
-	other []member // beside "keys"
+	other []member // next to "keys"
 }
 
-// ParseFile reads a trust file by the rules of [ParseSet].
+// ParseFile parses a trust file by the rules of [ParseSet].
 func ParseFile(data []byte) (*File, error) {
 	root, err := parseJSON(data)
 	if err != nil {
@@ -36,13 +36,14 @@ func ParseFile(data []byte) (*File, error) {
 	}
 
 	f := &File{other: otherMembers(root, "keys")}
-	for i, n := range list.Elements() { // first of all: is anything here secret?
+	for i, n := range list.Elements() { // first of all, reject secrets
 		if err := checkPublic(n); err != nil {
 			return nil, err.at(i).of(n.Member("kid").String())
 		}
 	}
 
-	// One bad key refuses the whole file: without it, the file would say something else.
+	// One bad key rejects the entire file. Without that key, the file would state something
+	// else.
 	for i, n := range list.Elements() {
 		k, err := parseMember(n)
 		if err != nil {
@@ -59,7 +60,7 @@ func ParseFile(data []byte) (*File, error) {
 	return f, nil
 }
 
-// parseMember reads a key of a set, where receipts find it by its kid.
+// parseMember parses a key of a set, in which receipts find it by its kid.
 func parseMember(n canon.Node) (*PublicKey, *SetError) {
 	if n.Kind() == canon.KindObject && n.Member("kid").IsZero() {
 		return nil, invalid("/kid", "no kid; receipts name keys by it")
@@ -73,9 +74,9 @@ func (f *File) Keys() []*PublicKey { return cloneAll(f.keys) }
 // Set returns the keys for verification. A file without keys is an error.
 func (f *File) Set() (*Set, error) { return index(cloneAll(f.keys)) }
 
-// Add appends keys. If the file revokes the material of one under another ID, for a reason
-// other than [receipt.ReasonSuperseded], the key is revoked, too. On error, a *[SetError],
-// the file is unchanged.
+// Add appends keys. If the file revokes the material of a key under another ID, for a reason
+// other than [receipt.ReasonSuperseded], the key is revoked, too. On error, a *[SetError], the
+// file does not change.
 func (f *File) Add(keys ...*PublicKey) error {
 	list := slices.Clone(f.keys)
 	for _, k := range keys {
@@ -86,7 +87,7 @@ func (f *File) Add(keys ...*PublicKey) error {
 		list = append(list, c)
 	}
 
-	// A file may have no keys, unlike a set.
+	// A file may have no keys. A set may not.
 	if len(list) > 0 {
 		if _, err := index(list); err != nil {
 			return err
@@ -97,12 +98,11 @@ func (f *File) Add(keys ...*PublicKey) error {
 	return nil
 }
 
-// Revoke revokes a key from a time on, cut to the second. With the reason
-// [receipt.ReasonSuperseded], earlier signatures keep counting, and other IDs of the same
-// key material are not affected. With any other reason, the key material is revoked under
-// every ID that it has in the file. A key that was superseded can still be revoked for
-// another reason; any other revocation stands. On error, a *[SetError], the file is
-// unchanged.
+// Revoke revokes a key from a time on, truncated to the second. With the reason
+// [receipt.ReasonSuperseded], earlier signatures still count, and other IDs of the same key
+// material are not affected. With any other reason, the key material is revoked under every ID
+// that it has in the file. A superseded key can still be revoked for another reason. Any other
+// revocation is final. On error, a *[SetError], the file does not change.
 func (f *File) Revoke(id string, at time.Time, reason string) error {
 	i := slices.IndexFunc(f.keys, func(k *PublicKey) bool { return k.ID == id })
 	if i < 0 {
@@ -126,11 +126,10 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 	return nil
 }
 
-// Marshal returns the file: JSON, indented by two spaces, with a newline at its
-// end. Where that would be more than [MaxSetBytes], white space is left out; a
-// file that is too large even so is a *[SetError], as nobody could read it. The
-// order is that of the keys; of one key: kid, the key, what it is trusted for,
-// the other members.
+// Marshal returns the file: JSON, indented by two spaces, with a final newline. If the result
+// would be longer than [MaxSetBytes], whitespace is omitted. If it is still longer, the error
+// is a *[SetError], because nobody could read the file. Keys keep their order. The members of a
+// key are kid, the key, what it is trusted for, and the other members.
 func (f *File) Marshal() ([]byte, error) {
 	list := []byte{'['}
 	for i, k := range f.keys {
@@ -204,7 +203,7 @@ func sorted(members []member) []member {
 	return members
 }
 
-// recognize refuses the key files of other formats, with what to do about them.
+// recognize rejects key files in other formats, and describes what to do about them.
 func recognize(data []byte) error {
 	start := bytes.TrimLeft(data, " \t\r\n")
 	switch {
@@ -218,8 +217,7 @@ func recognize(data []byte) error {
 	return nil
 }
 
-// recognizeSet returns the keys of a JWK Set, or says what the document is
-// instead.
+// recognizeSet returns the keys of a JWK Set, or an error that describes the actual document.
 func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 	list := root.Member("keys")
 	switch {
@@ -235,7 +233,7 @@ func recognizeSet(root canon.Node) (canon.Node, *SetError) {
 		return list, invalid("", `expected a JWK Set: {"keys": […]}`)
 	}
 
-	// A secret is the worst of what is wrong, and told first.
+	// A secret is the worst problem, so it is reported first.
 	if err := checkPublic(root); err != nil && !root.Member("kty").IsZero() {
 		return list, err.of(root.Member("kid").String())
 	}

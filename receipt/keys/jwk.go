@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// parseKey reads one public JWK. A non-empty id replaces kid; without a kid in
-// the JWK the key is named after its material, so a set checks for kid first. A
-// non-empty algorithm stands in for a missing alg.
+// parseKey parses a public JWK. A non-empty id replaces kid. Without either, the key is named
+// after its material, so a set checks for kid before. A non-empty algorithm replaces a missing
+// alg.
 func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 	if n.Kind() != canon.KindObject {
 		return nil, invalid("", "expected a JWK, a JSON object")
@@ -20,7 +20,7 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 		return nil, err.of(n.Member("kid").String())
 	}
 
-	// The name first: the errors of all further steps tell it.
+	// The ID comes first, because the errors of all further steps contain it.
 	k := &PublicKey{other: otherMembers(n, "kid", "kty", "crv", "x", "y", "n", "e", "alg",
 		"issuers", "roles", "origin", "nbf", "exp", "revoked")}
 	for _, step := range []func(*PublicKey, canon.Node) *SetError{
@@ -37,8 +37,8 @@ func parseKey(n canon.Node, id, algorithm string) (*PublicKey, *SetError) {
 	return k, nil
 }
 
-// checkPublic refuses members that only private and symmetric keys have (RFC
-// 7518 sections 6.2.2, 6.3.2 and 6.4). The message shows no value.
+// checkPublic rejects members that only private and symmetric keys have (RFC 7518 sections
+// 6.2.2, 6.3.2, and 6.4). The message shows no value.
 func checkPublic(n canon.Node) *SetError {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if !n.Member(name).IsZero() {
@@ -73,7 +73,7 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 		return err
 	}
 
-	// RFC 7517 section 4.4: alg is what the key is meant for. A token has no say in it.
+	// RFC 7517 section 4.4: alg is the intended algorithm of the key. A token cannot change it.
 	if alg := n.Member("alg"); !alg.IsZero() {
 		if alg.Kind() != canon.KindString {
 			return invalid("/alg", "expected alg as a string")
@@ -95,8 +95,8 @@ func (k *PublicKey) parseMaterial(n canon.Node, algorithm string) *SetError {
 	return nil
 }
 
-// checkForeign refuses the members of another key type: a reader that looks at
-// them first would see another key.
+// checkForeign rejects the members of another key type. A reader that checked them first would
+// read another key.
 func checkForeign(n canon.Node) *SetError {
 	foreign := map[string][]string{"OKP": {"y", "n", "e"}, "EC": {"n", "e"}, "RSA": {"crv", "x", "y"}}
 	for _, name := range foreign[n.Member("kty").String()] {
@@ -107,8 +107,8 @@ func checkForeign(n canon.Node) *SetError {
 	return nil
 }
 
-// chooseAlgorithm returns the algorithm of a key: the natural one of its type,
-// which must agree with alg when that is given; for RSA, which has none, alg.
+// chooseAlgorithm returns the algorithm of a key. It is the natural algorithm of the key type,
+// with which alg must agree if present. For RSA, which has no natural algorithm, it is alg.
 func chooseAlgorithm(natural, alg string) (string, *SetError) {
 	switch {
 	case natural == Ed25519:
@@ -133,8 +133,8 @@ func chooseAlgorithm(natural, alg string) (string, *SetError) {
 	return natural, nil
 }
 
-// checkUse checks that a key is for signatures, and for one operation with them
-// (RFC 7517 sections 4.2 and 4.3).
+// checkUse checks that a key is for signatures, and for one operation with them (RFC 7517
+// sections 4.2 and 4.3).
 func checkUse(n canon.Node, operation string) *SetError {
 	if use := n.Member("use"); !use.IsZero() && use.String() != "sig" {
 		return invalid("/use", "use is %s, expected \"sig\"; the key is not for signatures", quote(use.Text()))
@@ -157,7 +157,7 @@ func (k *PublicKey) parseBindings(n canon.Node) (err *SetError) {
 		}
 	}
 
-	// An unknown role is refused: a misspelt one must not silently be none.
+	// An unknown role is rejected, because a misspelled role must not silently be ignored.
 	if list := n.Member("roles"); !list.IsZero() {
 		names, err := stringList(list, "roles")
 		if err != nil {
@@ -181,7 +181,7 @@ func (k *PublicKey) parseBindings(n canon.Node) (err *SetError) {
 	return nil
 }
 
-// stringList reads an array of at least one string, all different and not empty.
+// stringList parses an array of at least one string, all different and not empty.
 func stringList(n canon.Node, name string) ([]string, *SetError) {
 	if n.Kind() != canon.KindArray || n.Len() == 0 {
 		return nil, invalid("/"+name, "expected %s as an array of at least one string", name)
@@ -235,7 +235,8 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 	if !reason.IsZero() && reason.String() == "" {
 		return invalid("/revoked/reason", "expected reason as a string that is not empty")
 	}
-	// Here other members are not kept but refused: nothing else may be said of a revocation.
+	// Unlike elsewhere, unknown members are rejected, because nothing else may be stated about
+	// a revocation.
 	if other := otherMembers(revoked, "at", "reason"); len(other) > 0 {
 		return invalid("/revoked", "unknown member %s; expected at and reason", quote(other[0].name))
 	}
@@ -246,8 +247,8 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 
 const endOf9999 int64 = 253402300799 // 9999-12-31T23:59:59Z
 
-// numericDate reads seconds since 1970-01-01T00:00:00Z (RFC 7519 section 2),
-// without fractions; the zero time when n is absent.
+// numericDate parses whole seconds since 1970-01-01T00:00:00Z (RFC 7519 section 2). It returns
+// the zero time if n is absent.
 func numericDate(n canon.Node, pointer string) (time.Time, *SetError) {
 	if n.IsZero() {
 		return time.Time{}, nil

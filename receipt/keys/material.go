@@ -18,18 +18,18 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Limits of an RSA key. Below, it can be factored; above, checking one signature
-// costs too much (and crypto/rsa stops).
+// Limits of an RSA key. A smaller key can be factored. With a larger key, checking one
+// signature costs too much (and crypto/rsa stops).
 const (
 	minModulus = 2048 // bits
 	maxModulus = 8192
 )
 
 // A material is a public key that passed every check: an ed25519.PublicKey, an
-// *ecdsa.PublicKey or an *rsa.PublicKey.
+// *ecdsa.PublicKey, or an *rsa.PublicKey.
 type material = crypto.PublicKey
 
-// parseMaterial reads the key of a JWK and the algorithm that it implies, ""
+// parseMaterial parses the key of a JWK. It also returns the algorithm that the key implies, ""
 // for RSA.
 func parseMaterial(key canon.Node) (material, string, *SetError) {
 	kty := key.Member("kty")
@@ -51,7 +51,7 @@ func parseMaterial(key canon.Node) (material, string, *SetError) {
 	return nil, "", invalid("/kty", "kty is %s, expected OKP, EC or RSA", quote(kty.Text()))
 }
 
-// parseEd25519 reads RFC 8037 section 2.
+// parseEd25519 parses the members in RFC 8037 section 2.
 func parseEd25519(key canon.Node) (material, *SetError) {
 	if crv := key.Member("crv"); crv.String() != "Ed25519" {
 		return nil, invalid("/crv", "crv is %s, expected Ed25519, the only curve of an OKP key that receipts use", quote(crv.Text()))
@@ -66,11 +66,10 @@ func parseEd25519(key canon.Node) (material, *SetError) {
 	return ed25519.PublicKey(x), nil
 }
 
-// checkEd25519 refuses the points under which signatures prove nothing, or not
-// the same to everyone: the 14 encodings of low order, every y that is not
-// reduced modulo p = 2^255−19 (RFC 8032 section 5.1.3), and what is not a point.
-// Points with a component of low order cannot be told from others by their
-// bytes; crypto/ed25519 treats them as ref10 does.
+// checkEd25519 rejects points under which signatures prove nothing, or not the same to every
+// verifier: the 14 encodings of low order, every y that is not reduced modulo p = 2^255−19 (RFC
+// 8032 section 5.1.3), and encodings that are not points. Points with a component of low order
+// cannot be distinguished from others by their bytes. crypto/ed25519 treats them as ref10 does.
 func checkEd25519(key []byte) *SetError {
 	y := bytes.Clone(key)
 	y[31] &= 0x7f // the sign of x; each y below has two encodings
@@ -102,7 +101,7 @@ func isPoint(key []byte) bool {
 	return err == nil
 }
 
-// parseECDSA reads RFC 7518 section 6.2.1.
+// parseECDSA parses the members in RFC 7518 section 6.2.1.
 func parseECDSA(key canon.Node) (material, string, *SetError) {
 	crv := key.Member("crv")
 	curve, alg := curveOf(crv.String())
@@ -110,7 +109,7 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 		return nil, "", invalid("/crv", "crv is %s, expected P-256, P-384 or P-521", quote(crv.Text()))
 	}
 
-	// RFC 7518 sections 6.2.1.2 and 6.2.1.3: each in the full length of a coordinate.
+	// RFC 7518 sections 6.2.1.2 and 6.2.1.3: each has the full length of a coordinate.
 	x, err := octets(key, "x", coordinate(curve))
 	if err != nil {
 		return nil, "", err
@@ -120,7 +119,7 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 		return nil, "", err
 	}
 
-	// The byte 4 says that both coordinates follow.
+	// The byte 4 means that both coordinates follow.
 	pub, bad := ecdsa.ParseUncompressedPublicKey(curve, append(append([]byte{4}, x...), y...))
 	if bad != nil {
 		return nil, "", weak("/x", "x and y are not a point of the curve %s", crv.String())
@@ -129,7 +128,7 @@ func parseECDSA(key canon.Node) (material, string, *SetError) {
 	return pub, alg, nil
 }
 
-// parseRSA reads RFC 7518 section 6.3.1.
+// parseRSA parses the members in RFC 7518 section 6.3.1.
 func parseRSA(key canon.Node) (material, *SetError) {
 	n, err := integer(key, "n")
 	if err != nil {
@@ -164,9 +163,9 @@ func newRSA(n, e *big.Int) (*rsa.PublicKey, *SetError) {
 	return &rsa.PublicKey{N: n, E: int(e.Int64())}, nil
 }
 
-// isROCA recognizes the moduli of CVE-2017-15361, whose primes are powers of
-// 65537 modulo every small prime, by the published test: is n such a power
-// modulo each? Of other moduli about one in 2^27 is.
+// isROCA recognizes the moduli of CVE-2017-15361, whose primes are powers of 65537 modulo every
+// small prime. The published test checks whether n is such a power modulo each prime. About one
+// in 2^27 other moduli passes it, too.
 func isROCA(n *big.Int) bool {
 	for _, prime := range []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157} {
 		want := new(big.Int).Mod(n, big.NewInt(prime)).Int64()
@@ -182,7 +181,7 @@ func isROCA(n *big.Int) bool {
 	return true
 }
 
-// checkMaterial checks a key that did not come from a JWK, and returns a copy.
+// checkMaterial checks a key that was not parsed from a JWK, and returns a copy.
 func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 	switch pub := pub.(type) {
 	case ed25519.PublicKey:
@@ -203,7 +202,7 @@ func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 			return nil, "", invalid("", "the ECDSA curve is %s, expected P-256, P-384 or P-521", quote(pub.Curve.Params().Name))
 		}
 
-		// By way of the encoding, which checks the point and copies it.
+		// Encode and decode the key, which checks the point and copies it.
 		point, err := pub.Bytes()
 		if err != nil {
 			return nil, "", weak("", "the ECDSA public key is not a point of its curve")
@@ -223,14 +222,14 @@ func checkMaterial(pub crypto.PublicKey) (material, string, *SetError) {
 	return nil, "", invalid("", "a key of type %T, expected Ed25519, ECDSA or RSA", pub)
 }
 
-// jwkMembers returns the members of a JWK that hold the public key, kty first.
+// jwkMembers returns the members of a JWK that contain the public key, kty first.
 func jwkMembers(m material) []member {
 	switch pub := m.(type) {
 	case ed25519.PublicKey:
 		return []member{text("kty", "OKP"), text("crv", "Ed25519"), text("x", encodeURL(pub))}
 	case *ecdsa.PublicKey:
 		point, err := pub.Bytes()
-		if err != nil { // it was a point when it was read
+		if err != nil { // never, because it was a point when it was parsed
 			return nil
 		}
 		size := coordinate(pub.Curve)
@@ -242,13 +241,12 @@ func jwkMembers(m material) []member {
 	return nil
 }
 
-// thumbprint hashes the required members in the order of their names (RFC 7638
-// section 3).
+// thumbprint hashes the required members, sorted by name (RFC 7638 section 3).
 func thumbprint(m material) [32]byte {
 	return sha256.Sum256(appendObject(nil, sorted(jwkMembers(m))))
 }
 
-// defaultID names a key after its material.
+// defaultID returns an ID made from the material of a key.
 func defaultID(m material, algorithm string) string {
 	data, prefix := []byte(nil), strings.ToLower(algorithm)
 	if raw, ok := m.(ed25519.PublicKey); ok {

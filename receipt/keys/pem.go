@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// maxPEMBytes bounds a PEM file before it is looked at, since reading one can
-// take time quadratic in its length.
+// maxPEMBytes is the maximum size of a PEM file. It is checked first, because reading can take
+// time quadratic in the length.
 const maxPEMBytes = 64 << 10
 
-// ParsePublicPEM reads a PEM file (RFC 7468) with exactly one public key, as
-// SubjectPublicKeyInfo ("PUBLIC KEY") or PKCS #1 ("RSA PUBLIC KEY"). id and
-// algorithm are those of [FromPublic]. The error is a *[SetError].
+// ParsePublicPEM parses a PEM file (RFC 7468) with exactly one public key, as
+// SubjectPublicKeyInfo ("PUBLIC KEY") or PKCS #1 ("RSA PUBLIC KEY"). id and algorithm are those
+// of [FromPublic]. The error is a *[SetError].
 func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
 	block, err := onePEM(data)
 	if err != nil {
@@ -44,9 +44,9 @@ func ParsePublicPEM(data []byte, id, algorithm string) (*PublicKey, error) {
 	return FromPublic(pub, id, algorithm)
 }
 
-// ParsePrivatePEM reads a PEM file with exactly one private key, as unencrypted
-// PKCS #8 ("PRIVATE KEY"). id and algorithm are those of [FromPublic]. The error
-// is a *[SetError] and never shows key material.
+// ParsePrivatePEM parses a PEM file with exactly one private key, as unencrypted PKCS #8
+// ("PRIVATE KEY"). id and algorithm are those of [FromPublic]. The error is a *[SetError] and
+// never shows key material.
 func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	block, err := onePEM(data)
 	if err != nil {
@@ -65,7 +65,7 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 		return nil, invalid("", "this PEM file holds a %s, expected a PRIVATE KEY", quote(block.Type))
 	}
 
-	// Before crypto/x509 computes with an RSA key: see checkPrimes.
+	// Check before crypto/x509 computes with an RSA key: see checkPrimes.
 	if err := checkPKCS8(block.Bytes); err != nil {
 		return nil, err
 	}
@@ -78,8 +78,8 @@ func ParsePrivatePEM(data []byte, id, algorithm string) (*PrivateKey, error) {
 	return newPrivate(signer, id, algorithm)
 }
 
-// checkPKCS8 runs checkPrimes on an RSA key. What it cannot read is crypto/x509's
-// to complain about, which reads more of the same structures.
+// checkPKCS8 calls checkPrimes for an RSA key. It ignores input that it cannot parse.
+// crypto/x509 parses more of the same structures and reports the error.
 func checkPKCS8(der []byte) *SetError {
 	var outer struct { // RFC 5208 section 5
 		Version   int
@@ -103,7 +103,7 @@ func checkPKCS8(der []byte) *SetError {
 	return checkPrimes(inner.N, inner.D, inner.P, inner.Q)
 }
 
-// onePEM refuses what surrounds a block, so that nothing is overlooked.
+// onePEM rejects text around a block, so that nothing is overlooked.
 func onePEM(data []byte) (*pem.Block, error) {
 	if len(data) > maxPEMBytes {
 		return nil, invalid("", "the PEM file has %d bytes, at most %d are read", len(data), maxPEMBytes)

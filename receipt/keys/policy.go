@@ -9,10 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// MaxPolicyBytes is the size of the largest policy file that is read.
+// MaxPolicyBytes is the maximum size of a policy file, in bytes.
 const MaxPolicyBytes = 1 << 20
 
-// A PolicyError says why a policy file was refused.
+// A PolicyError describes why a policy file was rejected.
 type PolicyError struct {
 	Pointer string // RFC 6901
 	Detail  string
@@ -27,19 +27,19 @@ func (e *PolicyError) Error() string {
 	return "policy file: at " + e.Pointer + ": " + e.Detail
 }
 
-// Unwrap returns the error of package canon when the file is not strict JSON.
+// Unwrap returns the error of package canon if the file is not strict JSON.
 func (e *PolicyError) Unwrap() error { return e.err }
 
-// ParsePolicy reads a policy file:
+// ParsePolicy parses a policy file:
 //
 //	{"issuer": "harness_burin_cloud",
 //	 "witnesses": {"threshold": 2, "keys": ["w1", "w2", "w3"]},
 //	 "checkpoint": {"required": true, "cosigners": {"threshold": 1}}}
 //
-// All members are optional, but one must be there, in checkpoint too; required
-// is true or absent. threshold is at least 1 and at most the number of keys;
-// without keys every trusted witness counts. Unknown members are refused, since
-// each would be a demand that nobody checks. The error is a *[PolicyError].
+// All members are optional, but the file and checkpoint must each have at least one. required
+// is true or absent. threshold is at least 1 and at most the number of keys. Without keys,
+// every trusted witness counts. Unknown members are rejected, because each would be a
+// requirement that is not checked. The error is a *[PolicyError].
 func ParsePolicy(data []byte) (receipt.Policy, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxPolicyBytes, Depth: maxDepth}); err != nil {
@@ -87,7 +87,7 @@ func parseCheckpointRule(n canon.Node) (r receipt.CheckpointRule, err *PolicyErr
 	}
 
 	if required := n.Member("required"); !required.IsZero() {
-		if r.Required = required.Bool(); !r.Required { // false would ask for nothing
+		if r.Required = required.Bool(); !r.Required { // false would require nothing
 			return r, badPolicy(at+"/required", "expected true, or no such member")
 		}
 	}
@@ -112,7 +112,7 @@ func parseQuorum(n canon.Node, at string) (q receipt.Quorum, err *PolicyError) {
 	}
 	q.Threshold = int(f)
 
-	// Without a list every trusted witness counts.
+	// Without a list, every trusted witness counts.
 	list := n.Member("keys")
 	if list.IsZero() {
 		return q, nil

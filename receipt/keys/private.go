@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A PrivateKey signs receipts. Printing one, with any verb, shows its id and
-// algorithm only; only [PrivateKey.MarshalPrivate] writes the secret.
+// A PrivateKey signs receipts. Printing a PrivateKey with any verb only shows its ID and
+// algorithm. Only [PrivateKey.MarshalPrivate] writes the secret.
 type PrivateKey struct {
 	id        string
 	algorithm string
@@ -25,8 +25,8 @@ type PrivateKey struct {
 	public    *PublicKey
 }
 
-// newPrivate joins a private key with its checked public half. The algorithm is
-// one of [Algorithms], "Ed25519", or "" for the natural one of the key.
+// newPrivate combines a private key with its checked public half. The algorithm is one of
+// [Algorithms], "Ed25519", or "" for the natural algorithm of the key.
 func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	public, err := FromPublic(key.Public(), id, algorithm)
 	if err != nil {
@@ -43,31 +43,31 @@ func newPrivate(key crypto.Signer, id, algorithm string) (*PrivateKey, error) {
 	return k, nil
 }
 
-// ID returns the key id that signatures name.
+// ID returns the key ID that signatures name.
 func (k *PrivateKey) ID() string { return k.id }
 
-// Algorithm returns the algorithm of the signatures: of an Ed25519 key ed25519,
-// or EdDSA when its alg says so.
+// Algorithm returns the algorithm of the signatures. For an Ed25519 key it is ed25519, or EdDSA
+// if its alg is EdDSA.
 func (k *PrivateKey) Algorithm() string { return k.algorithm }
 
-// Public returns the public half, with the roles and the origin that the private
-// file states. It speaks for no issuer yet.
+// Public returns the public half, with the roles and the origin in the private file. It does
+// not speak for any issuer yet.
 func (k *PrivateKey) Public() *PublicKey { return k.public.clone() }
 
-// Format writes the id and the algorithm, for every verb.
+// Format writes the ID and the algorithm, for every verb.
 func (k PrivateKey) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "private key %s (%s)", quote(k.id), k.algorithm)
 }
 
-// rsaBits is the size of generated RSA keys: 128 bits of security (NIST SP
-// 800-57 part 1).
+// rsaBits is the size of generated RSA keys, in bits: 128 bits of security (NIST SP 800-57 part
+// 1).
 const rsaBits = 3072
 
-// Generate makes a key for one of [Algorithms]. An empty id means the one
-// that [FromPublic] makes.
+// Generate generates a key for one of [Algorithms]. An empty id means the ID that [FromPublic]
+// would choose.
 //
-// An Ed25519 key is the first 32 bytes of random. crypto/ecdsa and crypto/rsa
-// use the system's randomness and ignore random (from Go 1.26 on).
+// An Ed25519 key consists of the first 32 bytes of random. crypto/ecdsa and crypto/rsa use the
+// randomness of the system and ignore random (since Go 1.26).
 func Generate(random io.Reader, algorithm, id string) (*PrivateKey, error) {
 	return generate(random, algorithm, id, rsaBits)
 }
@@ -102,11 +102,11 @@ func generateKey(random io.Reader, alg algorithm, bits int) (crypto.Signer, erro
 	return rsa.GenerateKey(random, bits)
 }
 
-// ParsePrivate reads one private JWK: Ed25519 (RFC 8037), EC or RSA with two
-// primes (RFC 7518 section 6). kid is the id that [FromPublic] makes when absent; alg is required
-// for RSA. An Ed25519 key with the alg EdDSA signs JWS, any other native
-// ed25519. The public members must be there and belong to the private ones. The
-// error is a *[SetError] and never shows key material.
+// ParsePrivate parses a private JWK: Ed25519 (RFC 8037), EC, or RSA with two primes (RFC 7518
+// section 6). If kid is absent, the ID is the one that [FromPublic] would choose. alg is
+// required for RSA. An Ed25519 key with the alg EdDSA creates JWS signatures. Any other Ed25519
+// key creates native ed25519 signatures. The public members are required and must match the
+// private members. The error is a *[SetError] and never shows key material.
 func ParsePrivate(data []byte) (*PrivateKey, error) {
 	root, err := parsePrivateJSON(data)
 	if err != nil {
@@ -121,7 +121,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, bad.of(root.Member("kid").String())
 	}
 
-	// Absent means the default; empty is a mistake.
+	// An absent member means the default. An empty member is a mistake.
 	id, alg := root.Member("kid"), root.Member("alg")
 	if !id.IsZero() && id.String() == "" {
 		return nil, invalid("/kid", "expected kid as a string that is not empty")
@@ -135,7 +135,7 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 		return nil, err
 	}
 
-	// For whoever signs: a verifier believes the trust file alone.
+	// These bindings inform signers. A verifier only believes the trust file.
 	bound := new(PublicKey)
 	if bad := bound.parseBindings(root); bad != nil {
 		return nil, bad.of(k.id)
@@ -144,9 +144,9 @@ func ParsePrivate(data []byte) (*PrivateKey, error) {
 	return k.For(bound.Roles, bound.Origin), nil
 }
 
-// For returns the key with the roles that its public half is trusted for, and the
-// origin under which it signs or cosigns checkpoints. They tell whoever signs what
-// the key is for; whoever verifies believes the trust file alone.
+// For returns the key with the roles for which its public half is trusted, and the origin under
+// which it signs or cosigns checkpoints. They inform signers. A verifier only believes the
+// trust file.
 func (k *PrivateKey) For(roles []receipt.Role, origin string) *PrivateKey {
 	c := *k
 	c.public = k.public.clone()
@@ -165,7 +165,7 @@ func parsePrivateJSON(data []byte) (canon.Node, error) {
 		return canon.Node{}, syntax(err)
 	}
 
-	// What people give in the place of a private JWK.
+	// Recognize documents that are commonly given instead of a private JWK.
 	root := doc.Root()
 	switch {
 	case root.Kind() != canon.KindObject:
@@ -187,7 +187,7 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 		return nil, err
 	}
 
-	// Halves of two keys would make signatures that the public half refutes.
+	// Halves of different keys would create signatures that the public half refutes.
 	switch pub := m.(type) {
 	case ed25519.PublicKey:
 		seed, err := octets(n, "d", ed25519.SeedSize)
@@ -212,14 +212,14 @@ func parsePrivate(n canon.Node) (crypto.Signer, *SetError) {
 	return nil, invalid("/d", "the private and the public members are not one key")
 }
 
-// parsePrivateRSA reads RFC 7518 section 6.3.2. dp, dq and qi follow from the
-// others; when present they must agree.
+// parsePrivateRSA parses the members in RFC 7518 section 6.3.2. dp, dq, and qi follow from the
+// others. If present, they must match.
 func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError) {
 	if !n.Member("oth").IsZero() {
 		return nil, invalid("/oth", "an RSA key with more than two primes")
 	}
 
-	// RFC 7518 section 6.3.2: d, p and q are asked for; dp, dq and qi follow from them.
+	// RFC 7518 section 6.3.2: d, p, and q are required; dp, dq, and qi follow from them.
 	value := make(map[string]*big.Int)
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi"} {
 		if optional := len(name) == 2; optional && n.Member(name).IsZero() {
@@ -252,8 +252,8 @@ func parsePrivateRSA(n canon.Node, pub *rsa.PublicKey) (crypto.Signer, *SetError
 	return key, nil
 }
 
-// checkPrimes keeps crypto/rsa from raising numbers to the power of numbers of
-// any size before it finds that they make no key.
+// checkPrimes prevents crypto/rsa from exponentiating numbers of any size before it detects
+// that they are not a key.
 func checkPrimes(n, d, p, q *big.Int) *SetError {
 	switch {
 	case n.BitLen() > maxModulus:
@@ -264,8 +264,8 @@ func checkPrimes(n, d, p, q *big.Int) *SetError {
 	return nil
 }
 
-// MarshalPrivate returns the private JWK, secret included, on one line with a
-// newline at its end. The file should be readable by its owner only.
+// MarshalPrivate returns the private JWK, including the secret, on one line with a final
+// newline. Only the owner should be able to read the file.
 func (k *PrivateKey) MarshalPrivate() ([]byte, error) {
 	secret, err := privateMembers(k.key)
 	if err != nil {

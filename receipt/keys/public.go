@@ -11,30 +11,30 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxIDBytes is the length of the longest kid that is read, in bytes.
+// maxIDBytes is the maximum length of a kid, in bytes.
 const maxIDBytes = 1024
 
-// A PublicKey is one key of a trust file. The embedded [receipt.Key] says what
-// it may be used for; Algorithm and Thumbprint follow from the key itself.
+// A PublicKey is one key of a trust file. The embedded [receipt.Key] states what it may be used
+// for. Algorithm and Thumbprint follow from the key itself.
 //
-// A caller may fill in Issuers, Roles, Origin, NotBefore, NotAfter and Revoked
-// before it gives the key to [File.Add] or [NewSet], which check them.
+// A caller may set Issuers, Roles, Origin, NotBefore, NotAfter, and Revoked before it passes
+// the key to [File.Add] or [NewSet], which check them.
 type PublicKey struct {
 	receipt.Key
 
 	material material
-	alg      string   // of an Ed25519 key: its name in the file, "" for none
-	other    []member // members that trust does not depend on, in source order
+	alg      string   // for an Ed25519 key: its name in the file, "" if absent
+	other    []member // members that do not affect trust, in source order
 }
 
-// FromPublic wraps an ed25519.PublicKey, an *ecdsa.PublicKey or an
-// *rsa.PublicKey. An empty algorithm means the only one of the key, and is
-// refused for RSA, which has six.
+// FromPublic returns the PublicKey of an ed25519.PublicKey, an *ecdsa.PublicKey, or an
+// *rsa.PublicKey. An empty algorithm means the only algorithm of the key. It is rejected for
+// RSA, which has six.
 //
-// An empty id names the key after its material: "ed25519:" and 32 hexadecimal
-// digits, the first half of the SHA-256 of the 32 key bytes; for other keys the
-// algorithm in lower case, ":" and the same of the SubjectPublicKeyInfo (RFC
-// 5280 section 4.1.2.7). With a shell, for a PEM file of an EC key:
+// If id is empty, the ID is made from the key material: "ed25519:" and 32 hexadecimal digits,
+// the first half of the SHA-256 of the 32 key bytes. For other keys it is the algorithm in
+// lowercase, ":", and the same digits for the SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
+// In a shell, for a PEM file of an EC key:
 //
 //	openssl pkey -pubin -in key.pem -outform der | sha256sum | cut -c1-32
 func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) {
@@ -52,9 +52,9 @@ func FromPublic(pub crypto.PublicKey, id, algorithm string) (*PublicKey, error) 
 	return k.checked()
 }
 
-// ParsePublic reads one public JWK. A non-empty id replaces its kid; with
-// neither it is the one that [FromPublic] makes. A non-empty algorithm is used when the
-// JWK has no alg.
+// ParsePublic parses a public JWK. A non-empty id replaces its kid. If both are missing, the ID
+// is the one that [FromPublic] would choose. A non-empty algorithm is used if the JWK has no
+// alg.
 func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	root, err := parseJSON(data)
 	if err != nil {
@@ -70,12 +70,12 @@ func ParsePublic(data []byte, id, algorithm string) (*PublicKey, error) {
 	return k, nil
 }
 
-// Crypto returns the key as crypto/ed25519, crypto/ecdsa or crypto/rsa has it.
-// It must not be modified.
+// Crypto returns the key as a type of crypto/ed25519, crypto/ecdsa, or crypto/rsa. It must not
+// be modified.
 func (k *PublicKey) Crypto() crypto.PublicKey { return k.material }
 
-// Fingerprint returns the thumbprint as RFC 7638 section 3.1 writes it: 43
-// characters of base64url.
+// Fingerprint returns the thumbprint in the form of RFC 7638 section 3.1: 43 characters of
+// base64url.
 func (k *PublicKey) Fingerprint() string {
 	return base64.RawURLEncoding.EncodeToString(k.Thumbprint[:])
 }
@@ -88,9 +88,9 @@ func (k *PublicKey) MarshalJSON() ([]byte, error) {
 	return appendObject(nil, k.members()), nil
 }
 
-// members lists kid, the key itself, what it is trusted for and the rest.
+// members returns kid, the key itself, what it is trusted for, and the other members.
 func (k *PublicKey) members() []member {
-	// RFC 7517 section 4. An Ed25519 key keeps the alg that it came with.
+	// RFC 7517 section 4. An Ed25519 key keeps its original alg.
 	list := append([]member{text("kid", k.ID)}, jwkMembers(k.material)...)
 	if k.Algorithm != Ed25519 {
 		list = append(list, text("alg", k.Algorithm))
@@ -132,7 +132,7 @@ func revocationMembers(r *receipt.Revocation) []member {
 
 func number(name string, n int64) member { return member{name, strconv.AppendInt(nil, n, 10)} }
 
-// clone returns a key that shares no memory that a caller could write to.
+// clone returns a copy that shares no memory that a caller could write to.
 func (k *PublicKey) clone() *PublicKey {
 	c := *k
 	c.Issuers, c.Roles = slices.Clone(k.Issuers), slices.Clone(k.Roles)
@@ -143,8 +143,8 @@ func (k *PublicKey) clone() *PublicKey {
 	return &c
 }
 
-// checked reads the key again from what it would be written as, so that a key
-// that was filled in by hand obeys the rules of the file.
+// checked parses the key again from its written form, so that a key filled in by a caller obeys
+// the rules of the file.
 func (k *PublicKey) checked() (*PublicKey, error) {
 	data, err := k.MarshalJSON()
 	if err != nil {

@@ -17,8 +17,8 @@ const (
 	maxDepth    = 32 // unknown members may nest
 )
 
-// A Set is the keys of one trust file. It implements [receipt.Trust], does not
-// change and is safe for concurrent use. It is a [receipt.LogTrust] too.
+// A Set is the keys of one trust file. It implements [receipt.LogTrust], is immutable, and is
+// safe for concurrent use.
 type Set struct {
 	keys   []*PublicKey
 	byID   map[string]*trusted
@@ -27,7 +27,7 @@ type Set struct {
 
 var _ receipt.LogTrust = (*Set)(nil)
 
-// ParseSet reads a trust file. The error is a *[SetError].
+// ParseSet parses a trust file. The error is a *[SetError].
 func ParseSet(data []byte) (*Set, error) {
 	f, err := ParseFile(data)
 	if err != nil {
@@ -36,7 +36,7 @@ func ParseSet(data []byte) (*Set, error) {
 	return index(f.keys)
 }
 
-// NewSet makes a set of keys. The error is a *[SetError].
+// NewSet returns a set of keys. The error is a *[SetError].
 func NewSet(keys ...*PublicKey) (*Set, error) {
 	var f File
 	if err := f.Add(keys...); err != nil {
@@ -53,7 +53,7 @@ func index(keys []*PublicKey) (*Set, error) {
 		return nil, invalid("/keys", "%d keys, at most %d are read", len(keys), MaxKeys)
 	}
 
-	// An entry names its key by kid alone, so no two keys may have one.
+	// An entry names its key only by kid, so kids must be unique.
 	s := &Set{keys: keys, byID: make(map[string]*trusted, len(keys))}
 	s.tables.base = sync.OnceValue(fixedbase.NewBase)
 	for i, k := range keys {
@@ -90,11 +90,10 @@ func cloneAll(keys []*PublicKey) []*PublicKey {
 	return list
 }
 
-// ended returns keys in which a revocation holds for the key material, under every ID
-// that it has. A signature names its key by ID, outside the hash, so whoever holds a
-// stolen key would otherwise choose the ID that is not revoked. A key that was superseded
-// ends under that ID alone: its owner may go on to use it under another. The keys that
-// were given do not change.
+// ended returns keys in which a revocation applies to the key material, under every ID that it
+// has. A signature names its key by ID, outside the hash. Otherwise, the holder of a stolen key
+// could choose an ID that is not revoked. A superseded key ends under that ID only, because its
+// owner may continue to use it under another ID. The given keys do not change.
 func ended(keys []*PublicKey) []*PublicKey {
 	first := map[[32]byte]*receipt.Revocation{}
 	for _, k := range keys {
@@ -115,20 +114,21 @@ func ended(keys []*PublicKey) []*PublicKey {
 	return list
 }
 
-// stolen reports whether a revocation refuses every signature of the key, whatever its date.
+// stolen reports whether a revocation rejects every signature of the key, regardless of its
+// date.
 func stolen(r *receipt.Revocation) bool { return r != nil && r.Reason != receipt.ReasonSuperseded }
 
-// earlier reports whether a revocation ends its key before another, if there is one.
+// earlier reports whether a revocation ends its key before the other revocation, if any.
 func earlier(r, other *receipt.Revocation) bool { return other == nil || r.At.Before(other.At) }
 
 // revoked returns a copy of the key with another revocation. If the key was superseded, it
-// expires at that time: the new revocation spares what a witness saw before, and the
-// receipts that the key signed after it was superseded must not be among these.
+// expires at that time, because the new revocation excepts data that a witness observed before,
+// and receipts that the key signed after it was superseded must not be excepted.
 func revoked(k *PublicKey, at time.Time, reason string) *PublicKey {
 	c := k.clone()
 	if r := k.Revoked; r != nil && !stolen(r) {
 		switch {
-		case !r.At.After(c.NotBefore): // the key was never valid, and a file says so in no other way
+		case !r.At.After(c.NotBefore): // the key was never valid, which a file cannot state otherwise
 			if r.At.Before(at) {
 				at = r.At
 			}

@@ -19,32 +19,32 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// errNotHash is the error of a message that is neither a receipt hash nor that of an
-// envelope: a receipt key signs nothing else.
+// errNotHash indicates that a message is neither a receipt hash nor the message of an envelope.
+// A receipt key signs nothing else.
 var errNotHash = errors.New("keys: a receipt key signs receipt hashes, and envelopes around receipts, only")
 
-// A Signer makes signature entries with one key. It is safe for concurrent use
-// when its ContextSigner is. Printing one does not show its key.
+// A Signer creates signature entries with one key. It is safe for concurrent use if its
+// ContextSigner is. Printing a Signer does not show its key.
 type Signer struct {
 	public    *PublicKey
 	algorithm string
 	signer    ContextSigner
 	now       func() time.Time
-	check     *Set // of a remote key: judges what came back
+	check     *Set // for a remote key: checks what the service returned
 }
 
 var _ receipt.Signer = (*Signer)(nil)
 
-// NewSigner signs with k. The time of each signature is now's; a nil now leaves
-// signed_at, and iat in the header of a JWS, out.
+// NewSigner returns a Signer that signs with k. The time of each signature is the result of
+// now. If now is nil, signed_at, and iat in the header of a JWS, are omitted.
 func NewSigner(k *PrivateKey, now func() time.Time) *Signer {
 	return &Signer{public: k.public, algorithm: k.algorithm, signer: localSigner{k.key}, now: now}
 }
 
-// NewRemoteSigner signs with a key that is somewhere else. The algorithm is one
-// of [Algorithms] and must fit the public key, which is checked as a trusted key
-// would be; an empty id means the one that [FromPublic] makes. Each signature is verified before it
-// is returned, so that a service with another key is found out.
+// NewRemoteSigner returns a Signer whose key is elsewhere. The algorithm is one of [Algorithms]
+// and must match the public key, which is checked like a trusted key. An empty id means the ID
+// that [FromPublic] would choose. Each signature is verified before it is returned, so that a
+// service with another key is detected.
 func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time) (*Signer, error) {
 	if s == nil {
 		return nil, errors.New("keys: no signer")
@@ -58,7 +58,7 @@ func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time
 		return nil, err
 	}
 
-	// A set of this one key judges what comes back.
+	// A set of this key checks the returned signatures.
 	check, err := NewSet(public)
 	if err != nil {
 		return nil, err
@@ -70,18 +70,18 @@ func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time
 // Public returns the public key.
 func (s *Signer) Public() *PublicKey { return s.public.clone() }
 
-// Format writes the id and the algorithm, for every verb.
+// Format writes the ID and the algorithm, for every verb.
 func (s Signer) Format(w fmt.State, _ rune) {
 	fmt.Fprintf(w, "signer %s (%s)", quote(s.public.ID), s.algorithm)
 }
 
-// Sign signs message, the text of chain.receipt_hash or what a DSSE envelope signs;
-// anything else is refused. A context that ends before the signature is there ends the
-// call with its error.
+// Sign signs message, which must be the text of chain.receipt_hash or the message of a DSSE
+// envelope. If the context ends before the signature is available, Sign returns the error of
+// the context.
 //
-// The signature of an envelope is "base64:" and the standard base64 of what RFC 8032
-// gives, or of Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3); it has no signed_at. Keys
-// for Ed25519 and ES256 make one.
+// The signature of an envelope is "base64:" and the standard base64 of a signature as in RFC
+// 8032, or of Ecdsa-Sig-Value in DER (RFC 3279 section 2.2.3). It has no signed_at. Only keys
+// for Ed25519 and ES256 sign envelopes.
 func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
 	if isEnvelope(message) {
 		return signEnvelope(ctx, s, message)
@@ -128,7 +128,7 @@ func (s *Signer) value(ctx context.Context, message []byte, iat *int64) (string,
 	return nativePrefix + base64.StdEncoding.EncodeToString(raw), nil
 }
 
-// confirm verifies a remote key's signature as a verifier would.
+// confirm verifies the signature of a remote key as a verifier would.
 func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 	if s.check == nil {
 		return nil
@@ -143,8 +143,8 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 	return nil
 }
 
-// signToken makes a JWS with the protected header alg, iat (when given) and kid
-// (when the key has an id), in this order.
+// signToken returns a JWS with the protected header alg, iat (if given), and kid (if the key
+// has an ID), in this order.
 func signToken(ctx context.Context, s ContextSigner, alg algorithm, public *PublicKey, iat *int64, payload []byte) (*jose.JSONWebSignature, error) {
 	opaque := &opaqueSigner{ctx: ctx, signer: s, algorithm: alg, public: public}
 	options := new(jose.SignerOptions)
@@ -158,8 +158,8 @@ func signToken(ctx context.Context, s ContextSigner, alg algorithm, public *Publ
 	return signer.Sign(payload)
 }
 
-// An opaqueSigner lets go-jose write the token while a ContextSigner signs. It
-// lives for one signature, with that signature's context.
+// An opaqueSigner lets go-jose write the token while a ContextSigner signs. It exists for one
+// signature, with the context of that signature.
 type opaqueSigner struct {
 	ctx       context.Context
 	signer    ContextSigner
@@ -179,27 +179,26 @@ func (o *opaqueSigner) SignPayload(input []byte, _ jose.SignatureAlgorithm) ([]b
 	return signRaw(o.ctx, o.signer, o.algorithm, input)
 }
 
-// A ContextSigner is a private key that may be in a KMS or an HSM. It is a
-// crypto.Signer with a context instead of a source of randomness.
+// A ContextSigner is a private key that may be in a KMS or an HSM. It is a crypto.Signer with a
+// context instead of a source of randomness.
 //
-// SignContext gets what opts asks for: with crypto.Hash(0), for Ed25519, the
-// message itself; with another hash its digest. An ECDSA signature is returned
-// in ASN.1 DER, as crypto.Signer does; an RSA signature is PKCS #1 v1.5, or PSS
-// when opts is an *rsa.PSSOptions, with a salt as long as the hash.
+// The argument of SignContext depends on opts: with crypto.Hash(0), for Ed25519, it is the
+// message itself; with another hash, it is the digest. An ECDSA signature is returned in ASN.1
+// DER, as by crypto.Signer. An RSA signature is PKCS #1 v1.5, or PSS if opts is an
+// *rsa.PSSOptions, with a salt as long as the hash.
 //
-// A service that takes the message and hashes it itself, as an ssh-agent does, also
-// has the method
+// A service that takes the message and hashes it itself, like an ssh-agent, also has the method
 //
 //	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 //
-// which then is called in place of SignContext, with the message whatever opts asks
-// for: it is to crypto.MessageSigner what this is to crypto.Signer.
+// It is called instead of SignContext, with the message regardless of opts. It relates to
+// crypto.MessageSigner as SignContext relates to crypto.Signer.
 type ContextSigner interface {
 	Public() crypto.PublicKey
 	SignContext(ctx context.Context, digestOrMessage []byte, opts crypto.SignerOpts) ([]byte, error)
 }
 
-// A messageSigner is a ContextSigner that hashes what it signs.
+// A messageSigner is a ContextSigner that hashes the message itself.
 type messageSigner interface {
 	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 }
@@ -214,14 +213,14 @@ func (s localSigner) SignContext(_ context.Context, data []byte, opts crypto.Sig
 	return s.signer.Sign(rand.Reader, data, opts)
 }
 
-// signRaw returns the signature over input as JWS writes it (RFC 7518 section
-// 3); for ed25519 that is the signature of RFC 8032.
+// signRaw returns the signature of input in the form of JWS (RFC 7518 section 3). For ed25519,
+// this is the signature of RFC 8032.
 func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 
-	// Ed25519 signs the message itself (RFC 8032), the others its digest.
+	// Ed25519 signs the message itself (RFC 8032). The other algorithms sign its digest.
 	data, sign := input, s.SignContext
 	var opts crypto.SignerOpts = alg.hash
 	if m, ok := s.(messageSigner); ok {
@@ -257,8 +256,8 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 	return sig, nil
 }
 
-// fixedWidth turns Ecdsa-Sig-Value (RFC 3279 section 2.2.3) into r and s of
-// equal width (RFC 7518 section 3.4).
+// fixedWidth converts Ecdsa-Sig-Value (RFC 3279 section 2.2.3) to r and s of equal width (RFC
+// 7518 section 3.4).
 func fixedWidth(der []byte, size int) ([]byte, error) {
 	var sig struct{ R, S *big.Int }
 	rest, err := asn1.Unmarshal(der, &sig)

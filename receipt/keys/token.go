@@ -15,21 +15,20 @@ import (
 const (
 	tokenPrefix = "jws:"
 
-	// maxToken bounds a whole value, in bytes: the longest kid, escaped, and
-	// the signature of the largest RSA key are below.
+	// maxToken is the maximum length of a complete value, in bytes. It exceeds the longest kid,
+	// escaped, and the signature of the largest RSA key together.
 	maxToken = 16 << 10
 )
 
-// A token is a detached compact JWS (RFC 7515 appendix F) whose form was
-// checked.
+// A token is a detached compact JWS (RFC 7515 appendix F) whose form was checked.
 type token struct {
 	text      string // without the prefix
 	header    []byte // the first part, still encoded
 	signature []byte
 }
 
-// parseToken checks everything about a token that needs no key. go-jose would be
-// more lenient: it takes line breaks, unused bits and unknown header members.
+// parseToken checks everything about a token that requires no key. go-jose would be more
+// lenient: it accepts line breaks, unused bits, and unknown header members.
 func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureError) {
 	malformed := func(format string, args ...any) (*token, *receipt.SignatureError) {
 		return nil, refuse(receipt.CodeMalformedSignature, format, args...)
@@ -73,8 +72,8 @@ func parseToken(e *receipt.Entry, alg algorithm) (*token, *receipt.SignatureErro
 	return &token{text: string(compact), header: parts[0], signature: signature}, nil
 }
 
-// checkHeader demands exactly alg, kid and optionally iat, each equal to what
-// the entry says outside the protection of the signature.
+// checkHeader requires exactly alg, kid, and optionally iat. Each must equal the value in the
+// entry, which the signature does not protect.
 func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 	doc := new(canon.Document)
 	if err := doc.Parse(header, canon.Limits{Depth: 8}); err != nil {
@@ -82,12 +81,12 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 	}
 
 	root := doc.Root()
-	if root.Kind() != canon.KindObject { // white space around it is as harmless as inside (RFC 8259 section 2)
+	if root.Kind() != canon.KindObject { // whitespace around it is as harmless as inside (RFC 8259 section 2)
 		return "the header is not a JSON object"
 	}
 
-	// So crit is refused (RFC 7515 section 4.1.11), and the keys that a token brings along:
-	// jku, jwk, x5u and x5c.
+	// This rejects crit (RFC 7515 section 4.1.11), and keys in the token: jku, jwk, x5u, and
+	// x5c.
 	for name := range root.Members() {
 		switch name.String() {
 		case "alg", "kid", "iat":
@@ -96,7 +95,7 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 		}
 	}
 
-	// The entry lies outside the signature: what it says counts when the header says it too.
+	// The entry is outside the signature. Its values count because the header repeats them.
 	if alg := root.Member("alg"); alg.Kind() != canon.KindString || !bytes.Equal(alg.Text(), e.Algorithm) {
 		return "alg of the header is not the entry's algorithm"
 	}
@@ -107,8 +106,8 @@ func checkHeader(header []byte, e *receipt.Entry) (problem string) {
 	return checkIssuedAt(root.Member("iat"), e.SignedAt)
 }
 
-// checkIssuedAt compares iat, inside the signature, with signed_at, outside. A
-// missing one contradicts nothing.
+// checkIssuedAt compares iat, inside the signature, with signed_at, outside the signature. A
+// missing value contradicts nothing.
 func checkIssuedAt(iat canon.Node, signedAt []byte) (problem string) {
 	if iat.IsZero() {
 		return ""
@@ -126,14 +125,14 @@ func checkIssuedAt(iat canon.Node, signedAt []byte) (problem string) {
 	return ""
 }
 
-// verifyToken does the mathematics. The algorithm is the key's own.
+// verifyToken verifies the signature mathematically. The algorithm is that of the key.
 func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureError {
 	name := k.Algorithm
 	if name == Ed25519 {
 		name = edDSA
 	}
 	if message == nil {
-		message = []byte{} // nil would mean to go-jose: attached
+		message = []byte{} // to go-jose, nil would mean attached
 	}
 	jws, err := jose.ParseDetached(t.text, message, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(name)})
 	valid := err == nil && jws.DetachedVerify(message, k.material) == nil
@@ -143,12 +142,12 @@ func (k *PublicKey) verifyToken(t *token, message []byte) *receipt.SignatureErro
 	return k.judged(valid)
 }
 
-// input returns what is signed (RFC 7515 section 5.1, step 8).
+// input returns the signed bytes (RFC 7515 section 5.1, step 8).
 func (t *token) input(message []byte) []byte {
 	return []byte(string(t.header) + "." + encodeURL(message))
 }
 
-// judged words the verdict of the mathematics.
+// judged returns the error for an invalid signature.
 func (k *PublicKey) judged(valid bool) *receipt.SignatureError {
 	if valid {
 		return nil
@@ -156,8 +155,8 @@ func (k *PublicKey) judged(valid bool) *receipt.SignatureError {
 	return refuse(receipt.CodeSignatureInvalid, "not a signature of %s over the stated hash", quote(k.ID))
 }
 
-// verifySalt demands a salt as long as the hash (RFC 7518 section 3.5). go-jose
-// takes any length.
+// verifySalt requires a salt as long as the hash (RFC 7518 section 3.5). go-jose accepts any
+// length.
 func verifySalt(m material, hash crypto.Hash, input, sig []byte) bool {
 	h := hash.New()
 	h.Write(input)

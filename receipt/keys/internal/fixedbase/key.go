@@ -9,15 +9,15 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// Widths of the windows, in bits. Wider ones mean fewer additions and more
-// memory, which is slower to reach: 12 and 10 bits are a twentieth faster with 8
-// keys taking turns, and nearly double the memory.
+// Widths of the windows, in bits. Wider windows need fewer additions and more memory, which is
+// slower to access. With 8 keys used in turn, 12 and 10 bits are one twentieth faster and use
+// nearly twice the memory.
 const (
 	baseWidth = 11
 	keyWidth  = 9
 )
 
-// What tables take, in bytes.
+// Sizes of tables, in bytes.
 const (
 	BaseBytes = 22<<10*pointBytes + 1<<10*pointBytes // of a [Base]
 	KeyBytes  = 27<<8*pointBytes + 1<<9*pointBytes   // of a [Key]
@@ -26,32 +26,31 @@ const (
 	additions  = 23 + 28 // rows of both, the most that a check adds
 )
 
-// A Base holds the multiples of the base point, which all keys share. It does not
-// change and is safe for concurrent use.
+// A Base contains the multiples of the base point, which all keys share. It is immutable and
+// safe for concurrent use.
 type Base struct {
 	table
 	keyWidth uint
 }
 
-// NewBase computes the multiples of the base point, which takes as long as about
-// a hundred checks by crypto/ed25519.
+// NewBase computes the multiples of the base point, which takes as long as about a hundred
+// checks by crypto/ed25519.
 func NewBase() *Base { return newBase(baseWidth, keyWidth) }
 
 func newBase(width, keyWidth uint) *Base {
 	return &Base{newTable(edwards25519.NewGeneratorPoint(), width), keyWidth}
 }
 
-// A Key holds the multiples of one public key. It does not change and is safe for
-// concurrent use.
+// A Key contains the multiples of one public key. It is immutable and safe for concurrent use.
 type Key struct {
 	base   *Base
 	minus  table                       // of −A
-	public [ed25519.PublicKeySize]byte // A as it was given, canonical or not
+	public [ed25519.PublicKeySize]byte // A as given, canonical or not
 }
 
-// NewKey computes the multiples of a public key, which takes as long as about
-// thirty checks by crypto/ed25519. The error says that crypto/ed25519 accepts no
-// signature of the key either, since it is not 32 bytes that encode a point.
+// NewKey computes the multiples of a public key, which takes as long as about thirty checks by
+// crypto/ed25519. It returns an error if the key is not 32 bytes that encode a point.
+// crypto/ed25519 accepts no signature of such a key either.
 func (b *Base) NewKey(public []byte) (*Key, error) {
 	a, err := new(edwards25519.Point).SetBytes(public)
 	if err != nil {
@@ -62,13 +61,13 @@ func (b *Base) NewKey(public []byte) (*Key, error) {
 	return k, nil
 }
 
-// Verify reports what [ed25519.Verify] does of the key, the message and sig.
+// Verify returns the result of [ed25519.Verify] for the key, the message, and sig.
 func (k *Key) Verify(message, sig []byte) bool {
 	if len(sig) != ed25519.SignatureSize {
 		return false
 	}
 
-	// RFC 8032 section 5.1.7, step 1: S is below L. R stays encoded.
+	// RFC 8032 section 5.1.7, step 1: S must be below L. R remains encoded.
 	s, err := new(edwards25519.Scalar).SetCanonicalBytes(sig[32:])
 	if err != nil {
 		return false
@@ -77,7 +76,7 @@ func (k *Key) Verify(message, sig []byte) bool {
 	// Step 2.
 	hash := k.hash(sig[:32], message)
 	c, err := new(edwards25519.Scalar).SetUniformBytes(hash[:])
-	if err != nil { // never: a hash has its 64 bytes
+	if err != nil { // never, because the hash has 64 bytes
 		return false
 	}
 
@@ -86,7 +85,7 @@ func (k *Key) Verify(message, sig []byte) bool {
 	return bytes.Equal(r.Bytes(), sig[:32])
 }
 
-// hash computes what becomes k of RFC 8032 section 5.1.7, step 2.
+// hash computes the hash that becomes k in RFC 8032 section 5.1.7, step 2.
 func (k *Key) hash(r, message []byte) (sum [sha512.Size]byte) {
 	h := sha512.New()
 	h.Write(r)
@@ -96,10 +95,10 @@ func (k *Key) hash(r, message []byte) (sum [sha512.Size]byte) {
 	return sum
 }
 
-// combine returns [s]B − [c]A. The points are first copied next to each other. That
-// costs little, and without it each addition would wait for memory: a processor
-// sees many copies ahead and fetches for all of them at once, but not past an
-// addition, which is long.
+// combine returns [s]B − [c]A. It first copies the points next to each other. This costs
+// little. Otherwise, each addition would wait for memory: a processor looks ahead over many
+// copies and loads all of them at the same time, but it does not look past an addition, which
+// is long.
 func (k *Key) combine(s, c *edwards25519.Scalar) edwards25519.Point {
 	var places [additions]term
 	ofBase := k.base.appendTerms(places[:0], s.Bytes())

@@ -10,20 +10,19 @@ import (
 // section 5.1).
 const scalarBits = 252
 
-// A table holds the multiples of one point P that windows of some width w need:
-// n = ⌈252/w⌉ rows, one after the other. Row i begins with 2^(w·i)·P. The last row
-// has 2^(252−w·(n−1)) points, the others 2^(w−1).
+// A table contains the multiples of one point P that windows of width w need: n = ⌈252/w⌉
+// consecutive rows. Row i begins with 2^(w·i)·P. The last row has 2^(252−w·(n−1)) points, and
+// the others have 2^(w−1).
 //
-// The last row is long enough. Above its bits a scalar has at most the bit 252.
-// When that one is set the bits from 125 to 251 are not, since c is below 2^125, and
-// so no carry comes from below: the digit is 2^(252−w·(n−1)). Otherwise it is less,
-// and a carry adds one.
+// The last row is long enough. Above its bits, a scalar has at most bit 252. If bit 252 is set,
+// bits 125 to 251 are not set, because c is below 2^125, so there is no carry from below, and
+// the digit is 2^(252−w·(n−1)). Otherwise, the digit is smaller, and a carry adds one.
 type table struct {
 	width  uint
 	points []edwards25519.Point
 }
 
-// shape returns the number of rows, and of points in the last one.
+// shape returns the number of rows, and the number of points in the last row.
 func shape(width uint) (rows uint, last int) {
 	rows = (scalarBits + width - 1) / width
 	return rows, 1 << (scalarBits - width*(rows-1))
@@ -49,33 +48,33 @@ func newTable(p *edwards25519.Point, width uint) table {
 		for j := 1; j < len(row); j++ {
 			row[j].Add(&row[j-1], unit)
 		}
-		// The last point is 2^(w−1) units: twice that is the unit of the next row.
+		// The last point is 2^(w−1) units. Twice that is the unit of the next row.
 		unit.Add(&row[len(row)-1], &row[len(row)-1])
 	}
 
 	return t
 }
 
-// A term is one addend of a sum: the point at term−1 of a table, or at −term−1 to
-// be subtracted.
+// A term is one addend of a sum: the point at term−1 of a table, or the point at −term−1 to be
+// subtracted.
 type term int32
 
-// appendTerms writes s, the 32 bytes of a scalar, in digits.
+// appendTerms appends the digits of s, the 32 bytes of a scalar.
 func (t *table) appendTerms(terms []term, s []byte) []term {
-	var padded [scalarBits/8 + 5]byte // so that each window is in four bytes
+	var padded [scalarBits/8 + 5]byte // so that each window is within four bytes
 	copy(padded[:], s)
 	rows, _ := shape(t.width)
 	half := term(1) << (t.width - 1)
 	row, carry := term(0), term(0)
 	for i := range rows {
-		// The last window is what is left above the others.
+		// The last window is the remainder above the others.
 		at := i * t.width
 		window := binary.LittleEndian.Uint32(padded[at/8:]) >> (at % 8)
 		if i < rows-1 {
 			window &= 1<<t.width - 1
 		}
 
-		// Above half a window the digit is negative, and the next one greater by one.
+		// Above half a window, the digit becomes negative, and the next digit increases by one.
 		digit := term(window) + carry
 		carry = 0
 		if digit > half && i < rows-1 {
@@ -95,7 +94,7 @@ func (t *table) appendTerms(terms []term, s []byte) []term {
 	return terms
 }
 
-// appendPoints copies the points of terms out of the table.
+// appendPoints appends copies of the points of terms.
 func (t *table) appendPoints(points []edwards25519.Point, terms []term) []edwards25519.Point {
 	for _, at := range terms {
 		points = append(points, t.points[max(at, -at)-1])
