@@ -44,7 +44,7 @@ func newDaily(t *testing.T) *daily {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## Every day\n")
+	_, section, _ := strings.Cut(string(page), "\n## Record every day\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	section = regexp.MustCompile(`--since (24h|7d)`).ReplaceAllString(section, "--since 36500d")
 	for _, m := range regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$").FindAllStringSubmatch(section, -1) {
