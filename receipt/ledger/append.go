@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A writer appends to streams.
+// A writer appends receipts to streams.
 type writer struct{ *database }
 
 // Head is described at [Store].
@@ -24,8 +24,8 @@ func (l *writer) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
 		t.clear()
 	}
 
-	// Nothing was announced, or it is not to be believed: what is stored decides.
-	q := l.own // an issuer waits for no reader
+	// Without a usable announcement, the stored head is read.
+	q := l.own // an issuer does not wait for readers
 	if q == nil {
 		done, err := l.reading(ctx)
 		if err != nil {
@@ -52,7 +52,7 @@ func (l *writer) Turn(ctx context.Context, s chain.Stream, again bool) (of conte
 	return context.WithValue(ctx, turnKey{}, t), t.end
 }
 
-// headRow is head without that.
+// headRow returns a stream's row and head without comparing it with the last receipt.
 func headRow(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
 	var hash []byte
 	err = q.QueryRowContext(ctx, "SELECT id, head, count FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?",
@@ -76,7 +76,7 @@ func (l *writer) Append(ctx context.Context, s chain.Stream, previous chain.Head
 		}
 	}
 
-	// Whoever issues next may link to this head while it is being written.
+	// The next issuer may link to this head while it is being written.
 	t := turnOf(ctx, l.database, s)
 	if t != nil && len(rows) > 0 {
 		t.announce(chain.Head{Hash: rows[len(rows)-1].link.Hash, Count: previous.Count + uint64(len(rows))})
@@ -99,8 +99,7 @@ func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.
 	}
 	defer taken.Close()
 
-	// An id that is taken comes before a head that moved: whoever issues a draft again
-	// must find its receipt.
+	// A taken ID is reported before a moved head, so that a repeated draft finds its receipt.
 	ids := map[string]bool{}
 	for i := range rows {
 		if ids[rows[i].id] {
@@ -117,7 +116,7 @@ func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.
 		}
 	}
 
-	// Compare and swap: the transaction holds the lock for writing.
+	// Compare and swap: the transaction holds the write lock.
 	id, at, err := headRow(ctx, tx, s)
 	if err != nil {
 		return err
@@ -126,9 +125,9 @@ func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.
 		return ErrHeadMoved
 	}
 
-	// The row of a stream is not believed without the receipt that it names.
+	// The row of a stream is not trusted without the receipt that it names.
 	if id != 0 {
-		var last []byte // what stands there was compared by Head, or announced by whoever stored it
+		var last []byte // Head compared this row, or its writer announced it
 		err := tx.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE stream = ? AND position = ?", id, at.Count).Scan(&last)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -141,7 +140,7 @@ func appendRows(ctx context.Context, tx *sql.Tx, s chain.Stream, previous chain.
 	return extend(ctx, tx, s, id, at, rows)
 }
 
-// extend adds rows after a head that is locked.
+// extend adds rows after the head of a stream, in a transaction that holds the write lock.
 func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.Head, rows []row) error {
 	last := at.Hash
 	for i := range rows {
@@ -151,7 +150,7 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 		last = rows[i].link.Hash
 	}
 
-	// The head and the receipts become true together, when the transaction ends.
+	// The head and the receipts take effect together, at the end of the transaction.
 	count := at.Count + uint64(len(rows))
 	var err error
 	if id == 0 {
@@ -183,8 +182,8 @@ func extend(ctx context.Context, tx *sql.Tx, s chain.Stream, id int64, at chain.
 	return nil
 }
 
-// follows reports whether a receipt names a hash as its predecessor's; the zero
-// hash stands before the first one.
+// follows reports whether a receipt names a hash as that of its predecessor. The zero hash precedes
+// the first receipt.
 func follows(l chain.Link, previous canon.Digest) bool {
 	if previous == (canon.Digest{}) {
 		return l.First
@@ -196,8 +195,8 @@ func notNext(id string) error {
 	return fmt.Errorf("ledger: receipt %.200q does not follow the one before it in its stream", id)
 }
 
-// Follows returns an error unless a receipt is of a stream and names a head as its
-// predecessor: what a Store makes sure of before it appends.
+// Follows returns an error unless a receipt belongs to a stream and names a head as its
+// predecessor. A Store checks that before it appends.
 func Follows(s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
 	var own row
 	if err := own.of(r.Document(), nil); err != nil {

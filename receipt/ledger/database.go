@@ -19,22 +19,22 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A database is the file of a ledger and the connections to it.
+// A database is the file of a ledger with the connections to it.
 type database struct {
 	layout
 	path   string
 	files  *files
 	steps  []string // migrations
-	write  *sql.DB  // of one connection: database has one writer
-	own    *sql.DB  // of one connection, by which writers read; so no reader is before them
+	write  *sql.DB  // of one connection, because SQLite has one writer
+	own    *sql.DB  // of one connection, by which writers read without waiting for readers
 	read   *sql.DB
 	query  url.Values    // of connections that read
-	reads  chan struct{} // whoever came first reads first
-	queues queues        // of those who write
+	reads  chan struct{} // one slot per reader, in the order of arrival
+	queues queues        // queues of writers
 }
 
-// mostReaders is how many read at the same time. More are not faster. Where others
-// write by the same ledger, they leave a processor to those.
+// mostReaders is how many reads run at the same time. More are not faster. If the ledger is also
+// written, the readers leave one processor to the writers.
 const mostReaders = 4
 
 func readers(mode string) int {
@@ -44,8 +44,8 @@ func readers(mode string) int {
 	return max(1, min(mostReaders, runtime.GOMAXPROCS(0)-1))
 }
 
-// busy is how long a writer waits for another process, in milliseconds. Writes
-// take some milliseconds; a minute without the lock means that somebody keeps it.
+// busy is how long a writer waits for another process, in milliseconds. Writes take some
+// milliseconds, so after a minute another process is holding the lock.
 const busy = 60_000
 
 func (l *database) connect(ctx context.Context, mode string) (err error) {
@@ -61,7 +61,7 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 		return err
 	}
 
-	// Those who read come after the tables are up to date.
+	// The readers are opened after the tables are up to date.
 	l.query = url.Values{"mode": {mode}, "_pragma": {"query_only(1)"}}
 	if l.own, err = l.pool(1, l.query); err != nil {
 		return err
@@ -73,9 +73,9 @@ func (l *database) connect(ctx context.Context, mode string) (err error) {
 	return l.marked(ctx)
 }
 
-// connectReadOnly opens a ledger as any reader does. Where SQLite cannot make the
-// files that it needs beside it, because it may not or because the disk is full,
-// nobody writes there, and it does without them.
+// connectReadOnly opens a ledger like any other reader. If SQLite cannot create the files that it
+// needs next to the ledger, for lack of permission or because the disk is full, nobody writes
+// there, and the ledger is read without them.
 func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	l.query = url.Values{"mode": {"ro"}, "_pragma": {"query_only(1)"}}
 	if l.read, err = l.pool(cap(l.reads), l.query); err != nil {
@@ -85,16 +85,16 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 		return err
 	}
 
-	// SQLite needs -shm to read. Where it cannot make one, nobody writes either.
+	// SQLite needs -shm to read. If it cannot create one, nobody writes either.
 	first := err
 	alone, err := l.files.freeze()
 	if err != nil {
 		return err
 	}
 
-	// immutable=1 reads no log, so all of the ledger has to be in its one file.
+	// immutable=1 reads no log, so the entire ledger must be in its one file.
 	l.query = url.Values{"mode": {"ro"}, "immutable": {"1"}, "_pragma": {"query_only(1)"}}
-	if !alone { // what is in the log is a part of it, and is indexed in memory
+	if !alone { // the log is part of the ledger, and is indexed in memory
 		l.query = url.Values{"mode": {"ro"}, "vfs": {"unix-none"}, "_pragma": {"locking_mode(EXCLUSIVE)", "query_only(1)"}}
 	}
 	if err := l.read.Close(); err != nil {
@@ -110,8 +110,8 @@ func (l *database) connectReadOnly(ctx context.Context) (err error) {
 	return nil
 }
 
-// unwritable reports whether an error is of a reader that cannot make -shm. A reader
-// only enlarges -shm if no writer did, and so if no process has the ledger open.
+// unwritable reports whether an error is that of a reader that cannot create -shm. A reader
+// enlarges -shm only if no writer did, and so only if no process has the ledger open.
 func unwritable(err error) bool {
 	switch code(err) & 0xff {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FULL:
@@ -120,8 +120,7 @@ func unwritable(err error) bool {
 	return code(err) == sqlite3.SQLITE_IOERR_SHMSIZE // the disk is full
 }
 
-// pool returns connections to the file that is watched, and to no other one that may
-// lie there later.
+// pool returns connections to the watched file, and to no other file that may have its path later.
 func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 	path := filepath.ToSlash(l.files.path)
 	if !strings.HasPrefix(path, "/") {
@@ -130,8 +129,7 @@ func (l *database) pool(size int, query url.Values) (*sql.DB, error) {
 
 	query = maps.Clone(query) // Check opens a pool while others read the ledger
 
-	// A transaction takes the lock for writing when it begins, so that it never has to give up
-	// halfway.
+	// A transaction takes the write lock when it begins, so it never has to give up halfway.
 	query.Set("_txlock", "immediate")
 	query.Set("_busy_timeout", fmt.Sprint(busy))
 	to, err := sqlite.NewConnector((&url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}).String())
@@ -161,7 +159,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return keepStatements(conn)
 }
 
-// reading waits for the caller's turn to read. Done ends it.
+// reading waits for the caller's turn to read. Done ends the turn.
 func (l *database) reading(ctx context.Context) (done func(), err error) {
 	select {
 	case l.reads <- struct{}{}:
@@ -179,8 +177,7 @@ func (l *database) reading(ctx context.Context) (done func(), err error) {
 	return func() { <-l.reads }, nil
 }
 
-// renewed looks whether tables of an older version were brought up to date since, by
-// somebody who may write.
+// renewed checks whether a writer has brought tables of an older version up to date.
 func (l *database) renewed(ctx context.Context) error {
 	if l.has(int64(len(l.steps))) {
 		return nil
@@ -203,7 +200,7 @@ func (l *database) Close() error {
 	return errors.Join(errs...)
 }
 
-// A VersionError says that a file is not a ledger of this version.
+// A VersionError indicates that a file is not a ledger of this version.
 type VersionError struct {
 	Path           string
 	Found, Current int // versions; Found -1: not a ledger at all
@@ -228,7 +225,7 @@ type rowQuerier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// versionOf returns the version of the tables, 0 for an empty file.
+// versionOf returns the version of the tables, or 0 for an empty file.
 func (l *database) versionOf(ctx context.Context, q querier) (int, error) {
 	var id, version, tables int
 	if err := q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)").Scan(&id, &version, &tables); err != nil {
@@ -245,8 +242,8 @@ func (l *database) versionOf(ctx context.Context, q querier) (int, error) {
 	return version, nil
 }
 
-// known makes sure that the tables can be read: those of older versions can, so that a
-// backup does not need to be writable to be checked.
+// known makes sure that the tables can be read. Those of older versions can, so a backup need not
+// be writable to be checked.
 func (l *database) known(ctx context.Context) (err error) {
 	version, err := l.versionOf(ctx, l.read)
 	if err == nil && version == 0 {
@@ -256,7 +253,7 @@ func (l *database) known(ctx context.Context) (err error) {
 	return err
 }
 
-// migrate makes the steps that are missing, in one transaction.
+// migrate applies the missing steps in one transaction.
 func (l *database) migrate(ctx context.Context) (err error) {
 	version, err := l.versionOf(ctx, l.write)
 	if l.tables.Store(int64(version)); err != nil || version == len(l.steps) {
@@ -269,7 +266,7 @@ func (l *database) migrate(ctx context.Context) (err error) {
 			return err
 		}
 
-		// All missing steps and their number in one transaction, or none of them.
+		// Either all missing steps and their number are stored, or none.
 		for _, step := range l.steps[version:] {
 			if _, err := tx.ExecContext(ctx, step); err != nil {
 				return err
@@ -282,18 +279,18 @@ func (l *database) migrate(ctx context.Context) (err error) {
 	})
 }
 
-// store runs f in a transaction, if the tables are still those that this program
-// knows (a newer one may have brought them up to date since), the ledger has all that
-// it had, and is where it was. When it returns without an error, what f stored can be
-// read again by others.
+// store runs f in a transaction, if the tables are still those of this program (a newer one may
+// have migrated them), the ledger has everything that it had, and its file is still in place. If it
+// returns without an error, other connections can read what f stored.
 func (l *database) store(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) error {
 	is, err := l.inTurn(ctx, what, t, f)
 	if err != nil {
 		return err
 	}
 
-	// What cannot be read again is not acknowledged. Every reader looks at what was pruned, which
-	// a commit does not touch, so that it may be gone while all else is still in the log.
+	// Data that cannot be read again is not acknowledged. Every reader checks what was pruned, and
+	// a commit does not touch those pages, so they may be lost while everything else is still in
+	// the log.
 	var hash []byte // by another connection, from the files, while others write
 	var pruned int64
 	err = l.own.QueryRowContext(ctx, "SELECT hash, "+l.prunedTo()+" FROM receipts WHERE seq = ?", is.sequence).Scan(&hash, &pruned)
@@ -306,14 +303,15 @@ func (l *database) store(ctx context.Context, what string, t *turn, f func(*sql.
 	return l.wrap("read what was stored", err)
 }
 
-// inTurn is store without reading anything again. The turn of a stream, t, ends when
-// its receipts are in line.
+// inTurn is store without reading the data again. The turn of a stream, t, ends when its receipts
+// are in the queue of writers.
 func (l *database) inTurn(ctx context.Context, what string, t *turn, f func(*sql.Tx) error) (is mark, err error) {
 	place := t.line(l)
 	defer place.end()
 	l.queues.wait(place, writeLane)
 
-	// Looked at before anything is written: what is stored in a file without a name is lost.
+	// The file is checked before anything is written, because data in a file without a name is
+	// lost.
 	if err := l.files.same(); err != nil {
 		return is, fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
@@ -332,7 +330,7 @@ func (l *database) inTurn(ctx context.Context, what string, t *turn, f func(*sql
 		return err
 	})
 
-	// An acknowledgement means stored: what was written has to be in the log that others read.
+	// An acknowledgment means stored: the data must be in the log that others read.
 	if err == nil {
 		err = l.files.committed()
 	}
@@ -340,11 +338,11 @@ func (l *database) inTurn(ctx context.Context, what string, t *turn, f func(*sql
 		return is, err
 	}
 
-	// The mark comes last, so that it is never ahead of the ledger.
+	// The mark is written last, so it is never ahead of the ledger.
 	return is, l.wrap("write down its head", is.write(l.files.path))
 }
 
-// ready looks at a ledger that is locked for writing.
+// ready checks a ledger whose write lock is held.
 func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 	// If somebody copied an older state over the file and a checkpoint made it grow again,
 	// only its content shows it. Pages that SQLite remembers would hide that.
@@ -365,7 +363,7 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 		return fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
 
-	// Nothing is built on a ledger that lacks what the mark says.
+	// Nothing is appended to a ledger that lacks data that the mark records.
 	if m, ok := readMark(l.files.path); ok {
 		if err := m.reached(ctx, tx, l.path, is); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotStored, err)
@@ -375,9 +373,9 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// marked compares a ledger with the mark beside it, and makes one where there is none.
+// marked compares a ledger with the mark next to it, or creates the mark.
 func (l *database) marked(ctx context.Context) error {
-	head, err := openHead(l.files.path) // before something is stored that it has to say
+	head, err := openHead(l.files.path) // before anything is stored that it must record
 	if err != nil {
 		return l.wrap("write down its head", err)
 	}
@@ -385,13 +383,13 @@ func (l *database) marked(ctx context.Context) error {
 		return l.wrap("write down its head", err)
 	}
 
-	m, ok := readMark(l.files.path) // before the ledger, which others write into
+	m, ok := readMark(l.files.path) // before the ledger, to which others write
 	is, _, err := markOf(ctx, l.own)
 	if err != nil {
 		return l.wrap("compare it with its head", err)
 	}
 
-	// A mark that is there is only compared: each write makes it anew.
+	// An existing mark is only compared, because each write replaces it.
 	if ok {
 		return l.wrap("compare it with its head", m.reached(ctx, l.own, l.path, is))
 	}
@@ -399,7 +397,7 @@ func (l *database) marked(ctx context.Context) error {
 	return l.wrap("write down its head", is.write(l.files.path))
 }
 
-// transact runs f in a transaction that holds the lock for writing.
+// transact runs f in a transaction that holds the write lock.
 func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) error) error {
 	if l.write == nil {
 		return fmt.Errorf("%w: %s: %q is open for reading only", ErrNotStored, what, l.path)
@@ -417,7 +415,7 @@ func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) er
 	return l.wrap(what, tx.Commit())
 }
 
-// wrap says what failed where. Errors of this package stay as they are.
+// wrap adds the operation and the path to an error. Errors of this package are returned unchanged.
 func (l *database) wrap(what string, err error) error {
 	var version *VersionError
 	var damage *DamageError
@@ -452,7 +450,7 @@ func (l *database) wrap(what string, err error) error {
 	return fmt.Errorf("ledger: %s: %q: %w%s", what, l.path, err, hint)
 }
 
-// code returns SQLite's result code of an error, 0 for others.
+// code returns SQLite's result code of an error, or 0 for other errors.
 func code(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {

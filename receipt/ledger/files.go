@@ -11,17 +11,17 @@ import (
 	"sync"
 )
 
-// ErrNotStored says that nothing was stored: what went wrong did so before.
+// ErrNotStored indicates that nothing was stored, because the error occurred earlier.
 var ErrNotStored = errors.New("ledger: nothing was stored")
 
-// ErrUnreadable says that SQLite cannot read the file, or a part of it.
+// ErrUnreadable indicates that SQLite cannot read the file, or a part of it.
 var ErrUnreadable = errors.New("it is damaged: restore a copy")
 
-// A ReplacedError says that a ledger that is open is no longer the file that its path
-// leads to, or that somebody cut it. SQLite goes on writing into a file that nobody
-// will find again, or over what is missing.
+// A ReplacedError indicates that the path of an open ledger no longer leads to its file, or that
+// the file was truncated. SQLite would continue to write to a file that nobody will find again, or
+// over what is missing.
 type ReplacedError struct {
-	Path string // of the ledger, or of its -wal or -shm
+	Path string // of the ledger, its -wal, or its -shm
 	What string // what happened
 }
 
@@ -29,11 +29,11 @@ func (e *ReplacedError) Error() string {
 	return fmt.Sprintf("ledger: %q %s while it was open; close it, see what is there, and open that", e.Path, e.What)
 }
 
-// files watches the files of an open ledger. They are looked at by path alone: to
-// open and close the ledger, or its -shm, would take SQLite's locks from it.
+// files watches the files of an open ledger. It examines them only by path, because opening and
+// closing the ledger, or its -shm, would release SQLite's locks.
 type files struct {
 	given string // by the caller
-	path  string // without links, as SQLite names what lies beside it
+	path  string // without links, as SQLite uses it to name the other files
 
 	mu     sync.Mutex
 	main   fs.FileInfo
@@ -42,7 +42,7 @@ type files struct {
 	log    []byte                 // header of the -wal, when it was last seen
 	logEnd int64                  // and its size
 
-	frozen bool        // nobody may write into them
+	frozen bool        // nobody may write to them
 	still  fs.FileInfo // -wal of frozen files, nil: none
 }
 
@@ -61,8 +61,8 @@ func watch(path string) (*files, error) {
 	return f, err
 }
 
-// freeze says that nobody may write into the files as long as they are read, and
-// reports whether all of the ledger is in its one file.
+// freeze records that nobody may write to the files while they are read, and reports whether the
+// entire ledger is in its one file.
 func (f *files) freeze() (alone bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +71,7 @@ func (f *files) freeze() (alone bool, err error) {
 	return f.still == nil || f.still.Size() == 0, err
 }
 
-// logInfo describes the -wal, nil when there is none.
+// logInfo describes the -wal, or returns nil if there is none.
 func (f *files) logInfo() (fs.FileInfo, error) {
 	info, err := os.Stat(f.path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,8 +80,8 @@ func (f *files) logInfo() (fs.FileInfo, error) {
 	return info, err
 }
 
-// same makes sure that the path leads to the file that was opened. A ledger never
-// becomes smaller, and one that nobody may write into does not change.
+// same makes sure that the path leads to the file that was opened. A ledger never becomes smaller,
+// and frozen files do not change.
 func (f *files) same() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +100,7 @@ func (f *files) same() error {
 	f.moved = f.moved || written(info, f.main)
 	f.main = info
 
-	// Others find these by name, so each name has to lead to the file that is in use.
+	// Others find these files by name, so each name must lead to the file in use.
 	for suffix, was := range f.beside {
 		if _, err := f.look(f.path+suffix, was); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (f *files) same() error {
 	return nil
 }
 
-// unchanged makes sure that frozen files are what they were.
+// unchanged makes sure that frozen files have not changed.
 func (f *files) unchanged(main fs.FileInfo) error {
 	log, err := f.logInfo()
 	if err != nil {
@@ -150,13 +150,13 @@ func (f *files) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// inUse remembers what lies beside the ledger. It is called inside of a transaction,
-// when SQLite has both open.
+// inUse remembers the files next to the ledger. It is called inside a transaction, when SQLite has
+// both open.
 func (f *files) inUse() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	// Once seen, a file has to stay: SQLite replaces neither while it is open.
+	// Once seen, a file must stay: SQLite replaces neither while it is open.
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if f.beside[suffix] != nil {
 			continue
@@ -174,14 +174,14 @@ func (f *files) inUse() error {
 	return nil
 }
 
-// The write-ahead log begins with a header of 32 bytes, which changes when SQLite
-// begins to write it anew from its beginning: https://sqlite.org/fileformat2.html#walformat.
+// The write-ahead log begins with a header of 32 bytes, which changes when SQLite starts again from
+// the beginning of the log: https://sqlite.org/fileformat2.html#walformat.
 const logHeader = 32
 
 var logMagic = []byte{0x37, 0x7f, 0x06} // and 0x82 or 0x83
 
-// committed makes sure that a transaction went into a log that the next one who opens
-// the ledger can read: it has its header, and did not become shorter since.
+// committed makes sure that a transaction is in a log that the next process that opens the ledger
+// can read: it has its header, and has not become shorter.
 func (f *files) committed() error {
 	if err := f.same(); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (f *files) committed() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
-	// By its path: this is the log that the next one who opens the ledger reads.
+	// The log is opened by its path, as the next process that opens the ledger does.
 	log, err := os.Open(f.path + "-wal") // SQLite holds no locks on it
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (f *files) committed() error {
 		return err
 	}
 
-	// A log that was cut lacks its header, or is shorter than it was under the same one.
+	// A truncated log lacks its header, or is shorter than it was with the same header.
 	if !bytes.HasPrefix(header, logMagic) || bytes.Equal(header, f.log) && info.Size() < f.logEnd {
 		return &ReplacedError{f.path + "-wal", "was cut"}
 	}

@@ -22,28 +22,28 @@ type Fault struct {
 	Detail   string
 }
 
-// Codes of faults that are not a receipt's own.
+// Codes of faults that are not those of a receipt.
 const (
 	FaultFile       = "ledger_file"       // SQLite finds its file damaged
 	FaultMissing    = "ledger_missing"    // a row is gone
 	FaultUnreadable = "ledger_unreadable" // a row cannot be read
-	FaultRow        = "ledger_row"        // a row says something else than its receipt
+	FaultRow        = "ledger_row"        // a row differs from its receipt
 )
 
-// A Checked is what Check found.
+// A Checked is the result of Check.
 type Checked struct {
 	Receipts  int // rows that were read
 	Verified  int
 	Undecided int // intact, but evidence for their signatures is missing
 	Streams   []StreamHead
-	Pruned    int  // receipts whose content is in archives, and whose hashes have the roots of its checkpoints
-	Unsigned  int  // checkpoints over those that no trusted key of their log signed
-	Marked    bool // whether its end was compared with what is written beside it
-	Faults    int  // see the function that Check was given
+	Pruned    int  // receipts whose content is in archives, and whose hashes match the roots of the checkpoints
+	Unsigned  int  // checkpoints of pruned receipts without a signature by a trusted key of their log
+	Marked    bool // whether the end of the ledger was compared with the mark next to it
+	Faults    int  // passed to the callback of Check
 }
 
-// Verdict is that of all of it: a fault refutes, and with nothing undecided it is
-// verified.
+// Verdict returns the verdict on the ledger: refuted if there are faults, undecided if anything is
+// undecided, and otherwise verified.
 func (c *Checked) Verdict() receipt.Verdict {
 	switch {
 	case c.Faults > 0:
@@ -72,7 +72,7 @@ func (c *checker) fault(f Fault) {
 	c.tell(f)
 }
 
-// file lets SQLite check its own structures.
+// file runs SQLite's checks of its own structures.
 func (c *checker) file() error {
 	for _, pragma := range []string{"integrity_check(100)", "foreign_key_check"} {
 		if err := c.pragma(pragma); err != nil {
@@ -94,7 +94,7 @@ func (c *checker) pragma(name string) error {
 		return c.damaged(err)
 	}
 
-	// integrity_check gives one text a row; foreign_key_check a table, a row and a parent.
+	// integrity_check returns one text per row, and foreign_key_check a table, a row, and a parent.
 	for rows.Next() {
 		values := make([]any, len(columns))
 		for i := range values {
@@ -117,8 +117,8 @@ func (c *checker) pragma(name string) error {
 	return c.damaged(rows.Err())
 }
 
-// damaged makes a fault of an error of reading: what SQLite or this program cannot
-// read is damaged. It keeps errors that say nothing about the file.
+// damaged turns an error of reading into a fault, because what cannot be read is damaged. It
+// returns errors that are unrelated to the file.
 func (c *checker) damaged(err error) error {
 	if err == nil || c.ctx.Err() != nil {
 		return err
@@ -133,7 +133,7 @@ func (c *checker) damaged(err error) error {
 	return nil
 }
 
-// mark compares the ledger with what is written beside it about its end.
+// mark compares the ledger with the mark next to it.
 func (c *checker) mark() error {
 	if !c.ledger.has(marks) {
 		return nil
@@ -143,7 +143,7 @@ func (c *checker) mark() error {
 		return nil
 	}
 
-	// FILE-head lies outside, so it can tell of an end that was cut off.
+	// FILE-head is outside the ledger, so it can show that the end was cut off.
 	c.Marked = true
 
 	var back *RolledBackError
@@ -159,7 +159,7 @@ func (c *checker) mark() error {
 	return c.damaged(err)
 }
 
-// prunings compares the receipts that were pruned with the checkpoints over them.
+// prunings compares the pruned receipts with their checkpoints.
 func (c *checker) prunings() error {
 	list, err := c.ledger.prunings(c.ctx, c.db)
 	if err != nil || len(list) == 0 {
@@ -184,7 +184,7 @@ func (c *checker) prunings() error {
 	return c.damaged(err)
 }
 
-// chains follows each chain from its beginning.
+// chains checks each chain from its beginning.
 func (c *checker) chains() error {
 	c.seen(0)
 	streams, err := streamRows(c.ctx, c.db)
@@ -201,12 +201,12 @@ func (c *checker) chains() error {
 }
 
 func (c *checker) chain(s streamRow) error {
-	var end uint64 // what should come after it is gone, however much the stream says that it has
+	var end uint64 // everything after it is missing, regardless of the count of the stream
 	if err := c.db.QueryRowContext(c.ctx, "SELECT ifnull(max(position), 0) FROM receipts WHERE stream = ?", s.id).Scan(&end); err != nil {
 		return c.damaged(err)
 	}
 
-	// A ledger that is only read may be older than the column.
+	// A ledger that was opened read-only may be older than the column.
 	subject := "subject"
 	if !c.ledger.has(subjects) {
 		subject = "NULL"
@@ -218,9 +218,9 @@ func (c *checker) chain(s streamRow) error {
 	}
 	defer get.Close()
 
-	// After a receipt that is gone or unreadable, the next one cannot be judged by it.
-	var last stored // the receipt before
-	known := true   // whether last is it
+	// After a missing or unreadable receipt, the link of the next one cannot be judged.
+	var last stored // the previous receipt
+	known := true   // whether last is the previous receipt
 	for position := uint64(1); position <= s.Head.Count; position++ {
 		if err := c.ctx.Err(); err != nil {
 			return err
@@ -266,7 +266,7 @@ func (c *checker) chain(s streamRow) error {
 		last, known = r, true
 	}
 
-	// A head can only be compared with a last receipt that was read.
+	// A head can be compared only with a last receipt that was read.
 	if known && last.link.Hash != s.Head.Hash {
 		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Stream: &s.Stream, Position: s.Head.Count,
 			Detail: fmt.Sprintf("the ledger says that the head is %v, its last receipt has %v", s.Head.Hash, last.link.Hash)})
@@ -275,7 +275,7 @@ func (c *checker) chain(s streamRow) error {
 	return nil
 }
 
-// missing tells of a receipt that is gone, or of all after the last that is there.
+// missing reports a missing receipt, or all after the last existing one.
 func (c *checker) missing(f Fault, end, count uint64, known bool, last canon.Digest) {
 	f.Code, f.Detail = FaultMissing, "the receipt is gone from the ledger"
 	if f.Position > end && f.Position < count {
@@ -297,7 +297,7 @@ func (c *checker) row(get *sql.Stmt, s streamRow, position uint64) (r stored, er
 	return r, err
 }
 
-// idAt reads a receipt_id from the indexes alone, where the row cannot be read.
+// idAt reads a receipt_id only from the indexes, for a row that cannot be read.
 func (c *checker) idAt(stream int64, position uint64) (id string) {
 	c.db.QueryRowContext(c.ctx, "SELECT receipt_id FROM receipts INDEXED BY sqlite_autoindex_receipts_1 WHERE +seq = (SELECT seq FROM receipts INDEXED BY receipts_place WHERE stream = ? AND position = ?)", stream, position).Scan(&id)
 	return id
@@ -321,7 +321,7 @@ func (c *checker) judge(f Fault, r stored) {
 		return
 	}
 
-	// An intact receipt can still stand in a row that says something else.
+	// An intact receipt may be in a row with other values.
 	var own row
 	if err := own.read(r.json); err != nil {
 		f.Code, f.Detail = FaultRow, err.Error()
@@ -338,7 +338,7 @@ func (c *checker) judge(f Fault, r stored) {
 	}
 }
 
-// strays finds rows that no chain leads to.
+// strays finds rows that do not belong to a chain.
 func (c *checker) strays() error {
 	rows, err := c.db.QueryContext(c.ctx, "SELECT r.receipt_id, r.position FROM receipts r LEFT JOIN streams s ON s.id = r.stream WHERE s.id IS NULL OR r.position > s.count ORDER BY r.seq")
 	if err != nil {

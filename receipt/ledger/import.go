@@ -11,15 +11,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Imported counts what an import did.
+// Imported counts the results of an import.
 type Imported struct {
 	Stored int // receipts
-	Copies int // receipts that were there already, with the same hash
-	Pruned int // receipts that were there, with the same hash, and were pruned
+	Copies int // receipts that were already stored, with the same hash
+	Pruned int // receipts that were already stored, with the same hash, and pruned
 }
 
-// An ImportError says which receipt ended an import, and why. The receipts before
-// it are stored or will be found as copies when the import is repeated.
+// An ImportError states which receipt ended an import, and why. The receipts before it are stored,
+// or become copies when the import is repeated.
 type ImportError struct {
 	Index int // of the receipt, from 1
 	ID    string
@@ -33,11 +33,11 @@ func (e *ImportError) Error() string {
 func (e *ImportError) Unwrap() error { return e.Err }
 
 var (
-	// ErrGap says that the receipt that comes before another one is not in the ledger.
+	// ErrGap indicates that the predecessor of a receipt is not in the ledger.
 	ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import those before it first")
 
-	// ErrFork says that the ledger has another receipt in the place of one: the
-	// stream has two histories, and no import mends that.
+	// ErrFork indicates that the ledger has another receipt in the place of an imported one: the
+	// stream has two histories, and no import can repair that.
 	ErrFork = errors.New("the ledger has another receipt in its place, so the stream forks here")
 )
 
@@ -65,7 +65,7 @@ func (i *importer) add(data []byte) error {
 		err = &receipt.UndecidedError{Report: i.report.Clone()}
 	}
 
-	// Only a verified receipt gets a row, from the document that was verified.
+	// Only a verified receipt gets a row, from the verified document.
 	var r row
 	if err == nil {
 		err = r.of(&i.doc, i.doc.AppendCanonical(nil))
@@ -74,7 +74,7 @@ func (i *importer) add(data []byte) error {
 		return &ImportError{i.stored + len(i.rows) + 1, string(i.report.ReceiptID), err}
 	}
 
-	// Stored in groups, each of which costs about as much as one receipt.
+	// Receipts are stored in groups, each of which costs about as much as one receipt.
 	if i.rows = append(i.rows, r); len(i.rows) == importRun {
 		return i.flush()
 	}
@@ -82,7 +82,7 @@ func (i *importer) add(data []byte) error {
 	return nil
 }
 
-// flush stores what is waiting, up to the first receipt that does not fit.
+// flush stores the waiting receipts, up to the first one that does not fit.
 func (i *importer) flush() error {
 	rows, first := i.rows, i.stored+1
 	i.rows, i.stored = nil, i.stored+len(i.rows)
@@ -116,7 +116,7 @@ func (i *importer) flush() error {
 		return err
 	}
 
-	// Counted after the transaction: before its end nothing is stored.
+	// The receipts are counted after the transaction, because nothing is stored before its end.
 	i.count.Stored += count.Stored
 	i.count.Copies += count.Copies
 	i.count.Pruned += count.Pruned
@@ -127,7 +127,7 @@ func (i *importer) flush() error {
 	return nil
 }
 
-// adopt stores a row after the head of its stream, unless it is there.
+// adopt stores a row after the head of its stream, unless it is already stored.
 func (i *importer) adopt(tx *sql.Tx, r row) (copied, pruned bool, err error) {
 	was, err := i.one(i.ctx, tx, "WHERE r.receipt_id = ?", r.id)
 	switch {
@@ -151,9 +151,9 @@ func (i *importer) adopt(tx *sql.Tx, r row) (copied, pruned bool, err error) {
 	return false, false, extend(i.ctx, tx, r.stream, id, at, []row{r})
 }
 
-// misfit says why a receipt does not follow the head of its stream, whose row is id.
+// misfit returns the reason why a receipt does not follow the head of its stream, whose row is id.
 func (i *importer) misfit(tx *sql.Tx, id int64, link chain.Link) error {
-	var previous []byte // of the receipt that would stand there instead
+	var previous []byte // of a receipt that may be stored in its place
 	if !link.First {
 		previous = link.Previous[:]
 	}

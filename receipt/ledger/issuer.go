@@ -14,28 +14,27 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// An Issuer makes receipts of drafts and appends them to their streams. Its
-// methods are safe for concurrent use; its fields must not change after the first
-// call. A stream waits for the slowest call of its signer: a signer should end when
-// its context does.
+// An Issuer creates receipts from drafts and appends them to their streams. Its methods are safe
+// for concurrent use; its fields must not change after the first call. A stream waits for the
+// slowest call of its signer, so a signer should end when its context does.
 type Issuer struct {
 	Store  Store
-	Signer receipt.Signer // required, but for Unsigned
+	Signer receipt.Signer // required, unless Unsigned is set
 
-	// Unsigned seals receipts without signing them: they fit their hashes, which
-	// anyone can make, and nobody vouches for them. Signer must be nil.
-	// [SQLite.Sign] adds signatures later.
+	// Unsigned seals receipts without signing them: they match their hashes, which anyone can
+	// compute, and nobody vouches for them. Signer must be nil. [SQLite.Sign] adds signatures
+	// later.
 	Unsigned bool
 
-	// Now dates drafts without issued_at, when they are linked: so the times of a
-	// stream do not decrease, unless the clock does. Nil: such drafts are refused.
+	// Now dates drafts without issued_at when they are linked, so that the times in a stream do not
+	// decrease unless the clock does. Nil: such drafts are refused.
 	Now func() time.Time
 
-	// Secrets finds what must not be in a receipt. Nil: the default policy of
-	// package redact. A draft in which it finds something is not issued.
+	// Secrets finds values that must not be in a receipt. Nil: the default policy of package
+	// redact. A draft with findings is not issued.
 	Secrets *redact.Policy
 
-	// KeepSecrets issues drafts without looking for secrets in them.
+	// KeepSecrets issues drafts without checking for secrets.
 	KeepSecrets bool
 
 	once sync.Once
@@ -50,8 +49,8 @@ const (
 	mostSigning = 8   // receipts that are signed at the same time
 )
 
-// A SecretsError says that a draft holds what looks like secrets. It has their
-// places, and nothing of them.
+// A SecretsError indicates that a draft contains values that look like secrets. It has their
+// locations, but not the values.
 type SecretsError struct{ Findings []redact.Finding }
 
 func (e *SecretsError) Error() string {
@@ -67,8 +66,8 @@ func (e *SecretsError) Error() string {
 	return b.String()
 }
 
-// An UnknownOutcomeError says that it is not known whether a receipt was stored:
-// issue the same draft again.
+// An UnknownOutcomeError indicates that a receipt may or may not be stored: issue the same draft
+// again.
 type UnknownOutcomeError struct{ Err error }
 
 func (e *UnknownOutcomeError) Error() string {
@@ -77,30 +76,29 @@ func (e *UnknownOutcomeError) Error() string {
 
 func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
 
-// Issue seals, signs and stores a draft, and returns its receipt. A draft whose
-// receipt_id and content are stored already gets the stored receipt. An issuer that
-// signs gets none that is not signed: the error is ErrUnsigned.
+// Issue seals, signs, and stores a draft, and returns its receipt. If the receipt_id and the
+// content of a draft are already stored, it returns the stored receipt. An issuer that signs
+// returns no unsigned receipt: the error is ErrUnsigned.
 //
-// The draft is no longer read when Issue has returned, whatever it returned. A
-// panic of the Store, of the Signer or of Now is on a goroutine of the issuer's, so
-// it ends the program.
+// The draft is not read after Issue has returned, whatever the result. A panic of the Store, of the
+// Signer, or of Now is in a goroutine of the issuer, so it ends the program.
 //
-// The error is a *[receipt.InvalidError], a *[SecretsError], ErrDuplicateID,
-// ErrUnsigned, a *[PrunedError], what the signer or Store.Head said, of the context before anything was
-// done, or it wraps ErrNotStored: nothing was stored. Or it is an
+// The error is a *[receipt.InvalidError], a *[SecretsError], ErrDuplicateID, ErrUnsigned, a
+// *[PrunedError], an error of the signer or of Store.Head, or that of the context before anything
+// was done, or it wraps ErrNotStored: nothing was stored. Otherwise, it is an
 // *[UnknownOutcomeError].
 func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, error) {
 	if err := i.prepare(); err != nil {
 		return nil, err
 	}
 
-	// A tenant that is empty is left out of the receipt, so it is absent here, too.
+	// The receipt omits an empty tenant, so it is absent here, too.
 	stream := chain.Stream{Issuer: d.Issuer.ID, Workspace: d.Identifiers.WorkspaceRef}
 	if d.Identifiers.TenantID != "" {
 		stream.Tenant, stream.HasTenant = d.Identifiers.TenantID, true
 	}
 
-	draft := *d // whose time may be set; the rest is only read
+	draft := *d // whose time may be set; everything else is only read
 	j := &job{id: d.ReceiptID, seal: func(head chain.Head) (*receipt.Sealed, error) { return receipt.Seal(&draft, head) }}
 	if d.IssuedAt.IsZero() && i.Now != nil {
 		j.redate = func(at receipt.Time) { draft.IssuedAt = at }
@@ -109,7 +107,7 @@ func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, 
 	return i.wait(ctx, stream, j)
 }
 
-// IssueDocument is Issue for a draft that is given as JSON, with its issued_at.
+// IssueDocument is Issue for a draft as JSON, with its issued_at.
 func (i *Issuer) IssueDocument(ctx context.Context, d *canon.Document) (*receipt.Sealed, error) {
 	if err := i.prepare(); err != nil {
 		return nil, err
@@ -122,10 +120,10 @@ func (i *Issuer) IssueDocument(ctx context.Context, d *canon.Document) (*receipt
 // untilKnownPause is how long IssueUntilKnown waits before it issues a draft again.
 const untilKnownPause = 100 * time.Millisecond
 
-// IssueUntilKnown is Issue, but of a draft of which it is not known whether its receipt is stored it
-// issues the same again, until that is known or the context ends: only then the error is an
-// *[UnknownOutcomeError]. There is never a second receipt. A context without a deadline waits for
-// as long as the store is in doubt.
+// IssueUntilKnown is Issue, but if the outcome is unknown, it issues the same draft again until the
+// outcome is known or the context ends. Only in the latter case, the error is an
+// *[UnknownOutcomeError]. There is never a second receipt. Without a deadline, it waits as long as
+// the outcome is unknown.
 func (i *Issuer) IssueUntilKnown(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, error) {
 	sealed, err := i.Issue(ctx, d)
 	doubt, unknown := errors.AsType[*UnknownOutcomeError](err)
@@ -140,8 +138,8 @@ func (i *Issuer) IssueUntilKnown(ctx context.Context, d *receipt.Draft) (*receip
 			return nil, doubt
 		}
 
-		// Only what is said of the receipt_id is said of the attempt before, too. That this one
-		// stored nothing is not.
+		// Only results that concern the receipt_id also apply to the previous attempt. That this
+		// attempt stored nothing does not.
 		sealed, err = i.Issue(ctx, d)
 		if err == nil || errors.Is(err, ErrDuplicateID) || errors.Is(err, ErrUnsigned) || errors.As(err, new(*PrunedError)) {
 			return sealed, err
@@ -172,7 +170,7 @@ func (i *Issuer) prepare() error {
 	return i.err
 }
 
-// wait puts a job into the queue of its stream, and waits for its end.
+// wait adds a job to the queue of its stream, and waits for its end.
 func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sealed, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -201,7 +199,7 @@ func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sea
 	case <-ctx.Done():
 	}
 
-	// A run that has taken the job may still store it: then nobody knows the outcome.
+	// A run that has taken the job may still store it, so the outcome is unknown.
 	j.leave()
 	i.mu.Lock()
 	taken := j.taken
@@ -214,7 +212,7 @@ func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sea
 	return nil, ctx.Err()
 }
 
-// work commits what waits, run by run, until nothing does.
+// work commits the waiting jobs, run by run, until there are none.
 func (i *Issuer) work(s chain.Stream, q *queue) {
 	for {
 		run := i.take(s, q)
@@ -226,13 +224,13 @@ func (i *Issuer) work(s chain.Stream, q *queue) {
 	}
 }
 
-// take returns the next run, without those whose callers are gone and at most
-// one of a receipt_id, or nil when the queue is empty, and removed.
+// take returns the next run, without jobs whose callers have left and with at most one job of a
+// receipt_id. It returns nil if the queue is empty, and removes the queue.
 func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
-	// A second job of one receipt_id waits: the next run finds the first one stored.
+	// A second job with the same receipt_id waits: the next run finds the first one stored.
 	var run, later []*job
 	ids := map[string]bool{}
 	for _, j := range q.waiting {
@@ -254,7 +252,7 @@ func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 	return run
 }
 
-// check looks for secrets.
+// check checks a receipt for secrets.
 func (i *Issuer) check(sealed *receipt.Sealed) error {
 	if i.KeepSecrets {
 		return nil

@@ -12,15 +12,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A layout is how the tables of a version are read, by whichever connection.
+// A layout is the way in which the tables of a version are read, by any connection.
 type layout struct {
 	tables atomic.Int64 // their version; a newer program may bring them up to date meanwhile
 }
 
-// has reports whether the tables have what a version was the first to have.
+// has reports whether the tables have a feature that a version introduced.
 func (l *layout) has(version int64) bool { return l.tables.Load() >= version }
 
-// prunedTo is the sequence of the last receipt that was pruned, 0 when none was.
+// prunedTo returns an expression for the sequence of the last pruned receipt, 0 if there is none.
 func (l *layout) prunedTo() string {
 	if !l.has(prunings) {
 		return "0"
@@ -28,7 +28,7 @@ func (l *layout) prunedTo() string {
 	return "ifnull((SELECT last FROM prunings ORDER BY size DESC LIMIT 1), 0)"
 }
 
-// subject is the column subject, or what is read in its place.
+// subject returns the column subject, or the expression that replaces it.
 func (l *layout) subject() string {
 	if !l.has(subjects) {
 		return subjectOf
@@ -36,7 +36,7 @@ func (l *layout) subject() string {
 	return "subject"
 }
 
-// selectRows begins a query of rows r for scan.
+// selectRows returns the beginning of a query of rows r for scan.
 func (l *layout) selectRows() string {
 	subject := "r.subject"
 	if !l.has(subjects) {
@@ -48,8 +48,8 @@ FROM receipts r LEFT JOIN streams s ON s.id = r.stream LEFT JOIN receipts p ON p
 `
 }
 
-// statement selects what comes after a receipt, up to a last one. A task's receipts
-// are in two indexes, each in the order of seq, and none is in both.
+// statement selects the rows after a receipt, up to a last one. A task's receipts are in two
+// indexes, each in the order of seq, and none is in both.
 func (l *layout) statement(q Query, after, last int64, limit int) (string, []any) {
 	where, args := q.conditions(after, last)
 	if !q.Pruned {
@@ -60,7 +60,7 @@ func (l *layout) statement(q Query, after, last int64, limit int) (string, []any
 	return l.selectRows() + "WHERE r.seq IN (" + choice + ") ORDER BY r.seq", append(args, limit)
 }
 
-// choice selects the sequences of the rows that a query and conditions name.
+// choice selects the sequences of the rows that match a query and conditions.
 func (l *layout) choice(q Query, where string, args []any) (string, []any) {
 	choice := "SELECT seq FROM receipts WHERE " + where
 	if q.Task != "" {
@@ -70,7 +70,7 @@ func (l *layout) choice(q Query, where string, args []any) (string, []any) {
 	return choice, args
 }
 
-// one returns the one row that a condition names, if it is what was stored.
+// one returns the one row that matches a condition, if it is unaltered.
 func (l *layout) one(ctx context.Context, q querier, where string, args ...any) (*stored, error) {
 	r, err := l.raw(ctx, q, where, args...)
 	if err != nil {
@@ -79,7 +79,7 @@ func (l *layout) one(ctx context.Context, q querier, where string, args ...any) 
 	return r, l.check(r)
 }
 
-// raw is one without a look at what it returns.
+// raw is one without checking the row.
 func (l *layout) raw(ctx context.Context, q querier, where string, args ...any) (*stored, error) {
 	r := new(stored)
 	err := r.scan(q.QueryRowContext(ctx, l.selectRows()+where, args...).Scan)
@@ -89,9 +89,8 @@ func (l *layout) raw(ctx context.Context, q querier, where string, args ...any) 
 	return r, err
 }
 
-// check compares a row with the receipt in it and with the rows around it: the
-// error is a *DamageError unless it is what was stored. Whether the content of the
-// receipt fits its hash is for whoever verifies it.
+// check compares a row with the receipt in it and with the rows around it. If it was altered, the
+// error is a *DamageError. Whether the content of the receipt matches its hash is not checked here.
 func (l *layout) check(r *stored) error {
 	if err := l.fits(r); err != nil {
 		return err
@@ -123,9 +122,8 @@ func (l *layout) fits(r *stored) error {
 	return nil
 }
 
-// head returns a stream's row and head, zero when there is none. What the row says is
-// compared with the last receipt: a receipt that is linked to another one's hash
-// would be false.
+// head returns a stream's row and head, zero if there is none. The row is compared with the last
+// receipt, because a receipt that is linked to another hash would be invalid.
 func (l *layout) head(ctx context.Context, q querier, s chain.Stream) (id int64, h chain.Head, err error) {
 	if id, h, err = headRow(ctx, q, s); err == nil && id != 0 {
 		err = l.ends(ctx, q, id, s, h)
@@ -148,8 +146,8 @@ func (l *layout) ends(ctx context.Context, q querier, id int64, s chain.Stream, 
 	return err
 }
 
-// forks reports whether a receipt that was stored before names the same predecessor. A
-// row that says something else than its receipt shows nothing.
+// forks reports whether an earlier receipt names the same predecessor. A row that differs from its
+// receipt proves nothing.
 func (l *layout) forks(ctx context.Context, q querier, r *stored) (bool, error) {
 	other, err := l.raw(ctx, q, `WHERE r.seq = (SELECT min(o.seq) FROM receipts o JOIN receipts x ON x.stream = o.stream
 	WHERE x.seq = ? AND o.seq < x.seq AND ifnull(o.previous, x'') = ifnull(x.previous, x''))`, r.sequence)
@@ -159,7 +157,7 @@ func (l *layout) forks(ctx context.Context, q querier, r *stored) (bool, error) 
 	return err == nil && l.fits(other) == nil, err
 }
 
-// prunedError tells of a row that was pruned.
+// prunedError returns the error for a pruned row.
 func (l *layout) prunedError(ctx context.Context, q querier, r *stored) error {
 	p, err := scanPruning(q.QueryRowContext(ctx, l.selectPrunings()+" WHERE last >= ? ORDER BY last LIMIT 1", r.sequence).Scan)
 	if err != nil {
@@ -171,8 +169,8 @@ func (l *layout) prunedError(ctx context.Context, q querier, r *stored) error {
 	return &PrunedError{r.id, r.link.Hash, r.stream, *p}
 }
 
-// selectPrunings begins a query of prunings p. In an older version none shows that the one
-// before it is gone.
+// selectPrunings returns the beginning of a query of prunings p. In an older version, no row shows
+// whether the one before it is missing.
 func (l *layout) selectPrunings() string {
 	after := "after"
 	if !l.has(afters) {
@@ -181,7 +179,7 @@ func (l *layout) selectPrunings() string {
 	return "SELECT size, " + after + ", last, root, checkpoint, archive, digest FROM prunings p"
 }
 
-// prunings returns them as their table has them, the first one first.
+// prunings returns the prunings as their table has them, the first one first.
 func (l *layout) prunings(ctx context.Context, q rowQuerier) (list []Pruning, err error) {
 	if !l.has(prunings) {
 		return nil, nil
@@ -205,11 +203,11 @@ func (l *layout) prunings(ctx context.Context, q rowQuerier) (list []Pruning, er
 // applicationID marks the file as ours ("rcpt"), in PRAGMA application_id.
 const applicationID = 0x72637074
 
-// migrations are the steps from one version of the tables to the next; PRAGMA
-// user_version counts those that were made. A released step never changes.
+// migrations returns the steps from one version of the tables to the next; PRAGMA user_version
+// counts the completed ones. A released step never changes.
 //
-// A fork is impossible by the tables alone: a receipt has one successor in its
-// stream, and each stream one beginning.
+// The tables themselves make a fork impossible: a receipt has one successor in its stream, and each
+// stream one beginning.
 func migrations() []string {
 	return []string{`
 CREATE TABLE streams (
@@ -319,15 +317,16 @@ DROP TABLE prunings_3;
 `}
 }
 
-// The versions of the tables that first have something.
+// The versions of the tables that introduced a feature.
 const (
 	subjects = 2 // the column subject
-	marks    = 2 // the table state, and so a mark beside the ledger
+	marks    = 2 // the table state, and so a mark next to the ledger
 	prunings = 3 // the table prunings
 	afters   = 4 // its column after
 )
 
-// subjectOf is that column, read from the receipt itself. What is damaged has none.
+// subjectOf is the value of the column subject, read from the receipt itself. A damaged receipt has
+// none.
 const subjectOf = `CASE
 	WHEN NOT json_valid(CAST(json AS TEXT)) THEN NULL
 	WHEN json_extract(CAST(json AS TEXT), '$.subject.object') = 'task'

@@ -15,29 +15,29 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A mark says what a ledger had when somebody last wrote into it. It lies beside the
-// ledger, in FILE-head, because what was cut off at the end of a ledger, or was
-// only in a -wal that is lost, cannot be seen from inside.
+// A mark is the state of a ledger after its last write. It is stored next to the ledger, in
+// FILE-head, because the ledger itself does not show that its end was cut off, or was only in a
+// lost -wal.
 type mark struct {
-	ledger   string       // its name, 32 hex digits that were drawn when it was made
-	commits  int64        // how often somebody wrote into it
+	ledger   string       // its name, 32 random hex digits
+	commits  int64        // the number of writes
 	sequence int64        // of the newest receipt, 0: none
 	hash     canon.Digest // of that receipt
 }
 
 const headSuffix = "-head"
 
-// The file has two places of markBytes, which are written in turn, so that a write
-// that tears leaves the mark before it. A mark is written when the log is synced
-// already, and not synced itself: after a power cut it may be an older one, which is
-// as true, never one that is ahead of the ledger.
+// The file has two places of markBytes, which are written in turn, so a torn write leaves the
+// previous mark. A mark is written after the log was synced, and is not synced itself. After a
+// power failure it may therefore be an older mark, which is also correct, and never one that is
+// ahead of the ledger.
 const (
 	markBytes  = 512
 	markPlaces = 2
 	markFormat = "receipt ledger head 1\nledger %s\ncommits %d\nnewest %d %v\n"
 )
 
-// text is a mark and the beginning of its digest, and line ends up to its size.
+// text returns a mark and the beginning of its digest, with line feeds up to its size.
 func (m mark) text() []byte {
 	body := fmt.Sprintf(markFormat, m.ledger, m.commits, m.sequence, m.hash)
 	text := make([]byte, 0, markBytes)
@@ -50,7 +50,7 @@ func checkOf(body string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// parseMark is the inverse of text. What is damaged is not a mark.
+// parseMark is the inverse of text. A damaged mark is not a mark.
 func parseMark(text []byte) (m mark, ok bool) {
 	var hash string
 	if _, err := fmt.Fscanf(bytes.NewReader(text), "receipt ledger head 1\nledger %32s\ncommits %d\nnewest %d %71s\n", &m.ledger, &m.commits, &m.sequence, &hash); err != nil {
@@ -63,8 +63,8 @@ func parseMark(text []byte) (m mark, ok bool) {
 	return m, true
 }
 
-// readMark returns the newer mark of a file, and whether there is one: a file that is
-// absent, damaged or unreadable has none.
+// readMark returns the newer mark of a file, and whether there is one. A file that is absent,
+// damaged, or unreadable has none.
 func readMark(path string) (newest mark, ok bool) {
 	f, err := os.Open(path + headSuffix)
 	if err != nil {
@@ -78,7 +78,7 @@ func readMark(path string) (newest mark, ok bool) {
 		return mark{}, false
 	}
 
-	// A write that tore leaves the mark in the other place whole.
+	// A torn write leaves the mark in the other place intact.
 	for text = text[:n]; len(text) >= markBytes; text = text[markBytes:] {
 		if m, good := parseMark(text[:markBytes]); good && (!ok || m.commits > newest.commits) {
 			newest, ok = m, true
@@ -88,15 +88,15 @@ func readMark(path string) (newest mark, ok bool) {
 	return newest, ok
 }
 
-// openHead opens what lies beside a ledger for writing. Whoever may write into the
-// ledger may write into that.
+// openHead opens FILE-head of a ledger for writing. Whoever may write to the ledger may write to
+// that file.
 func openHead(path string) (*os.File, error) {
 	f, err := os.OpenFile(path+headSuffix, os.O_RDWR, 0)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
 
-	// The new file has the ledger's permissions, whatever the umask says.
+	// The new file has the ledger's permissions, regardless of the umask.
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func openHead(path string) (*os.File, error) {
 	return f, nil
 }
 
-// write puts a mark into the place that is its turn.
+// write writes a mark into the place whose turn it is.
 func (m mark) write(path string) error {
 	f, err := openHead(path)
 	if err != nil {
@@ -121,18 +121,18 @@ func (m mark) write(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// A RolledBackError says that a ledger has less than what is written beside it: its
-// end was cut off, its -wal is lost, or it is an older copy, or another ledger.
+// A RolledBackError indicates that a ledger has less than its mark records: its end was cut off,
+// its -wal is lost, or it is an older copy or another ledger.
 type RolledBackError struct {
 	Path   string
-	Detail string // what it had, and what it has
+	Detail string // the recorded and the actual state
 }
 
 func (e *RolledBackError) Error() string {
 	return fmt.Sprintf("ledger: %q %s; find the file, or the -wal, that has the rest; who goes on with what is left removes %q", e.Path, e.Detail, e.Path+headSuffix)
 }
 
-// markOf is the mark of a ledger as it is, and the version of its tables.
+// markOf returns the current mark of a ledger, and the version of its tables.
 func markOf(ctx context.Context, q querier) (m mark, version int, err error) {
 	var hash []byte
 	err = q.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), lower(hex(ledger)), commits, ifnull(r.seq, 0), r.hash
@@ -142,8 +142,8 @@ FROM state LEFT JOIN (SELECT seq, hash FROM receipts ORDER BY seq DESC LIMIT 1) 
 	return m, version, err
 }
 
-// reached makes sure that the ledger of a path, which is now what is says, has all that a mark
-// says. The error is a *RolledBackError, or of reading.
+// reached makes sure that the ledger at path, whose current mark is is, has everything that a mark
+// records. The error is a *RolledBackError, or one of reading.
 func (m mark) reached(ctx context.Context, q querier, path string, is mark) error {
 	if is.ledger != m.ledger {
 		return &RolledBackError{path, "is another ledger than the one that was here"}
@@ -159,7 +159,7 @@ func (m mark) reached(ctx context.Context, q querier, path string, is mark) erro
 		return nil
 	}
 
-	// Others have written since. The receipt that the mark names must still be there.
+	// Others have written since. The receipt that the mark names must still be stored.
 	var hash []byte
 	err := q.QueryRowContext(ctx, "SELECT hash FROM receipts WHERE seq = ?", m.sequence).Scan(&hash)
 	switch {

@@ -14,18 +14,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Prunable is what was compared with a checkpoint and an archive, and may be pruned.
+// A Prunable is a set of receipts that was compared with a checkpoint and an archive, and may be
+// pruned.
 type Prunable struct {
 	Pruning        // without its archive
-	Receipts int64 // that have content; 0: all were pruned before
+	Receipts int64 // with content; 0: all were pruned before
 
 	ledger *database
-	from   int64 // sequence of the last receipt that was pruned before
-	bytes  int64 // of the receipts that have content
+	from   int64 // sequence of the last receipt that was already pruned
+	bytes  int64 // of the receipts with content
 }
 
-// signedBy opens a checkpoint that a trusted key of its log has to have signed. A key that
-// was stolen shows nothing.
+// signedBy opens a checkpoint that a trusted key of its log must have signed. A stolen key proves
+// nothing.
 func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 	var logs []*tlog.Log
 	for _, k := range trust.NoteKeys() {
@@ -53,8 +54,8 @@ func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 	return c, nil
 }
 
-// compare reads the receipts that a checkpoint is over, and the archive beside them. It
-// holds no lock: whoever issues meanwhile adds receipts after these.
+// compare reads the receipts of a checkpoint together with the archive. It holds no lock: receipts
+// that are issued in the meantime follow these.
 func (p *Prunable) compare(ctx context.Context, receipts iter.Seq2[Entry, error], archive iter.Seq2[[]byte, error]) error {
 	copies := &archived{}
 	var stop func()
@@ -68,7 +69,7 @@ func (p *Prunable) compare(ctx context.Context, receipts iter.Seq2[Entry, error]
 			return err
 		}
 
-		// Of those that were pruned before the hashes are kept.
+		// Of already pruned receipts, the hashes are kept.
 		hash := e.Hash
 		if e.JSON == nil {
 			p.from = e.Sequence
@@ -97,8 +98,8 @@ func (p *Prunable) compare(ctx context.Context, receipts iter.Seq2[Entry, error]
 	return copies.end()
 }
 
-// contentHash is the hash that is computed from a stored receipt, if it is the one that it
-// states.
+// contentHash returns the hash that is computed from a stored receipt, if the receipt states the
+// same one.
 func contentHash(doc *canon.Document, e *Entry) (canon.Digest, error) {
 	if err := doc.Parse(e.JSON, canon.Limits{}); err != nil {
 		return canon.Digest{}, unreadable(e.ID, chain.Stream{}, err)
@@ -110,7 +111,7 @@ func contentHash(doc *canon.Document, e *Entry) (canon.Digest, error) {
 	return hash, nil
 }
 
-// archived are the receipts of an archive, one after the other.
+// archived yields the receipts of an archive in order.
 type archived struct {
 	next func() ([]byte, error, bool)
 	read uint64
@@ -130,7 +131,7 @@ func (a *archived) same(e *Entry) error {
 	return nil
 }
 
-// end makes sure that the archive has no more.
+// end makes sure that the archive has no more receipts.
 func (a *archived) end() error {
 	_, err, more := a.next()
 	if err == nil && more {
@@ -139,16 +140,16 @@ func (a *archived) end() error {
 	return err
 }
 
-// Prune takes the content of the receipts out of the ledger. The archive of that name and
-// digest has to be the one that they were compared with, and should be on the disk: what
-// is gone from the ledger is nowhere else. It returns how many receipts were pruned.
+// Prune removes the content of the receipts from the ledger. The archive with that name and digest
+// must be the one that the receipts were compared with, and should be on the disk: the ledger has
+// no other copy. It returns how many receipts were pruned.
 //
-// It is one transaction, which takes longer the more receipts there are; others wait for
-// it. The error is or wraps ErrPruneChanged, a *[DamageError], ErrNotStored, or what went
-// wrong in storing: then they may be pruned or not, all of them or none.
+// Prune is one transaction, whose duration depends on the number of receipts; other writers wait
+// for it. The error is or wraps ErrPruneChanged, a *[DamageError], or ErrNotStored. After any other
+// error, either all receipts are pruned or none.
 //
-// The file keeps its size: new receipts take the place of the old ones, whose bytes are in
-// it until then.
+// The file keeps its size. New receipts overwrite the old ones, whose bytes are in the file until
+// then.
 func (p *Prunable) Prune(ctx context.Context, archive string, digest canon.Digest) (receipts int64, err error) {
 	if p.Receipts == 0 {
 		return 0, nil
@@ -162,8 +163,8 @@ func (p *Prunable) Prune(ctx context.Context, archive string, digest canon.Diges
 }
 
 func (p *Prunable) prune(ctx context.Context, tx *sql.Tx) error {
-	// What was compared has to be what is there now. Others can prune, and they can add
-	// signatures, which make a receipt longer.
+	// The ledger must still have what was compared. In the meantime, others may have pruned
+	// receipts or added signatures, which make a receipt longer.
 	var from, receipts, bytes int64
 	err := tx.QueryRowContext(ctx, "SELECT "+p.ledger.prunedTo()+", count(*), ifnull(sum(length(json)), 0) FROM receipts WHERE seq > ? AND seq <= ?", p.from, p.last).Scan(&from, &receipts, &bytes)
 	if err != nil {
@@ -173,7 +174,7 @@ func (p *Prunable) prune(ctx context.Context, tx *sql.Tx) error {
 		return ErrPruneChanged
 	}
 
-	// Only the hashes stay, so they have to be those that the checkpoint is over.
+	// Only the hashes stay, so they must be those of the checkpoint.
 	fault, err := proven(ctx, tx, []Pruning{p.Pruning})
 	if err != nil {
 		return err

@@ -12,21 +12,20 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Pruning is why the first receipts of a ledger have no content in it: a checkpoint is
-// over them, and an archive has them. Their ids, hashes and places stay, and so whatever
-// is proved of them.
+// A Pruning is the reason why the first receipts of a ledger have no content: a checkpoint covers
+// them, and an archive contains them. Their IDs, hashes, and positions stay, and so do all proofs.
 type Pruning struct {
-	Size       uint64       // how many receipts it is over, those of earlier prunings too
+	Size       uint64       // number of receipts that it covers, including those of earlier prunings
 	Root       merkle.Hash  // of the tree of their hashes
 	Checkpoint []byte       // the signed note, byte for byte
-	Archive    string       // the name of the file that has those that the pruning before did not
+	Archive    string       // name of the file with the receipts that the previous prunings do not cover
 	Digest     canon.Digest // SHA-256 of that file
 
-	after int64 // sequence of the last receipt of the pruning before, 0: there is none
-	last  int64 // sequence of the last of them
+	after int64 // sequence of the last receipt of the previous pruning, 0: none
+	last  int64 // sequence of the last receipt
 }
 
-// Origin is the name of the log that signed the checkpoint.
+// Origin returns the name of the log that signed the checkpoint.
 func (p *Pruning) Origin() string {
 	signed, err := tlog.OpenSigned(p.Checkpoint, nil, nil)
 	if err != nil {
@@ -35,17 +34,17 @@ func (p *Pruning) Origin() string {
 	return signed.Origin
 }
 
-// Has reports whether the archives of this pruning and those before it have a receipt of
-// the ledger.
+// Has reports whether the archives of this pruning and the previous ones contain a receipt of the
+// ledger.
 func (p *Pruning) Has(e *Entry) bool { return e.Sequence <= p.last }
 
-// A PrunedError says that the content of a receipt is in an archive, and no more in the
+// A PrunedError indicates that the content of a receipt is in an archive and no longer in the
 // ledger.
 type PrunedError struct {
 	ID      string // receipt_id
 	Hash    canon.Digest
 	Stream  chain.Stream
-	Pruning Pruning // that moved it there
+	Pruning Pruning // that moved the content there
 }
 
 func (e *PrunedError) Error() string {
@@ -64,7 +63,7 @@ func scanPruning(scan func(...any) error) (*Pruning, error) {
 	return p, nil
 }
 
-// A faultyPruning is a pruning that is not what it was, or whose receipts are not.
+// A faultyPruning describes a pruning that was altered, or whose receipts were.
 type faultyPruning struct {
 	code   string
 	detail string
@@ -74,8 +73,8 @@ func (f *faultyPruning) damage() *DamageError {
 	return &DamageError{Code: f.code, Detail: f.detail}
 }
 
-// proven compares prunings with the hashes that are kept of all receipts, in their order,
-// and returns what is wrong with the first that does not fit.
+// proven compares prunings with the kept hashes of all receipts, in their order, and returns the
+// fault of the first pruning that does not match.
 func proven(ctx context.Context, q rowQuerier, list []Pruning) (*faultyPruning, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -86,7 +85,7 @@ func proven(ctx context.Context, q rowQuerier, list []Pruning) (*faultyPruning, 
 	}
 	defer rows.Close()
 
-	// RFC 9162 section 2.1: the tree over all of them has the earlier ones inside.
+	// RFC 9162 section 2.1: the tree of all receipts contains those of the earlier prunings.
 	var tree merkle.Tree
 	var sequence, before int64
 	for i := range list {
@@ -113,12 +112,12 @@ func proven(ctx context.Context, q rowQuerier, list []Pruning) (*faultyPruning, 
 	return nil, nil
 }
 
-// alone is the fault of a pruning that does not begin where the one before it ends.
+// alone returns the fault of a pruning that does not begin where the previous one ends.
 func (p *Pruning) alone() *faultyPruning {
 	return &faultyPruning{FaultMissing, fmt.Sprintf("the pruning of %d receipts does not begin where the one before it ends: the row of a pruning is gone, and with it the name of an archive", p.Size)}
 }
 
-// faulty compares a pruning with the tree of the receipts up to one.
+// faulty compares a pruning with the tree of the receipts up to a sequence.
 func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *faultyPruning {
 	signed, err := tlog.OpenSigned(p.Checkpoint, nil, nil)
 	switch {
@@ -134,17 +133,16 @@ func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *faultyPruning {
 	return nil
 }
 
-// pruneFailure says that nothing may be pruned.
+// pruneFailure returns the reason why nothing may be pruned.
 func pruneFailure(code receipt.Code, format string, args ...any) error {
 	return &PruneError{code, fmt.Sprintf(format, args...)}
 }
 
-// A PruneError says why receipts may not be pruned under a checkpoint. Nothing was
-// changed.
+// A PruneError states why receipts may not be pruned under a checkpoint. Nothing was changed.
 type PruneError struct {
-	// Code is CodeCheckpointInvalid, CodeUnknownKey or CodeKeyRevoked of the checkpoint;
-	// CodeTruncated when it is over more receipts than the ledger has, and
-	// CodeMerkleRootMismatch when it is over others.
+	// Code is CodeCheckpointInvalid, CodeUnknownKey, or CodeKeyRevoked of the checkpoint;
+	// CodeTruncated if it covers more receipts than the ledger has, and CodeMerkleRootMismatch if
+	// it covers others.
 	Code   receipt.Code
 	Detail string
 }
@@ -153,11 +151,11 @@ func (e *PruneError) Error() string {
 	return fmt.Sprintf("ledger: nothing was pruned: %s: %s", e.Code, e.Detail)
 }
 
-// An ArchiveError says that an archive does not hold exactly the receipts that would be
-// pruned, byte for byte and in their order. Nothing was changed.
+// An ArchiveError indicates that an archive does not contain exactly the receipts to be pruned,
+// byte for byte and in their order. Nothing was changed.
 type ArchiveError struct {
 	Index  uint64 // of the receipt in the archive, from 1
-	ID     string // receipt_id of the one that is stored there; "": none is
+	ID     string // receipt_id of the receipt that is stored there; "": none
 	Detail string
 }
 
@@ -165,7 +163,6 @@ func (e *ArchiveError) Error() string {
 	return fmt.Sprintf("ledger: nothing was pruned: receipt %d of the archive: %s", e.Index, e.Detail)
 }
 
-// ErrPruneChanged says that receipts were pruned by somebody else while they were read, or
-// were signed while they were compared with an archive. Whoever reads or prunes them begins
-// anew.
+// ErrPruneChanged indicates that another process pruned receipts while they were read, or signed
+// them while they were compared with an archive. The caller starts again.
 var ErrPruneChanged = errors.New("ledger: the receipts were pruned or signed by others meanwhile")

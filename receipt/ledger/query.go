@@ -13,33 +13,33 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// A Query selects receipts. The zero Query selects all. What is selected is in the
-// order in which it was stored, which in each stream is that of its chain; what is
-// stored later comes after it. issued_at has no such order: drafts may bring their
-// own, and clocks of several machines differ.
+// A Query selects receipts. The zero Query selects all. The result is in the order in which the
+// receipts were stored, which in each stream is the order of its chain; receipts that are stored
+// later follow. issued_at has no such order, because drafts may have their own times, and clocks of
+// several machines differ.
 type Query struct {
-	Task    string        // that is the subject, or in identifiers.task_id; "": any
+	Task    string        // the subject, or identifiers.task_id; "": any
 	Session string        // identifiers.session_id; "": any
 	Stream  *chain.Stream // nil: any
 	From    time.Time     // issued_at is not earlier; zero: any
 	Before  time.Time     // issued_at is earlier; zero: any
 
-	// Until ends before the first receipt of all that was issued at this time or later,
-	// whoever issued it: what it selects stays the same while others are stored. Zero: none.
+	// Until ends the selection before the first receipt that was issued at this time or later, by
+	// any issuer, so that the selection does not change while others are stored. Zero: none.
 	Until time.Time
 
-	// Pruned selects receipts without content, too, which come before all others. Where a
-	// list has to be whole, as the leaves of a tree have, it is set.
+	// Pruned also selects receipts without content, which come before all others. It is set where a
+	// list must be complete, such as the leaves of a tree.
 	Pruned bool
 
-	// Sees leaves out the streams of which it returns false: their rows are not even
-	// read. Nil: none.
+	// Sees excludes the streams for which it returns false: their rows are not even read. Nil:
+	// none.
 	Sees func(chain.Stream) bool
 
 	seen []int64 // the streams that it sees
 }
 
-// conditions are those of rows after one, up to a last one.
+// conditions returns the conditions of rows after one, up to a last one.
 func (q Query) conditions(after, last int64) (where string, args []any) {
 	conditions, args := []string{"seq > ? AND seq <= ?"}, []any{after, last}
 	add := func(condition string, arg ...any) {
@@ -53,18 +53,18 @@ func (q Query) conditions(after, last int64) (where string, args []any) {
 			s.Issuer, !s.HasTenant, s.Tenant, s.Workspace)
 	}
 
-	// What may not be seen is not even read: how long that takes would tell of it.
+	// Rows that may not be seen are not even read, because the time for that would reveal them.
 	if q.Sees != nil {
 		add("stream IN (SELECT value FROM json_each(?))", numbers(q.seen))
 	}
 	if from, before, ok := q.times(); ok {
-		add("+issued_at >= ? AND +issued_at < ?", from, before) // +: not by that index, whose order is another
+		add("+issued_at >= ? AND +issued_at < ?", from, before) // +: not by that index, which has another order
 	}
 
 	return strings.Join(conditions, " AND "), args
 }
 
-// times are the bounds of issued_at, and whether there are any.
+// times returns the bounds of issued_at, and whether there are any.
 func (q Query) times() (from, before int64, ok bool) {
 	from, before = math.MinInt64, math.MaxInt64
 	if !q.From.IsZero() {
@@ -76,8 +76,7 @@ func (q Query) times() (from, before int64, ok bool) {
 	return from, before, !q.From.IsZero() || !q.Before.IsZero()
 }
 
-// selects compares a row with what was asked for: an index that is damaged leads to
-// other rows.
+// selects compares a row with the query, because a damaged index leads to other rows.
 func (q Query) selects(r *stored) error {
 	from, before, timed := q.times()
 	is := func(column sql.NullString, wanted string) bool { return column.Valid && column.String == wanted }
@@ -91,7 +90,7 @@ func (q Query) selects(r *stored) error {
 	return nil
 }
 
-// ErrCursor says that a cursor is not one that List returned.
+// ErrCursor indicates that List did not return a cursor.
 var ErrCursor = errors.New("ledger: no such place in a list")
 
 // cursorVersion is the first byte of a cursor; a sequence of 8 bytes follows.
@@ -111,7 +110,7 @@ func parseCursor(cursor string) (after int64, err error) {
 	return int64(binary.BigEndian.Uint64(data[1:])), nil
 }
 
-// numbers are as SQLite takes a list.
+// numbers formats a list for json_each of SQLite.
 func numbers(list []int64) string {
 	text, _ := json.Marshal(append([]int64{}, list...)) // numbers are never refused
 	return string(text)

@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A job is one draft on its way.
+// A job is the issuing of one draft.
 type job struct {
 	ctx     context.Context
 	id      string
 	seal    func(chain.Head) (*receipt.Sealed, error)
 	redate  func(receipt.Time) // sets issued_at, where the issuer does; else nil
-	checked bool               // that it holds no secrets
+	checked bool               // for secrets
 	taken   bool               // by a run; guarded by the issuer's mu
 
 	mu   sync.Mutex // held while the draft is read
@@ -35,8 +35,8 @@ func (j *job) end(sealed *receipt.Sealed, err error) {
 	close(j.done)
 }
 
-// read seals the draft onto a head, dated when the issuer does that. From the
-// moment at which the caller has left the draft is the caller's alone.
+// read seals the draft onto a head, and dates it if the issuer does that. After the caller has
+// left, the draft belongs to the caller alone.
 func (j *job) read(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -50,24 +50,24 @@ func (j *job) read(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
 	return j.seal(head)
 }
 
-// leave says that the caller does not wait any longer.
+// leave records that the caller does not wait any longer.
 func (j *job) leave() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.gone = true
 }
 
-// A queue is what waits for one stream. It exists while a goroutine works on it.
+// A queue contains the jobs that wait for one stream. It exists while a goroutine works on it.
 type queue struct{ waiting []*job }
 
-// An attempt brings one run to its end.
+// An attempt completes one run.
 type attempt struct {
 	*Issuer
 	stream chain.Stream
-	run    []*job // that are not ended
+	run    []*job // that have not ended
 }
 
-// keep ends the jobs that judge returns a result for, and keeps the others.
+// keep ends the jobs for which judge returns a result, and keeps the others.
 func (a *attempt) keep(judge func(*job) (*receipt.Sealed, error)) {
 	left := a.run[:0]
 	for _, j := range a.run {
@@ -85,18 +85,18 @@ func (a *attempt) fail(err error) {
 	a.keep(func(*job) (*receipt.Sealed, error) { return nil, err })
 }
 
-// signingTurn is for how long a signer keeps a turn. One that takes longer, such as a
-// key service, does not keep the others waiting: it appends if nobody was faster.
+// signingTurn is how long a signer keeps a turn. A slower one, such as a key service, does not
+// delay the others: it appends if nobody was faster.
 const signingTurn = 250 * time.Millisecond
 
-// Bounds of what a store may say before it is no longer believed.
+// Bounds after which a store is no longer trusted.
 const (
-	mostRounds = 1000 // that the head has moved
-	mostStale  = 16   // that it has, and is the same as before
+	mostRounds = 1000 // in which the head has moved
+	mostStale  = 16   // in which it has moved, and is the same as before
 )
 
-// commit tries until every job has ended. The store is called with the context
-// of no caller: one that leaves must not end the receipts of the others.
+// commit repeats rounds until every job has ended. The store is called without the context of a
+// caller, because a caller that leaves must not end the receipts of the others.
 func (a *attempt) commit() {
 	ctx := context.Background()
 	var last chain.Head
@@ -114,8 +114,8 @@ func (a *attempt) commit() {
 			last, stale = head, 0
 		}
 
-		// A head that others move is progress. One that moves and is the same is a store that
-		// contradicts itself.
+		// A head that others move is progress. A head that moves and stays the same shows a store
+		// that contradicts itself.
 		if stale == mostStale || round >= mostRounds {
 			a.fail(fmt.Errorf("%w, %d times; its head is said to be %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored))
 			return
@@ -125,10 +125,10 @@ func (a *attempt) commit() {
 	}
 }
 
-// round reads the head, links, signs and appends, in turn if the store has turns. It
-// returns the head, and whether it moved meanwhile.
+// round reads the head, links, signs, and appends, in turn if the store has turns. It returns the
+// head, and whether the head moved in the meantime.
 func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved bool) {
-	// A turn ends with the append, or when signing takes too long to keep others waiting.
+	// A turn ends with the append, or when signing takes so long that it would delay others.
 	if store, ok := a.Store.(TurnStore); ok {
 		of, done := store.Turn(ctx, a.stream, again)
 		defer done()
@@ -148,7 +148,7 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 		return head, false
 	}
 
-	// Only an error that says so leaves the outcome known.
+	// The outcome is known only if the error states it.
 	switch err := a.append(ctx, head, a.run[:ready]); {
 	case err == nil:
 		n := 0
@@ -173,19 +173,19 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 	return head, false
 }
 
-// leave ends the jobs whose callers are gone: nothing was stored of them yet.
+// leave ends the jobs whose callers have left, of which nothing was stored yet.
 func (a *attempt) leave() {
 	a.keep(func(j *job) (*receipt.Sealed, error) { return nil, j.ctx.Err() })
 }
 
-// link seals the run onto a head. A draft that is refused leaves no gap.
+// link seals the run onto a head. A refused draft leaves no gap.
 func (a *attempt) link(head chain.Head) {
 	var now receipt.Time
 	if a.Now != nil {
 		now = receipt.At(a.Now())
 	}
 
-	// Each links to the one before it. One that is refused is passed over, so that no gap comes.
+	// Each draft is linked to the one before it. A refused draft is skipped, so there is no gap.
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		sealed, err := j.read(head, now)
 		if err == nil && !j.checked {
@@ -199,15 +199,16 @@ func (a *attempt) link(head chain.Head) {
 	})
 }
 
-// sign signs the run and returns how many can be appended: those before the first
-// one that the signer failed for. Those after it name it as a predecessor and
-// have to be linked and signed again.
+// sign signs the run and returns how many receipts can be appended: those before the first one that
+// could not be signed. Those after it name it as a predecessor, and must be linked and signed
+// again.
 func (a *attempt) sign() (ready int) {
 	if a.Signer == nil {
 		return len(a.run)
 	}
 
-	// A signer may be a service far away: several are asked at once, each for one hash.
+	// A signer may be a remote service, so several signatures are requested at the same time, each
+	// for one hash.
 	errs := make([]error, len(a.run))
 	var stop atomic.Bool
 	var group sync.WaitGroup
@@ -215,7 +216,7 @@ func (a *attempt) sign() (ready int) {
 
 	for n, j := range a.run {
 		if slots <- struct{}{}; stop.Load() {
-			break // what comes after a failure is signed in vain
+			break // signatures after a failure are useless
 		}
 		group.Go(func() {
 			defer func() { <-slots }()
@@ -230,7 +231,7 @@ func (a *attempt) sign() (ready int) {
 	}
 	group.Wait()
 
-	// In the order of the run, whoever answered first.
+	// The results are processed in the order of the run, regardless of which signature came first.
 	n, failed := -1, false
 	a.keep(func(*job) (*receipt.Sealed, error) {
 		n++
@@ -251,10 +252,10 @@ func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) erro
 	return a.Store.Append(ctx, a.stream, head, run...)
 }
 
-// settle ends the jobs whose receipt_id is stored already: with the stored
-// receipt if it has the same content. It reports whether there was one.
+// settle ends the jobs whose receipt_id is already stored: with the stored receipt if it has the
+// same content. It reports whether there was one.
 func (a *attempt) settle(ctx context.Context) bool {
-	// The stored receipt is the answer if the draft is the one it was made of.
+	// The stored receipt is the answer if it was created from the draft.
 	before := len(a.run)
 	a.keep(func(j *job) (*receipt.Sealed, error) {
 		stored, err := a.Store.Get(ctx, j.sealed.ID())
@@ -276,8 +277,8 @@ func (a *attempt) settle(ctx context.Context) bool {
 	return len(a.run) < before
 }
 
-// made reports whether a stored receipt is of this draft. Where the issuer set
-// the time, an earlier attempt set an earlier one.
+// made reports whether a stored receipt was created from this draft. If the issuer set the time, an
+// earlier attempt set an earlier one.
 func (j *job) made(stored *receipt.Sealed) bool {
 	doc, sealed := stored.Document(), j.sealed
 	if j.redate != nil {

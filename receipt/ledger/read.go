@@ -15,12 +15,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A reader reads what is stored.
+// A reader reads stored receipts.
 type reader struct{ *database }
 
-// Get is described at [Store]. The receipt is the one that was asked for, its content
-// fits its hash, and its row says what it says; otherwise the error is a
-// *[receipt.RefutedError] or a *[DamageError]. Of one that was pruned it is a *[PrunedError].
+// Get is described at [Store]. The result is the requested receipt, its content matches its hash,
+// and its row matches the receipt; otherwise, the error is a *[receipt.RefutedError] or a
+// *[DamageError]. For a pruned receipt, it is a *[PrunedError].
 func (l *reader) Get(ctx context.Context, receiptID string) (*receipt.Sealed, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -41,13 +41,13 @@ func (l *reader) Get(ctx context.Context, receiptID string) (*receipt.Sealed, er
 	return receipt.ParseSealed(r.json)
 }
 
-// Linked returns the stored bytes of a receipt for whoever verifies them: their content may be
-// altered, and they may not be a receipt at all. Those of another receipt than the one asked for,
-// or of another place, are a *[DamageError], and of one that was pruned there are none: a
-// *[PrunedError]. It also returns how the receipt stands to the others of its stream: it follows the one before it, or it does
-// not, which refutes it, or another one was there before that follows the same. The
-// tables do not let that happen; whoever writes around them can. The link of what cannot
-// be read is not checked.
+// Linked returns the stored bytes of a receipt for verification: their content may be altered, and
+// they may not be a receipt at all. If they belong to another receipt or another position, the
+// error is a *[DamageError]; for a pruned receipt, it is a *[PrunedError]. Linked also returns the
+// link of the receipt to the others of its stream. The link passes if the receipt follows the one
+// before it. It is refuted if it does not, or if an earlier receipt follows the same predecessor.
+// The tables prevent that, but not for a program that writes around them. The link of a receipt
+// that cannot be read is not checked.
 func (l *reader) Linked(ctx context.Context, receiptID string) (json []byte, link receipt.Check, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -63,14 +63,14 @@ func (l *reader) Linked(ctx context.Context, receiptID string) (json []byte, lin
 		return r.json, receipt.Check{Status: receipt.StatusNotChecked, Code: receipt.CodeLinkNotChecked, Reason: "the receipt cannot be read"}, nil
 	}
 
-	// A fork comes first: of two receipts that name one predecessor the later is false,
-	// wherever it stands.
+	// A fork is checked first: of two receipts that name one predecessor, the later one is invalid,
+	// regardless of its position.
 	forks, err := l.forks(ctx, l.read, r)
 	if err != nil {
 		return nil, link, l.wrap("read a receipt", err)
 	}
 
-	// Clients read these details, so none of them names another receipt.
+	// Clients get these details, so none of them names another receipt.
 	placed := r.place()
 	damage, _ := errors.AsType[*DamageError](placed)
 	switch {
@@ -85,8 +85,8 @@ func (l *reader) Linked(ctx context.Context, receiptID string) (json []byte, lin
 	return r.json, receipt.Check{Status: receipt.StatusPassed}, nil
 }
 
-// StreamOf returns the stream that a receipt was stored in, without reading the receipt,
-// and whether there is one.
+// StreamOf returns the stream that a receipt was stored in, and whether there is one, without
+// reading the receipt.
 func (l *reader) StreamOf(ctx context.Context, receiptID string) (s chain.Stream, found bool, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -104,8 +104,8 @@ func (l *reader) StreamOf(ctx context.Context, receiptID string) (s chain.Stream
 	return s, err == nil, l.wrap("look for a receipt", err)
 }
 
-// found returns the row of a receipt_id, which says what the receipt in it says, unless
-// that cannot be read, so that nobody takes it for another one.
+// found returns the row of a receipt_id. The row matches the receipt in it, unless that cannot be
+// read, so that it is not mistaken for another one.
 func (l *reader) found(ctx context.Context, receiptID string) (r *stored, readable bool, err error) {
 	if r, err = l.raw(ctx, l.read, "WHERE r.receipt_id = ?", receiptID); err != nil {
 		return nil, false, l.wrap("read a receipt", err)
@@ -131,7 +131,7 @@ func (l *reader) found(ctx context.Context, receiptID string) (r *stored, readab
 	return r, true, nil
 }
 
-// misled says that an index led to another row than the one that was looked for.
+// misled returns the error for an index that led to another row than the requested one.
 func misled(r *stored) error {
 	return &DamageError{FaultFile, r.id, r.stream, "an index leads to it that should not"}
 }
@@ -143,7 +143,7 @@ type Entry struct {
 	ID       string // receipt_id
 	Hash     canon.Digest
 	Stream   chain.Stream
-	JSON     []byte // as stored; nil of a receipt that was pruned
+	JSON     []byte // as stored; nil for a pruned receipt
 }
 
 // Cursor returns the cursor of the place after the receipt, which List accepts with any query.
@@ -151,8 +151,8 @@ func (e *Entry) Cursor() string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(e.Sequence)))
 }
 
-// span returns what comes right before the first receipt that can be selected, and
-// the last one. Of a time these are near each other in a large ledger.
+// span returns the sequence right before the first receipt that can be selected, and that of the
+// last one. In a large ledger, receipts of one time are near each other.
 func (l *reader) span(ctx context.Context, q Query) (before, last int64, err error) {
 	from, until, ok := q.times()
 	if !ok && q.Until.IsZero() {
@@ -172,7 +172,8 @@ func (l *reader) span(ctx context.Context, q Query) (before, last int64, err err
 		before, last = first.Int64-1, end.Int64
 	}
 
-	// The first of those that are too late ends it, wherever in the order of time it stands.
+	// The first receipt that is too late ends the selection, regardless of its place in the order
+	// of time.
 	if err == nil && !q.Until.IsZero() {
 		var late sql.NullInt64
 		err = l.read.QueryRowContext(ctx, "SELECT min(seq) FROM receipts INDEXED BY receipts_time WHERE issued_at >= ?", q.Until.UnixMilli()).Scan(&late)
@@ -183,13 +184,13 @@ func (l *reader) span(ctx context.Context, q Query) (before, last int64, err err
 	return before, last, l.wrap("look for a time", err)
 }
 
-// scanned is how many receipts a scan reads at a time: it holds no lock and no
-// connection while the caller works.
+// scanned is how many receipts a scan reads at a time. It holds no lock and no connection while the
+// caller works.
 const scanned = 256
 
-// Scan returns the receipts of a query, without those that were pruned unless it asks for
-// them: ErrPruneChanged ends it when receipts that it had not given yet were pruned. Receipts that are stored meanwhile may be
-// among them. An error ends it.
+// Scan returns the receipts of a query, without pruned ones unless the query selects them. If
+// receipts are pruned before Scan has yielded them, it ends with ErrPruneChanged. Receipts that are
+// stored in the meantime may be included. An error ends the scan.
 func (l *reader) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		after, last, err := l.span(ctx, q)
@@ -211,14 +212,14 @@ func (l *reader) Scan(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 			more = err == nil && len(entries) == scanned
 		}
 
-		// The entries before an error were given already.
+		// The entries before an error were already yielded.
 		if err != nil {
 			yield(Entry{}, err)
 		}
 	}
 }
 
-// still makes sure that no receipt after one was pruned.
+// still makes sure that no receipt after a sequence was pruned.
 func (l *reader) still(ctx context.Context, after int64) error {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -234,8 +235,8 @@ func (l *reader) still(ctx context.Context, after int64) error {
 	return l.wrap("list receipts", err)
 }
 
-// list returns the entries after one, up to a last one. With an error it returns
-// those before it.
+// list returns the entries after a sequence, up to a last one. With an error, it also returns the
+// entries before it.
 func (l *reader) list(ctx context.Context, q Query, after, last int64, limit int) (list []Entry, err error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -243,7 +244,7 @@ func (l *reader) list(ctx context.Context, q Query, after, last int64, limit int
 	}
 	defer done()
 
-	// Streams may come while a list is read, so whoever lists is asked each time.
+	// Streams may be added while a list is read, so sees is called each time.
 	if q.Sees != nil {
 		if q.seen, err = visible(ctx, l.read, q.Sees); err != nil {
 			return nil, l.wrap("list receipts", err)
@@ -275,9 +276,8 @@ func (l *reader) list(ctx context.Context, q Query, after, last int64, limit int
 	return list, l.wrap("list receipts", rows.Err())
 }
 
-// List returns a page of a query and the cursor of the next page, which is "" when
-// there is none. An empty cursor is the beginning. Cursors stay valid for ever; they
-// are opaque, and may come from a stranger.
+// List returns a page of a query and the cursor of the next page, which is "" if there is none. An
+// empty cursor is the beginning. Cursors stay valid forever; they are opaque, and may be untrusted.
 func (l *reader) List(ctx context.Context, q Query, cursor string, limit int) (page []Entry, next string, err error) {
 	after, err := parseCursor(cursor)
 	if err != nil {
@@ -287,7 +287,7 @@ func (l *reader) List(ctx context.Context, q Query, cursor string, limit int) (p
 		return nil, "", fmt.Errorf("ledger: a page of %d receipts, expected at least 1", limit)
 	}
 
-	// One receipt more than the page has tells whether there is a next page.
+	// One more receipt than the page holds shows whether there is a next page.
 	before, last, err := l.span(ctx, q)
 	if err == nil {
 		page, err = l.list(ctx, q, max(after, before), last, limit+1)
@@ -302,14 +302,14 @@ func (l *reader) List(ctx context.Context, q Query, cursor string, limit int) (p
 	return page[:limit], page[limit-1].Cursor(), nil
 }
 
-// A StreamHead is a stream of the ledger and where it ends.
+// A StreamHead is a stream of the ledger with its head.
 type StreamHead struct {
 	Stream chain.Stream
 	Head   chain.Head
 }
 
-// Streams returns the streams of the ledger, in the order of chain.Stream.Compare. Each
-// head is compared with the last receipt of its stream.
+// Streams returns the streams of the ledger, in the order of chain.Stream.Compare. Each head is
+// compared with the last receipt of its stream.
 func (l *reader) Streams(ctx context.Context) ([]StreamHead, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -322,7 +322,7 @@ func (l *reader) Streams(ctx context.Context) ([]StreamHead, error) {
 		return nil, l.wrap("list the streams", err)
 	}
 
-	// A head is told only when the last receipt of its stream has it.
+	// A head is returned only if it is that of the last receipt of its stream.
 	list := make([]StreamHead, len(rows))
 	for i, s := range rows {
 		list[i] = s.StreamHead
@@ -334,9 +334,8 @@ func (l *reader) Streams(ctx context.Context) ([]StreamHead, error) {
 	return list, nil
 }
 
-// Prunings returns why receipts of the ledger have no content in it, the first pruning
-// first. Each is compared with the hashes that are kept of its receipts; the error is a
-// *[DamageError] when they are not those that its checkpoint is over.
+// Prunings returns the prunings of the ledger, the first one first. Each is compared with the kept
+// hashes of its receipts. If they do not match its checkpoint, the error is a *[DamageError].
 func (l *reader) Prunings(ctx context.Context) ([]Pruning, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -396,7 +395,7 @@ func streamRows(ctx context.Context, db *sql.DB) (list []streamRow, err error) {
 	}
 	defer rows.Close()
 
-	// A tenant that is NULL is absent; an empty one is another stream.
+	// A tenant that is NULL is absent; an empty one is a different stream.
 	for rows.Next() {
 		var s streamRow
 		var tenant sql.NullString
@@ -412,8 +411,8 @@ func streamRows(ctx context.Context, db *sql.DB) (list []streamRow, err error) {
 	return list, rows.Err()
 }
 
-// ByHash returns the receipt with a hash. The error is or wraps ErrNotFound, is a *[DamageError], or
-// of reading.
+// ByHash returns the receipt with a hash. The error is or wraps ErrNotFound, a *[DamageError], or
+// an error of reading.
 func (l *reader) ByHash(ctx context.Context, hash canon.Digest) (Entry, error) {
 	done, err := l.reading(ctx)
 	if err != nil {
@@ -431,7 +430,7 @@ func (l *reader) ByHash(ctx context.Context, hash canon.Digest) (Entry, error) {
 	return r.entry(), nil
 }
 
-// visible returns the rows of the streams that are seen.
+// visible returns the IDs of the streams for which sees returns true.
 func visible(ctx context.Context, db *sql.DB, sees func(chain.Stream) bool) (ids []int64, err error) {
 	rows, err := streamRows(ctx, db)
 	for _, s := range rows {

@@ -14,14 +14,14 @@ import (
 type row struct {
 	id            string
 	task, session sql.NullString
-	subject       sql.NullString // the task that is the subject, where it is not the one of task
+	subject       sql.NullString // the task that is the subject, if it differs from task
 	issuedAt      int64
 	link          chain.Link
 	stream        chain.Stream
 	json          []byte
 }
 
-// read reads the row of a stored receipt from the receipt.
+// read computes the row of a stored receipt from the receipt.
 func (r *row) read(json []byte) error {
 	doc, err := canon.Parse(json)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r *row) read(json []byte) error {
 	return r.of(doc, json)
 }
 
-// of reads the row of a receipt, whose canonical form is json.
+// of computes the row of a receipt, whose canonical form is json.
 func (r *row) of(doc *canon.Document, json []byte) error {
 	link, ok := chain.LinkOf(doc)
 	if !ok {
@@ -49,7 +49,8 @@ func (r *row) of(doc *canon.Document, json []byte) error {
 		session: text(root.Member("identifiers").Member("session_id")),
 	}
 
-	// A receipt is found by the task that is its subject as well as by the one it was part of.
+	// A receipt is found by the task that is its subject as well as by the task that it was part
+	// of.
 	if subject := root.Member("subject"); subject.Member("object").String() == "task" {
 		if id := text(subject.Member("id")); id.String != "" && id != r.task {
 			r.subject = id
@@ -63,7 +64,7 @@ func text(n canon.Node) sql.NullString {
 	return sql.NullString{String: n.String(), Valid: n.Kind() == canon.KindString}
 }
 
-// differences are the columns in which a row says something else than its receipt.
+// differences returns the columns in which a row differs from its receipt.
 func (r *row) differences(own *row) (columns []string) {
 	for _, column := range []struct {
 		name    string
@@ -86,8 +87,7 @@ func (r *row) differences(own *row) (columns []string) {
 
 func otherColumn(name string) string { return "its row has another " + name + " than the receipt" }
 
-// A stored is a row that was read, with what stands around it. Nothing of it is
-// believed before check.
+// A stored is a row that was read, with its context. Nothing of it is trusted before check.
 type stored struct {
 	row
 	sequence int64
@@ -99,11 +99,10 @@ type stored struct {
 	cut      int64         // sequence of the last receipt that was pruned
 }
 
-// pruned reports whether the ledger says that the content of a receipt was moved into an
-// archive.
+// pruned reports whether the content of a receipt was moved to an archive, according to the ledger.
 func (r *stored) pruned() bool { return r.sequence <= r.cut }
 
-// empty makes sure that a receipt that is said to be pruned is.
+// empty makes sure that a row that is marked as pruned has no content.
 func (r *stored) empty() *DamageError {
 	if len(r.json) > 0 {
 		return &DamageError{FaultRow, r.id, r.stream, "it is said to be pruned, and its content is there"}
@@ -120,7 +119,7 @@ func (r *stored) entry() Entry {
 	return e
 }
 
-// scan reads a row of such a query.
+// scan reads a row of a query that selectRows begins.
 func (r *stored) scan(scan func(...any) error) error {
 	var issuer, tenant, workspace sql.NullString
 	var count sql.NullInt64
@@ -130,7 +129,7 @@ func (r *stored) scan(scan func(...any) error) error {
 		return err
 	}
 
-	// NULL is the predecessor of a first receipt, or the stream of a row that has none.
+	// NULL is the predecessor of a first receipt, or the stream of a row without one.
 	r.link = chain.Link{First: previous == nil}
 	copy(r.link.Hash[:], hash)
 	copy(r.link.Previous[:], previous)
@@ -142,8 +141,8 @@ func (r *stored) scan(scan func(...any) error) error {
 	return nil
 }
 
-// place looks at where a row stands: after the row that its receipt names, stored
-// later than it, and at the head if none comes after it.
+// place checks the position of a row: after the row that its receipt names, stored later than that
+// row, and at the head if no row follows.
 func (r *stored) place() error {
 	first := r.position == 1
 	switch {
@@ -159,7 +158,7 @@ func (r *stored) place() error {
 	return nil
 }
 
-// refuted is the link of a receipt whose place is false.
+// refuted returns the link of a receipt in an invalid position.
 func (r *stored) refuted(code receipt.Code, cause receipt.Cause, detail string) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: code, Pointer: "/chain/previous_receipt_hash", Stated: "null", Cause: cause, Detail: detail}
 	if !r.link.First {
@@ -168,12 +167,12 @@ func (r *stored) refuted(code receipt.Code, cause receipt.Cause, detail string) 
 	return c
 }
 
-// A DamageError says that a row is not what the ledger stored: it, or one that leads
-// to it, was altered. What it holds is given to nobody.
+// A DamageError indicates that a row is not what the ledger stored: it, or a row that leads to it,
+// was altered. Its content is not returned.
 type DamageError struct {
 	Code   string       // FaultRow, or of the receipt codes
-	ID     string       // receipt_id of the row, as far as it is known
-	Stream chain.Stream // that the row says it is of
+	ID     string       // receipt_id of the row, if known
+	Stream chain.Stream // that the row names
 	Detail string
 }
 
@@ -184,7 +183,7 @@ func (e *DamageError) Error() string {
 	return fmt.Sprintf("ledger: receipt %.200q is damaged: %s", e.ID, e.Detail)
 }
 
-// unreadable says why the JSON of a row is not a receipt.
+// unreadable returns the reason why the JSON of a row is not a receipt.
 func unreadable(id string, s chain.Stream, err error) *DamageError {
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {

@@ -14,29 +14,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// SQLite is a [Store] in one SQLite file, for any number of processes of one
-// machine. The file must not be on a network file system: SQLite's locks do not
-// hold there.
+// SQLite is a [Store] in one SQLite file, for any number of processes of one machine. The file must
+// not be on a network file system, because SQLite's locks do not work there.
 //
-// It is written with a write-ahead log and synchronous=FULL: what Append returned
-// for survives a crash of the process and of the machine, as far as the disk tells
-// the truth. FILE-head beside it says where it ends.
+// It is written with a write-ahead log and synchronous=FULL: appended receipts survive a crash of
+// the process and of the machine, as far as the disk is reliable. FILE-head, next to the ledger,
+// records where the ledger ends.
 type SQLite struct {
 	*database
 	reader
 	writer
 }
 
-// Create makes a new ledger. A file that exists already is left as it is, and the
-// error is fs.ErrExist.
+// Create creates a new ledger. An existing file is not changed, and the error is fs.ErrExist.
 func Create(ctx context.Context, path string) (*SQLite, error) {
 	for _, suffix := range []string{"", "-wal", headSuffix} {
 		if _, err := os.Lstat(path + suffix); err == nil {
-			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist} // or left of one that was lost
+			return nil, &fs.PathError{Op: "create", Path: path + suffix, Err: fs.ErrExist} // or remains from a lost ledger
 		}
 	}
 
-	// O_EXCL: of two who create it, one does.
+	// O_EXCL: of two processes that create it, one succeeds.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -53,15 +51,15 @@ func Create(ctx context.Context, path string) (*SQLite, error) {
 	return l, nil
 }
 
-// Open opens a ledger. When there is none, the error is fs.ErrNotExist. The tables
-// of an older version are brought up to date; those of a newer one are refused. A
-// ledger that lacks what was stored in it once is a *[RolledBackError].
+// Open opens a ledger. If there is none, the error is fs.ErrNotExist. The tables of an older
+// version are brought up to date; those of a newer one are refused. For a ledger that lacks data
+// that was once stored in it, the error is a *[RolledBackError].
 func Open(ctx context.Context, path string) (*SQLite, error) {
 	return open(ctx, path, "rw", migrations())
 }
 
-// OpenReadOnly opens a ledger that is only to be read, of this version or an older
-// one. It, its folder and the medium may be read-only.
+// OpenReadOnly opens a ledger of this version or an older one for reading only. The file, its
+// directory, and the medium may be read-only.
 func OpenReadOnly(ctx context.Context, path string) (*SQLite, error) {
 	return open(ctx, path, "ro", migrations())
 }
@@ -78,13 +76,12 @@ func open(ctx context.Context, path, mode string, steps []string) (*SQLite, erro
 	return &SQLite{db, reader{db}, writer{db}}, nil
 }
 
-// Sign adds a signature to a stored receipt, as its issuer or as a witness, and
-// returns it: its hash stays, signatures lie outside of it. A receipt that has a
-// signature with the signer's key_id stays as it is.
+// Sign adds a signature to a stored receipt, as its issuer or as a witness, and returns the
+// receipt. Its hash stays the same, because it does not cover signatures. A receipt that already
+// has a signature with the signer's key_id does not change.
 //
-// The error is or wraps ErrNotFound, what Get or the signer said, ErrNotStored, or
-// what went wrong in storing: then the signature may be stored, and Sign may be
-// called again.
+// The error is or wraps ErrNotFound, an error of Get or of the signer, or ErrNotStored. After any
+// other error, the signature may be stored, and Sign may be called again.
 func (l *SQLite) Sign(ctx context.Context, receiptID string, signer receipt.Signer) (*receipt.Sealed, error) {
 	for range signTries {
 		sealed, err := l.Get(ctx, receiptID)
@@ -100,7 +97,7 @@ func (l *SQLite) Sign(ctx context.Context, receiptID string, signer receipt.Sign
 			return sealed, nil
 		}
 
-		// Nothing was locked while it was signed, so others may have signed it meanwhile.
+		// Nothing was locked during signing, so others may have signed the receipt.
 		replaced, err := replaceReceipt(ctx, l.database, sealed, signed)
 		if err != nil {
 			return nil, err
@@ -112,10 +109,9 @@ func (l *SQLite) Sign(ctx context.Context, receiptID string, signer receipt.Sign
 	return nil, fmt.Errorf("%w: receipt %.200q was changed by others %d times while it was signed", ErrNotStored, receiptID, signTries)
 }
 
-// Import stores receipts that others issued. Each must be verified by v and follow
-// the head of its stream; of a stream that the ledger does not have, the first.
-// Receipts that are there already are counted as copies, so that an import can be
-// repeated. It ends at the first receipt that cannot be stored.
+// Import stores receipts that others issued. Each must be verified by v and follow the head of its
+// stream, or be the first of a new stream. Receipts that are already stored are counted as copies,
+// so an import can be repeated. It ends at the first receipt that cannot be stored.
 func (l *SQLite) Import(ctx context.Context, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
 	i := &importer{SQLite: l, ctx: ctx, verifier: v}
 	for data, err := range receipts {
@@ -126,7 +122,7 @@ func (l *SQLite) Import(ctx context.Context, v *receipt.Verifier, receipts iter.
 			continue
 		}
 
-		// A receipt that waits may be wrong too, and comes before this one.
+		// A waiting receipt may be invalid too, and comes before this one.
 		if earlier := i.flush(); earlier != nil {
 			err = earlier
 		}
@@ -136,16 +132,16 @@ func (l *SQLite) Import(ctx context.Context, v *receipt.Verifier, receipts iter.
 	return i.count, err
 }
 
-// Check reads all of the ledger: SQLite's own structures, each receipt, its row,
-// its place in the chain, and the heads. It verifies receipts with v; a v for
-// integrity only checks no signatures. Each fault is given to report as it is
-// found. Seen, unless it is nil, is told how many receipts were read so far: 0 once the
-// file's structures are checked, which takes long in a large one. The error is about the
-// check itself: with one the ledger was not checked to its end.
+// Check reads the entire ledger: SQLite's own structures, each receipt, its row, its position in
+// the chain, and the heads. It verifies receipts with v; a v for integrity only checks no
+// signatures. Each fault is passed to report when it is found. Seen, unless it is nil, is called
+// with the number of receipts that were read: with 0 after the check of the file's structures,
+// which takes long in a large file. The error concerns the check itself: with an error, the ledger
+// was not checked to its end.
 //
-// Receipts that were removed at the end of a stream together with its head leave
-// no trace inside. FILE-head shows it where it is; else compare the heads with ones
-// that were kept elsewhere.
+// Receipts that were removed at the end of a stream together with its head leave no trace in the
+// ledger. If FILE-head exists, it shows them; otherwise, compare the heads with copies that were
+// kept elsewhere.
 func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fault), seen func(receipts int)) (*Checked, error) {
 	db, err := l.pool(1, l.query) // it takes long, and report may read
 	if err != nil {
@@ -166,13 +162,13 @@ func (l *SQLite) Check(ctx context.Context, v *receipt.Verifier, report func(Fau
 	return &c.Checked, ctx.Err()
 }
 
-// Prunable compares the first receipts of the ledger with a checkpoint that is over them
-// and with an archive, so that their content can be taken out of the ledger. A key of
-// trust has to have signed the checkpoint. The archive gives the receipts that were not
-// pruned before, their JSON as it is stored, in the order of Scan, and no others.
+// Prunable compares the first receipts of the ledger with a checkpoint that covers them and with an
+// archive, so that their content can be removed from the ledger. A key of trust must have signed
+// the checkpoint. The archive yields exactly the receipts that were not already pruned, their JSON
+// as stored, in the order of Scan.
 //
-// Nothing is changed or locked, whatever it returns. The error is a *[PruneError], an
-// *[ArchiveError], a *[DamageError], what the archive said, or of reading.
+// Nothing is changed or locked. The error is a *[PruneError], an *[ArchiveError], a *[DamageError],
+// an error of the archive, or one of reading.
 func (l *SQLite) Prunable(ctx context.Context, trust receipt.LogTrust, checkpoint []byte, archive iter.Seq2[[]byte, error]) (*Prunable, error) {
 	if l.write == nil {
 		return nil, fmt.Errorf("ledger: prune: %q is open for reading only", l.path)
@@ -189,10 +185,9 @@ func (l *SQLite) Prunable(ctx context.Context, trust receipt.LogTrust, checkpoin
 	return p, nil
 }
 
-// Tree returns the tree of a checkpoint over the receipts of a query, in the order
-// of Scan, pruned ones too. Its leaves are of the hashes that are computed from the
-// receipts, not of those that are stored beside them; of those that were pruned, of the
-// hashes that have the roots of their checkpoints.
+// Tree returns the tree of a checkpoint of the receipts of a query, in the order of Scan, including
+// pruned ones. Its leaves are computed from the content of the receipts, not from the stored
+// hashes. Those of pruned receipts are the hashes that match the roots of their checkpoints.
 func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
 	if _, err := l.Prunings(ctx); err != nil {
 		return nil, err
@@ -205,7 +200,7 @@ func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
 			return nil, err
 		}
 
-		// The leaf is of the content, whatever the row or the receipt states.
+		// The leaf is that of the content, regardless of the hash in the row or the receipt.
 		hash := e.Hash
 		if e.JSON != nil {
 			if hash, err = contentHash(doc, &e); err != nil {
@@ -218,10 +213,10 @@ func (l *SQLite) Tree(ctx context.Context, q Query) (*merkle.Tree, error) {
 	return tree, nil
 }
 
-// signTries is how often Sign begins anew, when others sign the receipt as well.
+// signTries is how often Sign starts again if others sign the receipt, too.
 const signTries = 64
 
-// replaceReceipt stores a receipt with one signature more, if it is what it was.
+// replaceReceipt stores a receipt with one more signature, if the receipt has not changed.
 func replaceReceipt(ctx context.Context, l *database, was, signed *receipt.Sealed) (replaced bool, err error) {
 	err = l.store(ctx, "store a signature", nil, func(tx *sql.Tx) error {
 		r, err := tx.ExecContext(ctx, "UPDATE receipts SET json = ? WHERE receipt_id = ? AND json = ?", signed.JSON(), was.ID(), was.JSON())
@@ -236,7 +231,7 @@ func replaceReceipt(ctx context.Context, l *database, was, signed *receipt.Seale
 		return err
 	})
 
-	// The error took the transaction back: nothing was written over what others stored.
+	// The error rolled the transaction back, so nothing that others stored was overwritten.
 	if errors.Is(err, errChanged) {
 		return false, nil
 	}
@@ -245,7 +240,7 @@ func replaceReceipt(ctx context.Context, l *database, was, signed *receipt.Seale
 
 var errChanged = errors.New("the receipt has changed")
 
-// signatures are the key ids of a receipt's signatures.
+// signatures returns the key IDs of a receipt's signatures.
 func signatures(sealed *receipt.Sealed) (ids []string) {
 	for _, s := range sealed.Document().Root().Member("signatures").Elements() {
 		ids = append(ids, s.Member("key_id").String())
@@ -253,7 +248,7 @@ func signatures(sealed *receipt.Sealed) (ids []string) {
 	return ids
 }
 
-// signedTwice reports whether the last signature is of a key that has one before.
+// signedTwice reports whether the key of the last signature has an earlier one.
 func signedTwice(sealed *receipt.Sealed) bool {
 	ids := signatures(sealed)
 	last := len(ids) - 1

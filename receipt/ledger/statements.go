@@ -7,16 +7,15 @@ import (
 	"fmt"
 )
 
-// A connection keeps the statements that it prepared: to parse and to plan one takes
-// longer than to run it for one receipt. SQLite itself prepares one again when the
-// tables have changed since.
+// A connection keeps its prepared statements, because parsing and planning a statement takes longer
+// than running it for one receipt. SQLite prepares a statement again if the tables have changed.
 type connection struct {
 	driverConn
-	idle map[string]driverStmt // by their text; nil when the connection is closed
+	idle map[string]driverStmt // by their text; nil after the connection was closed
 }
 
-// driverConn is what database/sql asks of a connection. What runs a text that nobody
-// prepared is not among it, so that all statements come by PrepareContext.
+// driverConn has the methods that database/sql needs of a connection, except those that run
+// unprepared text, so every statement is prepared by PrepareContext.
 type driverConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -31,7 +30,7 @@ type driverStmt interface {
 	driver.StmtQueryContext
 }
 
-// mostIdle is how many statements a connection keeps: more than this package has texts.
+// mostIdle is how many statements a connection keeps, more than this package has.
 const mostIdle = 64
 
 func keepStatements(c driver.Conn) (*connection, error) {
@@ -65,7 +64,7 @@ func (c *connection) PrepareContext(ctx context.Context, query string) (driver.S
 	return &statement{s, c, query}, nil
 }
 
-// Close closes the connection. SQLite lets go of the file when no statement is left.
+// Close closes the connection. SQLite releases the file when all statements are closed.
 func (c *connection) Close() error {
 	var errs []error
 	for _, s := range c.idle {
@@ -75,7 +74,7 @@ func (c *connection) Close() error {
 	return errors.Join(append(errs, c.driverConn.Close())...)
 }
 
-// A statement goes back to its connection when it is closed.
+// A statement returns to its connection when it is closed.
 type statement struct {
 	driverStmt
 	of    *connection

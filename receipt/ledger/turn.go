@@ -13,20 +13,20 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// Lane 0 of the queue is of those who write into the file, the others are of streams.
+// Lane 0 of the queue is for writers of the file, the others are for streams.
 const (
 	lanes     = 64
 	writeLane = 0
 )
 
-// How long somebody waits for a turn, and how long nobody waits after that: a process
-// that is stopped in its turn delays the others once in a while, not each time.
+// How long a turn is waited for, and how long nobody waits after that: a process that stops during
+// its turn delays the others once in a while, not each time.
 const (
 	turnPatience = 2 * time.Second
 	turnPause    = 30 * time.Second
 )
 
-// queues are those of a ledger, as one process sees them.
+// queues are the queues of a ledger as one process sees them.
 type queues struct {
 	mu    sync.Mutex
 	stuck [lanes]time.Time // until when nobody waits in a lane
@@ -53,25 +53,25 @@ func (q *queues) wait(t *ticket, lane int) {
 	q.mu.Unlock()
 }
 
-// A turn belongs to whoever may link to the head of a stream. It ends when the receipts
-// that are linked are in line to be stored: the next one links to the last of them,
-// seals and signs while they are written.
+// A turn is the right to link to the head of a stream. It ends when the linked receipts are in the
+// queue of writers. The next process then links to the last of them, and seals and signs while they
+// are written.
 type turn struct {
 	ledger *database
 	stream chain.Stream
 	lane   int
-	again  bool // nothing that was announced is linked to
+	again  bool // announced heads are ignored
 
 	mu     sync.Mutex
 	ticket *ticket
-	place  *ticket // in the line of those who write, if there is one already
+	place  *ticket // in the queue of writers, if there is one already
 	over   bool
-	told   []byte // what was announced
+	told   []byte // the announcement
 }
 
 type turnKey struct{}
 
-// turnOf returns the turn of a context that a ledger gave for a stream, or nil.
+// turnOf returns the turn of a ledger for a stream in a context, or nil.
 func turnOf(ctx context.Context, l *database, s chain.Stream) *turn {
 	t, _ := ctx.Value(turnKey{}).(*turn)
 	if t == nil || t.ledger != l || t.stream != s {
@@ -90,8 +90,7 @@ func (t *turn) end() {
 	}
 }
 
-// clear waits until nobody is in line to write before the one whose turn it is: what
-// is the head then stays the head.
+// clear waits until all earlier writers are done, so that the current head stays the head.
 func (t *turn) clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +103,7 @@ func (t *turn) clear() {
 	q.wait(t.place, writeLane)
 }
 
-// line ends the turn with a place in the line of those who write. t may be nil.
+// line ends the turn with a place in the queue of writers. t may be nil.
 func (t *turn) line(l *database) *ticket {
 	if t == nil {
 		return l.queues.draw(l.files.path, writeLane)
@@ -123,7 +122,7 @@ func (t *turn) line(l *database) *ticket {
 	return place
 }
 
-// nameOf is a digest of a stream's name.
+// nameOf returns a digest of a stream's name.
 func nameOf(s chain.Stream) [sha256.Size]byte {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -132,10 +131,10 @@ func nameOf(s chain.Stream) [sha256.Size]byte {
 	return sha256.Sum256(text)
 }
 
-// What the one before announced is in FILE-head after the numbers of the lanes: the
-// digest of the stream's name, the hash and the count of its head, and the beginning
-// of the digest of these. Nobody believes it: a receipt that is linked to a head that
-// never came is not stored, and linked anew to the one that is.
+// The announcement of the previous process is in FILE-head after the numbers of the lanes: the
+// digest of the stream's name, the hash and the count of its head, and the beginning of the digest
+// of these. It is not trusted: a receipt that is linked to a head that was never stored is not
+// stored, and is linked again to the actual head.
 const (
 	announceBegin = 2048
 	announceBytes = sha256.Size + sha256.Size + 8 + 8
@@ -148,7 +147,7 @@ func announcement(s chain.Stream, h chain.Head) []byte {
 	return append(text, sum[:8]...)
 }
 
-// announce tells the next one the head that it has to link to.
+// announce publishes the head that the next process should link to.
 func (t *turn) announce(h chain.Head) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -166,7 +165,7 @@ func (t *turn) announce(h chain.Head) {
 	f.WriteAt(t.told, t.at())
 }
 
-// withdraw takes back what was announced and did not come.
+// withdraw removes the announcement of a head that was not stored.
 func (t *turn) withdraw() {
 	if t == nil || t.told == nil {
 		return
@@ -186,7 +185,7 @@ func (t *turn) withdraw() {
 
 func (t *turn) at() int64 { return announceBegin + int64(t.lane)*announceBytes }
 
-// announced returns the head that the one before announced.
+// announced returns the head that the previous process announced.
 func (t *turn) announced() (h chain.Head, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -205,7 +204,7 @@ func (t *turn) announced() (h chain.Head, ok bool) {
 		return h, false
 	}
 
-	// It may be of another stream, or half written: its name and its digest tell.
+	// It may belong to another stream, or be half written; its name and its digest show that.
 	copy(h.Hash[:], text[sha256.Size:])
 	h.Count = binary.BigEndian.Uint64(text[2*sha256.Size:])
 	return h, bytes.Equal(text, announcement(t.stream, h))

@@ -8,14 +8,13 @@ import (
 	"time"
 )
 
-// Those who write queue up, across processes, in FILE-head: whoever comes draws the
-// next number of a lane and locks the byte of that number; it is its turn when nobody
-// has the byte of a smaller one. The system takes the locks from processes that end.
-// They are of the open file, not of the process (F_OFD_SETLK, fcntl(2)), so that
-// threads queue up like processes do.
+// Writers queue across processes in FILE-head. A process draws the next number of a lane and locks
+// the byte of that number; its turn comes when no process holds the byte of a smaller number. The
+// system releases the locks of processes that end. The locks belong to the open file, not to the
+// process (F_OFD_SETLK, fcntl(2)), so threads queue like processes.
 //
-// A turn decides nothing but who is first. Where the queue cannot be used, and where
-// somebody in it does not move, SQLite's own locks do.
+// A turn only determines the order. If the queue cannot be used, or a process in it makes no
+// progress, SQLite's own locks decide.
 
 // Of fcntl(2).
 const (
@@ -35,7 +34,7 @@ type ticket struct {
 	mine int64
 }
 
-// drawTicket takes the last place of a lane, nil where there is no queue.
+// drawTicket takes the last place of a lane, or returns nil if there is no queue.
 func drawTicket(path string, lane int) *ticket {
 	f, err := openHead(path)
 	if err != nil {
@@ -49,14 +48,14 @@ func drawTicket(path string, lane int) *ticket {
 	return t
 }
 
-// wait waits until all before it are gone, for as long as it has patience. It reports
-// whether it became its turn.
+// wait waits until all earlier tickets are done, at most for patience. It reports whether its turn
+// has come.
 func (t *ticket) wait(patience time.Duration) bool {
 	if t == nil || t.lock(ofdLock, syscall.F_RDLCK, t.gate+1, t.mine-1) == nil {
 		return true
 	}
 
-	// Somebody is before it. fcntl(2) cannot be told to give up, so another goroutine waits.
+	// There is an earlier ticket. fcntl(2) cannot be interrupted, so another goroutine waits.
 	first := make(chan error, 1)
 	go func() { first <- t.lock(ofdLockWait, syscall.F_RDLCK, t.gate+1, t.mine-1) }()
 	late := time.NewTimer(patience)
@@ -77,7 +76,7 @@ func (t *ticket) draw(lane int) error {
 	}
 	defer t.lock(ofdLock, syscall.F_UNLCK, t.gate, 1)
 
-	// The gate is held: nobody else draws a number of this lane.
+	// The gate is locked, so nobody else draws a number of this lane.
 	var last [8]byte
 	at := lanesBegin + int64(lane)*int64(len(last))
 	if _, err := t.file.ReadAt(last[:], at); err != nil && err != io.EOF {
@@ -89,7 +88,7 @@ func (t *ticket) draw(lane int) error {
 		n = 0
 	}
 
-	// Locked before it is written down, so that nobody with a later number overtakes it.
+	// The byte is locked before the number is written, so that no later number overtakes it.
 	t.mine = n + 1
 	if err := t.lock(ofdLock, syscall.F_WRLCK, t.gate+t.mine, 1); err != nil {
 		return err
@@ -100,7 +99,7 @@ func (t *ticket) draw(lane int) error {
 	return err
 }
 
-// lock locks some bytes. None are locked always.
+// lock locks a range of bytes. An empty range is always locked.
 func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 	if bytes == 0 {
 		return nil // to fcntl that is all up to the end
@@ -126,8 +125,7 @@ func (t *ticket) lock(command int, kind int16, from, bytes int64) error {
 	return failed
 }
 
-// end lets the next one go. One that still waits for its turn has its file for as long
-// as it does.
+// end lets the next ticket proceed. A ticket that still waits keeps its file until then.
 func (t *ticket) end() {
 	if t == nil {
 		return
