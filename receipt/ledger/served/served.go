@@ -1,4 +1,4 @@
-// Package served makes a ledger a source of receipt/serve.
+// Package served makes a ledger a source of package serve.
 package served
 
 import (
@@ -11,20 +11,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// New returns the receipts of a ledger as a source. What is issued while serving is
-// served at once. How a receipt stands to the others of its stream is what the ledger
-// has: one that does not follow the one before it is refuted. A task's receipts are
-// those that it is the subject of, or that have its id in identifiers.task_id, in the
-// order in which they were stored.
+// New returns the receipts of a ledger as a source. Receipts that are issued in the meantime are
+// served immediately. The link of a receipt is that in the ledger: a receipt that does not follow
+// its predecessor is refuted. A task's receipts are those that have it as the subject or in
+// identifiers.task_id, in the order in which they were stored.
 //
-// A row that holds another receipt than the one it was found for is
-// [serve.ErrChanged]. A receipt whose content was altered is served as it is, for
-// verifying to refute. One that was pruned is a *[serve.PrunedError].
+// A row with another receipt than the requested one is [serve.ErrChanged]. A receipt with altered
+// content is served unchanged, so that verifying it refutes it. A pruned receipt is a
+// *[serve.PrunedError].
 func New(l *ledger.SQLite) serve.Source { return source{l} }
 
 type source struct{ ledger *ledger.SQLite }
 
-// Bounds of a page, beside the limit that a client gives: receipts may be large.
+// Bounds of a page, in addition to the limit of the client: receipts may be large.
 const (
 	pageBytes = 8 << 20
 	pagePart  = 4 // receipts that are read at a time
@@ -32,7 +31,7 @@ const (
 
 func (s source) Get(ctx context.Context, receiptID string, reach protocol.Reach) (serve.Stored, error) {
 	if !reach.All() {
-		// Out of reach is told from the stream alone: the receipt is not read.
+		// The stream alone shows whether a receipt is out of reach, so the receipt is not read.
 		stream, found, err := s.ledger.StreamOf(ctx, receiptID)
 		if err != nil {
 			return serve.Stored{}, err
@@ -59,7 +58,7 @@ func (s source) Get(ctx context.Context, receiptID string, reach protocol.Reach)
 	return serve.Stored{JSON: json, Link: &link}, nil
 }
 
-// changed says of a damaged row what any source does.
+// changed turns the error of a damaged row into serve.ErrChanged.
 func changed(err error) error {
 	if _, damaged := errors.AsType[*ledger.DamageError](err); damaged {
 		return fmt.Errorf("%w: %w", serve.ErrChanged, err)
@@ -78,7 +77,8 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 
 	selected := queryOf(q)
 
-	// In small parts: receipts may be large, and their bytes can end a page, too.
+	// The page is read in small parts, because receipts may be large, and their bytes can end the
+	// page, too.
 	for size := 0; ; {
 		part, behind, err := s.ledger.List(ctx, selected, cursor, pagePart)
 		if err != nil {
@@ -107,7 +107,7 @@ func (s source) CountPruned(ctx context.Context, q serve.TaskQuery) (int64, erro
 	return s.ledger.CountPruned(ctx, queryOf(q))
 }
 
-// queryOf selects what is of a task and within reach.
+// queryOf selects the receipts of a task within reach.
 func queryOf(q serve.TaskQuery) ledger.Query {
 	selected := ledger.Query{Task: q.Task}
 	if !q.Reach.All() {
@@ -116,8 +116,8 @@ func queryOf(q serve.TaskQuery) ledger.Query {
 	return selected
 }
 
-// behind returns the cursor of the place where a page begins. A receipt that is out
-// of reach has as little a place as one that is not there, also if it is damaged.
+// behind returns the cursor of the place where a page begins. A receipt out of reach is treated as
+// absent, even if it is damaged.
 func (s source) behind(ctx context.Context, q serve.TaskQuery) (cursor string, err error) {
 	if q.After.IsZero() {
 		return "", nil

@@ -15,9 +15,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// Run tests that stores keep what [ledger.Store] promises. Open returns an empty store; it may
-// clean up with t.Cleanup. Reopen, if it is not nil, opens a store again that was just
-// closed or lost, as after a restart.
+// Run tests whether stores keep the promises of [ledger.Store]. Open returns an empty store; it may
+// clean up with t.Cleanup. Reopen, if it is not nil, reopens a store that was just closed or lost,
+// as after a restart.
 func Run(t *testing.T, open func(t *testing.T) ledger.Store, reopen func(t *testing.T, old ledger.Store) ledger.Store) {
 	s := suite{open}
 	t.Run("empty", s.empty)
@@ -36,7 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) ledger.Store, reopen func(t *test
 
 type suite struct{ open func(*testing.T) ledger.Store }
 
-// Draft returns a valid draft of a stream of its own workspace.
+// Draft returns a valid draft in the stream of a workspace.
 func Draft(id, workspace string) *receipt.Draft {
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
 	return &receipt.Draft{
@@ -64,7 +64,7 @@ func stream(workspace string) chain.Stream {
 	return chain.Stream{Issuer: "harness_storetest", Workspace: workspace}
 }
 
-// wantHead expects a head; where a store counts, it counts right.
+// wantHead expects a head. If the store counts receipts, the count must be correct.
 func wantHead(t *testing.T, store ledger.Store, s chain.Stream, want *receipt.Sealed, count uint64) {
 	t.Helper()
 	head, err := store.Head(context.Background(), s)
@@ -146,7 +146,7 @@ func (s suite) headMoved(t *testing.T) {
 	}
 	wantHead(t, store, stream("empty"), nil, 0)
 
-	// A count that is wrong moves no head.
+	// A wrong count moves no head.
 	counted := chain.Head{Hash: first.Hash(), Count: 77}
 	r = seal(t, Draft("receipt_2", "w"), counted)
 	if err := store.Append(ctx, stream("w"), counted, r); err != nil {
@@ -177,8 +177,8 @@ func (s suite) duplicateID(t *testing.T) {
 	wantStored(t, store, first)
 }
 
-// wrongPlace: a store takes no receipt that does not follow its head in its own
-// stream, whatever the caller says.
+// wrongPlace verifies that a store refuses a receipt that does not follow the head of its own
+// stream, whatever the caller claims.
 func (s suite) wrongPlace(t *testing.T) {
 	store, ctx := s.open(t), context.Background()
 	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
@@ -200,8 +200,8 @@ func (s suite) wrongPlace(t *testing.T) {
 	wantHead(t, store, stream("w"), first, 1)
 }
 
-// streams: an absent tenant and an empty one differ, and so do names that only
-// look alike when they are put together.
+// streams verifies that an absent tenant differs from an empty one, and that names differ that only
+// look alike when they are concatenated.
 func (s suite) streams(t *testing.T) {
 	store, ctx := s.open(t), context.Background()
 	names := []chain.Stream{
@@ -231,7 +231,7 @@ func (s suite) streams(t *testing.T) {
 	}
 }
 
-// oneWinner: of many that append after one head at the same time one succeeds.
+// oneWinner verifies that if many append after one head at the same time, one succeeds.
 func (s suite) oneWinner(t *testing.T) {
 	store, ctx, head := s.open(t), context.Background(), chain.Head{}
 	for round := range 5 {
@@ -251,7 +251,7 @@ func (s suite) oneWinner(t *testing.T) {
 			})
 		}
 
-		// The others are told that the head has moved; none is stored beside it.
+		// The others get ErrHeadMoved, and none of them is stored.
 		group.Wait()
 		if won.Load() != 1 {
 			t.Fatalf("%d appended behind one head, expected 1", won.Load())
@@ -261,7 +261,7 @@ func (s suite) oneWinner(t *testing.T) {
 	}
 }
 
-// run: a run is stored whole or not at all.
+// run verifies that a run is stored completely or not at all.
 func (s suite) run(t *testing.T) {
 	ctx, store := context.Background(), s.open(t)
 	first := seal(t, Draft("receipt_0", "w"), chain.Head{})
@@ -277,7 +277,7 @@ func (s suite) run(t *testing.T) {
 		return run
 	}
 
-	// Whatever is wrong with one receipt of a run, none of it is stored.
+	// If any receipt of a run is invalid, none of the run is stored.
 	good := made(first.Head(), "receipt_1", "receipt_2", "receipt_3")
 	gap := []*receipt.Sealed{good[0], good[2]}
 	for name, test := range map[string]struct {

@@ -9,12 +9,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// What is kept at most.
+// Bounds of memory.
 const (
 	MaxBins       = 100 // as many as there are centuries
 	MaxCurrencies = 8
-	// MaxSeen is how many hashes are remembered to count copies once; copies of
-	// later receipts count again, and the JSON form says how many could be.
+	// MaxSeen is how many hashes are remembered to count copies once; copies of later receipts
+	// count again, and the JSON form reports how many receipts this may concern.
 	MaxSeen = 1 << 18
 )
 
@@ -30,22 +30,22 @@ type Aggregate struct {
 	ranked     ranked
 }
 
-// leftOut counts what is in no sum, and what is not certain.
+// leftOut counts receipts that are in no sum, and those that make sums uncertain.
 type leftOut struct {
-	Hash     int    `json:"hash"`           // receipts that do not fit the schema or their hash
+	Hash     int    `json:"hash"`           // receipts that do not match the schema or their hash
 	Copies   int    `json:"copies"`         // receipts that were added before
 	Older    int    `json:"older,omitzero"` // receipts that another receipt of their issuer supersedes
 	Newer    int    `json:"newer,omitzero"` // receipts that supersede a receipt of their issuer that stays in the sums: beyond maxKept
-	Currency int    `json:"currency"`       // receipts whose cost is in none of the currencies kept
-	Time     int    `json:"time"`           // receipts in the totals, but in no bin: no time that was told and can be read
-	Unseen   int    `json:"unseen"`         // receipts that were added without looking for copies
-	Untold   untold `json:"untold"`         // receipts in the totals with less than happened
-	AtMost   int    `json:"at_most"`        // receipts in the totals whose cost may be more than happened
-	Reckoned int    `json:"reckoned"`       // receipts in the totals whose cost is an estimate of the source, and no bill
+	Currency int    `json:"currency"`       // receipts whose currency is not kept
+	Time     int    `json:"time"`           // receipts in the totals, but in no bin: their time is unreported or invalid
+	Unseen   int    `json:"unseen"`         // receipts that were not checked for copies
+	Untold   untold `json:"untold"`         // receipts in the totals with lower bounds
+	AtMost   int    `json:"at_most"`        // receipts in the totals whose cost may be too high
+	Reckoned int    `json:"reckoned"`       // receipts in the totals whose cost is an estimate of the source, not a bill
 }
 
-// Add adds one receipt: its report, and the root of the document that was judged.
-// The time is lifecycle.completed_at, when the task ended.
+// Add adds one receipt: its report, and the root of the judged document. Its time is
+// lifecycle.completed_at, the end of the task.
 func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	s := statement{root, receipt.ReadUnreported(root), receipt.ReadAtMost(root)}
 	if rep.Check(receipt.StepSchema).Status != receipt.StatusPassed || rep.Check(receipt.StepHash).Status != receipt.StatusPassed {
@@ -54,7 +54,8 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 		return
 	}
 
-	// Verified receipts and all others are added up apart, so a copy is one of its class.
+	// Verified receipts and all others are added up separately, so a copy belongs to one of these
+	// classes.
 	verified := rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull
 	issuer, at := a.versions.issuer(root), sighting{rep.ReceiptHash, verified}
 	first, remembered := a.versions.first(at, issuer)
@@ -77,8 +78,8 @@ func (a *Aggregate) Add(rep *receipt.Report, root canon.Node) {
 	a.versions.keep(at, p)
 }
 
-// newest reports whether a receipt is to be added to the sums, because no newer version of it
-// was added. It subtracts the version that the receipt supersedes.
+// newest reports whether a receipt is to be added to the sums, because no newer version of it was
+// added. It subtracts the version that the receipt supersedes.
 func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
 	// The superseded version is subtracted, unless it cannot be.
 	superseded, err := canon.ParseDigest(root.Member("metadata").Member("supersedes").Text())
@@ -105,7 +106,7 @@ func (a *Aggregate) newest(s sighting, root canon.Node, issuer uint32) bool {
 	return true
 }
 
-// part reads what a receipt adds.
+// part returns the part that a receipt adds.
 func (a *Aggregate) part(rep *receipt.Report, s statement, verified bool) *part {
 	p := &part{verified: verified, bytesSent: new(amount), over: s.over.Has("/cost/total"), estimated: s.reckoned()}
 
@@ -120,14 +121,14 @@ func (a *Aggregate) part(rep *receipt.Report, s statement, verified bool) *part 
 	p.handoffs = effects.Member("a2a_handoffs").Len()
 
 	for i, e := range effects.Member("network_egress").Elements() {
-		if s.silent("/side_effects/network_egress", i, "") { // it is open whether that was sent
+		if s.silent("/side_effects/network_egress", i, "") { // unknown whether that was sent
 			continue
 		}
 		p.egress++
 		addNumber(p.bytesSent, e.Member("bytes_sent"))
 	}
 
-	// Of a currency in which nobody told a cost there is no sum, not even 0.
+	// A currency in which no cost is reported has no sum, not even 0.
 	if total := s.Member("cost").Member("total"); p.currency != "" && (total.Float() > 0 || !s.untold.Has("/cost/total")) {
 		p.cost = number(total)
 	}
@@ -159,8 +160,8 @@ func (a *Aggregate) apply(p *part, n int) {
 	a.bins.fit()
 }
 
-// currency returns the currency of a receipt, "" if nobody told it or there are too many,
-// which it reports.
+// currency returns the currency of a receipt. It is "" if it is unreported, or if there are too
+// many, which the second result reports.
 func (a *Aggregate) currency(s statement) (code string, tooMany bool) {
 	if s.untold.Has("/cost/currency") {
 		return "", false
@@ -186,8 +187,8 @@ func (a *Aggregate) count(currency string, n int) {
 	}
 }
 
-// MarshalJSON writes the sums; amounts and bytes are decimals in strings. The
-// unit is the shortest by which the bins make a chart that is not mostly gaps.
+// MarshalJSON encodes the sums; amounts and bytes are decimals in strings. The unit is the shortest
+// one in which a chart of the bins is not mostly gaps.
 func (a *Aggregate) MarshalJSON() ([]byte, error) {
 	// The sums of all receipts are the same in every unit.
 	shown, starts := a.bins.shown()
@@ -213,7 +214,7 @@ type aggregateJSON struct {
 	Bins       []binJSON `json:"bins"` // those that are not empty, by time
 	LeftOut    leftOut   `json:"left_out"`
 
-	Verdicts verdictsJSON `json:"verdicts"` // of all receipts, also those that are left out
+	Verdicts verdictsJSON `json:"verdicts"` // of all receipts, including those that are left out
 	Models   modelsJSON   `json:"models"`   // the largest by entries
 	Keys     rankedJSON   `json:"keys"`     // receipts by the trusted key of the issuer; "": none
 	Paths    rankedJSON   `json:"paths"`    // entries of fs_writes by path
@@ -221,6 +222,6 @@ type aggregateJSON struct {
 
 type binJSON struct {
 	Start string `json:"start"` // RFC 3339, UTC
-	Empty int    `json:"empty"` // how many empty bins lie between the one before and this one
+	Empty int    `json:"empty"` // number of empty bins between the previous one and this one
 	pair
 }

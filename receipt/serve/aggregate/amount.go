@@ -13,8 +13,8 @@ type amount struct {
 	scale int // ≥ 0, at most 342: the last digit of the least double
 }
 
-// add adds a number as RFC 8785 writes it: digits, a fraction, an exponent.
-// Anything else is not added, and add reports false.
+// add adds a number in the form of RFC 8785: digits, a fraction, an exponent. It reports false, and
+// adds nothing, for anything else.
 func (a *amount) add(number []byte) bool {
 	mantissa, exponent, _ := bytes.Cut(number, []byte("e"))
 	whole, fraction, _ := bytes.Cut(mantissa, []byte("."))
@@ -38,7 +38,7 @@ func (a *amount) add(number []byte) bool {
 		scale = 0
 	}
 
-	// Both on the finer of the two scales, which loses nothing.
+	// Both numbers are scaled to the finer scale, which loses nothing.
 	a.raise(scale)
 	if scale < a.scale {
 		units.Mul(&units, tenTo(a.scale-scale))
@@ -61,7 +61,7 @@ func (a *amount) plus(b *amount, n int) {
 	a.units.Add(&a.units, units)
 }
 
-// size returns about how many bytes an amount occupies, 0 if there is none.
+// size returns the approximate size of an amount in bytes, or 0 if there is none.
 func (a *amount) size() int {
 	if a == nil {
 		return 0

@@ -2,7 +2,7 @@ package aggregate
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// counts are what some receipts say together.
+// counts are the sums of some receipts.
 type counts struct {
 	Receipts  int       `json:"receipts"`
 	Files     int       `json:"files"`      // entries of side_effects.fs_writes
@@ -82,7 +82,7 @@ func addNumber(a *amount, n canon.Node) {
 	}
 }
 
-// A pair keeps receipts whose signer is confirmed apart from the others.
+// A pair separates receipts with a confirmed signer from the others.
 type pair struct {
 	Verified *counts `json:"verified"`
 	Other    *counts `json:"other"`
@@ -104,9 +104,8 @@ func (p pair) of(verified bool) *counts {
 	return p.Other
 }
 
-// decisions counts approvals by how they were decided: a request that was denied,
-// or that nobody answered, is not an approval. One of which the source did not tell the
-// decision is in none of them.
+// decisions counts approvals by decision: a request that was denied, or that nobody answered, is
+// not an approval. An approval with an unreported decision is in none of the sums.
 type decisions struct {
 	Approved int `json:"approved"`
 	Denied   int `json:"denied"`

@@ -2,7 +2,7 @@ package aggregate
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A model is what receipts state in cost.provider_breakdown of one model.
+// A model is the sum of the entries of one model in cost.provider_breakdown.
 type model struct {
 	provider, name string
 	verified       modelSums
@@ -29,21 +29,20 @@ func (m *model) apply(p *part, e *modelPart, n int) {
 	sums.CostOver += n * one(e.costOver)
 }
 
-// modelSums are exact decimals. An amount that the source did not tell, and a number of
-// tokens that it did not tell or that an entry does not state, is counted as not told, and
-// so never as none.
+// modelSums are exact decimals. Unreported amounts, and numbers of tokens that are unreported or
+// absent, are counted as such, and never as zero.
 type modelSums struct {
 	Entries      int     `json:"entries"`
 	Cost         costs   `json:"cost"`
 	InputTokens  *amount `json:"input_tokens"`
 	OutputTokens *amount `json:"output_tokens"`
-	Untold       int     `json:"untold"`               // entries of which not both numbers of tokens are told
-	CostUntold   int     `json:"cost_untold,omitzero"` // those of which the amount is not
-	Over         int     `json:"over,omitzero"`        // those of which a number of tokens may be more than happened
-	CostOver     int     `json:"cost_over,omitzero"`   // those of which the amount may be
+	Untold       int     `json:"untold"`               // entries without both numbers of tokens
+	CostUntold   int     `json:"cost_untold,omitzero"` // entries without the amount
+	Over         int     `json:"over,omitzero"`        // entries with a number of tokens that may be too high
+	CostOver     int     `json:"cost_over,omitzero"`   // entries with an amount that may be too high
 }
 
-// A modelPart is what one entry of a receipt adds.
+// A modelPart is the part that one entry of a receipt adds.
 type modelPart struct {
 	row                                *model  // nil: a model that is not kept
 	cost                               *amount // nil: in none of the currencies kept
@@ -51,7 +50,7 @@ type modelPart struct {
 	untold, costUntold, over, costOver bool
 }
 
-// readModels reads the entries of a receipt, and names their rows.
+// readModels returns the parts of the entries of a receipt, with their rows.
 func readModels(t *tally[model], s statement, currency string) []modelPart {
 	const list = "/cost/provider_breakdown"
 	entries := s.Member("cost").Member("provider_breakdown")
@@ -103,7 +102,7 @@ func (s *modelSums) init() {
 
 type modelJSON struct {
 	Provider string    `json:"provider"`
-	Model    string    `json:"model"` // "" when it is not named
+	Model    string    `json:"model"` // "" if it is not named
 	Verified modelSums `json:"verified"`
 	Other    modelSums `json:"other"`
 }

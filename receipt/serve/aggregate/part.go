@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A part is what one receipt adds to the sums, so that it can be subtracted when a newer
-// version of the receipt is read. It refers to the rows of a tally, which stay.
+// A part is the part that one receipt adds to the sums, so that it can be subtracted when a newer
+// version of the receipt is read. It refers to rows of a tally, which stay.
 type part struct {
 	verified  bool
 	completed time.Time
@@ -15,7 +15,7 @@ type part struct {
 	currency  string
 
 	bytesSent                   *amount
-	cost                        *amount // nil: not told, or in none of the currencies kept
+	cost                        *amount // nil: unreported, or in a currency that is not kept
 	egress, toolCalls, handoffs int
 	approvals                   decisions
 
@@ -27,7 +27,7 @@ type part struct {
 	key    *split   // nil: a key that is not kept
 }
 
-// size returns about how many bytes a part occupies.
+// size returns the approximate size of a part in bytes.
 func (p *part) size() int {
 	const itself, model, file = 288, 40, 8
 	n := itself + p.bytesSent.size() + p.cost.size() + file*len(p.files)
@@ -45,7 +45,7 @@ func one(is bool) int {
 	return 0
 }
 
-// number returns the amount of a node, 0 if it is not a number.
+// number returns the amount of a node, or 0 if it is not a number.
 func number(n canon.Node) *amount {
 	a := new(amount)
 	addNumber(a, n)

@@ -7,7 +7,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// What is counted by name at most. What is beyond is counted without its name.
+// Bounds of counting by name. Beyond them, entries are counted without their names.
 const (
 	MaxModels = 64
 	MaxKeys   = 256
@@ -16,7 +16,7 @@ const (
 	maxName   = 512 // bytes of a name
 )
 
-// A tally counts by name, in bounded memory: the first names that come are kept.
+// A tally counts by name in bounded memory: it keeps the first names that occur.
 type tally[T any] struct {
 	rows map[string]*T
 	more int // entries whose name is not kept
@@ -55,14 +55,14 @@ func (t *tally[T]) largest(size func(*T) int) (names []string, count int) {
 	return names[:min(len(names), MaxListed)], len(names)
 }
 
-// ranked is what auditors ask for by name: models, keys, files.
+// ranked counts by the names that auditors ask for: models, keys, files.
 type ranked struct {
 	models tally[model]
 	keys   tally[split]
 	files  tally[split]
 }
 
-// split counts verified receipts apart from all others.
+// split counts verified receipts separately from all others.
 type split struct {
 	Verified int `json:"verified"`
 	Other    int `json:"other"`
@@ -82,7 +82,7 @@ func add(t *tally[split], row *split, verified bool, n int) {
 	}
 }
 
-// read reads what a receipt adds by name.
+// read computes the part that a receipt adds by name.
 func (r *ranked) read(p *part, rep *receipt.Report, s statement) {
 	p.models = readModels(&r.models, s, p.currency)
 
@@ -109,7 +109,7 @@ func (r *ranked) apply(p *part, n int) {
 	add(&r.keys, p.key, p.verified, n)
 }
 
-// signer is the trusted key that signed as the issuer; "" when none did.
+// signer returns the trusted key that signed as the issuer, or "".
 func signer(rep *receipt.Report) string {
 	for _, s := range rep.Signatures {
 		if s.Status == receipt.SignatureValid && s.Role == receipt.RoleIssuer {
@@ -126,7 +126,7 @@ type rankedRow struct {
 
 type rankedJSON struct {
 	Rows  []rankedRow `json:"rows"`
-	Names int         `json:"names"` // how many there are, as far as they are kept
+	Names int         `json:"names"` // number of kept names
 	More  int         `json:"more"`  // entries of names that are not kept
 }
 

@@ -9,12 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// untold counts receipts of which the source did not tell a part, or not the
-// whole of it: their sums are lower bounds.
+// untold counts receipts with unreported or incomplete parts: their sums are lower bounds.
 type untold struct {
 	Cost      int `json:"cost"`
 	Files     int `json:"files"`
-	Egress    int `json:"egress"` // also those with an entry that states no bytes
+	Egress    int `json:"egress"` // including those with an entry without bytes
 	ToolCalls int `json:"tool_calls"`
 	Handoffs  int `json:"handoffs"`
 	Approvals int `json:"approvals"`
@@ -42,8 +41,8 @@ func (u *untold) add(s statement) {
 		u.Approvals++
 	}
 
-	// An entry that states no bytes makes the sum of bytes a lower bound as well, and so does
-	// one of which it is open whether it was sent.
+	// An entry without bytes also makes the sum of bytes a lower bound, as does an entry for which
+	// it is unknown whether it was sent.
 	if list.Has("/side_effects/network_egress") || !bytesStated(s.Node) || slices.ContainsFunc(list, func(at string) bool { return strings.HasPrefix(at, "/side_effects/network_egress/") }) {
 		u.Egress++
 	}
@@ -59,21 +58,20 @@ func (u *untold) plus(v *untold, n int) {
 	u.Approvals += n * v.Approvals
 }
 
-// A statement is the root of a receipt, what its source did not tell, and what may be more
-// than happened.
+// A statement is the root of a receipt, with the values that its source did not report, and those
+// that may be too high.
 type statement struct {
 	canon.Node
 	untold, over receipt.Pointers
 }
 
-// silent reports whether the source did not tell a part of an entry of a list, or, of the
-// part "", whether there is such an entry. A list that may hold more was told as far as it
-// goes.
+// silent reports whether the source did not report a part of an entry of a list or, for the part
+// "", whether the entry exists. The entries of an incomplete list are reported.
 func (s statement) silent(list string, i int, part string) bool {
 	return lists(s.untold, list, i, part)
 }
 
-// tooMuch reports whether a part of an entry of a list may be more than happened.
+// tooMuch reports whether a part of an entry of a list may be too high.
 func (s statement) tooMuch(list string, i int, part string) bool {
 	return lists(s.over, list, i, part)
 }
@@ -86,8 +84,8 @@ func lists(pointers receipt.Pointers, list string, i int, part string) bool {
 	return listed
 }
 
-// reckoned reports whether the cost, or a part of it by model, is what the source reckons, and
-// no bill (metadata.estimated).
+// reckoned reports whether the cost, or a part of it by model, is an estimate of the source, not a
+// bill (metadata.estimated).
 func (s statement) reckoned() bool {
 	for _, n := range s.Member("metadata").Member("estimated").Elements() {
 		if at := n.String(); at == "/cost" || strings.HasPrefix(at, "/cost/") {

@@ -6,14 +6,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// verdicts counts receipts by verdict and by the time that they state, the refuted ones
-// too: there that time may be as false as the rest.
+// verdicts counts receipts by verdict and by their stated time, including refuted ones, whose time
+// may be as wrong as the rest.
 type verdicts struct {
 	bins    timeline[*judged]
-	untimed int // without a time that was told and can be read
+	untimed int // without a valid, reported time
 }
 
-// judged counts receipts by verdict; what is only intact is undecided.
+// judged counts receipts by verdict; a receipt that is only intact is undecided.
 type judged struct {
 	Verified  int `json:"verified"`
 	Refuted   int `json:"refuted"`
@@ -50,7 +50,7 @@ func (v *verdicts) add(rep *receipt.Report, s statement) {
 	v.bins.fit()
 }
 
-// completedAt is when the task ended, in the years that have a text, if the source told it.
+// completedAt returns the end of the task, if the source reported it and its year can be formatted.
 func completedAt(s statement) (time.Time, bool) {
 	if s.untold.Has("/lifecycle/completed_at") {
 		return time.Time{}, false

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An entry is where a document lies and what it has to be.
+// An entry is the location of a document and the expected content.
 type entry struct {
 	digest canon.Digest // of its bytes; of a compressed file, of its JSON
 	hash   canon.Digest // the receipt hash of its content; zero when it has none
@@ -17,24 +17,23 @@ type entry struct {
 	length int32
 	source int32
 	stream int32 // noStream for a text that is not JSON
-	link   int32 // its place among the others, in links
+	link   int32 // position among the other receipts, in links
 	index  int32 // line, item or element
-	listed bool  // the source holds more than this one
-	intact bool  // the content fits the hash that it states
-	copy   bool  // of an entry before it
+	listed bool  // the source contains other documents, too
+	intact bool  // the content matches its stated hash
+	copy   bool  // of an earlier entry
 }
 
-// noStream is the stream of what states none.
+// noStream is the stream of a text that states none.
 const noStream = -1
 
-// A place is the number of an entry under what it is looked up by.
+// A place is the number of an entry, with the key by which it is found.
 type place struct {
 	key   fingerprint
 	entry int32
 }
 
-// A fingerprint is the first half of a SHA-256. Nobody can make two texts with the
-// same.
+// A fingerprint is the first half of a SHA-256. Nobody can create two texts with the same one.
 type fingerprint [16]byte
 
 func fingerprintOf(text string) fingerprint {
@@ -42,8 +41,8 @@ func fingerprintOf(text string) fingerprint {
 	return fingerprint(sum[:16])
 }
 
-// sameReceipt reports whether two entries have the same content, or, where the
-// content has no hash, the same bytes.
+// sameReceipt reports whether two entries have the same content or, if the content has no hash, the
+// same bytes.
 func sameReceipt(a, b *entry) bool {
 	return a.hash == b.hash && !a.hash.IsZero() || a.digest == b.digest
 }
@@ -52,5 +51,5 @@ func byKey(a, b place) int {
 	return cmp.Or(bytes.Compare(a.key[:], b.key[:]), cmp.Compare(a.entry, b.entry))
 }
 
-// maxEntries is how many documents an index can number.
+// maxEntries is the maximum number of documents in an index.
 const maxEntries = math.MaxInt32

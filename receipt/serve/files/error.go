@@ -6,26 +6,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A ConflictError says that two different receipts have one receipt_id.
+// A ConflictError indicates that two different receipts have one receipt_id.
 type ConflictError struct {
 	ReceiptID     string // untrusted text
-	First, Second string // where they are, as reports name it
+	First, Second string // their addresses, as in reports
 }
 
-// Error names the id and both places.
+// Error names the ID and both addresses.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("serve: the receipt_id %.80q is that of two different receipts, %q and %q; an id can name only one", e.ReceiptID, e.First, e.Second)
 }
 
-// A CheckpointError says why a checkpoint is not served: it is none, or it is not over the
-// receipts of the files.
+// A CheckpointError states why a checkpoint is not served: it is not a checkpoint, or it does not
+// cover the receipts of the files.
 type CheckpointError struct {
 	Code   receipt.Code
-	Detail string // what was expected and what was found
-	Err    error  // what the detail tells of; may be nil
+	Detail string // the expected and the actual value
+	Err    error  // the cause of the detail; may be nil
 }
 
-// Error gives the code and the detail.
+// Error returns the code and the detail.
 func (e *CheckpointError) Error() string { return fmt.Sprintf("serve: %s: %s", e.Code, e.Detail) }
 
 // Unwrap returns Err.

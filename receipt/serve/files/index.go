@@ -16,39 +16,37 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An Index is the [serve.Source] over files. It takes 136 bytes a receipt, 156 when its subject is another task than
-// identifiers.task_id names, and 20 more while it is made.
+// An Index is the [serve.Source] of files. It takes 136 bytes per receipt, 156 if its subject is
+// another task than identifiers.task_id names, and 20 more while it is created.
 //
 // # What is indexed
 //
-// Whatever package stream reads: JSON, lines, arrays and lists, CBOR and sequences
-// of it, receipts in API envelopes. A document is kept when its receipt_id can be
-// read, however damaged it is otherwise: whoever asks for it learns by verifying it. A
-// last line that breaks off is still being written and is left out. What is left
-// out is counted and named.
+// An index contains everything that package stream reads: JSON, lines, arrays and lists, CBOR and
+// sequences of it, and receipts in API envelopes. A document is kept if its receipt_id can be read,
+// however damaged it is otherwise, because verifying it reports the damage. A truncated last line
+// is still being written, and is skipped. Skipped documents are counted and listed.
 //
-// A compressed file cannot be read from an offset, so that each receipt of it costs
-// decompressing it from its beginning: one with more than [MaxPacked] bytes of
-// receipts is refused.
+// A compressed file cannot be read from an offset, so each of its receipts costs decompressing the
+// file from its beginning. A compressed file with more than [MaxPacked] bytes of receipts is
+// refused.
 //
 // # Several of one id
 //
-// A receipt_id is unique to its issuer, but a request names nothing else. Copies,
-// which have the same receipt hash, count once: the first of them is served. Two
-// contents under one id are refused at the start (*[ConflictError]), since no
-// answer would be the right one.
+// A receipt_id is unique to its issuer, but a request names nothing else. Copies, which have the
+// same receipt hash, count once, and the first of them is served. Two contents with one ID are
+// refused at the start (*[ConflictError]), because no answer would be correct.
 //
 // # Links
 //
-// How a receipt stands to the others is what package stream finds for the same files in
-// the same order, so that the server and receipt verify say the same of each. One file is
-// ordered; several join by their links, and are read twice at the start.
+// The link of a receipt to the others is that which package stream finds for the same files in the
+// same order, so the server and receipt verify report the same. One file is ordered; several join
+// by their links, and are read twice at the start.
 //
 // # Changes
 //
-// What is read for a request is compared with the digest in the index. Other bytes
-// are never served: the error is [serve.ErrChanged]. Receipts that are added to the end
-// of a file change nothing and are not seen either.
+// Bytes that are read for a request are compared with the digest in the index. Other bytes are
+// never served: the error is [serve.ErrChanged]. Receipts that are appended to a file change
+// nothing, and are not seen.
 type Index struct {
 	codec   *archive.Codec
 	sources []origin
@@ -62,23 +60,23 @@ type Index struct {
 	skippedCount int
 }
 
-// MaxPacked is how many bytes of receipts a compressed file may hold to be served.
+// MaxPacked is how many bytes of receipts a served compressed file may contain.
 const MaxPacked = 16 << 20
 
-// Options say what the files are.
+// Options describe the files.
 type Options struct {
-	// Partial says that they are a selection of their streams: that a predecessor is
-	// absent is then not checked, instead of a break.
+	// Partial indicates that the files are a selection of their streams. An absent predecessor is
+	// then not checked, instead of a break.
 	Partial bool
 }
 
-// Open reads sources and indexes their receipts. Each must open files: what
-// Open returns has to be an [io.ReaderAt] unless it is compressed. They are opened
-// again for requests, by their own Open and nothing else. What is written to a file
-// while it is being read is not seen, if it has a method Stat as *os.File does.
+// Open reads sources and indexes their receipts. Each source must open a file: the result of its
+// Open must be an [io.ReaderAt] unless it is compressed. Files are opened again for requests, only
+// by their own Open. Data that is appended to a file while it is read is ignored, if the file has a
+// method Stat like that of *os.File.
 //
-// The error names the source: one that cannot be read to its end, a compressed one
-// that is too large, one of the name of another, a *[ConflictError], or that of ctx.
+// The error names the source: it cannot be read to its end, it is compressed and too large, or it
+// has the name of another one. Otherwise, the error is a *[ConflictError], or that of ctx.
 func Open(ctx context.Context, o Options, sources ...stream.Source) (*Index, error) {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
@@ -91,11 +89,11 @@ func Open(ctx context.Context, o Options, sources ...stream.Source) (*Index, err
 	return x.finish()
 }
 
-// Len returns how many receipts are served.
+// Len returns the number of served receipts.
 func (x *Index) Len() int { return len(x.ids) }
 
-// Skipped returns what was left out, at most [stream.MaxNotices] of it, and how
-// much that was.
+// Skipped returns notices of skipped documents, at most [stream.MaxNotices], and their total
+// number.
 func (x *Index) Skipped() (notices []stream.Notice, count int) { return x.skipped, x.skippedCount }
 
 // Get returns the receipt of a receipt_id.
@@ -113,18 +111,18 @@ func (x *Index) within(number int32, reach protocol.Reach) bool {
 	return reach.All() || stream != noStream && reach.Sees(x.streams[stream])
 }
 
-// maxPageBytes bounds the receipts of a page, but for its first.
+// maxPageBytes is the maximum length of the receipts of a page, except for its first one.
 const maxPageBytes = 8 << 20
 
-// ByTask returns receipts of a task in the order of the files. Their bytes are at
-// most 8 MiB, or one receipt, whatever the limit.
+// ByTask returns receipts of a task in the order of the files: at most 8 MiB, or one receipt,
+// regardless of the limit.
 func (x *Index) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Stored, more bool, err error) {
 	list, err := x.behind(x.list(fingerprintOf(q.Task)), q)
 	if err != nil {
 		return nil, false, err
 	}
 
-	// A page has at least one receipt, however large that is.
+	// A page has at least one receipt, regardless of its length.
 	bytes := 0
 	for _, p := range list {
 		if !x.within(p.entry, q.Reach) {
@@ -156,7 +154,7 @@ func (x *Index) behind(list []place, q serve.TaskQuery) ([]place, error) {
 	return list[i+1:], nil
 }
 
-// address names an entry as reports do.
+// address returns the address of an entry, as in reports.
 func (x *Index) address(e *entry) string {
 	r := receipt.Report{Source: x.sources[e.source].Name, Index: int(e.index), Listed: e.listed}
 	return r.Address()
@@ -168,7 +166,7 @@ func (x *Index) read(ctx context.Context, number int32) (serve.Stored, error) {
 		return serve.Stored{}, err
 	}
 
-	// A file that is gone is a change; any other error may pass.
+	// A missing file is a change; any other error may be temporary.
 	e := x.entries.at(number)
 	text, err := x.readEntry(e)
 	switch {
@@ -184,7 +182,7 @@ func (x *Index) read(ctx context.Context, number int32) (serve.Stored, error) {
 	return serve.Stored{JSON: text, Link: x.links[e.link]}, nil
 }
 
-// readEntry reads an entry's bytes and compares them with what they were.
+// readEntry reads an entry's bytes and compares them with the indexed ones.
 func (x *Index) readEntry(e *entry) ([]byte, error) {
 	text, err := x.sources[e.source].read(e, x.codec)
 	if err == serve.ErrChanged { // of these bytes, and not of what else a source says

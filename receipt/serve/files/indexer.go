@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// An indexer makes an Index.
+// An indexer creates an Index.
 type indexer struct {
 	index    *Index
 	verifier *receipt.Verifier
@@ -29,11 +29,11 @@ type indexer struct {
 	ids      pile[place] // of the index, unsorted
 	tasks    pile[place]
 
-	// of the file that is being read
+	// of the current file
 	current int32
-	file    readerAt // nil for a compressed one
+	file    readerAt // nil for a compressed file
 	locator *locator
-	packed  int // bytes of receipts in a compressed one
+	packed  int // bytes of receipts in a compressed file
 }
 
 func newIndexer(v *receipt.Verifier) *indexer {
@@ -41,7 +41,7 @@ func newIndexer(v *receipt.Verifier) *indexer {
 		streams: map[chain.Stream]int32{}, links: map[receipt.Check]int32{}, current: -1}
 }
 
-// read indexes sources, as package stream reads them together.
+// read indexes sources as package stream reads them together.
 func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) error {
 	sources, err := x.origins(sources)
 	if err != nil || len(sources) == 0 {
@@ -64,13 +64,13 @@ func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) 
 		x.skip(n)
 	}
 
-	// Some may have been dropped there: they are counted, though not named.
+	// Further notices may have been dropped there; they are counted.
 	x.index.skippedCount += sum.SkippedCount - len(sum.Skipped)
 
 	var incomplete *stream.IncompleteError
 	if errors.As(err, &incomplete) {
 		first := incomplete.Notices[0]
-		if first.Kind.Kind != kind.Unknown { // for a caller that says what to do instead
+		if first.Kind.Kind != kind.Unknown { // for a caller that suggests what to do instead
 			return fmt.Errorf("%q: %w", first.Source, &stream.OtherKindError{Found: first.Kind})
 		}
 		return fmt.Errorf("%q: %s", first.Source, first.Detail)
@@ -79,9 +79,8 @@ func (x *indexer) read(ctx context.Context, o Options, sources []stream.Source) 
 	return err
 }
 
-// origins looks at the beginning of each source, and leaves out what is empty. What it
-// returns ends where the source ended then: it may be read twice, and has to be the
-// same.
+// origins examines the beginning of each source, and omits empty ones. The returned sources end
+// where they ended at that time, so that they can be read twice with the same result.
 func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err error) {
 	names := map[string]bool{}
 	for _, s := range sources {
@@ -107,7 +106,7 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 	return kept, nil
 }
 
-// enter goes on to the source of a report. Reports come in the order of the sources.
+// enter continues with the source of a report. Reports are in the order of the sources.
 func (x *indexer) enter(name string) error {
 	if x.current >= 0 && x.index.sources[x.current].Name == name {
 		return nil
@@ -121,7 +120,7 @@ func (x *indexer) enter(name string) error {
 		return nil
 	}
 
-	// Opened once more, to find where the receipts lie that package stream cut out.
+	// The file is opened again, to find the receipts that package stream cut out.
 	file, err := o.open()
 	if err != nil {
 		return fmt.Errorf("%q: %w", name, err)
@@ -130,7 +129,7 @@ func (x *indexer) enter(name string) error {
 	return nil
 }
 
-// leave closes the file that is being read.
+// leave closes the current file.
 func (x *indexer) leave() {
 	if x.file != nil {
 		x.file.Close()
@@ -149,11 +148,11 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		return fmt.Errorf("%q: more than %d receipts", rep.Address(), maxEntries)
 	}
 
-	// A damaged text has no stream and no hash, but it has an id to be found by.
+	// A damaged text has no stream and no hash, but it has an ID by which it is found.
 	e := entry{source: x.current, stream: noStream, link: x.link(rep), index: int32(rep.Index), listed: rep.Listed,
 		intact: rep.Check(receipt.StepHash).Status == receipt.StatusPassed}
 	if !x.doc.Root().IsZero() {
-		e.hash, _ = chain.Hash(x.doc) // a receipt_id was read, so it is an object
+		e.hash, _ = chain.Hash(x.doc) // it has a receipt_id, so it is an object
 		e.stream = x.stream(chain.StreamOf(x.doc))
 	}
 
@@ -161,7 +160,7 @@ func (x *indexer) take(rep *receipt.Report, text []byte) error {
 		return err
 	}
 
-	// The number is the place in the input: trees and pages follow it.
+	// The number is the position in the input, which trees and pages follow.
 	number := int32(x.index.entries.len)
 	x.index.entries.add(e)
 	x.ids.add(place{fingerprintOf(id), number})
@@ -182,7 +181,7 @@ func (x *indexer) stream(s chain.Stream) int32 {
 	return number
 }
 
-// link numbers how a receipt stands to the others. Most of them stand alike.
+// link numbers the link of a receipt. Most receipts have the same one.
 func (x *indexer) link(rep *receipt.Report) int32 {
 	link := linkOf(rep)
 	number, known := x.links[*link]
@@ -193,16 +192,16 @@ func (x *indexer) link(rep *receipt.Report) int32 {
 	return number
 }
 
-// identify returns the bytes of a receipt, without white space around them, and its
-// receipt_id, which is "" for what is left out. The document is then in x.doc, or
-// x.doc is empty when the bytes do not parse.
+// identify returns the bytes of a receipt, without surrounding whitespace, and its receipt_id,
+// which is "" for a skipped document. The document is then in x.doc, or x.doc is empty if the bytes
+// cannot be parsed.
 func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id string) {
 	*x.doc = canon.Document{}
 	if rep.Finding().Code == receipt.CodeTornTail || len(text) == 0 || isCBOR(text) { // CBOR that is not an archive stays CBOR
 		return nil, ""
 	}
 
-	// What does not parse is kept as well: whoever asks for it learns why by verifying it.
+	// Text that cannot be parsed is kept as well, because verifying it reports why.
 	if err := x.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}); err != nil {
 		*x.doc = canon.Document{}
 		return bytes.TrimSpace(text), serve.DamagedID(text)
@@ -210,7 +209,7 @@ func (x *indexer) identify(rep *receipt.Report, text []byte) (stored []byte, id 
 	return x.doc.Root().Raw(), x.doc.Root().Member("receipt_id").String()
 }
 
-// settle finds where the bytes of an entry lie.
+// settle finds the location of the bytes of an entry.
 func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err error) {
 	origin := &x.index.sources[x.current]
 	switch origin.form {
@@ -219,14 +218,14 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 			return fmt.Errorf("%q: a compressed file with more than %d bytes of receipts; decompress it to serve it", origin.Name, MaxPacked)
 		}
 	case formCBOR:
-		// The item that a document came from is its one deterministic encoding.
+		// The item of a document is its only deterministic encoding.
 		if x.bytes, err = x.index.codec.Append(x.bytes[:0], x.doc); err != nil {
 			return fmt.Errorf("%q: %w", rep.Address(), err)
 		}
 		stored = x.bytes
 	}
 
-	// What is read later has to be these very bytes.
+	// Bytes that are read later must be the same.
 	e.digest, e.length = canon.Sum(stored), int32(len(stored))
 	if x.locator == nil {
 		return nil
@@ -246,7 +245,7 @@ func (x *indexer) skip(n stream.Notice) {
 	}
 }
 
-// finish sorts the index and settles what several entries have in common.
+// finish sorts the index and resolves copies and conflicts.
 func (x *indexer) finish() (*Index, error) {
 	f := x.index
 	f.ids = x.ids.flat()
@@ -260,8 +259,8 @@ func (x *indexer) finish() (*Index, error) {
 	return f, nil
 }
 
-// compact leaves one place for each receipt_id, that of its first entry. Of several
-// conflicts the first one is told.
+// compact leaves one place for each receipt_id, that of its first entry. Of several conflicts, it
+// reports the first.
 func (x *indexer) compact() error {
 	f := x.index
 	kept := f.ids[:0]
@@ -288,7 +287,7 @@ func (x *indexer) compact() error {
 	return nil
 }
 
-// conflict reads the id that two entries share: the index keeps only its digest.
+// conflict reads the ID that two entries share, because the index keeps only its digest.
 func (x *indexer) conflict(a, b *entry) error {
 	e := &ConflictError{First: x.index.address(a), Second: x.index.address(b)}
 	stored, err := x.index.readEntry(a)

@@ -4,14 +4,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// linkOf returns how package stream found a receipt to stand to the others of the
-// files, in words that a client may read: names of files and lines are the server's
-// own, and what else lies in them is not for everybody.
+// linkOf returns the link that package stream found for a receipt, in words for clients: names of
+// files and lines, and the other receipts in them, are not for everybody.
 func linkOf(rep *receipt.Report) *receipt.Check {
 	c := rep.Check(receipt.StepLink)
 	c.Hint, c.Related = "", receipt.Place{}
 
-	// One sentence for each case, which names no file and no other receipt.
+	// There is one sentence for each case, which names no file and no other receipt.
 	switch {
 	case c.Code == receipt.CodeChainFork:
 		c.Cause = receipt.CausePredecessorShared

@@ -6,17 +6,17 @@ import (
 	"io"
 )
 
-// A locator finds documents again in the file that they were cut out of, in their
-// order. What it finds has the bytes of the document, so it does not matter that an
-// equal one may lie before it. It holds twice the longest document.
+// A locator finds documents again in the file that they were cut from, in their order. The found
+// bytes equal those of the document, so an earlier copy does no harm. It holds twice the longest
+// document.
 type locator struct {
 	r    io.ReaderAt
-	buf  []byte // what was read and may still be of use
+	buf  []byte // bytes that may still be needed
 	base int64  // of buf in the file
 	at   int    // in buf, where the next document is sought
 }
 
-// locateBytes is how much is read at once.
+// locateBytes is how much is read at a time.
 const locateBytes = 256 << 10
 
 var errMoved = errors.New("the file changed while it was being indexed")
@@ -37,7 +37,7 @@ func (l *locator) find(doc []byte) (offset int64, err error) {
 	}
 }
 
-// more reads on: at least as much as is looked at again, so that the work is linear.
+// more reads at least as much as is searched again, so the work is linear.
 func (l *locator) more(n int) error {
 	kept := copy(l.buf, l.buf[l.at:])
 	l.base, l.at, l.buf = l.base+int64(l.at), 0, l.buf[:kept]

@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// An origin is a source and what its bytes are.
+// An origin is a source and the form of its bytes.
 type origin struct {
 	stream.Source
 	form form
 }
 
-// A form is how the bytes of a receipt are found and read.
+// A form is the way in which the bytes of a receipt are found and read.
 type form uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	formPacked             // by decompressing all before them
 )
 
-// A place to read from, as files are.
+// A readerAt is a place to read from, such as a file.
 type readerAt interface {
 	io.ReaderAt
 	io.ReadCloser
@@ -36,7 +36,7 @@ type readerAt interface {
 
 var errEmpty = errors.New("empty")
 
-// openOrigin opens a source and looks at its first bytes.
+// openOrigin opens a source and examines its first bytes.
 func openOrigin(s stream.Source) (origin, readerAt, error) {
 	o := origin{Source: s}
 	file, err := o.open()
@@ -44,7 +44,7 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 		return o, nil, err
 	}
 
-	// Four bytes tell the forms apart.
+	// Four bytes distinguish the forms.
 	head := make([]byte, 4)
 	n, err := file.ReadAt(head, 0)
 	if head = head[:n]; err != nil && err != io.EOF {
@@ -65,8 +65,8 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 	return o, file, nil
 }
 
-// isCBOR reports what package stream takes for CBOR: a map, an array or a tag, which
-// are the major types 4 to 6 of RFC 8949 section 3.1.
+// isCBOR reports whether package stream treats a text as CBOR: a map, an array, or a tag, which are
+// the major types 4 to 6 of RFC 8949 section 3.1.
 func isCBOR(head []byte) bool { return len(head) > 0 && head[0] >= 0x80 && head[0] < 0xe0 }
 
 func (o *origin) open() (readerAt, error) {
@@ -82,7 +82,7 @@ func (o *origin) open() (readerAt, error) {
 	return file, nil
 }
 
-// sizeOf is how long a file is; -1 when it does not say.
+// sizeOf returns the size of a file, or -1 if it is unknown.
 func sizeOf(file readerAt) int64 {
 	if s, ok := file.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		if info, err := s.Stat(); err == nil {
@@ -109,8 +109,8 @@ func openTo(open func() (io.ReadCloser, error), size int64) func() (io.ReadClose
 	}
 }
 
-// read returns the receipt of an entry, translated to JSON. The error for other bytes than
-// those that were indexed is serve.ErrChanged.
+// read returns the receipt of an entry, translated to JSON. If the bytes differ from the indexed
+// ones, the error is serve.ErrChanged.
 func (o *origin) read(e *entry, codec *archive.Codec) ([]byte, error) {
 	if o.form == formPacked {
 		return o.unpack(e)
@@ -140,8 +140,8 @@ func (o *origin) read(e *entry, codec *archive.Codec) ([]byte, error) {
 	return data, nil
 }
 
-// unpack finds a document of a compressed file, and the receipt in an envelope. That
-// something cannot be read now that could be read before is a change.
+// unpack returns a document of a compressed file, or the receipt in an envelope. A document that
+// could be read before and cannot be read now has changed.
 func (o *origin) unpack(e *entry) ([]byte, error) {
 	text, err := o.Find(int(e.index), false)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {

@@ -11,22 +11,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// Proofs are the [serve.Proofs] of the receipts of files. The checkpoint is the one that was
-// given, byte for byte; who trusts its log is for the client to decide. They take 33 bytes
-// of memory a receipt.
+// Proofs are the [serve.Proofs] of the receipts of files. The checkpoint is the given one, byte for
+// byte; clients decide whether to trust its log. They take 33 bytes of memory per receipt.
 type Proofs struct {
 	index   *Index
-	streams []chain.Stream // that the checkpoint is over
+	streams []chain.Stream // that the checkpoint covers
 	note    []byte
 	tree    *tree
 }
 
-// NewProofs returns Proofs for a signed checkpoint over the first documents of
-// an index, in their order and copies included, as receipt batch checkpoint signs it.
-// Its signatures are not checked. The error, a *[CheckpointError], says that the note is
-// not a checkpoint, or why it is not over these files.
+// NewProofs returns Proofs for a signed checkpoint of the first documents of an index, in their
+// order and including copies, as receipt batch checkpoint signs it. Its signatures are not checked.
+// The error is a *[CheckpointError]: the note is not a checkpoint, or it does not cover these
+// files.
 func NewProofs(index *Index, note []byte) (*Proofs, error) {
-	// Without keys: which log to trust is for the client to decide.
+	// No keys are needed, because clients decide which log to trust.
 	claims, err := tlog.OpenSigned(note, nil, nil)
 	if err != nil {
 		return nil, &CheckpointError{Code: receipt.CodeCheckpointInvalid, Detail: err.Error(), Err: err}
@@ -40,7 +39,7 @@ func NewProofs(index *Index, note []byte) (*Proofs, error) {
 		return nil, err
 	}
 
-	// The root is computed anew: a proof has to lead to what the log signed.
+	// The root is computed again, because a proof must lead to the root that the log signed.
 	p := &Proofs{index: index, streams: streamsOf(index, len(leaves)), note: slices.Clone(note), tree: newTree(leaves)}
 	if root := p.tree.root(0, len(leaves)); root != claims.Root {
 		return nil, notOver(receipt.CodeMerkleRootMismatch, "the root over the first %d receipts of the files is %v, the checkpoint states %v; "+
@@ -50,8 +49,8 @@ func NewProofs(index *Index, note []byte) (*Proofs, error) {
 	return p, nil
 }
 
-// leavesOf returns the leaf hashes of the first n documents. One whose content does
-// not fit its hash is under no checkpoint.
+// leavesOf returns the leaf hashes of the first n documents. A document whose content does not
+// match its hash is in no checkpoint.
 func leavesOf(index *Index, n int) ([]merkle.Hash, error) {
 	leaves := make([]merkle.Hash, n)
 	for i := range leaves {
@@ -76,8 +75,8 @@ func streamsOf(index *Index, n int) (list []chain.Stream) {
 	return list
 }
 
-// Within reports whether every receipt that the checkpoint is over is within reach. A
-// proof tells how many they are, and hashes of some, and so is for nobody else.
+// Within reports whether every receipt of the checkpoint is within reach. A proof reveals how many
+// there are, and hashes of some, so no other client may get one.
 func (p *Proofs) Within(r protocol.Reach) bool {
 	return !slices.ContainsFunc(p.streams, func(s chain.Stream) bool { return !r.Sees(s) })
 }
@@ -85,8 +84,8 @@ func (p *Proofs) Within(r protocol.Reach) bool {
 // Checkpoint returns the signed checkpoint. It must not be changed.
 func (p *Proofs) Checkpoint() []byte { return p.note }
 
-// Proof returns the C2SP tlog-proof of a receipt, serve.ErrNotFound for one that the checkpoint is
-// not over.
+// Proof returns the C2SP tlog-proof of a receipt, or serve.ErrNotFound if the checkpoint does not
+// cover it.
 func (p *Proofs) Proof(receiptID string) ([]byte, error) {
 	i, found := p.index.find(fingerprintOf(receiptID))
 	if !found || int(i) >= len(p.tree.leaves) {

@@ -7,15 +7,15 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// A tree keeps what proofs are made of: all leaf hashes, 32 bytes each, and the
-// roots of the perfect subtrees from 256 leaves on, a quarter of a byte for each
-// leaf. A proof then takes some 300 hashes, not as many as there are leaves.
+// A tree contains the hashes that proofs consist of: all leaf hashes, 32 bytes each, and the roots
+// of the perfect subtrees from 256 leaves on, a quarter of a byte per leaf. A proof then takes
+// about 300 hash computations, not as many as there are leaves.
 type tree struct {
 	leaves []merkle.Hash
 	levels [][]merkle.Hash // of 256 leaves each, of 512, and so on
 }
 
-// blockBits is the logarithm of the leaves of the smallest subtree that is kept.
+// blockBits is the logarithm of the number of leaves of the smallest stored subtree.
 const blockBits = 8
 
 func newTree(leaves []merkle.Hash) *tree {
@@ -27,8 +27,8 @@ func newTree(leaves []merkle.Hash) *tree {
 		}
 	}
 
-	// RFC 9162 section 2.1.1: a perfect tree has two perfect subtrees of half its size. A
-	// last one without a neighbour is in no larger one.
+	// RFC 9162 section 2.1.1: a perfect tree has two perfect subtrees of half its size. A last one
+	// without a neighbor is in no larger one.
 	for len(level) > 0 {
 		t.levels = append(t.levels, level)
 		var above []merkle.Hash
@@ -41,9 +41,8 @@ func newTree(leaves []merkle.Hash) *tree {
 	return t
 }
 
-// root returns the root over leaves[from:to], a subtree by RFC 9162: from is a
-// multiple of the largest power of two below its size, and of its size when that is
-// a power of two.
+// root returns the root of leaves[from:to], a subtree by RFC 9162: from is a multiple of the
+// largest power of two below its size, and of its size if that is a power of two.
 func (t *tree) root(from, to int) merkle.Hash {
 	n := to - from
 	switch {
@@ -58,7 +57,7 @@ func (t *tree) root(from, to int) merkle.Hash {
 	return merkle.NodeHash(t.root(from, middle), t.root(middle, to))
 }
 
-// prove returns what merkle.ProveInclusion does for a leaf that is there.
+// prove returns the proof of merkle.ProveInclusion for an existing leaf.
 func (t *tree) prove(index int) []merkle.Hash {
 	proof := []merkle.Hash{}
 
@@ -77,6 +76,5 @@ func (t *tree) prove(index int) []merkle.Hash {
 	return proof
 }
 
-// leftSize is the size of the left subtree of n > 1 leaves: the largest power of
-// two below n.
+// leftSize returns the size of the left subtree of n > 1 leaves: the largest power of two below n.
 func leftSize(n int) int { return 1 << (bits.Len(uint(n-1)) - 1) }

@@ -1,5 +1,5 @@
-// Package servetest makes what tests of the endpoint serve: receipts, files of them, and
-// checkpoints over them.
+// Package servetest creates fixtures for tests of the endpoint: receipts, files of receipts, and
+// checkpoints.
 package servetest
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Receipt makes a sealed receipt of a task, on one line.
+// Receipt creates a sealed receipt of a task, on one line.
 func Receipt(t testing.TB, id, subject, task string) []byte {
 	t.Helper()
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
@@ -46,7 +46,7 @@ func Receipt(t testing.TB, id, subject, task string) []byte {
 	return s.JSON()
 }
 
-// Receipts makes n receipts r0, r1 and so on of the task "t".
+// Receipts creates n receipts r0, r1, and so on, of the task "t".
 func Receipts(t testing.TB, n int) (list [][]byte) {
 	t.Helper()
 	for i := range n {
@@ -55,7 +55,7 @@ func Receipts(t testing.TB, n int) (list [][]byte) {
 	return list
 }
 
-// Lines is receipts, a line each.
+// Lines returns receipts, one per line.
 func Lines(list ...[]byte) []byte { return append(bytes.Join(list, []byte("\n")), '\n') }
 
 // Archived returns a receipt as an archive.
@@ -72,7 +72,7 @@ func Archived(t testing.TB, text []byte) []byte {
 	return item
 }
 
-// Gzip packs.
+// Gzip compresses data.
 func Gzip(t testing.TB, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -102,13 +102,13 @@ func Files(t testing.TB, content map[string][]byte) (dir string, sources []strea
 	return dir, sources
 }
 
-// Checkpoint signs a checkpoint over receipts with a key that nobody trusts.
+// Checkpoint signs a checkpoint of receipts with an untrusted key.
 func Checkpoint(t testing.TB, list ...[]byte) []byte {
 	t.Helper()
 	return CheckpointBy(t, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), list...)
 }
 
-// CheckpointBy signs a checkpoint over receipts.
+// CheckpointBy signs a checkpoint of receipts.
 func CheckpointBy(t testing.TB, key ed25519.PrivateKey, list ...[]byte) []byte {
 	t.Helper()
 	tree := new(merkle.Tree)
@@ -131,7 +131,7 @@ func CheckpointBy(t testing.TB, key ed25519.PrivateKey, list ...[]byte) []byte {
 	return note
 }
 
-// HashOf is the receipt hash of a text, zero for one that has none.
+// HashOf returns the receipt hash of a text, or zero.
 func HashOf(text []byte) canon.Digest {
 	doc, err := canon.Parse(text)
 	if err != nil {
