@@ -17,20 +17,20 @@ import (
 
 //go:generate go run -C generate .
 
-// What go generate leaves here, beside a file that is always there.
+// The output of go generate, and a file that always exists.
 //
 //go:embed dist/served
 var served embed.FS
 
-// Built reports whether the page was generated before this program was built, and so is
-// in it.
+// Built reports whether the page was generated before this program was built, and is therefore part
+// of it.
 func Built() bool {
 	_, err := fs.Stat(served, "dist/served/page.html.gz")
 	return err == nil
 }
 
-// Handler serves the page at /, or, in a command that was built without it, a
-// page that says how to build it. It answers GET and HEAD.
+// Handler serves the page at /. In a command that was built without it, it serves a page with build
+// instructions. It answers GET and HEAD.
 func Handler() http.Handler {
 	packed, err := served.ReadFile("dist/served/page.html.gz")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -44,8 +44,8 @@ func Handler() http.Handler {
 	return h
 }
 
-// NewHandler serves a page that is given as gzip (RFC 1952), as go generate
-// writes it.
+// NewHandler returns a handler of a page as gzip (RFC 1952), the form in which go generate writes
+// it.
 func NewHandler(packed []byte) (http.Handler, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -60,8 +60,8 @@ func NewHandler(packed []byte) (http.Handler, error) {
 	return newHandler(packed, plain), nil
 }
 
-// A handler holds the page in both forms. The entity tags differ, since the bytes
-// do (RFC 9110, 8.8.3.3).
+// A handler contains the page in both forms. Their entity tags differ, because their bytes do (RFC
+// 9110, 8.8.3.3).
 type handler struct {
 	packed, plain []byte
 	policy, tag   string
@@ -87,7 +87,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 
-	// frame-ancestors counts in a header only (CSP 3, 6.4.2).
+	// frame-ancestors is effective only in a header (CSP 3, 6.4.2).
 	header.Set("Content-Security-Policy", h.policy+"; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
@@ -108,16 +108,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	// All of it at once: a copy of a part for each client that does not read is much.
+	// The page is written in one call, because copies of parts for clients that do not read would
+	// add up.
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // whoever does not read it is gone
+		_, _ = w.Write(body) // a client that does not read it has disconnected
 	}
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip is named, and not
-// with the weight 0.
+// acceptsGzip reports whether Accept-Encoding (RFC 9110, 12.5.3) names gzip with a weight other
+// than 0.
 func acceptsGzip(values []string) bool {
 	// A weight of 0, in any spelling, excludes gzip.
 	return slices.ContainsFunc(strings.Split(strings.Join(values, ","), ","), func(one string) bool {
@@ -128,7 +129,7 @@ func acceptsGzip(values []string) bool {
 	})
 }
 
-// policyOf returns the Content Security Policy that a page states.
+// policyOf returns the Content Security Policy in a page.
 func policyOf(page []byte) string {
 	_, rest, found := bytes.Cut(page, []byte(`<meta http-equiv="Content-Security-Policy" content="`))
 	policy, _, closed := bytes.Cut(rest, []byte(`"`))
@@ -138,7 +139,7 @@ func policyOf(page []byte) string {
 	return string(policy)
 }
 
-// absentPage says that the page was not built.
+// absentPage returns a page that explains how to build the verification page.
 func absentPage() []byte {
 	return []byte(`<!doctype html>
 <html lang="en">

@@ -8,39 +8,38 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Bounds of a printed report. What is beyond them is counted.
+// Bounds of a report. Receipts, groups, streams, and inputs beyond them are counted.
 const (
 	maxListed   = 100     // receipts of each verdict that are listed
-	maxGroups   = 1000    // groups of each verdict that are counted apart
+	maxGroups   = 1000    // groups of each verdict that are counted separately
 	maxShared   = 100     // groups that are listed
 	maxStreams  = 1000    // streams that are listed
 	maxInputs   = 1000    // inputs that could not be read
-	maxDocument = 1 << 20 // bytes of the one receipt that is shown whole
+	maxDocument = 1 << 20 // bytes of a single receipt that is shown completely
 )
 
-// A Report is an audit report: one HTML file for people, to read, print and keep.
-// Reports of receipts are added while they are judged; memory does not grow with
-// their number. The zero value is ready. It is not safe for concurrent use.
+// A Report is an audit report: one HTML file for people, to read, print, and keep. Reports of
+// receipts are added while they are judged; memory does not grow with their number. The zero value
+// is ready. It is not safe for concurrent use.
 //
-// The file needs nothing else and loads nothing. It is useful without scripts:
-// totals, findings, streams, keys and what was not checked are plain text, which
-// the views of the verification page replace, with charts, where they run.
+// The file is self-contained and loads nothing. It is useful without scripts: totals, findings,
+// streams, keys, and unchecked steps are plain text. Where scripts run, the views of the
+// verification page replace it, with charts.
 type Report struct {
 	aggregate          aggregate.Aggregate
 	refuted, undecided listed
 	first              *receipt.Report // while there is one receipt only
-	document           []byte          // its canonical form, when it has one that is not too long
+	document           []byte          // its canonical form, if it has one that is not too long
 	headline           *headline.Headline
 	count              int
 
 	doc canon.Document // memory for the next receipt
 }
 
-// Add adds the report of one receipt. Text is the receipt as JSON, or nil where
-// there is none; neither is kept.
+// Add adds the report of one receipt. Text is the receipt as JSON, or nil; neither is retained.
 func (r *Report) Add(rep *receipt.Report, text []byte) {
 	var root canon.Node
-	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // else the report says why
+	if r.doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}) == nil { // otherwise, the report states why
 		root = r.doc.Root()
 	}
 
@@ -65,8 +64,8 @@ func (r *Report) Add(rep *receipt.Report, text []byte) {
 	}
 }
 
-// mayShow reports whether nothing in the document looks like a secret: the file holds all of a
-// receipt that is shown, and is passed on.
+// mayShow reports whether nothing in the document looks like a secret. The file contains a shown
+// receipt completely, and is passed on.
 func (r *Report) mayShow() bool {
 	policy, err := redact.Everyday()
 	return err == nil && len(policy.Find(&r.doc)) == 0

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// reportData is what view/report.js reads.
+// reportData is the input of view/report.js.
 type reportData struct {
 	Summary   map[string]json.RawMessage `json:"summary"`
 	Reports   []addressed                `json:"reports"`
@@ -26,7 +26,7 @@ type moreJSON struct {
 	Undecided int `json:"undecided"`
 }
 
-// groupsJSON has the largest groups of each verdict, and how many groups there are.
+// groupsJSON contains the largest groups of each verdict, and the numbers of groups.
 type groupsJSON struct {
 	Refuted        []*group `json:"refuted"`
 	RefutedCount   int      `json:"refuted_count"`
@@ -40,8 +40,8 @@ type addressed struct {
 	Address string `json:"address"`
 }
 
-// data returns the JSON block of a report. It can stand in an element script:
-// <, > and & are escapes in it (HTML, 13.2.5.4), and so is what nobody sees.
+// data returns the JSON block of a report for an element script: <, >, and & are escaped in it
+// (HTML, 13.2.5.4), as are invisible characters.
 func (r *Report) data(sum *stream.Summary) ([]byte, error) {
 	d := reportData{Aggregate: &r.aggregate, More: moreJSON{r.refuted.more(), r.undecided.more()}, Reports: []addressed{}, Receipt: r.document, Headline: r.headline,
 		Groups: groupsJSON{r.refuted.largest(), len(r.refuted.groups), r.undecided.largest(), len(r.undecided.groups)}}
@@ -64,8 +64,8 @@ func (r *Report) data(sum *stream.Summary) ([]byte, error) {
 	return receipt.AppendJSON(nil, d)
 }
 
-// summaryData is a summary with its lists cut to what is shown. They are cut as
-// JSON: a Summary with fewer streams could have another verdict.
+// summaryData returns a summary whose lists are limited to the shown entries. They are shortened as
+// JSON, because a Summary with fewer streams could have another verdict.
 func summaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(sum)
 	if err != nil {
@@ -92,7 +92,7 @@ func summaryData(sum *stream.Summary) (map[string]json.RawMessage, error) {
 	return members, err
 }
 
-// shorten cuts a list, and adds a member with the length that it had.
+// shorten shortens a list, and adds a member with its original length.
 func shorten(members map[string]json.RawMessage, name string, most int) (err error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(members[name], &list); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A groupName is what the receipts of a group have in common. Its texts are untrusted.
+// A groupName contains the values that the receipts of a group have in common. They are untrusted.
 type groupName struct {
 	Directory string        `json:"directory"`
 	Issuer    string        `json:"issuer"`
@@ -18,7 +18,7 @@ type groupName struct {
 	Key       string        `json:"key"` // of the first signature
 	Code      receipt.Code  `json:"code"`
 	Cause     receipt.Cause `json:"cause,omitzero"`
-	Others    bool          `json:"others,omitzero"` // all receipts whose groups are not counted apart
+	Others    bool          `json:"others,omitzero"` // all receipts whose groups are not counted separately
 }
 
 // A group is receipts of one verdict with one name.
@@ -28,13 +28,13 @@ type group struct {
 	reports []*receipt.Report
 }
 
-// listed lists some of the receipts of a verdict, at most maxListed. The groups share the
-// list, so that one of them does not hide the others.
+// listed lists some of the receipts of a verdict, at most maxListed. The groups share the list, so
+// that none of them hides the others.
 type listed struct {
 	groups []*group
 	named  map[groupName]*group
 	kept   int
-	most   int // that a group keeps, at least
+	most   int // lower bound of the longest list of a group
 	count  int
 }
 
@@ -80,14 +80,14 @@ func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 
 func text(n canon.Node) string { return foreign.Cut(n.String(), 200) }
 
-// evict removes the last receipt of the group that lists the most, if that group still
-// lists at least as many as are wanted for another one.
+// evict removes the last receipt from the longest list of a group, if that list is still at least
+// as long as the one that another group wants.
 func (l *listed) evict(wanted int) bool {
 	if wanted >= l.most {
 		return false
 	}
 
-	// Evictions since then may have shortened the group that had the most.
+	// Evictions may have shortened the longest list since most was set.
 	longest := slices.MaxFunc(l.groups, func(a, b *group) int { return cmp.Compare(len(a.reports), len(b.reports)) })
 	if l.most = len(longest.reports); wanted >= l.most {
 		return false
@@ -98,7 +98,7 @@ func (l *listed) evict(wanted int) bool {
 	return true
 }
 
-// reports returns what is listed: the first of each group, then the second of each.
+// reports returns the listed receipts: the first of each group, then the second of each.
 func (l *listed) reports() (list []*receipt.Report) {
 	for at := 0; len(list) < l.kept; at++ {
 		for _, g := range l.groups {
@@ -110,10 +110,10 @@ func (l *listed) reports() (list []*receipt.Report) {
 	return list
 }
 
-// more returns how many receipts are not listed.
+// more returns the number of receipts that are not listed.
 func (l *listed) more() int { return l.count - l.kept }
 
-// largest returns the groups with the most receipts; nil if one group has all.
+// largest returns the groups with the most receipts, or nil if one group has all.
 func (l *listed) largest() []*group {
 	if len(l.groups) < 2 {
 		return nil

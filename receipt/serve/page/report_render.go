@@ -19,8 +19,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// The views of the page as one script, and their style. See the package
-// documentation for how they are made.
+// The views of the page as one script, and their style. The package documentation describes how
+// they are generated.
 //
 //go:embed dist/report.min.js
 var reportScript string
@@ -40,8 +40,8 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 		return err
 	}
 
-	// The template escapes what stands in text; the script, the style, and the data are this
-	// program's own, or already escaped.
+	// The template escapes text. The script, the style, and the data are this program's own, or
+	// already escaped.
 	t, err := template.New("report").Funcs(template.FuncMap{"visible": visible, "hash": hashText, "stream": streamText, "fault": headline.Fault}).Parse(reportTemplate)
 	if err != nil {
 		return err
@@ -59,8 +59,8 @@ func (r *Report) Render(w io.Writer, sum *stream.Summary) error {
 	})
 }
 
-// worded returns a summary for people: it lists what single receipts leave unchecked with
-// the notes about the whole, and streams with breaks first.
+// worded returns a summary for people: it lists the unchecked steps of single receipts together
+// with the notes about all, and streams with breaks first.
 func worded(sum *stream.Summary) *stream.Summary {
 	shown := *sum
 	shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
@@ -69,8 +69,8 @@ func worded(sum *stream.Summary) *stream.Summary {
 	return &shown
 }
 
-// reportPolicy is the Content Security Policy (CSP 3): this script and this style,
-// and nothing else from anywhere. No text becomes markup (Trusted Types).
+// reportPolicy returns the Content Security Policy (CSP 3): only this script and this style are
+// allowed. No text becomes markup (Trusted Types).
 func reportPolicy() string {
 	return "default-src 'none'; script-src " + hashSource(reportScript) + "; style-src " + hashSource(reportStyle) +
 		"; img-src data:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -81,7 +81,7 @@ func hashSource(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// verdictWord is a verdict in a word; integrity alone is never called verified.
+// verdictWord returns a verdict in one word; integrity alone is never called verified.
 func verdictWord(sum *stream.Summary) string {
 	v := sum.Verdict()
 	if v == receipt.Verified && sum.Scope != receipt.ScopeFull {
@@ -96,25 +96,25 @@ type titled struct {
 	*listed
 }
 
-// Rows are the lines of a list.
+// Rows returns the receipts of a list.
 func (l titled) Rows() []*receipt.Report { return l.reports() }
 
-// More is how many more there are.
+// More returns the number of receipts that are not listed.
 func (l titled) More() int { return l.more() }
 
-// All is how many there are.
+// All returns the number of receipts.
 func (l titled) All() int { return l.count }
 
-// Groups are the largest groups, if there are several.
+// Groups returns the largest groups, if there are several.
 func (l titled) Groups() []*group { return l.largest() }
 
-// OtherGroups is how many more groups there are.
+// OtherGroups returns the number of groups that are not listed.
 func (l titled) OtherGroups() int { return max(len(l.groups)-maxShared, 0) }
 
-// maxShown is how many bytes of one foreign text stand in the plain part.
+// maxShown is how many bytes of a foreign text the plain part shows.
 const maxShown = 1200
 
-// visible writes what a reader would not see as escapes, and cuts long texts.
+// visible escapes invisible characters, and shortens long texts.
 func visible(v any) string {
 	s := fmt.Sprint(v)
 	more := 0
@@ -131,7 +131,7 @@ func visible(v any) string {
 
 func hashText(d canon.Digest) string { return d.String() }
 
-// streamText names a stream: issuer, tenant, workspace.
+// streamText formats a stream: issuer, tenant, workspace.
 func streamText(s chain.Stream) string {
 	parts := []string{s.Issuer}
 	if s.HasTenant {
