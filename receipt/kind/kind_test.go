@@ -156,7 +156,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// FuzzOf verifies that Of accepts any input, and describes what it recognizes.
+// FuzzOf verifies that Of accepts any input, and describes each kind that it recognizes.
 func FuzzOf(f *testing.F) {
 	for _, head := range []string{"%PDF-", `{"keys":[1]}`, `{"a":{"b":[{}]},"schema":"receipt-`, "-----BEGIN ", "a\n1\nb\n\n\u2014 c", strings.Repeat("[", 1000)} {
 		f.Add([]byte(head), true)

@@ -12,7 +12,7 @@ type session struct {
 	is   func(sketch) bool // whether a line, or a file that is one value, is of the agent
 }
 
-// What to do with a session that is not supported.
+// Instructions for sessions that are not supported.
 const (
 	exportOpenCode = "export the session with the agent: opencode export SESSION > FILE"
 	exportGoose    = "export the session with the agent: goose session export"

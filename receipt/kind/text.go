@@ -137,7 +137,7 @@ func isProse(text string) bool {
 	return words >= 2 && !control
 }
 
-// What to do with other files.
+// Instructions for other files.
 const (
 	askForFile = "ask the sender for the receipt itself, a JSON file; what was made from one cannot be verified"
 	unpack     = "unpack it, and give the receipts that are in it"

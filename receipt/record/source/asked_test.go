@@ -63,7 +63,7 @@ func TestCallsAskedFor(t *testing.T) {
 	}
 }
 
-// TestMetrics verifies that metrics of agents, which state sums of what no span or event states,
+// TestMetrics verifies that metrics of agents, which state sums that no span or event states,
 // leave these sums open.
 func TestMetrics(t *testing.T) {
 	span := export(chat(`"spanId":"00000000000000a1",`, `"1777111200000000000"`, `"1777111201000000000"`, 1))

@@ -10,7 +10,7 @@ import (
 )
 
 // TestBareRollouts verifies that rollouts of early versions, as lines without envelopes or as one
-// object, state what was done, and of the times only the beginning.
+// object, state the actions, and of the times only the beginning.
 func TestBareRollouts(t *testing.T) {
 	lines, whole := readFile(t, "testdata/bare.jsonl"), readFile(t, "testdata/whole.json")
 	squeezed := string(mustParse(t, whole).AppendCanonical(nil))

@@ -34,7 +34,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// TestMemory verifies that the memory for a long log is proportional to what it states, not to
+// TestMemory verifies that the memory for a long log is proportional to its statements, not to
 // its bytes.
 func TestMemory(t *testing.T) {
 	if testing.Short() {

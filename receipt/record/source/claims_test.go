@@ -125,7 +125,7 @@ func (c *counter) digest(s string) {
 	c.digests["sha256:"+hex.EncodeToString(sum[:])] = true
 }
 
-// patched records what an object states that a file became, by applying its patch. No source
+// patched records the content of a file after an object, by applying its patch. No source
 // applies patches, because they replay edits.
 func (c *counter) patched(o map[string]any) {
 	original, ok := o["originalFile"].(string)
@@ -221,7 +221,7 @@ var endings = map[string][]string{
 	"CANCELED":  {"[request interrupted by user", "turn_aborted"},
 }
 
-// claimsNothing compares a draft with what a counter found in its log.
+// claimsNothing compares a draft with the findings of a counter in its log.
 func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 	t.Helper()
 	c, r := count(log), read(t, d)

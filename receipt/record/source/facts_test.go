@@ -26,7 +26,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// facts are what a log states, computed by other code than this module's.
+// facts are the content of a log, computed by other code than this module's.
 type facts struct {
 	Source string
 	File   struct {
@@ -55,7 +55,7 @@ type facts struct {
 		Searches int            `json:"web_searches"`
 	}
 	Writes     []writeFacts
-	Applied    []writeFacts // what the program wrote, as it states itself; nil if it does not
+	Applied    []writeFacts // by the program, as it states itself; nil if it does not
 	Continuity *struct {
 		Pairs, Held, Broken, Unchecked int64
 		List                           []struct {
@@ -309,7 +309,7 @@ func check(t *testing.T, f facts, d *receipt.Draft) {
 	}
 }
 
-// second compares what the second reader adds.
+// second compares the facts that the second reader adds.
 func (r told) second(t *testing.T, f facts) {
 	if f.Reader != 2 {
 		return

@@ -42,7 +42,7 @@ func asText(t testing.TB, v any) string {
 }
 
 // TestFamilies verifies that a session and the files of its agents, or a session that continues
-// another, are one task. What several files state counts once.
+// another, are one task. A line in several files counts once.
 func TestFamilies(t *testing.T) {
 	dir := vectors.Dir(t, "sources")
 	for _, family := range []struct{ session, others string }{
@@ -67,7 +67,7 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestFork verifies that a forked session used what it used since the fork, and that this is
+// TestFork verifies that the usage of a forked session is that since the fork, and that it is
 // unknown without the other session.
 func TestFork(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "sources"), "codex-rollout-codexbar", "fork")

@@ -37,7 +37,7 @@ func TestPartOfLog(t *testing.T) {
 	}
 }
 
-// TestCallsInPart verifies that a call that no list can name leaves open what it did, to whom it
+// TestCallsInPart verifies that a call that no list can name leaves open its effects, to whom it
 // gave work, and whether somebody approved it.
 func TestCallsInPart(t *testing.T) {
 	for name, log := range map[string][]string{

@@ -32,7 +32,7 @@ func codexItem(item string) string {
 	return `event_msg {"type":"item_completed","thread_id":"th","turn_id":"t1","item":` + item + `}`
 }
 
-// TestItems verifies that each type of item states its call, how it ended, and what it did.
+// TestItems verifies that each type of item states its call, how it ended, and its effects.
 func TestItems(t *testing.T) {
 	for name, c := range map[string]struct{ item, call, status, more string }{
 		"command":          {`{"type":"CommandExecution","id":"i","command":["ls"],"status":"completed","exit_code":0}`, "command", "succeeded", ""},
@@ -71,7 +71,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// did returns what a draft states of files, hosts, and other agents.
+// did returns the files, hosts, and other agents in a draft.
 func (r told) did() string {
 	var all []string
 	for i, w := range r.SideEffects.FSWrites {
@@ -155,7 +155,7 @@ func TestPatchesApplied(t *testing.T) {
 	}
 }
 
-// TestPaginatedTokens verifies what a session itself used if its log has only records of
+// TestPaginatedTokens verifies the usage of a session itself if its log has only records of
 // responses, begins with lines of its parent, or omits those.
 func TestPaginatedTokens(t *testing.T) {
 	count := func(n int) string {

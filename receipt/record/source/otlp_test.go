@@ -71,7 +71,7 @@ func TestDecisions(t *testing.T) {
 }
 
 // TestDecisionsInPart verifies that a decision that names no call, or is unknown, leaves open
-// what else was allowed.
+// other approvals.
 func TestDecisionsInPart(t *testing.T) {
 	decision := func(pairs ...string) string {
 		text := `{"key":"event.name","value":{"stringValue":"claude_code.tool_decision"}}`

@@ -115,7 +115,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestGaps verifies that if lines are missing, what is stated is a lower bound.
+// TestGaps verifies that if lines are missing, the amounts are lower bounds.
 func TestGaps(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"result without its call": {asked, returned, answered},

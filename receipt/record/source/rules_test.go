@@ -144,7 +144,7 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// TestCalls verifies that the end of a call is what a line states, and nothing else.
+// TestCalls verifies that the end of a call is that of a line, and nothing else.
 func TestCalls(t *testing.T) {
 	for name, test := range map[string]struct{ result, besides, want, category string }{
 		"returned":          {`"content":"x"`, `null`, "succeeded", ""},

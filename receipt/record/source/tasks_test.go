@@ -84,7 +84,7 @@ func taskDraft(t testing.TB, logs []*outlined, task *source.Task) *receipt.Draft
 	return log.Draft
 }
 
-// A tally is what receipts state together.
+// A tally is the sum of receipts.
 type tally struct{ calls, input, output, writes, handoffs int64 }
 
 func (a *tally) add(d *receipt.Draft) {
@@ -134,7 +134,7 @@ func cuttable(t testing.TB) (folders [][]*outlined) {
 }
 
 // TestTasksAreTheSession verifies that each line is of one task, and that the tasks of a session
-// together state what the session does.
+// together state the same as the session.
 func TestTasksAreTheSession(t *testing.T) {
 	several := 0
 	for _, logs := range cuttable(t) {

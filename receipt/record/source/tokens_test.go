@@ -12,7 +12,7 @@ func spent(id, usage string) string {
 }
 
 // TestInputInParts verifies that a sum of which a part is missing or invalid is a lower bound,
-// and that an incomplete line does not reduce what another line stated.
+// and that an incomplete line does not reduce the counts of another line.
 func TestInputInParts(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string

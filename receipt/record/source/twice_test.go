@@ -33,7 +33,7 @@ func drafted(t *testing.T, texts ...[]byte) *receipt.Draft {
 	return l.Draft
 }
 
-// deeds returns what a draft states as done and used, and how the task ended. A task without a
+// deeds returns the actions and the usage in a draft, and how the task ended. A task without a
 // name has a name made of its logs.
 func deeds(t *testing.T, d *receipt.Draft) string {
 	t.Helper()
