@@ -15,9 +15,10 @@ type Raw []byte
 
 // Text returns the object as JSON. The order of its members does not matter, because the event is
 // recorded in its canonical form.
-func (m Members) Text() []byte { return m.append(nil) }
+func (m Members) Text() []byte { return m.Append(nil) }
 
-func (m Members) append(b []byte) []byte {
+// Append appends the object as Text does.
+func (m Members) Append(b []byte) []byte {
 	b = append(b, '{')
 	first := true
 	for name, value := range m {
@@ -74,7 +75,7 @@ func appendValue(b []byte, value any) []byte {
 	case Raw:
 		return append(b, v...)
 	case Members:
-		return v.append(b)
+		return v.Append(b)
 	case []Members:
 		return appendList(b, v)
 	}
@@ -90,7 +91,7 @@ func appendList(b []byte, list []Members) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = m.append(b)
+		b = m.Append(b)
 	}
 	return append(b, ']')
 }

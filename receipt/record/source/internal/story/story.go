@@ -392,9 +392,9 @@ func Unnamed(digests []byte) string {
 	return "log_" + canon.Sum(digests).String()[len("sha256:"):][:16]
 }
 
-// Tell passes the events of the story to add, each a JSON object: first the logs, then the
-// actions in the order of time, then the end. It returns the error of a limit that was
-// exceeded, or of add.
+// Tell passes the events of the story to add, each a JSON object that is valid until add returns:
+// first the logs, then the actions in the order of time, then the end. It returns the error of a
+// limit that was exceeded, or of add.
 func (s *Story) Tell(task string, add func([]byte) error) error { return tell(s, task, add) }
 
 // Empty reports whether no line states anything.

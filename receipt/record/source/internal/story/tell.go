@@ -67,6 +67,7 @@ func ending(end End) string {
 type teller struct {
 	*Story
 	task string
+	text []byte // of the latest event
 	told int64
 	add  func([]byte) error
 	err  error
@@ -77,10 +78,11 @@ func (t *teller) emit(kind string, at time.Time, payload event.Members) {
 		return
 	}
 	t.told++
-	t.err = t.add(event.Members{
+	t.text = event.Members{
 		"object": "event", "id": strconv.FormatInt(t.told, 10), "event": kind, "sequence": t.told, "created_at": receipt.At(orEpoch(at)).String(),
 		"task_id": t.task, "session_id": t.Session(), "resource": event.Members{"object": "task", "id": t.task}, "payload": payload,
-	}.Text())
+	}.Append(t.text[:0])
+	t.err = t.add(t.text)
 }
 
 // about describes the logs, and the gaps in them.
