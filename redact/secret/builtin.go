@@ -1,9 +1,9 @@
 package secret
 
-// Default returns detectors for everyday use: what upstream finds but
-// for placeholders and examples, tokens of services that have a form of their
-// own, values that are assigned to names of services that have none, and values
-// assigned to names such as password, token and secret when they look random.
+// Default returns detectors for everyday use: upstream's, except for placeholders and examples;
+// tokens of services that have a distinctive form; values assigned to names of services whose
+// tokens have none; and values assigned to names such as password, token and secret if they
+// look random.
 func Default() []Detector {
 	var list []Detector
 	list = append(list, protocolTokens()...)
@@ -17,9 +17,8 @@ func Default() []Detector {
 	return append(list, commands()...)
 }
 
-// HomePath finds the name of a person in the path of a home directory. It is
-// not a secret, but is no business of whoever reads a receipt. An account that
-// machines and images have is nobody's.
+// HomePath finds the name of a person in the path of a home directory. It is not a secret, but
+// readers of a receipt do not need it. Common accounts of machines and images are exceptions.
 func HomePath() Detector {
 	return Detector{
 		Name:     "home_path",
@@ -31,8 +30,8 @@ func HomePath() Detector {
 	}
 }
 
-// Parts of patterns. A token ends where no letter of it follows; a value is
-// assigned by what stands between it and a name.
+// Parts of patterns. A token ends where no letter of its alphabet follows. A value is
+// recognized by the text between it and a name.
 const (
 	hexID = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 
@@ -40,26 +39,26 @@ const (
 		`(?:[?:]{0,3}=>?|:|\|\||>|<-|,)` +
 		`[\s'"\\\x60=(@]{0,6}` // opens the value
 
-	// Stricter, for names that are words of every day.
+	// Stricter, for names that are everyday words.
 	given = `["'\\\x60\])]{0,3}[ \t]*` +
 		`(?:(?:[?:]{0,3}=>?|:|\|\||>|<-)[ \t]*(?:[|>]?-?\r?\n[ \t]+)?["'\\\x60(@]{0,4}|,[ \t]*["'\\\x60]{1,3})`
 
 	valueEnd = `(?:[\s'"\\\x60;,)\]}<>&|]|$)`
 )
 
-// token makes a detector of a token that is known by its form.
+// token returns a detector of a token with a distinctive form.
 func token(name, form string, entropy float64) Detector {
 	return Detector{Name: name, Pattern: `\b(` + form + `)`, Group: 1, Entropy: entropy}
 }
 
-// bounded is a token that no letter, digit, _ or - follows.
+// bounded returns a detector of a token that no letter, digit, _ or - follows.
 func bounded(name, form string, entropy float64) Detector {
 	d := token(name, form, entropy)
 	d.Pattern += `(?:[^\w-]|$)`
 	return d
 }
 
-// isolated is a token that could stand in base64 by chance.
+// isolated returns a detector of a token that could occur in base64 by chance.
 func isolated(name, form string, entropy float64) Detector {
 	return Detector{Name: name, Pattern: `(?:^|[^\w+/-])(` + form + `)(?:[^\w+/=-]|$)`, Group: 1, Entropy: entropy}
 }

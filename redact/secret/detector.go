@@ -5,49 +5,49 @@ import "github.com/receiptkit/receiptkit/redact/secret/internal/match"
 // A Detector finds secrets of one kind in text.
 type Detector struct {
 	Name      string      // of a-z, 0-9, _ and -
-	Pattern   string      // as package regexp reads it
-	Group     int         // the submatch that is the secret; 0: the whole match; or FirstGroup
-	Keywords  []string    // lower case; a text without any of them is not searched. Empty: always searched
-	Entropy   float64     // the secret has at least this Shannon entropy, in bits per byte; 0: any
-	Allow     []string    // patterns; a secret that one of them matches, or whose whole match one does, is none
-	StopWords []string    // a secret that contains one, in upper or lower case, is none
-	Allowed   []Allowance // further secrets that are none
+	Pattern   string      // a regular expression of package regexp
+	Group     int         // the submatch that is the secret; 0: the entire match; or FirstGroup
+	Keywords  []string    // in lowercase; a text without any of them is not searched. Empty: every text is searched
+	Entropy   float64     // minimum Shannon entropy of the secret, in bits per byte; 0: any
+	Allow     []string    // patterns of texts that are not secrets, compared with the secret and with the entire match
+	StopWords []string    // a text that contains one, in uppercase or lowercase, is not a secret
+	Allowed   []Allowance // further exceptions
 }
 
-// FirstGroup as a [Detector]'s Group means the first submatch that is not empty,
-// or the whole match when there is none.
+// FirstGroup as a [Detector]'s Group means the first submatch that is not empty, or the entire
+// match if there is none.
 const FirstGroup = match.FirstGroup
 
-// An Allowance says which finds of a detector are not secrets: one criterion that
-// is met suffices, or with All every kind of criterion that is given.
+// An Allowance specifies which matches of a detector are not secrets. One criterion suffices
+// or, with All, one of each given kind is required.
 type Allowance = match.Allowance
 
-// What the patterns of an [Allowance] are compared with; its zero Target is the secret.
+// Targets of an [Allowance]: the text that its patterns are compared with. The zero Target is
+// the secret.
 const (
 	TargetMatch = match.TargetMatch // all that the detector's pattern matched
-	TargetLine  = match.TargetLine  // the lines that the match lies in
-	TargetWord  = match.TargetWord  // the match, and the rest of the word that it begins in
+	TargetLine  = match.TargetLine  // the lines that contain the match
+	TargetWord  = match.TargetWord  // the match, and the rest of the word in which it begins
 )
 
-// A DetectorError says which detector of a list is of no use, and why.
+// A DetectorError reports an invalid detector of a list.
 type DetectorError = match.Error
 
-// A Scanner finds secrets in texts. It does not change and is safe for concurrent use.
+// A Scanner finds secrets in texts. It is immutable and safe for concurrent use.
 type Scanner = match.Scanner
 
 // A Span is a secret in a text: the bytes from Start to before End, found by the
 // detector with that index.
 type Span = match.Span
 
-// Compile checks detectors and prepares them for scanning. An error is a
-// *[DetectorError].
+// Compile checks detectors and prepares them for scanning. The error is a *[DetectorError].
 func Compile(detectors []Detector) (*Scanner, error) {
 	list := make([]match.Detector, len(detectors))
 	for i, d := range detectors {
 		list[i] = match.Detector(d)
 	}
 
-	// A detector that is known needs no compiling before a text needs it.
+	// A known detector is compiled when a text needs it.
 	known, digests := knowledgeOf(), digester{}
 	return match.Compile(list, func(i int) (match.Knowledge, bool) {
 		by, ok := known[digests.of(&detectors[i])]
@@ -60,7 +60,7 @@ func (d Detector) allow(patterns ...string) Detector {
 	return d
 }
 
-// unbound lets a token begin where no word does.
+// unbound removes the word boundary before a token.
 func (d Detector) unbound() Detector {
 	d.Pattern = d.Pattern[len(`\b`):]
 	return d

@@ -13,17 +13,17 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// knownText has a line for each detector of [Default] and the like: its digest, and after
-// tabs the texts of its anchors, or after an empty text the keywords of one that has no
-// anchors, with the escapes of Go. With neither, every text is searched for it. To know them
-// without parsing its pattern saves nearly all of what compiling takes: most texts need few
-// detectors.
+// knownText has a line for each detector of [Default] and similar lists: its digest and, after
+// tabs, the texts of its anchors. If it has no anchors, an empty text and its keywords follow.
+// If it has neither, every text is searched for it. The texts have the escapes of Go. This
+// saves nearly all of the time that compiling takes, because patterns are parsed only when a
+// text needs them, and most texts need few.
 //
 //go:generate go test -run ^TestKnown$ -update
 //go:embed known.txt
 var knownText string
 
-// knowledgeOf returns what is known of detectors that are valid, by digest. Nobody writes to it.
+// knowledgeOf returns the knowledge of valid detectors, by digest. The map is read-only.
 var knowledgeOf = sync.OnceValue(parseKnown)
 
 func parseKnown() map[digest]match.Knowledge {
@@ -44,7 +44,7 @@ func parseKnown() map[digest]match.Knowledge {
 			panic(err) // it was generated, and tested
 		}
 
-		// An empty text stands before keywords.
+		// An empty text precedes keywords.
 		texts := all[first:len(all):len(all)]
 		if len(texts) > 0 && texts[0] == "" {
 			known[d] = match.Knowledge{Keywords: texts[1:]}
@@ -55,11 +55,11 @@ func parseKnown() map[digest]match.Knowledge {
 	return known
 }
 
-// A digest stands for all of a detector but its name.
+// A digest identifies all of a detector except its name.
 type digest [sha256.Size / 2]byte
 
-// A digester computes digests. Many detectors have one list of stop words, and one of
-// allowances: what the last ones had, is known.
+// A digester computes digests. Many detectors share one list of stop words and one of
+// allowances, so the digests of the last lists are kept.
 type digester struct {
 	memory  []byte // of what is hashed
 	words   []string
@@ -98,7 +98,7 @@ func (g *digester) of(d *Detector) digest {
 	return digest(sum[:len(digest{})])
 }
 
-// sameList reports whether two lists that are not empty are one and the same.
+// sameList reports whether two lists that are not empty are the same memory.
 func sameList[T any](a, b []T) bool { return len(a) == len(b) && &a[0] == &b[0] }
 
 func appendAllowances(b []byte, list []Allowance) []byte {
@@ -112,7 +112,7 @@ func appendAllowances(b []byte, list []Allowance) []byte {
 	return b
 }
 
-// Each is told from what follows: a text by its length, a list by its number.
+// Lengths separate each text from what follows it, and numbers each list.
 func appendNumber(b []byte, n int) []byte { return binary.AppendVarint(b, int64(n)) }
 
 func appendText(b []byte, text string) []byte { return append(appendNumber(b, len(text)), text...) }

@@ -1,11 +1,11 @@
 package secret
 
-// Upstream returns the 16 patterns of the protocol's harness, in order.
-// The last two are heuristics that hit much that is not a secret; [Default]
-// are better, and these are what others use.
+// Upstream returns the 16 patterns of the protocol's harness, in order. The last two are
+// heuristics that match many texts that are not secrets. The detectors of [Default] are better;
+// use these for comparison.
 //
-// Upstream's regular expressions know letters of all scripts: beside such a
-// letter it sees no word boundary where this package sees one.
+// Upstream's regular expressions recognize letters of all scripts, so it finds no word boundary
+// next to such a letter, where this package finds one.
 func Upstream() []Detector {
 	const value = `[A-Za-z0-9._\-+/=]`
 	return []Detector{

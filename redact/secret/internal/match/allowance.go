@@ -6,16 +6,16 @@ import (
 	"math"
 )
 
-// An Allowance says which finds of a detector are not secrets: one criterion that
-// is met suffices, or with All every kind of criterion that is given.
+// An Allowance specifies which matches of a detector are not secrets. One criterion suffices
+// or, with All, one of each given kind is required.
 type Allowance struct {
 	Patterns  []string
 	Target    Target   // what Patterns are compared with
-	StopWords []string // the secret contains one, in upper or lower case
+	StopWords []string // the secret contains one, in uppercase or lowercase
 	All       bool
 }
 
-// A Target is a part of the text around a secret.
+// A Target is the part of the text that patterns are compared with.
 type Target int
 
 const (
@@ -25,8 +25,8 @@ const (
 	TargetWord                 // the match, and the rest of the word that it begins in: letters, digits, _, - and ., at most 64
 )
 
-// maxLine is what an allowance sees of a line beside a match: the line of a
-// receipt on one line is long, and is not read again for each find.
+// maxLine and maxWord limit the text around a match that an allowance sees. The line of a
+// receipt on one line is long, and is not read again for each match.
 const (
 	maxLine = 1024
 	maxWord = 64
@@ -67,7 +67,7 @@ func compileAllowance(a Allowance, shared criteria) (allowance, string) {
 	return c, ""
 }
 
-// meets reports whether a secret is allowed.
+// meets reports whether the allowance covers a secret.
 func (a *allowance) meets(w *work, secret []byte, start, end int) bool {
 	text := w.text
 	target := secret
@@ -93,7 +93,7 @@ func (a *allowance) meets(w *work, secret []byte, start, end int) bool {
 		byWord = byWord || containsFold(secret, word)
 	}
 
-	// Where all must be met, a criterion that is not stated is.
+	// With All, a criterion that is not given counts as met.
 	if a.all {
 		return (byPattern || len(a.patterns) == 0) && (byWord || len(a.stopWords) == 0)
 	}
@@ -104,7 +104,7 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
-// line returns the lines that a part of a text lies in, or what is near of them.
+// line returns the lines that contain a part of a text, up to maxLine bytes on each side.
 func line(text []byte, start, end int) []byte {
 	from, to := max(0, start-maxLine), min(len(text), end+maxLine)
 	from += bytes.LastIndexByte(text[from:start], '\n') + 1
@@ -114,7 +114,7 @@ func line(text []byte, start, end int) []byte {
 	return text[from:to]
 }
 
-// entropy returns the Shannon entropy of a text, in bits per byte.
+// entropy returns the Shannon entropy of a text in bits per byte.
 func entropy(text []byte) float64 {
 	var count [256]int
 	for _, c := range text {

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// An anchor is a text that occurs in a match, whatever the case of its letters,
-// and how far the match can reach around it. To search where anchors occur is
-// to search everywhere.
+// An anchor is a text that occurs in every match, in any case of its letters, together with the
+// possible distance to the beginning and the end of the match.
 type anchor struct {
 	text   string
 	before size  // bytes from the beginning of a match to text
@@ -22,8 +21,8 @@ const (
 	minAnchorText = 2
 )
 
-// flatten appends the parts of a pattern that follow each other, and parts
-// repetitions into what must be there and what may follow.
+// flatten appends the consecutive parts of a pattern, and splits repetitions into a required
+// and an optional part.
 func flatten(parts []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
 	case syntax.OpConcat, syntax.OpCapture:
@@ -46,7 +45,7 @@ func flatten(parts []*syntax.Regexp, re *syntax.Regexp) []*syntax.Regexp {
 	return append(parts, re)
 }
 
-// looksBack reports whether a pattern asks what stands before its match.
+// looksBack reports whether a pattern tests what precedes its match.
 func looksBack(parts []*syntax.Regexp) bool {
 	for _, p := range parts {
 		switch p.Op {
@@ -65,9 +64,10 @@ func looksBack(parts []*syntax.Regexp) bool {
 	return false
 }
 
-// best returns the most telling anchors of a pattern before another, or none.
+// best returns the anchors that are the most specific ones of a pattern before another pattern,
+// or none.
 func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
-	// Once: each run of parts joins them again.
+	// Computed once, because each run of parts joins them again.
 	exacts, lefts := make([][]string, len(parts)), make([]size, len(parts))
 	var left size
 	for i, p := range parts {
@@ -84,7 +84,8 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 		}
 	}
 
-	// A run of parts matches their texts one after the other, until these are too many.
+	// Consecutive parts match the concatenations of their texts. A run ends when these are too
+	// many.
 	for i, p := range parts {
 		texts := []string{""}
 		for j := i; j < len(parts); j++ {
@@ -103,8 +104,8 @@ func best(parts, after []*syntax.Regexp, ok func([]anchor) bool) []anchor {
 	return followed(found, parts[end:], after)
 }
 
-// within returns the anchors of a part that is not one as a whole, given what
-// follows it.
+// within returns anchors in a part that is not an anchor as a whole. The parts after it are
+// rest and after.
 func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -129,8 +130,8 @@ func within(re *syntax.Regexp, rest, after []*syntax.Regexp) []anchor {
 	return nil
 }
 
-// anchorsOf makes anchors of the texts that a pattern matches. What follows them
-// is not known to them yet.
+// anchorsOf returns anchors for the texts that a pattern matches, or none if one of them is too
+// short. What follows them is added later.
 func anchorsOf(texts []string) []anchor {
 	list := make([]anchor, len(texts))
 	for i, t := range texts {
@@ -142,9 +143,9 @@ func anchorsOf(texts []string) []anchor {
 	return list
 }
 
-// shift adds the size of what stands before the anchors of a part.
+// shift adds the size of the parts before the anchors.
 func shift(list []anchor, left size) []anchor {
-	// A copy: the caller's list stays as it is.
+	// The caller's list is not changed.
 	moved := slices.Clone(list)
 	for i := range moved {
 		moved[i].before = left.then(moved[i].before)
@@ -152,8 +153,8 @@ func shift(list []anchor, left size) []anchor {
 	return moved
 }
 
-// followed adds what stands after anchors: the rest of the pattern that they are
-// of, and what is after that. It is made of the best only, since it costs most.
+// followed adds the parts after anchors: the rest of their pattern, and the pattern after it.
+// It is expensive, and therefore used only for the best anchors.
 func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 	var right reach
 	for _, p := range rest {
@@ -166,7 +167,7 @@ func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 		a := &list[i]
 		a.right = slices.Concat(a.right, right).tidy()
 		if a.tail != nil {
-			continue // an anchor of an inner pattern knows
+			continue // an anchor of an inner pattern has them
 		}
 		if tail == nil {
 			behind := slices.Concat(rest, after)
@@ -178,8 +179,8 @@ func followed(list []anchor, rest, after []*syntax.Regexp) []anchor {
 	return list
 }
 
-// better reports whether anchors are worth more than others: they bring the
-// keywords, say where a match begins, or occur less often.
+// better reports whether anchors are preferable to others: they contain the keywords, limit
+// where a match begins, or are rarer.
 func better(a, b []anchor, ok func([]anchor) bool) bool {
 	if ok != nil && ok(a) != ok(b) {
 		return ok(a)
@@ -193,8 +194,8 @@ func better(a, b []anchor, ok func([]anchor) bool) bool {
 	return len(a) < len(b)
 }
 
-// known reports whether all anchors say how far before them a match begins at
-// most. Others are of no use.
+// known reports whether every anchor limits how far before it a match begins. Other anchors are
+// of no use.
 func known(list []anchor) bool {
 	return !slices.ContainsFunc(list, func(a anchor) bool { return a.before.max < 0 })
 }

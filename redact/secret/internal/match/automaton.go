@@ -8,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// An automaton decides where a pattern could match, in some nanoseconds a byte.
-// It errs on one side: all letters beyond ASCII are one, and except at the
-// ends of a text what a pattern asserts is taken to be so. Where it says no there
-// is not a match; elsewhere the regular expression is asked, which takes some fifty
-// times as long.
+// An automaton decides where a pattern could match, in some nanoseconds per byte. It errs on
+// one side only: it treats all letters beyond ASCII as one and, except at the ends of a text,
+// assumes that every assertion of the pattern holds. So if it finds no match, there is none.
+// Otherwise the regular expression decides, which takes about fifty times as long.
 type automaton struct {
 	tree  *syntax.Regexp
 	loose bool // a match may begin anywhere
@@ -20,23 +19,23 @@ type automaton struct {
 
 	once    sync.Once
 	prog    *syntax.Prog
-	sure    bool       // of ASCII text it says exactly what the pattern does
-	class   [256]uint8 // of bytes that no instruction tells apart
-	letters []byte     // of each class one
+	sure    bool       // for ASCII text it decides exactly as the pattern does
+	class   [256]uint8 // of bytes that no instruction distinguishes
+	letters []byte     // one per class
 }
 
-// Two bytes stand for those beyond ASCII: what begins a letter, and what goes on
-// with one. The latter may be a letter, too, where a text is not UTF-8.
+// Two bytes represent those beyond ASCII: the first byte of a letter, and the following ones. A
+// following byte may also be a letter, if the text is not UTF-8.
 const (
 	lead  = 0xC0
 	trail = 0x80
 )
 
-// compile prepares the automaton, when a text first needs it.
+// compile prepares the automaton when a text first needs it.
 func (a *automaton) compile() {
 	prog, err := syntax.Compile(a.tree.Simplify())
 	if err != nil {
-		panic(err) // what was parsed can be compiled
+		panic(err) // a parsed pattern can be compiled
 	}
 
 	a.prog = prog
@@ -45,8 +44,8 @@ func (a *automaton) compile() {
 		return in.Op == syntax.InstEmptyWidth && syntax.EmptyOp(in.Arg)&^ends != 0
 	})
 
-	// Bytes that no instruction tells apart are of one class, so that a state has a row of
-	// classes and not of 256 bytes.
+	// Bytes that no instruction distinguishes form a class, so that a row has an entry per
+	// class instead of 256.
 	var class [256]int
 	classes, seen := 1, map[string]bool{}
 	for i := range prog.Inst {
@@ -57,7 +56,7 @@ func (a *automaton) compile() {
 		}
 
 		seen[key] = true
-		moved := map[int]int{} // of a class the part that the instruction consumes
+		moved := map[int]int{} // the part of a class that the instruction consumes
 		for c := range utf8.RuneSelf + 1 {
 			if !takes(in, byte(c)) {
 				continue
@@ -70,7 +69,7 @@ func (a *automaton) compile() {
 		}
 	}
 
-	// Numbered without gaps. One letter of each class is kept, which step tries for all.
+	// Number the classes without gaps. step tries one letter for each class.
 	dense := map[int]uint8{}
 	for c := range utf8.RuneSelf {
 		if _, ok := dense[class[c]]; !ok {
@@ -80,7 +79,7 @@ func (a *automaton) compile() {
 		a.class[c] = dense[class[c]]
 	}
 
-	// Two classes beyond ASCII: what goes on with a letter, and what begins one.
+	// Two classes beyond ASCII: bytes that continue a letter, and bytes that begin one.
 	a.letters = append(a.letters, trail, lead)
 	for c := utf8.RuneSelf; c < 256; c++ {
 		if a.class[c] = uint8(len(a.letters) - 1); c < lead {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// A compiled detector can search a text in three ways, which find the same: all
-// of it; the neighbourhood of places where one of its anchors occurs; or just
-// the places where a match must begin, given where an anchor ends.
+// A compiled detector can search a text in three ways with the same result: the entire text,
+// the regions around its anchors, or only the places where a match must begin, given where an
+// anchor ends.
 type compiled struct {
 	name     string
 	group    int
@@ -19,18 +19,18 @@ type compiled struct {
 	allow    []allowance
 
 	whole   *program // searches the text
-	within  *program // searches a part of it; when back is set, one that is preceded by one rune
-	at      *program // matches at the beginning of such a part only
-	start   *program // matches at the beginning of the text only
-	back    bool     // the pattern sees what stands before a match
-	placed  bool     // an anchor tells where a match begins: before it
-	anchors []anchor // one of them is in every match, and with it one of the keywords; none: whole is to be used
+	within  *program // searches a part of it; if back is set, the part begins one rune earlier
+	at      *program // matches only at the beginning of such a part
+	start   *program // matches only at the beginning of the text
+	back    bool     // the pattern tests what precedes a match
+	placed  bool     // an anchor determines where a match begins: before bytes earlier
+	anchors []anchor // every match contains one of them, and with it a keyword; if there are none, whole is used
 	before  int      // no match begins more bytes before an anchor
 	match   *automaton
-	tight   *automaton // match, but beginning at one place
+	tight   *automaton // as match, but only for matches that begin at one place
 }
 
-// compile returns what is wrong with a detector, or nothing.
+// compile compiles a detector. It returns the fault of an invalid one, or "".
 func (c *compiled) compile(d Detector, shared criteria) string {
 	if len(d.Pattern) > maxPattern {
 		return fmt.Sprintf("the pattern has more than %d bytes", maxPattern)
@@ -62,7 +62,8 @@ func (c *compiled) compile(d Detector, shared criteria) string {
 		c.keywords = append(c.keywords, lower(k))
 	}
 
-	// What the detector itself allows is one allowance more, and may also meet the whole match.
+	// The detector's own exceptions form one more allowance, which is also compared with the
+	// entire match.
 	own := Allowance{Patterns: d.Allow, StopWords: d.StopWords}
 	for i, a := range append([]Allowance{own}, d.Allowed...) {
 		compiled, reason := compileAllowance(a, shared)
@@ -77,7 +78,7 @@ func (c *compiled) compile(d Detector, shared criteria) string {
 	return c.plan(tree, d.Pattern)
 }
 
-// plan decides how a detector searches.
+// plan chooses how a detector searches.
 func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 	parts := flatten(nil, tree)
 	anchors := best(parts, nil, c.hasKeyword)
@@ -87,8 +88,8 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		}
 	}
 
-	// A region to search reaches back to where a match may begin. Without a bound for that,
-	// the whole text is searched.
+	// A region begins where a match may begin. If the pattern does not limit that, the entire
+	// text is searched.
 	for _, a := range anchors {
 		if a.before.max < 0 {
 			return ""
@@ -100,23 +101,23 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 		return ""
 	}
 
-	// The automaton says where there may be a match, the pattern whether there is one.
+	// The automaton finds possible matches, and the pattern decides.
 	var err error
 	c.anchors, c.within, c.back = anchors, c.whole, looksBack(parts)
 	c.match, c.tight = &automaton{tree: tree, loose: true}, &automaton{tree: tree}
 	before := ""
 	if c.back {
-		before = `(?s:.)` // lets \b and ^ see what they stand after
+		before = `(?s:.)` // lets \b and ^ test what precedes them
 		if c.within, err = newProgram(before + `(?:` + pattern + `)`); err != nil {
 			return explain(err)
 		}
 	}
 
-	// Not parsed here, which takes its time: where a text needs it, leftmost looks whether it is there.
+	// Parsing takes time. leftmost checks whether the program exists when a text needs it.
 	c.at, c.start = &program{pattern: `\A` + before + `(?:` + pattern + `)`}, &program{pattern: `\A(?:` + pattern + `)`}
 
-	// With every anchor at one distance from the beginning, a match is tried at one place.
-	place := size{c.before, c.before} // the same for all, so that matches begin in the order of anchors
+	// If every anchor has the same distance from the beginning, a match is tried at one place.
+	place := size{c.before, c.before} // equal for all anchors, so that matches begin in the order of anchors
 	if c.placed = !slices.ContainsFunc(anchors, func(a anchor) bool { return a.before != place }); c.placed {
 		if c.at, err = newProgram(c.at.pattern); err != nil {
 			return explain(err)
@@ -125,14 +126,14 @@ func (c *compiled) plan(tree *syntax.Regexp, pattern string) string {
 	return ""
 }
 
-// hasKeyword reports whether each anchor brings a keyword with it.
+// hasKeyword reports whether each anchor contains a keyword.
 func (c *compiled) hasKeyword(anchors []anchor) bool {
 	return len(anchors) > 0 && (len(c.keywords) == 0 || !slices.ContainsFunc(anchors, func(a anchor) bool {
 		return !slices.ContainsFunc(c.keywords, func(k string) bool { return strings.Contains(a.text, k) })
 	}))
 }
 
-// knowledge returns what the detector is found by.
+// knowledge returns the words by which the detector is found.
 func (c *compiled) knowledge() (k Knowledge) {
 	if len(c.anchors) == 0 {
 		return Knowledge{Keywords: c.keywords}
@@ -143,7 +144,7 @@ func (c *compiled) knowledge() (k Knowledge) {
 	return k
 }
 
-// explain says why a pattern is invalid without repeating it.
+// explain reports why a pattern is invalid without quoting it.
 func explain(err error) string {
 	if e, ok := err.(*syntax.Error); ok {
 		return "the pattern is invalid: " + e.Code.String()
@@ -151,19 +152,19 @@ func explain(err error) string {
 	return "the pattern is invalid"
 }
 
-// here returns the match that begins at a place, if any. Its places count from base.
+// here returns the match that begins at a place, if any. Its positions are relative to base.
 func (c *compiled) here(text []byte, begin int) (at []int, base int) {
 	if begin == 0 {
 		return c.start.get().FindSubmatchIndex(text), 0
 	}
 	base = c.base(text, begin)
 	if at = c.at.get().FindSubmatchIndex(text[base:]); at != nil {
-		at[0] += begin - base // the rune before was only looked at, and is not in the match
+		at[0] += begin - base // the preceding rune was only tested, and is not in the match
 	}
 	return at, base
 }
 
-// first returns the first match that begins at a place or after it.
+// first returns the first match that begins at or after a place.
 func (c *compiled) first(text []byte, from int) (at []int, base int) {
 	if from == 0 {
 		return c.whole.get().FindSubmatchIndex(text), 0
@@ -177,8 +178,8 @@ func (c *compiled) first(text []byte, from int) (at []int, base int) {
 	return at, base
 }
 
-// base is where a part has to begin for a match from a place on: \b and ^ see one rune
-// before the match, too.
+// base returns where a part must begin for matches from a place on, because \b and ^ test the
+// preceding rune.
 func (c *compiled) base(text []byte, begin int) int {
 	if !c.back {
 		return begin

@@ -2,7 +2,7 @@ package match
 
 import "fmt"
 
-// A Detector is what package secret calls so, field for field.
+// A Detector has the fields of a Detector of package secret.
 type Detector struct {
 	Name      string
 	Pattern   string
@@ -14,32 +14,31 @@ type Detector struct {
 	Allowed   []Allowance
 }
 
-// FirstGroup as a [Detector]'s Group means the first submatch that is not empty,
-// or the whole match when there is none.
+// FirstGroup as a [Detector]'s Group means the first submatch that is not empty, or the entire
+// match if there is none.
 const FirstGroup = -1
 
-// An Error says which detector of a list is of no use, and why.
+// An Error reports an invalid detector of a list.
 type Error struct {
 	Index  int    // in the list given to Compile
 	Name   string // as given
 	Reason string
 }
 
-// Error gives the index, the name, and the reason.
+// Error returns the index, the name, and the reason.
 func (e *Error) Error() string {
 	return fmt.Sprintf("redact: detector %d (%q): %s", e.Index, e.Name, e.Reason)
 }
 
-// Limits of what Compile takes. gitleaks has 222 detectors, a keyword has seldom
-// more than 30 letters.
+// Limits of Compile. gitleaks has 222 detectors, and a keyword rarely has more than 30 letters.
 const (
 	maxDetectors = 2_000
 	maxPattern   = 8 << 10 // bytes of a pattern
 	maxKeyword   = 256
 )
 
-// A Knowledge is what a valid detector is found by.
+// A Knowledge contains the words by which a valid detector is found.
 type Knowledge struct {
 	Anchors  []string
-	Keywords []string // when it has no anchors
+	Keywords []string // if it has no anchors
 }

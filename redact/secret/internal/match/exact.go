@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// cross returns every text of a followed by every one of b, or none when these
-// are too many or too long.
+// cross returns every text of a followed by every text of b, or none if these are too many or
+// too long.
 func cross(a, b []string) []string {
 	if len(a)*len(b) > maxAnchors {
 		return nil
@@ -30,15 +30,14 @@ func cross(a, b []string) []string {
 	return slices.Compact(list)
 }
 
-// exact returns all texts that a pattern matches, in lower case, or none when
-// these are too many.
+// exact returns all texts that a pattern matches, in lowercase, or none if these are too many.
 func exact(re *syntax.Regexp) []string {
 	switch re.Op {
 	case syntax.OpEmptyMatch, syntax.OpBeginText, syntax.OpEndText, syntax.OpBeginLine, syntax.OpEndLine,
 		syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return []string{""}
 
-	// A letter beyond ASCII has cases of other lengths, which no anchor spells.
+	// A letter beyond ASCII has cases of other lengths, which an anchor cannot represent.
 	case syntax.OpLiteral:
 		var b strings.Builder
 		for _, r := range re.Rune {
@@ -60,7 +59,7 @@ func exact(re *syntax.Regexp) []string {
 
 	case syntax.OpCapture:
 		return exact(re.Sub[0])
-	// One branch that is not exact leaves nothing that every match has.
+	// If one branch is not exact, no text is in every match.
 	case syntax.OpAlternate:
 		var list []string
 		for _, sub := range re.Sub {
@@ -93,7 +92,7 @@ func exact(re *syntax.Regexp) []string {
 func exactClass(ranges []rune) []string {
 	var letters byteSet
 	n := 0
-	// A wide range is not spelled out: its texts would be too many.
+	// A wide range would have too many texts.
 	for i := 0; i < len(ranges); i += 2 {
 		if ranges[i+1] >= ranges[i]+maxAnchors {
 			return nil

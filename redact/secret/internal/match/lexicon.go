@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// A lexicon finds words in a text, whatever the case of their letters.
+// A lexicon finds words in a text, regardless of the case of their letters.
 //
-// Where three bytes begin no word, which is nearly everywhere, one look at a
-// small table of bits says so; elsewhere a tree of the words is followed.
+// Nearly everywhere, a lookup in a small table of bits shows that the next three bytes begin no
+// word. Elsewhere it follows a tree of the words.
 type lexicon struct {
-	words []entry // until it is built
+	words []entry // until build
 
-	class  [256]uint32 // of bytes that no word tells apart
+	class  [256]uint32 // of bytes that no word distinguishes
 	scaled [256]uint32 // class times width
 	width  uint32      // classes
-	begins []uint64    // for three classes, a bit: a word begins so
+	begins []uint64    // a bit for each three classes with which a word begins
 	tree   tree
 }
 
-// An entry is a word, and what it is to one detector.
+// An entry is a word and its meaning to one detector.
 type entry struct {
 	word string
 	meaning
 }
 
-// A meaning says what a word is to a detector: an anchor, or with -1 a keyword.
+// A meaning identifies a word as an anchor of a detector or, with -1, as a keyword.
 type meaning struct{ detector, anchor int }
 
-// Two letters of more than one byte equal an ASCII letter in another case.
+// Two letters of several bytes are cases of an ASCII letter.
 const (
 	longS  = "\u017F" // s
 	kelvin = "\u212A" // k
@@ -36,7 +36,7 @@ const (
 
 func (l *lexicon) add(word string, m meaning) { l.words = append(l.words, entry{word, m}) }
 
-// build makes the tables. Words are in lower case.
+// build creates the tables. Words are in lowercase.
 func (l *lexicon) build() {
 	var used [256]bool
 	for _, w := range l.words {
@@ -45,8 +45,8 @@ func (l *lexicon) build() {
 		}
 	}
 
-	// The two letters beyond ASCII that fold to s and k, U+017F and U+212A, are in no word:
-	// the bytes that they begin with have the last two classes.
+	// The letters U+017F and U+212A, which fold to s and k, occur in no word. The last two
+	// classes are those of their first bytes.
 	used[longS[0]], used[kelvin[0]] = false, false
 	l.width = 1 // class 0 is in no word
 	for c, ok := range used {
@@ -69,15 +69,16 @@ func (l *lexicon) build() {
 
 	l.tree = newTree(l.words, &l.class, l.width)
 
-	// One bit for each three classes that a word can begin with, so that most places of a
-	// text cost one look.
+	// One bit for each three classes with which a word can begin, so that most places of a text
+	// cost one lookup.
 	l.begins = make([]uint64, l.width*l.width*l.width/64+1)
 	l.mark(0, 2, l.tree.root())
 	l.words = nil
 }
 
-// mark sets the bits of the threes that a word may begin with, of which some classes are
-// chosen: left are to be, and their state is at, or 0 when the chosen suffice.
+// mark sets the bits of the threes with which a word may begin. Some classes are chosen, and
+// left are not. at is the state after the chosen classes, or 0 if these already complete a
+// word.
 func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	for c := range l.width {
 		next := uint32(0)
@@ -98,7 +99,7 @@ func (l *lexicon) mark(chosen uint32, left int, at uint32) {
 	}
 }
 
-// first returns where, not before at, a word may begin, or the end of the text.
+// first returns the first place, from at on, where a word may begin, or the end of the text.
 func (l *lexicon) first(text []byte, at int) int {
 	class, scaled, begins := &l.class, &l.scaled, l.begins
 	for at+2 < len(text) {
@@ -111,7 +112,7 @@ func (l *lexicon) first(text []byte, at int) int {
 	return at
 }
 
-// has reports whether a text has a word in it, or one that goes on after its end.
+// has reports whether a text contains a word, or the beginning of a word at its end.
 func (l *lexicon) has(text []byte) bool {
 	for begin := range text {
 		at := l.tree.root()
@@ -130,12 +131,12 @@ func (l *lexicon) has(text []byte) bool {
 	return false
 }
 
-// follow sees the words that begin at a place.
+// follow reports the words that begin at a place to the work.
 func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	at := l.tree.root()
 	for i := begin; i < len(text); {
 		class, n := l.class[text[i]], 1
-		// U+017F and U+212A are longer than the s and the k for which they stand.
+		// U+017F and U+212A are longer than s and k, for which they stand.
 		if class >= l.width-2 {
 			if bytes.HasPrefix(text[i:], []byte(longS)) {
 				class, n = l.class['s'], len(longS)
@@ -158,7 +159,7 @@ func (l *lexicon) follow(w *work, s *Scanner, text []byte, begin int) *work {
 	return w
 }
 
-// fold returns the ASCII letter in lower case that a rune equals, or the rune.
+// fold returns the lowercase ASCII letter that equals a rune, or the rune.
 func fold(r rune) rune {
 	switch {
 	case 'A' <= r && r <= 'Z':
@@ -171,11 +172,11 @@ func fold(r rune) rune {
 	return r
 }
 
-// lower returns a text with its ASCII letters in lower case: what keywords and
-// stop words are compared in.
+// lower returns a text with its ASCII letters in lowercase, as keywords and stop words are
+// compared.
 func lower(text string) string { return strings.Map(fold, text) }
 
-// containsFold reports whether a text contains a word of lower case.
+// containsFold reports whether a text contains a lowercase word.
 func containsFold(text []byte, word string) bool {
 	for i := 0; i+len(word) <= len(text); i++ {
 		j := 0

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// A program is a valid pattern that is compiled when a text first needs it: of
-// some hundred detectors most receipts need none, and compiling them all takes
-// longer than verifying a thousand receipts.
+// A program is a valid pattern that is compiled when a text first needs it. Most receipts need
+// none of the several hundred detectors, and compiling all of them takes longer than verifying
+// a thousand receipts.
 type program struct {
 	pattern string
 	once    sync.Once
 	regexp  *regexp.Regexp
 }
 
-// newProgram parses a pattern; what can be parsed can be compiled.
+// newProgram parses a pattern, so that it can be compiled later.
 func newProgram(pattern string) (*program, error) {
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return nil, err
@@ -23,20 +23,20 @@ func newProgram(pattern string) (*program, error) {
 	return &program{pattern: pattern}, nil
 }
 
-// get returns nil only for a pattern that was not parsed before, and is too large.
+// get returns nil only for a pattern that was not parsed and is too large.
 func (p *program) get() *regexp.Regexp {
 	p.once.Do(func() { p.regexp, _ = regexp.Compile(p.pattern) })
 	return p.regexp
 }
 
-// A criterion is a pattern that short texts are compared with, one after the other. Its
-// automaton says of most of them that they do not match, or that they do.
+// A criterion is a pattern that many short texts are compared with. Its automaton decides for
+// most of them.
 type criterion struct {
 	program
 	automaton *automaton
 }
 
-// criteria are what several detectors allow: each is compiled once.
+// criteria are the patterns that several detectors allow. Each is compiled once.
 type criteria map[string]*criterion
 
 func (s criteria) get(pattern string) (*criterion, error) {
@@ -51,8 +51,8 @@ func (s criteria) get(pattern string) (*criterion, error) {
 	return s[pattern], nil
 }
 
-// met reports whether a text matches. Where the automaton is not sure, the regular
-// expression decides.
+// met reports whether a text matches. If the automaton is not sure, the regular expression
+// decides.
 func (c *criterion) met(w *work, text []byte) bool {
 	if w.plain {
 		return c.get().Match(text)

@@ -7,13 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// A Scanner finds secrets in texts. It comes from Compile, does not change and
-// is safe for concurrent use.
+// A Scanner finds secrets in texts. Compile returns one. It is immutable and safe for
+// concurrent use.
 //
-// A text is read once for the keywords of all detectors. A detector then looks
-// only around those that each of its matches must contain, and finds what a
-// search of the whole text finds. The time is linear in the length of the text,
-// whatever it is.
+// A text is read once for the words of all detectors. A detector then searches only around
+// words that each of its matches contains, and finds what a search of the entire text finds.
+// The time is linear in the length of any text.
 type Scanner struct {
 	detectors []lazy
 	words     lexicon
@@ -25,16 +24,16 @@ type Scanner struct {
 	automata  int
 }
 
-// A lazy detector is compiled when a text first has one of its words, if these are known.
+// A lazy detector is compiled when a text first contains one of its words, if these are known.
 type lazy struct {
 	source   Detector
 	ready    atomic.Bool
 	compiled compiled
 }
 
-// Compile checks detectors and prepares them for scanning. known returns what a detector is
-// found by, given its index, if the detector is known to be valid: it is compiled when a text
-// needs it. An error is an *[Error].
+// Compile checks detectors and prepares them for scanning. For a detector that is known to be
+// valid, known returns its words, given its index. Such a detector is compiled when a text
+// needs it. The error is an *[Error].
 func Compile(detectors []Detector, known func(detector int) (Knowledge, bool)) (*Scanner, error) {
 	if len(detectors) > maxDetectors {
 		d := detectors[maxDetectors]
@@ -68,19 +67,19 @@ func Compile(detectors []Detector, known func(detector int) (Knowledge, bool)) (
 	return s, nil
 }
 
-// detector returns a detector, compiled.
+// detector returns a compiled detector.
 func (s *Scanner) detector(i int) *compiled {
 	d := &s.detectors[i]
 	if !d.ready.Load() {
 		if reason := s.compile(i); reason != "" {
-			panic(reason) // what is known was compiled before
+			panic(reason) // a known detector is valid
 		}
 	}
 	return &d.compiled
 }
 
-// compile compiles a detector, unless that was done meanwhile, and returns what is wrong
-// with it, or nothing.
+// compile compiles a detector, unless that was done meanwhile. It returns the fault of an
+// invalid one, or "".
 func (s *Scanner) compile(i int) (reason string) {
 	s.compiling.Lock()
 	defer s.compiling.Unlock()
@@ -121,10 +120,10 @@ func checkName(name string) string {
 	return ""
 }
 
-// Name returns the name of a detector, given its index in what Compile got.
+// Name returns the name of a detector, given its index in the list of Compile.
 func (s *Scanner) Name(detector int) string { return s.detectors[detector].source.Name }
 
-// index enters what a detector is found by.
+// index adds the words of a detector to the lexicon.
 func (s *Scanner) index(i int, by Knowledge) {
 	for j, text := range by.Anchors {
 		s.words.add(text, meaning{i, j})
@@ -137,7 +136,7 @@ func (s *Scanner) index(i int, by Knowledge) {
 	}
 }
 
-// number gives an automaton its place among those of the scanner.
+// number assigns an automaton its place among those of the scanner.
 func (s *Scanner) number(a *automaton) {
 	if a.id == 0 {
 		s.automata++
@@ -145,10 +144,10 @@ func (s *Scanner) number(a *automaton) {
 	}
 }
 
-// Scan appends the secrets in a text to found: in order, and none overlaps
-// another. Where the finds of two detectors overlap, the earlier detector's is
-// the one; a later one with a Group lengthens it to what both cover, so that no
-// rest of a secret remains, and one without a Group is dropped.
+// Scan appends the secrets in a text to found, in order and without overlaps. If matches of two
+// detectors overlap, the earlier detector's counts. A later detector with a Group extends it to
+// what both cover, so that no rest of a secret remains. The match of a later detector without a
+// Group is dropped.
 func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	var w *work
 	for i := s.words.first(text, 0); i < len(text); i = s.words.first(text, i+1) {
@@ -164,10 +163,10 @@ func (s *Scanner) Scan(text []byte, found []Span) []Span {
 	return found
 }
 
-// Knowledge returns what a detector is found by, given its index.
+// Knowledge returns the words by which a detector is found, given its index.
 func (s *Scanner) Knowledge(detector int) Knowledge { return s.detector(detector).knowledge() }
 
-// Knows reports whether a name may be one that a detector looks for.
+// Knows reports whether a detector may search for a name.
 func (s *Scanner) Knows(name []byte) bool { return s.words.has(name) }
 
 func (s *Scanner) begin(w *work, text []byte) *work {
@@ -181,15 +180,15 @@ func (s *Scanner) begin(w *work, text []byte) *work {
 	return w
 }
 
-// A Span is a secret in a text: the bytes from Start to before End, found by the
-// detector with that index.
+// A Span is a secret in a text: the bytes from Start to before End, found by the detector with
+// that index.
 type Span struct {
 	Start, End int
 	Detector   int
 }
 
-// merge appends the finds of earlier detectors and of one more to list. Where
-// they overlap, the later ones lengthen the earlier ones or are dropped.
+// merge appends the matches of earlier detectors and of one more to list. Where they overlap,
+// the later ones extend the earlier ones or are dropped.
 func merge(list, earlier, later []Span, lengthen bool) []Span {
 	i := 0
 	for _, l := range later {
@@ -198,7 +197,7 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 			i++
 		}
 
-		// It overlaps nothing that was found before.
+		// There is no overlap.
 		if i == len(earlier) || earlier[i].Start >= l.End {
 			list = append(list, l)
 			continue
@@ -207,14 +206,15 @@ func merge(list, earlier, later []Span, lengthen bool) []Span {
 			continue
 		}
 
-		// What overlaps is one secret, as long as all of them and named by the earliest.
+		// Overlapping matches are one secret, as long as all of them and named by the earliest
+		// detector.
 		for i < len(earlier) && earlier[i].Start < l.End {
 			e := earlier[i]
 			l = Span{min(l.Start, e.Start), max(l.End, e.End), min(l.Detector, e.Detector)}
 			i++
 		}
 		i--
-		earlier[i] = l // which the next one may overlap, too
+		earlier[i] = l // the next one may overlap it, too
 	}
 
 	return append(list, earlier[i:]...)

@@ -2,22 +2,22 @@ package match
 
 import "regexp/syntax"
 
-// A sight is what must be seen after an anchor for a match. It decides in a
-// moment what a regular expression needs a microsecond for.
+// A sight is a quick test of the bytes after an anchor, which every match passes. It avoids a
+// regular expression, which takes a microsecond.
 type sight struct {
-	skip   byteSet // only such bytes are before
-	far    int     // and no more of them
-	need   byteSet // one of these, of which none can be skipped;
-	gap    byteSet // from there on only such bytes,
-	within int     // at most so many, are before
-	run    byteSet // bytes of which
-	min    int     // there are at least so many
+	skip   byteSet // only these bytes precede
+	far    int     // and at most this many of them
+	need   byteSet // one of these, none of which is in skip;
+	gap    byteSet // from there on only these bytes,
+	within int     // at most this many, precede
+	run    byteSet // a run of these bytes,
+	min    int     // of at least this length
 }
 
-// maxSight is how far a sight goes, in bytes: its skip and its gap each.
+// maxSight is the maximum length of skip and of gap, in bytes.
 const maxSight = 1024
 
-// look returns what must be seen of parts, or nil when that is too little.
+// look returns the test for parts, or nil if it would test too little.
 func look(parts []*syntax.Regexp) *sight {
 	var s sight
 	i, before := 0, size{}
@@ -26,7 +26,7 @@ func look(parts []*syntax.Regexp) *sight {
 		before = before.then(measure(parts[i]))
 	}
 
-	// What can be skipped for long, or without end, is not looked past.
+	// A long or unbounded part that can be skipped ends the test.
 	if before.max < 0 || before.max > maxSight {
 		return nil
 	}
@@ -35,7 +35,7 @@ func look(parts []*syntax.Regexp) *sight {
 		return nil
 	}
 
-	// A byte that could also be skipped would not show that the needed one is there.
+	// A needed byte that could also be skipped would not show that it is there.
 	s.need.addFirst(parts[i])
 	for c := range s.need {
 		if s.need[c] && s.skip[c] {
@@ -43,7 +43,7 @@ func look(parts []*syntax.Regexp) *sight {
 		}
 	}
 
-	// Up to the first run of two bytes or more, all that can be between is a gap.
+	// Up to the first run of two bytes or more, everything is part of the gap.
 	for _, p := range parts[i:] {
 		if p.Op == syntax.OpRepeat && p.Min >= 2 && measure(p.Sub[0]).min == 1 {
 			s.min = p.Min
@@ -61,7 +61,7 @@ func look(parts []*syntax.Regexp) *sight {
 	return &s
 }
 
-// behind reports whether it is there after a place of a text.
+// behind reports whether the text from a place on passes the test.
 func (s *sight) behind(text []byte, at int) bool {
 	for last := at + s.far; at == len(text) || !s.need[text[at]]; at++ {
 		if at == len(text) || at == last || !s.skip[text[at]] {

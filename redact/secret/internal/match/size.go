@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// A size says how many bytes a pattern can match.
+// A size is a range of numbers of bytes that a pattern can match.
 type size struct {
 	min, max int // max -1: no bound
 }
 
-// measure returns how many bytes a pattern can match.
+// measure returns the size of the matches of a pattern.
 func measure(re *syntax.Regexp) size {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -36,7 +36,7 @@ func measure(re *syntax.Regexp) size {
 	case syntax.OpQuest:
 		return measure(re.Sub[0]).or(size{})
 
-	// What repeats without a bound has none, whatever repeats.
+	// An unbounded repetition is unbounded.
 	case syntax.OpStar:
 		return size{0, -1}
 	case syntax.OpPlus:
@@ -65,8 +65,8 @@ func measure(re *syntax.Regexp) size {
 	return size{} // asserts something
 }
 
-// measureLiteral returns how many bytes a literal can match. If it ignores case, the cases of
-// one letter may differ in length: the Kelvin sign has three bytes, k has one.
+// measureLiteral returns the size of the matches of a literal. If it ignores case, the cases of
+// one letter may differ in length: the Kelvin sign has three bytes, and k has one.
 func measureLiteral(re *syntax.Regexp) (s size) {
 	for _, r := range re.Rune {
 		one := runeSize(r, r)
@@ -94,8 +94,8 @@ func (s size) or(t size) size {
 	return size{min(s.min, t.min), max(s.max, t.max)}
 }
 
-// runeSize returns the sizes of runes between two. A byte that is not UTF-8 is
-// read as U+FFFD.
+// runeSize returns the size of the runes in a range. A byte that is not UTF-8 is read as
+// U+FFFD.
 func runeSize(lo, hi rune) size {
 	s := size{utf8.RuneLen(lo), utf8.RuneLen(hi)}
 	if lo <= utf8.RuneError && utf8.RuneError <= hi || s.min < 0 {
@@ -107,8 +107,8 @@ func runeSize(lo, hi rune) size {
 	return s
 }
 
-// A reach bounds how far something goes in a text: some bytes, then as many as
-// there are of a set, and again.
+// A reach limits how far a match extends: a number of bytes, then a run of bytes of a set, and
+// so on.
 type reach []step
 
 type step struct {
@@ -116,11 +116,11 @@ type step struct {
 	run *byteSet // nil: empty
 }
 
-// maxLaps is up to how many repetitions a step counts; more of them are as many
-// as there are.
+// maxLaps is the maximum number of repetitions that are counted. More of them are treated as
+// unbounded.
 const maxLaps = 16
 
-// reachOf bounds how far a match of a pattern goes.
+// reachOf limits how far a match of a pattern extends.
 func reachOf(re *syntax.Regexp) reach {
 	if s := measure(re); s.max >= 0 {
 		return reach{{n: s.max}}
@@ -142,7 +142,7 @@ func reachOf(re *syntax.Regexp) reach {
 		}
 	}
 
-	// Whatever else has no bound goes on for as long as bytes of it follow.
+	// Any other unbounded part extends over a run of its bytes.
 	var set byteSet
 	set.add(re)
 	return reach{{run: &set}}
@@ -162,8 +162,7 @@ func (r reach) tidy() reach {
 	return list
 }
 
-// from returns where a reach from a place ends, or a later place that is not
-// before least.
+// from returns where a reach from a place ends, which is not before least.
 func (r reach) from(text []byte, at, least int) int {
 	at = max(at, least)
 	for _, s := range r {

@@ -11,29 +11,28 @@ import (
 type row uint16
 
 const (
-	unknown row = iota // not made yet
-	dead               // there can be no match any more
-	begun              // nothing has begun, in the middle of a text
+	unknown row = iota // not created yet
+	dead               // no match is possible
+	begun              // no match has begun, within a text
 )
 
-// maxRows bounds the states that are kept.
+// maxRows is the maximum number of states that are kept.
 const maxRows = 1024
 
-// states are those of an automaton that scans have met. They are of one scan at
-// a time.
+// states are the states of an automaton that scans have reached. One scan uses them at a time.
 type states struct {
 	*automaton
 	next  []row // of a row and a class
 	ends  []ending
 	rows  map[string]row
-	at    [][]uint32 // the instructions that a row waits at, ascending
+	at    [][]uint32 // the instructions at which a row waits, ascending
 	marks []uint32   // of an instruction: the turn in which it was reached
 	turn  uint32
 	list  []uint32
 	stack []uint32
 }
 
-// An ending says whether a match ends in a state.
+// An ending specifies whether a match ends in a state.
 type ending uint8
 
 const (
@@ -48,7 +47,7 @@ func newStates(a *automaton) *states {
 	return s
 }
 
-// reset forgets all states but those that are always there.
+// reset discards all states except the fixed ones.
 func (s *states) reset() {
 	s.next, s.ends, s.at, s.rows = s.next[:0], s.ends[:0], s.at[:0], map[string]row{}
 	s.push(nil) // unknown
@@ -60,7 +59,7 @@ func (s *states) reset() {
 	s.push(slices.Clone(s.list)) // begun, which a state with the same instructions is not when something has begun
 }
 
-// initial is the state before a text is read, of which at bytes are before.
+// initial returns the state before at in a text.
 func (s *states) initial(at int) row {
 	if at > 0 {
 		return begun
@@ -75,7 +74,7 @@ func (s *states) clear() {
 	s.list = s.list[:0]
 }
 
-// reach notes the instructions that are reached from one without a byte.
+// reach records the instructions that are reached from one without consuming a byte.
 func (s *states) reach(pc int, holds syntax.EmptyOp) {
 	s.stack = append(s.stack[:0], uint32(pc))
 	for len(s.stack) > 0 {
@@ -92,7 +91,7 @@ func (s *states) reach(pc int, holds syntax.EmptyOp) {
 		case syntax.InstCapture, syntax.InstNop:
 			s.stack = append(s.stack, in.Out)
 		case syntax.InstEmptyWidth:
-			// Only the ends of the text are known; what else is asserted is taken to be so.
+			// Only the ends of the text are known. Other assertions are assumed to hold.
 			switch need := syntax.EmptyOp(in.Arg) &^ holds; {
 			case need&syntax.EmptyBeginText != 0:
 			case need&syntax.EmptyEndText != 0:
@@ -107,7 +106,7 @@ func (s *states) reach(pc int, holds syntax.EmptyOp) {
 	}
 }
 
-// enter returns the row of the instructions that were reached.
+// enter returns the row of the recorded instructions.
 func (s *states) enter() row {
 	slices.Sort(s.list)
 	key := make([]byte, 0, 256)
@@ -134,7 +133,7 @@ func (s *states) push(list []uint32) row {
 		}
 	}
 
-	// What the end of the text leads to is on the list now.
+	// The list now has the instructions that the end of the text leads to.
 	if slices.ContainsFunc(s.list, func(pc uint32) bool { return s.prog.Inst[pc].Op == syntax.InstMatch }) {
 		e |= endsText
 	}
@@ -143,15 +142,15 @@ func (s *states) push(list []uint32) row {
 	return row(len(s.at) - 1)
 }
 
-// step makes the row that follows one. It reports false when there were too
-// many: all are forgotten.
+// step creates the row that follows a row. It reports false if there were too many rows, which
+// are then all discarded.
 func (s *states) step(r row, class uint8) (row, bool) {
 	if len(s.at) >= maxRows {
 		s.reset()
 		return dead, false
 	}
 
-	// What consumed the first byte of a letter consumes the rest of it, too.
+	// An instruction that consumed the first byte of a letter consumes the rest of it, too.
 	c := s.letters[class]
 	from := s.at[r]
 	s.clear()
@@ -166,8 +165,8 @@ func (s *states) step(r row, class uint8) (row, bool) {
 		}
 	}
 
-	// A match may begin at any byte when the automaton is loose; with nothing left of earlier
-	// ones, that is begun again.
+	// In a loose automaton, a match may begin at any byte. If nothing is left of earlier ones,
+	// the row is begun again.
 	to := row(begun)
 	if !s.loose || len(s.list) > 0 {
 		if s.loose {
@@ -179,16 +178,16 @@ func (s *states) step(r row, class uint8) (row, bool) {
 	return to, true
 }
 
-// A stretch is what an automaton says of a text.
+// A stretch is the result of an automaton for a text.
 type stretch struct {
 	found bool // there may be a match
-	from  int  // where it begins at the earliest
-	to    int  // where it ends at the latest; -1: that is not known
-	read  int  // up to here the text was read
+	from  int  // its earliest beginning
+	to    int  // its latest end; -1: unknown
+	read  int  // the end of the text that was read
 }
 
-// letterEnd returns where a letter ends that has no more than one byte before a
-// place: what matches it has the rest of it, too.
+// letterEnd returns the end of a letter of which at most one byte is before a place, because a
+// match of it includes the rest.
 func letterEnd(text []byte, at int) int {
 	for at < len(text) && text[at] >= trail && text[at] < lead {
 		at++
@@ -196,7 +195,7 @@ func letterEnd(text []byte, at int) int {
 	return at
 }
 
-// ahead reads what follows a place, where a pattern has to begin or to go on, up to a limit.
+// ahead reads the text after a place where a pattern must begin or continue, up to a limit.
 func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 	r := s.initial(at)
 	found.from = at
@@ -212,7 +211,7 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 			break
 		}
 
-		// Not decided within the limit: there may be a match, whose end is not known.
+		// The limit is reached: there may be a match, whose end is unknown.
 		if at >= limit {
 			found.found, found.to, found.read = true, -1, at
 			return found
@@ -233,9 +232,9 @@ func (s *states) ahead(text []byte, at, limit int) (found stretch) {
 	return found
 }
 
-// search reads a part of a text, from at to before end: up to where the first
-// match ends that there may be, and on to where all have ended that began before.
-// None is wanted that begins at last or after it.
+// search reads a part of a text, from at to before end: up to the first end of a possible
+// match, and on until all matches that began before have ended. Matches from last on are not
+// searched.
 func (s *states) search(text []byte, at, last, end int) (found stretch) {
 	r := s.initial(at)
 	found.from = at
@@ -250,8 +249,8 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 			}
 		}
 
-		// The part ends; or nothing is under way, and one was found or none is wanted from here;
-		// or it has gone on for long enough after one.
+		// Stop if the part ends; if no match is in progress, and one was found or none may
+		// begin here; or if one was found long ago.
 		if at == end || r == begun && (found.found || at >= last) || found.found && at == stop {
 			break
 		}
@@ -265,7 +264,7 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 		r = next
 	}
 
-	// What is under way at the stop may end as late as the part does.
+	// A match in progress may end as late as the part does.
 	found.to, found.read = letterEnd(text[:end], at), at
 	if r != begun {
 		found.to, found.read = end, end
@@ -274,10 +273,10 @@ func (s *states) search(text []byte, at, last, end int) (found stretch) {
 	return found
 }
 
-// maxAhead is how far a search goes on after the end of a match.
+// maxAhead is how far a search continues after the end of a match, in bytes.
 const maxAhead = 512
 
-// matches reports whether a whole text may have a match in it, and whether that is sure.
+// matches reports whether a text may contain a match, and whether that is certain.
 func (s *states) matches(text []byte) (may, sure bool) {
 	r := s.initial(0)
 	sure = s.sure
@@ -286,7 +285,7 @@ func (s *states) matches(text []byte) (may, sure bool) {
 			return true, sure
 		}
 		if len(s.at[r]) == 0 {
-			return false, true // it had to begin where the text does
+			return false, true // a match had to begin with the text
 		}
 
 		sure = sure && c < utf8.RuneSelf

@@ -1,25 +1,25 @@
 package match
 
-// A tree holds words by their classes of bytes.
+// A tree stores words by their classes of bytes.
 //
-// A state is where its edges lie: the edge for class c is edges[state+c], when it is of that
-// state. Most states have one edge, and what lies between is of others. A row for every
-// state, with a place for every class, would take a few megabytes, and longer to make than
-// most texts take to be searched.
+// A state is an offset in the list of edges: its edge for class c is edges[state+c], if that
+// edge belongs to the state. Most states have one edge, and the edges between are those of
+// other states. A table with a row for every state and a column for every class would take a
+// few megabytes, and longer to create than most texts take to search.
 type tree struct {
 	edges []edge
-	end   uint32 // the class, of no byte, whose edge leads to what a word means
+	end   uint32 // the class, of no byte, whose edge leads to the meanings of a word
 	words [][]meaning
 }
 
-// An edge leads from a state to another one, or to an index of words. The zero edge is of no
-// state.
+// An edge leads from a state to another one, or to an index of words. The zero edge belongs to
+// no state.
 type edge struct{ of, to uint32 }
 
 // root returns the state before the first byte.
 func (t *tree) root() uint32 { return 1 }
 
-// step returns the state after one more byte, or 0 when no word goes on so.
+// step returns the state after one more byte, or 0 if no word continues with it.
 func (t *tree) step(state, class uint32) uint32 {
 	if e := t.edges[state+class]; e.of == state {
 		return e.to
@@ -27,7 +27,7 @@ func (t *tree) step(state, class uint32) uint32 {
 	return 0
 }
 
-// ends returns what the word that ends in a state means.
+// ends returns the meanings of the word that ends in a state.
 func (t *tree) ends(state uint32) []meaning {
 	if e := t.edges[state+t.end]; e.of == state {
 		return t.words[e.to]
@@ -35,8 +35,8 @@ func (t *tree) ends(state uint32) []meaning {
 	return nil
 }
 
-// newTree makes the tree of words; of one that several entries have, the meanings stay in
-// their order. The last class is the one before width.
+// newTree creates the tree of words. Several entries may have the same word, whose meanings
+// keep their order. The last class is width - 1.
 func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 	t := tree{end: width, words: make([][]meaning, 0, len(entries))}
 	order := make([]int32, len(entries)) // indices of entries: of words that begin alike, next to each other
@@ -44,7 +44,7 @@ func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 		order[i] = int32(i)
 	}
 
-	// A branch is a state to be: the words that begin alike, up to a length.
+	// A branch is a future state: the words with the same beginning, up to a length.
 	type branch struct {
 		from, to int // in order
 		length   int
@@ -87,7 +87,7 @@ func newTree(entries []entry, class *[256]uint32, width uint32) tree {
 	return t
 }
 
-// A sorter sorts by classes, in the order in which they come first.
+// A sorter sorts by class, in the order in which the classes first occur.
 type sorter struct {
 	counts  []int // of each class
 	places  []int
@@ -99,14 +99,14 @@ func newSorter(classes uint32, most int) *sorter {
 	return &sorter{counts: make([]int, classes), places: make([]int, classes), sorted: make([]int32, most)}
 }
 
-// sort sorts a list, each class in its order, and returns the classes. They are valid, and
-// counted, until the next call.
+// sort sorts a list by class, stably, and returns the classes. They and their counts are valid
+// until the next call.
 func (s *sorter) sort(list []int32, classOf func(int32) uint32) []uint32 {
 	for _, c := range s.classes {
 		s.counts[c] = 0
 	}
 	s.classes = s.classes[:0]
-	if len(list) == 1 { // as most are
+	if len(list) == 1 { // the most frequent case
 		s.classes = append(s.classes, classOf(list[0]))
 		s.counts[s.classes[0]] = 1
 		return s.classes
@@ -136,25 +136,25 @@ func (s *sorter) sort(list []int32, classOf func(int32) uint32) []uint32 {
 	return s.classes
 }
 
-// count returns how many of the list that was sorted last are of a class.
+// count returns how many elements of the last list are of a class.
 func (s *sorter) count(class uint32) int { return s.counts[class] }
 
-// A space finds places for the edges of states among those of others.
+// A space finds places for the edges of states among those of other states.
 type space struct {
 	edges []edge
-	taken []bool // by a state, whose number it is
-	span  uint32 // that a state can reach
-	one   uint32 // where to look for a state of one edge
-	more  uint32 // and of several: further on, so that the search stays short
+	taken []bool // by the state with that number
+	span  uint32 // number of edges that a state can reach
+	one   uint32 // where to search for a place of one edge
+	more  uint32 // and of several edges: further on, so that the search stays short
 	last  uint32 // the greatest state
 }
 
-// newSpace returns a space that begins with some places.
+// newSpace returns a space with an initial number of places.
 func newSpace(span uint32, places int) *space {
 	return &space{span: span, one: 1, more: 1, edges: make([]edge, places), taken: make([]bool, places)}
 }
 
-// place returns a state all of whose edges are free, and makes room for them.
+// place returns a state all of whose edges are free, and reserves them.
 func (s *space) place(classes []uint32) uint32 {
 	least := &s.more
 	if len(classes) == 1 {
@@ -169,7 +169,7 @@ func (s *space) place(classes []uint32) uint32 {
 	return state
 }
 
-// free reports whether nobody has a state, nor the edges that it needs.
+// free reports whether a state and the edges that it needs are unused.
 func (s *space) free(state uint32, classes []uint32) bool {
 	if need := int(state + s.span); need > len(s.edges) {
 		s.edges = append(s.edges, make([]edge, need)...)

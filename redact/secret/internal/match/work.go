@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A work is one scan.
+// A work is the state of one scan.
 type work struct {
 	s        *Scanner
 	text     []byte
@@ -14,22 +14,22 @@ type work struct {
 	begun    []int      // detectors with progress
 	finds    []Span
 	kept     [2][]Span
-	settled  map[[2]int]int // of secrets that are found, the first detector
-	plain    bool           // regular expressions alone decide, to compare with
+	settled  map[[2]int]int // the first detector of each secret that was found
+	plain    bool           // only regular expressions decide, for comparison in tests
 }
 
-// A progress says how far a detector is with a text.
+// A progress is the state of a detector in a text.
 type progress struct {
 	begun    bool
-	search   bool // the whole text is to be searched
-	sweep    bool // too much was read twice: search regions instead of matching at places
-	open     bool // a region from from to to is to be searched
+	search   bool // search the entire text
+	sweep    bool // too much was read twice: search regions instead of trying places
+	open     bool // the region from from to to has to be searched
 	from, to int
 	end      int // of the last match
-	spent    int // bytes read by matching at places
+	spent    int // bytes read by trying places
 	walked   int // bytes read after anchors
-	tried    int // bytes read from places where a match might begin
-	beyond   int // up to here something went on that was no match
+	tried    int // bytes read from places where a match may begin
+	beyond   int // the end of text that continued an anchor without a match
 }
 
 // statesOf returns the states of an automaton.
@@ -54,7 +54,7 @@ func (w *work) of(detector int) *progress {
 	return p
 }
 
-// see follows up a keyword or an anchor.
+// see handles a keyword or an anchor.
 func (w *work) see(m meaning, start, end int) {
 	d, p := w.s.detector(m.detector), w.of(m.detector)
 	if m.anchor < 0 {
@@ -62,20 +62,21 @@ func (w *work) see(m meaning, start, end int) {
 		return
 	}
 
-	// What has to follow is looked for first, which costs least.
+	// The quick test comes first.
 	a := &d.anchors[m.anchor]
 	if a.next != nil && !a.next.behind(w.text, end) {
 		return
 	}
 
-	// Nothing is to be found before the end of the last match, nor in a region that is open to
-	// the end of the text.
+	// Skip places before the end of the last match, and in a region that is open to the end of
+	// the text.
 	begin := start - d.before
 	if d.placed && begin < p.end || p.open && p.to == len(w.text) {
 		return
 	}
 
-	// The rest of the pattern is followed from here, unless that has cost too much already.
+	// The automaton follows the rest of the pattern from here, unless that has cost too much
+	// already.
 	limit := -1
 	if !p.sweep {
 		there := w.statesOf(a.tail).ahead(w.text, end, len(w.text))
@@ -96,7 +97,7 @@ func (w *work) see(m meaning, start, end int) {
 		}
 	}
 
-	// Regions that touch are searched as one.
+	// Adjacent regions are searched as one.
 	from := align(w.text, max(begin, p.end))
 	if !p.open || from >= p.to {
 		w.sweep(m.detector, p)
@@ -108,8 +109,8 @@ func (w *work) see(m meaning, start, end int) {
 	p.to = max(p.to, limit)
 }
 
-// try matches at one place. It reports false for what ends after limit, where
-// the text was cut off.
+// try matches at one place. It reports false for a match that ends after limit, where the text
+// was cut off.
 func (w *work) try(detector int, p *progress, begin, limit int) bool {
 	part := w.text[:min(limit+utf8.UTFMax, len(w.text))] // \b and $ see one rune more
 	at, base := w.s.detector(detector).here(part, begin)
@@ -124,7 +125,7 @@ func (w *work) try(detector int, p *progress, begin, limit int) bool {
 	return true
 }
 
-// sweep searches the region that is open.
+// sweep searches the open region.
 func (w *work) sweep(detector int, p *progress) {
 	if !p.open {
 		return
@@ -141,7 +142,7 @@ func (w *work) sweep(detector int, p *progress) {
 			return
 		}
 
-		// The pattern is asked about that stretch alone.
+		// The pattern decides for that stretch alone.
 		from = max(from, align(w.text, there.from))
 		at, base, known := w.leftmost(d, p, from, there, end)
 		if !known {
@@ -163,10 +164,10 @@ func (w *work) sweep(detector int, p *progress) {
 	}
 }
 
-// leftmost returns the first match that begins in a stretch, by trying each place at which
-// the automaton does not rule it out: a regular expression that may begin anywhere follows
-// a match from each of them at once. It is not known when that would read too much of the
-// text again, or goes on where the text is cut off at end.
+// leftmost returns the first match that begins in a stretch. It tries each place that the
+// automaton does not rule out, because a regular expression that may begin anywhere follows a
+// match from every place at the same time. The result is unknown if that would read too much of
+// the text again, or if a match may continue after end, where the text is cut off.
 func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end int) (at []int, base int, known bool) {
 	if p.tried > 8*len(w.text)+1<<14 || d.at.get() == nil {
 		return nil, 0, false
@@ -191,7 +192,7 @@ func (w *work) leftmost(d *compiled, p *progress, from int, there stretch, end i
 	return nil, 0, true
 }
 
-// take keeps a match unless it is not a secret. Its places count from base.
+// take keeps a match if it is a secret. Its positions are relative to base.
 func (w *work) take(detector int, at []int, base int) {
 	d := w.s.detector(detector)
 	start, end := submatch(at, d.group)
@@ -201,10 +202,10 @@ func (w *work) take(detector int, at []int, base int) {
 
 	start, end = start+base, end+base
 	if by, ok := w.settled[[2]int{start, end}]; ok && by < detector {
-		return // it would change nothing
+		return // the match would change nothing
 	}
 
-	// Entropy costs less than the patterns of allowances.
+	// Entropy is cheaper than the patterns of allowances.
 	secret := w.text[start:end]
 	if d.entropy > 0 && entropy(secret) < d.entropy {
 		return
@@ -222,7 +223,7 @@ func (w *work) take(detector int, at []int, base int) {
 	}
 }
 
-// settle notes a secret that no other find can drop.
+// settle records a secret that no other match can drop.
 func (w *work) settle(start, end, detector int) {
 	if w.settled == nil {
 		w.settled = map[[2]int]int{}
@@ -232,9 +233,9 @@ func (w *work) settle(start, end, detector int) {
 	}
 }
 
-// finish searches what is still open, and settles which find is which secret.
+// finish searches open regions, and decides which matches are which secrets.
 func (w *work) finish(found []Span) []Span {
-	slices.Sort(w.begun) // what an earlier detector has found, a later one need not
+	slices.Sort(w.begun) // a later detector need not find what an earlier one found
 	for _, i := range w.begun {
 		p := &w.progress[i]
 		if w.sweep(i, p); p.search {
@@ -245,7 +246,7 @@ func (w *work) finish(found []Span) []Span {
 		*p = progress{}
 	}
 
-	// By detector and then by place: earlier detectors come first, and merge wants order.
+	// Sort by detector and then by place, because merge requires this order.
 	slices.SortFunc(w.finds, func(a, b Span) int {
 		if a.Detector != b.Detector {
 			return a.Detector - b.Detector
@@ -253,7 +254,7 @@ func (w *work) finish(found []Span) []Span {
 		return a.Start - b.Start
 	})
 
-	// The finds of one detector at a time; the two lists take turns.
+	// Merge the matches of one detector at a time. The two lists take turns.
 	kept, next := w.kept[0][:0], w.kept[1][:0]
 	for rest := w.finds; len(rest) > 0; {
 		n := 1
@@ -264,14 +265,14 @@ func (w *work) finish(found []Span) []Span {
 		kept, next, rest = next, kept, rest[n:]
 	}
 
-	// The memory is kept for the next text.
+	// Keep the memory for the next text.
 	found = append(found, kept...)
 	clear(w.settled)
 	w.kept, w.begun, w.finds = [2][]Span{kept, next}, w.begun[:0], w.finds[:0]
 	return found
 }
 
-// submatch returns the place of a submatch, which is empty when it took no part.
+// submatch returns the position of a submatch, which is empty if it did not participate.
 func submatch(at []int, group int) (start, end int) {
 	if group >= 0 {
 		return at[2*group], at[2*group+1]
@@ -284,7 +285,7 @@ func submatch(at []int, group int) (start, end int) {
 	return at[0], at[1]
 }
 
-// align returns the beginning of the rune that a place is in.
+// align returns the beginning of the rune at a place.
 func align(text []byte, at int) int {
 	for back := 1; back < utf8.UTFMax && back <= at; back++ {
 		if _, n := utf8.DecodeRune(text[at-back:]); n > back {
