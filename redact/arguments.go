@@ -15,9 +15,8 @@ const (
 	maxArgumentList = 4096 // bytes
 )
 
-// secretArguments returns the rules that withhold elements of a list, by their
-// index: of those in which detectors find a secret when they read the list as a
-// command, with an element or more before it.
+// secretArguments returns the rules that withhold elements of a list, by index. The list is
+// searched as a command line, and a secret must follow at least one element.
 func secretArguments(p *Policy, list canon.Node) map[int]string {
 	if !p.members || list.Len() < 2 || list.Len() > maxArguments {
 		return nil
@@ -27,7 +26,7 @@ func secretArguments(p *Policy, list canon.Node) map[int]string {
 		return nil
 	}
 
-	// The first element names the program. Of the others, a find has to lie in one alone.
+	// The first element names the program. A secret must lie within one of the other elements.
 	var rules map[int]string
 	for _, s := range p.scanner.Scan(line, nil) {
 		start := 0
@@ -45,9 +44,8 @@ func secretArguments(p *Policy, list canon.Node) map[int]string {
 	return rules
 }
 
-// commandLine writes a list of strings as a shell would read it, and where each
-// ends. It reports false for what is not a list of arguments: one of those has an
-// option.
+// commandLine writes a list of strings as a shell command, and returns where each string ends.
+// It reports false if the list is not one of arguments, which has at least one option.
 func commandLine(list canon.Node) (line []byte, ends []int, ok bool) {
 	for _, v := range list.Elements() {
 		if v.Kind() != canon.KindString {
@@ -67,11 +65,11 @@ func commandLine(list canon.Node) (line []byte, ends []int, ok bool) {
 	return line, ends, ok
 }
 
-// appendArgument puts quotation marks around what a shell would take apart.
+// appendArgument appends an argument, in quotation marks if a shell would split it.
 func appendArgument(line, text []byte) []byte {
 	switch {
 	case bytes.ContainsAny(text, "\n\r"):
-		return append(line, '.') // a document, which is read by itself
+		return append(line, '.') // a document, which is searched separately
 	case !bytes.ContainsAny(text, " \t\"'|;&<>$\\`(){}*?[]#~!"):
 		return append(line, text...)
 	case bytes.IndexByte(text, '\'') < 0:

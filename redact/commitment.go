@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// commitmentPrefix keeps commitments apart from all other hashes of JSON.
+// commitmentPrefix separates commitments from all other hashes of JSON.
 const commitmentPrefix = "receipt-redaction-v1\n"
 
-// saltSize is the size of a salt in bytes, half its length as text.
+// saltSize is the size of a salt in bytes. As text, a salt is twice as long.
 const saltSize = 16
 
 // Commitment returns the proof_hash of a withheld value:
@@ -21,13 +21,13 @@ const saltSize = 16
 //	SHA-256("receipt-redaction-v1\n" ‖ JCS({"field": field, "salt": salt, "value": value}))
 //
 // where the field is the value's JSON Pointer in the unredacted form, the salt
-// is 32 lower-case hexadecimal digits and the value, which must be given in its
-// RFC 8785 form, is the whole original value. With a shell:
+// is 32 lowercase hexadecimal digits, and the value is the entire original value,
+// which must be in its RFC 8785 form. With a shell:
 //
 //	(printf 'receipt-redaction-v1\n'; printf '{"field":"/metadata/pin","salt":"%s","value":"1234"}' "$salt") | sha256sum
 //
-// Who does not know the salt cannot confirm a guess. The field is hashed too, so
-// that no value can be passed off as another's.
+// Without the salt, a guess cannot be confirmed. The field is hashed too, so
+// that no value can be presented as that of another field.
 func Commitment(field, salt string, value []byte) canon.Digest {
 	b := canon.AppendString([]byte(commitmentPrefix+`{"field":`), field)
 	b = canon.AppendString(append(b, `,"salt":`...), salt)
@@ -35,8 +35,9 @@ func Commitment(field, salt string, value []byte) canon.Digest {
 	return canon.Sum(append(b, '}'))
 }
 
-// lossy reports whether a value holds an integer whose canonical form stands for
-// its neighbours too: receipts have none, and no commitment can tell them apart.
+// lossy reports whether a value contains an integer whose canonical form is also that of
+// neighboring integers. Receipts have no such integer, and a commitment cannot distinguish
+// them.
 func lossy(value []byte) bool {
 	doc := new(canon.Document)
 	if doc.Parse(value, canon.Limits{Depth: anyDepth}) != nil {
@@ -46,10 +47,10 @@ func lossy(value []byte) bool {
 	return found
 }
 
-// anyDepth lets package canon's own bound hold, where a document was read before.
+// anyDepth leaves the limit to package canon, for a document that was parsed before.
 const anyDepth = 1 << 30
 
-// disclose makes a disclosure of each hit, with a salt of its own.
+// disclose creates a disclosure of each hit, each with its own salt.
 func disclose(hits []hit, salts io.Reader) (*Disclosures, error) {
 	d := &Disclosures{}
 	seen := map[[saltSize]byte]bool{{}: true}
@@ -68,7 +69,7 @@ func disclose(hits []hit, salts io.Reader) (*Disclosures, error) {
 	return d, nil
 }
 
-// validSalt reports whether a salt has the one form that is read.
+// validSalt reports whether a salt has the only valid form.
 func validSalt(salt string) bool {
 	if len(salt) != 2*saltSize {
 		return false

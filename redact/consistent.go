@@ -8,10 +8,11 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Consistent checks that disclosed values of a receipt can all have been in it. The place of
-// each must be an absent member, empty, a placeholder, or a text that redaction leaves of the
-// value. A value must also be what the value disclosed for an ancestor holds in its place.
-// That is a placeholder if the draft was redacted more than once. The values must fit their commitments: see [Disclosures.Check].
+// Consistent checks that all disclosed values of a receipt can have been in it. The place of
+// each value must be an absent member, empty, a placeholder, or a text that redaction leaves of
+// the value. A value must also equal the value at its place in the value disclosed for an
+// ancestor, or the placeholder there if the draft was redacted more than once. The values must
+// fit their commitments; see [Disclosures.Check].
 //
 // The error is a *[ContradictionError] or a *[PrecisionError].
 func Consistent(receipt *canon.Document, shown []Disclosure) error {
@@ -26,7 +27,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 		values[f.Field] = &ancestor{value: f.Value}
 	}
 
-	// Each value is compared with its place, and with what was disclosed around it.
+	// Each value is compared with its place, and with the values disclosed around it.
 	shape := receiptShape()
 	for _, f := range shown {
 		ptr, err := canon.ParsePointer(f.Field)
@@ -48,7 +49,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 }
 
 // placed checks the place of a disclosed value in the receipt. A protected member is always
-// there, so a value of it may be disclosed, but no other than it has.
+// present, so only its own value may be disclosed.
 func placed(receipt canon.Node, root *shape, f Disclosure, tokens []string) error {
 	n, led := descend(receipt, tokens, root)
 	s := root.find(tokens)
@@ -63,14 +64,14 @@ func placed(receipt canon.Node, root *shape, f Disclosure, tokens []string) erro
 	return &ContradictionError{f.Field, "the receipt holds a value in its place that redaction does not leave of it"}
 }
 
-// An ancestor is a disclosed value in which others may lie.
+// An ancestor is a disclosed value that may contain other disclosed values.
 type ancestor struct {
 	value []byte
 	doc   *canon.Document
 }
 
-// holds reports whether the value, which is that of the first tokens, has a disclosed one at
-// its place below, or what redaction leaves there.
+// holds reports whether the ancestor, to which the first tokens lead, has the disclosed value
+// at its place, or what redaction leaves of it.
 func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bool {
 	if a.doc == nil {
 		a.doc = new(canon.Document)
@@ -92,8 +93,8 @@ func (a *ancestor) holds(f Disclosure, tokens []string, own int, root *shape) bo
 	return bytes.Equal(n.AppendCanonical(nil), f.Value) || emptied(n, s) || leaves(n, f.Value)
 }
 
-// leaves reports whether a value is what redaction leaves of a disclosed one: a placeholder,
-// or a text of which parts were withheld.
+// leaves reports whether redaction can leave a value of a disclosed one: it is a placeholder,
+// or a text from which parts were withheld.
 func leaves(n canon.Node, value []byte) bool {
 	switch {
 	case n.Kind() != canon.KindString:
@@ -110,12 +111,12 @@ func leaves(n canon.Node, value []byte) bool {
 	return !bytes.Equal(n.Text(), whole) && isRemnant(n.Text(), whole)
 }
 
-// emptied reports whether a value is what redaction leaves of one that takes no placeholder.
+// emptied reports whether a value is the substitute for one that takes no placeholder.
 func emptied(n canon.Node, s *shape) bool {
 	return s != nil && s.form == formLiteral && string(n.AppendCanonical(nil)) == s.literal
 }
 
-// A way says where the tokens of a pointer lead.
+// A way is the result of following the tokens of a pointer.
 type way int
 
 const (
@@ -125,7 +126,7 @@ const (
 	wayBroken            // to a member or an element that no original can have had
 )
 
-// descend follows tokens from a value of a shape as far as they lead.
+// descend follows tokens from a value of a shape as far as possible.
 func descend(n canon.Node, tokens []string, s *shape) (canon.Node, way) {
 	for i, token := range tokens {
 		index := n.Kind() == canon.KindArray
@@ -172,14 +173,14 @@ func childOf(n canon.Node, token string) canon.Node {
 	return canon.Node{}
 }
 
-// isNothing reports whether a value is null or an empty text, which other programs leave of
-// one that they withhold.
+// isNothing reports whether a value is null or an empty text, which other programs leave of a
+// withheld value.
 func isNothing(n canon.Node) bool {
 	return n.Kind() == canon.KindNull || n.Kind() == canon.KindString && len(n.Text()) == 0
 }
 
-// hollow reports whether nothing stands in a place: null, an empty text, placeholders, and
-// lists and objects of nothing else.
+// hollow reports whether a value has no content: it is null, an empty text, a placeholder, or a
+// list or object that contains nothing else.
 func hollow(n canon.Node) bool {
 	switch n.Kind() {
 	case canon.KindNull, canon.KindString:

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Disclosures are withheld values with the salts of their commitments: what is
-// kept when a receipt is redacted, or a part of it that is shown to someone.
-// They are secret. Printing them shows the fields only.
+// Disclosures are withheld values with the salts of their commitments: all of those from one
+// redaction, or a selection to show to someone. They are secret. They are printed as the names
+// of their fields only.
 type Disclosures struct {
 	ReceiptHash canon.Digest // of the receipt they belong to; zero before it is sealed
 	Fields      []Disclosure // in the order of the receipt's entries
@@ -20,22 +20,22 @@ type Disclosures struct {
 // A Disclosure is one withheld value.
 type Disclosure struct {
 	Field string // JSON Pointer (RFC 6901) into the unredacted form
-	Salt  string // 32 lower-case hexadecimal digits
+	Salt  string // 32 lowercase hexadecimal digits
 	Value []byte // RFC 8785 form
 }
 
-// Commitment returns the proof_hash that the receipt has for the value.
+// Commitment returns the proof_hash of the value in the receipt.
 func (d Disclosure) Commitment() canon.Digest { return Commitment(d.Field, d.Salt, d.Value) }
 
 // String returns the field.
 func (d Disclosure) String() string { return d.Field }
 
-// Format prints the field, whatever the verb: a value is as secret in numbers as
-// in letters.
+// Format prints the field for every verb, because a value is as secret in numbers as in
+// letters.
 func (d Disclosure) Format(w fmt.State, verb rune) { io.WriteString(w, d.String()) }
 
-// MarshalJSON refuses: what writes disclosures by accident, such as a log, gets
-// nothing. [Disclosures.Marshal] writes them.
+// MarshalJSON returns an error, so that programs that write disclosures by accident, such as a
+// log, fail. [Disclosures.Marshal] writes them.
 func (d Disclosure) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("redact: disclosures are secret, and are written by Disclosures.Marshal")
 }
@@ -43,11 +43,11 @@ func (d Disclosure) MarshalJSON() ([]byte, error) {
 // String returns the number of fields.
 func (d *Disclosures) String() string { return fmt.Sprintf("%d disclosures", len(d.Fields)) }
 
-// Format prints their number, whatever the verb.
+// Format prints the number of fields for every verb.
 func (d *Disclosures) Format(w fmt.State, verb rune) { io.WriteString(w, d.String()) }
 
-// Bind returns the disclosures as those of the receipt with that hash. They must
-// not be those of another one.
+// Bind returns the disclosures bound to the receipt with that hash. They must not be bound to
+// another receipt.
 func (d *Disclosures) Bind(receipt canon.Digest) (*Disclosures, error) {
 	if receipt.IsZero() {
 		return nil, &bindingError{d.ReceiptHash, receipt}
@@ -58,7 +58,7 @@ func (d *Disclosures) Bind(receipt canon.Digest) (*Disclosures, error) {
 	return &Disclosures{receipt, slices.Clone(d.Fields)}, nil
 }
 
-// Select returns the disclosures of some fields, each once. The error is an
+// Select returns the disclosures of some fields, each field once. The error is an
 // *[UnknownFieldError].
 func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 	chosen := &Disclosures{ReceiptHash: d.ReceiptHash}
@@ -68,7 +68,7 @@ func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 		}
 	}
 
-	// A field that has no disclosure would be left out unseen.
+	// Every requested field needs a disclosure.
 	for _, name := range fields {
 		if !slices.ContainsFunc(chosen.Fields, func(f Disclosure) bool { return f.Field == name }) {
 			return nil, &UnknownFieldError{name}
@@ -77,8 +77,8 @@ func (d *Disclosures) Select(fields ...string) (*Disclosures, error) {
 	return chosen, nil
 }
 
-// Marshal returns the file of the disclosures, in RFC 8785 form and a newline.
-// It fits schemas/disclosures.schema.json.
+// Marshal returns the disclosures as a file: RFC 8785 form and a newline. The file is valid
+// against schemas/disclosures.schema.json.
 func (d *Disclosures) Marshal() []byte {
 	b := []byte(`{"disclosures_version":1,"fields":[`)
 	for i, f := range d.Fields {
@@ -96,7 +96,7 @@ func (d *Disclosures) Marshal() []byte {
 	return append(canon.AppendString(b, d.ReceiptHash.String()), "}\n"...)
 }
 
-// check checks what holds for the disclosures of every receipt.
+// check checks the rules that do not depend on the receipt.
 func (d *Disclosures) check() error {
 	fields, salts := map[string]bool{}, map[string]bool{}
 	for i, f := range d.Fields {
@@ -123,26 +123,25 @@ func (d *Disclosures) check() error {
 	return nil
 }
 
-// Check shows that each disclosed value is the one that the receipt withholds.
-// The receipt's own hash is not checked: verify it first, its entries are what
-// the disclosures are compared with. Disclosures that are bound must be bound to
-// the hash that the receipt states.
+// Check verifies that each disclosed value is the one that the receipt withholds. It does not
+// check the receipt's own hash: verify the receipt first, because the disclosures are compared
+// with its entries. Bound disclosures must be bound to the hash that the receipt states.
 //
-// The error joins an *[UnknownFieldError] or a *[MismatchError] for each field that does not fit,
-// or is a *[PrecisionError], or that of [Consistent], or says that the disclosures are malformed or
-// bound to another receipt.
+// The error joins an *[UnknownFieldError] or a *[MismatchError] for each field that does not
+// fit, or is a *[PrecisionError], or that of [Consistent], or reports that the disclosures are
+// malformed or bound to another receipt.
 func (d *Disclosures) Check(receipt *canon.Document) error {
 	if err := d.check(); err != nil {
 		return err
 	}
 
-	// A receipt without a hash states the zero digest, to which nothing is bound.
+	// A receipt without a hash states the zero digest, to which no disclosures are bound.
 	stated, _ := canon.ParseDigest(receipt.Root().Member("chain").Member("receipt_hash").Text())
 	if !d.ReceiptHash.IsZero() && d.ReceiptHash != stated {
 		return &bindingError{d.ReceiptHash, stated}
 	}
 
-	// Every field is compared, so that one error names all that do not fit.
+	// Every field is compared, so that one error names all faults.
 	var all []error
 	commitments := commitmentsOf(receipt)
 	for _, f := range d.Fields {
@@ -154,8 +153,8 @@ func (d *Disclosures) Check(receipt *canon.Document) error {
 	return Consistent(receipt, d.Fields)
 }
 
-// commitmentsOf returns the commitments of a receipt by field. Several entries may name one;
-// a disclosure has to fit one of them.
+// commitmentsOf returns the commitments of a receipt by field. A field may have several, and a
+// disclosure must fit one of them.
 func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	commitments := map[string][]canon.Digest{}
 	for _, e := range receipt.Root().Member("redactions").Elements() {
@@ -167,15 +166,16 @@ func commitmentsOf(receipt *canon.Document) map[string][]canon.Digest {
 	return commitments
 }
 
-// Fitting returns the places in Fields of the values that fit commitments of a receipt: of
-// disclosures that are bound to no receipt, those belong to it. Of others it returns none.
+// Fitting returns the indexes in Fields of the values that fit commitments of a receipt. If the
+// disclosures are bound to no receipt, these values belong to the receipt. For bound
+// disclosures it returns none.
 func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 	if !d.ReceiptHash.IsZero() {
 		return nil
 	}
 	commitments := commitmentsOf(receipt)
 	for i, f := range d.Fields {
-		if lossy(f.Value) { // its commitment is that of its neighbors too; Consistent refuses it
+		if lossy(f.Value) { // its commitment is also that of neighboring integers; Consistent refuses it
 			if canonical, err := canon.Transform(f.Value); err == nil {
 				f.Value = canonical
 			}
@@ -187,8 +187,8 @@ func (d *Disclosures) Fitting(receipt *canon.Document) (places []int) {
 	return places
 }
 
-// check compares a disclosure with the commitments for its field. There are
-// several when a part of a value was withheld first, and then the rest.
+// check compares a disclosure with the commitments for its field. There are several if a part
+// of a value was withheld first, and then the rest.
 func (d Disclosure) check(commitments []canon.Digest) error {
 	if len(commitments) == 0 {
 		return &UnknownFieldError{d.Field}
@@ -203,10 +203,9 @@ func (d Disclosure) check(commitments []canon.Digest) error {
 	return &MismatchError{d.Field, commitments[0], computed}
 }
 
-// ParseDisclosures reads what [Disclosures.Marshal] writes, in any spelling of
-// its JSON. A field or a salt that occurs twice is refused, and so is a salt
-// that is not 32 lower-case hexadecimal digits. The error may be a
-// *[PrecisionError].
+// ParseDisclosures parses the output of [Disclosures.Marshal], in any JSON spelling. It refuses
+// a duplicate field or salt, and a salt that is not 32 lowercase hexadecimal digits. The error
+// may be a *[PrecisionError].
 func ParseDisclosures(data []byte) (*Disclosures, error) {
 	doc, err := canon.Parse(data)
 	if err != nil {
@@ -221,7 +220,7 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		return nil, &formatError{Pointer: "/disclosures_version", Detail: "expected 1"}
 	}
 
-	// null says unbound, which is the zero digest here; zeros do not spell it.
+	// null means unbound, which is the zero digest here. A digest of zeros is invalid.
 	d := &Disclosures{}
 	if bound := root.Member("receipt_hash"); bound.Kind() != canon.KindNull {
 		if d.ReceiptHash, err = canon.ParseDigest(bound.Text()); err != nil || d.ReceiptHash.IsZero() {
@@ -242,14 +241,14 @@ func ParseDisclosures(data []byte) (*Disclosures, error) {
 		d.Fields = append(d.Fields, Disclosure{n.Member("field").String(), n.Member("salt").String(), n.Member("value").AppendCanonical(nil)})
 	}
 
-	// The same as for disclosures that a caller made.
+	// The rules are those for disclosures from a caller.
 	if err := d.check(); err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-// members refuses what is not an object with exactly these members.
+// members returns an error for a value that is not an object with exactly these members.
 func members(n canon.Node, at string, names ...string) error {
 	if n.Kind() != canon.KindObject {
 		return &formatError{Pointer: at, Detail: "expected an object"}
@@ -265,7 +264,7 @@ func members(n canon.Node, at string, names ...string) error {
 	return nil
 }
 
-// notJSON says where a text is not JSON, without a word of it.
+// notJSON reports where a text is not JSON, without quoting it.
 func notJSON(err error) error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

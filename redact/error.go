@@ -7,41 +7,40 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// No error of this package quotes a value of a document, or a part of one.
+// No error of this package quotes a value of a document or a part of one.
 
-// A code names one cause of refusal. Codes are never renamed.
+// A code identifies a cause of refusal. Codes are never renamed.
 type code string
 
 const (
-	codeInvalidRule    code = "invalid_rule"     // the rule means nothing, or everything
-	codeProtectedField code = "protected_field"  // a rule would withhold a member that receipts need, or what holds one
-	codeNoSuchPath     code = "no_such_path"     // a pointer names no value, and no entry says that it was withheld
+	codeInvalidRule    code = "invalid_rule"     // the rule matches nothing, or everything
+	codeProtectedField code = "protected_field"  // a rule would withhold a member that receipts need, or a value that contains one
+	codeNoSuchPath     code = "no_such_path"     // a pointer names no value, and no entry states that it was withheld
 	codeSchemaBreak    code = "schema_break"     // the format requires a value there that cannot be hidden
 	codeAlreadySealed  code = "already_sealed"   // the document has a hash or signatures
 	codeNotObject      code = "not_object"       // the document is not a JSON object
 	codeSizeLimit      code = "size_limit"       // the redacted draft would be larger than canon.MaxBytes
-	codePrecision      code = "number_precision" // an integer beyond ±(2^53−1), which its canonical form does not tell from others
+	codePrecision      code = "number_precision" // an integer outside ±(2^53−1), whose canonical form is also that of other integers
 )
 
-// A ruleError says which of the rules is of no use, and why. Errors of detectors
-// are *[secret.DetectorError]s.
+// A ruleError identifies an invalid rule. The error of a detector is a *[secret.DetectorError].
 type ruleError struct {
 	Rule   string // such as "pointer 0": its index in the list
 	Code   code   // codeInvalidRule or codeProtectedField
 	Detail string
 }
 
-// Error gives the rule and the detail.
+// Error returns the rule and the detail.
 func (e *ruleError) Error() string { return fmt.Sprintf("redact: %s: %s", e.Rule, e.Detail) }
 
-// A problem is one thing that keeps a draft from being redacted.
+// A problem is a reason why a draft cannot be redacted.
 type problem struct {
 	Code    code
-	Pointer string // RFC 6901; of codeNoSuchPath the policy's own
+	Pointer string // RFC 6901; for codeNoSuchPath that of the policy
 	Rule    string // that would withhold the value; may be empty
 }
 
-// detail says what is wrong and what can be done.
+// detail describes the problem and its remedy.
 func (p problem) detail() string {
 	switch p.Code {
 	case codeProtectedField:
@@ -62,16 +61,16 @@ func (p problem) detail() string {
 	return string(p.Code)
 }
 
-// maxProblems is how many problems an error lists; more are counted.
+// maxProblems is the maximum number of problems that an error lists. The rest are counted.
 const maxProblems = 20
 
-// A refusedError names the problems of a draft.
+// A refusedError lists the problems of a draft.
 type refusedError struct {
 	Problems []problem // the first maxProblems
 	Total    int
 }
 
-// Error lists the problems, one a line after the first.
+// Error lists the problems, one per line after the first.
 func (e *refusedError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "redact: the draft cannot be redacted: %d problem", e.Total)
@@ -98,13 +97,13 @@ func (e *refusedError) add(p problem) {
 	}
 }
 
-// A bindingError says that disclosures belong to another receipt.
+// A bindingError reports that disclosures belong to another receipt.
 type bindingError struct {
-	Stated canon.Digest // the receipt that they are bound to; zero: to none
-	Found  canon.Digest // the hash of the receipt at hand; zero: it has none
+	Stated canon.Digest // the receipt to which they are bound; zero: none
+	Found  canon.Digest // the hash of the given receipt; zero: none
 }
 
-// Error gives both hashes.
+// Error returns both hashes.
 func (e *bindingError) Error() string {
 	if e.Found.IsZero() {
 		return "redact: there is no receipt hash: disclosures are bound to a sealed receipt"
@@ -112,21 +111,21 @@ func (e *bindingError) Error() string {
 	return fmt.Sprintf("redact: the disclosures belong to the receipt %v, not to %v", e.Stated, e.Found)
 }
 
-// A MismatchError says that a disclosed value is not the withheld one: the value,
-// the salt or the field is another.
+// A MismatchError reports that a disclosed value is not the withheld one: the value, the salt
+// or the field differs.
 type MismatchError struct {
 	Field    string
 	Stated   canon.Digest // in the receipt
 	Computed canon.Digest // of the disclosure
 }
 
-// Error gives the field and both commitments.
+// Error returns the field and both commitments.
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("redact: the value disclosed for %+.200q is not the withheld one: the receipt commits to %v, the disclosure is %v", e.Field, e.Stated, e.Computed)
 }
 
-// A PrecisionError says that a disclosed value holds an integer outside ±(2^53−1).
-// Other integers have the same canonical form, and so the same commitment.
+// A PrecisionError reports that a disclosed value contains an integer outside ±(2^53−1). Other
+// integers have the same canonical form, and so the same commitment.
 type PrecisionError struct{ Field string }
 
 // Error gives the field.
@@ -134,8 +133,8 @@ func (e *PrecisionError) Error() string {
 	return fmt.Sprintf("redact: the value disclosed for %+.200q has an integer outside ±9007199254740991, which its commitment does not tell from others", e.Field)
 }
 
-// An UnknownFieldError says that there is no such field: the receipt has no
-// entry with a proof_hash for it, or the file no disclosure of it.
+// An UnknownFieldError reports an unknown field: the receipt has no entry with a proof_hash for
+// it, or the file has no disclosure of it.
 type UnknownFieldError struct{ Field string }
 
 // Error gives the field.
@@ -143,14 +142,14 @@ func (e *UnknownFieldError) Error() string {
 	return fmt.Sprintf("redact: there is no commitment, or no disclosure, for %+.200q", e.Field)
 }
 
-// A formatError says why disclosures are malformed. It does not quote them.
+// A formatError reports why disclosures are malformed. It does not quote them.
 type formatError struct {
 	Pointer      string // RFC 6901, into the file
-	Line, Column int    // of text that is not JSON; else 0
+	Line, Column int    // of text that is not JSON; otherwise 0
 	Detail       string
 }
 
-// Error gives the place and the detail.
+// Error returns the place and the detail.
 func (e *formatError) Error() string {
 	text := "redact: the disclosures are malformed: "
 	if e.Line > 0 {
@@ -163,14 +162,14 @@ func (e *formatError) Error() string {
 	return text
 }
 
-// A ContradictionError says that a disclosed value fits its commitment, but not the rest of
-// the receipt or another disclosed value. It quotes neither.
+// A ContradictionError reports that a disclosed value fits its commitment, but contradicts the
+// rest of the receipt or another disclosed value. It quotes neither.
 type ContradictionError struct {
 	Field  string
 	Detail string
 }
 
-// Error gives the field and the detail.
+// Error returns the field and the detail.
 func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("redact: the value disclosed for %+.200q contradicts the receipt: %s", e.Field, e.Detail)
 }

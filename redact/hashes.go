@@ -7,10 +7,10 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A hunt looks for the hashes of what a walk withholds.
+// A hunt finds the hashes of the values that a walk withholds.
 type hunt struct {
 	*walk
-	values   int                // the first hits: those that rules found
+	values   int                // number of hits that rules found, which come first
 	at       map[canon.Node]int // the hit of a value
 	digests  map[canon.Digest]bool
 	affected map[canon.Node]*affected
@@ -19,12 +19,13 @@ type hunt struct {
 // An affected object has withheld values in it.
 type affected struct {
 	at      *place
-	members map[string]bool // those that are withheld, or hold what is
+	members map[string]bool // members that are withheld, or contain a withheld value
 }
 
-// addHashes adds to the hits the hashes of what they withhold.
+// addHashes adds the hashes of withheld values to the hits.
 func addHashes(w *walk, root canon.Node) {
-	// What the rules withhold: its place, the objects around it, and the digests of it.
+	// For each value that the rules withhold: its place, the objects around it, and its
+	// digests.
 	h := hunt{w, len(w.hits), map[canon.Node]int{}, map[canon.Digest]bool{}, map[canon.Node]*affected{}}
 	for i := range w.hits {
 		v := &w.hits[i]
@@ -37,13 +38,13 @@ func addHashes(w *walk, root canon.Node) {
 		}
 	}
 
-	// The hashes that stand beside it, and those of deltas whose path leads to it.
+	// The hashes next to it, and those of deltas whose path leads to it.
 	for _, a := range h.affected {
 		h.beside(a)
 	}
 	h.deltaHashes(root)
 
-	// A digest of what is withheld lets it be guessed, wherever the digest stands.
+	// A digest lets a withheld value be guessed, wherever it occurs.
 	for d := range h.digests {
 		for _, m := range w.mentions[d] {
 			if m.inName {
@@ -55,7 +56,7 @@ func addHashes(w *walk, root canon.Node) {
 	}
 }
 
-// affect notes a withheld value in all objects around it.
+// affect records a withheld value in all objects around it.
 func (h *hunt) affect(p *place) {
 	for ; p.parent != nil; p = p.parent {
 		if p.index >= 0 {
@@ -74,10 +75,10 @@ func (h *hunt) affect(p *place) {
 	}
 }
 
-// add withholds a hash, and with it the same digest elsewhere.
+// add withholds a hash, and the same digest elsewhere.
 func (h *hunt) add(p *place, rule string) {
 	if i, ok := h.at[p.node]; ok {
-		if hit := &h.hits[i]; hit.text != nil { // a part of the text is not enough
+		if hit := &h.hits[i]; hit.text != nil { // withholding a part of the text does not suffice
 			hit.text, hit.rule = nil, addRule(hit.rule, rule)
 		}
 		return
@@ -86,7 +87,7 @@ func (h *hunt) add(p *place, rule string) {
 		return
 	}
 
-	// A withheld digest may itself be quoted elsewhere.
+	// The same digest may occur elsewhere.
 	h.at[p.node] = len(h.hits)
 	h.hits = append(h.hits, hit{at: p, rule: rule})
 	digestsIn(p.node.Text(), func(d canon.Digest) { h.digests[d] = true })
@@ -99,10 +100,10 @@ func (h *hunt) addMember(object *place, name string, value canon.Node) {
 	}
 }
 
-// beside withholds the hashes that are beside withheld values.
+// beside withholds the hashes next to withheld values.
 func (h *hunt) beside(a *affected) {
 	object, s := a.at.node, a.at.shape
-	// Where the format fixes the members, its table says which hash is of which.
+	// If the format defines the members, its table assigns hashes to values.
 	if s != nil && !s.open {
 		for _, rule := range s.hashes {
 			for member := range a.members {
@@ -115,7 +116,7 @@ func (h *hunt) beside(a *affected) {
 		return
 	}
 
-	// In an open object names say so, such as password_sha256 beside password.
+	// In an open object the names do, such as password_sha256 next to password.
 	folded := map[string]bool{}
 	for member := range a.members {
 		folded[foldName(member)] = true
@@ -134,15 +135,15 @@ func (h *hunt) addAll(object *place, members string) {
 	}
 }
 
-// deltaHashes withholds the digests of a delta whose path leads to a withheld
-// value, into one, or to what holds one.
+// deltaHashes withholds the digests of a delta whose path leads to a withheld value, into one,
+// or to a value that contains one.
 func (h *hunt) deltaHashes(root canon.Node) {
 	deltas := root.Member("deltas")
 	if deltas.Len() == 0 || h.values == 0 {
 		return
 	}
 
-	// The values themselves, without the hashes that were added since.
+	// Only the values themselves, without the hashes that were added above.
 	var fields []string
 	for _, v := range h.hits[:h.values] {
 		fields = append(fields, v.pointer)
@@ -160,22 +161,20 @@ func (h *hunt) deltaHashes(root canon.Node) {
 	}
 }
 
-// touches reports whether a pointer is one of the fields, lies below one, or
-// above one. No field lies below another, so that only the two around the
-// pointer's own place can.
+// touches reports whether a pointer equals one of the fields, is below one, or is above one. No
+// field is below another, so only the two fields next to the pointer in the order can match.
 func touches(fields []string, pointer string) bool {
 	i, found := slices.BinarySearchFunc(fields, pointer, comparePointers)
 	return found || i > 0 && below(pointer, fields[i-1]) || i < len(fields) && below(fields[i], pointer)
 }
 
-// below reports whether a pointer leads to something in the value that another
-// one names.
+// below reports whether a pointer leads into the value that another pointer names.
 func below(pointer, other string) bool {
 	return len(pointer) > len(other) && pointer[len(other)] == '/' && pointer[:len(other)] == other
 }
 
-// comparePointers orders pointers by their tokens: what lies below a value
-// follows it at once.
+// comparePointers orders pointers by their tokens, so that the places in a value directly
+// follow the value.
 func comparePointers(a, b string) int {
 	rank := func(c byte) int {
 		if c == '/' {

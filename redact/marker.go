@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A Marker takes out of texts what the protocol's own harness takes for a secret, and
-// leaves placeholders as session bundles have them: <redacted:NAME:LEN>, where LEN is
-// the bytes that were found. Placeholders of receipts have no length; see [Policy].
+// A Marker replaces secrets in texts as the protocol's own harness does. Its placeholders are
+// those of session bundles: <redacted:NAME:LEN>, where LEN is the length of the secret in
+// bytes. Placeholders of receipts have no length; see [Policy].
 //
 // It is immutable and safe for concurrent use.
 type Marker struct {
@@ -22,7 +22,7 @@ type Marker struct {
 }
 
 // NewMarker returns a Marker with the rule for URLs and the patterns of [Upstream], and the
-// rule for URLs of [Default]. It takes some milliseconds.
+// rule for URLs of [Default]. This takes some milliseconds.
 func NewMarker() (*Marker, error) {
 	patterns := secret.Upstream()
 	all, err := secret.Compile(patterns)
@@ -47,24 +47,24 @@ func NewMarker() (*Marker, error) {
 	return m, nil
 }
 
-// A Marked text is what is left of one in which something was found.
+// A Marked is the result of marking a text in which something was found.
 type Marked struct {
 	Text    []byte   // with placeholders
-	Rules   []string // that found something: url, and names of patterns, in the order in which they are tried
-	Certain bool     // one of them is a form that nothing but a secret has; false: all are heuristics
+	Rules   []string // that matched: url, and names of patterns, in the order of their use
+	Certain bool     // at least one rule matches only secrets; false: all are heuristics
 }
 
-// shortest is how many bytes a text has at least in which something can be found:
-// http://@ and token=1 have seven or eight.
+// shortest is the minimum length, in bytes, of a text in which something can be found: http://@
+// has eight bytes, and token=1 has seven.
 const shortest = len("token=1")
 
-// Mark returns what is left of a text, and reports whether anything was found. Every URL
-// in the text loses its user information, and its sensitive parameters their values; then
-// each pattern in its order replaces what it matches. That is done until nothing more is
-// found, so that marking the result finds nothing.
+// Mark returns a text with placeholders, and reports whether anything was found. Every URL in
+// the text loses its user information and the values of its sensitive parameters. Then each
+// pattern, in its order, replaces its matches. These steps are repeated until nothing is found,
+// so marking the result finds nothing.
 //
-// The patterns read ASCII: beside a letter of another script there is a word boundary.
-// A text is searched as a whole, however long it is.
+// The patterns match ASCII: there is a word boundary next to a letter of another script. A text
+// is searched as a whole, regardless of its length.
 func (m *Marker) Mark(text []byte) (Marked, bool) {
 	if len(text) < shortest || len(m.urlEdits(text)) == 0 && len(m.all.Scan(text, nil)) == 0 {
 		return Marked{}, false
@@ -79,12 +79,12 @@ func (m *Marker) Mark(text []byte) (Marked, bool) {
 		}
 	}
 
-	// Patterns find ever more in what is left: nothing of it is kept.
+	// The limit is reached: the entire text is replaced.
 	marked.Text = []byte(placeholder)
 	return marked, true
 }
 
-// round applies each rule once, and reports whether one found something.
+// round applies each rule once, and reports whether a rule matched.
 func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
 	urls := m.urlEdits(marked.Text)
 	found := len(urls) > 0
@@ -109,8 +109,8 @@ func (m *Marker) round(marked *Marked, each []*secret.Scanner) bool {
 	return found
 }
 
-// urlEdits finds what has to go from the URLs of a text, as the text is written and with
-// one level of escapes removed.
+// urlEdits returns the edits to the URLs of a text, as written and with one level of escapes
+// removed.
 func (m *Marker) urlEdits(text []byte) []edit {
 	return union(m.urls.deep(m.whole.edits(nil, text), text))
 }
@@ -131,6 +131,6 @@ func (marked *Marked) apply(rule string, edits []edit) {
 	marked.Certain = marked.Certain || !heuristic(rule)
 }
 
-// heuristic reports whether a pattern of [Upstream] hits much that is no secret: the
-// last two do.
+// heuristic reports whether a pattern of [Upstream] often matches texts that are not secrets.
+// The last two do.
 func heuristic(name string) bool { return name == "bearer_token" || name == "sensitive_assignment" }

@@ -7,33 +7,33 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// Objects say by a name what a text says by an assignment, and lists of
-// variables, headers and cookies say it by two members:
+// A member of an object corresponds to an assignment in a text. In lists of
+// variables, headers and cookies, two members form an assignment:
 //
 //	{"SecretAccessKey": "…"}
 //	{"name": "DB_PASSWORD", "value": "…"}
 //	["X-Api-Key", "…"]
 //
-// Each is shown to the detectors as the assignment that it is, so that there is
-// one reading of names. A value is withheld as a whole when a detector finds all
-// of it; what it finds in a part of it, it finds without the name.
+// Detectors search each as an assignment, so that names are interpreted in one
+// way. A value is withheld as a whole if a detector matches all of it. A match
+// in a part of the value does not need the name.
 
-// maxAssigned bounds the value that is shown with its name, in bytes: a longer
-// one is a document, which has names of its own.
+// maxAssigned is the maximum length, in bytes, of a value that is searched with its name. A
+// longer value is a document with names of its own.
 const maxAssigned = 4096
 
-// maxPair is how many members an object has that is read as a pair.
+// maxPair is the maximum number of members of an object that is treated as a pair.
 const maxPair = 16
 
-// memberRules withhold a value for what it is given to: the name of its member, that of the
-// collection around it, or the other half of its pair.
+// memberRules withhold a value according to the name of its member, the name of the collection
+// around it, or the other half of its pair.
 type memberRules struct {
 	cleaner
 	naming
 	members bool
 }
 
-// assigned returns the rule that withholds a value for the name it is given to.
+// assigned returns the rule that withholds a value because of the name to which it is assigned.
 func (p *memberRules) assigned(name, value []byte, inCookies bool) (rule string, ok bool) {
 	if len(value) < 4 || len(value) > maxAssigned || len(name) > maxParameter || !p.scanner.Knows(name) && !inCookies {
 		return "", false
@@ -44,7 +44,7 @@ func (p *memberRules) assigned(name, value []byte, inCookies bool) (rule string,
 	return p.foundWhole(p.assignment(name, value, inCookies), value)
 }
 
-// assignment writes a member as programs and settings do.
+// assignment writes a member as an assignment in a program or a settings file.
 func (p *memberRules) assignment(name, value []byte, inCookies bool) []byte {
 	var b []byte
 	if inCookies {
@@ -60,8 +60,8 @@ func (p *memberRules) assignment(name, value []byte, inCookies bool) []byte {
 	return append(append(b, value...), quote)
 }
 
-// foundWhole returns the rule of the find that covers a value, which a quotation
-// mark may follow at the end of a text.
+// foundWhole returns the rule whose match covers the value, except for a quotation mark at the
+// end of the text.
 func (p *memberRules) foundWhole(text, value []byte) (rule string, ok bool) {
 	for _, s := range p.scanner.Scan(text, nil) {
 		end := len(text)
@@ -88,10 +88,10 @@ func (p *memberRules) hasPlaceholder(text []byte) bool {
 type pair struct {
 	name  []byte
 	value string // the member that is the value
-	weak  bool   // what the name is of is not said: it may be a kind
+	weak  bool   // the name may be one of a kind of value
 }
 
-// pairOf reads an object as a pair.
+// pairOf interprets an object as a pair.
 func pairOf(object canon.Node) (pair, bool) {
 	if object.Kind() != canon.KindObject || object.Len() < 2 || object.Len() > maxPair {
 		return pair{}, false
@@ -117,19 +117,19 @@ func pairOf(object canon.Node) (pair, bool) {
 		}
 	}
 
-	// Without a name the label serves, but tells less.
+	// Without a name, the label is used as a weaker one.
 	if found.name == nil {
 		found.name, found.weak = label, true
 	}
 	for _, control := range []string{" field", " input", " box", " textbox"} {
-		found.name = bytes.TrimSuffix(found.name, []byte(control)) // of a form that is filled in
+		found.name = bytes.TrimSuffix(found.name, []byte(control)) // of a form
 	}
 
 	return found, len(found.name) > 0 && found.value != ""
 }
 
-// memberRule returns the rule that withholds the value on top of the stack for
-// what it is called, in the object or array around it.
+// memberRule returns the rule that withholds the value on top of the stack because of its name,
+// in the object or array around it.
 func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
 	switch {
 	case !p.members:
@@ -149,8 +149,8 @@ func (p *memberRules) memberRule(w *walk, around canon.Node, f frame, token stri
 	return "", false
 }
 
-// namedRule returns the rule that withholds a member of an object for its own name, for the
-// name of the collection around it, or as the value of a pair.
+// namedRule returns the rule that withholds a member of an object because of its own name,
+// because of the name of the collection around it, or as the value of a pair.
 func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token string) (rule string, ok bool) {
 	if rule, ok := p.assigned(f.name.Text(), f.node.Text(), false); ok {
 		return rule, true
@@ -169,8 +169,8 @@ func (p *memberRules) namedRule(w *walk, around canon.Node, f frame, token strin
 	return p.pairRule(pair.name, f.node, w.listName(3))
 }
 
-// secondRule returns the rule that withholds the second of two strings in an array, which
-// may be the value of the first, as in a list of headers.
+// secondRule returns the rule that withholds the second of two strings in an array. It may be
+// the value of the first, as in a list of headers.
 func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule string, ok bool) {
 	list := w.listName(2)
 	switch {
@@ -188,8 +188,8 @@ func (p *memberRules) secondRule(w *walk, around canon.Node, f frame) (rule stri
 	return p.assigned(f.prior.Text(), f.node.Text(), false)
 }
 
-// isCollection reports whether the members and elements of what has this folded
-// name are secrets by it, whatever they are called.
+// isCollection reports whether a folded name is that of a collection whose members and elements
+// are secrets, regardless of their names.
 func isCollection(folded string) bool {
 	for _, end := range []string{"passwords", "passwds", "passphrases", "secrets", "tokens", "apikeys", "credentials", "creds", "basicauth", "recoverycodes", "backupcodes"} {
 		if strings.HasSuffix(folded, end) {
@@ -199,8 +199,8 @@ func isCollection(folded string) bool {
 	return false
 }
 
-// collected returns the rule that withholds a value for the name of the object or
-// array that holds it: {"secrets": {"smtp": "…"}}.
+// collected returns the rule that withholds a value because of the name of the object or array
+// that contains it: {"secrets": {"smtp": "…"}}.
 func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	folded := foldName(string(list))
 	if !isCollection(folded) {
@@ -209,7 +209,7 @@ func (p *memberRules) collected(list []byte, f frame) (rule string, ok bool) {
 	return p.assigned(secretOf(folded), f.node.Text(), false)
 }
 
-// secretOf returns the name that each value of a collection has by it.
+// secretOf returns the name under which each value of a collection is searched.
 func secretOf(collection string) []byte {
 	switch {
 	case strings.Contains(collection, "pass"), collection == "basicauth", strings.HasSuffix(collection, "codes"):
@@ -218,11 +218,11 @@ func secretOf(collection string) []byte {
 	return []byte("secret")
 }
 
-// secretDetector finds the same in text.
+// secretDetector is the detector that finds such secrets in text.
 const secretDetector = "kubernetes_secret"
 
-// pairRule returns the rule that withholds the value of a pair. list says in what
-// list it is: its folded name.
+// pairRule returns the rule that withholds the value of a pair. list is the folded name of the
+// list around the pair.
 func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule string, ok bool) {
 	if value.Kind() != canon.KindString {
 		return "", false
@@ -235,14 +235,14 @@ func (p *memberRules) pairRule(name []byte, value canon.Node, list string) (rule
 		}
 	}
 
-	// A collection gives its name to every value in it; else the pair's own name is read.
+	// In a collection, the name of the collection decides instead of that of the pair.
 	if isCollection(list) {
 		return p.assigned(secretOf(list), value.Text(), false)
 	}
 	return p.assigned(name, value.Text(), cookies)
 }
 
-// isSecret reports whether a member is what a Secret of Kubernetes holds.
+// isSecret reports whether a member contains the data of a Kubernetes Secret.
 func isSecret(object canon.Node, name string) bool {
 	return (name == "data" || name == "stringData") && object.Member("kind").String() == "Secret"
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// foldName makes the spellings of a name one: api_key, API-Key, "api key" and
-// apiKey. Only ASCII letters have a case here; a full-width or a Cyrillic letter
-// is another letter.
+// foldName returns the common form of the spellings of a name: api_key, API-Key, "api key" and
+// apiKey. Only ASCII letters are folded; full-width and Cyrillic letters are different letters.
 func foldName(name string) string {
 	clean := func(c byte) bool { return c != '_' && c != '-' && c != ' ' && (c < 'A' || c > 'Z') }
 	at := 0
@@ -16,7 +15,7 @@ func foldName(name string) string {
 		at++
 	}
 
-	// Most names are as they should be, and are not copied.
+	// Most names are already in this form and are not copied.
 	if at == len(name) {
 		return name
 	}
@@ -47,7 +46,7 @@ func newNameSet(names ...string) (s nameSet) {
 	return s
 }
 
-// add refuses a name that nothing is left of.
+// add adds a name. It reports false if folding leaves nothing of the name.
 func (s *nameSet) add(name string) bool {
 	end, isSuffix := strings.CutPrefix(name, "*")
 	folded := foldName(end)
@@ -65,7 +64,7 @@ func (s *nameSet) add(name string) bool {
 	return true
 }
 
-// has reports whether a name, which must be folded, is in the set.
+// has reports whether a folded name is in the set.
 func (s *nameSet) has(folded string) bool {
 	if s.exact[folded] {
 		return true
@@ -81,11 +80,11 @@ func (s *nameSet) has(folded string) bool {
 // isHeaders reports whether a folded name is that of an object of headers.
 func isHeaders(folded string) bool { return strings.HasSuffix(folded, "headers") }
 
-// sensitiveHeader is upstream's rule: a few names are kept, of the others those
-// are withheld that contain a telling word. It withholds x-idempotency-key too.
+// sensitiveHeader is upstream's rule: it keeps a few names, and withholds the others that
+// contain a sensitive word. It also withholds x-idempotency-key.
 func sensitiveHeader(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "_", "-")
-	// These are kept, whatever telling word is in them.
+	// These are kept, even if they contain a sensitive word.
 	switch name {
 	case "content-length", "content-type", "request-id", "user-agent", "x-a2a-delivery", "x-correlation-id", "x-github-delivery",
 		"x-github-event", "x-github-hook-id", "x-request-id", "x-slack-request-timestamp":
@@ -130,8 +129,8 @@ func reference(text string) bool {
 	return true
 }
 
-// describes reports whether a value is an object that only describes what a value
-// would be, as JSON Schema does.
+// describes reports whether a value is an object that only describes a value, as a JSON Schema
+// does.
 func describes(value canon.Node) bool {
 	if value.Kind() != canon.KindObject {
 		return false
@@ -153,15 +152,15 @@ func describes(value canon.Node) bool {
 	return value.Member("type").Kind() == canon.KindString
 }
 
-// A naming is the rules that withhold a value for the name of its member.
+// A naming is a set of rules that withhold a value because of the name of its member.
 type naming struct {
 	names      nameSet
 	headers    bool
 	references bool // are kept
 }
 
-// named reports which rule, if any, withholds the value of a member. headers
-// says that the object is one of headers.
+// named returns the rule, if any, that withholds the value of a member. headers reports whether
+// the object is one of headers.
 func (p *naming) named(name string, headers bool, value canon.Node) (rule string, ok bool) {
 	switch {
 	case p.names.has(foldName(name)):
@@ -177,8 +176,8 @@ func (p *naming) named(name string, headers bool, value canon.Node) (rule string
 	return rule, true
 }
 
-// isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section
-// 6): their names say nothing elsewhere.
+// isPrivateJWK reports whether a member is private in a JWK (RFC 7518 section 6). Elsewhere
+// these names have no such meaning.
 func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	switch name {
 	case "d", "p", "q", "dp", "dq", "qi", "k":
@@ -187,28 +186,27 @@ func isPrivateJWK(object canon.Node, name string, value canon.Node) bool {
 	return false
 }
 
-// Names of members whose values the protocol's own harness takes out of what leaves
-// a machine. [Upstream] has them all.
+// Names of members whose values the protocol's own harness removes from exported data.
+// [Upstream] has them all.
 const (
-	// localPaths say where something lies on a machine. Their letters have a case, and
-	// nothing else is folded.
+	// localPaths are names of members with paths of the machine. They are compared in
+	// lowercase, without further folding.
 	localPaths = `persisted_path primary run_path snapshot_ref snapshot_path source_path`
 
-	// secretNames are without _ and -, as they are compared.
+	// secretNames are written without _ and -, as they are compared.
 	secretNames = `authorization proxyauthorization cookie setcookie apikey xamzsecuritytoken xapikey xauthtoken xcsrftoken xxsrftoken
 		accesstoken refreshtoken idtoken bearertoken clientsecret password secret passwd privatekey sessiontoken`
 
-	// secretEndings are those of further names, without _ and - too.
+	// secretEndings are the ends of further names, also without _ and -.
 	secretEndings = `token secret password apikey`
 )
 
-// Sensitive reports whether the value of a member is taken out of a session bundle
-// for the member's name alone: in lower case it is one of a few names of local paths;
-// or, without _ and -, one of twenty names of secrets, or it ends in token, secret,
-// password or apikey. So access_token, X-Api-Key and dbPassword are sensitive, and
-// input_tokens is not.
+// Sensitive reports whether the name of a member alone suffices to remove its value from a
+// session bundle. In lowercase it is one of six names of local paths. Or, without _ and -, it
+// is one of twenty names of secrets or ends in token, secret, password or apikey. So
+// access_token, X-Api-Key and dbPassword are sensitive, but input_tokens is not.
 //
-// It is the rule of bundles. A [Policy] folds names further, and adds to them.
+// This is the rule of bundles. A [Policy] folds names further and adds rules.
 func Sensitive(name string) bool {
 	lower := strings.ToLower(name)
 	if anyOf(localPaths, func(path string) bool { return path == lower }) {
@@ -220,8 +218,8 @@ func Sensitive(name string) bool {
 		anyOf(secretEndings, func(end string) bool { return strings.HasSuffix(compact, end) })
 }
 
-// anyOf reports whether one of the words of a list is such. Every name of every document
-// comes by here, so nothing is made of the list.
+// anyOf reports whether is returns true for a word of a list. It is called for every name of
+// every document, so it allocates nothing.
 func anyOf(list string, is func(word string) bool) bool {
 	for word := range strings.FieldsSeq(list) {
 		if is(word) {
@@ -231,7 +229,7 @@ func anyOf(list string, is func(word string) bool) bool {
 	return false
 }
 
-// upstreamNames are the names as a policy takes them.
+// upstreamNames returns the names in the form of [Rules].
 func upstreamNames() (names []string) {
 	names = append(strings.Fields(localPaths), strings.Fields(secretNames)...)
 	for _, end := range strings.Fields(secretEndings) {

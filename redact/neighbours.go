@@ -9,20 +9,20 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// A hash of a value that few texts could be, a PIN or a yes, tells the value to
-// whoever tries them all. So three kinds of hashes are withheld with a value,
-// each with an entry and a commitment of its own:
+// A hash of a value with few candidates, such as a PIN, reveals the value to
+// anyone who tries them all. So three kinds of hashes are withheld with a value,
+// each with its own entry and commitment:
 //
-//  1. digests that the format puts beside it: [hashRules];
-//  2. members of an open object whose names say that they are hashes of it:
+//  1. digests for which the format has a member next to it: [hashRules];
+//  2. members of an open object whose names are those of its hashes:
 //     [isHashName];
-//  3. wherever they stand, as sha256:… or as 64 hexadecimal digits: the SHA-256
+//  3. anywhere, as sha256:… or as 64 hexadecimal digits: the SHA-256
 //     of the value, of a string in it, and the digests of 1 and 2.
 //
-// Digests that cover the value along with much else (of files, of other
-// receipts) stay, and so do links of the chain.
+// Digests that cover the value together with other data (of files, of other
+// receipts) are kept, and so are links of the chain.
 
-// A hashRule says which digests of an element are of which of its values.
+// A hashRule assigns digests of an element to its values.
 type hashRule struct {
 	element string
 	values  string                  // members; * is any
@@ -32,7 +32,7 @@ type hashRule struct {
 
 func hashRules() []hashRule {
 	return []hashRule{
-		{"/approvals/*", "action quorum_proof", "evidence_hash", nil}, // what the actor was shown
+		{"/approvals/*", "action quorum_proof", "evidence_hash", nil}, // of what the actor saw
 		{"/replay_input/materials/*", "bytes_base64", "sha256", nil},
 		{"/replay_input/materials/*", "metadata", "sha256", describedOnly},
 		{"/replay_input/materials/*", "uri", "sha256", inlineURI},
@@ -42,19 +42,19 @@ func hashRules() []hashRule {
 	}
 }
 
-// describedOnly reports whether a material is nothing but its metadata. Else its
-// sha256 is of bytes that are elsewhere, or in bytes_base64.
+// describedOnly reports whether a material has only metadata. Otherwise its sha256 is the
+// digest of bytes in bytes_base64 or elsewhere.
 func describedOnly(e canon.Node) bool {
 	return e.Member("uri").IsZero() && e.Member("bytes_base64").IsZero()
 }
 
-// inlineURI reports whether the URI is the content itself (RFC 2397).
+// inlineURI reports whether the URI contains the content (RFC 2397).
 func inlineURI(e canon.Node) bool {
 	uri := e.Member("uri").Text()
 	return len(uri) > 5 && bytes.EqualFold(uri[:5], []byte("data:"))
 }
 
-// covers reports whether the rule's digests are of the named member.
+// covers reports whether the rule's digests cover the named member.
 func (r hashRule) covers(e canon.Node, member string) bool {
 	if r.values != anyToken && !hasWord(r.values, member) || hasWord(r.hashes, member) {
 		return false
@@ -71,13 +71,12 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// hashWords are what a name of a hash begins or ends with.
+// hashWords are the words at the beginning or the end of names of hashes.
 const hashWords = "sha256sum sha256 sha512 sha384 sha224 sha1 md5 sha hash digest checksum fingerprint hmac crc32"
 
-// isHashName reports whether a member of an open object is named as the hash of
-// one of the withheld members: pin_sha256 or hash_of_pin beside pin, or just
-// hash, or one of the names for hashes of tools' inputs and results. All names
-// are folded.
+// isHashName reports whether a member of an open object has the name of a hash of a withheld
+// member: pin_sha256 or hash_of_pin for pin, just hash, or a name for hashes of the inputs and
+// results of tools. All names are folded.
 func isHashName(name string, withheld map[string]bool) bool {
 	switch name {
 	case "argshash", "argumentshash", "inputhash", "outputhash", "resulthash", "contenthash", "bodyhash", "valuehash":
@@ -94,11 +93,11 @@ func isHashName(name string, withheld map[string]bool) bool {
 	return false
 }
 
-// digestsIn yields the digests that stand in a text as 64 hexadecimal digits.
+// digestsIn yields the digests in a text, written as 64 hexadecimal digits.
 func digestsIn(text []byte, yield func(canon.Digest)) {
 	const size = 2 * len(canon.Digest{})
 	for at := 0; len(text)-at >= size; {
-		// Only a run of exactly this length is a digest: a longer one is something else.
+		// Only a run of exactly this length is a digest.
 		n := 0
 		for at+n < len(text) && isHex(text[at+n]) {
 			n++
@@ -114,9 +113,8 @@ func digestsIn(text []byte, yield func(canon.Digest)) {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
-// sums yields the digests that a value could be confirmed by: of the canonical
-// form, and of each string in it as it is, with a newline, and decoded from
-// base64. Nothing is withheld for the hash of nothing.
+// sums yields the digests that could confirm a value: of the canonical form, and of each string
+// in it as is, with a newline, and decoded from base64. Empty values yield none.
 func sums(n canon.Node, add func(canon.Digest)) {
 	switch n.Kind() {
 	case canon.KindObject, canon.KindArray:

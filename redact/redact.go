@@ -9,32 +9,31 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An Entry says what was withheld: one element of redactions[].
+// An Entry is an element of redactions[], which describes a withheld value.
 type Entry struct {
 	Field     string       // JSON Pointer (RFC 6901) into the unredacted form
 	Reason    string       // the rules that withheld it, separated by commas
 	ProofHash canon.Digest // the commitment, see [Commitment]
 }
 
-// A Result is a redacted draft and what was taken out of it.
+// A Result is a redacted draft and the values withheld from it.
 type Result struct {
 	Draft       []byte       // RFC 8785 form
 	Entries     []Entry      // the new ones, in the order of redactions[]
 	Disclosures *Disclosures // the withheld values: secret
 }
 
-// A Finding says where a policy would withhold something, and by which rules.
+// A Finding is a place where a policy would withhold a value, and the rules that would.
 type Finding struct {
 	Pointer string // RFC 6901
 	Rule    string
 }
 
-// Redact withholds from a draft what the policy says. For each entry it reads 16
-// bytes from salts, which must be random and secret: crypto/rand.Reader. Of what
-// was redacted already nothing is withheld again; the result of redacting a
-// result is the same.
+// Redact withholds the values in a draft that match the policy. For each entry it reads 16
+// bytes from salts, which must be random and secret, as from crypto/rand.Reader. Redacting a
+// result again changes nothing.
 //
-// The error lists everything that keeps the draft from being redacted.
+// If the draft cannot be redacted, the error lists the first 20 problems and the number of all.
 func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 	var refused refusedError
 	if root := d.Root(); root.Kind() != canon.KindObject {
@@ -42,7 +41,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
-	// Redact, seal, sign: a hash or a signature would be over what is taken out here.
+	// A hash or a signature would cover values that are withheld here.
 	for _, pointer := range sealedBy(d.Root()) {
 		refused.add(problem{Code: codeAlreadySealed, Pointer: pointer})
 	}
@@ -50,7 +49,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
-	// All problems are told at once, so that a draft is mended once.
+	// All problems are reported together, so that the draft is corrected once.
 	p.checkPaths(d, &refused)
 	hits, ok := p.plan(d)
 	if !ok {
@@ -68,7 +67,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		}
 	}
 
-	// Entries need a list to stand in.
+	// Entries need a list.
 	if list := d.Root().Member("redactions"); len(hits) > 0 && !list.IsZero() && list.Kind() != canon.KindArray {
 		refused.add(problem{codeSchemaBreak, "/redactions", ""})
 	}
@@ -76,7 +75,7 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		return nil, &refused
 	}
 
-	// RFC 6901 names the field, and a salt of its own keeps its value from being guessed.
+	// A salt of its own protects each value from being guessed.
 	disclosures, err := disclose(hits, salts)
 	if err != nil {
 		return nil, err
@@ -87,20 +86,20 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 		r.Entries = append(r.Entries, Entry{f.Field, hits[i].rule, f.Commitment()})
 	}
 
-	// What is returned was parsed: it is strict JSON within the size of a receipt.
+	// The result was parsed, so it is strict JSON within the size limit of a receipt.
 	redacted := new(canon.Document)
 	if err := redacted.Parse(write(d, hits, r.Entries), canon.Limits{Depth: anyDepth}); err != nil {
-		refused.add(problem{Code: codeSizeLimit}) // the one limit that is left; the error itself might quote a name
+		refused.add(problem{Code: codeSizeLimit}) // the only possible error, which might quote a name
 		return nil, &refused
 	}
 	r.Draft = redacted.AppendCanonical(nil)
 	return r, nil
 }
 
-// Find says what the policy would withhold from a document, sealed or not, also
-// where it cannot be withheld. Pointers name what stays; they hold no secret
-// that the policy knows. They are in the order of redactions[]. When they are too
-// long to list, one finding names the whole document, by size_limit.
+// Find returns the values that the policy would withhold from a document, sealed or not,
+// including values that cannot be withheld. The pointers contain no secret that the policy
+// detects. Findings are in the order of redactions[]. If they are too long to list, there is
+// one finding for the entire document, with the rule size_limit.
 func (p *Policy) Find(d *canon.Document) []Finding {
 	hits, ok := p.plan(d)
 	if !ok {
@@ -124,22 +123,21 @@ func sealedBy(root canon.Node) (pointers []string) {
 	return pointers
 }
 
-// checkPaths refuses pointers that name nothing, unless an entry says that the
-// value was withheld before.
+// checkPaths reports pointers that name no value, unless an entry states that the value was
+// withheld before.
 func (p *Policy) checkPaths(d *canon.Document, refused *refusedError) {
 	for _, pat := range p.patterns {
 		if pat.wild() {
 			continue
 		}
-		ptr, _ := canon.ParsePointer(pat.text) // Compile has
+		ptr, _ := canon.ParsePointer(pat.text) // Compile has checked it
 		if _, ok := d.Find(ptr); !ok && !listed(d.Root().Member("redactions"), ptr.String()) {
 			refused.add(problem{Code: codeNoSuchPath, Pointer: pat.text})
 		}
 	}
 }
 
-// listed reports whether an entry is about a pointer, something in it or
-// something around it.
+// listed reports whether an entry is about a pointer, a value in it, or a value around it.
 func listed(redactions canon.Node, pointer string) bool {
 	for _, e := range redactions.Elements() {
 		field := e.Member("field").String()
@@ -150,9 +148,8 @@ func listed(redactions canon.Node, pointer string) bool {
 	return false
 }
 
-// plan returns all that is withheld, in the order of the pointers. It reports
-// false when the pointers alone are longer than a document may be: one long name
-// can hold many values.
+// plan returns all values to withhold, in the order of their pointers. It reports false if the
+// pointers alone are longer than a document may be: one long name can contain many values.
 func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	w := find(p, d)
 	if !w.point(0) {
@@ -164,16 +161,16 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 		return nil, true
 	}
 
-	// A hash of what is withheld would tell it to whoever can guess.
+	// A hash would let a withheld value be guessed.
 	addHashes(w, d.Root())
 	if !w.point(before) {
 		return nil, false
 	}
 
-	// In this order, what lies below a value follows it.
+	// In this order, the values in a value directly follow it.
 	slices.SortFunc(w.hits, func(a, b hit) int { return comparePointers(a.pointer, b.pointer) })
 
-	// A name that is a hash withholds an object in which more was found.
+	// If a name is a hash, its object is withheld, together with other hits in it.
 	outermost := w.hits[:0]
 	for _, h := range w.hits {
 		if n := len(outermost); n == 0 || !below(h.pointer, outermost[n-1].pointer) {
@@ -184,13 +181,13 @@ func (p *Policy) plan(d *canon.Document) ([]hit, bool) {
 	return outermost, true
 }
 
-// Summary says on one line, for a person, how much was withheld by which rules.
+// Summary returns one line for people with the number of withheld values per rule.
 func (r *Result) Summary() string {
 	if len(r.Entries) == 0 {
 		return "nothing to withhold"
 	}
 
-	// A value that several rules hit counts for each.
+	// A value counts for each of its rules.
 	counts := map[string]int{}
 	for _, e := range r.Entries {
 		for rule := range strings.SplitSeq(e.Reason, ", ") {
@@ -216,8 +213,8 @@ func (r *Result) Summary() string {
 	return fmt.Sprintf("withheld %d %s: %s", len(r.Entries), noun, strings.Join(rules, ", "))
 }
 
-// A Policy says what is withheld from a draft. It comes from [Rules.Compile],
-// does not change and is safe for concurrent use.
+// A Policy determines what is withheld from a draft. [Rules.Compile] returns one. It is
+// immutable and safe for concurrent use.
 type Policy struct {
 	memberRules
 	patterns patterns
@@ -225,7 +222,7 @@ type Policy struct {
 	shape    *shape          // of a receipt
 }
 
-// everyReason lists the rules that can stand in a reason.
+// everyReason returns the rules that can occur in a reason.
 func (p *Policy) everyReason() map[string]bool {
 	all := map[string]bool{rulePointer: true, ruleName: true, ruleHeader: true, ruleURL: true, ruleURL + inName: true, ruleHash: true, ruleHash + inName: true}
 	for d := range p.detectors {
@@ -234,8 +231,7 @@ func (p *Policy) everyReason() map[string]bool {
 	return all
 }
 
-// wrote reports whether a reason is one that this policy writes. Such a text is
-// no find of any pattern.
+// wrote reports whether this policy writes a reason. Such a reason is not searched for secrets.
 func (p *Policy) wrote(reason string) bool {
 	for rule := range strings.SplitSeq(reason, ", ") {
 		if !p.reasons[rule] {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// masked reports whether a text is nothing but a placeholder: of this package, of a session
-// bundle, of a recording (for a path outside the workspace), or a common one of other programs.
+// masked reports whether a text is only a placeholder: of this package, of a session bundle, of
+// a recording (for a path outside the workspace), or a common one of other programs.
 func masked(text []byte) bool {
 	if len(text) > 0 && remnantAt(text) == len(text) || string(text) == urlPlaceholder {
 		return true
@@ -24,8 +24,8 @@ func masked(text []byte) bool {
 	}
 }
 
-// isOutside reports whether the rest of a label is one that a recording writes: package event
-// has the list of classes.
+// isOutside reports whether the rest of a label is one that recordings contain. The list of
+// classes is that of package event.
 func isOutside(label string) bool {
 	if label == "the workspace)" {
 		return true
@@ -68,13 +68,13 @@ func remnantAt(text []byte) int {
 	return len(text) - len(name) + 1
 }
 
-// maxVariants bounds the texts that are compared. Each round of each rule for URLs makes one,
-// and further rounds rarely find more.
+// maxVariants is the maximum number of texts that are compared. Each round of each rule for
+// URLs creates one, and further rounds rarely find more.
 const maxVariants = 16
 
-// isRemnant reports whether redaction can leave a text of a whole one. Detectors leave
-// placeholders. The rules for URLs leave no trace of user information, so they are applied to
-// the whole text, in any order and number of rounds.
+// isRemnant reports whether redaction can leave a text of an original one. Detectors leave
+// placeholders. The rules for URLs remove user information without a trace, so they are applied
+// to the original text, in any order and number of rounds.
 func isRemnant(left, whole []byte) bool {
 	if !hasSlashes(whole) {
 		return covers(left, whole)
@@ -113,9 +113,10 @@ func hasSlashes(text []byte) bool {
 	return false
 }
 
-// covers reports whether a text equals a whole one, except that each placeholder stands for
-// any part of it. That of a parameter stands for a part of one parameter: more than its value
-// up to a fragment, if a detector found a secret that begins in it.
+// covers reports whether a text equals the original one, except that each placeholder stands
+// for any part of it. The placeholder of a parameter stands for a part of one parameter: up to
+// a fragment, it may be more than the value if a detector found a secret that begins in the
+// value.
 func covers(left, whole []byte) bool {
 	at, parameter := 0, false
 	literal := func() []byte { // up to the next placeholder, which it skips
@@ -137,7 +138,7 @@ func covers(left, whole []byte) bool {
 		return left[start:]
 	}
 
-	// What is before the first placeholder has to begin the whole text.
+	// The original text must begin with the text before the first placeholder.
 	first := literal()
 	if at > len(left) {
 		return bytes.Equal(left, whole)

@@ -10,53 +10,52 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// Rules say what to withhold. [Upstream], [Default] and [Strict] return such
-// rules, which may be added to; a zero field withholds nothing. [Rules.Compile]
-// makes a [Policy] of them.
+// Rules specify what to withhold. [Upstream], [Default] and [Strict] return rules to use or to
+// extend. A zero field withholds nothing. [Rules.Compile] compiles the rules into a [Policy].
 type Rules struct {
-	Name string // what a person calls them
+	Name string // for people
 
-	// Pointers are JSON Pointers (RFC 6901) in which the token * stands for any
-	// one token, ** for any number of them and ** at the end for at least one:
-	// /metadata/** is everything in metadata, /metadata/**/pin every pin there.
-	// A pointer without such tokens must name a value of the document.
+	// Pointers are JSON Pointers (RFC 6901). In a pointer, the token * stands for any one
+	// token, ** for any number of tokens, and ** at the end for at least one: /metadata/** is
+	// everything in metadata, and /metadata/**/pin is every pin in it. A pointer without such
+	// tokens must name a value of the document.
 	Pointers []string
 
-	// Names are names of members, wherever they are. Letters are compared
-	// without their case (of ASCII), and without _, - and spaces: api_key is
-	// also apiKey. A name that begins with * stands for all that end so.
+	// Names are names of members anywhere in the document. The case of ASCII letters, _, - and
+	// spaces do not count: api_key is also apiKey. A name that begins with * matches all names
+	// with that end.
 	Names []string
 
-	// Headers withholds what package documentation calls sensitive headers:
-	// members of an object that is named headers, or something that ends so.
+	// Headers withholds sensitive headers: members of an object whose name is or ends in
+	// headers.
 	Headers bool
 
-	// Members shows detectors a string member with its name, as NAME="VALUE", so
-	// that what is known by its name is found in objects as it is in texts. An
-	// object with a name and a value, as in lists of variables, headers and
-	// cookies, and a pair of strings are read as members, too.
+	// Members searches a string member together with its name, as NAME="VALUE", so that
+	// detectors that depend on a name find secrets in objects as they do in texts. Objects with
+	// a name and a value, as in lists of variables, headers and cookies, and pairs of strings
+	// are treated as members, too.
 	Members bool
 
-	// URLs says in which strings URLs are cleaned.
+	// URLs specifies in which strings URLs are cleaned.
 	URLs URLs
 
-	// References keeps the value of a sensitive name or URL parameter when it
-	// is only a reference such as ${NPM_TOKEN}.
+	// References keeps the value of a sensitive name or URL parameter if it is only a reference
+	// such as ${NPM_TOKEN}.
 	References bool
 
-	// Detectors find secrets in strings and in names. Where two find the same
-	// text the earlier one names it.
+	// Detectors find secrets in strings and in names. If two of them match the same text, the
+	// earlier one names it.
 	Detectors []secret.Detector
 }
 
-// URLs says in which strings a URL loses its user information and the values of
-// its sensitive parameters.
+// URLs specifies in which strings a URL loses its user information and the values of its
+// sensitive parameters.
 type URLs int
 
 const (
 	URLsKept     URLs = iota // in none
 	URLsWhole                // in strings that are one http or https URL: upstream's rule
-	URLsAnywhere             // in every string, of every scheme, in fragments and path parameters too
+	URLsAnywhere             // in every string, for every scheme, in fragments and path parameters too
 )
 
 // Compile checks the rules. The error of a detector is a *[secret.DetectorError].
@@ -70,7 +69,7 @@ func (r Rules) Compile() (*Policy, error) {
 		},
 	}
 
-	// Compiled by mistake, such rules would call every draft clean.
+	// Compiled by mistake, such rules would report every draft as clean.
 	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {
 		return nil, &ruleError{Rule: "policy", Code: codeInvalidRule, Detail: "there are no rules: nothing would ever be withheld"}
 	}
@@ -98,7 +97,7 @@ func (r Rules) Compile() (*Policy, error) {
 		return nil, err
 	}
 
-	// Placeholders are known by the names of these detectors, and by no others.
+	// Only placeholders with the names of these detectors are recognized.
 	p.scanner = scanner
 	for _, d := range r.Detectors {
 		p.detectors[d.Name] = true
@@ -123,8 +122,8 @@ func Everyday() (*Policy, error) {
 	return everyday.policy, everyday.err
 }
 
-// compilePointer refuses what is not a pointer, and what can only name a value
-// that is never withheld.
+// compilePointer refuses an invalid pointer, and one that can only name a value that is never
+// withheld.
 func compilePointer(root *shape, text string) (pattern, *ruleError) {
 	ptr, err := canon.ParsePointer(text)
 	if err != nil {
@@ -135,7 +134,7 @@ func compilePointer(root *shape, text string) (pattern, *ruleError) {
 		return pattern{}, &ruleError{Code: codeInvalidRule, Detail: detail}
 	}
 
-	// What wildcards meet is seen in a draft. What a plain pointer names is known now.
+	// A pointer with wildcards is checked against a draft, and any other pointer here.
 	pat := pattern{text: text, tokens: ptr.Tokens()}
 	if pat.wild() {
 		return pat, nil
@@ -147,8 +146,7 @@ func compilePointer(root *shape, text string) (pattern, *ruleError) {
 	return pat, nil
 }
 
-// What a rule is called, in findings and in the reasons of entries. A detector
-// is called by ruleOf.
+// Names of rules, in findings and in the reasons of entries. ruleOf returns that of a detector.
 const (
 	rulePointer = "pointer"
 	ruleName    = "name"
@@ -160,9 +158,9 @@ const (
 
 func ruleOf(detector string) string { return "pattern " + detector }
 
-// Upstream returns the rules of the protocol's own harness: its sensitive names,
-// its rule for strings that are one http(s) URL, and its 16 patterns. They miss
-// much and hit much that is not a secret; they are here to compare with.
+// Upstream returns the rules of the protocol's own harness: its sensitive names, its rule for
+// strings that are one http(s) URL, and its 16 patterns. They miss many secrets and match many
+// other texts. Use them for comparison.
 func Upstream() Rules {
 	return Rules{
 		Name:      "upstream",
@@ -173,9 +171,9 @@ func Upstream() Rules {
 	}
 }
 
-// Default returns the rules for everyday use: upstream's names, headers, URLs
-// anywhere in a text, [secret.Default], which finds more secrets and fewer
-// others, and the name of a home directory.
+// Default returns the rules for everyday use: upstream's names, headers, URLs anywhere in a
+// text, the name of a home directory, and [secret.Default], which finds more secrets and fewer
+// other texts.
 func Default() Rules {
 	r := Upstream()
 	r.Name = "default"
@@ -184,15 +182,14 @@ func Default() Rules {
 	return r
 }
 
-// Strict returns the rules of [Default] and withholds what people and models
-// wrote: the members that usually hold it, by name, and the places of a receipt
-// that are free text. What tools were called with and what they returned is
-// among that.
+// Strict returns the rules of [Default], and also withholds content of people and models: the
+// members that usually contain it, by name, and the places of a receipt that are free text.
+// This includes the inputs and results of tools.
 func Strict() Rules {
 	r := Default()
 	r.Name = "strict"
 
-	// Upstream's replay-only mode, and in the second line what it overlooks.
+	// The first line is upstream's replay-only mode, and the second adds names that it omits.
 	r.Names = append(r.Names, strings.Fields(`
 		args arguments blocks content data private_reasoning prompt raw_input raw_output result response_text summary system system_prompt task text thinking visible_text
 		input output stdout stderr message title description`)...)
@@ -225,14 +222,14 @@ func (p pattern) wild() bool {
 	return slices.ContainsFunc(p.tokens, func(t string) bool { return t == anyToken || t == anyTokens })
 }
 
-// patterns are those of a policy.
+// patterns are the patterns of a policy.
 type patterns []pattern
 
-// A state says that the tokens before at of a pattern lead to a value.
+// A state means that the tokens of a pattern before at lead to a value.
 type state struct{ pattern, at int }
 
-// start returns the states of the whole document. Only concrete patterns could
-// name it, and those are refused.
+// start returns the states of the entire document. Only patterns without wildcards could name
+// it, and these are refused.
 func (list patterns) start() []state {
 	var s []state
 	for i := range list {
@@ -255,8 +252,8 @@ func (list patterns) enter(states []state, s state) []state {
 	}
 }
 
-// step returns the states of the child that token names, and whether a pattern
-// names it.
+// step returns the states of the child with that token, and reports whether a pattern names the
+// child.
 func (list patterns) step(states []state, token string) (next []state, named bool) {
 	if len(states) > 0 {
 		next = make([]state, 0, len(states)+2)
@@ -267,7 +264,7 @@ func (list patterns) step(states []state, token string) (next []state, named boo
 		if s.at == len(tokens) {
 			continue
 		}
-		// The last token names the child. After ** a pattern also stays where it is.
+		// The last token names the child. At ** a pattern also keeps its position.
 		switch t := tokens[s.at]; {
 		case t == anyTokens:
 			named = named || s.at+1 == len(tokens)

@@ -2,9 +2,9 @@ package redact
 
 import "strings"
 
-// receiptTable says what may stand in the place of a withheld value, so that the
-// receipt still fits its schema; a test derives the same from the schema. A
-// place that is not listed takes a placeholder: it is free text, or lies in an
+// receiptTable lists the substitutes for withheld values, so that the receipt is
+// still valid; a test derives the same list from the schema. A
+// place that is not listed takes a placeholder: it is free text, or is in an
 // open object.
 //
 //	protected  nothing at or below it is withheld, and nothing that holds it
@@ -14,8 +14,8 @@ import "strings"
 //	refuse     required, and no text: the value cannot be withheld
 //	open       an open object, withheld as {}
 //
-// and anything else is JSON that stands for the withheld value. An object or
-// element of an array that is only passed through is as if marked refuse.
+// Any other word is the JSON value that replaces the withheld one. An object or
+// array element that only contains listed places is treated as refuse.
 // Elements are never removed: no index changes.
 const receiptTable = `
 protected /schema
@@ -103,7 +103,7 @@ open      /metadata
 `
 
 // Protected reports whether a JSON Pointer names a member that is never withheld: one that
-// says which receipt this is, something in one, or what holds one.
+// identifies the receipt, a part of it, or a value that contains one.
 func Protected(pointer []byte) bool {
 	for _, member := range [...]string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state"} {
 		n := min(len(pointer), len(member))
@@ -115,7 +115,7 @@ func Protected(pointer []byte) bool {
 	return false
 }
 
-// A form is what may stand in the place of a withheld value.
+// A form is the substitute for a withheld value.
 type form uint8
 
 const (
@@ -125,15 +125,15 @@ const (
 	formLiteral             // shape.literal
 )
 
-// A shape is one place of a receipt. The nil shape is a place that takes a
-// placeholder, and so are those below it.
+// A shape is a place of a receipt. The nil shape is a place that takes a placeholder, as do the
+// places below it.
 type shape struct {
 	members   map[string]*shape // "*" are the elements, or all members
 	form      form
 	literal   string
 	open      bool // an object with members of any name
 	protected bool
-	holds     bool // something protected
+	holds     bool // contains a protected member
 	list      bool // redactions[], or an entry of it
 	hashes    []hashRule
 }
@@ -175,7 +175,7 @@ func receiptShape() *shape {
 	return root
 }
 
-// grow returns the shape at a path, which it makes when there is none.
+// grow returns the shape at a path, which it creates if there is none.
 func (s *shape) grow(path string) *shape {
 	for token := range strings.SplitSeq(path[1:], "/") {
 		next := s.members[token]
@@ -191,7 +191,7 @@ func (s *shape) grow(path string) *shape {
 	return s
 }
 
-// mark notes in what lies above a path that it holds something protected.
+// mark records in the shapes above a path that they contain a protected member.
 func (s *shape) mark(path string) {
 	for token := range strings.SplitSeq(path[1:], "/") {
 		s.holds = true

@@ -9,33 +9,32 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// Placeholders. None tells how long the withheld text was.
+// Placeholders. None of them reveals the length of the withheld text.
 const (
 	placeholder = "[redacted]" // for a whole value
 	withheld    = "[withheld]" // upstream's, for the whole of a prompt or a payload
 )
 
-// placeholderOf stands in a text for a find of a detector. Upstream's has the
-// length after the name.
+// placeholderOf returns the placeholder for a match of a detector. Upstream's has the length
+// after the name.
 func placeholderOf(detector string) string { return "<redacted:" + detector + ">" }
 
-// A cleaner takes out of texts what detectors and the rule for URLs find.
+// A cleaner removes from texts what detectors and the rule for URLs find.
 type cleaner struct {
 	urls      urlRule
 	scanner   *secret.Scanner
-	detectors map[string]bool // names: whose placeholders are known
+	detectors map[string]bool // names whose placeholders are recognized
 	longest   int             // of them
 }
 
-// isPlaceholder reports whether a text is nothing but a placeholder. Such a text
-// holds nothing that could be withheld.
+// isPlaceholder reports whether a text is only a placeholder, so that there is nothing to
+// withhold.
 func (p *cleaner) isPlaceholder(text []byte) bool {
 	return string(text) == withheld || len(text) > 0 && p.placeholderAt(text) == len(text)
 }
 
-// placeholderAt returns the length of the placeholder that a text begins with,
-// or 0. Only names of the policy's own detectors are known: any other name could
-// be a secret.
+// placeholderAt returns the length of the placeholder at the beginning of a text, or 0. Only
+// names of the policy's own detectors are recognized, because any other name could be a secret.
 func (p *cleaner) placeholderAt(text []byte) int {
 	for _, known := range []string{placeholder, withheld, urlPlaceholder} {
 		if bytes.HasPrefix(text, []byte(known)) {
@@ -43,7 +42,7 @@ func (p *cleaner) placeholderAt(text []byte) int {
 		}
 	}
 
-	// <redacted:NAME> or <redacted:NAME:LENGTH>, no longer than the longest that is known.
+	// <redacted:NAME> or <redacted:NAME:LENGTH>, with a name no longer than the longest detector.
 	rest, ok := bytes.CutPrefix(text, []byte("<redacted:"))
 	end := bytes.IndexByte(rest[:min(len(rest), p.longest+2+maxLength)], '>')
 	if !ok || end < 0 {
@@ -78,26 +77,26 @@ func (p *cleaner) pieces(text []byte, yield func(start, end int)) {
 	yield(start, len(text))
 }
 
-// A cleaned text is what is left of one.
+// A cleaned is a text after cleaning.
 type cleaned struct {
 	text    []byte
-	rules   []string // that changed it; empty: nothing was
-	secrets [][]byte // what was taken out
+	rules   []string // that changed it; empty if it is unchanged
+	secrets [][]byte // the removed parts
 }
 
-// maxRounds bounds how often a text is cleaned until nothing more is found. One
-// round does, except for patterns that match what another left over.
+// maxRounds is the maximum number of rounds in which a text is cleaned. One suffices, unless a
+// pattern matches what another one left.
 const maxRounds = 8
 
-// clean removes from a text what the detectors and the rule for URLs find, until
-// they find nothing: cleaning the result again changes nothing.
+// clean removes from a text what the detectors and the rule for URLs find, until they find
+// nothing. Cleaning the result again changes nothing.
 func (p *cleaner) clean(text []byte) cleaned {
 	c := cleaned{text: text}
 	if p.isPlaceholder(text) {
 		return c
 	}
 
-	// A pattern may match what another one left over.
+	// A pattern may match what another pattern left.
 	for range maxRounds {
 		edits := p.edits(&c)
 		if len(edits) == 0 {
@@ -106,18 +105,18 @@ func (p *cleaner) clean(text []byte) cleaned {
 		c.apply(edits)
 	}
 
-	// Something is found in every round: nothing of the text is kept.
+	// The limit is reached: the entire text is replaced.
 	c.text = []byte(placeholder)
 	return c
 }
 
-// edits finds what is to be changed, in order and without overlaps.
+// edits returns the changes, in order and without overlaps.
 func (p *cleaner) edits(c *cleaned) []edit {
 	urls := p.urls.edits(nil, c.text)
 	var finds []edit
 	p.pieces(c.text, func(start, end int) {
 		piece := c.text[start:end]
-		// As it stands, and with one level of escapes taken off.
+		// Search the text as is, and with one level of escapes removed.
 		finds = p.finds(finds, c, piece, start, nil)
 		toolNames(piece, func(name []byte, at int) { finds = p.finds(finds, c, name, start+at, nil) })
 		for _, l := range levels() {
@@ -130,14 +129,14 @@ func (p *cleaner) edits(c *cleaned) []edit {
 		}
 	})
 
-	// A find in a URL that is changed there anyway adds nothing.
+	// A match adds nothing where the URL is changed anyway.
 	urls = union(urls)
 	finds = slices.DeleteFunc(finds, func(f edit) bool { return covered(urls, f) })
 	return union(append(urls, finds...))
 }
 
-// finds appends what the detectors find in a piece of a text, or in a view of
-// it, that begins at start.
+// finds appends the matches of the detectors in a piece of a text, or in a view of it, that
+// begins at start.
 func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *view) []edit {
 	for _, s := range p.scanner.Scan(piece, nil) {
 		if s.Start >= s.End {
@@ -161,14 +160,14 @@ func (p *cleaner) finds(list []edit, c *cleaned, piece []byte, start int, v *vie
 	return list
 }
 
-// covered reports whether the rule for URLs removes a find: all that is left of
-// it is the name of a parameter.
+// covered reports whether the rule for URLs removes a match, so that only the name of a
+// parameter is left of it.
 func covered(urls []edit, f edit) bool {
 	i := sort.Search(len(urls), func(i int) bool { return urls[i].end >= f.end })
 	return i < len(urls) && urls[i].from <= f.start
 }
 
-// union makes one edit of those that overlap. A detector's placeholder wins.
+// union joins edits that overlap. The placeholder of a detector takes precedence.
 func union(list []edit) []edit {
 	slices.SortStableFunc(list, func(a, b edit) int { return a.start - b.start })
 	merged := list[:0]
@@ -193,7 +192,7 @@ func union(list []edit) []edit {
 	return merged
 }
 
-// addRule adds rules to a list that is separated by commas.
+// addRule adds rules to a comma-separated list.
 func addRule(list, rules string) string {
 	for rule := range strings.SplitSeq(rules, ", ") {
 		if list == "" {

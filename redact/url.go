@@ -6,13 +6,13 @@ import (
 	"unicode"
 )
 
-// urlPlaceholder stands for the value of a parameter: [redacted], in the
-// characters that a URL may have.
+// urlPlaceholder replaces the value of a parameter: [redacted], in characters that are valid in
+// a URL.
 const urlPlaceholder = "%5Bredacted%5D"
 
-// A urlRule cleans URLs, with a reading of its own: it takes them as they are
-// written, valid or not, and changes nothing but what it removes. net/url
-// refuses some, and drops parameters that are separated by a semicolon.
+// A urlRule cleans URLs. It has its own parser, which accepts URLs as written, valid or not,
+// and changes only the removed parts. net/url refuses some URLs, and drops parameters that are
+// separated by a semicolon.
 type urlRule struct {
 	mode       URLs
 	params     nameSet
@@ -40,7 +40,7 @@ type edit struct {
 	rule       string
 }
 
-// edits appends what is to be changed in a text.
+// edits appends the changes to a text.
 func (u *urlRule) edits(list []edit, text []byte) []edit {
 	switch {
 	case u.mode == URLsKept:
@@ -52,7 +52,7 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 		return list
 	}
 
-	// Anywhere in a text a URL is known by its two slashes.
+	// Anywhere in a text, two slashes identify a URL.
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte("//"))
 		if i < 0 {
@@ -69,8 +69,8 @@ func (u *urlRule) edits(list []edit, text []byte) []edit {
 	}
 }
 
-// within appends what is to be changed in a text of which a view begins at start. A rule
-// for whole texts has no use for views.
+// within appends the changes to a text, of which a view begins at start. A rule for entire
+// texts does not use views.
 func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	if u.mode != URLsAnywhere {
 		return list
@@ -81,8 +81,7 @@ func (u *urlRule) within(list []edit, v *view, start int) []edit {
 	return list
 }
 
-// deep appends what is to be changed in a text, as it is written and with one level of escapes
-// removed.
+// deep appends the changes to a text, as written and with one level of escapes removed.
 func (u *urlRule) deep(list []edit, text []byte) []edit {
 	list = u.edits(list, text)
 	for _, l := range levels() {
@@ -93,8 +92,8 @@ func (u *urlRule) deep(list []edit, text []byte) []edit {
 	return list
 }
 
-// wholeURL returns where the authority begins of a text that is one http(s) URL,
-// and 0 for other texts.
+// wholeURL returns where the authority begins in a text that is one http(s) URL, and 0 for
+// other texts.
 func wholeURL(text []byte) int {
 	for _, scheme := range []string{"http://", "https://"} {
 		if len(text) > len(scheme) && strings.EqualFold(string(text[:len(scheme)]), scheme) && !bytes.ContainsFunc(text, unicode.IsSpace) {
@@ -110,22 +109,22 @@ func opensURL(text []byte, i int) bool {
 	return i == 0 || text[i-1] == ':' || text[i-1] <= ' ' || strings.IndexByte(`"'(=,<>`+"`", text[i-1]) >= 0
 }
 
-// urlEnd returns where the URL ends whose slashes are at i. A text that is a URL
-// as a whole ends it; in prose it ends before white space, a quotation mark or
-// an angle bracket, without the punctuation of the sentence.
+// urlEnd returns where the URL ends whose slashes are at i. If the text is only a URL, it ends
+// with the text. In prose it ends before whitespace, a quotation mark or an angle bracket, and
+// excludes the punctuation of the sentence.
 func urlEnd(text []byte, i int) int {
 	start := i
 	for start > 0 && isSchemeByte(text[start-1]) {
 		start--
 	}
 
-	// A text that is a URL has no prose around it.
+	// A text that is only a URL has no prose around it.
 	if start == 0 && !bytes.ContainsFunc(text[i:], unicode.IsSpace) {
 		return len(text)
 	}
 
 	stops := `"<>` + "`"
-	// An apostrophe may be in a URL, unless one is around it.
+	// An apostrophe is part of a URL, unless the URL is between apostrophes.
 	if start > 0 && text[start-1] == '\'' {
 		stops += "'"
 	}
@@ -140,13 +139,13 @@ func urlEnd(text []byte, i int) int {
 	return end
 }
 
-// isSchemeByte reports whether a scheme may have c (RFC 3986 section 3.1), or a
-// prefix such as that of jdbc:postgresql.
+// isSchemeByte reports whether c is valid in a scheme (RFC 3986 section 3.1), or in a prefix
+// such as that of jdbc:postgresql.
 func isSchemeByte(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '+' || c == '.' || c == '-' || c == ':'
 }
 
-// clean looks at the URL whose authority begins at start.
+// clean appends the changes to the URL whose authority begins at start.
 func (u *urlRule) clean(list []edit, text []byte, start, end int) []edit {
 	list = u.userinfo(list, text, start, end)
 	if u.mode == URLsAnywhere { // URLs within the URL
@@ -162,10 +161,10 @@ func (u *urlRule) clean(list []edit, text []byte, start, end int) []edit {
 	return u.parameters(list, text, start, end)
 }
 
-// userinfo drops what stands before an @ in the authority (RFC 3986 section
-// 3.2.1). The last @ counts, as in all readers; a backslash does not end an
-// authority, as in some. A password may have a slash in it, unescaped; then the
-// authority looks like a host with a port that is not a number.
+// userinfo removes the user information before an @ in the authority (RFC 3986 section 3.2.1).
+// The last @ counts, as in all parsers. A backslash does not end an authority, as in some
+// parsers. If a password contains an unescaped slash, the authority looks like a host with a
+// port that is not a number.
 func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	authority := text[start:end]
 	if i := bytes.IndexAny(authority, "/?#"); i >= 0 {
@@ -182,8 +181,8 @@ func (u *urlRule) userinfo(list []edit, text []byte, start, end int) []edit {
 	return append(list, edit{start, start + at + 1, start, "", ruleURL})
 }
 
-// referencePassword reports whether user information names a variable in the place
-// of a password, or is the user that all who fetch by SSH have: there is no secret.
+// referencePassword reports whether user information contains no secret: a variable in the
+// place of the password, or the user git of SSH.
 func referencePassword(userinfo []byte) bool {
 	_, password, ok := bytes.Cut(userinfo, []byte(":"))
 	if !ok {
@@ -198,7 +197,7 @@ func badPort(authority []byte) bool {
 		return false
 	}
 
-	// A variable of a template, and what ends in a bracket of IPv6 (RFC 3986 section 3.2.2), are not bad.
+	// Variables of templates and IPv6 addresses (RFC 3986 section 3.2.2) are accepted.
 	port := authority[i+1:]
 	if strings.IndexByte("${<%", port[0]) >= 0 || bytes.IndexByte(port, ']') >= 0 {
 		return false
@@ -206,8 +205,8 @@ func badPort(authority []byte) bool {
 	return bytes.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// parameters replaces the values of sensitive parameters: of the query, and
-// anywhere also of path segments (;name=value) and of the fragment.
+// parameters replaces the values of sensitive parameters in the query and, anywhere in a text,
+// also in path segments (;name=value) and in the fragment.
 func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 	anywhere := u.mode == URLsAnywhere
 	fragment, query := false, false
@@ -227,12 +226,12 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 
 		at++
 		stops := "&;#"
-		// In the path, the next segment ends a value, too.
+		// In the path, the next segment also ends a value.
 		if !query {
 			stops = "/;?#"
 		}
 
-		// What has no = before its end has no value.
+		// A parameter without = before its end has no value.
 		equals := bytes.IndexAny(text[at:end], "=?/"+stops)
 		if equals < 0 || text[at+equals] != '=' || !u.sensitive(text[at:at+equals], fragment) {
 			continue
@@ -254,10 +253,10 @@ func (u *urlRule) parameters(list []edit, text []byte, start, end int) []edit {
 	return list
 }
 
-// maxParameter bounds the name of a parameter that is looked at.
+// maxParameter is the maximum length of the name of a parameter, in bytes.
 const maxParameter = 256
 
-// sensitive reads a name as servers do: token[], to%6ben and TOKEN are token.
+// sensitive interprets a name as servers do: token[], to%6ben and TOKEN are token.
 func (u *urlRule) sensitive(name []byte, fragment bool) bool {
 	if len(name) == 0 || len(name) > maxParameter {
 		return false

@@ -7,24 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// A view is a text with one level of an encoding taken off, and the way back to
-// the text it was made of.
+// A view is a text with one level of an encoding removed, and the positions in the original
+// text.
 type view struct {
 	text  []byte
 	marks []mark // ascending
 }
 
-// A mark says that from at in the view on, bytes are those from source on.
+// A mark maps the bytes from at in the view to those from source in the original text.
 type mark struct{ at, source uint32 }
 
-// source returns where in the source a byte of the view begins.
+// source returns the position in the source of a byte of the view.
 func (v *view) source(at int) int {
 	i := sort.Search(len(v.marks), func(i int) bool { return int(v.marks[i].at) > at }) - 1
 	return int(v.marks[i].source) + at - int(v.marks[i].at)
 }
 
-// A level is one encoding of a text within a text: what an escape begins with, and what
-// decodes it.
+// A level is an encoding of a text within a text: the first byte of its escapes, and their
+// decoder.
 type level struct {
 	begins  byte
 	decoder func([]byte) (decoded []byte, size int)
@@ -32,8 +32,8 @@ type level struct {
 
 func levels() [2]level { return [...]level{{'%', percent}, {'\\', escape}} }
 
-// decode takes one level off a text. It reports false when there is none. The
-// decoder returns what the source begins with, and how long that is there.
+// decode removes one level of an encoding. It reports false if there is none. The decoder
+// returns the decoded beginning of the source, and its length in the source.
 func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, size int)) (view, bool) {
 	// Most texts have no escapes.
 	at := bytes.IndexByte(source, begins)
@@ -54,7 +54,7 @@ func decode(source []byte, begins byte, decoder func([]byte) (decoded []byte, si
 			continue
 		}
 
-		// Both ends are marked, so that places are found again in the source.
+		// Mark both ends, so that positions map back to the source.
 		v.text = append(v.text, source[copied:at]...)
 		v.mark(at)
 		v.text = append(v.text, decoded...)
@@ -87,8 +87,7 @@ func percent(s []byte) ([]byte, int) {
 	return []byte{hexValue(s[1])<<4 | hexValue(s[2])}, 3
 }
 
-// escape decodes an escape of JSON (RFC 8259 section 7): of a JSON text within a
-// string.
+// escape decodes an escape of JSON (RFC 8259 section 7), for JSON text within a string.
 func escape(s []byte) ([]byte, int) {
 	if len(s) < 2 {
 		return nil, 0
@@ -141,25 +140,26 @@ func hexValue(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// Agents log the tools of MCP servers as mcp__SERVER__TOOL. To a pattern "_" is a letter:
-// a token behind "__" begins no word, and one before it ends none.
+// Agents log the tools of MCP servers as mcp__SERVER__TOOL. In a pattern "_" is a letter, so a
+// token after "__" does not begin a word, and a token before it does not end one.
 const (
 	toolPrefix = "mcp__"
 	joint      = "__"
 
-	// part stands in the place of a joint: no pattern has it, and no word does.
+	// part replaces a joint. It occurs in no pattern and no word.
 	part = "\x1f\x1f"
 )
 
-// nameEnds are bytes that stand in no name, and maxToolName bounds one.
+// nameEnds are bytes that do not occur in a name, and maxToolName is the maximum length of a
+// name.
 const (
 	nameEnds    = " \t\r\n\"'`,;()[]{}<>\\"
 	maxToolName = 512
 )
 
-// toolNames yields the names of tools in a text, and where they begin, in their parts: first
-// with the joints behind mcp and SERVER alone, as a token may have one of its own, then with
-// all of them.
+// toolNames yields the names of tools in a text with their parts separated, and where they
+// begin: first separated only after mcp and SERVER, because a token may contain a joint, and
+// then at all joints.
 func toolNames(text []byte, yield func(name []byte, at int)) {
 	for from := 0; ; {
 		i := bytes.Index(text[from:], []byte(toolPrefix))

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A place is where a value stands in a document. Places are made only for what
-// is withheld, or might be.
+// A place is the position of a value in a document. Places are created only for values that are
+// or may be withheld.
 type place struct {
 	parent *place // nil: the root
 	node   canon.Node
@@ -30,17 +30,16 @@ func (p *place) appendPointer(b []byte) []byte {
 	return canon.AppendToken(p.parent.appendPointer(b), p.name)
 }
 
-// A hit is a value that rules withhold, as a whole or, when text is not nil, a
-// part of it.
+// A hit is a value that rules withhold: all of it or, if text is not nil, a part of it.
 type hit struct {
 	at      *place
 	rule    string
-	text    []byte   // what is left of a string
-	secrets [][]byte // what was taken out of it
+	text    []byte   // a string after cleaning
+	secrets [][]byte // the parts removed from it
 	pointer string
 }
 
-// A frame is the walk's way to one value. Its place is made when it is needed.
+// A frame is a step on the way to the current value. Its place is created on demand.
 type frame struct {
 	node  canon.Node
 	name  canon.Node
@@ -50,13 +49,13 @@ type frame struct {
 	prior canon.Node // the element before it
 }
 
-// A mention is a place with a text that 64 hexadecimal digits stand in.
+// A mention is the place of a text that contains 64 hexadecimal digits.
 type mention struct {
 	at     *place
 	inName bool // of a member of it
 }
 
-// A walk finds what a policy withholds from a document.
+// A walk finds the values that a policy withholds from a document.
 type walk struct {
 	policy   *Policy
 	stack    []frame
@@ -73,7 +72,7 @@ func find(p *Policy, d *canon.Document) *walk {
 	return w
 }
 
-// keep returns the place of the value that the walk is at.
+// keep returns the place of the current value.
 func (w *walk) keep() *place { return w.keepAt(len(w.stack) - 1) }
 
 func (w *walk) keepAt(i int) *place {
@@ -87,8 +86,8 @@ func (w *walk) keepAt(i int) *place {
 	return f.kept
 }
 
-// withhold notes that a rule withholds the value that the walk is at. It reports
-// false for what shows nothing: null, and what is withheld already.
+// withhold records that a rule withholds the current value. It reports false if there is
+// nothing to hide: the value is null or already withheld.
 func (w *walk) withhold(rule string) bool {
 	f := &w.stack[len(w.stack)-1]
 	if w.shows(f.node, f.shape) {
@@ -98,8 +97,8 @@ func (w *walk) withhold(rule string) bool {
 	return false
 }
 
-// shows reports whether withholding a value would hide anything. null says that
-// there is no value, and is kept.
+// shows reports whether withholding a value would hide anything. null is kept because it states
+// that there is no value.
 func (w *walk) shows(n canon.Node, s *shape) bool {
 	switch n.Kind() {
 	case canon.KindNull:
@@ -115,8 +114,8 @@ func (w *walk) shows(n canon.Node, s *shape) bool {
 // maxLiteral is longer than any literal of the table.
 const maxLiteral = 256
 
-// visit looks at the value on top of the stack. headers says that it is an
-// object of headers.
+// visit visits the value on top of the stack. headers reports whether it is an object of
+// headers.
 func (w *walk) visit(states []state, headers bool) {
 	f := w.stack[len(w.stack)-1]
 	switch f.node.Kind() {
@@ -129,7 +128,7 @@ func (w *walk) visit(states []state, headers bool) {
 		}
 		for name, value := range f.node.Members() {
 			if len(w.stack) == 1 && name.String() == "signatures" {
-				continue // of a sealed receipt, which is only looked at
+				continue // of a sealed receipt, which Find accepts
 			}
 			w.visitChild(frame{node: value, name: name, index: -1}, name.String(), states, headers)
 		}
@@ -149,7 +148,7 @@ func (w *walk) visit(states []state, headers bool) {
 	}
 }
 
-// withholdElement withholds an element of the list that the walk is at.
+// withholdElement withholds an element of the current list.
 func (w *walk) withholdElement(f frame, rule string) {
 	f.shape = w.stack[len(w.stack)-1].shape.child(strconv.Itoa(f.index))
 	w.stack = append(w.stack, f)
@@ -157,8 +156,8 @@ func (w *walk) withholdElement(f frame, rule string) {
 	w.stack = w.stack[:len(w.stack)-1]
 }
 
-// visitChild looks at a member or an element. What a rule withholds as a whole
-// is not looked into: the outermost rule wins.
+// visitChild visits a member or an element. A value that a rule withholds as a whole is not
+// visited, because the outermost rule wins.
 func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	object := w.stack[len(w.stack)-1].node
 	parent := w.stack[len(w.stack)-1].shape
@@ -166,14 +165,14 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	w.stack = append(w.stack, f)
 	defer func() { w.stack = w.stack[:len(w.stack)-1] }()
 
-	// What was redacted before is looked at by rules of its own.
+	// Earlier redactions have their own rules.
 	if f.shape.inList() || parent.inList() {
 		w.visitEntry(f, token)
 		return
 	}
 
-	// The first that hits gives the reason: pointers, names, private keys, and then what the
-	// object around it says.
+	// The first match is the reason: pointers, names, private keys, and then the object around
+	// the value.
 	next, named := w.policy.patterns.step(states, token)
 	if named {
 		w.withhold(rulePointer)
@@ -198,9 +197,9 @@ func (w *walk) visitChild(f frame, token string, states []state, headers bool) {
 	w.visit(next, headers)
 }
 
-// visitEntry looks into redactions[]: nothing there is withheld by pointer or
-// name. A field is looked at token by token, as the names in it were, and a
-// reason that this policy writes is none of its finds.
+// visitEntry visits an entry of redactions[]. Rules by pointer and by name do not apply there.
+// A field is searched token by token, as the names in it were, and a reason that this policy
+// writes is not searched.
 func (w *walk) visitEntry(f frame, token string) {
 	switch {
 	case f.node.Kind() != canon.KindString:
@@ -226,17 +225,17 @@ func (w *walk) cleanField(field string) bool {
 	return true
 }
 
-// visitText looks at a string.
+// visitText visits a string.
 func (w *walk) visitText(f frame) {
 	text := f.node.Text()
 	digestsIn(text, func(d canon.Digest) {
 		w.mentions[d] = append(w.mentions[d], mention{at: w.keep()})
 	})
 	if len(text) == len("sha256:")+2*len(canon.Digest{}) && isDigest(text) {
-		return // no detector has a say in what is a digest
+		return // detectors do not search digests
 	}
 
-	// A text that takes no placeholder is withheld as a whole.
+	// A text that has no room for a placeholder is withheld as a whole.
 	switch c := w.cleanLeaf(f); {
 	case len(c.rules) == 0:
 	case f.shape != nil && f.shape.form != formText:
@@ -246,7 +245,7 @@ func (w *walk) visitText(f frame) {
 	}
 }
 
-// cleanLeaf cleans a string, and of a material its bytes.
+// cleanLeaf cleans a string. For bytes_base64 of a material, it cleans the decoded bytes.
 func (w *walk) cleanLeaf(f frame) cleaned {
 	text := f.node.Text()
 	if f.shape != nil && f.shape.form == formDrop && f.name.String() == "bytes_base64" {
@@ -278,19 +277,19 @@ func (w *walk) dirtyName(object canon.Node) string {
 	return ""
 }
 
-// guarded reports whether a hit may not be: at a protected member, or at what
-// holds one.
+// guarded reports whether a hit is not allowed, because it is at a protected member or at a
+// value that contains one.
 func (h *hit) guarded() bool {
 	s := h.at.shape
 	return h.at.parent == nil || s != nil && (s.protected || h.text == nil && (s.holds || s.list))
 }
 
-// blocked reports whether nothing valid could stand in the place of the value.
+// blocked reports whether no valid value could replace the withheld one.
 func (h *hit) blocked() bool {
 	return h.text == nil && h.at.shape != nil && h.at.shape.form == formRefuse
 }
 
-// replacement returns what stands in the place of the value; nil: nothing does.
+// replacement returns the value that replaces the withheld one; nil removes the member.
 func (h *hit) replacement() []byte {
 	switch {
 	case h.text != nil:
@@ -308,7 +307,7 @@ func isDigest(text []byte) bool {
 	return err == nil
 }
 
-// point writes the pointers of the hits from the given one on.
+// point sets the pointers of the hits from the given index on.
 func (w *walk) point(from int) bool {
 	size := 0
 	for i := range w.hits[:from] {
@@ -325,8 +324,7 @@ func (w *walk) point(from int) bool {
 	return true
 }
 
-// listName returns the folded name of the value that is so far down the stack,
-// of which the top is the first.
+// listName returns the folded name of the value at a depth of the stack, of which 1 is the top.
 func (w *walk) listName(depth int) string {
 	if depth > len(w.stack) {
 		return ""

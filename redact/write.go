@@ -2,11 +2,11 @@ package redact
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// A writer writes a document with values replaced and removed, and entries
-// added. Members keep their order: the result is parsed again.
+// A writer writes a document with replaced and removed values, and with added entries. Members
+// keep their order, because the result is parsed again.
 type writer struct {
 	hits map[canon.Node]*hit
-	// holds are the objects and arrays that a hit is in; all others are copied.
+	// holds are the objects and arrays that contain a hit. All others are copied.
 	holds   map[canon.Node]*shape
 	entries []Entry
 	root    canon.Node
@@ -18,7 +18,7 @@ func write(d *canon.Document, hits []hit, entries []Entry) []byte {
 	}
 	w := writer{map[canon.Node]*hit{}, map[canon.Node]*shape{}, entries, d.Root()}
 
-	// What is above a hit is written anew; where one hit has been, the rest of the way is known.
+	// The values around a hit are written anew. If one of them is known, so are the rest.
 	for i := range hits {
 		w.hits[hits[i].at.node] = &hits[i]
 		for p := hits[i].at.parent; p != nil; p = p.parent {
@@ -36,7 +36,7 @@ func (w *writer) value(b []byte, n canon.Node) []byte {
 		return append(b, h.replacement()...)
 	}
 
-	// What holds nothing that is withheld is copied as it stands.
+	// A value without hits is copied unchanged.
 	s, ok := w.holds[n]
 	switch {
 	case !ok:
