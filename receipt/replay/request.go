@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"fmt"
+	"io"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -83,11 +85,8 @@ func (o *Override) Digest() (canon.Digest, bool) {
 	return canon.Sum(o.value), true
 }
 
-// String returns the key, and never the value.
-func (o Override) String() string { return o.Key }
-
-// GoString returns the key, and never the value.
-func (o Override) GoString() string { return o.Key }
+// Format prints the key, and never the value, for every verb.
+func (o Override) Format(w fmt.State, verb rune) { io.WriteString(w, o.Key) }
 
 // Mismatches returns the overrides with inline values whose stated digest is false. Such a
 // request is well-formed, but a server refuses it.

@@ -3,6 +3,8 @@ package replay
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -18,11 +20,8 @@ type Answer struct {
 	Value    []byte       // canonical JSON, or the bytes of an artifact
 }
 
-// String returns the key, and never the value.
-func (a Answer) String() string { return a.Key }
-
-// GoString returns the key, and never the value.
-func (a Answer) GoString() string { return a.Key }
+// Format prints the key, and never the value, for every verb.
+func (a Answer) Format(w fmt.State, verb rune) { io.WriteString(w, a.Key) }
 
 // ErrTaken indicates that an answer was taken before. Each dependency answers once.
 var ErrTaken = errors.New("replay: the answer was taken before")
