@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
-// HashProfile is the value of metadata.hash_profile in drafts: digests of JSON values are the
+// hashProfile is the value of metadata.hash_profile in drafts: digests of JSON values are the
 // SHA-256 of their RFC 8785 form.
-const HashProfile = "rfc8785-sha256"
+const hashProfile = "rfc8785-sha256"
 
 // logType is the content type of the event log.
 const logType = "application/jsonl"
@@ -233,7 +233,7 @@ func elapsed(from, to time.Time) int64 {
 // metadata returns the values for which a receipt has no other member.
 func (d *drafting) metadata() receipt.Object {
 	r := d.run
-	m := receipt.Object{"hash_profile": HashProfile}
+	m := receipt.Object{"hash_profile": hashProfile}
 	for name, value := range map[string]string{
 		"cancel_requested_by": r.canceledBy, "cancel_reason": r.cancelWhy, "source_task_id": r.replay.source, "replay_mode": r.replay.mode,
 		"checkpoint_id": r.replay.checkpoint, "checkpoint_event_id": r.replay.checkpointEvent,

@@ -2,7 +2,13 @@ package bridge
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
 // A question is identified by the ID in the request. Repeated requests are one question while it is
@@ -51,4 +57,113 @@ func (s *questions) answered(id string) string {
 		return q.first
 	}
 	return id
+}
+
+// A held answer waits for the response of the runtime. A refused answer, such as one from a person
+// who may not decide, has no effect.
+type held struct {
+	at      time.Time
+	id      string // ID of the question
+	kind    string // of its event
+	payload []byte
+	ready   bool // it waits only for earlier answers
+	number  int  // among all answers
+	counted bool // the task ended before its response
+}
+
+// A holding contains the held answers by question, so that a long log needs no search.
+type holding struct {
+	byID  map[string][]*held // in order
+	count int                // of all answers so far
+}
+
+// remove removes an answer, which is usually the first one to its question.
+func (l *holding) remove(h *held) {
+	same := l.byID[h.id]
+	switch i := slices.Index(same, h); {
+	case i < 0:
+		return
+	case i == 0:
+		same = same[1:]
+	default:
+		same = slices.Delete(same, i, i+1)
+	}
+	if l.byID[h.id] = same; len(same) == 0 {
+		delete(l.byID, h.id)
+	}
+}
+
+// to returns the answers that wait for a question.
+func (l *holding) to(id string) []*held { return slices.Clone(l.byID[id]) }
+
+// all returns all waiting answers, in the order in which they came.
+func (l *holding) all() []*held {
+	all := slices.Concat(slices.Collect(maps.Values(l.byID))...)
+	slices.SortFunc(all, func(a, b *held) int { return a.number - b.number })
+	return all
+}
+
+func (l *holding) hold(f *Translator, fr *frame, id, kind string, payload []byte) *held {
+	l.count++
+	h := &held{at: fr.At, id: id, kind: kind, payload: f.budget.Keep(&fr.Event, payload), number: l.count}
+	if l.byID == nil {
+		l.byID = map[string][]*held{}
+	}
+	l.byID[id] = append(l.byID[id], h)
+	return h
+}
+
+// waits reports whether a decision has to wait for earlier answers that may still be refused. If
+// so, it is recorded after them.
+func (l *holding) waits(f *Translator, fr *frame, id, kind string, payload []byte) bool {
+	if len(l.byID[id]) == 0 || f.to.Ended() {
+		return false
+	}
+	l.hold(f, fr, id, kind, payload).ready = true
+	return true
+}
+
+// settle records a held answer, or that it was refused.
+func (l *holding) settle(f *Translator, fr *frame, h *held) {
+	refused := !event.Absent(fr.Root.Member("error"))
+	switch {
+	case h.counted && refused:
+		fr.Fail(event.CodeAfterEnd, fr.Root, "the task ended before, with an answer that is refused here")
+		return
+	case h.counted:
+		f.counts.Silent++
+		return
+	case refused:
+		l.remove(h)
+		f.budget.Free(len(h.payload))
+		f.emit(fr, "user.input_submitted", members{"content_sha256": canon.Sum(h.payload).String()})
+	default:
+		h.ready = true
+	}
+
+	// Answers to one question are recorded in their order.
+	for _, next := range l.to(h.id) {
+		if !next.ready {
+			return
+		}
+		l.confirm(f, fr, next)
+	}
+}
+
+func (l *holding) confirm(f *Translator, fr *frame, h *held) {
+	l.remove(h)
+	f.budget.Free(len(h.payload))
+	at := fr.At
+	fr.At = h.at
+	f.emitText(fr, h.kind, h.payload)
+	fr.At = at
+}
+
+// release records held answers before the end, because a log of one direction contains no
+// responses. If the runtime refuses one afterward, the recording is invalid.
+func (l *holding) release(f *Translator, fr *frame, answers []*held) {
+	for _, h := range answers {
+		h.counted = !h.ready
+		l.confirm(f, fr, h)
+	}
 }

@@ -1,6 +1,9 @@
 package bridge
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
@@ -46,4 +49,70 @@ func (u *unread) tell(f *Translator, fr *frame) {
 	p := members{"ignored_records": ignored, "content_sha256": u.sum.String()}
 	u.counts, u.sum = nil, canon.Digest{}
 	f.emit(fr, "source.unread", p)
+}
+
+// mentions contains the calls that frames without an event name.
+type mentions struct {
+	kinds map[string]string // type of the first frame that names each call
+}
+
+// callIDs returns the members that contain the ID of a call, and callLists the members that contain
+// several IDs, or objects with IDs.
+func callIDs() []string { return []string{"toolCallId", "tool_call_id", "callId", "call_id"} }
+
+func callLists() []string {
+	return []string{"toolCallIds", "tool_call_ids", "callIds", "call_ids", "toolCalls", "tool_calls", "calls"}
+}
+
+// add records the calls that a frame without an event names.
+func (m *mentions) add(f *Translator, fr *frame) {
+	n := fr.about()
+	if id := Own(n, callIDs()...); !id.IsZero() {
+		m.name(f, fr, id)
+	}
+	for _, name := range callLists() {
+		list := Own(n, name)
+		for _, e := range list.Elements() {
+			m.name(f, fr, e)
+		}
+		if !list.IsZero() && list.Kind() != canon.KindArray && list.Kind() != canon.KindNumber {
+			f.unread.note(f, fr, fr.Kind+" "+name, list)
+		}
+	}
+}
+
+// name records one call, given by its ID or by an object with the ID.
+func (m *mentions) name(f *Translator, fr *frame, n canon.Node) {
+	if n.Kind() == canon.KindObject {
+		n = Own(n, append(callIDs(), "id")...)
+	}
+	if n.Kind() != canon.KindString || len(n.Text()) == 0 || len(n.Text()) > event.MaxText {
+		f.unread.note(f, fr, fr.Kind+" call without an ID", fr.Root)
+		return
+	}
+
+	id := string(n.Text())
+	if _, again := m.kinds[id]; again {
+		return
+	}
+	if m.kinds == nil {
+		m.kinds = map[string]string{}
+	}
+	m.kinds[id] = fr.Kind
+	f.budget.Charge(&fr.Event, fr.params, len(id)+event.TextCost)
+}
+
+// unstated notes the approved or mentioned calls that no frame states, because each may have been
+// made.
+func (m *mentions) unstated(f *Translator, fr *frame) {
+	for _, c := range f.calls.order {
+		if c.approved && !c.told {
+			f.unread.note(f, fr, "approved call without an update", fr.Root)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.kinds)) {
+		if f.calls.byID[id] == nil {
+			f.unread.note(f, fr, m.kinds[id]+" of a call without an update", fr.Root)
+		}
+	}
 }
