@@ -10,9 +10,9 @@ import (
 
 const previousMember = "previous_receipt_hash"
 
-// fill returns a draft with a merkle_root, and without one member of its chain.
-// What is not a draft of a batch is returned as it is: [receipt.SealDocument], or [misplaced],
-// says what is wrong with it. The error is a *[receipt.InvalidError].
+// fill returns a draft with a merkle_root, and without one member of its chain. A document that
+// is not a draft for a batch is returned unchanged, and [receipt.SealDocument] or [misplaced]
+// describes what is wrong with it. The error is a *[receipt.InvalidError].
 func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*canon.Document, error) {
 	root := draft.Root()
 	link := root.Member("chain")
@@ -23,7 +23,7 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 		return draft, nil
 	}
 
-	// Members are copied as they are spelled: SealDocument reads any JSON.
+	// Members are copied unchanged, because SealDocument accepts any spelling.
 	b := canon.AppendString([]byte(`{"chain":{"merkle_root":`), merkleRoot.String())
 	b = append(appendMembers(b, link, without), '}')
 	b = append(appendMembers(b, root, "chain"), '}')
@@ -35,8 +35,8 @@ func fill(draft *canon.Document, merkleRoot canon.Digest, without string) (*cano
 	return filled, nil
 }
 
-// beyond words that a draft is beyond the limits of parsing, which whoever
-// parsed it had raised.
+// beyond returns the error of a draft that exceeds the limits of parsing, which its parser had
+// raised.
 func beyond(err error) error {
 	p := receipt.Problem{Code: receipt.CodeSyntax, Detail: err.Error()}
 	var syntax *canon.SyntaxError
@@ -46,7 +46,7 @@ func beyond(err error) error {
 	return &receipt.InvalidError{Problems: []receipt.Problem{p}}
 }
 
-// appendMembers appends all members of an object but one, each after a comma.
+// appendMembers appends all members of an object except one, each after a comma.
 func appendMembers(b []byte, object canon.Node, but string) []byte {
 	for name, value := range object.Members() {
 		if name.String() != but {
@@ -57,8 +57,8 @@ func appendMembers(b []byte, object canon.Node, but string) []byte {
 	return b
 }
 
-// misplaced finds what a draft has that only the batch can know. Before is the
-// index of the draft before it in its stream, -1 when the batch has none.
+// misplaced finds members of a draft that only the batch can know. before is the index of the
+// previous draft in its stream, or -1 if the batch has none.
 func misplaced(root canon.Node, before int) []receipt.Problem {
 	var problems []receipt.Problem
 	link := root.Member("chain")

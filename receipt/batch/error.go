@@ -8,26 +8,26 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A DraftError says that one draft keeps a batch from being made.
+// A DraftError indicates that one draft prevents a batch from being created.
 type DraftError struct {
-	Index int   // of the draft, from 0
-	Err   error // a *[receipt.InvalidError] that names every problem, or what a signer said
+	Index int   // index of the draft, from 0
+	Err   error // a *[receipt.InvalidError] that lists every problem, or the error of a signer
 }
 
-// Error gives the index and the error.
+// Error returns the index and the error.
 func (e *DraftError) Error() string { return fmt.Sprintf("batch: draft %d: %v", e.Index, e.Err) }
 
 // Unwrap returns Err.
 func (e *DraftError) Unwrap() error { return e.Err }
 
-// An InvalidError says why a JSON text is not a manifest: it does not fit the
-// schema, or lists something twice.
+// An InvalidError describes why a JSON text is not a manifest: it does not match the schema, or
+// lists something twice.
 type InvalidError struct {
 	Problems []schemas.Problem // the first [schemas.MaxProblems]
-	Total    int               // how many there are
+	Total    int               // number of problems
 }
 
-// Error lists the problems, one a line after the first.
+// Error lists the problems, one per line after the first line.
 func (e *InvalidError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "batch: the manifest is malformed: %d problem", e.Total)
@@ -43,13 +43,13 @@ func (e *InvalidError) Error() string {
 	return b.String()
 }
 
-// A RootError says that a manifest states another root than that of its leaves.
+// A RootError indicates that a manifest states a root other than that of its leaves.
 type RootError struct {
 	Stated, Computed canon.Digest
-	Why              string // what the stated root is instead, as [Manifest.Explain] says; may be empty
+	Why              string // what the stated root is, as [Manifest.Explain] describes it; may be empty
 }
 
-// Error gives both roots, and why they differ when that is known.
+// Error returns both roots, and why they differ if that is known.
 func (e *RootError) Error() string {
 	text := fmt.Sprintf("batch: the manifest states the root %v, its leaves have the RFC 9162 root %v", e.Stated, e.Computed)
 	if e.Why != "" {
@@ -58,17 +58,16 @@ func (e *RootError) Error() string {
 	return text
 }
 
-// A MismatchError says that a receipt is not the one that the manifest lists
-// under its id.
+// A MismatchError indicates that a receipt is not the one that the manifest lists under its ID.
 type MismatchError struct {
 	ReceiptID string
-	Pointer   string       // RFC 6901, into the manifest: what differs
+	Pointer   string       // RFC 6901, into the manifest, of the value that differs
 	Listed    canon.Digest // in the manifest
-	Found     canon.Digest // computed from the receipt; its merkle_root as it states it, zero when it states none
-	Why       string       // of a merkle_root, what it is instead, as [Manifest.Explain] says; may be empty
+	Found     canon.Digest // computed from the receipt; for merkle_root, the stated root, or zero if none is stated
+	Why       string       // for merkle_root, what the root is, as [Manifest.Explain] describes it; may be empty
 }
 
-// Error gives the place and both digests.
+// Error returns the location and both digests.
 func (e *MismatchError) Error() string {
 	found := e.Found.String()
 	if e.Found.IsZero() {
@@ -81,10 +80,10 @@ func (e *MismatchError) Error() string {
 	return text
 }
 
-// A NotListedError says that a manifest does not list a receipt.
+// A NotListedError indicates that a manifest does not list a receipt.
 type NotListedError struct{ ReceiptID string }
 
-// Error gives the id.
+// Error returns the ID.
 func (e *NotListedError) Error() string {
 	return fmt.Sprintf("batch: the manifest lists no receipt %+.60q", e.ReceiptID)
 }

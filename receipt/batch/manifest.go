@@ -11,16 +11,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Manifest lists the receipts of one batch, in order. It comes from [Seal] or
-// [ParseManifest], does not change and is safe for concurrent use.
+// A Manifest lists the receipts of one batch, in order. It is returned by [Seal] or
+// [ParseManifest], is immutable, and is safe for concurrent use.
 type Manifest struct {
 	root    canon.Digest
 	entries []Entry
 	index   map[string]int // by receipt_id
 }
 
-// newManifest computes the root over entries, which it keeps. The ids must
-// differ.
+// newManifest computes the root of entries, and keeps them. The IDs must differ.
 func newManifest(entries []Entry) *Manifest {
 	m := &Manifest{entries: entries, index: make(map[string]int, len(entries))}
 	var tree merkle.Tree
@@ -32,15 +31,15 @@ func newManifest(entries []Entry) *Manifest {
 	return m
 }
 
-// Root returns the root: the chain.merkle_root of every receipt of the batch.
+// Root returns the root, which is the chain.merkle_root of every receipt in the batch.
 func (m *Manifest) Root() canon.Digest { return m.root }
 
 // Entries returns a copy of the list.
 func (m *Manifest) Entries() []Entry { return slices.Clone(m.entries) }
 
-// Leaf returns the leaf hash that is listed for a receipt. To show that a
-// receipt is in the batch, compare it with the one computed from the receipt
-// (receipt.BatchLeaf), as [Manifest.Check] does.
+// Leaf returns the leaf hash that is listed for a receipt. To show that a receipt is in the
+// batch, compare it with the leaf hash computed from the receipt (receipt.BatchLeaf), as
+// [Manifest.Check] does.
 func (m *Manifest) Leaf(receiptID []byte) (merkle.Hash, bool) {
 	i, ok := m.index[string(receiptID)]
 	if !ok {
@@ -49,8 +48,8 @@ func (m *Manifest) Leaf(receiptID []byte) (merkle.Hash, bool) {
 	return m.entries[i].Leaf, true
 }
 
-// ReceiptHash returns the receipt_hash that is listed for a receipt; zero when
-// the receipt is not listed.
+// ReceiptHash returns the receipt_hash that is listed for a receipt, or zero if the receipt is
+// not listed.
 func (m *Manifest) ReceiptHash(receiptID []byte) canon.Digest {
 	i, ok := m.index[string(receiptID)]
 	if !ok {
@@ -59,10 +58,10 @@ func (m *Manifest) ReceiptHash(receiptID []byte) canon.Digest {
 	return m.entries[i].ReceiptHash
 }
 
-// Prove returns the index of a receipt, and the proof that its leaf is in the
-// tree (RFC 9162 section 2.1.3.1), for [merkle.CheckInclusion]. It shows that
-// the receipt is in the batch without showing the ids of the others. The time is
-// linear in the size of the batch. The error is a *[NotListedError].
+// Prove returns the index of a receipt, and the proof that its leaf is in the tree (RFC 9162
+// section 2.1.3.1), for [merkle.CheckInclusion]. The proof shows that the receipt is in the
+// batch without showing the IDs of the others. The time is linear in the size of the batch. The
+// error is a *[NotListedError].
 func (m *Manifest) Prove(receiptID string) (index uint64, proof []merkle.Hash, err error) {
 	i, ok := m.index[receiptID]
 	if !ok {
@@ -80,7 +79,7 @@ func (m *Manifest) leaves() []merkle.Hash {
 	return leaves
 }
 
-// Marshal returns the manifest in canonical form (RFC 8785) and a newline.
+// Marshal returns the manifest in canonical form (RFC 8785), with a final newline.
 func (m *Manifest) Marshal() []byte {
 	b := canon.AppendString([]byte(`{"batch_version":1,"merkle_root":`), m.root.String())
 	b = append(b, `,"profile":"content","receipts":[`...)
@@ -93,11 +92,10 @@ func (m *Manifest) Marshal() []byte {
 	return append(b, "]}\n"...)
 }
 
-// Check checks that a receipt is the one that the manifest lists under its id:
-// its leaf and its hash, both computed from the receipt, are those listed, and
-// it states the root. Whether the receipt is authentic is the business of
-// [receipt.Verifier]. The error is a *[NotListedError] or a *[MismatchError],
-// or [chain.ErrNotObject].
+// Check checks that a receipt is the one that the manifest lists under its ID: its leaf and its
+// hash, both computed from the receipt, are the listed ones, and it states the root.
+// [receipt.Verifier] checks whether the receipt is authentic. The error is a *[NotListedError],
+// a *[MismatchError], or [chain.ErrNotObject].
 func (m *Manifest) Check(d *canon.Document) error {
 	hash, err := chain.Hash(d)
 	if err != nil {
@@ -110,7 +108,7 @@ func (m *Manifest) Check(d *canon.Document) error {
 		return &NotListedError{id}
 	}
 
-	// The leaf first: a receipt with other content has another hash too.
+	// Check the leaf first, because a receipt with other content also has another hash.
 	e, place := m.entries[i], fmt.Sprintf("/receipts/%d/", i)
 	if leaf := receipt.BatchLeaf(d); leaf != e.Leaf {
 		return &MismatchError{id, place + "leaf_hash", canon.Digest(e.Leaf), canon.Digest(leaf), ""}
@@ -125,8 +123,7 @@ func (m *Manifest) Check(d *canon.Document) error {
 	return nil
 }
 
-// statedRoot returns the root that a receipt states; zero when it states none
-// that is a digest.
+// statedRoot returns the root that a receipt states, or zero if it states no digest.
 func statedRoot(d *canon.Document) canon.Digest {
 	root, err := canon.ParseDigest(d.Root().Member("chain").Member("merkle_root").Text())
 	if err != nil {
@@ -135,13 +132,12 @@ func statedRoot(d *canon.Document) canon.Digest {
 	return root
 }
 
-// Explain says what a root that is not the batch's is instead, when it is one of
-// the known mistakes:
+// Explain describes a root that is not the root of the batch, if it results from a known
+// mistake:
 //
 //   - the receipt hash of the only receipt, which covers the root itself;
-//   - the root of upstream's older tree, over the receipt hashes or the leaf
-//     hashes;
-//   - the RFC 9162 root over the receipt hashes, which is that of a checkpoint.
+//   - the root of upstream's older tree of the receipt hashes or the leaf hashes;
+//   - the RFC 9162 root of the receipt hashes, which is that of a checkpoint.
 //
 // It returns "" for the root of the batch, and for any other digest.
 func (m *Manifest) Explain(stated canon.Digest) string {
@@ -156,11 +152,11 @@ func (m *Manifest) Explain(stated canon.Digest) string {
 		checkpoint.Append(receipt.CheckpointLeaf(e.ReceiptHash))
 	}
 
-	// Whatever is made of receipt hashes is circular: they cover the root.
+	// Anything computed from receipt hashes is circular, because they cover the root.
 	circular := canon.Digest(checkpoint.Root())
 	switch stated {
 	case upstreamRoot(hashes):
-		if len(hashes) == 1 { // the older tree leaves a single leaf as it is
+		if len(hashes) == 1 { // the older tree does not change a single leaf
 			return "the stated root is the hash of the batch's only receipt, which covers the root: it would be circular" + rule
 		}
 		return "the stated root is that of Harn's older tree over the receipt hashes" + ambiguous + rule
@@ -180,7 +176,7 @@ type Entry struct {
 	ReceiptHash canon.Digest // chain.receipt_hash
 }
 
-// append writes the entry in canonical form.
+// append appends the entry in canonical form.
 func (e Entry) append(b []byte) []byte {
 	b = canon.AppendString(append(b, `{"leaf_hash":`...), canon.Digest(e.Leaf).String())
 	b = canon.AppendString(append(b, `,"receipt_hash":`...), e.ReceiptHash.String())
@@ -188,14 +184,14 @@ func (e Entry) append(b []byte) []byte {
 	return append(b, '}')
 }
 
-// Limits of a manifest, and so of a batch.
+// Limits of a manifest, and therefore of a batch.
 const (
 	MaxEntries = 1 << 16  // receipts
 	MaxBytes   = 32 << 20 // bytes of the manifest
 	maxDepth   = 32       // nested arrays and objects; a manifest needs 3
 )
 
-// checkCount refuses a number of receipts that no manifest could list.
+// checkCount rejects a number of receipts that no manifest can list.
 func checkCount(n int) error {
 	switch {
 	case n == 0:
@@ -206,17 +202,17 @@ func checkCount(n int) error {
 	return nil
 }
 
-// The rule that a root is made by, and what is wrong with upstream's older one.
+// The rule for roots, and the defect of upstream's older rule.
 const (
 	rule = "; a root is made by RFC 9162 section 2.1.1 over the leaf hashes SHA-256(0x00 ‖ the canonical form of a receipt without chain and signatures)"
 
 	ambiguous = ": it hashes their texts and pairs an odd node with itself, so different lists have one root (CVE-2012-2459)"
 )
 
-// upstreamRoot returns the root that the receipts harn-provenance-receipt-v1
-// have over their events: the leaves are the texts "sha256:…", a parent is the
-// text of the SHA-256 of two texts joined, and an odd node is paired with
-// itself. It serves to tell such a root, never to accept it.
+// upstreamRoot returns the root that receipts of harn-provenance-receipt-v1 have for their
+// events: the leaves are the texts "sha256:…", a parent is the text of the SHA-256 of two
+// joined texts, and an odd node is paired with itself. It is only used to recognize such a
+// root, never to accept it.
 func upstreamRoot(level []canon.Digest) canon.Digest {
 	for len(level) > 1 {
 		var parents []canon.Digest

@@ -8,13 +8,11 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// ParseManifest reads a manifest, in any spelling of its JSON. The root that it
-// states must be the root of its leaves, and no receipt_id, leaf_hash or
-// receipt_hash may be in it twice: each of them stands for one receipt. At most
-// [MaxBytes] bytes and [MaxEntries] entries are read.
+// ParseManifest parses a manifest, in any spelling of its JSON. The stated root must be the
+// root of its leaves. No receipt_id, leaf_hash, or receipt_hash may occur twice, because each
+// identifies one receipt. At most [MaxBytes] bytes and [MaxEntries] entries are accepted.
 //
-// The error is or wraps a *[canon.SyntaxError], or is an *[InvalidError] or a
-// *[RootError].
+// The error is or wraps a *[canon.SyntaxError], or is an *[InvalidError] or a *[RootError].
 func ParseManifest(data []byte) (*Manifest, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: MaxBytes, Depth: maxDepth}); err != nil {
@@ -31,7 +29,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, &InvalidError{found.Problems, found.Total}
 	}
 
-	// What fits the schema may still list a receipt twice.
+	// A document that matches the schema may still list a receipt twice.
 	entries, err := readEntries(root.Member("receipts"))
 	if err != nil {
 		return nil, err
@@ -42,7 +40,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 		return nil, err
 	}
 
-	// The root is computed from the leaves; the stated one is only compared.
+	// The root is computed from the leaves, and then compared with the stated root.
 	m := newManifest(entries)
 	if stated != m.root {
 		return nil, &RootError{stated, m.root, m.Explain(stated)}
@@ -64,7 +62,7 @@ func readEntries(list canon.Node) ([]Entry, error) {
 			return nil, err
 		}
 
-		// Each of the three stands for one receipt.
+		// Each of the three identifies one receipt.
 		e := Entry{n.Member("receipt_id").String(), merkle.Hash(leaf), hash}
 		twice.add(i, "receipt_id", e.ReceiptID)
 		twice.add(i, "leaf_hash", leaf.String())
@@ -78,9 +76,9 @@ func readEntries(list canon.Node) ([]Entry, error) {
 	return entries, nil
 }
 
-// repeats finds values that are in a list twice.
+// repeats finds values that occur in a list twice.
 type repeats struct {
-	first    map[[2]string]int // of each member and value, the entry that has it
+	first    map[[2]string]int // for each member and value, the entry that contains it
 	problems []schemas.Problem // the first schemas.MaxProblems
 	total    int
 }

@@ -12,28 +12,29 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Batch is receipts that state one root, in order, and the manifest of them.
+// A Batch is a list of receipts that state one root, in order, and their manifest.
 type Batch struct {
 	Receipts []*receipt.Sealed
 	Manifest *Manifest
 }
 
-// Seal makes one batch of drafts, in their order. The first draft of each stream
-// is linked to the head of that stream; a stream that is not in heads is new.
-// The others follow the draft before them. A nil signer leaves the receipts
-// unsigned, to be signed one by one. Without a signer, the same drafts and heads
-// give the same bytes.
+// Seal creates a batch from drafts, in their order. The first draft of each stream is linked to
+// the head of that stream. A stream that is not in heads is new. The other drafts are linked to
+// the previous draft of their stream. If signer is nil, the receipts are not signed, and can be
+// signed one by one. Without a signer, the same drafts and heads always result in the same
+// bytes.
 //
-// The drafts are what [receipt.SealDocument] takes, without a merkle_root, and
-// no two have one receipt_id. If any draft cannot be sealed, nothing is: the
-// error then joins a *[DraftError] for each such draft (errors.Join), and each
-// names every problem of its draft. At most [MaxEntries] drafts make a batch.
+// The drafts are documents that [receipt.SealDocument] accepts, without a merkle_root, and with
+// different receipt_ids. If any draft cannot be sealed, none is sealed. The error then joins a
+// *[DraftError] for each such draft (errors.Join), and each lists every problem of its draft. A
+// batch has at most [MaxEntries] drafts.
 func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head, signer receipt.Signer) (*Batch, error) {
 	if err := checkCount(len(drafts)); err != nil {
 		return nil, err
 	}
 
-	// Twice over all drafts: the root lies in each receipt, and is made of every leaf.
+	// Two passes over all drafts are needed, because the root is part of each receipt and
+	// depends on every leaf.
 	leaves, err := leavesOf(ctx, drafts, heads)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func Seal(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 		return b, err
 	}
 
-	// Signatures lie outside the hash, so they come last.
+	// Signatures are outside the hash, so they come last.
 	for i, r := range b.Receipts {
 		if b.Receipts[i], err = r.Sign(ctx, signer); err != nil {
 			return nil, &DraftError{i, err}
@@ -71,12 +72,12 @@ func leavesOf(ctx context.Context, drafts []*canon.Document, heads map[chain.Str
 	return leaves, errors.Join(failures...)
 }
 
-// link seals the drafts one after another, under the root of their leaves.
+// link seals the drafts one after another, with the root of their leaves.
 func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]chain.Head, leaves []merkle.Hash) (*Batch, error) {
 	root := canon.Digest(merkle.Root(leaves))
 	receipts, entries := make([]*receipt.Sealed, len(drafts)), make([]Entry, len(drafts))
 
-	// A copy: the heads are the caller's.
+	// Copy the heads, which belong to the caller.
 	latest := maps.Clone(heads)
 	if latest == nil {
 		latest = make(map[chain.Stream]chain.Head)
@@ -98,7 +99,7 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 		latest[r.Stream()] = r.Head()
 	}
 
-	// No batch is made whose manifest nobody could read.
+	// Reject a batch whose manifest would be too large to be read.
 	m := newManifest(entries)
 	if size := len(m.Marshal()); size > MaxBytes {
 		return nil, fmt.Errorf("batch: the manifest would have %d bytes, and at most %d are read", size, MaxBytes)
@@ -107,17 +108,16 @@ func link(ctx context.Context, drafts []*canon.Document, heads map[chain.Stream]
 	return &Batch{receipts, m}, nil
 }
 
-// A trial seals drafts before their root is known, under a stand-in of the same
-// length. It finds every problem, and the leaves, which hold neither the root
-// nor the links.
+// A trial seals drafts before their root is known, with a placeholder of the same length. It
+// finds every problem, and the leaves, which contain neither the root nor the links.
 type trial struct {
 	heads  map[chain.Stream]chain.Head
 	latest map[chain.Stream]int // index of the latest draft of each stream
 	ids    map[string]int       // index of the draft that has the receipt_id
 }
 
-// leaf returns the leaf hash of the draft of an index. The error is a
-// *[receipt.InvalidError], or one that no draft should lead to.
+// leaf returns the leaf hash of the draft at index i. The error is a *[receipt.InvalidError],
+// or an error that no draft should cause.
 func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 	before, head, without := t.place(i, chain.StreamOf(draft))
 	problems := append(misplaced(draft.Root(), before), t.repeated(i, draft.Root().Member("receipt_id"))...)
@@ -128,7 +128,8 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 		sealed, err = receipt.SealDocument(filled, head)
 	}
 
-	// What sealing finds joins what the batch finds: a draft is told everything at once.
+	// The problems that sealing finds are joined with those that the batch finds, so that all
+	// problems of a draft are reported together.
 	var invalid *receipt.InvalidError
 	if errors.As(err, &invalid) {
 		problems = append(problems, invalid.Problems...)
@@ -139,14 +140,13 @@ func (t *trial) leaf(i int, draft *canon.Document) (merkle.Hash, error) {
 		return merkle.Hash{}, &receipt.InvalidError{Problems: problems}
 	}
 
-	// Of the sealed form, for sealing may add the schema marker.
+	// Use the sealed form, because sealing may add the schema marker.
 	return receipt.BatchLeaf(sealed.Document()), nil
 }
 
-// place returns the index of the draft before this one in its stream, and the
-// head to try it after. When there is none, that is -1 and the stream's own
-// head; otherwise a stand-in, and a link in the draft itself has to be left out:
-// it is a problem whatever it says.
+// place returns the index of the previous draft in the stream, and the head for the trial.
+// Without a previous draft, these are -1 and the head of the stream. Otherwise, the head is a
+// placeholder, and a link in the draft itself, which is always a problem, must be omitted.
 func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, without string) {
 	before, found := t.latest[stream]
 	t.latest[stream] = i
@@ -159,7 +159,7 @@ func (t *trial) place(i int, stream chain.Stream) (before int, head chain.Head, 
 // repeated finds a receipt_id that an earlier draft has.
 func (t *trial) repeated(i int, id canon.Node) []receipt.Problem {
 	if id.Kind() != canon.KindString {
-		return nil // the schema says so
+		return nil // the schema reports it
 	}
 	first, found := t.ids[id.String()]
 	if !found {
