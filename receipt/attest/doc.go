@@ -1,6 +1,6 @@
 // Package attest writes and reads attestations of receipts: an in-toto Statement in a DSSE
-// envelope in a Sigstore bundle. The receipt stands whole in the statement, so that whoever
-// has the attestation has what it is about.
+// envelope in a Sigstore bundle. The statement contains the entire receipt, so the attestation
+// includes its subject matter.
 //
 // # Statement
 //
@@ -11,34 +11,35 @@
 //	 "predicateType": "urn:receiptkit:attestation:receipt:v1",
 //	 "subject": [{"digest": {"sha256": "…"}, "name": "…"}, …]}
 //
-// Its subjects are what the receipt says that the task left, in this order:
+// Its subjects are the results of the task according to the receipt, in this order:
 //
 //   - the final artifacts with a digest, by their artifact_id;
-//   - the files written, by their path, each with the digest after its last write that is
-//     listed; a file that was deleted last, or whose digest after is not told, is none;
-//   - the git commits: final artifacts of the kind "git_commit", whose artifact_id is the
-//     name of the commit, 40 or 64 lower-case hexadecimal digits. Where the receipt names
-//     none, the caller may name one, which the statement then says on the caller's word.
+//   - the files written, by their path, each with the digest after its last listed write; a
+//     file that was finally deleted, or whose digest after the write was not recorded, is not a
+//     subject;
+//   - the git commits: final artifacts of the kind "git_commit", whose artifact_id is the name
+//     of the commit, 40 or 64 lowercase hexadecimal digits. If the receipt names none, the
+//     caller may name one, and the statement then relies on the caller.
 //
-// What metadata.unreported or metadata.at_most says of a digest, an entry or a list is
-// heeded: what the source did not tell, or what may not have happened, is no subject. Two
-// subjects that are the same are one. Where nothing is left the subject is the receipt
-// itself, with its receipt_hash. There are at most [MaxSubjects].
+// Digests, entries, and lists in metadata.unreported or metadata.at_most are respected: values
+// that the source did not record, or that may not have happened, are not subjects. Equal
+// subjects are listed once. If there are no subjects, the subject is the receipt itself, with
+// its receipt_hash. There are at most [MaxSubjects].
 //
-// The commit that was checked out when an agent began (metadata.source.git_commit) is no
-// subject: what the task left is another one.
+// The commit that was checked out when an agent began (metadata.source.git_commit) is not a
+// subject, because the task resulted in another commit.
 //
-// So the statement follows from the receipt and the commit, byte for byte, and a reader
-// makes it again: a statement that differs in one byte is refuted.
+// The receipt and the commit therefore determine every byte of the statement. A reader creates
+// the statement again, and a statement that differs in one byte is refuted.
 //
 // # Envelope
 //
-// What is signed is the pre-authentication encoding of DSSE v1:
+// The signed message is the pre-authentication encoding of DSSE v1:
 //
 //	"DSSEv1" SP length(type) SP type SP length(statement) SP statement
 //
-// with the type "application/vnd.in-toto+json" and lengths in bytes, in decimal digits. The
-// key is one for Ed25519 or ES256, as package keys has them. With a shell, of a bundle:
+// with the type "application/vnd.in-toto+json" and lengths in bytes, in decimal digits. The key
+// is for Ed25519 or ES256, as in package keys. In a shell, from a bundle:
 //
 //	jq -rj .dsseEnvelope.payload bundle.json | base64 -d > statement.json
 //	printf 'DSSEv1 28 application/vnd.in-toto+json %s ' $(wc -c < statement.json) | cat - statement.json > message
@@ -51,15 +52,16 @@
 //	 "verificationMaterial": {"publicKey": {"hint": "…"}},
 //	 "dsseEnvelope": {"payload": "…", "payloadType": "application/vnd.in-toto+json", "signatures": [{"sig": "…"}]}}
 //
-// hint is the id of the key. It lies outside the signature and only says which trusted key
-// to try: no other is tried. payload and sig are standard base64 with padding and without
-// white space. A bundle is at most [MaxBytes] long. It is strict JSON (RFC 7493) with these
-// members and no other, but that the signature may have a keyid, which is empty or the hint.
+// hint is the ID of the key. It is outside the signature, and only specifies which trusted key
+// to try. No other key is tried. payload and sig are standard base64 with padding and without
+// whitespace. A bundle is at most [MaxBytes] long. It is strict JSON (RFC 7493) with these
+// members and no others, except that the signature may have a keyid, which is empty or equals
+// the hint.
 //
 // # Reading
 //
-// [Parse] judges the form of a bundle, [Envelope.Open] that of its statement. An [Opener]
-// lets package stream judge attestations wherever it reads receipts: the receipt inside by
-// its verifier, as any other, and the signature of the envelope as one of the receipt's own
-// would be: by a key that may speak for its issuer, at the same time.
+// [Parse] checks the form of a bundle, and [Envelope.Open] that of its statement. An [Opener]
+// lets package stream judge attestations wherever it reads receipts. The verifier judges the
+// receipt inside like any other receipt. It judges the signature of the envelope like a
+// signature of the receipt: the key must be allowed to speak for the issuer, at the same time.
 package attest

@@ -13,21 +13,21 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The types of a bundle and of what it holds.
+// The media types of a bundle and of its payload.
 const (
 	MediaType   = "application/vnd.dev.sigstore.bundle.v0.3+json"
 	PayloadType = "application/vnd.in-toto+json"
 )
 
-// MaxBytes is how long a bundle is at most, in bytes: what is read as one document of an
-// input. So a receipt of more than 12 million bytes has no attestation.
+// MaxBytes is the maximum length of a bundle, in bytes. It equals the limit for one document of
+// an input, so a receipt of more than 12 million bytes has no attestation.
 const MaxBytes = receipt.MaxBytes
 
-// mediaPrefix is how the media types of all versions of a bundle begin.
+// mediaPrefix is the common beginning of the media types of all bundle versions.
 const mediaPrefix = "application/vnd.dev.sigstore.bundle"
 
-// Encode returns what the signature of a DSSE envelope is over, its pre-authentication
-// encoding.
+// Encode returns the pre-authentication encoding, which the signature of a DSSE envelope
+// covers.
 func Encode(payloadType string, payload []byte) []byte {
 	b := append([]byte("DSSEv1 "), strconv.Itoa(len(payloadType))...)
 	b = append(append(b, ' '), payloadType...)
@@ -35,16 +35,16 @@ func Encode(payloadType string, payload []byte) []byte {
 	return append(b, payload...)
 }
 
-// An Envelope is a bundle as it was read: who is said to have signed what.
+// An Envelope is the content of a bundle: the claimed key, the payload, and the signature.
 type Envelope struct {
-	Key     string // the hint: the id of the key; nothing protects it
+	Key     string // the hint: the ID of the key; not protected
 	Payload []byte
 
 	payloadType string
 	signature   []byte // base64
 }
 
-// Message returns what the signature is over.
+// Message returns the message that the signature covers.
 func (e *Envelope) Message() []byte { return Encode(e.payloadType, e.Payload) }
 
 // Bytes returns the bundle, with a line end.
@@ -59,8 +59,8 @@ func (e *Envelope) Bytes() []byte {
 	return append(canon.AppendString(b, e.signature), "}]}}\n"...)
 }
 
-// Open returns the statement of an envelope. The error is an *[Error]. The signature was
-// not looked at.
+// Open returns the statement of an envelope. It does not check the signature. The error is an
+// *[Error].
 func (e *Envelope) Open() (*Statement, error) {
 	if e.payloadType != PayloadType {
 		return nil, unsupported("/dsseEnvelope/payloadType", "payloadType is %s, expected %s", quote(e.payloadType), PayloadType)
@@ -72,8 +72,8 @@ func (e *Envelope) Open() (*Statement, error) {
 	return s, nil
 }
 
-// Is reports whether a document is a bundle, of whatever version and however damaged. What
-// has members of a receipt is one.
+// Is reports whether a document is a bundle, of any version and regardless of damage. A
+// document with members of a receipt is a receipt.
 func Is(doc *canon.Document) bool {
 	root := doc.Root()
 	if !root.Member("receipt_id").IsZero() || !root.Member("chain").IsZero() {
@@ -82,7 +82,7 @@ func Is(doc *canon.Document) bool {
 	return strings.HasPrefix(root.Member("mediaType").String(), mediaPrefix) || !root.Member("dsseEnvelope").IsZero()
 }
 
-// Parse reads a bundle. The error is an *[Error].
+// Parse parses a bundle. The error is an *[Error].
 func Parse(doc *canon.Document) (*Envelope, error) {
 	e, err := parse(doc.Root())
 	if err != nil {
@@ -117,8 +117,8 @@ func parse(root canon.Node) (*Envelope, *Error) {
 
 const maxKeyID = 1024 // bytes, as in a trust file
 
-// parseKey reads which key is said to have signed. Certificates and entries of a log are
-// of another trust than a file of keys.
+// parseKey parses the ID of the claimed key. Certificates and log entries belong to another
+// kind of trust than a file of keys.
 func (e *Envelope) parseKey(material canon.Node) *Error {
 	const at = "/verificationMaterial"
 	for name := range material.Members() {
@@ -157,7 +157,7 @@ func (e *Envelope) parseEnvelope(envelope canon.Node) *Error {
 		return invalid(payloadAt, "the payload is not standard base64 with padding, in its one encoding")
 	}
 
-	// Sigstore's bundle v0.3 has exactly one.
+	// A Sigstore bundle v0.3 has exactly one signature.
 	list := envelope.Member("signatures")
 	if list.Kind() != canon.KindArray || list.Len() != 1 {
 		return invalid(at+"/signatures", "expected one signature, found %d", list.Len())
@@ -179,7 +179,7 @@ func (e *Envelope) parseSignature(entry canon.Node) *Error {
 		}
 	}
 
-	// Two names of one key must not say two things.
+	// The two names of the key must not differ.
 	if id := entry.Member("keyid"); !id.IsZero() && (id.Kind() != canon.KindString || id.String() != "" && id.String() != e.Key) {
 		return invalid(at+"/keyid", "keyid is %s, the hint is %s", shown(id), quote(e.Key))
 	}
@@ -192,9 +192,9 @@ func (e *Envelope) parseSignature(entry canon.Node) *Error {
 	return nil
 }
 
-const maxSignature = 150 // bytes; 72 are the most of a signature that is judged
+const maxSignature = 150 // bytes; accepted signatures have at most 72
 
-// decode reads standard base64 with padding, without line ends and unused bits.
+// decode decodes standard base64 with padding, without line ends and unused bits.
 func decode(n canon.Node) ([]byte, bool) {
 	text := n.Text()
 	if n.Kind() != canon.KindString || bytes.ContainsAny(text, "\r\n") {
@@ -204,7 +204,7 @@ func decode(n canon.Node) ([]byte, bool) {
 	return data, err == nil
 }
 
-// only asks for an object with exactly these members.
+// only requires an object with exactly these members.
 func only(n canon.Node, at string, names ...string) *Error {
 	if n.Kind() != canon.KindObject {
 		return invalid(at, "expected an object with %s, found %s", strings.Join(names, ", "), shown(n))
@@ -222,8 +222,8 @@ func only(n canon.Node, at string, names ...string) *Error {
 	return nil
 }
 
-// Sign puts a statement into an envelope and signs it. Package keys makes signers, whose
-// keys are for Ed25519 or ES256.
+// Sign puts a statement into an envelope and signs it. Package keys provides signers, whose
+// keys must be for Ed25519 or ES256.
 func Sign(ctx context.Context, s *Statement, signer receipt.Signer) (*Envelope, error) {
 	e := &Envelope{Payload: s.Bytes(), payloadType: PayloadType}
 	sig, err := signer.Sign(ctx, e.Message())
@@ -238,5 +238,5 @@ func Sign(ctx context.Context, s *Statement, signer receipt.Signer) (*Envelope, 
 	return e, nil
 }
 
-// valuePrefix is how the value of a signature entry tells that base64 follows.
+// valuePrefix is the prefix of base64 in the value of a signature entry.
 const valuePrefix = "base64:"

@@ -9,18 +9,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Error says why something is no attestation of a receipt, or cannot become one.
+// An Error describes why something is not an attestation of a receipt, or cannot become one.
 type Error struct {
-	// Code is attestation_invalid or attestation_mismatch for what is malformed or
-	// contradicts itself, and attestation_unsupported for what may be true and is of
-	// another kind than is judged here. A payload that is not strict JSON has the code of
-	// that.
+	// Code is attestation_invalid or attestation_mismatch for malformed or contradictory
+	// documents, and attestation_unsupported for documents of an unsupported kind, which may be
+	// valid. For a payload that is not strict JSON, it is the code of the syntax error.
 	Code    receipt.Code
-	Pointer string // RFC 6901, into the bundle; "" for what is not read from one
-	Detail  string // what was expected and what was found
+	Pointer string // RFC 6901, into the bundle; "" if the error is not about a bundle
+	Detail  string // the expected and the actual value
 }
 
-// Error gives the place and the detail on one line.
+// Error returns the location and the detail on one line.
 func (e *Error) Error() string {
 	text := "attestation: "
 	if e.Pointer != "" {
@@ -29,8 +28,8 @@ func (e *Error) Error() string {
 	return text + e.Detail
 }
 
-// Supported reports whether it is of the kind that is judged here: what is not may be true
-// all the same.
+// Supported reports whether the document is of a supported kind. A document of another kind may
+// be valid.
 func (e *Error) Supported() bool { return e.Code != receipt.CodeAttestationUnsupported }
 
 func invalid(pointer, format string, args ...any) *Error {
@@ -41,7 +40,7 @@ func unsupported(pointer, format string, args ...any) *Error {
 	return &Error{receipt.CodeAttestationUnsupported, pointer, fmt.Sprintf(format, args...)}
 }
 
-// notStrict words why a text is not strict JSON.
+// notStrict returns the error of a text that is not strict JSON.
 func notStrict(pointer, what string, err error) *Error {
 	var syntax *canon.SyntaxError
 	if !errors.As(err, &syntax) {

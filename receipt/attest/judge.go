@@ -8,28 +8,29 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A judge weighs the signature of an envelope as the verifier of receipts weighs one of
-// theirs: whether the key may speak for the issuer, in that role, at that time. To that end
-// it is put into the place of the receipt's own, which lie outside its hash.
+// A judge weighs the signature of an envelope as the verifier of receipts weighs the signature
+// of a receipt: whether the key may speak for the issuer, in that role, at that time. For this
+// purpose, the signature of the envelope replaces the receipt's signatures, which are outside
+// its hash.
 type judge struct {
 	policy receipt.Policy
 
 	mu    sync.Mutex
-	v     *receipt.Verifier // nil until there is a first envelope: making one takes long
+	v     *receipt.Verifier // nil until the first envelope, because creating a Verifier takes long
 	trust *envelopeTrust
 	doc   *canon.Document
 	rep   receipt.Report
 }
 
-// newJudge makes a judge of a policy. What else the policy asks for, witnesses and
-// checkpoints, is asked of the receipt.
+// newJudge returns a judge for a policy. The receipt must meet the other requirements of the
+// policy, such as witnesses and checkpoints.
 func newJudge(trust receipt.Trust, policy receipt.Policy) *judge {
 	return &judge{trust: &envelopeTrust{Trust: trust}, doc: new(canon.Document),
 		policy: receipt.Policy{Issuer: policy.Issuer, At: policy.At, Plain: policy.Plain, NoInputDigest: true}}
 }
 
-// weigh returns the outcome of the signature, and what it counts as. The check is of the
-// step signatures.
+// weigh returns the check of the signature, which belongs to the step signatures, and what the
+// signature counts as.
 func (j *judge) weigh(e *Envelope, root canon.Node) (receipt.Check, receipt.SignatureResult) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -54,11 +55,12 @@ func (j *judge) ready() (err error) {
 	return err
 }
 
-// Algorithm is that of a [receipt.SignatureResult] which is no entry of /signatures: the
-// envelope around the receipt is signed. Its Detail says for what.
+// Algorithm is the algorithm of a [receipt.SignatureResult] that is not an entry of
+// /signatures: the envelope around the receipt is signed. The Detail of the result states the
+// subjects.
 const Algorithm = "dsse"
 
-// signedBy writes a receipt with one signature, by that key, in the place of its own.
+// signedBy returns a receipt whose only signature is by the given key.
 func signedBy(root canon.Node, key string) []byte {
 	b := append(canon.AppendString([]byte(`{"signatures":[{"key_id":`), key), `,"algorithm":"`+Algorithm+`","signature":"`+Algorithm+`"}]`...)
 	for name, value := range root.Members() {
@@ -69,7 +71,7 @@ func signedBy(root canon.Node, key string) []byte {
 	return append(b, '}')
 }
 
-// An envelopeTrust answers for the signature of an envelope, whatever entry it is asked of.
+// An envelopeTrust checks the signature of an envelope, for any entry.
 type envelopeTrust struct {
 	receipt.Trust
 	envelope *Envelope
@@ -80,7 +82,7 @@ func (t *envelopeTrust) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key
 	return check(t.Trust, t.envelope, e.Plain)
 }
 
-// check judges the mathematics of the signature of an envelope.
+// check checks the signature of an envelope mathematically.
 func check(trust receipt.Trust, e *Envelope, plain bool) (*receipt.Key, *receipt.SignatureError) {
 	value := append([]byte(valuePrefix), e.signature...)
 	return trust.CheckSignature(e.Message(), &receipt.Entry{KeyID: []byte(e.Key), Signature: value, Plain: plain})

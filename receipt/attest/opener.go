@@ -11,18 +11,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An Opener judges attestations for whoever reads receipts: its method Unwrap is for the
-// options of package stream. It does not change and is safe for concurrent use.
+// An Opener judges attestations for readers of receipts. Its method Unwrap is for the options
+// of package stream. It is immutable and safe for concurrent use.
 type Opener struct {
-	trust  receipt.Trust // nil when only integrity is asked for
+	trust  receipt.Trust // nil if only integrity is required
 	policy receipt.Policy
 	judge  *judge
 	asked  []Subject
 }
 
-// NewOpener makes an Opener for the trust and the policy by which receipts are judged. With
-// subjects every receipt has to be attested for each of them; one that is not leaves
-// undecided.
+// NewOpener returns an Opener with the trust and the policy for receipts. If subjects are
+// given, every receipt must be attested for each of them, and is otherwise left undecided.
 func NewOpener(trust receipt.Trust, policy receipt.Policy, subjects ...Subject) *Opener {
 	o := &Opener{policy: policy, asked: slices.Clone(subjects)}
 	if !policy.IntegrityOnly {
@@ -31,8 +30,8 @@ func NewOpener(trust receipt.Trust, policy receipt.Policy, subjects ...Subject) 
 	return o
 }
 
-// Judge judges one bundle: the receipt inside by a verifier of the same trust and policy,
-// and the envelope around it. rep is overwritten, as by [receipt.Verifier.VerifyBytes].
+// Judge judges one bundle: the receipt inside, with a verifier of the same trust and policy,
+// and the envelope around it. It overwrites rep, as [receipt.Verifier.VerifyBytes] does.
 func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) {
 	doc := new(canon.Document)
 	if err := doc.Parse(bundle, canon.Limits{Bytes: MaxBytes, Depth: receipt.MaxDepth}); err != nil || !Is(doc) {
@@ -53,14 +52,14 @@ func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) 
 	weigh(v, doc, rep)
 }
 
-// A Weigh adds to the report of a receipt what its attestation shows, and draws the
-// verdict anew. doc is the receipt, rep the verifier's report of it.
+// A Weigh adds the results of an attestation to the report of its receipt, and concludes again.
+// doc is the receipt, and rep is the verifier's report about it.
 type Weigh = func(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report)
 
-// Unwrap opens a document that is an attestation. It returns the receipt inside, or else
-// what is wrong with the attestation: a check that failed when it is false or malformed, and
-// one that was not checked when it is of a kind that is not judged here. Of any other
-// document both are nil. What weighs is nil when there is nothing to weigh.
+// Unwrap opens a document that is an attestation. It returns the receipt inside, or what is
+// wrong with the attestation: a failed check if it is invalid or malformed, and an unchecked
+// one if it is of an unsupported kind. For any other document, both are nil. weigh is nil if
+// there is nothing to weigh.
 func (o *Opener) Unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Check, weigh Weigh) {
 	if !Is(doc) {
 		if len(o.asked) > 0 {
@@ -84,14 +83,14 @@ func (o *Opener) Unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Chec
 	}
 }
 
-// Unopened says of an attestation why it is not opened: one of another kind than is judged
-// leaves undecided, as the receipt inside may be true.
+// Unopened returns the check of an attestation that is not opened, and why. It leaves the
+// document undecided, because the receipt inside may be valid.
 func Unopened(why string) *receipt.Check {
 	return fault(unsupported("", "%s; the receipt inside, if there is one, is judged by itself", why))
 }
 
-// fault says what is wrong with an envelope that can be read. A false signature refutes it,
-// whatever it holds.
+// fault returns what is wrong with a readable envelope. An invalid signature refutes it,
+// regardless of its content.
 func (o *Opener) fault(e *Envelope, err error) *receipt.Check {
 	if bad := o.falsified(e); bad != nil {
 		return bad
@@ -99,8 +98,8 @@ func (o *Opener) fault(e *Envelope, err error) *receipt.Check {
 	return fault(err)
 }
 
-// falsified finds a signature that is false, by the key that the envelope names; nil when
-// it is not, or the key is not known.
+// falsified returns the check of an invalid signature by the key that the envelope names. It
+// returns nil if the signature is valid or the key is unknown.
 func (o *Opener) falsified(e *Envelope) *receipt.Check {
 	if o.trust == nil {
 		return nil
@@ -124,10 +123,10 @@ func fault(err error) *receipt.Check {
 	return c
 }
 
-// signatureAt is where a bundle has its signature.
+// signatureAt is the location of the signature in a bundle.
 const signatureAt = "/dsseEnvelope/signatures/0"
 
-// weighSignature tells what the signature of the envelope shows. Only one that passed adds
+// weighSignature reports the result for the signature of the envelope. A valid signature adds
 // nothing to the checks.
 func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report, e *Envelope, s *Statement) {
 	if o.judge == nil {
@@ -135,7 +134,7 @@ func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *r
 		return
 	}
 
-	// What nobody signed is false, whatever can be said of the receipt in it.
+	// An invalid signature refutes, regardless of the receipt inside.
 	if bad := o.falsified(e); bad != nil {
 		rep.Signatures = append(rep.Signatures, receipt.SignatureResult{KeyID: foreign.Cut(e.Key, 256), Algorithm: Algorithm, Status: receipt.SignatureInvalid, Code: bad.Code, Detail: bad.Detail})
 		v.Weigh(rep, *bad)
@@ -154,7 +153,7 @@ func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *r
 	v.Weigh(rep, receipt.Check{Step: receipt.StepSignatures, Status: c.Status, Code: c.Code, Pointer: signatureAt, Stated: c.Stated, Computed: c.Computed, Detail: "the attestation: " + detail, Hint: c.Hint})
 }
 
-// weighSubjects leaves a receipt undecided that is not attested for all that was asked for.
+// weighSubjects leaves a receipt undecided that is not attested for all required subjects.
 func (o *Opener) weighSubjects(v *receipt.Verifier, rep *receipt.Report, s *Statement) {
 	for _, asked := range o.asked {
 		if s != nil && slices.ContainsFunc(s.Subjects, asked.Is) {

@@ -10,35 +10,37 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The types of a statement. PredicateType is our own, and changes with its form.
+// The types of a statement. PredicateType is specific to this project, and changes with the
+// form of the predicate.
 const (
 	StatementType = "https://in-toto.io/Statement/v1"
 	PredicateType = "urn:receiptkit:attestation:receipt:v1"
 )
 
-// A Statement is what an attestation says: of which subjects a receipt tells. It was made
-// of the receipt, or compared with what is made of it.
+// A Statement lists the subjects of an attestation. It was created from the receipt, or was
+// compared with the statement created from it.
 type Statement struct {
 	Subjects []Subject
-	itself   bool   // the receipt is the subject: it tells of no other
+	itself   bool   // the receipt is the subject, because it names no other
 	receipt  []byte // canonical
 	text     []byte
 }
 
-// NewStatement makes the statement of a sealed receipt. A commit, if it is not "", is what
-// the caller says that the task led to; a receipt that names other commits contradicts
-// that. The error is a *[CommitError] or an *[Error].
+// NewStatement returns the statement of a sealed receipt. A commit, if not "", is the result of
+// the task according to the caller. A receipt that names other commits contradicts it. The
+// error is a *[CommitError] or an *[Error].
 func NewStatement(sealed *receipt.Sealed, commit string) (*Statement, error) {
 	return newStatement(sealed.Document().Root(), commit)
 }
 
-// A CommitError says that a receipt names other commits than its caller does.
+// A CommitError indicates that a receipt names other commits than the caller, or that the
+// caller's commit is not the name of a commit.
 type CommitError struct {
-	Commit string   // of the caller
-	Named  []string // by the receipt
+	Commit string   // the caller's commit
+	Named  []string // the commits that the receipt names
 }
 
-// Error names both.
+// Error returns both.
 func (e *CommitError) Error() string {
 	if len(e.Named) == 0 {
 		return fmt.Sprintf("attestation: expected the name of a commit, 40 or 64 lower-case hexadecimal digits, found %s", quote(e.Commit))
@@ -54,7 +56,7 @@ func newStatement(root canon.Node, word string) (*Statement, error) {
 		}
 	}
 
-	// A statement has a subject; of a receipt that tells of none it is the receipt.
+	// A statement must have a subject. If the receipt names none, the subject is the receipt.
 	if len(s.Subjects) == 0 {
 		hash, err := canon.ParseDigest(root.Member("chain").Member("receipt_hash").Text())
 		if err != nil {
@@ -72,7 +74,7 @@ func newStatement(root canon.Node, word string) (*Statement, error) {
 	return s, nil
 }
 
-// addCommit adds the commit of the caller, unless the receipt names it itself.
+// addCommit adds the commit of the caller, unless the receipt already names it.
 func (s *Statement) addCommit(word string) error {
 	if !IsCommit(word) {
 		return &CommitError{Commit: word}
@@ -95,7 +97,7 @@ func (s *Statement) addCommit(word string) error {
 	return nil
 }
 
-// append writes the statement in canonical JSON.
+// append appends the statement in canonical JSON.
 func (s *Statement) append(b []byte) []byte {
 	b = append(b, `{"_type":"`+StatementType+`","predicate":{"receipt":`...)
 	b = append(b, s.receipt...)
@@ -109,13 +111,14 @@ func (s *Statement) append(b []byte) []byte {
 	return append(b, "]}"...)
 }
 
-// Bytes returns the statement in canonical JSON, as it is signed. It must not be modified.
+// Bytes returns the statement in canonical JSON, as it is signed. The result must not be
+// modified.
 func (s *Statement) Bytes() []byte { return s.text }
 
-// Receipt returns the receipt inside in canonical JSON. It must not be modified.
+// Receipt returns the receipt inside in canonical JSON. The result must not be modified.
 func (s *Statement) Receipt() []byte { return s.receipt }
 
-// told says in words for what the statement attests: each commit, and how many files.
+// told describes the subjects of the statement: each commit, and the number of files.
 func (s *Statement) told() string {
 	const most = 3
 	files := 0
@@ -145,17 +148,18 @@ func (s *Statement) told() string {
 	return strings.Join(list, ", ")
 }
 
-// payloadAt is where a bundle has its statement.
+// payloadAt is the location of the statement in a bundle.
 const payloadAt = "/dsseEnvelope/payload"
 
-// parseStatement reads a statement, and compares it with the one that its receipt gives.
+// parseStatement parses a statement, and compares it with the statement created from its
+// receipt.
 func parseStatement(text []byte) (*Statement, *Error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(text, canon.Limits{Bytes: MaxBytes, Depth: receipt.MaxDepth + 2}); err != nil {
 		return nil, notStrict(payloadAt, "the payload is not a statement", err)
 	}
 
-	// A statement of another type is for others to judge.
+	// A statement of another type is not judged here.
 	root := doc.Root()
 	if kind := root.Member("_type"); kind.String() != StatementType {
 		return nil, unsupported(payloadAt, "_type is %s, expected %s", shown(kind), StatementType)
@@ -176,7 +180,7 @@ func parseStatement(text []byte) (*Statement, *Error) {
 	return want, want.compare(root, text)
 }
 
-// commitSaid is the commit that a statement names last, which may be on its caller's word.
+// commitSaid returns the commit that a statement names last, which may be the caller's.
 func commitSaid(root canon.Node) (name string) {
 	for _, n := range root.Member("subject").Elements() {
 		name = n.Member("digest").Member(GitCommit).String()
@@ -184,7 +188,7 @@ func commitSaid(root canon.Node) (name string) {
 	return name
 }
 
-// compare says where a text differs from the statement; nil when it does not.
+// compare returns where a text differs from the statement, or nil if it does not.
 func (s *Statement) compare(root canon.Node, text []byte) *Error {
 	if bytes.Equal(text, s.text) {
 		return nil
@@ -206,7 +210,7 @@ func mismatch(format string, args ...any) *Error {
 	return &Error{receipt.CodeAttestationMismatch, payloadAt, fmt.Sprintf(format, args...)}
 }
 
-// shown is a value as messages quote it.
+// shown formats a value for messages.
 func shown(n canon.Node) string {
 	if n.IsZero() {
 		return "missing"

@@ -9,24 +9,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// The algorithms of a subject's digest, as in-toto names them.
+// The algorithms of a subject's digest, with the names of in-toto.
 const (
 	SHA256    = "sha256"    // of the bytes of a file
 	GitCommit = "gitCommit" // the name of a commit
 )
 
-// MaxSubjects is how many subjects a statement has at most: other verifiers read no more.
+// MaxSubjects is the maximum number of subjects of a statement. Other verifiers accept no more.
 const MaxSubjects = 1024
 
-// A Subject is something that an attestation is about.
+// A Subject is an artifact that an attestation is about.
 type Subject struct {
-	Name      string // of the artifact, of the file, or of the kind of a commit; "" in a question
+	Name      string // name of the artifact or file, or the kind of a commit; "" in a question
 	Algorithm string // SHA256 or GitCommit
 	Digest    string // lower-case hexadecimal digits: 64, for a commit 40 or 64
 }
 
-// ParseSubject reads what a caller asks for: sha256: and 64, or gitCommit: and 40 or 64,
-// lower-case hexadecimal digits.
+// ParseSubject parses a required subject: sha256: and 64, or gitCommit: and 40 or 64, lowercase
+// hexadecimal digits.
 func ParseSubject(text string) (Subject, error) {
 	algorithm, digest, _ := strings.Cut(text, ":")
 	switch {
@@ -38,14 +38,14 @@ func ParseSubject(text string) (Subject, error) {
 	return Subject{Algorithm: algorithm, Digest: digest}, nil
 }
 
-// String returns algorithm and digest as ParseSubject reads them.
+// String returns the algorithm and the digest in the form that ParseSubject accepts.
 func (s Subject) String() string { return s.Algorithm + ":" + s.Digest }
 
 // Is reports whether two subjects have the same digest.
 func (s Subject) Is(o Subject) bool { return s.Algorithm == o.Algorithm && s.Digest == o.Digest }
 
-// IsCommit reports whether a text is the name of a commit: 40 or 64 lower-case hexadecimal
-// digits, which are not all zero, as git writes what is no commit.
+// IsCommit reports whether a text is the name of a commit: 40 or 64 lowercase hexadecimal
+// digits that are not all zero. Git writes zeros if there is no commit.
 func IsCommit(text string) bool {
 	return (isHex(text, 40) || isHex(text, 64)) && strings.Trim(text, "0") != ""
 }
@@ -54,7 +54,7 @@ func isHex(text string, n int) bool {
 	return len(text) == n && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// appendSubject writes a ResourceDescriptor in canonical JSON.
+// append appends a ResourceDescriptor in canonical JSON.
 func (s Subject) append(b []byte) []byte {
 	b = append(b, `{"digest":{`...)
 	b = append(canon.AppendString(b, s.Algorithm), ':')
@@ -62,7 +62,7 @@ func (s Subject) append(b []byte) []byte {
 	return append(canon.AppendString(b, s.Name), '}')
 }
 
-// A teller collects what a receipt says that its task left.
+// A teller collects the results of a task according to a receipt.
 type teller struct {
 	root       canon.Node
 	unreported receipt.Pointers
@@ -70,7 +70,7 @@ type teller struct {
 	list       []Subject
 }
 
-// subjectsOf returns what the receipt says, the commits among it too.
+// subjectsOf returns the subjects that the receipt names, including commits.
 func subjectsOf(root canon.Node) []Subject {
 	t := &teller{root: root, unreported: receipt.ReadUnreported(root), over: receipt.ReadAtMost(root)}
 	t.artifacts()
@@ -87,7 +87,7 @@ func (t *teller) artifacts() {
 	}
 }
 
-// writes tells of each file its last write: what was there before is there no more.
+// writes adds each file with its last write, because earlier content no longer exists.
 func (t *teller) writes() {
 	last := map[string]int{}
 	list := t.root.Member("side_effects").Member("fs_writes")
@@ -112,8 +112,8 @@ func (t *teller) commits() {
 	}
 }
 
-// told reports whether a member of an entry was told by the source, and cannot be more
-// than happened. A list of which not all was told still tells its entries.
+// told reports whether the source recorded a member of an entry, and the entry cannot be more
+// than what happened. Entries of an incomplete list count.
 func (t *teller) told(entry, member string) bool {
 	_, whole := slices.BinarySearch(t.unreported, entry)
 	_, part := slices.BinarySearch(t.unreported, entry+"/"+member)
@@ -135,5 +135,5 @@ func (t *teller) put(s Subject) {
 
 func commit(name string) Subject { return Subject{"git commit", GitCommit, name} }
 
-// hexOf is the text of a digest without its algorithm.
+// hexOf returns the text of a digest without its algorithm.
 func hexOf(d canon.Digest) string { return strings.TrimPrefix(d.String(), "sha256:") }
