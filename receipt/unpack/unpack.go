@@ -1,5 +1,5 @@
-// Package unpack reads what is compressed with gzip or zstd, and what is not, alike: its
-// first bytes say which. Memory is bounded, whatever the data says.
+// Package unpack reads data that is compressed with gzip or zstd, or not compressed, as its
+// first bytes indicate. Memory is bounded, regardless of the data.
 package unpack
 
 import (
@@ -13,26 +13,26 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Windows of zstd: how much of its output a decoder has to keep in memory.
+// Windows of zstd: the amount of output that a decoder has to keep in memory.
 const (
-	maxWindow     = 8 << 20   // what every zstd level up to 19 needs
-	MaxLongWindow = 128 << 20 // what zstd --long needs
+	maxWindow     = 8 << 20   // sufficient for every zstd level up to 19
+	MaxLongWindow = 128 << 20 // required by zstd --long
 )
 
-// Options say how an input may be compressed.
+// Options specify which compression is accepted.
 type Options struct {
 	Long  bool // zstd with windows up to MaxLongWindow
-	Ratio int  // how many bytes it may hold for each of its own; 0: any number
+	Ratio int  // maximum number of bytes per compressed byte; 0 means no limit
 }
 
-// bufferBytes are read at once.
+// bufferBytes is the size of a read.
 const bufferBytes = 256 << 10
 
 var errNested = errors.New("a compressed file inside a compressed file; decompress it once")
 
-// Plain returns what r holds, decompressed when its first bytes say that it
-// is gzip (RFC 1952, several members are one file) or zstd (RFC 8878). Memory is
-// bounded by the window, whatever the data says. read counts what was read into r.
+// Plain returns the content of r. It is decompressed if the first bytes indicate gzip (RFC
+// 1952; several members are one file) or zstd (RFC 8878). The window bounds the memory,
+// regardless of the data. read must count the bytes read into r.
 func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, compressed bool, closer func(), err error) {
 	nothing := func() {}
 	var inner func([]byte) (int, error)
@@ -49,8 +49,8 @@ func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, c
 		z.Multistream(false)
 		inner, format = (&members{z, r}).read, "gzip"
 	case isZstd(head):
-		// RFC 8878 section 3.1.1.1.2: a frame says which window it needs. A
-		// decoder may refuse it.
+		// RFC 8878 section 3.1.1.1.2: a frame states which window it needs. A decoder may
+		// reject it.
 		window := uint64(maxWindow)
 		if packed.Long {
 			window = MaxLongWindow
@@ -74,24 +74,25 @@ func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, c
 	return plain, true, closer, nil
 }
 
-// Packed reports whether data begins as something that [Plain] decompresses.
+// Packed reports whether the beginning of data is compressed in a form that [Plain]
+// decompresses.
 func Packed(data []byte) bool { return isGzip(data) || isZstd(data) }
 
-// isGzip reports the beginning of a member (RFC 1952 section 2.3.1).
+// isGzip reports whether head is the beginning of a member (RFC 1952 section 2.3.1).
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
-// isZstd reports a frame (RFC 8878 section 3.1.1), or one of the skippable frames that
-// may precede it (section 3.1.2).
+// isZstd reports whether head is the beginning of a frame (RFC 8878 section 3.1.1), or of a
+// skippable frame that may precede it (section 3.1.2).
 func isZstd(head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}) ||
 		len(head) >= 4 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte{0x2a, 0x4d, 0x18})
 }
 
-// members reads the members of a gzip file one after another. gzip.Reader does so
-// too, but takes a line end after the last one for a file that was cut off.
+// members reads the members of a gzip file one after another. gzip.Reader does so, too, but
+// treats a line end after the last member as a truncated file.
 type members struct {
 	current *gzip.Reader
-	behind  *bufio.Reader // what follows it
+	behind  *bufio.Reader // the data after it
 }
 
 func (m *members) read(p []byte) (int, error) {
@@ -106,7 +107,7 @@ func (m *members) read(p []byte) (int, error) {
 	}
 }
 
-// next begins the next member; io.EOF says that there is none.
+// next begins the next member. It returns io.EOF if there is none.
 func (m *members) next() error {
 	switch head, err := m.behind.Peek(2); {
 	case len(head) == 0:
@@ -121,22 +122,22 @@ func (m *members) next() error {
 	return nil
 }
 
-// A decompressor bounds what it makes of what it reads, and names itself in errors.
+// A decompressor limits its output relative to its input, and adds the format to errors.
 type decompressor struct {
 	inner  func([]byte) (int, error)
 	format string
-	ratio  int64        // bytes for each compressed one, beyond freeBytes; 0: any number
+	ratio  int64        // maximum number of bytes per compressed byte, beyond freeBytes; 0 means no limit
 	read   func() int64 // compressed bytes so far
 	total  int64
 }
 
-// freeBytes are what any input may hold: a few receipts may be alike.
+// freeBytes is the output that any input may have, because a few receipts may be alike.
 const freeBytes = 1 << 20
 
 func (d *decompressor) Read(p []byte) (int, error) {
 	n, err := d.inner(p)
 
-	// What a stranger sends is not to grow without bound.
+	// Data from strangers must not grow without bound.
 	if d.total += int64(n); d.ratio > 0 && d.total > freeBytes+d.ratio*d.read() {
 		n, err = 0, fmt.Errorf("it holds more than %d bytes for each of its own", d.ratio)
 	}
@@ -146,16 +147,16 @@ func (d *decompressor) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// An Error says that an input ended or broke inside its compression,
-// or needs more memory than is given to it. What came before was read.
+// An Error indicates that an input ended or is damaged inside its compression, or needs more
+// memory than allowed. The data before it was read.
 type Error struct {
 	Format string // gzip or zstd
 	Hint   string // what to do
-	Wide   bool   // it could be read with a window of up to MaxLongWindow bytes
+	Wide   bool   // it is readable with a window of up to MaxLongWindow bytes
 	err    error
 }
 
-// Error names the format and the cause.
+// Error returns the format and the cause.
 func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Format, e.err) }
 
 // Unwrap returns the decoder's error.
