@@ -151,5 +151,5 @@ func ExampleReport_Finding() {
 	}
 	// Output:
 	// refuted: schema_invalid at "/cost/currency": expected text that matches ^[A-Z]{3}$, found a text of 3 characters
-	// Ask the issuer; editing the file would break its hash.
+	// Ask the issuer. Editing the file would break its hash.
 }
