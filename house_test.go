@@ -86,11 +86,11 @@ var rooms = map[string]room{
 	"receipt/stream/internal/rules":    {pure: true, may: []string{"canon", "receipt"}}, // who is blamed, and not how receipts are sorted
 	"receipt/stream/join":              {pure: true, may: append([]string{"receipt/stream/internal/rules"}, core...)},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
-	inside + "custody/custodytest":     {libs: anyLib},
+	"fixtures/keyservice":              {libs: anyLib},
 }
 
 // forTests are rooms that only tests import.
-var forTests = []string{"fixtures", "receipt/serve/internal/servetest", inside + "custody/custodytest"}
+var forTests = []string{"fixtures", "receipt/serve/internal/servetest", "fixtures/keyservice"}
 
 var anyLib = []string{"*"}
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
+	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 )
 
 // A keyService is what plugins that are asked tell of themselves.
@@ -33,7 +33,7 @@ func newKeyService(t *testing.T) *keyService {
 
 	s := &keyService{make(chan int, 100), make(chan struct{})}
 	socket := filepath.Join(dir, "s")
-	closed, err := custodytest.Listen(socket, func(c net.Conn) {
+	closed, err := keyservice.Listen(socket, func(c net.Conn) {
 		var id int
 		if _, err := fmt.Fscanln(c, &id); err == nil {
 			s.ids <- id

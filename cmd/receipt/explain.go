@@ -139,7 +139,7 @@ func nearest(typed string) string {
 	var found []candidate
 	for _, info := range receipt.Codes() {
 		code := string(info.Code)
-		far := distance(typed, code)
+		far := cli.Distance(typed, code)
 		switch {
 		case far <= max(len(typed), len(code))/3:
 		case len(typed) > 2 && strings.Contains(code, typed), strings.Contains(typed, code), sharesWord(code, typed):
@@ -169,27 +169,4 @@ func sharesWord(code, typed string) bool {
 		}
 	}
 	return false
-}
-
-// distance is Levenshtein's: how many bytes to insert, delete or replace.
-func distance(a, b string) int {
-	// row[j] is the distance from what was read of a to the first j bytes of b.
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-
-	return row[len(b)]
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -50,8 +51,8 @@ func TestDistance(t *testing.T) {
 		want int
 	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}}
 	for _, test := range tests {
-		if got := distance(test.a, test.b); got != test.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", test.a, test.b, got, test.want)
+		if got := cli.Distance(test.a, test.b); got != test.want {
+			t.Errorf("cli.Distance(%q, %q) = %d, want %d", test.a, test.b, got, test.want)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
+	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 	"github.com/receiptkit/receiptkit/fixtures/scratch"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	testscript.Main(inMemory{m}, map[string]func(){
-		"receipt": main, "receipt-runner": serveOrders, "sigstore-kms-test": custodytest.Plugin,
+		"receipt": main, "receipt-runner": serveOrders, "sigstore-kms-test": keyservice.Plugin,
 	})
 }
 

@@ -176,12 +176,12 @@ func flagError(err error) string {
 	}
 	text := fmt.Sprintf("invalid argument %q for %q flag", invalid.GetValue(), "--"+invalid.GetFlag().Name)
 	cause := errors.Unwrap(err)
-	var choice *cli.ChoiceError
+	var value *cli.ValueError
 	switch {
 	case errors.As(err, new(*strconv.NumError)):
 		text += ": expected " + wantedOf(invalid.GetFlag())
-	case errors.As(cause, &choice):
-		text = fmt.Sprintf("invalid --%s %q: must be %s", invalid.GetFlag().Name, choice.Found, cli.OrList(choice.Words))
+	case errors.As(cause, &value):
+		text = fmt.Sprintf("invalid --%s %q: %s", invalid.GetFlag().Name, value.Found, value.Detail)
 	case cause != nil:
 		text += ": " + cause.Error()
 	}

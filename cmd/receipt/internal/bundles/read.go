@@ -160,7 +160,6 @@ type draftOptions struct {
 	bundle.DraftOptions
 	output cli.OutputFlags
 	markerFlags
-	issuedAt string
 }
 
 func newDraft(e *cli.Env) *cobra.Command {
@@ -190,7 +189,7 @@ has not ended.`,
 	f.StringVar(&o.Issuer.Name, "issuer-name", "", "`NAME` of the issuer, for people")
 	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "demand a signature by this key: issuer.public_key_id")
 	f.StringVar(&o.ReceiptID, "receipt-id", "", "`ID` of the receipt (default: made of the bundle's)")
-	f.StringVar(&o.issuedAt, "issued-at", "", "`TIME` of issue (default: when the bundle was made)")
+	cli.TimeVar(f, &o.IssuedAt, "issued-at", "`TIME` of issue (default: when the bundle was made)")
 	f.StringVar(&o.WorkspaceRef, "workspace", "", "`REF` of the workspace")
 	f.StringVar(&o.SessionID, "session", "", "`ID` of the session")
 	f.StringVar(&o.TenantID, "tenant", "", "`ID` of the tenant")
@@ -207,11 +206,6 @@ func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
 	}
 	if o.Markers, err = o.markers(); err != nil {
 		return err
-	}
-	if o.issuedAt != "" {
-		if o.IssuedAt, err = receipt.ParseTime(o.issuedAt); err != nil {
-			return cli.Usage("", "--issued-at %q: %w", o.issuedAt, err)
-		}
 	}
 	if err := o.output.Check(); err != nil {
 		return err

@@ -3,9 +3,12 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // ExactArgs is cobra.ExactArgs with our wording and exit code.
@@ -38,6 +41,31 @@ func Choose(f *pflag.FlagSet, to *string, name, usage string, words ...string) {
 	Choices(f, name, words...)
 }
 
+// TimeVar adds a flag that takes a time of RFC 3339.
+func TimeVar(f *pflag.FlagSet, to *time.Time, name, usage string) {
+	f.Var(&instant{to: to}, name, usage)
+}
+
+// An instant is the value of a flag that takes a time.
+type instant struct {
+	to   *time.Time
+	text string
+}
+
+func (i *instant) String() string { return i.text }
+
+func (i *instant) Type() string { return "string" }
+
+func (i *instant) Set(text string) (err error) {
+	if i.text = text; text == "" { // which RefuseEmpty refuses
+		return nil
+	}
+	if *i.to, err = receipt.ParseTime(text); err != nil {
+		return &ValueError{text, err.Error()}
+	}
+	return nil
+}
+
 // choices is the annotation of a flag with the values that it accepts.
 const choices = "receipt_choices"
 
@@ -67,21 +95,16 @@ func (c *choice) Type() string { return "string" }
 
 func (c *choice) Set(word string) error {
 	if word != "" && !slices.Contains(c.words, word) { // an empty one RefuseEmpty refuses
-		return &ChoiceError{word, c.words}
+		return &ValueError{word, "must be " + OrList(c.words)}
 	}
 	*c.to = word
 	return nil
 }
 
-// A ChoiceError is about a word that a flag does not take.
-type ChoiceError struct {
-	Found string
-	Words []string
-}
+// A ValueError is about the value of a flag.
+type ValueError struct{ Found, Detail string }
 
-func (err *ChoiceError) Error() string {
-	return fmt.Sprintf("must be %s, found %q", OrList(err.Words), err.Found)
-}
+func (err *ValueError) Error() string { return err.Detail }
 
 // OptionalFile is the arguments of a verb that reads one file, or stdin.
 func OptionalFile(cmd *cobra.Command, args []string) error {

@@ -182,7 +182,7 @@ func Nearest(word string, names []string) string {
 	best, least := "", max(1, len(word)/3)
 	var begun []string
 	for _, name := range names {
-		if d := distance(word, name); d <= least && (best == "" || d < least) {
+		if d := Distance(word, name); d <= least && (best == "" || d < least) {
 			best, least = name, d
 		}
 		if len(word) > 1 && strings.HasPrefix(name, word) {
@@ -195,9 +195,9 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// distance counts the letters to insert, delete, replace or swap with the next
+// Distance counts the letters to insert, delete, replace or swap with the next
 // (the restricted form of Damerau and Levenshtein).
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	before, last, row := rows[0], rows[1], rows[2]
 	for j := range last {

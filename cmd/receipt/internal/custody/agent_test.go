@@ -20,7 +20,7 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
+	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -36,14 +36,14 @@ func socketFolder(t *testing.T) string {
 }
 
 // newAgent starts an agent with keys, and returns an environment that has it.
-func newAgent(t *testing.T, names ...string) (*custodytest.Agent, *cli.Env) {
+func newAgent(t *testing.T, names ...string) (*keyservice.Agent, *cli.Env) {
 	t.Helper()
-	a, err := custodytest.NewAgent(names...)
+	a, err := keyservice.NewAgent(names...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(socketFolder(t), "s")
-	closed, err := custodytest.Serve(socket, a)
+	closed, err := keyservice.Serve(socket, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func newAgent(t *testing.T, names ...string) (*custodytest.Agent, *cli.Env) {
 func listens(t *testing.T, answer func(net.Conn)) *cli.Env {
 	t.Helper()
 	socket := filepath.Join(socketFolder(t), "s")
-	closed, err := custodytest.Listen(socket, answer)
+	closed, err := keyservice.Listen(socket, answer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func listens(t *testing.T, answer func(net.Conn)) *cli.Env {
 // named is the name of a key of the tests.
 func named(t *testing.T, key string) string {
 	t.Helper()
-	fingerprint, err := custodytest.Fingerprint(key)
+	fingerprint, err := keyservice.Fingerprint(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestAgent(t *testing.T) {
 	_, e := newAgent(t, "rsa", "other-ed25519", "ed25519", "p256", "p384")
 	for name, algorithm := range map[string]string{"ed25519": keys.Ed25519, "other-ed25519": keys.Ed25519, "p256": "ES256", "p384": "ES384"} {
 		key := open(t, e, named(t, name), long)
-		own, err := custodytest.Key(name)
+		own, err := keyservice.Key(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestRealAgent(t *testing.T) {
 	defer conn.Close()
 	real := agent.NewClient(conn)
 	for _, name := range []string{"ed25519", "p256", "p384", "other-ed25519"} {
-		key, err := custodytest.Key(name)
+		key, err := keyservice.Key(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestAgentSigns(t *testing.T) {
 		want string
 	}{
 		"another key": {"ed25519", func(_ ssh.PublicKey, m []byte) (*ssh.Signature, error) {
-			other, err := custodytest.Key("other-ed25519")
+			other, err := keyservice.Key("other-ed25519")
 			if err != nil {
 				return nil, err
 			}
@@ -215,7 +215,7 @@ func TestAgentSigns(t *testing.T) {
 // TestAgentKeys: keys that cannot sign receipts are refused, with the reason.
 func TestAgentKeys(t *testing.T) {
 	a, e := newAgent(t, "ed25519")
-	ed, err := custodytest.Key("ed25519")
+	ed, err := keyservice.Key("ed25519")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestAgentKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	rsaKey, err := custodytest.Key("rsa")
+	rsaKey, err := keyservice.Key("rsa")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,7 +369,7 @@ func TestAgentSlow(t *testing.T) {
 func TestFiles(t *testing.T) {
 	e := environment(t, nil)
 	for _, name := range []string{"ed25519", "p256", "p384"} {
-		own, err := custodytest.Key(name)
+		own, err := keyservice.Key(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
+	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -24,7 +24,7 @@ import (
 // TestMain is the plugin when it is called by its name.
 func TestMain(m *testing.M) {
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "sigstore-kms-") {
-		custodytest.Plugin()
+		keyservice.Plugin()
 		return
 	}
 	log.SetOutput(io.Discard) // agents log why they refused

@@ -89,12 +89,7 @@ func hashOf(k *ecdsa.PublicKey) crypto.Hash {
 
 // fetch asks for the public key: base64 of a file in PEM.
 func (k *pluginKey) fetch(ctx context.Context) (crypto.PublicKey, error) {
-	deadline := time.Now().Add(k.patience)
-	answer, err := k.ask(ctx, nil, pluginQuestion{Method: "publicKey", PublicKey: &publicKeyArgs{publicKeyOptions{rpcUntil(deadline)}}}, deadline)
-	if err != nil {
-		return nil, err
-	}
-	text, err := k.member(answer, "publicKeyPEM")
+	text, err := k.ask(ctx, nil, "publicKey", "publicKeyPEM")
 	if err != nil {
 		return nil, err
 	}
@@ -119,47 +114,36 @@ func (k *pluginKey) SignContext(context.Context, []byte, crypto.SignerOpts) ([]b
 // SignMessageContext has the plugin sign: for Ed25519 the 64 bytes of RFC 8032, for ECDSA
 // DER, as the services behind plugins return them.
 func (k *pluginKey) SignMessageContext(ctx context.Context, message []byte, _ crypto.SignerOpts) ([]byte, error) {
-	deadline := time.Now().Add(k.patience)
-	answer, err := k.ask(ctx, message, pluginQuestion{Method: "signMessage", SignMessage: &signMessageArgs{signOptions{RPC: rpcUntil(deadline)}}}, deadline)
+	return k.ask(ctx, message, "signMessage", "signature")
+}
+
+// ask runs the plugin, and returns a member of its answer, which is base64. The answer is a
+// member that is named like the method.
+func (k *pluginKey) ask(ctx context.Context, message []byte, method, member string) ([]byte, error) {
+	text, err := k.question(method, time.Now().Add(k.patience).UTC())
 	if err != nil {
 		return nil, err
 	}
-	return k.member(answer, "signature")
-}
-
-// ask runs the plugin and returns what it answers: the member that is named like the
-// method.
-func (k *pluginKey) ask(ctx context.Context, message []byte, q pluginQuestion, deadline time.Time) (canon.Node, error) {
-	rpc := rpcUntil(deadline)
-	q.Init = pluginInit{Deadline: rpc.Deadline, Protocol: pluginProtocol, Key: k.resource, Hash: k.hash, RPC: rpc}
-	text, err := json.Marshal(q)
-	if err != nil {
-		return canon.Node{}, err
-	}
 	out, said, err := k.run(ctx, message, pluginProtocol, string(text))
 	if err != nil {
-		return canon.Node{}, err
+		return nil, err
 	}
 
 	doc := new(canon.Document)
 	if err := doc.Parse(out, canon.Limits{Bytes: maxAnswer, Depth: 64}); err != nil || doc.Root().Kind() != canon.KindObject {
-		return canon.Node{}, fmt.Errorf("%s answered no JSON object%s", k.name, said)
+		return nil, fmt.Errorf("%s answered no JSON object%s", k.name, said)
 	}
 	if why := doc.Root().Member("errorMessage").String(); why != "" {
-		return canon.Node{}, fmt.Errorf("%s says: %s%s", k.name, foreign.Quote(why, maxNamed), said)
+		return nil, fmt.Errorf("%s says: %s%s", k.name, foreign.Quote(why, maxNamed), said)
 	}
-	answer := doc.Root().Member(q.Method)
+	answer := doc.Root().Member(method)
 	if answer.IsZero() {
-		return canon.Node{}, fmt.Errorf("%s answered without %s%s", k.name, q.Method, said)
+		return nil, fmt.Errorf("%s answered without %s%s", k.name, method, said)
 	}
-	return answer, nil
-}
 
-// member reads a member of an answer, which is base64.
-func (k *pluginKey) member(answer canon.Node, name string) ([]byte, error) {
-	data, err := base64.StdEncoding.Strict().DecodeString(answer.Member(name).String())
+	data, err := base64.StdEncoding.Strict().DecodeString(answer.Member(member).String())
 	if err != nil || len(data) == 0 {
-		return nil, fmt.Errorf("%s answered without %s, or not in base64", k.name, name)
+		return nil, fmt.Errorf("%s answered without %s, or not in base64", k.name, member)
 	}
 	return data, nil
 }
@@ -177,51 +161,19 @@ func findProgram(name string, patience time.Duration) (program, error) {
 	return program{name: name, path: path, patience: patience, running: new(runs)}, nil
 }
 
-// The question to a plugin, as package cliplugin of sigstore has it in its
-// common/interface.go and common/options.go. What callers of it never leave out is not
-// left out here: plugins may rely on it.
-type (
-	pluginQuestion struct {
-		Init        pluginInit       `json:"initOptions"`
-		Method      string           `json:"methodName"`
-		PublicKey   *publicKeyArgs   `json:"publicKey,omitempty"`
-		SignMessage *signMessageArgs `json:"signMessage,omitempty"`
+// question returns the JSON of a question, as package cliplugin of sigstore has it in its
+// common/interface.go and common/options.go. What callers of it never leave out is not left
+// out here: plugins may rely on it.
+func (k *pluginKey) question(method string, deadline time.Time) ([]byte, error) {
+	type object = map[string]any
+	rpc := object{"ctxDeadline": deadline, "keyVersion": "", "remoteVerification": false} // "": the plugin's version
+	arguments := object{"publicKeyOptions": object{"rpcOptions": rpc}}
+	if method == "signMessage" { // the message is on stdin, so that no digest is given
+		arguments = object{"signOptions": object{"rpcOptions": rpc, "messageOptions": object{}}}
 	}
-
-	pluginInit struct {
-		Deadline time.Time   `json:"ctxDeadline"`
-		Protocol string      `json:"protocolVersion"`
-		Key      string      `json:"keyResourceID"` // without NAME://
-		Hash     crypto.Hash `json:"hashFunc"`      // as a number: SHA-256 is 5
-		RPC      rpcOptions  `json:"rpcOptions"`
-	}
-
-	publicKeyArgs struct {
-		Options publicKeyOptions `json:"publicKeyOptions"`
-	}
-
-	publicKeyOptions struct {
-		RPC rpcOptions `json:"rpcOptions"`
-	}
-
-	signMessageArgs struct {
-		Options signOptions `json:"signOptions"`
-	}
-
-	signOptions struct {
-		RPC     rpcOptions     `json:"rpcOptions"`
-		Message messageOptions `json:"messageOptions"`
-	}
-
-	rpcOptions struct {
-		Deadline     time.Time `json:"ctxDeadline"`
-		Version      string    `json:"keyVersion"` // "": the plugin's
-		Verification bool      `json:"remoteVerification"`
-	}
-
-	// The message is on stdin, so that no digest is given.
-	messageOptions struct{}
-)
-
-// rpcUntil are the options of a question that is answered by a time.
-func rpcUntil(deadline time.Time) rpcOptions { return rpcOptions{Deadline: deadline.UTC()} }
+	return json.Marshal(object{
+		"initOptions": object{"ctxDeadline": deadline, "protocolVersion": pluginProtocol, "keyResourceID": k.resource, "hashFunc": k.hash, "rpcOptions": rpc},
+		"methodName":  method,
+		method:        arguments,
+	})
+}

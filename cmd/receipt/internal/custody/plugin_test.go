@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
+	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
@@ -168,7 +168,7 @@ func TestEndWaits(t *testing.T) {
 	plugins(t, "test")
 	asked, release := make(chan bool), make(chan struct{})
 	socket := filepath.Join(socketFolder(t), "s")
-	closed, err := custodytest.Listen(socket, func(c net.Conn) {
+	closed, err := keyservice.Listen(socket, func(c net.Conn) {
 		asked <- true
 		<-release
 	})

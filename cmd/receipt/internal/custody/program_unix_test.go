@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody/custodytest"
+	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 )
 
 // children listens for the ids of the processes that plugins begin.
@@ -23,7 +23,7 @@ func children(t *testing.T) (next func() int) {
 	socket := filepath.Join(socketFolder(t), "s")
 	t.Setenv("CUSTODYTEST_SOCKET", socket)
 	ids := make(chan int, 10)
-	closed, err := custodytest.Listen(socket, func(c net.Conn) {
+	closed, err := keyservice.Listen(socket, func(c net.Conn) {
 		var id int
 		if _, err := fmt.Fscanln(c, &id); err == nil {
 			ids <- id

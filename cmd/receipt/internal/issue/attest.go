@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/attest"
@@ -38,8 +37,8 @@ signatures by other keys hold is checked with --keys alone, and then has to be.`
   receipt attest receipt.json --key issuer.private.json --commit 8f94139338f9404f26296befa88755fc2598c289 -o attestation.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.key.Path == "" {
-				return cli.Usage("receipt keys generate makes a key", "--key is missing")
+			if err := o.key.Required(); err != nil {
+				return err
 			}
 			return o.attest(cmd.Context(), e, args[0])
 		},
@@ -54,18 +53,9 @@ signatures by other keys hold is checked with --keys alone, and then has to be.`
 }
 
 func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string) error {
-	data, err := input.ReadReceipt(e, path)
+	sealed, err := readSealed(e, path, "attested", o.key.Path)
 	if err != nil {
 		return err
-	}
-	if err := input.RefuseDraft(path, data, " --key "+cli.ShellFile(o.key.Path)); err != nil {
-		return err
-	}
-
-	// What is not sound itself says nothing of files and commits.
-	sealed, err := receipt.ParseSealed(data)
-	if err != nil {
-		return unattestable(path, err)
 	}
 	statement, err := attest.NewStatement(sealed, o.commit)
 	if err != nil {
@@ -146,15 +136,6 @@ func attestHow(path string, code receipt.Code) string {
 		return "receipt sign " + cli.ShellFile(cli.SourceName(path)) + " --key KEY -o SIGNED"
 	}
 	return "receipt explain " + string(code)
-}
-
-// unattestable words why of a document nothing can be said, with its report's exit.
-func unattestable(path string, err error) error {
-	var undecided *receipt.UndecidedError
-	if errors.As(err, &undecided) {
-		return cli.Undecided("", "%q cannot be attested: %w", cli.SourceName(path), err)
-	}
-	return cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(path))+" shows all of it", "%q must not be attested: %w", cli.SourceName(path), err)
 }
 
 // commitFailure words why no statement can be made: what the caller says is no commit, or

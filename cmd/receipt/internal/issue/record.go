@@ -19,7 +19,6 @@ import (
 
 type recordOptions struct {
 	record.Options
-	issuedAt         string
 	subject          string
 	from             string
 	frames, markdown bool
@@ -93,7 +92,7 @@ recorded, 2 something could not be read or recorded, 3 something still grows.`,
 	f.StringVar(&o.TaskID, "task", "", "the task in a log of several: its `ID`; required for frames")
 	f.StringVar(&o.subject, "subject", "", "what the receipt is about, `OBJECT:ID`: outcome, event, artifact, approval or tool_call (default: the task or the replay)")
 	f.StringVar(&o.ReceiptID, "receipt-id", "", "`ID` of the receipt (default: made of the task's)")
-	f.StringVar(&o.issuedAt, "issued-at", "", "`TIME` of issue (default: when the task ended)")
+	cli.TimeVar(f, &o.IssuedAt, "issued-at", "`TIME` of issue (default: when the task ended)")
 	f.StringVar(&o.WorkspaceRef, "workspace", "", "`REF` of the workspace")
 	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "`DIR` that is cut off the paths of files")
 	f.StringVar(&o.SessionID, "session", "", "`ID` of the session")
@@ -116,14 +115,6 @@ recorded, 2 something could not be read or recorded, 3 something still grows.`,
 func (o *recordOptions) complete() error {
 	if o.Issuer.ID == "" {
 		return cli.Usage("the issuer is the one that receipt keys generate --issuer ID made a key for", "--issuer is missing: who issues the receipt?")
-	}
-
-	if o.issuedAt != "" {
-		at, err := receipt.ParseTime(o.issuedAt)
-		if err != nil {
-			return cli.Usage("", "--issued-at %q: %w", o.issuedAt, err)
-		}
-		o.IssuedAt = at
 	}
 
 	if o.subject != "" {

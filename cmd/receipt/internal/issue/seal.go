@@ -9,7 +9,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -51,17 +50,10 @@ predecessor's file, or the report of an earlier verification.`,
 }
 
 func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
-	signed, err := o.key.Given()
+	// The key comes first: somebody may have to type, and stdin be waited for.
+	key, err := o.key.OpenGiven(ctx, e)
 	if err != nil {
 		return err
-	}
-
-	// The key comes first: somebody may have to type, and stdin be waited for.
-	var key custody.Key
-	if signed {
-		if key, err = o.key.Open(ctx, e); err != nil {
-			return err
-		}
 	}
 
 	progress := e.Progress("reading", "sealing")
@@ -90,7 +82,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 	if err != nil {
 		return SealFailure(path, err)
 	}
-	if signed {
+	if key != nil {
 		if sealed, err = o.key.Sign(ctx, e, key, sealed); err != nil {
 			return err
 		}
@@ -191,20 +183,12 @@ sigstore-kms-NAME.`,
   receipt sign - --key issuer.pem --key-id key_1 < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if key.Path == "" {
-				return cli.Usage("receipt keys generate makes a key", "--key is missing")
-			}
-			data, err := input.ReadReceipt(e, args[0])
-			if err != nil {
+			if err := key.Required(); err != nil {
 				return err
 			}
-			if err := input.RefuseDraft(args[0], data, " --key "+cli.ShellFile(key.Path)); err != nil {
-				return err
-			}
-
-			sealed, err := receipt.ParseSealed(data)
+			sealed, err := readSealed(e, args[0], "signed", key.Path)
 			if err != nil {
-				return unsignable(args[0], err)
+				return err
 			}
 			signing, err := key.Open(cmd.Context(), e)
 			if err != nil {
@@ -223,11 +207,24 @@ sigstore-kms-NAME.`,
 	return cmd
 }
 
-// unsignable words why a document must not be signed, with its report's exit.
-func unsignable(path string, err error) error {
-	var undecided *receipt.UndecidedError
-	if errors.As(err, &undecided) {
-		return cli.Undecided("", "%q cannot be signed: %w", cli.SourceName(path), err)
+// readSealed reads a receipt that a key does something with. What is not sound itself is
+// neither signed nor attested; the exit code is that of its report.
+func readSealed(e *cli.Env, path, done, key string) (*receipt.Sealed, error) {
+	data, err := input.ReadReceipt(e, path)
+	if err != nil {
+		return nil, err
 	}
-	return cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(path))+" shows all of it", "%q must not be signed: %w", cli.SourceName(path), err)
+	if err := input.RefuseDraft(path, data, " --key "+cli.ShellFile(key)); err != nil {
+		return nil, err
+	}
+
+	sealed, err := receipt.ParseSealed(data)
+	switch name := cli.SourceName(path); {
+	case err == nil:
+		return sealed, nil
+	case errors.As(err, new(*receipt.UndecidedError)):
+		return nil, cli.Undecided("", "%q cannot be %s: %w", name, done, err)
+	default:
+		return nil, cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(name)+" shows all of it", "%q must not be %s: %w", name, done, err)
+	}
 }

@@ -3,6 +3,7 @@ package keyring
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,8 @@ import (
 )
 
 func newKeysRevoke(e *cli.Env) *cobra.Command {
-	var at, why, to string
+	var at time.Time
+	var why, to string
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "end the worth of a trusted key",
@@ -28,22 +30,17 @@ roles; the IDs are printed.`,
 		},
 	}
 
-	cmd.Flags().StringVar(&at, "at", "", "the `TIME` (RFC 3339) from which on, instead of now")
+	cli.TimeVar(cmd.Flags(), &at, "at", "the `TIME` (RFC 3339) from which on, instead of now")
 	cmd.Flags().StringVar(&why, "reason", "", "superseded, compromised, or any other `TEXT`")
 	cmd.Flags().StringVarP(&to, "keys", "k", "", "the trust `FILE`")
 	cli.Alias(cmd.Flags(), "keys", "to")
 	return cmd
 }
 
-func revoke(e *cli.Env, id, at, why, to string) error {
-	when := e.Now()
-	if at != "" {
-		var err error
-		if when, err = receipt.ParseTime(at); err != nil {
-			return cli.Usage("", "--at %q: %w", at, err)
-		}
+func revoke(e *cli.Env, id string, at time.Time, why, to string) error {
+	if at.IsZero() {
+		at = e.Now()
 	}
-
 	trust, err := openTrust(e, to, false)
 	if err != nil {
 		return err
@@ -51,7 +48,7 @@ func revoke(e *cli.Env, id, at, why, to string) error {
 	if _, err := trust.find(id); err != nil {
 		return err
 	}
-	if err := trust.Revoke(id, when, why); err != nil {
+	if err := trust.Revoke(id, at, why); err != nil {
 		return cli.Usage("", "%q: %w", trust.path, err)
 	}
 

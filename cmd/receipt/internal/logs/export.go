@@ -124,7 +124,7 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l *ledger.S
 	if o.checkpoint == "" {
 		return nil, nil
 	}
-	if o.task+o.session+o.stream+o.from+o.before+o.until != "" {
+	if o.task+o.session != "" || o.ledgerRange != (ledgerRange{}) {
 		return nil, cli.Usage("a checkpoint over a part is for the same flags without it", "--checkpoint says which receipts, so it excludes --task, --session, --stream, --from, --before and --until")
 	}
 

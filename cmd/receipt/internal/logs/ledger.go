@@ -210,8 +210,8 @@ repeated.`,
 			return ledgerFile(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if key.Path == "" {
-				return cli.Usage("receipt keys generate makes a key", "--key is missing")
+			if err := key.Required(); err != nil {
+				return err
 			}
 			return ledgerSign(cmd.Context(), e, &key, args[0], args[1:])
 		},

@@ -12,7 +12,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
@@ -99,15 +98,9 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 // make reads the drafts and seals them.
 func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input.Selection) (*batch.Batch, error) {
 	// The key comes first: somebody may have to type, and stdin be waited for.
-	var key custody.Key
-	signed, err := o.key.Given()
+	key, err := o.key.OpenGiven(ctx, e)
 	if err != nil {
 		return nil, err
-	}
-	if signed {
-		if key, err = o.key.Open(ctx, e); err != nil {
-			return nil, err
-		}
 	}
 
 	progress := selected.Begin(e, "reading", "sealing")
@@ -125,7 +118,7 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 
 	var signer receipt.Signer // nil: unsigned
 	counting := &countingSigner{progress: progress}
-	if signed {
+	if key != nil {
 		warnOtherKeys(e, drafts, key.Public().ID)
 		counting.Signer, signer = key.Signer(), counting
 		progress.Pass(1, 0, int64(len(drafts)))

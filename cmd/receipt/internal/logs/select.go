@@ -16,7 +16,6 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/stream"
@@ -98,30 +97,22 @@ func (m *meant) onceStdin(files ...string) error {
 }
 
 // ledgerRange names receipts of a ledger; all of them without any flag.
-type ledgerRange struct{ stream, from, before, until string }
+type ledgerRange struct {
+	stream              string
+	from, before, until time.Time
+}
 
 // register adds the flags to those of a command. The name of --from may be taken there.
 func (r *ledgerRange) register(f *pflag.FlagSet, from string) {
 	f.StringVar(&r.stream, "stream", "", "of a ledger: only the stream of the receipt with this `HASH`; receipt ledger head prints one for each")
-	f.StringVar(&r.from, from, "", "of a ledger: only receipts issued at this `TIME` (RFC 3339) or later")
-	f.StringVar(&r.before, "before", "", "of a ledger: only receipts issued before this `TIME`")
-	f.StringVar(&r.until, "until", "", "of a ledger: only those stored before the first receipt that was issued at this `TIME` or later")
+	cli.TimeVar(f, &r.from, from, "of a ledger: only receipts issued at this `TIME` (RFC 3339) or later")
+	cli.TimeVar(f, &r.before, "before", "of a ledger: only receipts issued before this `TIME`")
+	cli.TimeVar(f, &r.until, "until", "of a ledger: only those stored before the first receipt that was issued at this `TIME` or later")
 }
 
 // query finds out what is meant.
 func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Query, err error) {
-	for _, flag := range []struct {
-		name, text string
-		to         *time.Time
-	}{{"--from", r.from, &q.From}, {"--before", r.before, &q.Before}, {"--until", r.until, &q.Until}} {
-		if flag.text == "" {
-			continue
-		}
-		if *flag.to, err = receipt.ParseTime(flag.text); err != nil {
-			return q, cli.Usage("", "%s %q: %w", flag.name, flag.text, err)
-		}
-	}
-
+	q.From, q.Before, q.Until = r.from, r.before, r.until
 	if r.stream == "" {
 		return q, nil
 	}

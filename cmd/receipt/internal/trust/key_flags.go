@@ -47,6 +47,22 @@ func (k *KeyFlags) Open(ctx context.Context, e *cli.Env) (custody.Key, error) {
 	return custody.Open(ctx, e, k.Path, custody.Options{ID: k.id, Patience: k.patience})
 }
 
+// OpenGiven finds the key if one is named; nil otherwise.
+func (k *KeyFlags) OpenGiven(ctx context.Context, e *cli.Env) (custody.Key, error) {
+	if given, err := k.Given(); err != nil || !given {
+		return nil, err
+	}
+	return k.Open(ctx, e)
+}
+
+// Required says that the key is missing, if it is.
+func (k *KeyFlags) Required() error {
+	if k.Path == "" {
+		return cli.Usage("receipt keys generate makes a key", "--key is missing")
+	}
+	return nil
+}
+
 // Sign adds the signature of the key, unless the receipt has one.
 func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key custody.Key, sealed *receipt.Sealed) (*receipt.Sealed, error) {
 	// A key signs a receipt only once.
