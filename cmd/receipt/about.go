@@ -22,8 +22,8 @@ func newVersion(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "print the version of this program",
-		Long: `Print the version of this program, of Go, and of the receipt format it knows, and
-whether this program has the verification page that receipt serve shows.`,
+		Long: `Print the version of this program, of Go, and of the receipt format, and whether
+the program contains the verification page of receipt serve.`,
 		Example: `  receipt version
   receipt version | head -n 1`,
 		Args: cli.ExactArgs(0, "no arguments"),
@@ -51,8 +51,8 @@ func platform() string {
 func newCompletion(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
-		Short: "write a completion script for a shell",
-		Long:  "Write a completion script. The shell runs it when it starts.",
+		Short: "write a shell completion script",
+		Long:  `Write a completion script, which the shell runs when it starts.`,
 		Example: `  receipt completion bash > receipt.bash
   receipt completion fish | head -n 1`,
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
@@ -78,10 +78,10 @@ func newMan(e *cli.Env) *cobra.Command {
 	var dir string
 	var force bool
 	cmd := &cobra.Command{
-		Use:   "man [VERB…]",
+		Use:   "man [COMMAND…]",
 		Short: "write a manual page",
-		Long: `Write the manual page of receipt, or of one of its verbs, for man(1). With --dir,
-write one file for each.`,
+		Long: `Write the manual page of receipt or of one of its commands, for man(1). With
+--dir, write a file for each.`,
 		Example: `  receipt man verify | head -n 1
   receipt man --dir man1`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,7 +107,7 @@ write one file for each.`,
 		},
 	}
 
-	cmd.Flags().StringVar(&dir, "dir", "", "write a file for each verb into this folder")
+	cmd.Flags().StringVar(&dir, "dir", "", "write a file for each command to `DIR`")
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "overwrite existing files")
 	return cmd
 }

@@ -23,9 +23,9 @@ func newExplain(e *cli.Env) *cobra.Command {
 	var output cli.OutputFlags
 	cmd := &cobra.Command{
 		Use:   "explain [CODE]",
-		Short: "explain a code that a report names",
-		Long: `Explain a code: where it is found, what it does to the verdict, what it means and
-what to do. Without a code, list all of them.`,
+		Short: "explain a code of a report",
+		Long: `Explain a code: where it is found, its effect on the verdict, its meaning, and
+what to do. Without a code, list all codes.`,
 		Example: `  receipt explain hash_mismatch
   receipt explain`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
@@ -60,7 +60,7 @@ what to do. Without a code, list all of them.`,
 	}
 
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
-	output.Register(cmd.Flags(), "write to this `FILE`")
+	output.Register(cmd.Flags(), "write to `FILE`")
 	return cmd
 }
 

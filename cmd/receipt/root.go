@@ -62,13 +62,15 @@ func newRootFor(e *cli.Env, args []string) *cobra.Command {
 func rootWith(e *cli.Env, list []verb) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "receipt",
-		Short: "make and verify receipts of AI-agent tasks",
-		Long: `Make and verify receipts of AI-agent tasks. Results go to stdout, messages to
-stderr, and - reads stdin.
+		Short: "create and verify receipts of AI agent tasks",
+		Long: `Create and verify receipts of AI agent tasks. Results are written to stdout,
+messages to stderr, and - reads stdin.
 
-Exit codes: 0 when everything that was asked for was positively shown, 1 when
-something is false or malformed, 2 when something could not be read or run as
-asked, 3 when evidence is missing.`,
+Exit codes:
+  0  every requirement was checked and met
+  1  something is invalid or malformed
+  2  something could not be read, or the command could not run as requested
+  3  evidence is missing`,
 		Example: `  receipt verify --keys keys.json receipt.json
   receipt show receipt.json`,
 		SilenceErrors:         true, // finish prints them
@@ -96,8 +98,8 @@ asked, 3 when evidence is missing.`,
 		return input.KeepRead(cmd, args)
 	}
 	e.Color = "auto"
-	cli.Choose(root.PersistentFlags(), &e.Color, "color", "`WHEN` to color results; auto is on a terminal, unless NO_COLOR is set", "auto", "always", "never")
-	root.SetUsageFunc(withAdvanced(root.UsageFunc()))
+	cli.Choose(root.PersistentFlags(), &e.Color, "color", "color results `WHEN`", "auto", "always", "never")
+	root.SetUsageFunc(plainUsage(root.UsageFunc()))
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}")
 	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
@@ -110,16 +112,19 @@ asked, 3 when evidence is missing.`,
 	return root
 }
 
-// withAdvanced prints flags that few people need after all others.
-func withAdvanced(usage func(*cobra.Command) error) func(*cobra.Command) error {
+// plainUsage prints the usage of a command: flags that few people need after all others, and
+// those that each command has in the help of receipt alone.
+func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	return func(cmd *cobra.Command) error {
 		rare := pflag.NewFlagSet("", pflag.ContinueOnError)
-		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			switch f.Name {
 			case "plain", "long", "jobs", "temp-dir", "mergeable", "input", "files-from":
 				shown := *f
 				rare.AddFlag(&shown)
 				f.Hidden = true
+			case "help", "color":
+				f.Hidden = cmd.HasParent()
 			}
 		})
 
@@ -204,9 +209,9 @@ func wantedOf(f *pflag.Flag) string {
 // newHelp is cobra's help, but a verb that is unknown is an error.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [VERB]",
-		Short: "show the help of a verb",
-		Long:  "Show the help of a verb, as VERB --help does.",
+		Use:   "help [COMMAND]",
+		Short: "print the help of a command",
+		Long:  `Print the help of a command, as COMMAND --help does.`,
 		Example: `  receipt help verify
   receipt help`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -226,11 +231,11 @@ func group(root *cobra.Command) {
 		id, title string
 		verbs     []string
 	}{
-		{"check", "Check receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
-		{"make", "Make receipts:", []string{"record", "redact", "seal", "sign", "attest", "bundle"}},
-		{"keep", "Keep many of them:", []string{"ledger", "batch", "archive", "serve"}},
-		{"keys", "Say whom to trust:", []string{"keys"}},
-		{"bytes", "Look at bytes:", []string{"canon"}},
+		{"check", "Verify receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
+		{"make", "Create receipts:", []string{"record", "redact", "seal", "sign", "attest", "bundle"}},
+		{"keep", "Store receipts:", []string{"ledger", "batch", "archive", "serve"}},
+		{"keys", "Manage keys:", []string{"keys"}},
+		{"bytes", "Inspect bytes:", []string{"canon"}},
 		{"about", "Learn more:", []string{"explain", "schema", "help", "man", "completion", "version"}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -32,13 +32,13 @@ func newSchema(e *cli.Env) *cobra.Command {
 	var o schemaOptions
 	cmd := &cobra.Command{
 		Use:   "schema [NAME]",
-		Short: "write a built-in JSON Schema, or check a file by it",
-		Long: `Write a built-in JSON Schema (draft 2020-12). Without a name, list the names.
-Formats are meant to be asserted.
+		Short: "write a built-in JSON Schema, or check a file against it",
+		Long: `Write a built-in JSON Schema (draft 2020-12), whose formats must be asserted.
+Without a name, list the names.
 
-With --check, say instead where a file does not fit the schema: a document, or for
-the schema event each line of a log. What else has to hold of them, receipt verify
-and receipt record say.`,
+With --check, list the places where a file does not match the schema. The file
+is a document or, for the schema event, a log whose lines are checked. receipt
+verify and receipt record check everything else.`,
 		Example: `  receipt schema receipt-2026-04-25
   receipt schema event --check events.jsonl`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
@@ -62,9 +62,9 @@ and receipt record say.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.check, "check", "", "say where this `FILE` does not fit the schema")
+	f.StringVar(&o.check, "check", "", "list the places where `FILE` does not match the schema")
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of the schema event as Markdown")
-	o.output.Register(f, "write to this `FILE`")
+	o.output.Register(f, "write to `FILE`")
 	return cmd
 }
 

@@ -18,12 +18,12 @@ import (
 // New makes the verb bundle.
 func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use:   "bundle VERB",
-		Short: "make and read session bundles: one run of an agent in one file",
-		Long: `A session bundle is one run of an agent in one file, for support, for sharing or for
-a replay. export makes one of a run record and takes out what may not leave; sanitize
-takes more out of a bundle; validate says whether a file has the form of one; import
-gets the run record back; draft makes the draft of a receipt of what left.`,
+		Use:   "bundle COMMAND",
+		Short: "package one agent run in a file that can be shared",
+		Long: `Package one run of an agent in a session bundle, for support, sharing, or
+replay. export creates a bundle from a run record and removes what must not be
+shared, sanitize removes more, validate checks the form, import returns the run
+record, and draft creates the draft of a receipt for the bundle.`,
 		Example: `  receipt bundle export run.json -o bundle.json
   receipt bundle validate bundle.json`,
 	}, newExport(e), newValidate(e), newSanitize(e), newImport(e), newDraft(e))
@@ -49,7 +49,7 @@ type markerFlags struct{ allow, strict bool }
 
 func (o *markerFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.allow, "allow-unsafe-secret-markers", false, "do not search for secrets")
-	f.BoolVar(&o.strict, "strict", false, "refuse what only a heuristic takes for a secret, instead of a warning")
+	f.BoolVar(&o.strict, "strict", false, "also refuse strings that only a heuristic matches, instead of warning")
 }
 
 func (o *markerFlags) markers() (bundle.Markers, error) {

@@ -19,14 +19,16 @@ func newExport(e *cli.Env) *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
 		Use:   "export RUN",
-		Short: "make a session bundle of a run record",
-		Long: `Make the session bundle of a run record. Secrets, paths of the machine and what looks
-like a secret in a text are replaced, and each place is listed in the bundle. With
---replay-only prompts, arguments and results are withheld too; with --local nothing
-is taken out. The same record and flags give the same bytes.
+		Short: "create a session bundle from a run record",
+		Long: `Create a session bundle from a run record. Secrets, paths of the machine, and
+strings that look like secrets are replaced, and each place is listed in the
+bundle. --replay-only also withholds prompts, arguments, and results. --local
+removes nothing. The same record and flags give the same bytes.
 
-Exit codes: 0 when the bundle was made, 1 when the record is malformed, 2 when it
-could not be read or made as asked.`,
+Exit codes:
+  0  the bundle was created
+  1  the record is malformed
+  2  the record could not be read, or the bundle could not be created as requested`,
 		Example: `  receipt bundle export run.json -o bundle.json
   receipt bundle export run.json --replay-only --strict`,
 		Args: cli.ExactArgs(1, "one run record"),
@@ -51,13 +53,13 @@ could not be read or made as asked.`,
 	}
 
 	f := cmd.Flags()
-	f.BoolVar(&o.local, "local", false, "take nothing out: for whoever has this machine anyway")
-	f.BoolVar(&o.replayOnly, "replay-only", false, "withhold prompts, arguments and results too")
-	f.BoolVar(&o.Strict, "strict", false, "with --replay-only: withhold input, output, stdout, stderr, message, and visible_text_contains too, and remove absolute paths from all texts")
+	f.BoolVar(&o.local, "local", false, "remove nothing; for users who have access to this machine")
+	f.BoolVar(&o.replayOnly, "replay-only", false, "also withhold prompts, arguments, and results")
+	f.BoolVar(&o.Strict, "strict", false, "with --replay-only: also withhold input, output, stdout, stderr, message, and visible_text_contains, and remove absolute paths from all strings")
 	f.BoolVar(&o.Attachments, "include-attachments", false, "list the artifacts of the run as attachments")
-	f.StringVar(&o.ID, "id", "", "`ID` of the bundle (default: made of the run record as the bundle has it)")
-	f.StringVar(&o.CreatedAt, "created-at", "", "`TIME` at which it was made (default: when the run ended)")
-	o.output.Register(f, "write to this `FILE`")
+	f.StringVar(&o.ID, "id", "", "bundle `ID` (default: derived from the exported run record)")
+	f.StringVar(&o.CreatedAt, "created-at", "", "`TIME` of creation (default: when the run ended)")
+	o.output.Register(f, "write to `FILE`")
 	return cmd
 }
 
@@ -94,13 +96,15 @@ func newSanitize(e *cli.Env) *cobra.Command {
 	var o sanitizeOptions
 	cmd := &cobra.Command{
 		Use:   "sanitize FILE",
-		Short: "take out of a session bundle what may not leave",
-		Long: `Take out of a session bundle what a mode takes out, and list each place in it. A
-bundle gets nothing back: of a replay_only one none that is sanitized can be made.
-Sanitizing the result changes nothing.
+		Short: "remove data from a session bundle",
+		Long: `Remove the data that a mode excludes from a session bundle, and list each place
+in it. Sanitizing only removes data: a replay_only bundle cannot be converted to
+a sanitized one. Sanitizing the result changes nothing.
 
-Exit codes: 0 when the bundle was made, 1 when the file is none, 2 when it could not
-be read or made as asked.`,
+Exit codes:
+  0  the bundle was created
+  1  the file is not a session bundle
+  2  the file could not be read, or the bundle could not be created as requested`,
 		Example: `  receipt bundle sanitize local-bundle.json -o bundle.json
   receipt bundle sanitize local-bundle.json --mode replay_only --strict`,
 		Args: cli.ExactArgs(1, "one session bundle"),
@@ -114,9 +118,9 @@ be read or made as asked.`,
 
 	f := cmd.Flags()
 	o.mode = string(bundle.Sanitized)
-	cli.Choose(f, &o.mode, "mode", "`MODE` of the result; replay_only withholds prompts, arguments and results too", o.mode, string(bundle.ReplayOnly))
-	f.BoolVar(&o.strict, "strict", false, "with replay_only: withhold input, output, stdout, stderr, message, and visible_text_contains too, and remove absolute paths from all texts")
-	o.output.Register(f, "write to this `FILE`")
+	cli.Choose(f, &o.mode, "mode", "`MODE` of the result; replay_only also withholds prompts, arguments, and results", o.mode, string(bundle.ReplayOnly))
+	f.BoolVar(&o.strict, "strict", false, "with replay_only: also withhold input, output, stdout, stderr, message, and visible_text_contains, and remove absolute paths from all strings")
+	o.output.Register(f, "write to `FILE`")
 	return cmd
 }
 

@@ -17,13 +17,16 @@ func newValidate(e *cli.Env) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "validate FILE",
-		Short: "say whether a file has the form of a session bundle",
-		Long: `Say whether a file has the form of a session bundle, and whether a text in it looks
-like a secret. A bundle is never trusted because it validates: nothing shows who made
-it, or that what it tells happened. receipt bundle draft makes a receipt of it.
+		Short: "check the form of a session bundle",
+		Long: `Check whether a file has the form of a session bundle, and whether a string in
+it looks like a secret. A valid bundle is not trusted: nothing shows who created
+it, or that its contents are true. receipt bundle draft creates a receipt for
+it.
 
-Exit codes: 0 when it has the form, 1 when it has not or when a text looks like a
-secret, 2 when it could not be read.`,
+Exit codes:
+  0  the bundle is valid
+  1  the form is invalid, or a string looks like a secret
+  2  the file could not be read`,
 		Example: `  receipt bundle validate bundle.json
   receipt bundle validate bundle.json --strict --json`,
 		Args: cli.ExactArgs(1, "one session bundle"),
@@ -120,13 +123,16 @@ func newImport(e *cli.Env) *cobra.Command {
 	var o importOptions
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "get the run record out of a session bundle",
-		Long: `Write the run record of a session bundle: the one that is embedded, or the smallest
-one that replays, made of its replay fixture and its transcript. Nothing that it
-names is looked at.
+		Short: "write the run record of a session bundle",
+		Long: `Write the run record of a session bundle: the embedded record, or the smallest
+one that can be replayed, from the replay fixture and the transcript. Files that
+it names are not read.
 
-Exit codes: 0 when there is one, 1 when the file is no bundle or a text in it looks
-like a secret, 2 when it could not be read, 3 when there is nothing to import.`,
+Exit codes:
+  0  the record was written
+  1  the file is not a session bundle, or a string in it looks like a secret
+  2  the file could not be read
+  3  there is nothing to import`,
 		Example: `  receipt bundle import bundle.json -o imported.json
   receipt bundle import local-bundle.json --allow-unsafe-secret-markers`,
 		Args: cli.ExactArgs(1, "one session bundle"),
@@ -152,7 +158,7 @@ like a secret, 2 when it could not be read, 3 when there is nothing to import.`,
 		},
 	}
 	o.markerFlags.register(cmd.Flags())
-	o.output.Register(cmd.Flags(), "write to this `FILE`")
+	o.output.Register(cmd.Flags(), "write to `FILE`")
 	return cmd
 }
 
@@ -166,15 +172,17 @@ func newDraft(e *cli.Env) *cobra.Command {
 	var o draftOptions
 	cmd := &cobra.Command{
 		Use:   "draft FILE",
-		Short: "make the draft of a receipt of a session bundle",
-		Long: `Make the draft of a receipt that proves which bundle left: it names the digest of the
-file, and what the bundle says of its run. receipt seal makes the receipt; receipt
-verify --artifacts DIR shows that the file is the one, with the bundle in the folder
-and, in its canonical form, the run record that is in it.
+		Short: "create the draft of a receipt for a session bundle",
+		Long: `Create the draft of a receipt that states which bundle was shared: the digest of
+the file, and what the bundle states about its run. receipt seal creates the
+receipt. To check the file later, use receipt verify --artifacts DIR, where DIR
+contains the bundle and the canonical form of its run record.
 
-Exit codes: 0 when the draft was made, 1 when the file is no bundle or a text in it
-looks like a secret, 2 when it could not be read or made as asked, 3 when the run
-has not ended.`,
+Exit codes:
+  0  the draft was created
+  1  the file is not a session bundle, or a string in it looks like a secret
+  2  the file could not be read, or the draft could not be created as requested
+  3  the run has not ended`,
 		Example: `  receipt bundle draft bundle.json --issuer my_harness -o new-draft.json
   receipt bundle draft bundle.json --issuer my_harness --workspace ws_garden --tier act_with_approval`,
 		Args: cli.ExactArgs(1, "one session bundle"),
@@ -184,19 +192,19 @@ has not ended.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.Issuer.ID, "issuer", "", "who issues the receipt: issuer.`ID`")
-	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "`KIND` of the issuer: harness, host, agent or connector")
-	f.StringVar(&o.Issuer.Name, "issuer-name", "", "`NAME` of the issuer, for people")
-	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "demand a signature by this key: issuer.public_key_id")
-	f.StringVar(&o.ReceiptID, "receipt-id", "", "`ID` of the receipt (default: made of the bundle's)")
-	cli.TimeVar(f, &o.IssuedAt, "issued-at", "`TIME` of issue (default: when the bundle was made)")
-	f.StringVar(&o.WorkspaceRef, "workspace", "", "`REF` of the workspace")
-	f.StringVar(&o.SessionID, "session", "", "`ID` of the session")
-	f.StringVar(&o.TenantID, "tenant", "", "`ID` of the tenant")
-	f.StringVar(&o.PersonaRef, "persona", "", "`REF` of the persona")
-	f.StringVar(&o.Tier, "tier", "", "the persona's `TIER`: shadow, suggest, act_with_approval or act_auto")
+	f.StringVar(&o.Issuer.ID, "issuer", "", "issuer `ID`")
+	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "issuer `KIND`: harness, host, agent, or connector")
+	f.StringVar(&o.Issuer.Name, "issuer-name", "", "display `NAME` of the issuer")
+	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "require a signature by the key with this `ID`; sets issuer.public_key_id")
+	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt `ID` (default: derived from the bundle ID)")
+	cli.TimeVar(f, &o.IssuedAt, "issued-at", "`TIME` of issue (default: when the bundle was created)")
+	f.StringVar(&o.WorkspaceRef, "workspace", "", "workspace `REF`")
+	f.StringVar(&o.SessionID, "session", "", "session `ID`")
+	f.StringVar(&o.TenantID, "tenant", "", "tenant `ID`")
+	f.StringVar(&o.PersonaRef, "persona", "", "persona `REF`")
+	f.StringVar(&o.Tier, "tier", "", "persona `TIER`: shadow, suggest, act_with_approval, or act_auto")
 	o.markerFlags.register(f)
-	o.output.Register(f, "write to this `FILE`")
+	o.output.Register(f, "write to `FILE`")
 	return cmd
 }
 

@@ -67,7 +67,7 @@ func Elsewhere(name string) bool {
 
 // AddPatience adds the flag for how long a key may take.
 func AddPatience(cmd *cobra.Command, patience *time.Duration) {
-	cmd.Flags().DurationVar(patience, "key-timeout", Patience, "wait so `LONG` for each answer of an agent or a plugin")
+	cmd.Flags().DurationVar(patience, "key-timeout", Patience, "maximum wait for each response from an agent or plugin, a `DURATION`")
 }
 
 // Patience is how long an agent or a plugin is waited for when nobody says otherwise:

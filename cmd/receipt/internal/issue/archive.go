@@ -20,11 +20,11 @@ import (
 // NewArchive makes the verb archive.
 func NewArchive(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use:   "archive VERB",
-		Short: "write receipts as CBOR archives, and archives as JSON",
-		Long: `Write receipts as deterministic CBOR (RFC 8949 section 4.2.1), and archives as
-canonical JSON. An archive holds the same values in fewer bytes: the hash of a
-receipt and its verdict stay what they are.`,
+		Use:   "archive COMMAND",
+		Short: "convert receipts to and from CBOR",
+		Long: `Convert receipts to deterministic CBOR (RFC 8949 section 4.2.1), and archives to
+canonical JSON. An archive contains the same values in fewer bytes, so hashes
+and verdicts do not change.`,
 		Example: `  receipt archive pack receipts.jsonl -o day.cborseq
   receipt archive unpack day.cborseq -o again.jsonl`,
 	}, newArchivePack(e), newArchiveUnpack(e))
@@ -41,7 +41,7 @@ type archiveOptions struct {
 
 func (o *archiveOptions) add(cmd *cobra.Command) {
 	o.Flags.Register(cmd.Flags())
-	o.output.Register(cmd.Flags(), "write to this `FILE`; its extension says what it holds")
+	o.output.Register(cmd.Flags(), "write to `FILE`, in the format of its extension")
 }
 
 func newArchivePack(e *cli.Env) *cobra.Command {
@@ -49,14 +49,14 @@ func newArchivePack(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack [PATH…] -o FILE",
 		Short: "write receipts as CBOR",
-		Long: `Write receipts as CBOR, in the order of the input: whatever receipt verify reads,
-folders and compressed files too. FILE ends in .cbor for exactly one receipt, and
-in .cborseq for a sequence of them (RFC 8742), which is what stdout gets.
+		Long: `Write receipts as CBOR, in the order of the input, which is anything that
+receipt verify reads. FILE ends in .cbor for exactly one receipt, or in .cborseq
+for a sequence (RFC 8742), which is also the format of stdout.
 
-Receipts are archived as they are. Whether they are true is for receipt verify to
-say, which reads archives. What has nothing of a receipt, such as a key set or a log,
-a draft, and what is not a JSON object within the limits of receipts end the work,
-and no file is left; of an API envelope the receipt is archived.`,
+pack does not verify receipts. Use receipt verify, which also reads archives.
+Drafts, files without receipts, and anything that is not a JSON object within
+the limits of receipts are errors, and no file is left. From an API envelope,
+the receipt is archived.`,
 		Example: `  receipt archive pack receipt.json -o receipt.cbor
   receipt archive pack receipts.jsonl | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,13 +73,13 @@ func newArchiveUnpack(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unpack [PATH…] -o FILE",
 		Short: "write archives as canonical JSON",
-		Long: `Write receipts as canonical JSON (RFC 8785), in the order of the input: archives,
-and whatever else receipt verify reads. FILE ends in .json for exactly one receipt,
-and in .jsonl or .ndjson for one a line, which is what stdout gets.
+		Long: `Write receipts as canonical JSON (RFC 8785), in the order of the input:
+archives, or anything else that receipt verify reads. FILE ends in .json for
+exactly one receipt, or in .jsonl or .ndjson for one receipt per line, which is
+also the format of stdout.
 
-Receipts are written as they are. Whether they are true is for receipt verify to
-say. What is not an archive of a JSON object within the limits of receipts ends the
-work, and no file is left.`,
+unpack does not verify receipts. Use receipt verify. Anything that is not a JSON
+object within the limits of receipts is an error, and no file is left.`,
 		Example: `  receipt archive unpack receipt.cbor -o receipt.json
   receipt archive unpack day.cborseq | receipt verify --integrity-only -`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,15 +24,16 @@ func NewAttest(e *cli.Env) *cobra.Command {
 	var o attestOptions
 	cmd := &cobra.Command{
 		Use:   "attest RECEIPT --key KEY",
-		Short: "say in an envelope of in-toto which files and commit a receipt is of",
-		Long: `Put a sealed and signed receipt into an in-toto statement in a signed envelope, a
-Sigstore bundle, which other tools verify too. Its subjects are the artifacts with
-a digest, the files written and the git commits that the receipt names; --commit
-names the commit where the receipt does not. receipt verify reads it back.
+		Short: "create a signed in-toto attestation of a receipt",
+		Long: `Create an in-toto statement about a sealed and signed receipt, in a signed
+envelope (a Sigstore bundle) that other tools can verify. receipt verify reads
+it back. The subjects are the artifacts with a digest, the files written, and
+the git commits that the receipt names. Use --commit if the receipt names no
+commit.
 
-KEY is one that may speak for the receipt's issuer, for ed25519 or ES256. A receipt
-of which something is false is not attested, nor one that nobody signed. Whether
-signatures by other keys hold is checked with --keys alone, and then has to be.`,
+KEY is an ed25519 or ES256 key that may speak for the receipt's issuer. attest
+rejects receipts that are refuted or unsigned. Signatures by other keys are
+checked only with --keys, and must then be valid.`,
 		Example: `  receipt attest receipt.json --key issuer.private.json -o attestation.json
   receipt attest receipt.json --key issuer.private.json --commit 8f94139338f9404f26296befa88755fc2598c289 -o attestation.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -46,9 +47,9 @@ signatures by other keys hold is checked with --keys alone, and then has to be.`
 
 	o.key.Add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.commit, "commit", "", "the git commit that the task led to, its whole `SHA`")
-	f.StringVarP(&o.keys, "keys", "k", "", "the receipt must be verified with these trusted keys, a JWK Set `FILE`")
-	o.output.Register(f, "write to this `FILE`")
+	f.StringVar(&o.commit, "commit", "", "full `SHA` of the git commit that the task produced")
+	f.StringVarP(&o.keys, "keys", "k", "", "require that these trusted keys verify the receipt (JWK Set `FILE`)")
+	o.output.Register(f, "write to `FILE`")
 	return cmd
 }
 

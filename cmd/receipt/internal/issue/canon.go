@@ -18,12 +18,13 @@ func NewCanon(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "canon [FILE]",
 		Short: "write the canonical form (RFC 8785) of a JSON document",
-		Long: `Write the RFC 8785 canonical form of any JSON document, without a newline.
+		Long: `Write the RFC 8785 canonical form of a JSON document, without a trailing
+newline.
 
-With --preimage, write the bytes that a receipt's hash covers: its canonical
-form without /chain/receipt_hash and /signatures. Their SHA-256 is the hash, which
---hash prints, whatever hash the receipt or draft states. A document with an integer
-outside ±9007199254740991 has none.`,
+--preimage writes the bytes that the hash of a receipt covers: its canonical
+form without /chain/receipt_hash and /signatures. --hash prints their SHA-256,
+regardless of the hash that the receipt or draft states. A document with an
+integer outside ±9007199254740991 has no hash.`,
 		Example: `  receipt canon --preimage receipt.json | sha256sum
   receipt canon receipt.json | receipt canon --check`,
 		Args: cli.OptionalFile,
@@ -58,8 +59,8 @@ outside ±9007199254740991 has none.`,
 	}
 
 	cmd.Flags().BoolVar(&preimage, "preimage", false, "write the bytes that the receipt hash covers")
-	cmd.Flags().BoolVar(&check, "check", false, "write nothing; exit 1 when the input is not canonical")
-	cmd.Flags().BoolVar(&hash, "hash", false, "print the computed hash of the receipt")
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and exit 1 if the input is not canonical")
+	cmd.Flags().BoolVar(&hash, "hash", false, "print the computed receipt hash")
 	return cmd
 }
 

@@ -32,12 +32,11 @@ func newDisclose(e *cli.Env) *cobra.Command {
 	var o discloseOptions
 	cmd := &cobra.Command{
 		Use:   "disclose FILE --disclosures FILE --field POINTER…",
-		Short: "show single withheld values of a receipt to someone",
-		Long: `Write a disclosure file with just the named fields, bound to the receipt. Whoever
-gets it sees these values and can check them against the receipt's commitments:
-receipt verify --disclosures FILE. All other withheld values stay hidden.
-
-The fields must fit the receipt, or nothing is written.`,
+		Short: "disclose selected withheld values of a receipt",
+		Long: `Write a disclosure file that contains only the named fields and is bound to the
+receipt. The recipient can check the values against the receipt's commitments
+with receipt verify --disclosures FILE. All other withheld values stay hidden.
+If a field does not match the receipt, nothing is written.`,
 		Example: `  receipt redact disclose redacted-receipt.json --disclosures withheld.json --field /metadata/pin -o for-the-auditor.json
   receipt redact disclose redacted-receipt.json --disclosures withheld.json --all`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -47,10 +46,10 @@ The fields must fit the receipt, or nothing is written.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.disclosures, "disclosures", "", "the withheld values, a `FILE` that redact wrote")
-	f.StringArrayVar(&o.fields, "field", nil, "the `POINTER` of a field, as redactions lists it; repeatable")
+	f.StringVar(&o.disclosures, "disclosures", "", "withheld values, a `FILE` that redact wrote")
+	f.StringArrayVar(&o.fields, "field", nil, "JSON `POINTER` of a field, as listed in redactions; repeatable")
 	f.BoolVar(&o.all, "all", false, "disclose every field")
-	o.output.Register(f, "write to this `FILE`")
+	o.output.Register(f, "write to `FILE`")
 	return cmd
 }
 

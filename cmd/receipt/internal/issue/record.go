@@ -33,34 +33,39 @@ func NewRecord(e *cli.Env) *cobra.Command {
 	var o recordOptions
 	cmd := &cobra.Command{
 		Use:   "record [PATH]...",
-		Short: "make a draft from the log of a task, or receipts of all logs in a folder",
-		Long: `Make the draft of a receipt from what was logged of a task that has ended: the
-protocol's events, a JSON object a line, in the order of their sequence. The same
-log gives the same draft.
+		Short: "create drafts or receipts from logs",
+		Long: `Create the draft of a receipt from the log of a task that has ended. A log
+contains the protocol's events, one JSON object per line, ordered by sequence.
+The same log gives the same draft.
 
-With --frames, or when the first line says so, the lines are JSON-RPC frames of a
-bridge or of ACP: {"at": TIME, "frame": {…}}, and {"at": TIME, "event": KIND,
-"payload": {…}} for what no frame tells. Whatever a permission was answered with,
-only what is known to be an approval is one.
+If --frames is set, or the first line is a frame, the lines are JSON-RPC frames
+of a bridge or of ACP: {"at": TIME, "frame": {…}}. Lines of the form {"at":
+TIME, "event": KIND, "payload": {…}} add events that no frame carries. The
+answer to a permission request counts as an approval only if it is known to be
+one.
 
-The logs that coding agents and their telemetry leave are read as they are, and
-known by their first lines; --from says it outright. Claude Code keeps its own below
-~/.claude/projects. Several files are one task: a session, and the agents to which it
-gave work. What such a log does not tell is in metadata.unreported. docs/sources.md has
-what each source tells.
+Logs of coding agents and their telemetry are detected by their first lines, or
+specified with --from. Claude Code stores its logs in ~/.claude/projects.
+Several files are recorded as one task: a session, and the agents to which it
+delegated work. Values that such a log does not record are listed in
+metadata.unreported; see docs/sources.md.
 
-What is not in the log, flags tell. Nothing is redacted here: receipt redact
-withholds secrets from the draft, and receipt seal makes the receipt.
+Flags supply values that are not in the log. Nothing is redacted here: use
+receipt redact, and then receipt seal.
 
-Of a folder, or with --each, every session is recorded, or every task: what a person
-asked for, until they asked again. What --rules say is withheld first, then --ledger
-issues receipts signed with --key; without it drafts are written, one a line. Run
-again, nothing is recorded twice. What may still grow is left for the next run: a
-session in which something was written less than --settled ago. Only the last task
-of a session, and one with open calls, may. The times are those in the logs.
+For a directory, or with --each, record one draft or receipt per session or per
+task. A task starts with a user request and ends before the next one. Matches of
+--rules are withheld. --ledger issues receipts, signed with --key; without it,
+drafts are written, one per line. Repeated runs record nothing twice. Anything
+that may still grow is left for the next run: in a session with entries newer
+than --settled, the last task and tasks with open calls. All times are those in
+the logs.
 
-Exit status of that: 0 nothing is left, 1 a log tells something else than when it was
-recorded, 2 something could not be read or recorded, 3 something still grows.`,
+Exit codes for a directory, or with --each:
+  0  nothing is left
+  1  a log no longer matches its receipt
+  2  something could not be read or recorded
+  3  something may still grow`,
 		Example: `  receipt record events.jsonl --issuer my_harness -o new-draft.json
   receipt record session.jsonl --each task --issuer me --ledger ledger.db --key issuer.private.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,28 +90,28 @@ recorded, 2 something could not be read or recorded, 3 something still grows.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.Issuer.ID, "issuer", "", "who issues the receipt: issuer.`ID`")
-	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "`KIND` of the issuer: harness, host, agent or connector")
-	f.StringVar(&o.Issuer.Name, "issuer-name", "", "`NAME` of the issuer, for people")
-	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "demand a signature by this key: issuer.public_key_id")
-	f.StringVar(&o.TaskID, "task", "", "the task in a log of several: its `ID`; required for frames")
-	f.StringVar(&o.subject, "subject", "", "what the receipt is about, `OBJECT:ID`: outcome, event, artifact, approval or tool_call (default: the task or the replay)")
-	f.StringVar(&o.ReceiptID, "receipt-id", "", "`ID` of the receipt (default: made of the task's)")
+	f.StringVar(&o.Issuer.ID, "issuer", "", "issuer `ID`")
+	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "issuer `KIND`: harness, host, agent, or connector")
+	f.StringVar(&o.Issuer.Name, "issuer-name", "", "display `NAME` of the issuer")
+	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "require a signature by the key with this `ID`; sets issuer.public_key_id")
+	f.StringVar(&o.TaskID, "task", "", "task `ID` in a log of several tasks; required for frames")
+	f.StringVar(&o.subject, "subject", "", "subject, as `OBJECT:ID`: outcome, event, artifact, approval, or tool_call (default: the task or the replay)")
+	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt `ID` (default: derived from the task ID)")
 	cli.TimeVar(f, &o.IssuedAt, "issued-at", "`TIME` of issue (default: when the task ended)")
-	f.StringVar(&o.WorkspaceRef, "workspace", "", "`REF` of the workspace")
-	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "`DIR` that is cut off the paths of files")
-	f.StringVar(&o.SessionID, "session", "", "`ID` of the session")
-	f.StringVar(&o.TenantID, "tenant", "", "`ID` of the tenant")
-	f.StringVar(&o.PersonaRef, "persona", "", "`REF` of the persona")
-	f.StringVar(&o.PolicyRef, "policy-ref", "", "`REF` of the trust policy")
-	f.StringVar(&o.Tier, "tier", "", "the persona's `TIER`, when no event names one: shadow, suggest, act_with_approval or act_auto")
-	f.StringVar(&o.LogURI, "log-uri", "", "where the log is kept, for whoever replays it: `URI`")
-	f.StringVar(&o.withheld.path, "disclosures", "", "keep paths outside the workspace, which the draft withholds, in this `FILE`")
-	f.StringVar(&o.log, "log", "", "write the events that the draft's digest covers to this `FILE`")
-	f.BoolVar(&o.frames, "frames", false, "the lines are JSON-RPC frames")
-	cli.Choose(f, &o.from, "from", "`KIND` of the log (default: the first lines say it)", source.Names()...)
-	f.BoolVar(&o.markdown, "markdown", false, "write the page of what becomes what as Markdown")
-	o.output.Register(f, "write to this `FILE`")
+	f.StringVar(&o.WorkspaceRef, "workspace", "", "workspace `REF`")
+	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "`DIR` to remove from file paths")
+	f.StringVar(&o.SessionID, "session", "", "session `ID`")
+	f.StringVar(&o.TenantID, "tenant", "", "tenant `ID`")
+	f.StringVar(&o.PersonaRef, "persona", "", "persona `REF`")
+	f.StringVar(&o.PolicyRef, "policy-ref", "", "trust policy `REF`")
+	f.StringVar(&o.Tier, "tier", "", "persona `TIER`, if no event names one: shadow, suggest, act_with_approval, or act_auto")
+	f.StringVar(&o.LogURI, "log-uri", "", "`URI` of the log, for replays")
+	f.StringVar(&o.withheld.path, "disclosures", "", "save withheld paths outside the workspace to `FILE`")
+	f.StringVar(&o.log, "log", "", "write the events that the draft's digest covers to `FILE`")
+	f.BoolVar(&o.frames, "frames", false, "read the lines as JSON-RPC frames")
+	cli.Choose(f, &o.from, "from", "log `FORMAT`, detected by default", source.Names()...)
+	f.BoolVar(&o.markdown, "markdown", false, "write the page of recording rules as Markdown")
+	o.output.Register(f, "write to `FILE`")
 	o.folder.register(cmd)
 	return cmd
 }

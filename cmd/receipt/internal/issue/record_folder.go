@@ -31,17 +31,17 @@ const settledByDefault = "30m"
 
 func (o *folderFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	cli.Choose(f, &o.each, "each", "a receipt for each `UNIT` of the logs (default: session, for folders)", "task", "session")
-	f.StringVar(&o.since, "since", "", "leave out what ended before `TIME`, by the times in the logs: a duration such as 24h or 7d, a date, or a time")
-	f.StringVar(&o.settled, "settled", settledByDefault, "take for over what was not written into for a `DURATION`; 0 takes all")
-	f.StringArrayVar(&o.ended, "ended", nil, "take the session with this `ID` for over; repeatable")
-	f.StringVar(&o.ledger, "ledger", "", "issue receipts into the ledger `FILE`, each once")
-	f.BoolVar(&o.supersede, "supersede", false, "with --ledger: where a log tells something else than its receipt, issue one that supersedes that")
+	cli.Choose(f, &o.each, "each", "record one receipt per `UNIT` (default for a directory: session)", "task", "session")
+	f.StringVar(&o.since, "since", "", "skip anything that ended before `TIME`, according to the logs: a duration such as 24h or 7d, a date, or RFC 3339")
+	f.StringVar(&o.settled, "settled", settledByDefault, "treat sessions without new entries for this `DURATION` as ended; 0 means all")
+	f.StringArrayVar(&o.ended, "ended", nil, "treat the session with this `ID` as ended; repeatable")
+	f.StringVar(&o.ledger, "ledger", "", "issue receipts into the ledger `FILE`")
+	f.BoolVar(&o.supersede, "supersede", false, "with --ledger: if a log no longer matches its receipt, issue a receipt that supersedes it")
 	f.BoolVar(&o.unsigned, "unsigned", false, "with --ledger: do not sign the receipts")
-	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "with --each: withhold what these `RULES` say: upstream, default, strict or a file; repeatable")
+	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "with --each: withhold matches of `RULES`: upstream, default, strict, or a file; repeatable")
 	o.format = "text"
-	cli.Choose(f, &o.format, "format", "with --each: tell what was made in this `FORMAT`", "text", "json")
-	f.BoolVar(&o.dryRun, "dry-run", false, "with --each: tell what would be made, and make nothing")
+	cli.Choose(f, &o.format, "format", "with --each: output `FORMAT`", "text", "json")
+	f.BoolVar(&o.dryRun, "dry-run", false, "with --each: report what would be created, without creating anything")
 	o.key.AddKey(cmd)
 }
 

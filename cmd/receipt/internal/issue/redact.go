@@ -33,17 +33,18 @@ func NewRedact(e *cli.Env) *cobra.Command {
 	var o redactOptions
 	cmd := &cobra.Command{
 		Use:   "redact [FILE]",
-		Short: "withhold secrets from a draft, before it is sealed",
-		Long: `Withhold from a draft what the rules say: secrets, tokens, hidden reasoning. Each
-value leaves a placeholder and an entry in redactions with a salted commitment, so
-that it can be disclosed later and checked. A sealed receipt cannot be redacted.
+		Short: "withhold secrets from a draft",
+		Long: `Withhold matches of the rules from a draft: secrets, tokens, and hidden
+reasoning. Each value is replaced by a placeholder and an entry in redactions
+with a salted commitment, so that it can be disclosed and checked later. A
+sealed receipt cannot be redacted.
 
---disclosures keeps the withheld values in a file that only its owner can read;
-without it they are gone. --rules takes upstream, default or strict, a YAML policy,
-or a TOML file of detectors in gitleaks' format, which is added to the others.
+--disclosures saves the withheld values to a file that only its owner can read.
+Without it, they are lost. --rules accepts upstream, default, strict, a YAML
+policy, or a TOML file of gitleaks detectors.
 
---explain prints where something would be withheld and by which rule, never what.
---check does the same and exits 1 when there is anything: a gate for pipelines.`,
+--explain prints each place and rule, but no value. --check does the same, and
+exits 1 if there is any.`,
 		Example: `  receipt redact draft.json --disclosures secret.json -o redacted.json
   receipt redact --explain --rules strict draft.json`,
 		Args: cli.OptionalFile,
@@ -53,12 +54,12 @@ or a TOML file of detectors in gitleaks' format, which is added to the others.
 	}
 
 	f := cmd.Flags()
-	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "`RULES`: upstream, default, strict or a file; repeatable")
-	f.StringVar(&o.disclosures, "disclosures", "", "keep the withheld values in this `FILE`")
-	o.output.Register(f, "write to this `FILE`")
-	f.StringVar(&o.supersedes, "supersedes", "", "the receipt that the draft's shall replace: `HASH|FILE`")
-	f.BoolVar(&o.check, "check", false, "exit 1 when anything would be withheld, and write no draft")
-	f.BoolVar(&o.explain, "explain", false, "print where and by which rule, and write no draft")
+	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "`RULES`: upstream, default, strict, or a file; repeatable")
+	f.StringVar(&o.disclosures, "disclosures", "", "save the withheld values to `FILE`")
+	o.output.Register(f, "write to `FILE`")
+	f.StringVar(&o.supersedes, "supersedes", "", "receipt that the new receipt supersedes, as `HASH|FILE`")
+	f.BoolVar(&o.check, "check", false, "exit 1 if anything would be withheld, and write no draft")
+	f.BoolVar(&o.explain, "explain", false, "print places and rules, and write no draft")
 	cmd.AddCommand(newDisclose(e))
 	return cmd
 }

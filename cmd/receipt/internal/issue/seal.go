@@ -27,13 +27,12 @@ func NewSeal(e *cli.Env) *cobra.Command {
 	var o sealOptions
 	cmd := &cobra.Command{
 		Use:   "seal [FILE]",
-		Short: "make a receipt of a draft",
-		Long: `Make a receipt of a draft: link it to its predecessor, compute its hash and, with
---key, sign it. The result is canonical JSON and a newline.
+		Short: "convert a draft to a sealed receipt",
+		Long: `Convert a draft to a sealed receipt: link it to its predecessor, compute its
+hash and, with --key, sign it. The result is canonical JSON and a newline.
 
 A draft is a receipt without /chain/receipt_hash and /signatures. Without
---previous the receipt is the first of its stream. --previous takes a hash, the
-predecessor's file, or the report of an earlier verification.`,
+--previous, the receipt is the first of its stream.`,
 		Example: `  receipt seal draft.json --key issuer.private.json -o receipt.json
   receipt seal draft.json --previous last-receipt.json`,
 		Args: cli.OptionalFile,
@@ -42,9 +41,9 @@ predecessor's file, or the report of an earlier verification.`,
 		},
 	}
 
-	cmd.Flags().StringVar(&o.previous, "previous", "", "the predecessor: `HASH|FILE|REPORT`")
-	o.output.Register(cmd.Flags(), "write to this `FILE`")
-	cmd.Flags().BoolVar(&o.strict, "strict", false, "refuse a draft that seems to hold secrets, instead of a warning")
+	cmd.Flags().StringVar(&o.previous, "previous", "", "predecessor, as `HASH|FILE|REPORT`")
+	o.output.Register(cmd.Flags(), "write to `FILE`")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "refuse a draft that seems to contain secrets, instead of warning")
 	o.key.Add(cmd)
 	return cmd
 }
@@ -170,15 +169,16 @@ func NewSign(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign FILE --key KEY",
 		Short: "add a signature to a sealed receipt",
-		Long: `Add a signature to a sealed receipt, as its issuer or as a witness. The schema and
-the hash are checked first: nothing false is ever signed. The hash does not
-change; signatures lie outside it.
+		Long: `Add a signature to a sealed receipt, as its issuer or as a witness. sign first
+checks the schema and the hash, and refuses to sign if either check fails. The
+hash does not change, because it does not cover signatures.
 
-KEY is a file: a private JWK as receipt keys generate writes it, a key of OpenSSH, or a
-key in PEM, whose id then is given by --key-id. Of an encrypted one the passphrase is
-asked for on the terminal. Or it is agent:SHA256:…, a key of the ssh-agent by the
-fingerprint that ssh-add -l prints, or NAME://KEY, a key of the plugin
-sigstore-kms-NAME.`,
+KEY is one of these:
+  FILE             a private JWK, an OpenSSH key, or PEM with --key-id
+  agent:SHA256:…   a key of the ssh-agent, as ssh-add -l prints it
+  NAME://KEY       a key of the plugin sigstore-kms-NAME
+
+If the key file is encrypted, sign prompts for the passphrase on the terminal.`,
 		Example: `  receipt sign receipt.json --key witness.private.json -o witnessed.json
   receipt sign - --key issuer.pem --key-id key_1 < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -203,7 +203,7 @@ sigstore-kms-NAME.`,
 	}
 
 	key.Add(cmd)
-	output.Register(cmd.Flags(), "write to this `FILE`")
+	output.Register(cmd.Flags(), "write to `FILE`")
 	return cmd
 }
 

@@ -21,11 +21,10 @@ func newKeysExport(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [ID…]",
 		Short: "write trusted keys for others",
-		Long: `Write keys of a trust file as a JWK Set: all of them, or those with the given ids.
-
-With --vkey, write the verifier keys of signed notes (C2SP), one per line: of type 0x01
-for the Ed25519 key of a log, under its origin, and of type 0x04 for a witness, under its
-origin or ID. Cosignatures have the type 0x04.`,
+		Long: `Write keys of a trust file as a JWK Set: all of them, or those with the given
+IDs. With --vkey, write verifier keys of signed notes (C2SP), one per line: of
+type 0x01 for the Ed25519 key of a log, with its origin as the name, and of type
+0x04, which cosignatures have, for a witness, with its origin or ID as the name.`,
 		Example: `  receipt keys export key_2026_04 --keys keys.json
   receipt keys export --vkey log_1 --keys keys.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,7 +39,7 @@ origin or ID. Cosignatures have the type 0x04.`,
 		},
 	}
 
-	cmd.Flags().StringVarP(&path, "keys", "k", "", "the trust `FILE`")
+	cmd.Flags().StringVarP(&path, "keys", "k", "", "trust `FILE`")
 	cmd.Flags().BoolVar(&vkey, "vkey", false, "write verifier keys of signed notes")
 	return cmd
 }
@@ -98,11 +97,10 @@ func newKeysPublic(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "public KEY",
 		Short: "write the public half of a private key",
-		Long: `Write the public half of a private key as a JWK Set, for those who verify: of a key in
-a file, in an ssh-agent (agent:SHA256:…) or behind a plugin (NAME://KEY). Its id is the
-one that signatures of the key name.
-
-It speaks for no issuer: whoever trusts it says for which, by receipt keys import.`,
+		Long: `Write the public half of a private key as a JWK Set: of a key in a file, in an
+ssh-agent (agent:SHA256:…), or behind a plugin (NAME://KEY). Its ID is the one
+that signatures of the key name. The set binds the key to no issuer; receipt
+keys import does.`,
 		Example: `  receipt keys public issuer.private.json
   receipt keys public a.private.json | receipt keys import - --issuer harness_b --keys b.json`,
 		Args: cli.ExactArgs(1, "one private key"),
@@ -120,7 +118,7 @@ It speaks for no issuer: whoever trusts it says for which, by receipt keys impor
 		},
 	}
 
-	cmd.Flags().StringVar(&id, "id", "", "the key `ID` that signatures name, of a key that is not in a JWK")
+	cmd.Flags().StringVar(&id, "id", "", "key `ID` that signatures name, for a key that is not in a JWK")
 	custody.AddPatience(cmd, &patience)
 	return cmd
 }

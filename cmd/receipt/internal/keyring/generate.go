@@ -26,16 +26,16 @@ func newKeysGenerate(e *cli.Env) *cobra.Command {
 	var o generateOptions
 	cmd := &cobra.Command{
 		Use:   "generate --issuer ID --private FILE --keys FILE",
-		Short: "make a key, and trust it",
-		Long: `Make a key. The private half is written to a new file that only its owner can
-read. The public half is added to the trust file --keys, which is made when it
-does not exist.
+		Short: "generate a key, and trust it",
+		Long: `Generate a key. The private half is written to a new file that only its owner
+can read. The public half is added to the trust file --keys, which is created if
+it does not exist.
 
-With --encrypt the private half is encrypted with a passphrase, which is asked for
-on the terminal, here and whenever the key signs. The file is one of age.
+With --encrypt, the private half is encrypted as an age file. The passphrase is
+prompted for on the terminal, here and whenever the key signs.
 
-Without --id the key is named after its material, for ed25519 "ed25519:" and the
-first 32 hexadecimal digits of the SHA-256 of the public key.`,
+The default ID is derived from the key: for ed25519, "ed25519:" and the first 32
+hexadecimal digits of the SHA-256 of the public key.`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys generate --any-issuer --role witness --id w1 --private w1.private.json --keys keys.json`,
 		Args: cli.ExactArgs(0, "no arguments"),
@@ -45,13 +45,13 @@ first 32 hexadecimal digits of the SHA-256 of the public key.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name")
-	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "the algorithm: ed25519, EdDSA, ES256, …")
-	f.StringVar(&o.private, "private", "", "write the private key, a JWK, to this new `FILE`")
-	f.StringVarP(&o.public, "keys", "k", "", "add the public key to this trust `FILE`")
+	f.StringVar(&o.id, "id", "", "key `ID` that signatures name")
+	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "algorithm: ed25519, EdDSA, ES256, …")
+	f.StringVar(&o.private, "private", "", "write the private key (JWK) to this new `FILE`")
+	f.StringVarP(&o.public, "keys", "k", "", "add the public key to the trust `FILE`")
 	cli.Alias(f, "keys", "public")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the private key file")
-	f.BoolVar(&o.encrypt, "encrypt", false, "encrypt the private key with a passphrase, asked for on the terminal")
+	f.BoolVar(&o.encrypt, "encrypt", false, "encrypt the private key with a passphrase")
 	o.bindingFlags.add(cmd)
 	return cmd
 }

@@ -38,17 +38,19 @@ func newKeysImport(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE --issuer ID",
 		Short: "trust a public key",
-		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK, a JWK
-Set, or verifier keys of signed notes (with --role checkpoint or witness); or of a key in an ssh-agent (agent:SHA256:…) or behind a plugin (NAME://KEY). A
-private key is refused; receipt keys public writes its public half.
+		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK, a
+JWK Set, or verifier keys of signed notes (with --role checkpoint or witness),
+or the public half of a key in an ssh-agent (agent:SHA256:…) or behind a plugin
+(NAME://KEY). A private key is refused; receipt keys public writes its public
+half.
 
-The flags specify which issuers a key may speak for; FILE never does. Compare the
-printed fingerprint with the issuer's over a different channel from the one that
-delivered FILE.
+The flags specify which issuers a key may speak for; FILE never does. Compare
+the printed fingerprint with the issuer's over a different channel from the one
+that delivered FILE.
 
-If the trust file has the same key under another ID, that ID is printed. The key counts
-once as a witness, and if it is revoked under one ID, it is revoked under all of them,
-unless it was superseded.`,
+If the trust file has the same key under another ID, that ID is printed. The key
+counts once as a witness, and if it is revoked under one ID, it is revoked under
+all of them, unless it was superseded.`,
 		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --keys keys.json
   receipt keys import id_ed25519.pub --any-issuer --role witness --keys keys.json`,
 		Args: cli.ExactArgs(1, "one file of public keys"),
@@ -58,9 +60,9 @@ unless it was superseded.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.id, "id", "", "the key `ID` that signatures name, instead of the file's")
-	f.StringVar(&o.algorithm, "alg", "", "the algorithm, where the file does not say: RSA")
-	f.StringVarP(&o.to, "keys", "k", "", "the trust `FILE`")
+	f.StringVar(&o.id, "id", "", "key `ID` that signatures name, instead of that in the file")
+	f.StringVar(&o.algorithm, "alg", "", "algorithm, if the file does not state one (RSA)")
+	f.StringVarP(&o.to, "keys", "k", "", "trust `FILE`")
 	cli.Alias(f, "keys", "to")
 	o.bindingFlags.add(cmd)
 	custody.AddPatience(cmd, &o.patience)

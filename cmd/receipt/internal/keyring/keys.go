@@ -24,11 +24,11 @@ import (
 // New makes the verb keys.
 func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use:   "keys VERB",
-		Short: "make, list, import, revoke and export keys",
-		Long: `Make keys, and keep the file of those that are trusted: a JWK Set of public keys.
-Where no file is named it is $RECEIPT_KEYS, else receipt/keys.json in the user's
-configuration folder. A private key is in a file of its own.`,
+		Use:   "keys COMMAND",
+		Short: "generate, list, import, revoke, and export keys",
+		Long: `Generate keys, and manage the trust file: a JWK Set of trusted public keys. If
+no file is named, it is $RECEIPT_KEYS, or else receipt/keys.json in the user's
+configuration directory. A private key is stored in a file of its own.`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys list keys.json`,
 	}, newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e), newKeysPublic(e))
@@ -142,10 +142,10 @@ type bindingFlags struct {
 
 func (b *bindingFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&b.issuers, "issuer", nil, "the key speaks for the issuer with this `ID` (repeatable)")
-	f.BoolVar(&b.anyIssuer, "any-issuer", false, "it speaks for the one issuer that verify --issuer names")
-	f.StringArrayVar(&b.roles, "role", nil, "a `ROLE` of the key: issuer (the default), witness or checkpoint (repeatable)")
-	f.StringVar(&b.origin, "origin", "", "the `NAME` of the log whose checkpoints it signs")
+	f.StringArrayVar(&b.issuers, "issuer", nil, "issuer `ID` that the key may speak for; repeatable")
+	f.BoolVar(&b.anyIssuer, "any-issuer", false, "let the key speak for the issuer that verify --issuer names")
+	f.StringArrayVar(&b.roles, "role", nil, "`ROLE` of the key: issuer (the default), witness, or checkpoint; repeatable")
+	f.StringVar(&b.origin, "origin", "", "`NAME` of the log whose checkpoints the key signs")
 }
 
 func (b *bindingFlags) check() error {

@@ -22,8 +22,8 @@ func newKeysList(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [FILE]",
 		Short: "list the trusted keys",
-		Long: `List the keys of a trust file: id, algorithm, whom it speaks for, roles, validity,
-status now, and the RFC 7638 fingerprint.`,
+		Long: `List the keys of a trust file: ID, algorithm, issuers, roles, validity, current
+status, and RFC 7638 fingerprint.`,
 		Example: `  receipt keys list keys.json
   receipt keys list --format json keys.json`,
 		Args: cli.OptionalFile,
@@ -54,8 +54,8 @@ status now, and the RFC 7638 fingerprint.`,
 		},
 	}
 
-	cmd.Flags().StringVarP(&path, "keys", "k", "", "the trust `FILE`")
-	cli.Choose(cmd.Flags(), &format, "format", "print in this `FORMAT`", "text", "json")
+	cmd.Flags().StringVarP(&path, "keys", "k", "", "trust `FILE`")
+	cli.Choose(cmd.Flags(), &format, "format", "output `FORMAT`", "text", "json")
 	return cmd
 }
 

@@ -16,12 +16,12 @@ func newKeysRevoke(e *cli.Env) *cobra.Command {
 	var why, to string
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "end the worth of a trusted key",
-		Long: `Revoke a key of a trust file. With --reason superseded, its earlier signatures keep
-counting. With any other reason, or none, no signature of it counts, because whoever
-holds a stolen key also controls its clock, and the ID that its signatures name. Such a
-revocation therefore applies to every ID that the key has in the file, whatever its
-roles; the IDs are printed.`,
+		Short: "revoke a trusted key",
+		Long: `Revoke a key of a trust file. With --reason superseded, its earlier signatures
+still count. With any other reason, or none, none of its signatures count,
+because the holder of a stolen key also controls its clock, and the ID that its
+signatures name. Such a revocation therefore applies to every ID that the key
+has in the file, regardless of its roles; the IDs are printed.`,
 		Example: `  receipt keys revoke key_2026_04 --reason superseded --keys keys.json
   receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --keys keys.json`,
 		Args: cli.ExactArgs(1, "one key id"),
@@ -30,9 +30,9 @@ roles; the IDs are printed.`,
 		},
 	}
 
-	cli.TimeVar(cmd.Flags(), &at, "at", "the `TIME` (RFC 3339) from which on, instead of now")
+	cli.TimeVar(cmd.Flags(), &at, "at", "`TIME` of revocation, RFC 3339 (default: now)")
 	cmd.Flags().StringVar(&why, "reason", "", "superseded, compromised, or any other `TEXT`")
-	cmd.Flags().StringVarP(&to, "keys", "k", "", "the trust `FILE`")
+	cmd.Flags().StringVarP(&to, "keys", "k", "", "trust `FILE`")
 	cli.Alias(cmd.Flags(), "keys", "to")
 	return cmd
 }

@@ -32,29 +32,29 @@ func newCheckpoint(e *cli.Env, ledger bool) *cobra.Command {
 	o := checkpointOptions{receiptFlags: receiptFlags{ledger: ledger}}
 	cmd := &cobra.Command{
 		Use:   "checkpoint [PATH…|LEDGER] --key KEY --origin NAME",
-		Short: "sign a checkpoint over receipts",
-		Long: `Sign a checkpoint (C2SP tlog-checkpoint) over receipts: the root of the RFC 9162
-tree whose leaves are their hashes, in the order of the input, copies included.
-Folders are read in the order of their file names, a LEDGER in the order in which its
-receipts were stored: each of its checkpoints extends those before it.
+		Short: "sign a checkpoint that covers receipts",
+		Long: `Sign a checkpoint (C2SP tlog-checkpoint): the root of the RFC 9162 tree whose
+leaves are the hashes of the receipts, in the order of the input, copies
+included. Directories are read in the order of their file names, and a LEDGER in
+the order in which its receipts were stored.
 
-The receipts are verified first, for their content and their links: if one does
-not fit its hash, or one is missing between others, nothing is signed. Whether
-their issuers signed them is not looked at.
+The content and the links of the receipts are verified first. If a hash is
+incorrect, or a receipt is missing between others, nothing is signed. Issuer
+signatures are not checked.
 
-A log must never sign two checkpoints of which neither extends the other. With
---extends, the last checkpoint that KEY signed for this origin, it is checked that
-this one does; otherwise nothing is signed. Give it for every checkpoint but the
-first: --extends FILE -o FILE --force keeps one file up to date.
+A log must never sign two checkpoints of which neither extends the other. Use
+--extends to pass the last checkpoint that KEY signed for this origin, for all
+checkpoints except the first. If the new checkpoint does not extend it, nothing
+is signed. --extends FILE -o FILE --force keeps one file up to date.
 
---stream, --from and --before choose a part of a ledger: a log of its own, which needs
-an origin of its own. receipt batch prove and consistency have to be given the same part,
-and receipt ledger export writes it for receipt verify --checkpoint. --until chooses the
-beginning of the ledger: a checkpoint over it is one of the same log, and receipt ledger
-prune takes it.
+--stream, --from, and --before select a part of a ledger: a log of its own,
+which needs its own origin. receipt batch prove and consistency need the same
+flags, and receipt ledger export writes these receipts for receipt verify
+--checkpoint. --until selects the beginning of the ledger: its checkpoint
+belongs to the same log, and receipt ledger prune accepts it.
 
-KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
-"roles": ["checkpoint"] and "origin": NAME, as this makes it:
+KEY is an Ed25519 key. Verifiers need its public half in a trust file, with the
+role checkpoint and the origin NAME. This command creates both:
 
   receipt keys generate --role checkpoint --origin NAME --private FILE --keys FILE`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
@@ -68,10 +68,10 @@ KEY is an Ed25519 key. Who verifies has its public half in a trust file, with
 
 	o.key.Add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.origin, "origin", "", "the `NAME` of the log, as a URL without https://")
-	f.StringVar(&o.extends, "extends", "", "the last checkpoint of the log, a `FILE`")
-	o.output.Register(f, "write to this `FILE`")
-	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "keep what does not fit into memory in `DIR`")
+	f.StringVar(&o.origin, "origin", "", "`NAME` of the log, a URL without https://")
+	f.StringVar(&o.extends, "extends", "", "last checkpoint of the log, a `FILE`")
+	o.output.Register(f, "write to `FILE`")
+	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "`DIR` for temporary files")
 	o.register(f, "from")
 	return cmd
 }

@@ -35,24 +35,29 @@ func newConsistency(e *cli.Env, ledger bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "consistency --from OLD --to NEW [PATH…|LEDGER]",
 		Short: "prove or check that a checkpoint extends an earlier one",
-		Long: `Write the proof that the checkpoint NEW extends OLD: that the log has only added to
-its receipts. PATH… are the receipts that NEW is over, in their order.
+		Long: `Write the proof that the checkpoint NEW extends OLD: the log has only added
+receipts. PATH… are the receipts that NEW covers, in their order.
 
-With --check, check such a proof, and the signatures of both checkpoints with keys
-that are trusted for checkpoints of their origin; no receipts are needed. Exit
-codes: 0 it extends, 1 something is false, 3 no trusted key signed.
+With --check, check a proof, and the signatures of both checkpoints with keys
+that are trusted for checkpoints of their origin. No receipts are needed.
 
-Two trees of one size, or a later tree that is smaller, are refuted: if the log
-signed both, the two checkpoints together prove that it showed different trees to
-different people.
+Two different trees of the same size, or a later tree that is smaller, are
+refuted. If the log signed both checkpoints, they prove that it presented
+different trees.
 
-A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
-2.1.4.1 orders them:
+A proof is a text with lines that end in LF, and hashes in base64, in the order
+of RFC 9162 section 2.1.4.1:
 
   receiptkit/consistency-proof@v1
   from <size of OLD> <root of OLD>
   to <size of NEW> <root of NEW>
-  <hash>`,
+  <hash>
+
+Exit codes of --check:
+  0  NEW extends OLD
+  1  something is invalid
+  2  something could not be read, or the command could not run as requested
+  3  no trusted key signed`,
 		Example: `  receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt more-receipts.jsonl -o consistency.txt
   receipt batch consistency --from checkpoint.txt --to later-checkpoint.txt --check consistency.txt --keys keys.json`,
 		Hidden: ledger,
@@ -66,11 +71,11 @@ A proof is a text, each line ended by LF, hashes in base64 as RFC 9162 section
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.from, "from"+mark, "", "the earlier checkpoint, a `FILE`")
-	f.StringVar(&o.to, "to"+mark, "", "the later checkpoint, a `FILE`")
-	o.output.Register(f, "write the proof to this `FILE`")
-	f.StringVar(&o.check, "check", "", "check this proof, a `FILE`, instead of making one")
-	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys, a JWK Set `FILE`")
+	f.StringVar(&o.from, "from"+mark, "", "earlier checkpoint, a `FILE`")
+	f.StringVar(&o.to, "to"+mark, "", "later checkpoint, a `FILE`")
+	o.output.Register(f, "write the proof to `FILE`")
+	f.StringVar(&o.check, "check", "", "check the proof in `FILE` instead of writing one")
+	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys (JWK Set `FILE`)")
 	o.register(f, since)
 	return cmd
 }

@@ -28,25 +28,25 @@ func newCosign(e *cli.Env) *cobra.Command {
 	var o cosignOptions
 	cmd := &cobra.Command{
 		Use:   "cosign CHECKPOINT --key WITNESS",
-		Short: "add a witness's cosignature to a checkpoint",
+		Short: "add a witness cosignature to a checkpoint",
 		Long: `Add the cosignature of a witness (C2SP tlog-cosignature, cosignature/v1) to a
-signed checkpoint: that it existed at this time. Policies ask for so many of them,
-and a receipt outlives the theft of its issuer's key in a checkpoint that was
-cosigned before.
+signed checkpoint: it states that the checkpoint existed at this time. Policies
+can require cosignatures, and receipts that were covered before the theft of
+their issuer's key stay valid.
 
-WITNESS is an Ed25519 key with the role witness, as this makes it; its name in the
-checkpoint is its origin, or its key id:
+WITNESS is an Ed25519 key with the role witness. Its name in the checkpoint is
+its origin, or its key ID. This command creates one:
 
   receipt keys generate --any-issuer --role witness --id NAME --private FILE --keys FILE
 
-With --keys the checkpoint has to be signed by a trusted key of its log, or nothing
-is written. A checkpoint that the witness has cosigned already stays as it is, with
-the earlier time.
+With --keys, nothing is written unless a trusted key of the log signed the
+checkpoint. A checkpoint that the witness already cosigned does not change.
 
-The witness records what it cosigned in the file KEY-cosigned (for a key that is in no
-file: in the user's configuration directory), or in --state FILE. It refuses a second tree of one size, and a tree smaller than the last one of its log (exit
-code 1). Whether a larger tree extends the last one is not checked here: receipt batch
-consistency --check verifies that.`,
+The witness records what it cosigned in KEY-cosigned (for a key that is not in a
+file: in the user's configuration directory) or in --state FILE. It refuses a
+second tree of the same size, and a tree smaller than the last one of its log
+(exit code 1). It does not check whether a larger tree extends the last one; use
+receipt batch consistency --check.`,
 		Example: `  receipt batch cosign checkpoint.txt --key witness.private.json --keys keys.json -o cosigned.txt
   receipt batch cosign checkpoint.txt --key witness.private.json`,
 		Args: cli.ExactArgs(1, "one checkpoint"),
@@ -57,9 +57,9 @@ consistency --check verifies that.`,
 
 	o.key.Add(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`, to check the log's signature and the witness's role")
-	f.StringVar(&o.state, "state", "", "the `FILE` that records what the witness cosigned (default: KEY-cosigned)")
-	o.output.Register(f, "write to this `FILE`")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set `FILE`), to check the log's signature and the witness's role")
+	f.StringVar(&o.state, "state", "", "record of cosigned checkpoints, a `FILE` (default: KEY-cosigned)")
+	o.output.Register(f, "write to `FILE`")
 	return cmd
 }
 

@@ -27,14 +27,13 @@ func newLedgerExport(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FILE",
 		Short: "write the receipts of a ledger",
-		Long: `Write receipts as canonical JSON, one a line, or as CBOR to a FILE that ends in
-.cborseq, in the order in which they were stored. What a row says of its receipt
-must fit; whether the receipts are true is for receipt verify or receipt ledger fsck
-to say.
+		Long: `Write receipts, in the order in which they were stored, as canonical JSON, one
+per line, or as CBOR to a FILE that ends in .cborseq. Each row must match its
+receipt. To verify receipts, use receipt verify or receipt ledger fsck.
 
-With --checkpoint they are those that a checkpoint over the ledger is over, which
-receipt ledger prune takes. Its signature is for receipt verify to check. Receipts that
-were pruned are in their archives, and are counted on stderr.`,
+With --checkpoint, write the receipts that a checkpoint of the ledger covers,
+for receipt ledger prune. receipt verify checks its signature. Pruned receipts
+are in their archives, and are counted on stderr.`,
 		Example: `  receipt ledger export ledger.db -o day.jsonl
   receipt ledger export ledger.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
 		Args: onlyLedgerFile,
@@ -44,11 +43,11 @@ were pruned are in their archives, and are counted on stderr.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, by subject or identifiers")
+	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, in subject or identifiers")
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
-	o.ledgerRange.register(f, "from")
-	f.StringVar(&o.checkpoint, "checkpoint", "", "only the first receipts, those that a checkpoint is over, a `FILE`")
-	o.output.Register(f, "write to this `FILE`; its extension says what it holds")
+	o.ledgerRange.register(f, "from", "")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "only the first receipts, those that the checkpoint `FILE` covers")
+	o.output.Register(f, "write to `FILE`, in the format of its extension")
 	return cmd
 }
 

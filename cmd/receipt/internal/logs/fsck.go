@@ -26,17 +26,21 @@ func newLedgerFsck(e *cli.Env) *cobra.Command {
 	var o ledgerFsckOptions
 	cmd := &cobra.Command{
 		Use:   "fsck FILE",
-		Short: "check a ledger: its file, each receipt, each chain",
-		Long: `Read all of a ledger and verify it again: the structures of the file, each receipt,
-its row, its place in its chain, and the heads. Nothing is repaired.
+		Short: "verify a ledger: its file, each receipt, each chain",
+		Long: `Read all of a ledger, and verify it again: the structures of the file, each
+receipt, its row, its place in its chain, and the heads. Nothing is repaired.
 
-A ledger whose newest receipts were removed with their heads, or that was replaced by
-an older copy, looks sound from inside. FILE-head, which lies beside a ledger, shows
-it; a copy is elsewhere and has none. --expect-head takes what was known before: the
-hash of a receipt, or a report that receipt verify wrote, all of whose heads must be
-in the ledger.
+A ledger that lost its newest receipts and their heads, or that was replaced by
+an older copy, is consistent in itself. FILE-head, stored next to the ledger,
+detects it, but a copy elsewhere does not have that file. --expect-head states
+what was known before: the hash of a receipt, or a report of receipt verify
+whose heads must all be in the ledger.
 
-Exit status: 0 all is verified, 1 something is damaged, 3 undecided, 2 not checked.`,
+Exit codes:
+  0  everything is verified
+  1  something is damaged
+  2  the ledger was not checked
+  3  undecided`,
 		Example: `  receipt ledger fsck ledger.db --integrity-only
   receipt ledger fsck ledger.db --keys keys.json`,
 		Args: onlyLedgerFile,
@@ -46,8 +50,8 @@ Exit status: 0 all is verified, 1 something is damaged, 3 undecided, 2 not check
 	}
 
 	o.PolicyFlags.Register(cmd.Flags())
-	cmd.Flags().StringVar(&o.expect, "expect-head", "", "the `HASH` of a receipt that must be there, or a REPORT whose heads must be")
-	cmd.Flags().IntVar(&o.limit, "limit", 20, "print `N` faults; the rest is counted")
+	cmd.Flags().StringVar(&o.expect, "expect-head", "", "require the receipt with this `HASH`, or all heads in REPORT, to be present")
+	cmd.Flags().IntVar(&o.limit, "limit", 20, "print at most `N` faults, and count the rest")
 	return cmd
 }
 

@@ -27,12 +27,14 @@ func newLedgerImport(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE [PATH…]",
 		Short: "store receipts that were issued elsewhere",
-		Long: `Store receipts that were issued elsewhere, in the order of the input: whatever
-receipt verify reads. Each must be verified, by the keys that receipt verify takes,
-and follow the last receipt of its stream in the ledger. Receipts that are there
-already are left as they are, so that an import can be repeated.
+		Long: `Store receipts that were issued elsewhere, in the order of the input, which is
+anything that receipt verify reads. Each receipt must be verified, with the keys
+that receipt verify accepts, and follow the last receipt of its stream in the
+ledger. Receipts that are already stored do not change, so an import can be
+repeated.
 
-The first receipt that does not fit ends the import; those before it are stored.`,
+The first receipt that is not accepted ends the import; those before it are
+stored.`,
 		Example: `  receipt ledger import ledger.db receipt.json --keys keys.json
   receipt ledger import ledger.db --integrity-only - <receipt.json`,
 		Args: ledgerFile,
@@ -164,17 +166,16 @@ func newLedgerIssue(e *cli.Env) *cobra.Command {
 	var o ledgerIssueOptions
 	cmd := &cobra.Command{
 		Use:   "issue FILE [DRAFT…]",
-		Short: "make receipts of drafts and store them",
-		Long: `Make receipts of drafts, one after another: link each to the head of its stream,
-seal it, sign it with --key, and store it. Each receipt is printed when it is
-stored durably, as canonical JSON on a line of its own.
+		Short: "convert drafts to receipts, and store them",
+		Long: `Convert drafts to receipts, one after another: link each to the head of its
+stream, seal it, sign it with --key, and store it. Each receipt is printed when
+it is stored durably, as one line of canonical JSON.
 
-A draft that is stored already, with the same receipt_id and content, is not issued
-again; its receipt is printed. So whoever does not know how a run ended repeats it.
-A draft that seems to hold secrets ends the run.
+A draft that is already stored, with the same receipt_id and content, is not
+issued again; its receipt is printed. If you do not know how a run ended, repeat
+it. A draft that seems to contain secrets ends the run.
 
---unsigned stores receipts that nobody vouches for yet; receipt ledger sign adds
-signatures to them.`,
+--unsigned stores unsigned receipts; receipt ledger sign adds signatures.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger issue ledger.db --key issuer.private.json - <draft.json`,
 		Args: ledgerFile,
@@ -186,7 +187,7 @@ signatures to them.`,
 	o.Flags.Register(cmd.Flags())
 	o.key.Add(cmd)
 	cmd.Flags().BoolVar(&o.unsigned, "unsigned", false, "do not sign the receipts")
-	cmd.Flags().BoolVar(&o.keepSecrets, "keep-secrets", false, "issue drafts that seem to hold secrets")
+	cmd.Flags().BoolVar(&o.keepSecrets, "keep-secrets", false, "issue drafts that seem to contain secrets")
 	return cmd
 }
 

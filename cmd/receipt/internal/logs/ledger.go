@@ -18,10 +18,10 @@ import (
 // NewLedger makes the verb ledger, which shows receipts as show does.
 func NewLedger(e *cli.Env, show Shower) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use:   "ledger VERB",
+		Use:   "ledger COMMAND",
 		Short: "issue receipts into a durable store, and check it",
-		Long: `Keep receipts in one SQLite file, and issue them there so that none is lost and no
-chain forks, whatever crashes and however many processes issue at once.
+		Long: `Store receipts in one SQLite file. Issued receipts are never lost and chains
+never fork, even if processes crash, or many of them issue at the same time.
 
 The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
@@ -51,11 +51,12 @@ func onlyLedgerFile(cmd *cobra.Command, args []string) error {
 func newLedgerInit(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init FILE",
-		Short: "make an empty ledger",
-		Long: `Make an empty ledger. A file that exists is left as it is. FILE-head beside it says
-where the ledger ends, so that a copy that lacks something is found out. While it is
-in use FILE-wal, with its newest receipts, and FILE-shm lie there, too: copy it with
-sqlite3's .backup, not with cp. It must not be on a network file system.`,
+		Short: "create an empty ledger",
+		Long: `Create an empty ledger. An existing file is not changed. FILE-head, stored next
+to the ledger, records where the ledger ends, so that an incomplete copy is
+detected. While the ledger is in use, FILE-wal (with its newest receipts) and
+FILE-shm are stored there too: copy the ledger with sqlite3's .backup, not with
+cp. It must not be on a network file system.`,
 		Example: `  receipt ledger init receipts.db
   receipt ledger init 2026.sqlite`,
 		Args: onlyLedgerFile,
@@ -103,10 +104,11 @@ func prunedFailure(err *ledger.PrunedError) error {
 func newLedgerHead(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "head FILE",
-		Short: "the heads of a ledger's streams",
-		Long: `Print the head of each stream, the hash of its last receipt, a line each: hash,
-number of receipts, stream. Kept elsewhere, it shows later that nothing was cut off:
-receipt ledger fsck --expect-head HASH, receipt verify --expect-head HASH.`,
+		Short: "print the heads of a ledger's streams",
+		Long: `Print the head of each stream, the hash of its last receipt, one per line: hash,
+number of receipts, stream. Keep it elsewhere, to detect later that receipts
+were removed: receipt ledger fsck --expect-head HASH, receipt verify
+--expect-head HASH.`,
 		Example: `  receipt ledger head ledger.db
   receipt ledger head ledger.db >heads.txt`,
 		Args: onlyLedgerFile,
@@ -140,10 +142,10 @@ type Shower func(e *cli.Env, name string, data []byte, judge string) error
 func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE ID",
-		Short: "show a stored receipt to a person",
-		Long: `Show the receipt of a ledger that has this receipt_id, as receipt show does. Its
-content, its hash and its row are checked first; its signatures are for receipt ledger
-fsck.`,
+		Short: "print a stored receipt in readable form",
+		Long: `Print the receipt of a ledger that has this receipt_id, as receipt show does.
+Its content, its hash, and its row are checked first. receipt ledger fsck checks
+signatures.`,
 		Example: `  receipt ledger show april.db receipt_01K0TASK
   receipt ledger show april.db receipt_01K0TASK | head -n 1`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -194,12 +196,12 @@ func newLedgerSign(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign FILE ID… --key KEY",
 		Short: "add a signature to stored receipts",
-		Long: `Add a signature to receipts of a ledger, named by their receipt_id, as their issuer
-or as a witness. The content, the hash and the row of each are checked first. The
-hash does not change; signatures lie outside it. Each receipt is printed when its
+		Long: `Add a signature to receipts of a ledger, named by their receipt_id, as their
+issuer or as a witness. The content, the hash, and the row of each receipt are
+checked first. The hash does not change. Each receipt is printed when its
 signature is stored durably.
 
-A receipt that has a signature of the key stays as it is, so that a run can be
+A receipt that the key has already signed does not change, so a run can be
 repeated.`,
 		Example: `  receipt ledger sign april.db receipt_01K0TASK --key issuer.private.json
   receipt ledger sign april.db receipt_01K0TASK --key issuer.pem --key-id key_1`,

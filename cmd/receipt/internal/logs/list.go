@@ -27,15 +27,14 @@ func newLedgerList(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list FILE",
 		Short: "list the receipts of a ledger",
-		Long: `List receipts, a line each, in the order in which they were stored: receipt_id, time
-of issue, how the task ended, its id. What a row says of its receipt must fit; whether
-the receipts are true is for receipt ledger fsck to say.
+		Long: `List receipts, one per line, in the order in which they were stored: receipt_id,
+time of issue, final state, and task ID. Each row must match its receipt. To
+verify receipts, use receipt ledger fsck. With --format json, each line is an
+object that also contains the hash, the position in the stream, and the number
+of signatures.
 
-With --format json each line is an object, with the hash, the place in the stream and
-the number of signatures, too.
-
-Receipts that were pruned are counted on stderr. With --pruned they are listed, before
-the others: their receipt_id, and the archive that has them.`,
+Pruned receipts are counted on stderr. With --pruned, they are listed before the
+others, with their receipt_id and archive.`,
 		Example: `  receipt ledger list april.db
   receipt ledger list april.db --from 2026-04-25T00:00:00Z --format json`,
 		Args: onlyLedgerFile,
@@ -45,12 +44,12 @@ the others: their receipt_id, and the archive that has them.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, by subject or identifiers")
+	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, in subject or identifiers")
 	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
-	o.ledgerRange.register(f, "from")
-	f.BoolVar(&o.pruned, "pruned", false, "list receipts that were pruned, too")
+	o.ledgerRange.register(f, "from", "")
+	f.BoolVar(&o.pruned, "pruned", false, "also list pruned receipts")
 	o.format = "text"
-	cli.Choose(f, &o.format, "format", "print each line in this `FORMAT`", "text", "json")
+	cli.Choose(f, &o.format, "format", "`FORMAT` of the lines", "text", "json")
 	return cmd
 }
 

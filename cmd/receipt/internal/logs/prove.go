@@ -28,16 +28,17 @@ func newProve(e *cli.Env, ledger bool) *cobra.Command {
 	o := proveOptions{receiptFlags: receiptFlags{ledger: ledger}}
 	cmd := &cobra.Command{
 		Use:   "prove [PATH…|LEDGER] --checkpoint FILE --receipt ID|FILE",
-		Short: "prove that a receipt is under a checkpoint",
-		Long: `Write the proof (C2SP tlog-proof) that a receipt is under a checkpoint. It holds
-the checkpoint itself, so receipt, proof and key are all that verify --proof needs.
+		Short: "prove that a checkpoint covers a receipt",
+		Long: `Write the proof (C2SP tlog-proof) that a checkpoint covers a receipt. It
+contains the checkpoint, so verify --proof needs only the receipt, the proof,
+and the key.
 
-PATH… are the receipts that the checkpoint is over, in their order; more may
-follow. The root over them has to be the checkpoint's. Its signatures are for who
-verifies to check. --receipt is a file if there is one of that name, else the
+PATH… are the receipts that the checkpoint covers, in their order; more may
+follow. Their root must be that of the checkpoint. Verifiers check its
+signatures. --receipt is a file if one has that name, and otherwise the
 receipt_id of a receipt in PATH….
 
-A checkpoint over a part of a ledger needs the flags that name the part.`,
+For a checkpoint of a part of a ledger, use the flags that select the part.`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		Hidden: ledger,
@@ -48,9 +49,9 @@ A checkpoint over a part of a ledger needs the flags that name the part.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.checkpoint, "checkpoint", "", "the checkpoint, a `FILE`")
-	f.StringVar(&o.receipt, "receipt", "", "the receipt: `ID|FILE`")
-	o.output.Register(f, "write to this `FILE`, best named .tlog-proof")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint `FILE`")
+	f.StringVar(&o.receipt, "receipt", "", "receipt, as `ID|FILE`")
+	o.output.Register(f, "write to `FILE`, with the extension .tlog-proof by convention")
 	o.register(f, "from")
 	return cmd
 }

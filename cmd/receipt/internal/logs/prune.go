@@ -27,20 +27,20 @@ func newLedgerPrune(e *cli.Env) *cobra.Command {
 	var o ledgerPruneOptions
 	cmd := &cobra.Command{
 		Use:   "prune FILE --checkpoint FILE --archive FILE",
-		Short: "take old receipts out of a ledger that an archive has",
-		Long: `Take the content of the oldest receipts out of a ledger, once an archive has them. A
-checkpoint says which: it has to be over the first receipts of the ledger, exactly as
-they were stored, and signed by a trusted key of its log. The archive has to hold each
-of them that was not pruned before, byte for byte, in their order, and nothing else, as
-receipt ledger export writes it. Otherwise nothing is changed.
+		Short: "remove archived receipts from a ledger",
+		Long: `Remove the content of the oldest receipts from a ledger, if an archive has them.
+The checkpoint determines which: it must cover exactly the first receipts of the
+ledger, as they were stored, and be signed by a trusted key of its log. The
+archive must contain each of them that was not pruned before, byte for byte, in
+their order, and nothing else, as receipt ledger export writes it. Otherwise,
+nothing is changed.
 
-What stays of each is its receipt_id, its hash and its place, so that no id is used
-again, the chain goes on, and proofs and later checkpoints are what they would be
-without. Whoever asks for one is told that it was pruned, and which archive has it. Keep
-archive and checkpoint: nothing else has the content.
+The receipt_id, the hash, and the place of each receipt stay. No ID is used
+again, the chain continues, and proofs and later checkpoints do not change. A
+lookup of a pruned receipt reports that it was pruned, and names its archive.
+Keep the archive and the checkpoint: nothing else has the content.
 
-It is done in one step or not at all. The file keeps its size; what is stored next
-takes the place.`,
+Pruning is atomic. The file keeps its size, and new receipts use the free space.`,
 		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
   receipt ledger list april.db --pruned`,
 		Args: onlyLedgerFile,
@@ -50,9 +50,9 @@ takes the place.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.checkpoint, "checkpoint", "", "the checkpoint over the first receipts of the ledger, a `FILE`")
-	f.StringVar(&o.archive, "archive", "", "the `FILE` that has them: JSON lines or a CBOR sequence")
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint that covers the first receipts of the ledger, a `FILE`")
+	f.StringVar(&o.archive, "archive", "", "archive, a `FILE` of JSON lines or a CBOR sequence")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set `FILE`)")
 	return cmd
 }
 

@@ -31,17 +31,16 @@ func newSeal(e *cli.Env) *cobra.Command {
 	var o batchSealOptions
 	cmd := &cobra.Command{
 		Use:   "seal [DRAFT…] --manifest FILE -o FILE",
-		Short: "make one batch of drafts",
-		Long: fmt.Sprintf(`Make receipts of drafts, in their order, as one batch of the content profile: each
-states the root over all of them. They are linked, hashed and, with --key, signed,
-as receipt seal does it; at most %s of them. -o FILE ends in .jsonl, .ndjson or
-.cborseq; without it the receipts go to stdout, one a line.
+		Short: "seal drafts as one batch",
+		Long: fmt.Sprintf(`Seal drafts, in their order, as one batch of the content profile: each receipt
+states the root of all of them. Receipts are linked, hashed and, with --key,
+signed, as by receipt seal; at most %s of them. -o FILE ends in .jsonl, .ndjson,
+or .cborseq; without it, the receipts go to stdout, one per line. The manifest
+lists the receipts of the batch for verify --batch.
 
-The manifest lists the receipts of the batch, and verify --batch takes it.
-
---previous is what the drafts follow: a hash or a receipt when they are all of one
-stream; otherwise the report of an earlier verification, which has to state a head
-for every stream of the batch. Without it each stream begins here.`, cli.Count(batch.MaxEntries)),
+--previous is a hash or a receipt if all drafts belong to one stream, and
+otherwise the report of an earlier verification that states a head for every
+stream of the batch. Without it, each stream begins here.`, cli.Count(batch.MaxEntries)),
 		Example: `  receipt batch seal drafts.jsonl --key issuer.private.json --manifest manifest.json -o batch.jsonl
   receipt batch seal draft.json --previous last-receipt.json --manifest manifest.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,9 +50,9 @@ for every stream of the batch. Without it each stream begins here.`, cli.Count(b
 
 	f := cmd.Flags()
 	o.Flags.Register(f)
-	f.StringVar(&o.previous, "previous", "", "what the drafts follow: `HASH|FILE|REPORT`")
-	o.output.Register(f, "write the receipts to this `FILE`")
-	f.StringVar(&o.manifest, "manifest", "", "write the manifest to this `FILE`")
+	f.StringVar(&o.previous, "previous", "", "predecessor of the drafts, as `HASH|FILE|REPORT`")
+	o.output.Register(f, "write the receipts to `FILE`")
+	f.StringVar(&o.manifest, "manifest", "", "write the manifest to `FILE`")
 	o.key.Add(cmd)
 	return cmd
 }

@@ -31,7 +31,7 @@ type receiptFlags struct {
 
 func (o *receiptFlags) register(f *pflag.FlagSet, from string) {
 	o.Flags.Register(f)
-	o.part.register(f, from)
+	o.part.register(f, from, "of a ledger: ")
 }
 
 // args are the arguments of a command with these flags.
@@ -102,12 +102,13 @@ type ledgerRange struct {
 	from, before, until time.Time
 }
 
-// register adds the flags to those of a command. The name of --from may be taken there.
-func (r *ledgerRange) register(f *pflag.FlagSet, from string) {
-	f.StringVar(&r.stream, "stream", "", "of a ledger: only the stream of the receipt with this `HASH`; receipt ledger head prints one for each")
-	cli.TimeVar(f, &r.from, from, "of a ledger: only receipts issued at this `TIME` (RFC 3339) or later")
-	cli.TimeVar(f, &r.before, "before", "of a ledger: only receipts issued before this `TIME`")
-	cli.TimeVar(f, &r.until, "until", "of a ledger: only those stored before the first receipt that was issued at this `TIME` or later")
+// register adds the flags to those of a command, where the name of --from may be taken. Of is
+// what the usage of each begins with.
+func (r *ledgerRange) register(f *pflag.FlagSet, from, of string) {
+	f.StringVar(&r.stream, "stream", "", of+"only the stream of the receipt with this `HASH`")
+	cli.TimeVar(f, &r.from, from, of+"only receipts issued at this `TIME` (RFC 3339) or later")
+	cli.TimeVar(f, &r.before, "before", of+"only receipts issued before this `TIME`")
+	cli.TimeVar(f, &r.until, "until", of+"only receipts stored before the first one issued at this `TIME` or later")
 }
 
 // query finds out what is meant.

@@ -27,17 +27,19 @@ func newCheck(e *cli.Env) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check RECEIPT",
-		Short: "compare the receipt of a replay with its log and request",
-		Long: `Verify the receipt of a replay, and compare it with the draft that the log of its
-source and the request give, member by member, as receipt replay compare does. Members
-that neither the log nor the request determines are listed as not checked.
+		Short: "verify a replay's receipt against the log and the request",
+		Long: `Verify the receipt of a replay, and compare it, member by member, with the draft
+that the log of its source and the request give. Members that neither determines
+are listed as not checked.
 
---source gives the receipt of the task that was replayed. It must match the log, and it
-decides members that the log does not name, such as the tenant.
+--source specifies the receipt of the replayed task. It must match the log, and
+determines members that the log does not name, such as the tenant.
 
-Exit codes: 0 verified, 1 something is false, 2 something could not be read or run
-as asked, 3 evidence is missing: for example, the receipt lists an artifact, and nothing
-shows that the module created it.`,
+Exit codes:
+  0  verified
+  1  something is invalid
+  2  something could not be read, or the command could not run as requested
+  3  evidence is missing: for example, the receipt lists an artifact, and nothing shows that the module created it`,
 		Example: `  receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json
   receipt replay check replayed.json --log log.jsonl --request request.json --source source.json --integrity-only`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -50,12 +52,12 @@ shows that the module created it.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.log, "log", "", "the log of the task that was replayed, a `FILE`")
+	f.StringVar(&o.log, "log", "", "log of the replayed task, a `FILE`")
 	o.register(f, "task")
-	f.StringVar(&o.of, "source", "", "the receipt of that task, a `FILE`")
+	f.StringVar(&o.of, "source", "", "receipt of the replayed task, a `FILE`")
 	o.PolicyFlags.Register(f)
 	o.format = "text"
-	cli.Choose(f, &o.format, "format", "`FORMAT` of the report", "text", "json")
+	cli.Choose(f, &o.format, "format", "report `FORMAT`", "text", "json")
 	return cmd
 }
 
@@ -201,13 +203,16 @@ func newCompare(e *cli.Env) *cobra.Command {
 	strict, format := false, "text"
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "say where the receipts of two replays differ",
-		Long: `Compare the receipts of two replays of one log and one request, by JSON Pointer.
-What neither fixes is left out: ids of the receipt and of the task, issuer, issued_at,
-chain, signatures, metadata. With --strict all but the signatures counts.
+		Short: "list the differences between the receipts of two replays",
+		Long: `List the differences, by JSON Pointer, between the receipts of two replays of
+the same log and request. Members that neither determines are ignored: the IDs
+of the receipt and the task, issuer, issued_at, chain, signatures, and metadata.
+--strict ignores only the signatures.
 
-Exit codes: 0 when they are the same, 1 when they differ, 2 when one of them could
-not be read.`,
+Exit codes:
+  0  the receipts are the same
+  1  the receipts differ
+  2  a receipt could not be read`,
 		Example: `  receipt replay compare mine.json theirs.json
   receipt replay compare mine.json theirs.json --strict --format json`,
 		Args: cli.ExactArgs(2, "two receipts"),
@@ -222,8 +227,8 @@ not be read.`,
 			return compare(e, args[0], args[1], level, format)
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "compare all but the signatures")
-	cli.Choose(cmd.Flags(), &format, "format", "`FORMAT` of the differences", "text", "json")
+	cmd.Flags().BoolVar(&strict, "strict", false, "compare everything except the signatures")
+	cli.Choose(cmd.Flags(), &format, "format", "output `FORMAT`", "text", "json")
 	return cmd
 }
 

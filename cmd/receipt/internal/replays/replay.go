@@ -21,12 +21,13 @@ import (
 // New makes the verb replay.
 func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
-		Use:   "replay VERB",
-		Short: "say what a replay of a task swaps, and check that it swapped no more",
-		Long: `A task can be run again from its log, with named substitutions, and two honest
-harnesses then write the same receipt. Nothing is run here: plan says what a request
-swaps, run tells the recorded events again, check holds the receipt of a replay to
-the log and the request, and compare says where the receipts of two replays differ.`,
+		Use:   "replay COMMAND",
+		Short: "list the substitutions in a replay, and check that it made no others",
+		Long: `Work with replays: a task is repeated from its log with named substitutions, and
+two honest harnesses then write the same receipt. These commands run no model or
+tool. plan lists the substitutions in a request, run writes the recorded events
+as the log of a replay, check verifies a replay's receipt against the log and
+the request, and compare lists the differences between two receipts.`,
 		Example: `  receipt replay plan log.jsonl --request request.json
   receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json`,
 	}, newPlan(e), newRun(e), newCheck(e), newCompare(e))
@@ -36,9 +37,9 @@ the log and the request, and compare says where the receipts of two replays diff
 type planFlags struct{ request, artifacts, source string }
 
 func (o *planFlags) register(f *pflag.FlagSet, task string) {
-	f.StringVar(&o.request, "request", "", "what is swapped, a JSON `FILE` (default: nothing)")
-	f.StringVar(&o.artifacts, "artifacts", "", "the `DIR` of artifacts: those of overrides by their ids, recorded answers by their digests")
-	f.StringVar(&o.source, task, "", "the task in a log of several: its `ID`")
+	f.StringVar(&o.request, "request", "", "substitutions, a JSON `FILE` (default: none)")
+	f.StringVar(&o.artifacts, "artifacts", "", "`DIR` of artifacts: those of overrides by ID, recorded answers by digest")
+	f.StringVar(&o.source, task, "", "task `ID` in a log of several tasks")
 }
 
 // plan makes the plan. The log is a file, as it is read more than once; close ends that.
@@ -129,16 +130,17 @@ func newPlan(e *cli.Env) *cobra.Command {
 	var o planFlags
 	cmd := &cobra.Command{
 		Use:   "plan LOG",
-		Short: "say what answered a task, and what a request swaps",
-		Long: `Write as JSON what answered the task of a log, in the order of its events, and the
-deltas of a request, with the true digests.
+		Short: "list the answers of a task, and the substitutions of a request",
+		Long: `Write as JSON what answered the task of a log, in the order of its events, and
+the deltas of a request, with computed digests. Overrides whose keys match
+nothing in the log are listed as unmatched: a replay that does not request them
+does not use them.
 
-Overrides whose keys match nothing in the log are listed as unmatched: a replay that
-does not ask for them does not use them.
-
-Exit codes: 0 when the task can be replayed, 1 when the request states a digest that
-is false or an override matches nothing, 2 when it cannot be run with this log, 3 when something is missing: a
-recorded answer, an artifact, an event that the request names.`,
+Exit codes:
+  0  the task can be replayed
+  1  the request states an incorrect digest, or an override matches nothing
+  2  the request cannot be run with this log
+  3  a recorded answer, an artifact, or an event that the request names is missing`,
 		Example: `  receipt replay plan log.jsonl
   receipt replay plan log.jsonl --request request.json --artifacts .`,
 		Args: cli.ExactArgs(1, "one log"),

@@ -19,14 +19,14 @@ func newRun(e *cli.Env) *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run LOG",
-		Short: "tell the recorded events again, as the log of a replay",
-		Long: `Write the log of a replay: the events of a task, told again with what the request
-swaps. No module, no model and no tool is run, and no clock is read. receipt record
-makes the draft of its receipt.
+		Short: "write the recorded events as the log of a replay",
+		Long: `Write the log of a replay: the events of a task, with the substitutions of the
+request. run calls no module, model, or tool, and reads no clock. receipt record
+creates the draft of its receipt.
 
-Values of overrides that are receipt_only are told by their digests; secrets are not
-told. An override whose key matches nothing in the log replaces nothing: the receipt
-lists the key in metadata.overrides_unused, and has no delta for it.`,
+Values of receipt_only overrides are represented by their digests, and secrets
+are omitted. An override whose key matches nothing in the log replaces nothing:
+the receipt lists the key in metadata.overrides_unused, and has no delta for it.`,
 		Example: `  receipt replay run log.jsonl --request request.json --task task_2 -o replayed.jsonl
   receipt record replayed.jsonl --issuer my_harness`,
 		Args: cli.ExactArgs(1, "one log"),
@@ -60,11 +60,11 @@ lists the key in metadata.overrides_unused, and has no delta for it.`,
 
 	f := cmd.Flags()
 	o.register(f, "source-task")
-	f.StringVar(&o.TaskID, "task", "", "the `ID` of the replay's own task")
-	f.BoolVar(&o.Remap, "remap", false, "give the events ids and sequences of the replay")
-	f.StringVar(&o.LogURI, "log-uri", "", "where the log of the source is kept: `URI`")
-	f.StringVar(&o.hash, "source-receipt-hash", "", "the `HASH` of the source's receipt")
-	o.output.Register(f, "write to this `FILE`")
+	f.StringVar(&o.TaskID, "task", "", "task `ID` of the replay")
+	f.BoolVar(&o.Remap, "remap", false, "assign new IDs and sequences to the events")
+	f.StringVar(&o.LogURI, "log-uri", "", "`URI` of the source log")
+	f.StringVar(&o.hash, "source-receipt-hash", "", "`HASH` of the source's receipt")
+	o.output.Register(f, "write to `FILE`")
 	return cmd
 }
 

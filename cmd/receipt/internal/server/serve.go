@@ -43,18 +43,20 @@ func New(e *cli.Env) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve [--receipts PATH…]",
-		Short: "verify receipts over HTTP, and give out stored ones",
-		Long: `Verify receipts over HTTP: POST /v1/verify takes one, or any number of lines, and
-/ is a page that verifies in the browser. With --receipts or --ledger the protocol's
-routes for receipts answer too. /openapi.json describes all routes.
+		Short: "verify receipts over HTTP, and serve stored receipts",
+		Long: `Verify receipts over HTTP. POST /v1/verify accepts a receipt, or any number of
+lines, and / is a page that verifies in the browser. With --receipts or
+--ledger, the protocol's routes for receipts are served too. /openapi.json
+describes all routes.
 
-The address is a loopback one unless --addr says otherwise, and then clients need
-a key of --api-keys, or --no-auth says that they need none. Keys, policies and API
-keys are read again when their files change, and on SIGHUP; a bad file changes
-nothing. Receipts are indexed once: what changes in them is not served.
+By default, the server listens on a loopback address. On any other address,
+clients must present a key from --api-keys, unless --no-auth is set. Keys,
+policies, and API keys are read again when their files change, and on SIGHUP; an
+invalid file changes nothing. Receipts are indexed once, and later changes to
+them are not served.
 
-"listening on http://…" is all that goes to stdout; the log goes to stderr. SIGINT
-and SIGTERM let requests finish, a second signal does not.`,
+Only "listening on http://…" is written to stdout; the log goes to stderr.
+SIGINT and SIGTERM let requests finish; a second signal does not.`,
 		Example: `  receipt serve --addr 127.0.0.1:0 --keys keys.json --receipts receipts.jsonl
   receipt serve --api-keys api-keys.jsonl --new-api-key ci`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,39 +79,39 @@ and SIGTERM let requests finish, a second signal does not.`,
 
 func (o *serveOptions) register(f *pflag.FlagSet) {
 	// In the order of help: what is served, by what it is judged, who may come in, the limits.
-	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 takes a free one")
-	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in this `PATH`, a file, folder or pattern; repeatable, and more may follow")
-	f.BoolVar(&o.partial, "partial", false, "the receipts are a selection: absent predecessors are not checked")
+	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 selects a free one")
+	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in `PATH`, a file, directory, or pattern; repeatable, also as arguments")
+	f.BoolVar(&o.partial, "partial", false, "treat the receipts as a selection, and do not check absent predecessors")
 
-	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
-	f.StringVar(&o.ledger, "ledger", "", "serve the receipts in this ledger, a `FILE`, also those issued later")
-	f.StringVar(&o.Issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
-	f.StringVar(&o.Policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
-	f.BoolVar(&o.IntegrityOnly, "integrity-only", false, "check content and hash, not signatures")
-	f.BoolVar(&o.Strict, "strict", false, "undecided when any applicable step was not checked")
-	f.StringVar(&o.anchors, "anchors", "", "key sets that requests may choose by name, a JSON `FILE`: {\"NAME\": \"KEY-FILE\"}")
-	f.StringVar(&o.checkpoint, "checkpoint", "", "serve this signed checkpoint over the receipts, a `FILE`, and proofs")
-	f.StringArrayVar(&o.batches, "batch", nil, "verify stored receipts with the manifest `FILE` of their batch; repeatable")
+	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys (JWK Set `FILE`)")
+	f.StringVar(&o.ledger, "ledger", "", "serve the receipts in the ledger `FILE`, including those issued later")
+	f.StringVar(&o.Issuer, "issuer", "", "required issuer `ID`")
+	f.StringVar(&o.Policy, "policy", "", "additional requirements (JSON `FILE`): issuer, witnesses, checkpoint")
+	f.BoolVar(&o.IntegrityOnly, "integrity-only", false, "check content and hashes, but not signatures")
+	f.BoolVar(&o.Strict, "strict", false, "report undecided if any applicable step was not checked")
+	f.StringVar(&o.anchors, "anchors", "", "key sets that requests can select by name, a JSON `FILE`: {\"NAME\": \"KEY-FILE\"}")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "serve the signed checkpoint `FILE` of the receipts, and proofs")
+	f.StringArrayVar(&o.batches, "batch", nil, "verify stored receipts with the batch manifest `FILE`; repeatable")
 
-	f.StringVar(&o.apiKeys, "api-keys", "", "let in whoever has one of the API keys in this `FILE`")
-	f.StringVar(&o.newAPIKey, "new-api-key", "", "make an API key of this `NAME`, add it to --api-keys, show it once, and end")
-	f.BoolVar(&o.noAuth, "no-auth", false, "let in everybody, also from other machines")
-	f.StringArrayVar(&o.hosts, "host", nil, "answer to this `NAME` too, such as a proxy's; repeatable; on other addresses than loopback, to these alone")
-	f.BoolVar(&o.pageOnly, "page-only", false, "serve the page, /healthz and /readyz, and nothing else")
+	f.StringVar(&o.apiKeys, "api-keys", "", "accept clients that present an API key from `FILE`")
+	f.StringVar(&o.newAPIKey, "new-api-key", "", "create an API key with this `NAME`, add it to --api-keys, print it once, and exit")
+	f.BoolVar(&o.noAuth, "no-auth", false, "accept all clients without authentication, including remote clients")
+	f.StringArrayVar(&o.hosts, "host", nil, "also accept this host `NAME`, such as that of a proxy; repeatable; on other addresses than loopback, accept only these")
+	f.BoolVar(&o.pageOnly, "page-only", false, "serve only the page, /healthz, and /readyz")
 	o.logFormat = "auto"
-	cli.Choose(f, &o.logFormat, "log-format", "`FORMAT` of the log, by default text on a terminal", "text", "json", "auto")
+	cli.Choose(f, &o.logFormat, "log-format", "log `FORMAT`; auto is text on a terminal", "text", "json", "auto")
 
 	// 0 stands for the default of package serve, which the text names.
-	f.Int64Var(&o.limits.Document, "max-body", 0, "the largest receipt, in `BYTES`; 0: 16 MiB")
-	f.Int64Var(&o.limits.Memory, "max-memory", 0, "hold so many `BYTES` of single receipts at a time; 0: 128 MiB")
-	f.Int64Var(&o.limits.Judging, "max-judging", 0, "let judging receipts beyond 256 KiB take so many `BYTES` of memory; 0: 256 MiB")
-	f.IntVar(&o.connections, "max-connections", 0, "have `N` connections open at a time; 0: 4096")
-	f.IntVar(&o.limits.Requests, "max-requests", 0, "answer `N` requests at a time; 0: 256")
-	f.IntVar(&o.limits.Streams, "max-streams", 0, "verify `N` streams at a time; 0: 8")
-	f.IntVar(&o.limits.Jobs, "jobs", 0, "use `N` processors; 0 uses all")
-	f.DurationVar(&o.limits.Idle, "idle-timeout", 0, "give up a client that stands still for this `TIME`; 0: 30s")
-	f.DurationVar(&o.limits.Body, "body-timeout", 0, "give up a client whose receipt takes longer than this `TIME`; 0: 60s")
-	f.DurationVar(&o.grace, "shutdown-timeout", 20*time.Second, "let requests finish for this `TIME` after SIGINT or SIGTERM")
+	f.Int64Var(&o.limits.Document, "max-body", 0, "maximum receipt size in `BYTES`; 0 means 16 MiB")
+	f.Int64Var(&o.limits.Memory, "max-memory", 0, "maximum memory for single receipts in `BYTES`; 0 means 128 MiB")
+	f.Int64Var(&o.limits.Judging, "max-judging", 0, "maximum memory for judging receipts beyond 256 KiB, in `BYTES`; 0 means 256 MiB")
+	f.IntVar(&o.connections, "max-connections", 0, "accept at most `N` connections; 0 means 4096")
+	f.IntVar(&o.limits.Requests, "max-requests", 0, "answer at most `N` requests at a time; 0 means 256")
+	f.IntVar(&o.limits.Streams, "max-streams", 0, "verify at most `N` streams at a time; 0 means 8")
+	f.IntVar(&o.limits.Jobs, "jobs", 0, "use `N` processors; 0 means all")
+	f.DurationVar(&o.limits.Idle, "idle-timeout", 0, "close connections that make no progress for this `DURATION`; 0 means 30s")
+	f.DurationVar(&o.limits.Body, "body-timeout", 0, "close connections whose receipt takes longer than this `DURATION`; 0 means 60s")
+	f.DurationVar(&o.grace, "shutdown-timeout", 20*time.Second, "let requests finish for this `DURATION` after SIGINT or SIGTERM")
 }
 
 // serveHTTP serves until ctx is done.
