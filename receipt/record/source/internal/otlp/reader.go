@@ -13,19 +13,16 @@ import (
 
 // A Reader reads OTLP/JSON. All traces of a log are one task.
 type Reader struct {
-	s         *story.Story
-	spans     spans
-	requests  []*call // calls of models that events state
-	seen      map[string]bool
-	asked     asked
-	nameless  int  // calls of tools without an ID of their own
-	decisions bool // events state decisions
-	unpriced  bool // an event states the usage of a call, and not its cost
+	s        *story.Story
+	spans    spans
+	events   events
+	asked    asked
+	nameless int // calls of tools without an ID of their own
 }
 
 // New returns a reader of such exports.
 func New(s *story.Story) story.Reader {
-	return &Reader{s: s, spans: spans{}, seen: map[string]bool{}, asked: asked{s: s}}
+	return &Reader{s: s, spans: spans{}, events: events{s: s, seen: map[string]bool{}}, asked: asked{s: s}}
 }
 
 // Is reports whether a value is an export: ExportTraceServiceRequest and the like, or its
@@ -49,7 +46,7 @@ func (r *Reader) Line(n canon.Node) {
 			r.each(list, []string{"scopeSpans", "instrumentationLibrarySpans"}, "spans", r.span, "attributes", "events", "links", "status")
 		case "resourceLogs":
 			known = true
-			r.each(list, []string{"scopeLogs", "instrumentationLibraryLogs"}, "logRecords", r.event, "attributes", "body")
+			r.each(list, []string{"scopeLogs", "instrumentationLibraryLogs"}, "logRecords", r.events.event, "attributes", "body")
 		case "resourceMetrics":
 			known = true
 			r.s.Note("metrics")
@@ -150,190 +147,6 @@ func (r *Reader) garbled() {
 	r.s.Partly = true
 }
 
-// session records the session that a span or an event names. The first session is that of the
-// task.
-func (r *Reader) session(a attributes) {
-	s := r.s
-	id := a.text(s, "gen_ai.conversation.id", "session.id", "conversation.id")
-	switch {
-	case id == "":
-	case s.Session() == "":
-		s.Own(id)
-	default:
-		s.Another(id)
-	}
-}
-
-// event reads an event of an agent. Its name may begin with that of the agent.
-func (r *Reader) event(n canon.Node) {
-	s, a := r.s, attributes{n.Member("attributes")}
-	name := cmp.Or(a.text(s, "event.name"), s.Name(n.Member("eventName")), s.Name(n.Member("body").Member("stringValue")))
-	at := nanos(cmpNode(n.Member("timeUnixNano"), n.Member("observedTimeUnixNano")))
-
-	// An event without a time may have happened at any time.
-	if s.At(at); at.IsZero() {
-		r.timeless()
-	}
-	r.session(a)
-
-	if a.ambiguous("event.name") {
-		s.Ignored("event/None")
-	}
-
-	switch base := name[strings.LastIndexByte(name, '.')+1:]; base {
-	case "tool_decision":
-		r.decided(a)
-	case "tool_result":
-		r.result(a)
-	case "api_request", "sse_event":
-		r.request(a)
-	default:
-		if s.Note("other_events"); !harmlessEvent(name) {
-			s.Ignored(unreadEvent(s, a, s.Name(n.Member("eventName"))))
-		}
-	}
-}
-
-func cmpNode(a, b canon.Node) canon.Node {
-	if n := nanos(a); n.IsZero() {
-		return b
-	}
-	return a
-}
-
-// callOf returns the call that an event names, nil if it names none.
-func (r *Reader) callOf(a attributes) *story.Call {
-	s, id := r.s, a.text(r.s, "tool_use_id", "call_id")
-	if id == "" {
-		s.Lacks(story.EventWithoutCall)
-		return nil
-	}
-	c := s.Call(id)
-	c.Ask(a.text(s, "tool_name"), canon.Digest{})
-	return c
-}
-
-// decided reads a decision about a call. A decision of a person approves or rejects the call. A
-// decision of a configuration or of a hook is that of a policy.
-func (r *Reader) decided(a attributes) {
-	s, c := r.s, r.callOf(a)
-	if r.decisions = true; c == nil {
-		return
-	}
-	source := strings.ToLower(a.word("source"))
-	person := strings.HasPrefix(source, "user")
-
-	switch source {
-	case "config", "hook", "policy", "automated_reviewer", "automatedreviewer":
-	default:
-		// Another source may be a person.
-		if !person {
-			s.Lacks(story.OtherDecision)
-		}
-	}
-
-	// A person who did not answer in time made no decision.
-	switch decision := strings.ToLower(a.word("decision")); decision {
-	case "accept", "approved", "approved_for_session", "approved_execpolicy_amendment":
-		if person {
-			c.Approve()
-		}
-	case "reject", "denied", "abort", "timed_out":
-		if person && decision != "timed_out" {
-			c.Close(story.Rejected, canon.Digest{})
-		} else {
-			c.Close(story.Denied, canon.Digest{})
-		}
-	default:
-		// The person decided in an unknown word.
-		if person {
-			s.Lacks(story.OtherDecision)
-		}
-	}
-}
-
-// result reads how a call ended.
-func (r *Reader) result(a attributes) {
-	c := r.callOf(a)
-	if c == nil {
-		return
-	}
-	outcome := story.Unreported
-	if ok, told := a.flag("success"); told {
-		if outcome = story.Failed; ok {
-			outcome = story.Succeeded
-		}
-	}
-
-	// A decision is more specific than the result that follows it.
-	if c.Ended() != story.Rejected && c.Ended() != story.Denied {
-		c.Close(outcome, canon.Digest{})
-	}
-	c.Duration = a.count("duration_ms")
-}
-
-// request reads a call of a model that an event states. An event without tokens cannot be
-// counted.
-func (r *Reader) request(a attributes) {
-	s := r.s
-	x := &call{model: a.text(s, "model"), usage: requestOf(a), at: s.Here()}
-	if !x.usage.Told() {
-		return
-	}
-
-	// A repeated export states the same event. Without an ID, events of the same time are the
-	// same.
-	id := cmp.Or(a.text(s, "request_id"), s.Now().String()+x.model+countsOf(x.usage))
-	if r.seen[id] {
-		s.Note("repeated_events")
-		return
-	}
-	r.seen[id] = true
-	r.requests = append(r.requests, x)
-
-	if text := amount(a.get("cost_usd")); text != "" {
-		s.Cost(text)
-	} else if micros := a.count("cost_usd_micros"); micros != nil {
-		s.Cost(strconv.FormatInt(*micros, 10) + "e-6")
-	} else {
-		r.unpriced = true
-	}
-}
-
-// requestOf returns the usage of a call according to an event. Claude Code states cached tokens
-// separately, and Codex as a part of the input.
-func requestOf(a attributes) story.Usage {
-	if input := a.count("input_token_count"); input != nil {
-		return story.Usage{Input: input, CacheRead: a.count("cached_token_count"), Output: a.count("output_token_count"), Reasoning: a.count("reasoning_token_count")}
-	}
-	return story.Apart(a.count("input_tokens"), a.count("cache_read_tokens"), a.count("cache_creation_tokens"), a.count("output_tokens", "output_token_count"))
-}
-
-// countsOf distinguishes usages of the same time.
-func countsOf(u story.Usage) (text string) {
-	for _, n := range []*int64{u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
-		if text += "/"; n != nil {
-			text += strconv.FormatInt(*n, 10)
-		}
-	}
-	return text
-}
-
-// amount formats an amount of dollars as decimal text; "" if v is not an amount.
-func amount(v canon.Node) string {
-	text := v.Member("stringValue").String()
-	for _, kind := range []string{"doubleValue", "intValue"} {
-		if n := v.Member(kind); n.Kind() == canon.KindNumber {
-			text = string(n.Raw())
-		}
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return ""
-	}
-	return story.Amount(f)
-}
-
 // End records the calls of models, each once, and how the task ended.
 func (r *Reader) End() {
 	s := r.s
@@ -351,7 +164,7 @@ func (r *Reader) End() {
 
 	// An agent that writes events and spans states the same calls in both.
 	if len(calls) == 0 {
-		calls = r.requests
+		calls = r.events.requests
 	}
 
 	for i, x := range calls {
@@ -366,10 +179,10 @@ func (r *Reader) End() {
 	// Only instrumented parts of a program record anything.
 	s.Lacks(story.EffectsUnlogged)
 	s.Estimated = true
-	if r.decisions {
+	if r.events.decisions {
 		s.Decided = true
 	}
-	if r.unpriced && s.Priced() {
+	if r.events.unpriced && s.Priced() {
 		s.Lacks(story.CostInPart)
 	}
 	if r.spans.whole() {
@@ -399,9 +212,9 @@ func (r *Reader) span(n canon.Node) {
 	s.At(end)
 	s.At(start)
 	if start.IsZero() || end.IsZero() {
-		r.timeless()
+		timeless(r.s)
 	}
-	r.session(a)
+	session(r.s, a)
 	s.Trace = cmp.Or(s.Trace, string(key.trace))
 
 	name := s.Name(n.Member("name"))
@@ -511,13 +324,6 @@ func (r *Reader) named(n canon.Node) (key spanKey, words canon.Digest, fresh boo
 	}
 
 	return key, words, true
-}
-
-// timeless records that a span or an event has no time, so that it is unknown when the task began
-// and was over.
-func (r *Reader) timeless() {
-	r.s.Note("without_times")
-	r.s.Partly = true
 }
 
 func (r *Reader) model(a attributes) *call {
