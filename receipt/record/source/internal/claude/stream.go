@@ -3,7 +3,6 @@ package claude
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -25,37 +24,6 @@ type Stream struct {
 	unclocked bool                  // another result does not
 	results   map[canon.Digest]bool // that were read
 	mentions
-}
-
-// A session of a stream. A result accounts for its process so far, so the last result counts.
-type session struct {
-	id, model   string
-	cost        string
-	unpriced    bool // a result states an invalid cost
-	models      []modelUse
-	usage       story.Usage     // of the main thread, if results do not list models
-	told, whole bool            // a result states usage, and the usage of each model
-	open        []said          // messages since the latest result
-	at          map[string]int  // their indexes in open, by ID
-	settled     map[string]bool // IDs of messages that a result accounts for
-	less        bool            // a result states less than an earlier one
-	ended       bool            // a result was read
-	nameless    bool            // messages since the latest result have no IDs
-}
-
-// maxSettled bounds the messages of a session whose copies are recognized.
-const maxSettled = 1 << 16
-
-type modelUse struct {
-	model string
-	story.Usage
-	cost string
-}
-
-// A said is a message of which only lines are known that were written before it was complete.
-type said struct {
-	id, model, agent string
-	usage            story.Usage
 }
 
 // NewStream returns a reader of streams.
@@ -267,25 +235,6 @@ func endOf(n canon.Node) story.End {
 	return story.EndSucceeded
 }
 
-// again reads a repeated result. It is unknown whether it accounts for the messages before it.
-func (x *session) again(s *story.Story) {
-	if len(x.open) > 0 {
-		s.Lacks(story.TokensInPart)
-	}
-	x.settle()
-}
-
-// settle records that a result accounts for the messages before it.
-func (x *session) settle() {
-	for _, m := range x.open {
-		if len(x.settled) < maxSettled {
-			x.settled[m.id] = true
-		}
-	}
-	x.open, x.nameless = nil, false
-	clear(x.at)
-}
-
 // account keeps the usage of each model in a result. If a result does not list models, its usage
 // of the main thread is a lower bound.
 func (t *Stream) account(n canon.Node, x *session) {
@@ -316,22 +265,6 @@ func (t *Stream) account(n canon.Node, x *session) {
 			x.usage, x.told = use, true
 		}
 	}
-}
-
-// less reports whether an amount is smaller than another. A smaller account is of another
-// process, or of an earlier time: the largest is a lower bound of the cost of the session.
-func less(amount, than string) bool {
-	a, _ := strconv.ParseFloat(amount, 64)
-	b, _ := strconv.ParseFloat(than, 64)
-	return a < b
-}
-
-// amountOf formats an amount of money as decimal text; "" if n is not an amount.
-func amountOf(n canon.Node) string {
-	if n.Kind() != canon.KindNumber {
-		return ""
-	}
-	return story.Amount(n.Float())
 }
 
 // End records the cost of the runs, and how the last run ended.
@@ -366,28 +299,6 @@ func (t *Stream) End() {
 	if s.End == story.EndFailed {
 		s.Failure = t.lastly
 	}
-}
-
-// priced reports whether the prices of models cover the cost of the session.
-func (x *session) priced() bool {
-	return x.cost == "" || len(x.models) > 0 && !slices.ContainsFunc(x.models, func(m modelUse) bool { return m.cost == "" })
-}
-
-// unpaid reports whether the session cost more than its results state, or whether they state no
-// cost.
-func (x *session) unpaid() bool {
-	return x.cost == "" || x.unpriced || x.less || x.nameless || len(x.open) > 0
-}
-
-// unlisted reports whether the session cost more than all models that its result lists.
-func (x *session) unlisted() bool {
-	total, _ := strconv.ParseFloat(x.cost, 64)
-	sum := 0.0
-	for _, m := range x.models {
-		cost, _ := strconv.ParseFloat(m.cost, 64)
-		sum += cost
-	}
-	return len(x.models) > 0 && x.priced() && sum < total*(1-1e-6)
 }
 
 // tell adds the usage of a session, with the prices of models if priced is set.

@@ -2,9 +2,7 @@ package codex
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -317,117 +315,4 @@ func writesOf(changes canon.Node) (list []story.Write) {
 	}
 
 	return list
-}
-
-// runs are the runs whose lines were read: from the line that names the thread, or from the first
-// line of a log, to the next such line. A run waits while its lines equal the beginning of
-// another run, because it may be a copy of that run, or of an earlier part of it. It is recorded
-// as soon as a line differs.
-type runs struct {
-	exec    *Exec                   // that records lines
-	log     int                     // the number of the log that is read
-	known   map[beginning]struct{}  // beginnings of the runs that were recorded
-	ends    map[beginning]condition // of those, the complete runs
-	now     beginning               // of the run that is read
-	waits   bool
-	waiting []*line
-}
-
-// A beginning identifies the first lines of a run: half of a digest of all of them, which is
-// sufficient to distinguish them. The zero beginning has no lines.
-type beginning [sha256.Size / 2]byte
-
-// after returns the beginning with one more line.
-func (b beginning) after(line canon.Digest) (next beginning) {
-	sum := sha256.Sum256(append(b[:], line[:]...))
-	copy(next[:], sum[:])
-	return next
-}
-
-// A condition is the turn of a line, and the state of that turn.
-type condition struct {
-	turn  int
-	state string
-}
-
-// lineCost is the approximate size of a line in known, in bytes.
-const lineCost = 40
-
-// take records a line, unless it waits.
-func (r *runs) take(l *line) {
-	if log := len(r.exec.s.Logs); l.kind == "thread.started" || r.log != log {
-		r.settle()
-		r.log, r.now, r.waits = log, beginning{}, true
-	}
-	if !r.waits {
-		r.goOn(l)
-		return
-	}
-
-	next := r.now.after(l.sum)
-	if _, have := r.known[next]; have {
-		r.now, r.waiting = next, append(r.waiting, l)
-		return
-	}
-
-	// A run that contains all lines of another run continues that run. Any other run is separate.
-	waiting := r.waiting
-	if end, whole := r.ends[r.now]; whole {
-		r.copied()
-		r.exec.turn, r.exec.state = end.turn, end.state
-	} else {
-		r.now = beginning{}
-		for _, w := range waiting {
-			r.goOn(w)
-		}
-	}
-	r.waiting, r.waits = nil, false
-	r.goOn(l)
-}
-
-// goOn records a line of the run that is read.
-func (r *runs) goOn(l *line) {
-	r.exec.tell(l)
-	if r.known == nil {
-		r.known, r.ends = map[beginning]struct{}{}, map[beginning]condition{}
-	}
-
-	delete(r.ends, r.now)
-	r.now = r.now.after(l.sum)
-	if _, have := r.known[r.now]; !have {
-		r.known[r.now] = struct{}{}
-		r.exec.s.Keep(lineCost)
-	}
-	r.ends[r.now] = condition{r.exec.turn, r.exec.state}
-}
-
-// settle ends a run. The lines that still wait are copies, but if they end in an open turn, the
-// task may be open nevertheless.
-func (r *runs) settle() {
-	if len(r.waiting) == 0 {
-		return
-	}
-	r.copied()
-
-	open := false
-	for _, l := range r.waiting {
-		if strings.HasPrefix(l.kind, "turn.") {
-			open = l.kind == "turn.started"
-		}
-	}
-	if open {
-		r.exec.state = "started"
-	}
-	r.waiting, r.waits = nil, false
-}
-
-// copied records that the waiting lines are copies. If one of their turns states its usage, it
-// cannot be of another run: the next turn of a thread reads everything again, and uses more.
-// Without a usage, the lines may be of another run that began in the same way and was
-// interrupted.
-func (r *runs) copied() {
-	r.exec.s.Note("runs_told_again")
-	if !slices.ContainsFunc(r.waiting, func(l *line) bool { return l.took }) {
-		r.exec.s.Lacks(story.PartMissing)
-	}
 }
