@@ -76,9 +76,6 @@ func (k *APIKeys) add(entry APIKey) error {
 	return nil
 }
 
-// Len returns the number of keys.
-func (k *APIKeys) Len() int { return len(k.entries) }
-
 // Authenticate returns the client whose key the request has in its Authorization header,
 // "Bearer rk_…" with one space or more (RFC 9110 section 11.4). Otherwise, the error is
 // 401. All entries are compared, each in constant time.

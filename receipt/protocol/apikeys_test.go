@@ -53,7 +53,7 @@ func TestAPIKeys(t *testing.T) {
 		t.Fatal(err, string(line))
 	}
 	keys, err := parseKeys([]byte("\n" + string(line) + "\r\n\n"))
-	if err != nil || keys.Len() != 1 {
+	if err != nil || len(keys.entries) != 1 {
 		t.Fatal(err)
 	}
 	for header, want := range map[string]string{

@@ -197,16 +197,6 @@ func (m *Memory) Remember(u Use, answer Answer, at, now time.Time) bool {
 	return true
 }
 
-// Len returns the number of remembered uses.
-func (m *Memory) Len() (n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, a := range m.actors {
-		n += len(a.byKey)
-	}
-	return n
-}
-
 func (m *Memory) find(u Use) *use {
 	if a := m.actors[u.Actor]; a != nil {
 		return a.byKey[u.Key]

@@ -59,9 +59,9 @@ func (r *Request) ReadBody(limit int64, instead string) ([]byte, error) {
 // Saturated reports whether no place among the requests is left.
 func (r *Request) Saturated() bool { return !r.exchange.mux.requests.any() }
 
-// Workspace returns the workspace that the request names: the member workspace_id of its body or
+// workspace returns the workspace that the request names: the member workspace_id of its body or
 // otherwise the parameter of that name, or "".
-func (r *Request) Workspace() string {
+func (r *Request) workspace() string {
 	const name = "workspace_id"
 	if r.JSON != nil {
 		if member := r.JSON.Root().Member(name); member.Kind() == canon.KindString {

@@ -34,7 +34,7 @@ type listed struct {
 	groups []*group
 	named  map[groupName]*group
 	kept   int
-	most   int // lower bound of the longest list of a group
+	most   int // upper bound of the length of a list
 	count  int
 }
 
@@ -80,8 +80,8 @@ func (l *listed) group(rep *receipt.Report, root canon.Node) *group {
 
 func text(n canon.Node) string { return foreign.Cut(n.String(), 200) }
 
-// evict removes the last receipt from the longest list of a group, if that list is still at least
-// as long as the one that another group wants.
+// evict removes the last receipt from the longest list of a group, if that list stays at least as
+// long as the one that another group wants.
 func (l *listed) evict(wanted int) bool {
 	if wanted >= l.most {
 		return false
