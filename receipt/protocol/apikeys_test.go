@@ -40,7 +40,7 @@ func authenticate(a Authenticator, header string) (*Client, error) {
 	return a.Authenticate(&http.Request{Header: http.Header{"Authorization": {header}}})
 }
 
-// TestAPIKeys: a key is let in under its name, and nothing else is.
+// TestAPIKeys verifies that a key is accepted under its name, and nothing else is.
 func TestAPIKeys(t *testing.T) {
 	random := bytes.NewReader(bytes.Repeat([]byte{0xff}, 32))
 	key, entry, err := NewAPIKey(random, "ci", noon())
@@ -81,8 +81,8 @@ func TestAPIKeys(t *testing.T) {
 
 func narrowed(line, members string) string { return strings.TrimSuffix(line, "}") + members + "}" }
 
-// TestAPIKeyLimits: an entry is written as it is read; what is absent is no limit, and
-// an empty list one that nothing passes.
+// TestAPIKeyLimits verifies that an entry is written as it is read, that an absent member is no
+// limit, and that an empty list matches nothing.
 func TestAPIKeyLimits(t *testing.T) {
 	const line = `{"name":"ci","sha256":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","created":"2026-04-25T19:00:00Z"`
 	a, b, none := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Tenant: "b", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Workspace: "w"}
@@ -115,8 +115,8 @@ func TestAPIKeyLimits(t *testing.T) {
 	}
 }
 
-// TestAPIKeyFiles: a file is read whole or not at all, and no error shows what could
-// be a key.
+// TestAPIKeyFiles verifies that a file is read completely or not at all, and that no error shows
+// text that may be a key.
 func TestAPIKeyFiles(t *testing.T) {
 	const secret = "rk_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U"
 	line := func(name, sum, created string) string {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestBrokenOff: of an answer that goes wrong when it has begun a client gets what was written,
-// also one that reads slowly and is still sending; and it sees that this was not the end.
+// TestBrokenOff verifies that a client gets all that was written of an answer that fails midway,
+// also if it reads slowly and is still sending, and that it can see that the answer is incomplete.
 func TestBrokenOff(t *testing.T) {
 	fails := Route{Pattern: "POST /v1/fails", Open: true, Body: BodyStream, Serve: func(w http.ResponseWriter, r *Request) error {
 		if _, err := io.WriteString(w, strings.Repeat("x", 1<<20)+"the last line\n"); err != nil {
@@ -44,8 +44,8 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestLogged: the log has why a server could not do what it was asked for, and nothing of what is
-// everyday.
+// TestLogged verifies that the log contains the causes of server errors, and nothing about everyday
+// conditions.
 func TestLogged(t *testing.T) {
 	full := Busy(1, "nothing was done")
 	full.Cause = errors.New("no space left on device")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCodes: the protocol's table, a row for each of its 18 codes.
+// TestCodes compares the table with the protocol, one row for each of its 18 codes.
 func TestCodes(t *testing.T) {
 	const table = `400 invalid_request request_error
 400 invalid_state_transition request_error
@@ -39,7 +39,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestClosedCodes: what is none of the list is never sent.
+// TestClosedCodes verifies that a code outside of the list is never sent.
 func TestClosedCodes(t *testing.T) {
 	e := &Error{Code: "teapot", Message: "short and stout"}
 	text, err := json.Marshal(e.Envelope("r1"))
@@ -49,7 +49,7 @@ func TestClosedCodes(t *testing.T) {
 	}
 }
 
-// TestEnvelope: all of an error but its cause.
+// TestEnvelope verifies that the envelope contains all of an error except its cause.
 func TestEnvelope(t *testing.T) {
 	cause := fmt.Errorf("open /etc/secret: %w", io.ErrUnexpectedEOF)
 	e := Invalid("limit", "limit is a number, found %.40q", "a\nb")
@@ -67,7 +67,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestErrorOf: an error that nobody worded is not told to a client.
+// TestErrorOf verifies that the text of an unknown error is not sent to a client.
 func TestErrorOf(t *testing.T) {
 	plain := ErrorOf(errors.New("dial 10.0.0.1: refused"))
 	if plain.HTTPStatus() != 500 || strings.Contains(fmt.Sprint(plain.Envelope("")), "10.0.0.1") {

@@ -44,7 +44,7 @@ func framesOf(t testing.TB, text string) (frames []frame, comments int) {
 	return frames, comments
 }
 
-// TestAppendFrame: three lines and an empty one, each ended by LF.
+// TestAppendFrame verifies that a frame has three lines and an empty one, each ended by LF.
 func TestAppendFrame(t *testing.T) {
 	got, err := appendEvent([]byte("x"), Event{ID: "e 1", Kind: "task.completed", JSON: json.RawMessage("{\r\n \"a\": \"\\n\"\n}")})
 	if want := "xid: e 1\nevent: task.completed\ndata: {   \"a\": \"\\n\" }\n\n"; err != nil || string(got) != want {
@@ -67,8 +67,8 @@ func TestAppendFrame(t *testing.T) {
 	}
 }
 
-// FuzzFrame: what is framed is read as one block of one event with this id, and no event can
-// put another one into the stream.
+// FuzzFrame verifies that a frame is read as one block with one event of its ID, so that no event
+// can inject another one into the stream.
 func FuzzFrame(f *testing.F) {
 	f.Add("e1", "task.completed", `{"a":1}`)
 	f.Add("e1\nevent: x", "k\r", "{\n}")
@@ -93,7 +93,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// FuzzLastEventID: what is taken can be an id of a frame, and nothing else is.
+// FuzzLastEventID verifies that exactly the values that can be the ID of a frame are accepted.
 func FuzzLastEventID(f *testing.F) {
 	for _, seed := range []string{"", "e1", " ", "a\nb", "\x00", "\xff", strings.Repeat("x", 1025), "ü"} {
 		f.Add(seed)
@@ -110,8 +110,8 @@ func FuzzLastEventID(f *testing.F) {
 	})
 }
 
-// FuzzHeaders: no header that a client sends makes a Mux panic, or lets in who has no
-// version; what it answers is always an envelope.
+// FuzzHeaders verifies that no header from a client makes a Mux panic, or accepts a client without
+// a version, and that the answer is always an envelope.
 func FuzzHeaders(f *testing.F) {
 	f.Add(Version, "Bearer rk_x", "key", "application/json", "e1", "/v1/tasks/t?limit=1", `{"a":1}`)
 	f.Add("", "", "", "", "", "/v1/%2f", "")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCheckForm: each bound, on it and beyond it.
+// TestCheckForm verifies each bound, at it and beyond it.
 func TestCheckForm(t *testing.T) {
 	many := func(n int) http.Header {
 		h := http.Header{}
@@ -36,7 +36,8 @@ func TestCheckForm(t *testing.T) {
 	}
 }
 
-// TestPermits: a scope that is not held, and what is for operators alone.
+// TestPermits verifies that missing scopes are refused, and that only operators have the scope
+// Operator.
 func TestPermits(t *testing.T) {
 	line := `{"name":"%s","sha256":"%064x","created":"2026-04-25T19:00:00Z"%s}` + "\n"
 	text := fmt.Sprintf(line, "all", 1, "") + fmt.Sprintf(line, "some", 2, `,"scopes":["tasks:read"]`) +

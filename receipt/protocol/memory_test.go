@@ -39,7 +39,7 @@ func answerOf(text string) *Answer {
 	return &Answer{Status: 201, Header: http.Header{"Content-Type": {"x"}}, Body: []byte(text)}
 }
 
-// TestMemory: the rules of a key, one after the other.
+// TestMemory verifies the rules of a key, one after the other.
 func TestMemory(t *testing.T) {
 	m := NewMemory(MemoryLimits{})
 	first, err := m.Claim(useOf("a", "k", "b"), noon())
@@ -82,8 +82,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryIsFull: what has no room is refused until the oldest is a day old; no client
-// takes all of it, and who has nothing is let in as long as there is room.
+// TestMemoryIsFull verifies that a use without room is refused until the oldest is a day old, that
+// no client takes all the room, and that a client without uses is accepted while there is room.
 func TestMemoryIsFull(t *testing.T) {
 	m := NewMemory(MemoryLimits{Keys: 3})
 	for i := range 3 {
@@ -156,7 +156,7 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 }
 
-// TestRemember: what a log tells after a restart is answered as before, in any order.
+// TestRemember verifies that uses from a log are answered after a restart as before, in any order.
 func TestRemember(t *testing.T) {
 	m := NewMemory(MemoryLimits{Keys: 1})
 	for _, c := range []struct {
@@ -179,8 +179,9 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestOnceAmongMany: of many at once one does it, also when those before it failed, and who
-// waited finds what was done, also in the instant in which it is settled.
+// TestOnceAmongMany verifies that one of many concurrent callers does the work, also if those
+// before it failed, and that waiting callers find its answer, also at the moment when it is
+// settled.
 func TestOnceAmongMany(t *testing.T) {
 	for _, fails := range []int{0, 2} {
 		for range 2000 {
@@ -229,7 +230,7 @@ func onceAmong(n, fails int) (did int) {
 	return did
 }
 
-// TestIdempotencyKey: none, one, or an error.
+// TestIdempotencyKey verifies that a request has no key, one key, or an error.
 func TestIdempotencyKey(t *testing.T) {
 	for _, c := range []struct {
 		values []string
@@ -245,8 +246,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestOnceOf: each part of the scope counts, and where one ends and the next begins too. The
-// digest is in logs and stays as it is.
+// TestOnceOf verifies that each part of the scope counts, and where one ends and the next begins.
+// The digest is in logs and must never change.
 func TestOnceOf(t *testing.T) {
 	base := idempotencyScope{Actor: canon.Sum([]byte("a")), Workspace: "w", Method: "POST", Target: "/v1/tasks", Key: "k"}
 	seen := map[canon.Digest]string{}
@@ -274,7 +275,7 @@ func TestOnceOf(t *testing.T) {
 
 const onceOfBase = "963bf778865dac697b14b80a71a31989d5d9503d85001580c8787558b3964cf4"
 
-// TestClaimErrorsSayNothing: what is refused repeats neither key nor body.
+// TestClaimErrorsSayNothing verifies that an error repeats neither key nor body.
 func TestClaimErrorsSayNothing(t *testing.T) {
 	m := NewMemory(MemoryLimits{})
 	claimed(m, useOf("a", "k", "b"), noon(), answerOf("secret"))

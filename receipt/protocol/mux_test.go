@@ -22,7 +22,7 @@ func says(text string) Handler {
 	}
 }
 
-// TestOrder: form, version, key, route, scope, query, body: each before what follows it.
+// TestOrder verifies the order of the checks: form, version, key, route, scope, query, body.
 func TestOrder(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"all": "", "reader": `,"scopes":["tasks:read"]`})
 	m := muxOf(t, func(o *Options) { o.Auth = keys },
@@ -166,8 +166,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestRoutes: the earlier literal segment wins, whatever the order of the routes, and a
-// segment is unescaped by itself.
+// TestRoutes verifies that the earlier literal segment takes precedence regardless of the order of
+// the routes, and that segments are unescaped separately.
 func TestRoutes(t *testing.T) {
 	routes := []Route{
 		{Pattern: "GET /v1/events/{id}", Serve: says("event")},
@@ -194,7 +194,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestBadRoutes: a table that is wrong is refused when it is read.
+// TestBadRoutes verifies that invalid routes are refused by NewMux.
 func TestBadRoutes(t *testing.T) {
 	ok := says("x")
 	for name, list := range map[string][]Route{
@@ -225,7 +225,7 @@ func TestBadRoutes(t *testing.T) {
 	}
 }
 
-// TestBodies: what each kind of route takes, and what a handler sees of it.
+// TestBodies verifies which bodies each kind of route accepts, and what its handler gets.
 func TestBodies(t *testing.T) {
 	show := func(w http.ResponseWriter, r *Request) error {
 		text, err := io.ReadAll(r.Body)
@@ -283,7 +283,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestErrorsOfHandlers: what a handler returns, and what of it is told and logged.
+// TestErrorsOfHandlers verifies which part of an error the client gets, and which the log.
 func TestErrorsOfHandlers(t *testing.T) {
 	var log bytes.Buffer
 	fail := map[string]error{
@@ -337,8 +337,8 @@ func TestErrorsOfHandlers(t *testing.T) {
 	}
 }
 
-// TestPlaces: with as many requests as there is room for the next one is told to come again,
-// one client does not take all, and places are given back, also when a handler panics.
+// TestPlaces verifies that the next request is refused when all places are taken, that one client
+// does not take all, and that places are returned, also after a panic of a handler.
 func TestPlaces(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	gate, inside := make(chan struct{}), make(chan struct{}, 8)
@@ -376,7 +376,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestLateBody: a body that does not come in time is a 504, and takes no place after that.
+// TestLateBody verifies that a body that does not arrive in time is a 504, and takes no place
+// afterwards.
 func TestLateBody(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Arrive = 50 * time.Millisecond }, Route{Pattern: "POST /", Serve: says("x")})
 	s := serving(t, m)
@@ -426,7 +427,7 @@ func TestMemoryOfAll(t *testing.T) {
 	}
 }
 
-// TestMemoryOfBodies: what bodies and their indexes take is shared, and given back.
+// TestMemoryOfBodies verifies that the memory for bodies and their indexes is shared, and released.
 func TestMemoryOfBodies(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Memory = 64 << 10 },
 		Route{Pattern: "POST /", Serve: says("x")},

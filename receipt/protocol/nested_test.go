@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestNested: a Mux below another answers each request of a connection, and none of them is
-// taken for one whose client has left.
+// TestNested verifies that a Mux below another one answers each request of a connection, and treats
+// none as that of a disconnected client.
 func TestNested(t *testing.T) {
 	below := muxOf(t, nil, Route{Pattern: "/v1/", Body: BodyOptional, Serve: func(w http.ResponseWriter, r *Request) error {
 		select {

@@ -22,8 +22,8 @@ func counting(n *atomic.Int64) Handler {
 	}
 }
 
-// TestOnceScope: a key is of an actor, a workspace, a method and a target; a body is the same
-// when its canonical form is.
+// TestOnceScope verifies that a key belongs to an actor, a workspace, a method, and a target, and
+// that bodies with one canonical form are the same.
 func TestOnceScope(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	var n atomic.Int64
@@ -84,8 +84,8 @@ func TestOnceScope(t *testing.T) {
 	}
 }
 
-// TestOnceOutcomes: an error says that nothing was done, and the key is free; of a 500, a
-// panic and what is too long nobody knows, and nothing is done twice.
+// TestOnceOutcomes verifies that an error releases the key, because nothing was done, and that
+// nothing is done twice after a 500, a panic, or an answer that is too long.
 func TestOnceOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
 		serve Handler
@@ -132,7 +132,7 @@ func TestOnceOutcomes(t *testing.T) {
 	}
 }
 
-// TestLateHeader: a header that is set when the answer has begun is not sent, as everywhere.
+// TestLateHeader verifies that a header that is set after the answer has begun is not sent.
 func TestLateHeader(t *testing.T) {
 	m := muxOf(t, nil, Route{Pattern: "POST /", Serve: func(w http.ResponseWriter, _ *Request) error {
 		w.Header().Set("Early", "yes")
@@ -149,8 +149,8 @@ func TestLateHeader(t *testing.T) {
 	}
 }
 
-// TestOnceAtOnce: of many clients with one key at once one is served, and the others are told
-// that it is in flight, or what was answered, and never wait.
+// TestOnceAtOnce verifies that one of many concurrent requests with one key is served, and that the
+// others immediately get its answer or 202.
 func TestOnceAtOnce(t *testing.T) {
 	for range 20 {
 		var n atomic.Int64
@@ -187,8 +187,8 @@ func TestOnceAtOnce(t *testing.T) {
 	}
 }
 
-// TestClientLeaves: what was begun is ended also when its client leaves, and who comes again
-// finds what was done.
+// TestClientLeaves verifies that work is completed if its client disconnects, and that a repeated
+// request gets the answer.
 func TestClientLeaves(t *testing.T) {
 	before := runtime.NumGoroutine()
 	var n atomic.Int64
@@ -248,8 +248,8 @@ func TestClientLeaves(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestUnreadAnswer: a client that does not read its answer holds nobody up who has the same
-// key.
+// TestUnreadAnswer verifies that a client that does not read its answer does not delay others with
+// the same key.
 func TestUnreadAnswer(t *testing.T) {
 	var n atomic.Int64
 	m := muxOf(t, nil, Route{Pattern: "POST /", Serve: counting(&n)})
@@ -282,8 +282,8 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// TestRestart: with what a request tells of itself a harness knows after a restart what it
-// did before.
+// TestRestart verifies that a harness can restore its answers after a restart from what requests
+// contain.
 func TestRestart(t *testing.T) {
 	type line struct {
 		use    Use
@@ -317,8 +317,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestOnceBelow: below a / the handler reads its own query, and requests whose queries differ
-// are not the same, malformed or not.
+// TestOnceBelow verifies that the handler of a path that ends in / reads its own query, and that
+// requests with different queries are different, malformed or not.
 func TestOnceBelow(t *testing.T) {
 	m := muxOf(t, nil, Route{Pattern: "/v1/", Body: BodyBytes, Serve: plain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, r.URL.RawQuery)

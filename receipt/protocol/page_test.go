@@ -49,8 +49,8 @@ func pageOf[T any](t testing.TB, got reply) (p listPage[T]) {
 	return p
 }
 
-// TestLists: pages never skip nor repeat an item, whatever their sizes and however many are
-// added meanwhile.
+// TestLists verifies that pages neither skip nor repeat an item, regardless of their sizes and of
+// items that are added.
 func TestLists(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -87,7 +87,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// TestPageRules: what a request may ask of a list.
+// TestPageRules verifies which requests for a list are accepted.
 func TestPageRules(t *testing.T) {
 	s := new(shelf)
 	s.add(60)
@@ -164,7 +164,8 @@ func TestItemsAsTheyAre(t *testing.T) {
 	}
 }
 
-// FuzzQuery: a query that is taken has each of its parameters once, known and not empty.
+// FuzzQuery verifies that each parameter of an accepted query is known, occurs once, and is not
+// empty.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{"", "limit=1", "limit=1&cursor=x", "a=b", "limit=1&limit=2", "limit=", "a;b", "%zz", "limit=%00"} {
 		f.Add(seed)
@@ -189,8 +190,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// TestWriteItems: pages of items are those that are kept, each once, whatever comes at the end
-// meanwhile.
+// TestWriteItems verifies that pages contain each selected item once, regardless of items that are
+// added at the end.
 func TestWriteItems(t *testing.T) {
 	items := []string{"a1", "b1", "a2", "b2", "a3"}
 	m := muxOf(t, nil, Route{Pattern: "GET /v1/items", Params: ListParams("of"), Serve: func(w http.ResponseWriter, r *Request) error {

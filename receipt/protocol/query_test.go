@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestZeroParameters: a value that has the form which is asked for, and stands for none, is not
-// said to have another form.
+// TestZeroParameters verifies that a zero value with a valid form is not reported as malformed.
 func TestZeroParameters(t *testing.T) {
 	zeros := "sha256:" + strings.Repeat("0", 64)
 	q := Query{"head": zeros, "short": zeros[:70], "at": "0001-01-01T00:00:00Z", "later": "0001-01-01T00:00:00.001Z", "word": "now"}

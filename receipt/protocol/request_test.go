@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestMembers: a member of the body is read by its very name, or it is said what is wrong.
+// TestMembers verifies that a member of the body is read by its exact name, and that errors name
+// it.
 func TestMembers(t *testing.T) {
 	m := muxOf(t, nil, Route{Pattern: "POST /v1/plants", Serve: func(w http.ResponseWriter, r *Request) error {
 		name, err := r.RequiredText("name")
@@ -43,7 +44,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestNotImplemented: what is left out is a mistake of nobody's, and no client's either.
+// TestNotImplemented verifies that a missing operation is reported neither as a mistake of the
+// server nor of the client.
 func TestNotImplemented(t *testing.T) {
 	m := muxOf(t, nil, Route{Pattern: "GET /v1/quotas", Serve: func(http.ResponseWriter, *Request) error { return NotImplemented("quotas") }})
 	got := ask(m, "GET", "/v1/quotas", "", VersionHeader, Version)
@@ -52,7 +54,7 @@ func TestNotImplemented(t *testing.T) {
 	}
 }
 
-// TestCard: the dialects differ in their discriminator and in the name of one member.
+// TestCard verifies that the dialects differ in their discriminator and in the name of one member.
 func TestCard(t *testing.T) {
 	for as, interfaces := range map[Dialect]int{DialectOpenAPI: 0, DialectRunner: 2} {
 		skill := Skill{ID: "s", Name: "n", Description: "d", Tags: []string{"t"}}

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestShares: however much some clients take, one that has nothing finds as much as any
-// of them holds.
+// TestShares verifies that a client that holds nothing finds as much as any other client holds.
 func TestShares(t *testing.T) {
 	for _, all := range []int64{1, 2, 3, 8, 256} {
 		for clients := 1; clients <= 12; clients++ {

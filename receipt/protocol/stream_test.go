@@ -40,8 +40,8 @@ func idsOf(frames []frame) string {
 	return strings.Join(ids, " ")
 }
 
-// TestStream: from the beginning, or from behind the event that the client names, each event
-// in a frame of its own.
+// TestStream verifies that a stream begins at the beginning or after the named event, with one
+// frame per event.
 func TestStream(t *testing.T) {
 	j := &journal{ended: true}
 	j.append(150) // several pages
@@ -88,8 +88,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamFailures: a place that is gone, at the beginning or later, and a log that cannot
-// be read, end a stream with an error event; its id is that of the last event, if any was sent.
+// TestStreamFailures verifies that an expired place, at the beginning or later, or an unreadable
+// log, ends a stream with an error event that has the ID of the last event, if any.
 func TestStreamFailures(t *testing.T) {
 	var log bytes.Buffer
 	for name, c := range map[string]struct {
@@ -131,7 +131,7 @@ func TestStreamFailures(t *testing.T) {
 	}
 }
 
-// TestRange: ranges of events, behind the one that the client names.
+// TestRange verifies ranges of events after the one that the client names.
 func TestRange(t *testing.T) {
 	j := new(journal)
 	j.append(60)
@@ -229,8 +229,8 @@ func (l *listener) next() string {
 	}
 }
 
-// TestStreamGoesOn: what is appended comes, in order, without a gap and never twice, to every
-// client, also to one that comes again with the last id that it saw.
+// TestStreamGoesOn verifies that every client gets all appended events in order, once each, also if
+// it reconnects with its last ID.
 func TestStreamGoesOn(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
@@ -272,8 +272,8 @@ func TestStreamGoesOn(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestStreamsAreLeft: of clients that go, also in the middle of a frame and without a word, no
-// goroutine and no place is left.
+// TestStreamsAreLeft verifies that disconnected clients leave no goroutine and no place, also after
+// they disconnect within a frame.
 func TestStreamsAreLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
@@ -304,8 +304,8 @@ func TestStreamsAreLeft(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestSlowReader: a client that does not read keeps neither who appends nor another client
-// waiting, and loses its stream after the idle time; what it missed is in the log.
+// TestSlowReader verifies that a client that does not read delays neither the writer nor other
+// clients, and is disconnected after the idle time; the events that it missed are in the log.
 func TestSlowReader(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
@@ -348,8 +348,7 @@ func TestSlowReader(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestBeats: a stream that has nothing to tell says that it is there, but not before its first
-// event.
+// TestBeats verifies that an idle stream sends comments, but not before its first event.
 func TestBeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(journal)
@@ -379,7 +378,7 @@ func TestBeats(t *testing.T) {
 	})
 }
 
-// TestClose: streams end when the server is to end, and no new one begins.
+// TestClose verifies that Close ends all streams, and that no new one begins.
 func TestClose(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
@@ -412,7 +411,7 @@ func TestClose(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestBell: who waits is woken by the next ring, and nobody by one before.
+// TestBell verifies that the next ring wakes a waiting goroutine, and an earlier one does not.
 func TestBell(t *testing.T) {
 	var b Bell
 	b.Ring()
@@ -429,8 +428,7 @@ func TestBell(t *testing.T) {
 	}
 }
 
-// TestKeyIsTaken: a stream ends when the key of its client is taken away, or is for something
-// else than before.
+// TestKeyIsTaken verifies that a stream ends if the key of its client is removed or changed.
 func TestKeyIsTaken(t *testing.T) {
 	for name, members := range map[string]string{"taken": "", "narrowed": `,"workspaces":["w"]`} {
 		synctest.Test(t, func(t *testing.T) {
@@ -511,7 +509,8 @@ func TestKeysAreGone(t *testing.T) {
 	}
 }
 
-// TestStreamsTakeNoRequests: however many streams are open, requests are answered.
+// TestStreamsTakeNoRequests verifies that requests are answered regardless of the number of open
+// streams.
 func TestStreamsTakeNoRequests(t *testing.T) {
 	j := new(journal)
 	j.append(1)
@@ -539,8 +538,8 @@ func (s short) After(ctx context.Context, id string, limit int) ([]Event, error)
 	return page, err
 }
 
-// TestRangeOfShortPages: a range is as long as the client asks for, however few events a log
-// gives at a time; and not longer than memory allows.
+// TestRangeOfShortPages verifies that a range has the requested length regardless of how many
+// events a log returns at a time, within the limit of memory.
 func TestRangeOfShortPages(t *testing.T) {
 	j := new(journal)
 	j.append(60)

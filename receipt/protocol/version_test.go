@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestVersion: one header with a version that is spoken, and else 426 with those that are.
+// TestVersion verifies that exactly one header with a supported version is accepted, and that the
+// error 426 lists the supported versions.
 func TestVersion(t *testing.T) {
 	for _, c := range []struct {
 		header http.Header
@@ -36,7 +37,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestDiscovery: what GET /v1 says, each capability true or false.
+// TestDiscovery verifies that GET /v1 lists each capability as true or false.
 func TestDiscovery(t *testing.T) {
 	text, err := json.Marshal(NewDiscovery("rest", "sse"))
 	const want = `{"object":"protocol_discovery","protocol_family":"harn_agents_protocol","current_version":"agents-protocol-2026-04-25",` +

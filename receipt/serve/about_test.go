@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestMetrics: what is counted, with no label from a request.
+// TestMetrics verifies the metrics, which have no label from a request.
 func TestMetrics(t *testing.T) {
 	h := start(t, options(t))
 	h.post("/v1/verify", "application/json", fixture(t, "valid/minimal.json"))
@@ -49,7 +49,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestKeySet: the public members of keys, and nothing else of them.
+// TestKeySet verifies that only the public members of keys are shown.
 func TestKeySet(t *testing.T) {
 	o := options(t)
 	text := []byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":"eA","d":"secret","comment":"inside","issuers":["i"],"x5u":"https://example.com"},` +
@@ -84,7 +84,7 @@ func (p shownProofs) Proof(id string) ([]byte, error) {
 	return proof.Format(), nil
 }
 
-// TestMounts: the page and the proofs are served by whoever has them.
+// TestMounts verifies that the page and the proofs are served if they exist.
 func TestMounts(t *testing.T) {
 	say := func(text string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, text+" "+r.URL.Path) })
@@ -124,7 +124,7 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// TestDocs: the table of routes in docs/http.md is the table of routes.
+// TestDocs compares the table of routes in docs/http.md with the routes.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/http.md")
 	if err != nil {

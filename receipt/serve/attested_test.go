@@ -36,8 +36,8 @@ func attested(t testing.TB, text []byte, key string) []byte {
 	return envelope.Bytes()
 }
 
-// TestAttestations: an attestation has the report here that receipt verify gives of it,
-// alone and in a stream, whatever is asked.
+// TestAttestations verifies that an attestation gets the same report as from receipt verify, alone
+// and in a stream, for every question.
 func TestAttestations(t *testing.T) {
 	good := attested(t, fixture(t, "valid/task.json"), "key_2026_04")
 	bodies := map[string][]byte{
@@ -88,7 +88,8 @@ func TestAttestations(t *testing.T) {
 	}
 }
 
-// TestLargeAttestation: of what is inside nobody knows how much memory it takes.
+// TestLargeAttestation verifies that a large attestation is not opened, because the memory for its
+// content cannot be determined.
 func TestLargeAttestation(t *testing.T) {
 	h := start(t, options(t))
 	body := append(append([]byte(`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","dsseEnvelope":{"payload":"`), bytes.Repeat([]byte("W1tb"), 1<<18)...), `"}}`...)

@@ -31,8 +31,8 @@ func nextCursor(t testing.TB, got reply) string {
 	return *page.Page.NextCursor
 }
 
-// TestCursors: a cursor that no list ever gave is refused, one whose place is gone is
-// gone, and each character of one has one meaning.
+// TestCursors verifies that a cursor that no list returned is refused, that one whose place is gone
+// is expired, and that each character of a cursor counts.
 func TestCursors(t *testing.T) {
 	list := servetest.Receipts(t, 4)
 	serving := func(texts ...[]byte) *host {
@@ -80,7 +80,7 @@ func (e endless) ByTask(ctx context.Context, q serve.TaskQuery) ([]serve.Stored,
 	return page, true, err
 }
 
-// TestEndlessList: a source cannot lead a client in a circle.
+// TestEndlessList verifies that a source cannot lead a client in a circle.
 func TestEndlessList(t *testing.T) {
 	o := options(t)
 	o.Source = endless{library(t)}

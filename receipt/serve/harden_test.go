@@ -26,8 +26,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// TestTooLarge: a body beyond the limit is refused, whether its length is stated or
-// not, and the connection is closed. Reliability 301.
+// TestTooLarge verifies that a body beyond the limit is refused, with or without a stated length,
+// and that the connection is closed. Reliability 301.
 func TestTooLarge(t *testing.T) {
 	o := options(t)
 	o.Limits.Document = 100_000
@@ -53,7 +53,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestRefusedMidway: a client that is still sending when it is refused sees the
+// TestRefusedMidway verifies that a client that is still sending when it is refused gets the
 // answer, and an end rather than a reset. Reliability 301.
 func TestRefusedMidway(t *testing.T) {
 	o := options(t)
@@ -78,7 +78,7 @@ func TestRefusedMidway(t *testing.T) {
 	t.Error("every answer was lost in a reset")
 }
 
-// TestEndWithData: a body whose last bytes come together with its end is measured too.
+// TestEndWithData verifies that a body whose last bytes arrive together with its end is measured.
 func TestEndWithData(t *testing.T) {
 	o := options(t)
 	o.Limits.Document = 10
@@ -96,7 +96,7 @@ func TestEndWithData(t *testing.T) {
 	}
 }
 
-// TestMalformedLengths: what two readers could cut apart differently is refused.
+// TestMalformedLengths verifies that messages that two readers could split differently are refused.
 // Reliability 302.
 func TestMalformedLengths(t *testing.T) {
 	h := start(t, options(t))
@@ -130,8 +130,8 @@ func TestMalformedLengths(t *testing.T) {
 	}
 }
 
-// TestSlowClients: clients that send a byte now and then are cut off, and others are
-// served meanwhile. Reliability 303, 320.
+// TestSlowClients verifies that clients that send a byte now and then are disconnected, and that
+// others are served in the meantime. Reliability 303, 320.
 func TestSlowClients(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("slow", func(t *testing.T) {
@@ -211,7 +211,7 @@ func (h *host) drip(request, drip string) string {
 	return string(answer)
 }
 
-// TestSlowReader: an answer that nobody reads is given up. Reliability 304.
+// TestSlowReader verifies that an answer that nobody reads is abandoned. Reliability 304.
 func TestSlowReader(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("reader", func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestSlowReader(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestMedia: a body that is said to be something else is not read. Reliability 306.
+// TestMedia verifies that a body with another media type is not read. Reliability 306.
 func TestMedia(t *testing.T) {
 	h := start(t, options(t))
 	for _, media := range []string{"", "text/plain", "text/html", "application/xml", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded",
@@ -258,8 +258,8 @@ func TestMedia(t *testing.T) {
 	}
 }
 
-// TestMethods: a method that a path has not is refused with those that it has, and
-// no answer allows another origin. Reliability 307, 314.
+// TestMethods verifies that an unsupported method is refused with a list of the supported ones, and
+// that no answer allows another origin. Reliability 307, 314.
 func TestMethods(t *testing.T) {
 	h := start(t, shelved(t))
 	for path, allow := range map[string]string{
@@ -292,7 +292,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestPaths: no path is cleaned, followed or opened. Reliability 308.
+// TestPaths verifies that no path is cleaned, followed, or opened. Reliability 308.
 func TestPaths(t *testing.T) {
 	h := start(t, shelved(t))
 	for _, path := range []string{"//v1/verify", "/v1/verify/", "/v1//verify", "/./v1/verify", "/%2e%2e/", "/%2e%2e%2fetc%2fpasswd", "/../../etc/passwd", "/v1/verify%00",
@@ -322,7 +322,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestQueries: a query is bounded before it is read. Reliability 309.
+// TestQueries verifies that the length of a query is checked before it is parsed. Reliability 309.
 func TestQueries(t *testing.T) {
 	h := start(t, options(t))
 	for _, query := range []string{strings.Repeat("a&", 2100), strings.Repeat("scope=full&", 300), "scope=full;scope=full", ";", "a", "%", "scope=%zz"} {
@@ -338,7 +338,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// TestEcho: an answer repeats little of a request, escapes it, and is never HTML.
+// TestEcho verifies that an answer repeats little of a request, escapes it, and is never HTML.
 // Reliability 311, 312, 313.
 func TestEcho(t *testing.T) {
 	h := start(t, shelved(t))
@@ -372,8 +372,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestHosts: a server that is reached by a name of somebody else says nothing.
-// Reliability 314.
+// TestHosts verifies that a server that is reached by an unlisted name reveals nothing. Reliability
+// 314.
 func TestHosts(t *testing.T) {
 	o := options(t)
 	o.Hosts = []string{"localhost", "127.0.0.1", "::1"}
@@ -389,8 +389,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestSaturated: 1,000 posts of 1 MB at the same time are answered with reports or
-// told to come again, in bounded memory. Reliability 315.
+// TestSaturated verifies that 1,000 concurrent posts of 1 MB are answered with reports or 503, in
+// bounded memory. Reliability 315.
 func TestSaturated(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("posts", func(t *testing.T) {
@@ -477,7 +477,7 @@ func watch(f func()) uint64 {
 	return most - min(most, before.HeapAlloc)
 }
 
-// TestBusy: each limit has its answer, and a place that is left can be taken again.
+// TestBusy verifies that each limit has its answer, and that a released place can be taken again.
 func TestBusy(t *testing.T) {
 	o := options(t)
 	o.Limits.Requests, o.Limits.Memory = 1, 100
@@ -521,8 +521,8 @@ func (trap) Get(context.Context, string, protocol.Reach) (serve.Stored, error) {
 	panic("secret of the trap")
 }
 
-// TestPanic: a mistake is answered 500 and logged; the process goes on, and the
-// answer shows nothing of it. Reliability 317.
+// TestPanic verifies that a panic is logged and answered with a 500 that does not show it, and that
+// the process continues. Reliability 317.
 func TestPanic(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("panic", func(t *testing.T) {
@@ -554,7 +554,7 @@ func TestPanic(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestShutdown: requests in flight are answered to their end. Reliability 318.
+// TestShutdown verifies that requests in flight are answered completely. Reliability 318.
 func TestShutdown(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("shutdown", func(t *testing.T) {
@@ -625,8 +625,8 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// TestLog: the access log has one line a request, with nothing in it that came with
-// the request but its method. Reliability 313, 325.
+// TestLog verifies that the access log has one line per request, without data from the request
+// except its method. Reliability 313, 325.
 func TestLog(t *testing.T) {
 	var log logBuffer
 	o := shelved(t)
@@ -662,8 +662,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestRefuse: a server without a verifier or with a nameless anchor is not made, and
-// one that has no keys yet says so.
+// TestRefuse verifies that a server without a verifier or with a nameless anchor is refused, and
+// that one without keys reports that.
 func TestRefuse(t *testing.T) {
 	v := verifierOf(t, receipt.Policy{})
 	f := func() *serve.Verifier { return v }
@@ -712,8 +712,8 @@ func TestHTTP10(t *testing.T) {
 	}
 }
 
-// TestWhatIsTaken: a refusal says what a route takes in words, and what is unknown before
-// what is malformed; a link to the page may carry what others added to it.
+// TestWhatIsTaken verifies that errors list the accepted values, that unknown parameters are
+// reported before malformed ones, and that a link to the page may have additional parameters.
 func TestWhatIsTaken(t *testing.T) {
 	h := start(t, shelved(t))
 	json := append(version(), "Content-Type", "application/json")

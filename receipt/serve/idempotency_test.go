@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// TestIdempotency: a key that came with another body is refused, for the same client
-// and the same receipt, for a day; one whose request was not answered is free again.
+// TestIdempotency verifies that a key that was used with another body is refused, for the same
+// client and receipt, for a day, and that a failed request releases its key.
 func TestIdempotency(t *testing.T) {
 	var clock atomic.Int64
 	o := shelved(t)
@@ -75,7 +75,7 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// TestAgentCard: what the server is, for whoever asks, without a version and a key.
+// TestAgentCard verifies that the card is served without a version and a key.
 func TestAgentCard(t *testing.T) {
 	o := shelved(t)
 	_, keys := apiKeysOf(t, "ci")

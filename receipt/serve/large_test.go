@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestLargeStreams: of the streams with long lines, or whose lines cannot be seen,
-// one at a time is verified; others go on beside it. Reliability 301, 315.
+// TestLargeStreams verifies that a client verifies one large stream at a time, while small ones
+// continue. Reliability 301, 315.
 func TestLargeStreams(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("large", func(t *testing.T) {
@@ -94,8 +94,8 @@ func (h *host) holdLarge(t *testing.T, part []byte) (io.Writer, func()) {
 	}
 }
 
-// TestLimitsInEnvelopes: the limits of receipts are not those of the envelope that a
-// resource is sent back in, whatever form it is sent in.
+// TestLimitsInEnvelopes verifies that the limits of receipts do not apply to the envelope of a
+// resource, in any form.
 func TestLimitsInEnvelopes(t *testing.T) {
 	h := start(t, options(t))
 	receipt := `{"schema":"receipt-2026-04-25","a":` + strings.Repeat("[", 127) + strings.Repeat("]", 127) + `}`
@@ -110,7 +110,7 @@ func TestLimitsInEnvelopes(t *testing.T) {
 	}
 }
 
-// TestLongestLine: a line of the largest receipt that there can be is judged.
+// TestLongestLine verifies that a line with the largest possible receipt is judged.
 func TestLongestLine(t *testing.T) {
 	h := start(t, options(t))
 	line := `{"schema":"receipt-2026-04-25","a":"` + strings.Repeat("x", receipt.MaxBytes-40) + `"}`

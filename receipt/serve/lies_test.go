@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// TestSourceLies: a source whose every receipt is exchanged with another's, also with
-// one whose id differs in case alone, makes no reader say anything of what was not
-// asked for: it is given out by no route, and nothing is valid.
+// TestSourceLies verifies that if a source exchanges every receipt with another one, also with one
+// whose ID differs only in case, no route serves the wrong receipt, and none is valid.
 func TestSourceLies(t *testing.T) {
 	ids := []string{"r_5", "r_7", "r_10", "r_14", "R_14", "r_1\u0034\u200b"}
 	texts := map[string][]byte{}

@@ -40,8 +40,8 @@ func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason 
 	return answer.Valid, answer.Reason, answer.Details.Report
 }
 
-// TestForkedFolder: of two receipts that follow the same one, the one that was issued later
-// is refuted, as receipt verify refutes it in the same folder.
+// TestForkedFolder verifies that of two receipts with one predecessor, the later one is refuted, as
+// by receipt verify in the same folder.
 func TestForkedFolder(t *testing.T) {
 	a := signedReceipt(t, receiptDraft("a", "t"))
 	later := receiptDraft("c", "t")
@@ -66,8 +66,8 @@ func TestForkedFolder(t *testing.T) {
 	}
 }
 
-// TestOneFolderOneVerdict: whatever is wrong with the chains of files, however they are
-// split, a stored receipt is judged as receipt verify judges it among the same files.
+// TestOneFolderOneVerdict verifies that a stored receipt gets the same verdict as from receipt
+// verify with the same files, for all kinds of broken chains and all ways to split them.
 func TestOneFolderOneVerdict(t *testing.T) {
 	cases := 150
 	if !testsize.Full() {
@@ -186,9 +186,9 @@ func logKey(t testing.TB) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed)
 }
 
-// TestStoredCheckpoint: with a checkpoint, a stored receipt is judged as receipt verify
-// judges it with the same one: under it, behind it, signed by a trusted log or by nobody,
-// whether or not the policy asks for one.
+// TestStoredCheckpoint verifies that with a checkpoint, a stored receipt gets the same verdict as
+// from receipt verify: covered by it or not, signed by a trusted log or by nobody, and required by
+// the policy or not.
 func TestStoredCheckpoint(t *testing.T) {
 	var list [][]byte
 	var head canon.Digest

@@ -56,8 +56,8 @@ func (h *host) dial(request string) net.Conn {
 	return conn
 }
 
-// TestUnreadPages: whoever asks for the page and does not read it takes no place from
-// who has a key, and the server goes on being ready.
+// TestUnreadPages verifies that clients that request the page and do not read it take no places
+// from clients with a key, and that the server stays ready.
 func TestUnreadPages(t *testing.T) {
 	o, auth, _ := locked(t)
 	o.Limits.Requests = 2
@@ -81,8 +81,8 @@ func TestUnreadPages(t *testing.T) {
 	}
 }
 
-// TestSharedPlaces: one key cannot take all places, neither of requests nor of streams;
-// when all are taken, the server says that it is busy.
+// TestSharedPlaces verifies that one key cannot take all places of requests or of streams, and that
+// the server reports that it is busy when all are taken.
 func TestSharedPlaces(t *testing.T) {
 	o, one, other := locked(t)
 	o.Limits.Requests, o.Limits.Streams = 16, 4
@@ -126,7 +126,7 @@ func TestSharedPlaces(t *testing.T) {
 	}
 }
 
-// TestSharedMemory: the bodies of one key leave memory for those of another.
+// TestSharedMemory verifies that the bodies of one key leave memory for those of another.
 func TestSharedMemory(t *testing.T) {
 	o, one, other := locked(t)
 	o.Limits.Memory = 1 << 20
@@ -147,8 +147,8 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// TestAmplified: what is answered to a stream is bounded by what was sent, and lines
-// that are no receipts are not answered for ever. Reliability 285.
+// TestAmplified verifies that the answer to a stream is bounded by its length, and that invalid
+// lines are not answered forever. Reliability 285.
 func TestAmplified(t *testing.T) {
 	h := start(t, options(t))
 	bomb := bytes.Repeat(packed(t, strings.Repeat("{}\n", 1<<16)), 400) // of 78 MB
@@ -174,8 +174,8 @@ func TestAmplified(t *testing.T) {
 	}
 }
 
-// TestLastLine: a client that is still sending when an answer is broken off, and that reads
-// slowly, gets all of the answer: its last line says why.
+// TestLastLine verifies that a client that is still sending and reads slowly gets an aborted answer
+// completely, including the reason in its last line.
 func TestLastLine(t *testing.T) {
 	h := start(t, options(t))
 	conn, err := net.Dial("tcp", h.addr)
@@ -209,7 +209,7 @@ func packed(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// TestManyHeaders: names of headers take memory each.
+// TestManyHeaders verifies the limit on header names, each of which takes memory.
 func TestManyHeaders(t *testing.T) {
 	h := start(t, options(t))
 	var names strings.Builder
@@ -224,8 +224,8 @@ func TestManyHeaders(t *testing.T) {
 	}
 }
 
-// TestConnections: of too many connections those are closed that ask nothing; one that
-// has shown a key stays open.
+// TestConnections verifies that, over the limit, connections without requests are closed and a
+// connection that has presented a key stays open.
 func TestConnections(t *testing.T) {
 	o, auth, _ := locked(t)
 	s, err := serve.New(o)

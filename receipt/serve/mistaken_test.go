@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestMistakenBodies: who sends something else than a receipt, or receipts in another form
-// than the Content-Type says, is told what it is and what to send. It stays refuted.
+// TestMistakenBodies verifies that the report of a body that is not a receipt, or has another form
+// than its Content-Type, names it and suggests what to send. It stays refuted.
 func TestMistakenBodies(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")

@@ -150,8 +150,8 @@ func (d *description) patternOf(path string) string {
 	return path
 }
 
-// TestOpenAPIRoutes: openapi.json and the table of routes are the same: paths,
-// methods, parameters, what needs a version and what a key.
+// TestOpenAPIRoutes compares openapi.json with the routes: paths, methods, parameters, and the need
+// for a version and a key.
 func TestOpenAPIRoutes(t *testing.T) {
 	d := describe(t)
 	paths, _ := d.at(d.tree, "paths").(map[string]any)
@@ -197,8 +197,8 @@ func TestOpenAPIRoutes(t *testing.T) {
 	}
 }
 
-// TestOpenAPISchemas: the schemas of reports, summaries and requests for a replay are
-// those of package schemas.
+// TestOpenAPISchemas compares the schemas of reports, summaries, and replay requests with those of
+// package schemas.
 func TestOpenAPISchemas(t *testing.T) {
 	d := describe(t)
 	for name, source := range map[string]schemas.Name{"Report": "report", "Summary": "summary", "ReplayRequest": "replay-request"} {
@@ -222,8 +222,8 @@ func TestOpenAPISchemas(t *testing.T) {
 	}
 }
 
-// TestOpenAPIAnswers: real answers of every route and each status that can be had are
-// as openapi.json says.
+// TestOpenAPIAnswers validates actual answers of every route and each possible status with
+// openapi.json.
 func TestOpenAPIAnswers(t *testing.T) {
 	d := describe(t)
 	o := shelved(t)

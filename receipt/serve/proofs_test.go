@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestProofsHTTP: the routes, and nothing beside them.
+// TestProofsHTTP verifies the routes of proofs, and that there are no others.
 func TestProofsHTTP(t *testing.T) {
 	list := [][]byte{servetest.Receipt(t, "r0", "t", "t"), servetest.Receipt(t, "../../etc/passwd", "t", "t")}
 	note := servetest.Checkpoint(t, list[:1]...)
@@ -66,7 +66,7 @@ func TestProofsHTTP(t *testing.T) {
 	}
 }
 
-// TestProofsRequestID: an error below /x/ names its request like any other.
+// TestProofsRequestID verifies that an error below /x/ names its request like any other.
 func TestProofsRequestID(t *testing.T) {
 	list := [][]byte{servetest.Receipt(t, "r0", "t", "t")}
 	p, err := files.NewProofs(openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(list...)}), servetest.Checkpoint(t, list...))

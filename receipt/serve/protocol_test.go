@@ -41,8 +41,8 @@ func shelved(t testing.TB) serve.Options {
 	return o
 }
 
-// TestConformance: the receipts probes of the public conformance runner, against
-// configured ids, with the headers that it sends.
+// TestConformance runs the receipt probes of the public conformance runner against configured IDs,
+// with its headers.
 func TestConformance(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "runner")
@@ -94,8 +94,8 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// TestStored: a stored receipt is given out byte for byte, what is given out
-// verifies again, and valid is our own verdict.
+// TestStored verifies that a stored receipt is served byte for byte, that the result verifies, and
+// that valid is the verdict of the server.
 func TestStored(t *testing.T) {
 	o := shelved(t)
 	h := start(t, o)
@@ -145,7 +145,8 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestOutcomeNotTold: the line about a receipt states no outcome that its source did not tell.
+// TestOutcomeNotTold verifies that the summary of a receipt contains no outcome that its source did
+// not report.
 func TestOutcomeNotTold(t *testing.T) {
 	told, silent := receiptDraft("told", "t"), receiptDraft("silent", "t")
 	silent.Metadata = receipt.Object{"unreported": []string{"/lifecycle/final_state"}}
@@ -163,7 +164,7 @@ func TestOutcomeNotTold(t *testing.T) {
 	}
 }
 
-// TestCorrupted: a corrupted receipt is refuted, and still given out.
+// TestCorrupted verifies that a corrupted receipt is refuted, and still served.
 func TestCorrupted(t *testing.T) {
 	h := start(t, shelved(t))
 	got := h.post("/v1/receipts/corrupted/verify", "application/json", []byte(`{"trust_anchor":null,"at_time":null}`), version()...)
@@ -178,7 +179,7 @@ func TestCorrupted(t *testing.T) {
 	}
 }
 
-// TestIntact: a server without keys finds a receipt intact, never valid.
+// TestIntact verifies that a server without keys reports a receipt as intact, never as valid.
 func TestIntact(t *testing.T) {
 	o := shelved(t)
 	v := verifierOf(t, receipt.Policy{IntegrityOnly: true})
@@ -189,7 +190,8 @@ func TestIntact(t *testing.T) {
 	}
 }
 
-// TestArchive: whoever prefers the archive or the bare receipt gets it, and it verifies.
+// TestArchive verifies that a client that prefers the archive or the bare receipt gets it, and that
+// it verifies.
 func TestArchive(t *testing.T) {
 	o := shelved(t)
 	h := start(t, o)
@@ -240,7 +242,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestPages: the receipts of a task, page by page.
+// TestPages verifies the pages of the receipts of a task.
 func TestPages(t *testing.T) {
 	o := options(t)
 	source := library(t)
@@ -302,8 +304,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestVerifyStored: what a request may ask of a stored receipt. A trust anchor is a
-// name that is looked up, never a place to fetch from. Reliability 321.
+// TestVerifyStored verifies which questions about a stored receipt are accepted. A trust anchor is
+// a name that is looked up, and nothing is fetched. Reliability 321.
 func TestVerifyStored(t *testing.T) {
 	o := shelved(t)
 	witness := verifierOf(t, receipt.Policy{Witnesses: receipt.Quorum{Threshold: 2}})
@@ -353,8 +355,8 @@ func TestVerifyStored(t *testing.T) {
 	}
 }
 
-// TestHidden: an absent receipt, an absent route and a store that is not there look
-// the same, and nothing is seen without a version and a key.
+// TestHidden verifies that an absent receipt, an absent route, and an absent store look the same,
+// and that nothing is shown without a version and a key.
 func TestHidden(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")
@@ -417,7 +419,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestSourceFails: what goes wrong in a store is told to the log alone.
+// TestSourceFails verifies that errors of a store are only logged.
 func TestSourceFails(t *testing.T) {
 	for _, err := range []error{serve.ErrChanged, fmt.Errorf("%w: /secret/path", serve.ErrChanged), errors.New("/secret/path: input/output error"), context.DeadlineExceeded} {
 		o := shelved(t)

@@ -102,7 +102,7 @@ func (h *host) replayOf(task, body string, headers ...string) reply {
 
 const oneSwap = `{"mode":"with_overrides","override":{"llm:main:1":{"kind":"llm_provider_response","value":{"text":"approved"}}}}`
 
-// TestReplay: what begins is a task of the replay's own, whose parent is the source.
+// TestReplay verifies that a replay is a task of its own, whose parent is the source.
 func TestReplay(t *testing.T) {
 	o, s := staged(t)
 	h := start(t, o)
@@ -144,8 +144,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayRequests: each rule of a request is a 400 that names the member, whether there
-// is such a task or not, and nothing begins.
+// TestReplayRequests verifies that each violated rule of a request is a 400 that names the member,
+// whether the task exists or not, and that nothing begins.
 func TestReplayRequests(t *testing.T) {
 	var list []struct{ Name, Request, Param string }
 	text, err := os.ReadFile("../replay/testdata/bad_requests.json")
@@ -184,7 +184,7 @@ func TestReplayRequests(t *testing.T) {
 	}
 }
 
-// TestReplayRefusals: what a harness returns, and what a client sees of it.
+// TestReplayRefusals verifies the answers to the errors of a harness.
 func TestReplayRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		task, body string
@@ -242,8 +242,8 @@ type same struct{ *stage }
 
 func (same) Replay(_ context.Context, q serve.ReplayQuery) (string, error) { return q.Task, nil }
 
-// TestReplayNeedsItsScope: version, key, scope and reach, in this order, each before what
-// there is. A task out of reach is one that is not there.
+// TestReplayNeedsItsScope verifies the order of version, key, scope, and reach, each before the
+// task is looked up. A task out of reach looks like an absent one.
 func TestReplayNeedsItsScope(t *testing.T) {
 	o, s := staged(t)
 	lines, held := "", map[string]string{}
@@ -420,8 +420,8 @@ type panics struct{ *stage }
 
 func (panics) Replay(context.Context, serve.ReplayQuery) (string, error) { panic("a mistake") }
 
-// TestReplayForgetsNoneAtWork: however many keys come meanwhile, a replay that is being
-// begun is begun once.
+// TestReplayForgetsNoneAtWork verifies that a replay in progress is begun once, regardless of how
+// many other keys are used in the meantime.
 func TestReplayForgetsNoneAtWork(t *testing.T) {
 	o, s := staged(t)
 	gate := make(chan struct{})
@@ -461,8 +461,8 @@ func (s *slowFirst) Replay(ctx context.Context, q serve.ReplayQuery) (string, er
 	return task, err
 }
 
-// TestReplaySecrets: what replaces a secret is in no answer and in no line of the log,
-// whatever becomes of the request.
+// TestReplaySecrets verifies that the replacement of a secret is in no answer and in no line of the
+// log, whatever the result.
 func TestReplaySecrets(t *testing.T) {
 	const secret = "hunter2-8675309"
 	var log logBuffer

@@ -58,8 +58,8 @@ func verdicts(t testing.TB, r reply) (list []string, sum *stream.Summary) {
 	return list, sum
 }
 
-// TestStream: good, bad and oversize lines have one report each, in their order, and
-// the summary is the last line. Reliability 322.
+// TestStream verifies that valid, invalid, and oversized lines have one report each, in order, and
+// that the summary is the last line. Reliability 322.
 func TestStream(t *testing.T) {
 	h := start(t, options(t))
 	good, bad := oneLine(t, "valid/minimal.json"), oneLine(t, "malicious/changed-cost.json")
@@ -79,8 +79,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamKinds: each kind of stream is verified, compressed or not; one that
-// holds no receipt is no stream. Reliability 305.
+// TestStreamKinds verifies each kind of stream, compressed or not, and that a body without receipts
+// is refused. Reliability 305.
 func TestStreamKinds(t *testing.T) {
 	h := start(t, options(t))
 	good := oneLine(t, "valid/minimal.json")
@@ -144,7 +144,7 @@ func TestStreamKinds(t *testing.T) {
 	}
 }
 
-// TestContinuity: what a stream must end in.
+// TestContinuity verifies the requirements on the end of a stream.
 func TestContinuity(t *testing.T) {
 	h := start(t, options(t))
 	good := oneLine(t, "valid/minimal.json")
@@ -181,8 +181,8 @@ func TestContinuity(t *testing.T) {
 	}
 }
 
-// TestStreamLive: reports come while the body is still being sent, whether its length
-// is stated or not.
+// TestStreamLive verifies that reports are sent while the body is still arriving, with or without a
+// stated length.
 func TestStreamLive(t *testing.T) {
 	h := start(t, options(t))
 	h.live(t, -1)
@@ -222,7 +222,7 @@ func (h *host) live(t *testing.T, length int64) {
 	}
 }
 
-// TestLongStream: a stream may take much longer than a client may stand still.
+// TestLongStream verifies that a stream may take much longer than a client may be idle.
 func TestLongStream(t *testing.T) {
 	for idle := 400 * time.Millisecond; ; idle *= 2 {
 		got, took, pause := longStream(t, idle)
@@ -269,9 +269,9 @@ func longStream(t *testing.T, idle time.Duration) (got reply, took, pause time.D
 	return got, took, pause
 }
 
-// TestStreamBreaks: an answer without a summary is not complete. When the body ends
-// early, or asks for what cannot be, the last line is an error and the connection is
-// broken off. Reliability 316.
+// TestStreamBreaks verifies that an incomplete answer has no summary: if the body ends early, or a
+// requirement cannot apply, the last line is an error and the connection is broken off. Reliability
+// 316.
 func TestStreamBreaks(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("breaks", func(t *testing.T) {
@@ -318,8 +318,8 @@ func (h *host) rawHalf(request string) string {
 	return string(answer)
 }
 
-// TestClientLeaves: nothing goes on for a client that went away in the middle of its
-// body and of the answer: the one place for streams is free again. Reliability 316.
+// TestClientLeaves verifies that no work continues for a client that disconnects within its body
+// and the answer: the only place for streams is free again. Reliability 316.
 func TestClientLeaves(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("leaves", func(t *testing.T) {

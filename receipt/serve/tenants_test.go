@@ -143,9 +143,9 @@ func cursorsOf(h *host, task string, headers []string) (list []string) {
 	return list
 }
 
-// TestTenants: whatever the key of one tenant asks, byte for byte it gets what a server
-// gives that never had anything of another. Every route is asked, with every id, hash
-// and cursor of the other tenant.
+// TestTenants verifies that the key of one tenant gets, byte for byte, the same answers as from a
+// server without any data of another tenant. Every route is requested with every ID, hash, and
+// cursor of the other tenant.
 func TestTenants(t *testing.T) {
 	ours, theirs := twoTenants(t)
 	all := mixed(ours, theirs)
@@ -240,8 +240,8 @@ var differs = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"request_id":"[0-9a-f]{16}"|Date:\[[^\]]*\]|"(started|finished)":"[^"]*"`)
 })
 
-// TestTenantProofs: a checkpoint and its proofs tell how many receipts there are, and
-// hashes of some: they are for who may see all of them.
+// TestTenantProofs verifies that a checkpoint and its proofs, which reveal the number of receipts
+// and some hashes, are served only to clients that may see all receipts.
 func TestTenantProofs(t *testing.T) {
 	ours, theirs := twoTenants(t)
 	theirs = theirs[:6] // intact
@@ -291,7 +291,7 @@ func TestTenantProofs(t *testing.T) {
 	}
 }
 
-// TestScopes: what a key is not for is not there for it.
+// TestScopes verifies that a route without the scope of a key looks like an absent one.
 func TestScopes(t *testing.T) {
 	o := shelved(t)
 	lines, held := "", map[string]string{}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestTurns: clients take turns, whoever has asked more often.
+// TestTurns verifies that clients take turns, regardless of the number of their requests.
 func TestTurns(t *testing.T) {
 	turns := newTurns(10)
 	done, err := turns.take(t.Context(), "first", 100) // the largest takes all
@@ -60,7 +60,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsGivenUp: who goes away leaves no turn behind, and holds nobody up.
+// TestTurnsGivenUp verifies that a client that gives up leaves no turn and delays nobody.
 func TestTurnsGivenUp(t *testing.T) {
 	turns := newTurns(2)
 	one, err := turns.take(t.Context(), "a", 1)

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestUntoldTask: the name that stands for a task which nobody told is no task: receipts that
-// have nothing but that in common are not listed together, and the others are.
+// TestUntoldTask verifies that the placeholder for an unreported task is not a task: receipts that
+// have only the placeholder in common are not listed together, and others are.
 func TestUntoldTask(t *testing.T) {
 	named := func(id, subject, task string, untold ...string) []byte {
 		d := receiptDraft(id, task)

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// TestNow: a receipt is later than now when it is later than the current second.
+// TestNow verifies that a receipt is from the future if it is later than the current second.
 func TestNow(t *testing.T) {
 	v := verifierOf(t, receipt.Policy{Now: noon().AddDate(9, 0, 0)}) // not the policy's now
 	good := fixture(t, "valid/minimal.json")
@@ -42,7 +42,7 @@ func TestNow(t *testing.T) {
 	}
 }
 
-// TestQuestions: any number of questions at the same time, each answered for itself.
+// TestQuestions verifies that concurrent questions are answered independently.
 func TestQuestions(t *testing.T) {
 	v := verifierOf(t, receipt.Policy{})
 	good := fixture(t, "valid/minimal.json")

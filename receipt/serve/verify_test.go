@@ -17,9 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestFixtures: each fixture is answered 200 with the report that the library
-// writes, as JSON and, where it can be archived, as CBOR: what is malformed is
-// refuted, not refused. Reliability 310.
+// TestFixtures verifies that each fixture is answered 200 with the report of the library, as JSON
+// and, if it can be archived, as CBOR: a malformed one is refuted, not refused. Reliability 310.
 func TestFixtures(t *testing.T) {
 	manifest, err := fixtures.Load()
 	if err != nil {
@@ -95,7 +94,7 @@ func reportOf(t testing.TB, v *receipt.Verifier, text []byte, kind stream.Kind) 
 	return line, n
 }
 
-// TestDocumentForms: one document is one report, whatever it is.
+// TestDocumentForms verifies that one document gets one report, whatever it is.
 func TestDocumentForms(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")
@@ -151,8 +150,8 @@ func TestDocumentForms(t *testing.T) {
 	}
 }
 
-// TestParameters: what a request asks for counts, and what it asks for wrongly is
-// refused by name.
+// TestParameters verifies that each parameter has its effect, and that an invalid one is refused by
+// name.
 func TestParameters(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")
@@ -197,7 +196,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestPolicy: a request may narrow the server's policy, never widen it.
+// TestPolicy verifies that a request may narrow the policy of the server, and never widen it.
 func TestPolicy(t *testing.T) {
 	good := fixture(t, "valid/minimal.json")
 	doc, err := canon.Parse(good)
@@ -244,7 +243,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestSameTwice: the same request has the same answer, and leaves nothing behind.
+// TestSameTwice verifies that equal requests get equal answers, and leave nothing behind.
 // Reliability 323.
 func TestSameTwice(t *testing.T) {
 	h := start(t, options(t))
