@@ -24,8 +24,8 @@ func undated(id string) *receipt.Draft {
 	return d
 }
 
-// TestIssuedInOrder: drafts that are issued at once are dated in the order of their
-// chain, whichever came first.
+// TestIssuedInOrder verifies that drafts that are issued at the same time are dated in the order of
+// their chain.
 func TestIssuedInOrder(t *testing.T) {
 	var ticks atomic.Int64
 	l := create(t)
@@ -58,8 +58,8 @@ func TestIssuedInOrder(t *testing.T) {
 	}
 }
 
-// TestClockGoesBack: the clock is written down as it is. The chain holds, and who
-// verifies is warned.
+// TestClockGoesBack verifies that the time of the clock is recorded unchanged, that the chain stays
+// intact, and that verifying it warns.
 func TestClockGoesBack(t *testing.T) {
 	at := time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC)
 	l := create(t)
@@ -102,8 +102,8 @@ func TestClockGoesBack(t *testing.T) {
 	}
 }
 
-// TestSameDraftAtOnce: many who issue one draft, through several issuers, get one
-// receipt; of two contents of an id one wins, and the other is told.
+// TestSameDraftAtOnce verifies that many who issue one draft, through several issuers, get one
+// receipt, and that of two contents of an ID one is stored and the other gets an error.
 func TestSameDraftAtOnce(t *testing.T) {
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "ledger.db")
 	l, err := ledger.Create(ctx, path)
@@ -170,8 +170,8 @@ func (s *slow) Sign(ctx context.Context, message []byte) (receipt.Signature, err
 	}
 }
 
-// TestSlowSigners: two issuers whose signers take 100 ms work on one stream beside
-// one that does not sign. All come through, without a gap.
+// TestSlowSigners verifies that two issuers whose signers take 100 ms and one that does not sign
+// can issue into one stream at the same time, without a gap.
 func TestSlowSigners(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits")
@@ -250,8 +250,8 @@ func once(lie func(func() error) error) func(func() error) error {
 	}
 }
 
-// TestLyingStore: whatever a store says, an issuer ends, and never returns a receipt
-// of another draft.
+// TestLyingStore verifies that whatever a store returns, an issuer ends, and never returns a
+// receipt of another draft.
 func TestLyingStore(t *testing.T) {
 	other, err := receipt.Seal(draft("receipt_2", "w"), chain.Head{})
 	if err != nil {

@@ -126,7 +126,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckReads: who is told of a fault may look at the ledger.
+// TestCheckReads verifies that the ledger can be read from the callback that gets a fault.
 func TestCheckReads(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	execute(t, path, "UPDATE receipts SET session = 'x'")
@@ -244,9 +244,9 @@ func TestCheckPages(t *testing.T) {
 	}
 }
 
-// TestCheckSpliced: each receipt is signed and fits its row, but the chain is
-// another one: a receipt is cut out and the others are numbered anew, one has
-// another parent, one has none. The break is named, and nothing else.
+// TestCheckSpliced verifies that a break is reported, and nothing else, if each receipt is signed
+// and matches its row but the chain differs: a receipt was removed and the others were renumbered,
+// one has another parent, or one has none.
 func TestCheckSpliced(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	forge := func(t *testing.T, path, id string, head chain.Head) {

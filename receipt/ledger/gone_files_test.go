@@ -154,9 +154,9 @@ func backup(t *testing.T, path string) (to string) {
 	return to
 }
 
-// TestFileTaken: under eight processes that write, somebody takes the file from them.
-// Each is told soon, nobody was told of a receipt that went nowhere after that, and
-// what was stored before is in the file that was taken.
+// TestFileTaken verifies that if the file of eight writing processes is removed or replaced, each
+// process fails soon, no later receipt is acknowledged, and the original file contains everything
+// that was stored before.
 func TestFileTaken(t *testing.T) {
 	n := 8
 	if !testsize.Full() {
@@ -217,9 +217,9 @@ func TestFileTaken(t *testing.T) {
 	}
 }
 
-// TestRestored: a backup comes back in the place of a ledger, and its log is lost, or
-// its end cut off. A check says so without being told what was there, nobody writes
-// into it, and who accepts what is left can go on.
+// TestRestored verifies that if a backup replaces a ledger, and its log is lost or its end cut off,
+// a check reports it without further information, nobody writes to it, and it can be used after the
+// mark was removed.
 func TestRestored(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	for name, lose := range map[string]func(t *testing.T, path, old string){
@@ -282,8 +282,8 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// TestCopy: a ledger that was copied as its documentation says, and one whose log is
-// a part of the file, are sound without what lies beside them.
+// TestCopy verifies that a ledger that was copied as documented, and one whose log is part of the
+// file, are sound without the files next to them.
 func TestCopy(t *testing.T) {
 	v := verifier(t, receipt.Policy{})
 	path := filled(t, 3)
@@ -301,8 +301,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestMarkDamaged: what lies beside a ledger is no ground to refuse it. What is
-// damaged there is as good as absent, and a torn write leaves the one before.
+// TestMarkDamaged verifies that the mark is never a reason to refuse a ledger: a damaged mark
+// counts as absent, and a torn write leaves the previous mark.
 func TestMarkDamaged(t *testing.T) {
 	ctx, v, path := context.Background(), verifier(t, receipt.Policy{}), filled(t, 3)
 	whole, err := os.ReadFile(path + "-head")
@@ -345,7 +345,7 @@ func TestMarkDamaged(t *testing.T) {
 	}
 }
 
-// TestOpenedMeanwhile: a ledger that others write into all the time opens.
+// TestOpenedMeanwhile verifies that a ledger can be opened while others write to it continuously.
 func TestOpenedMeanwhile(t *testing.T) {
 	path := filled(t, 1)
 	writers(t, path, 2)
@@ -364,9 +364,8 @@ func TestOpenedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestOverwritten: somebody copies an older state over a ledger that is in use, into
-// the same file. What was acknowledged after that is there when all have ended, or the
-// ledger is refused as a whole.
+// TestOverwritten verifies that if an older state is copied over the file of an open ledger,
+// receipts that were acknowledged afterwards are in the file in the end, or the ledger is refused.
 func TestOverwritten(t *testing.T) {
 	enough := 30
 	if testsize.Full() {

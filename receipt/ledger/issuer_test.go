@@ -53,8 +53,8 @@ func (f *faulty) Append(ctx context.Context, s chain.Stream, h chain.Head, run .
 	return f.next(&f.after)
 }
 
-// TestIssueTwice: whatever a store says, a draft that is issued again ends as one
-// receipt.
+// TestIssueTwice verifies that a draft that is issued again ends as one receipt, whatever a store
+// returns.
 func TestIssueTwice(t *testing.T) {
 	ctx, lost := context.Background(), errors.New("the connection was lost")
 	for name, test := range map[string]*faulty{
@@ -81,8 +81,8 @@ func TestIssueTwice(t *testing.T) {
 	}
 }
 
-// TestIssueUntilKnown: a draft is issued again while nobody knows what became of it, and an attempt
-// that stored nothing says nothing of the one before.
+// TestIssueUntilKnown verifies that a draft is issued again while its outcome is unknown, and that
+// an attempt that stored nothing does not determine the outcome of the previous one.
 func TestIssueUntilKnown(t *testing.T) {
 	lost := errors.New("the connection was lost")
 	other := draft("receipt_1", "w")
@@ -146,7 +146,8 @@ func TestIssueUntilKnown(t *testing.T) {
 	}
 }
 
-// TestIssueDated: the issuer dates what has no date, and finds it again later.
+// TestIssueDated verifies that the issuer dates drafts without a date, and finds their receipts
+// again later.
 func TestIssueDated(t *testing.T) {
 	ctx, clock := context.Background(), time.Date(2026, 4, 25, 20, 0, 0, 123456789, time.FixedZone("", 7200))
 	issuer := &ledger.Issuer{Store: create(t), Now: func() time.Time { clock = clock.Add(time.Hour); return clock }, Unsigned: true}
@@ -177,7 +178,8 @@ func TestIssueDated(t *testing.T) {
 	}
 }
 
-// TestIssueSecrets: what looks like a secret is not issued, and not repeated.
+// TestIssueSecrets verifies that values that look like secrets are not issued, and not repeated in
+// errors.
 func TestIssueSecrets(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	secret := "gh" + "p_" + strings.Repeat("q7Zk2mXw9R", 4)[:36]
@@ -218,8 +220,8 @@ func (f *failing) Sign(ctx context.Context, message []byte) (receipt.Signature, 
 	return f.Signer.Sign(ctx, message)
 }
 
-// TestIssueSigner: a signer that fails costs the receipts that it failed for, and
-// leaves no gap. Invalid drafts among them neither.
+// TestIssueSigner verifies that a failing signer costs only the receipts for which it failed, and
+// leaves no gap, as do invalid drafts.
 func TestIssueSigner(t *testing.T) {
 	ctx, broken := context.Background(), errors.New("the key service is out of order")
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
@@ -267,7 +269,7 @@ func TestIssueSigner(t *testing.T) {
 	}
 }
 
-// TestIssueGroups: drafts that wait for the same stream are committed together.
+// TestIssueGroups verifies that drafts that wait for one stream are committed together.
 func TestIssueGroups(t *testing.T) {
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Unsigned: true}
@@ -293,8 +295,8 @@ func TestIssueGroups(t *testing.T) {
 	}
 }
 
-// TestIssueCancelled: who leaves while nothing is done yet gets the context's
-// error, who leaves later is told that the outcome is not known.
+// TestIssueCancelled verifies that a caller that leaves before anything was done gets the error of
+// the context, and a later one an UnknownOutcomeError.
 func TestIssueCancelled(t *testing.T) {
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Signer: signer(t)}
@@ -354,7 +356,7 @@ func TestIssueDocument(t *testing.T) {
 	}
 }
 
-// TestIssuerIncomplete: an issuer signs, unless it says that it does not.
+// TestIssuerIncomplete verifies that an issuer without a signer is refused unless Unsigned is set.
 func TestIssuerIncomplete(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	for want, issuer := range map[string]*ledger.Issuer{
@@ -376,8 +378,8 @@ func TestIssuerIncomplete(t *testing.T) {
 	}
 }
 
-// TestSign: who issues again with a signer is told that the receipt is not signed. A
-// signature can be added, once by each key, and the receipt stays the same.
+// TestSign verifies that issuing again with a signer returns ErrUnsigned, and that a signature can
+// be added, once per key, without changing the receipt.
 func TestSign(t *testing.T) {
 	ctx, l, key := context.Background(), create(t), signer(t)
 	unsigned := &ledger.Issuer{Store: l, Unsigned: true}

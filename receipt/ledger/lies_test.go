@@ -111,9 +111,8 @@ func (t *truth) believed(what, path string) (given int) {
 	return given
 }
 
-// TestLyingRows: each column of every row is exchanged with another row's, of the same
-// stream and of the other one. Nobody is told anything of the wrong receipt, and a
-// check finds it.
+// TestLyingRows verifies that no reader returns the wrong receipt, and a check finds it, if any
+// column of any row is exchanged with that of another row, of the same or of another stream.
 func TestLyingRows(t *testing.T) {
 	v := verifier(t, receipt.Policy{})
 	sound := filled(t, 3)
@@ -147,8 +146,8 @@ func TestLyingRows(t *testing.T) {
 	}
 }
 
-// TestLyingHeads: the table of streams says something else than their receipts.
-// Nobody is told a wrong head, and nothing is linked to one.
+// TestLyingHeads verifies that if the table of streams differs from the receipts, no wrong head is
+// returned, and nothing is linked to it.
 func TestLyingHeads(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	for _, edit := range []string{
@@ -208,8 +207,8 @@ func TestLyingPages(t *testing.T) {
 	}
 }
 
-// TestServedChanged: a source says that a row holds another receipt, and gives out one
-// that was altered as it is, for verifying to refute.
+// TestServedChanged verifies that a source reports a row with another receipt, and serves an
+// altered receipt unchanged, so that verifying it refutes it.
 func TestServedChanged(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	execute(t, path, "UPDATE receipts SET json = (SELECT json FROM receipts WHERE receipt_id = 'a_1') WHERE receipt_id = 'a_2'")

@@ -108,8 +108,8 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-// TestNextVersion: what a later program does with the ledgers of this one, and this
-// one with those of a later one.
+// TestNextVersion verifies how a later program treats the ledgers of this one, and this one those
+// of a later one.
 func TestNextVersion(t *testing.T) {
 	ctx, path, v := context.Background(), version1(t), verifier(t, receipt.Policy{})
 	_, before := tables(t, path)
@@ -156,8 +156,7 @@ func TestNextVersion(t *testing.T) {
 	}
 }
 
-// TestMigrationFails: a migration that fails leaves the file as it was, byte for
-// byte.
+// TestMigrationFails verifies that a failed migration leaves the file unchanged, byte for byte.
 func TestMigrationFails(t *testing.T) {
 	ctx, path := context.Background(), version1(t)
 	want, err := os.ReadFile(path)
@@ -193,9 +192,8 @@ func TestMigrationFails(t *testing.T) {
 	}
 }
 
-// TestSubjects: a ledger of the first version finds the receipts of a task by their
-// subject, before it is brought up to date and after that, and has no trouble with
-// receipts that are damaged.
+// TestSubjects verifies that a ledger of the first version finds the receipts of a task by their
+// subject, before and after its migration, also if receipts are damaged.
 func TestSubjects(t *testing.T) {
 	ctx, path := context.Background(), version1(t)
 	execute(t, path, "UPDATE receipts SET json = CAST('{\"no receipt\"' AS BLOB) WHERE receipt_id = 'receipt_2'")

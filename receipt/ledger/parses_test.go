@@ -15,9 +15,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestParses: a receipt is parsed when it is sealed, and again when it is signed. What
-// looks for secrets in it and what stores it read the same index. The parses are
-// counted by the coverage of package canon, in a process of their own.
+// TestParses verifies that a receipt is parsed when it is sealed, and again when it is signed, and
+// that the check for secrets and the store use the same index. The parses are counted by the
+// coverage of package canon, in a separate process.
 func TestParses(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("LEDGER_PARSES")); err == nil {
 		issuer := &ledger.Issuer{Store: create(t), Signer: signer(t)}

@@ -26,11 +26,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestPowerCut: one run makes a ledger, issues, closes it, opens it, issues and prunes
-// until SQLite checkpoints, while strace writes down what it does to its files. The
-// power is then cut in front of every one of these calls, or many of them: of what
-// was not synced yet nothing is kept, or a part. Each time the ledger is sound, has
-// all receipts that were acknowledged, and at most one more.
+// TestPowerCut verifies that a ledger survives power failures. One run creates a ledger, issues,
+// closes and reopens it, issues, and prunes until SQLite checkpoints, while strace records the
+// system calls on its files. The power is then cut before each of these calls, or many of them, so
+// that unsynced data is lost completely or in part. Each time, the ledger is sound, and has all
+// acknowledged receipts and at most one more.
 func TestPowerCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it opens a thousand ledgers")

@@ -97,8 +97,8 @@ func start(t *testing.T, path, prefix string, count, goroutines int) (*exec.Cmd,
 	return cmd, out
 }
 
-// TestProcesses: eight processes issue into one stream at once, each from several
-// goroutines. No receipt is lost and nothing forks.
+// TestProcesses verifies that if eight processes issue into one stream at the same time, each from
+// several goroutines, no receipt is lost and nothing forks.
 func TestProcesses(t *testing.T) {
 	const processes = 8
 	each := 1000

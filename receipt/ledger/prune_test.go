@@ -130,8 +130,8 @@ func lines(entries []ledger.Entry) []byte {
 	return b.Bytes()
 }
 
-// TestPrune: of what was pruned every reader says that, and where it is. The rest is what
-// it was, and whatever is proved, issued and checked goes on.
+// TestPrune verifies that every reader reports pruned receipts and their archive, that the others
+// are unchanged, and that proving, issuing, and checking still work.
 func TestPrune(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 5)
 	l := openLedger(t, path)
@@ -312,8 +312,8 @@ func verifyLines(t *testing.T, data, checkpoint []byte) *stream.Summary {
 	return sum
 }
 
-// TestPruneRefused: nothing is pruned but under a checkpoint that a trusted log signed over
-// exactly the first receipts, with an archive that has each of them.
+// TestPruneRefused verifies that receipts are pruned only under a checkpoint of exactly the first
+// receipts that a trusted log signed, with an archive that contains each of them.
 func TestPruneRefused(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l := openLedger(t, path)
@@ -400,7 +400,7 @@ func TestPruneRefused(t *testing.T) {
 	}
 }
 
-// TestPruneChanged: what was compared is pruned, or nothing.
+// TestPruneChanged verifies that exactly the compared receipts are pruned, or none.
 func TestPruneChanged(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l, second := openLedger(t, path), openLedger(t, path)
@@ -462,8 +462,8 @@ func TestPruneChanged(t *testing.T) {
 	soundly(t, path, 4, 2)
 }
 
-// TestPruneOldCopy: an older copy in the place of a pruned ledger is found out, and so is
-// one that is pruned in the place of the other.
+// TestPruneOldCopy verifies that an older copy in the place of a pruned ledger is detected, and so
+// is a pruned one in the place of the other.
 func TestPruneOldCopy(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	old, err := os.ReadFile(path)
@@ -485,8 +485,8 @@ func TestPruneOldCopy(t *testing.T) {
 	}
 }
 
-// TestPruneDamage: whoever edits what is left of pruned receipts is found out, and no
-// tree is made of it.
+// TestPruneDamage verifies that changes to the rest of pruned receipts are detected, and that no
+// tree is built from them.
 func TestPruneDamage(t *testing.T) {
 	ctx := context.Background()
 	sound := filled(t, 3)
@@ -611,8 +611,8 @@ func single(t *testing.T, path, query string) (text string) {
 	return text
 }
 
-// TestPruneOlderReader: who reads a ledger of an older version while it is brought up to
-// date and pruned is told so.
+// TestPruneOlderReader verifies that a reader of an older version gets an error if the ledger is
+// migrated and pruned in the meantime.
 func TestPruneOlderReader(t *testing.T) {
 	ctx, path := context.Background(), version1(t)
 	reader, err := ledger.OpenReadOnly(ctx, path)
@@ -633,7 +633,7 @@ func TestPruneOlderReader(t *testing.T) {
 	}
 }
 
-// TestUntil: what a query selects until a time stays the same while others are stored.
+// TestUntil verifies that a selection until a time does not change while others are stored.
 func TestUntil(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
@@ -656,8 +656,8 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestPruneWhileListed: a list from which receipts are pruned while it is read has no hole
-// that nobody is told of.
+// TestPruneWhileListed verifies that a list from which receipts are pruned while it is read has no
+// unreported gap.
 func TestPruneWhileListed(t *testing.T) {
 	const receipts = 520 // more than are read at a time
 	ctx, l := context.Background(), create(t)
@@ -708,7 +708,7 @@ func TestPruneWhileListed(t *testing.T) {
 	}
 }
 
-// TestPruneWhileIssuing: others issue all the time, and lose nothing.
+// TestPruneWhileIssuing verifies that issuing continues without a loss while receipts are pruned.
 func TestPruneWhileIssuing(t *testing.T) {
 	path := filled(t, 1)
 	cmd, out := start(t, path, "busy", 300, 4)
@@ -755,8 +755,8 @@ func pruner(task string) error {
 	return l.Close()
 }
 
-// TestPruneKilled: a process that is killed while it prunes leaves all of the receipts or
-// none of them.
+// TestPruneKilled verifies that a process that is killed while it prunes leaves all of the receipts
+// or none of them.
 func TestPruneKilled(t *testing.T) {
 	const receipts = 60
 	rounds := 6

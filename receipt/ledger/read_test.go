@@ -63,8 +63,8 @@ func every(t *testing.T, entries iter.Seq2[ledger.Entry, error]) (list []ledger.
 	return list
 }
 
-// TestList: pages of any size, put together, are the whole, in order, and what a
-// query selects is what a look at each receipt selects.
+// TestList verifies that pages of any size form the complete list, in order, and that a query
+// selects the same receipts as a comparison with each receipt.
 func TestList(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it seals some hundred receipts")
@@ -124,7 +124,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTree: the tree is that of the receipts' hashes, and needs them to be true.
+// TestTree verifies that the tree is that of the receipts' hashes, and that it requires them to be
+// correct.
 func TestTree(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: l, Unsigned: true, KeepSecrets: true}
@@ -229,7 +230,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestOpen: what is not a ledger, a newer one, or absent is refused, and left alone.
+// TestOpen verifies that a file that is not a ledger, a newer one, and an absent one are refused,
+// and not changed.
 func TestOpen(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	path := filepath.Join(dir, "ledger.db")

@@ -16,9 +16,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestReaders: while two processes issue, a hundred readers verify all that there
-// is, again and again. What each sees is the beginning of the chain, without a gap,
-// at least as long as at its last look and as what was stored before it looked.
+// TestReaders verifies that while two processes issue, each of a hundred readers that verify
+// everything again and again sees a prefix of the chain without gaps. The prefix is never shorter
+// than at the previous read or than the chain stored before this read.
 func TestReaders(t *testing.T) {
 	readers, each := 100, 150
 	if !testsize.Full() {

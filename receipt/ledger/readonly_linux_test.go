@@ -87,8 +87,8 @@ func backups(t *testing.T) (dir string, want map[string]string) {
 	return dir, want
 }
 
-// TestReadOnly: a backup can be checked by somebody who may not write into it, in all
-// of its forms, and is not changed by that.
+// TestReadOnly verifies that a backup in any form can be checked without permission to write, and
+// is not changed by that.
 func TestReadOnly(t *testing.T) {
 	dir, want := backups(t)
 	attr := &syscall.SysProcAttr{}
@@ -172,8 +172,8 @@ func TestReadFullDisk(t *testing.T) {
 	}
 }
 
-// TestReadOnlyChanges: a ledger that is read as one that nobody may write into is not
-// read any more when somebody does.
+// TestReadOnlyChanges verifies that a ledger that is read as one to which nobody may write is not
+// read any more after a write.
 func TestReadOnlyChanges(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("it needs two users")

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestStatements: a connection that has prepared a statement runs it again, also while
-// its rows are still read, after it failed, and after others changed the tables.
+// TestStatements verifies that a connection can run a prepared statement again, also while its rows
+// are read, after it failed, and after the tables were changed.
 func TestStatements(t *testing.T) {
 	ctx, path := t.Context(), filled(t, 3)
 	l, err := ledger.Open(ctx, path)

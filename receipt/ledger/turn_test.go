@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestQueueKilled: processes that wait for their turn, or have it, are killed one after
-// another. The others go on, what any was told is stored, and the chain is one.
+// TestQueueKilled verifies that if processes that wait for their turn or have it are killed one
+// after another, the others continue, acknowledged receipts are stored, and there is one chain.
 func TestQueueKilled(t *testing.T) {
 	n := 8
 	if testing.Short() {
@@ -45,8 +45,8 @@ func TestQueueKilled(t *testing.T) {
 	}
 }
 
-// TestQueueDamaged: whatever is in the file of the queue, everybody comes through, and
-// nothing that is announced there becomes a part of a chain.
+// TestQueueDamaged verifies that everybody makes progress regardless of the content of the queue
+// file, and that no announcement in it becomes part of a chain.
 func TestQueueDamaged(t *testing.T) {
 	ctx, path := t.Context(), filled(t, 2)
 	whole, err := os.ReadFile(path + "-head")

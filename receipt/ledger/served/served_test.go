@@ -60,7 +60,7 @@ func hashOf(t *testing.T, text []byte) canon.Digest {
 	return hash
 }
 
-// TestByTask: pages of any limit make the whole, and none is larger than it may be.
+// TestByTask verifies that pages of any limit form the complete list, and that none is too long.
 func TestByTask(t *testing.T) {
 	ctx := context.Background()
 	large := struct{ receipts, bytes, limit, pages int }{5, 3 << 20, 200, 3}
@@ -150,8 +150,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestTaskOfSubject: a task's receipts are those that it is the subject of and those
-// that name it, each once, in the order of storing.
+// TestTaskOfSubject verifies that the receipts of a task are those that have it as their subject
+// and those that name it, each once, in the order of storing.
 func TestTaskOfSubject(t *testing.T) {
 	ctx := context.Background()
 	l, err := ledger.Create(ctx, filepath.Join(t.TempDir(), "ledger.db"))
@@ -197,8 +197,8 @@ func TestTaskOfSubject(t *testing.T) {
 	}
 }
 
-// TestPruned: what was pruned is gone, and not as if it had never been. Where it is, is
-// told to who may see all receipts.
+// TestPruned verifies that a pruned receipt is reported as such, and its archive only to clients
+// that may see all receipts.
 func TestPruned(t *testing.T) {
 	s := issuedBy(t, tenantDraft("receipt_1", "a", "task_receipt_1"), tenantDraft("receipt_other", "b", "task_receipt_1"), tenantDraft("receipt_2", "a", "task_receipt_2"))
 	note := prunedUnder(t, s.ledger, 2)

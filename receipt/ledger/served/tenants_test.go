@@ -106,8 +106,8 @@ func tenantDraft(id, tenant, task string) *receipt.Draft {
 	return d
 }
 
-// TestTenants: what the key of one tenant gets is what it gets from a ledger that
-// never had anything of another, also when what the other has is damaged.
+// TestTenants verifies that the key of one tenant gets the same as from a ledger without any data
+// of another tenant, also if that data is damaged.
 func TestTenants(t *testing.T) {
 	const marker = "MARKERB"
 	var ours, all []*receipt.Draft
@@ -182,8 +182,8 @@ DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
 	}
 }
 
-// TestSubjects: a task's receipts are those that it is the subject of, and those that
-// name it, each once.
+// TestSubjects verifies that the receipts of a task are those that have it as their subject and
+// those that name it, each once.
 func TestSubjects(t *testing.T) {
 	draft := func(id, subject, task string) *receipt.Draft {
 		d := storetest.Draft(id, "w")
@@ -209,8 +209,8 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestFork: who writes a fork into the file, around what forbids it, has a receipt that
-// is refuted; what it forks from is not.
+// TestFork verifies that a fork that was written into the file around the tables is refuted, and
+// that the receipt from which it forks is not.
 func TestFork(t *testing.T) {
 	fork := func(i *issued, id, position string) {
 		t.Helper()

@@ -28,8 +28,8 @@ func ranked1(t *testing.T, i int, verdict receipt.Verdict, path, key string) see
 	return s
 }
 
-// TestRanked: models, keys and files are counted by name, verified receipts apart, and
-// what is not stated is not 0.
+// TestRanked verifies that models, keys, and files are counted by name, verified receipts
+// separately, and that unreported values are not 0.
 func TestRanked(t *testing.T) {
 	got := aggregated(t, ranked1(t, 1, receipt.Verified, "b", "k"), ranked1(t, 2, receipt.Verified, "b", "k"), ranked1(t, 3, receipt.Undecided, "c", ""))
 	wants(t, got,
@@ -39,7 +39,7 @@ func TestRanked(t *testing.T) {
 		`"verdicts":{"unit":"hour","bins":[{"from":"2026-04-25T19:00:00Z","empty":0,"verified":2,"refuted":0,"undecided":1}],"untimed":0}`)
 }
 
-// TestVerdicts: a refuted receipt is drawn at the time that it states, and is in no sum.
+// TestVerdicts verifies that a refuted receipt is counted at its stated time, and is in no sum.
 func TestVerdicts(t *testing.T) {
 	bad := ranked1(t, 1, receipt.Refuted, "b", "k")
 	bad.rep.Checks[2].Status = receipt.StatusFailed
@@ -64,7 +64,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestRankedBounds: what is kept by name is bounded, and the rest is counted.
+// TestRankedBounds verifies that the number of names is limited, and that further entries are
+// counted.
 func TestRankedBounds(t *testing.T) {
 	var files tally[split]
 	for i := range 3 * MaxFiles {

@@ -13,8 +13,8 @@ const silent = `{"metadata":{%q:[%s]},"lifecycle":{"completed_at":"1970-01-01T00
 "cost":{"currency":"USD","total":1,"provider_breakdown":[{"provider":"p","model":"m","amount":0,"input_tokens":5,"output_tokens":0}]},
 "side_effects":{"fs_writes":[],"network_egress":[{"bytes_sent":7}],"tool_calls":[],"a2a_handoffs":[]}}`
 
-// TestSilence: what the source did not tell is in no sum, no bin and under no name, and is
-// counted as what is missing; with nothing listed it is all there.
+// TestSilence verifies that unreported values are in no sum, no bin, and under no name, and are
+// counted as missing, and that without unreported values nothing is missing.
 func TestSilence(t *testing.T) {
 	for listed, parts := range map[string][]string{
 		``: {`"1970-01-01T00:00:00Z","empty":0,"verified":1`, `"untimed":0`, `"bytes_sent":"7","egress":1`, `"approved":1,"denied":1`, `"provider":"p"`,
@@ -34,7 +34,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestBounds: what may be more than happened is said of its sums.
+// TestBounds verifies that sums with values that may be too high are marked.
 func TestBounds(t *testing.T) {
 	for listed, part := range map[string]string{
 		`"/cost/provider_breakdown/0/amount"`:        `"untold":0,"cost_over":1}`,
@@ -53,8 +53,8 @@ func listing(t *testing.T, name, pointers string) seen {
 	return sound(t, fmt.Appendf(nil, silent, name, pointers))
 }
 
-// TestNoCost: where nobody told a cost there is no sum of costs, not even 0; what was told of
-// it is a part of one.
+// TestNoCost verifies that unreported costs have no sum, not even 0, and that reported parts of a
+// cost are added.
 func TestNoCost(t *testing.T) {
 	src := fmt.Appendf(nil, silent, "unreported", `"/cost/total"`)
 	free := bytes.Replace(src, []byte(`"total":1`), []byte(`"total":0`), 1)

@@ -17,8 +17,8 @@ type memoryFile struct{ *bytes.Reader }
 
 func (memoryFile) Close() error { return nil }
 
-// FuzzFiles: of whatever a file holds, each receipt that is found under an id comes
-// out again, states that id, and lies in the file.
+// FuzzFiles verifies that each receipt that is found under an ID in any file is served, states that
+// ID, and is in the file.
 func FuzzFiles(f *testing.F) {
 	const one, two = `{"receipt_id":"a","schema":"receipt-2026-04-25"}`, `{"chain":{},"receipt_id":"b","subject":{"object":"task","id":"t"}}`
 	for _, seed := range []string{one, one + "\n" + two + "\n", "[" + one + " , " + two + "]", `{"object":"list","data":[` + two + `]}`,

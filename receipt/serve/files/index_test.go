@@ -51,7 +51,7 @@ func skippedText(f *files.Index) string {
 	return fmt.Sprintf("%d: %s", count, strings.Join(list, ", "))
 }
 
-// TestFilesKinds: a receipt comes out byte for byte, however its file holds it.
+// TestFilesKinds verifies that a receipt is served byte for byte, from every form of file.
 func TestFilesKinds(t *testing.T) {
 	list := servetest.Receipts(t, 5)
 	var items []byte
@@ -92,7 +92,7 @@ func TestFilesKinds(t *testing.T) {
 	}
 }
 
-// TestFilesFormatted: what is not canonical stays as it is.
+// TestFilesFormatted verifies that a receipt that is not canonical is served unchanged.
 func TestFilesFormatted(t *testing.T) {
 	for _, name := range []string{"edge/pretty.json", "edge/escaped.json", "edge/number-spelling.json", "edge/crlf.json"} {
 		text, err := fixtures.Read(name)
@@ -111,8 +111,8 @@ func TestFilesFormatted(t *testing.T) {
 	}
 }
 
-// TestFilesDamaged: a receipt that is no JSON is found when its id can be read, and
-// comes out as it is, so that verifying it refutes it.
+// TestFilesDamaged verifies that a receipt that is not JSON is found if its ID can be read, and is
+// served unchanged, so that verifying it refutes it.
 func TestFilesDamaged(t *testing.T) {
 	good := servetest.Receipts(t, 2)
 	for _, c := range []struct{ name, text, id string }{
@@ -144,8 +144,8 @@ func TestFilesDamaged(t *testing.T) {
 	}
 }
 
-// TestFilesFixtures: each malicious fixture alone is served as it is stored, or it
-// is skipped because nothing can be its id.
+// TestFilesFixtures verifies that each malicious fixture alone is served as stored, or is skipped
+// because it has no usable ID.
 func TestFilesFixtures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("opens each of them")
@@ -179,7 +179,7 @@ func TestFilesFixtures(t *testing.T) {
 	}
 }
 
-// TestFilesSkip: what is not a receipt is left out, counted and named.
+// TestFilesSkip verifies that documents that are not receipts are skipped, counted, and named.
 func TestFilesSkip(t *testing.T) {
 	list := servetest.Receipts(t, 4)
 	keys, err := fixtures.Read("keys/trust.json")
@@ -210,7 +210,7 @@ func TestFilesSkip(t *testing.T) {
 	}
 }
 
-// TestFilesRefuse: what cannot be served as a whole is an error at the start.
+// TestFilesRefuse verifies that sources that cannot be served completely are an error at the start.
 func TestFilesRefuse(t *testing.T) {
 	list := servetest.Receipts(t, 2)
 	other := bytes.Replace(list[0], []byte(`"harness"`), []byte(`"another"`), 1)
@@ -250,7 +250,7 @@ func TestFilesRefuse(t *testing.T) {
 	}
 }
 
-// TestFilesLargePacked: a compressed file is served up to a size.
+// TestFilesLargePacked verifies that a compressed file is served up to a limit.
 func TestFilesLargePacked(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compresses twice 16 MiB")
@@ -270,8 +270,8 @@ func TestFilesLargePacked(t *testing.T) {
 	}
 }
 
-// TestFilesCopies: the first of several copies is served, also when it is written
-// differently.
+// TestFilesCopies verifies that the first of several copies is served, also if their formatting
+// differs.
 func TestFilesCopies(t *testing.T) {
 	list := servetest.Receipts(t, 2)
 	spaced := bytes.Replace(list[0], []byte(`,"issuer"`), []byte(` , "issuer"`), 1)
@@ -285,7 +285,7 @@ func TestFilesCopies(t *testing.T) {
 	}
 }
 
-// TestFilesChanged: other bytes than those that were indexed are never served.
+// TestFilesChanged verifies that only the indexed bytes are served.
 func TestFilesChanged(t *testing.T) {
 	list := servetest.Receipts(t, 3)
 	for _, name := range []string{"a.jsonl", "a.cborseq", "a.jsonl.gz"} {
@@ -336,8 +336,7 @@ func TestFilesChanged(t *testing.T) {
 	}
 }
 
-// TestFilesByTask: pages of any size are the same list, which a restart does not
-// change.
+// TestFilesByTask verifies that pages of any size form the same list, also after a restart.
 func TestFilesByTask(t *testing.T) {
 	var list, want [][]byte
 	for i := range 23 {
@@ -387,7 +386,7 @@ func TestFilesByTask(t *testing.T) {
 	}
 }
 
-// TestFilesPageBytes: a page ends before it is too large to hold.
+// TestFilesPageBytes verifies that the length of a page is limited.
 func TestFilesPageBytes(t *testing.T) {
 	var list [][]byte
 	for i := range 4 {
@@ -405,7 +404,7 @@ func TestFilesPageBytes(t *testing.T) {
 	}
 }
 
-// TestFilesCancelled: who has gone is not served.
+// TestFilesCancelled verifies that a canceled request is not served.
 func TestFilesCancelled(t *testing.T) {
 	f := openFiles(t, map[string][]byte{"a.json": servetest.Receipts(t, 1)[0]})
 	ctx, cancel := context.WithCancel(context.Background())

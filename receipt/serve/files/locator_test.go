@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// TestIndexSize: the number that the documentation gives.
+// TestIndexSize verifies the documented size of an index.
 func TestIndexSize(t *testing.T) {
 	if n := unsafe.Sizeof(entry{}) + 2*unsafe.Sizeof(place{}); n != 136 {
 		t.Errorf("a receipt takes %d bytes of index", n)
@@ -36,7 +36,7 @@ func TestIndexGrowth(t *testing.T) {
 	}
 }
 
-// TestLocator: documents are found in their order, wherever the reads end.
+// TestLocator verifies that documents are found in their order, wherever the reads end.
 func TestLocator(t *testing.T) {
 	var file bytes.Buffer
 	var docs []string

@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestProofs: the proof of each receipt leads to the checkpoint, and there is none
-// for others.
+// TestProofs verifies that the proof of each covered receipt leads to the checkpoint, and that
+// other receipts have none.
 func TestProofs(t *testing.T) {
 	list := servetest.Receipts(t, 7)
 	all := append([][]byte{list[0], list[0]}, list[1:]...) // a copy is a leaf too
@@ -60,7 +60,8 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// TestProofsRefuse: a checkpoint that is not over the files is told at the start.
+// TestProofsRefuse verifies that a checkpoint that does not cover the files is refused at the
+// start.
 func TestProofsRefuse(t *testing.T) {
 	list := servetest.Receipts(t, 3)
 	note := servetest.Checkpoint(t, list...)

@@ -79,7 +79,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestDamaged: a page that is no gzip is refused.
+// TestDamaged verifies that a page that is not gzip is refused.
 func TestDamaged(t *testing.T) {
 	whole := packed(t, "page")
 	for _, data := range [][]byte{nil, []byte("page"), whole[:len(whole)-3]} {
@@ -89,7 +89,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestAbsent: a command that was built without the page says so to a person.
+// TestAbsent verifies that a command that was built without the page explains that.
 func TestAbsent(t *testing.T) {
 	r := get(newHandler(nil, absentPage()), "GET", "/", "Accept-Encoding", "gzip")
 	body, _ := io.ReadAll(r.Body)
@@ -101,8 +101,8 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// TestBuilt: a program says whether it has the page, and gives out that or the page that
-// says how to build it.
+// TestBuilt verifies that Built reports whether the program contains the page, and that the handler
+// serves the page or the build instructions accordingly.
 func TestBuilt(t *testing.T) {
 	body, err := io.ReadAll(get(Handler(), "GET", "/").Body)
 	if absent := bytes.Contains(body, []byte("without the verification page")); err != nil || absent == Built() {
@@ -110,8 +110,8 @@ func TestBuilt(t *testing.T) {
 	}
 }
 
-// TestLinksNoGenerator: what bundles the page is in no command: a package that is linked
-// is of a module that go.mod and go.sum name.
+// TestLinksNoGenerator verifies that no command contains the bundler of the page: each linked
+// package belongs to a module in go.mod and go.sum.
 func TestLinksNoGenerator(t *testing.T) {
 	const generator = "github.com/evanw/esbuild"
 	for file, want := range map[string]bool{"generate/go.mod": true, "../../../go.mod": false, "../../../go.sum": false} {

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestReportPolicy: the policy names exactly the script and the style of the file.
+// TestReportPolicy verifies that the policy names exactly the script and the style of the file.
 func TestReportPolicy(t *testing.T) {
 	doc := run(t, judged(t))
 	policy := html.UnescapeString(between(t, doc, `<meta http-equiv="Content-Security-Policy" content="`, `">`))
@@ -53,8 +53,8 @@ func between(t testing.TB, doc, before, after string) string {
 	return text
 }
 
-// TestReportForeignText: what a receipt, a path or an issuer says is text, in the
-// plain part as in the data.
+// TestReportForeignText verifies that values of a receipt, paths, and issuers are text, in the
+// plain part and in the data.
 func TestReportForeignText(t *testing.T) {
 	list := judged(t)
 	bad := list[0]
@@ -80,7 +80,7 @@ func TestReportForeignText(t *testing.T) {
 	}
 }
 
-// TestReportPlain: without scripts the file tells the same totals.
+// TestReportPlain verifies that the file contains the same totals without scripts.
 func TestReportPlain(t *testing.T) {
 	list := judged(t)
 	doc := run(t, list)
@@ -103,7 +103,7 @@ func TestReportPlain(t *testing.T) {
 	}
 }
 
-// TestReportVerdict: integrity alone is never called verified.
+// TestReportVerdict verifies that integrity alone is never called verified.
 func TestReportVerdict(t *testing.T) {
 	for _, test := range []struct {
 		scope receipt.Scope
@@ -131,7 +131,7 @@ func TestReportVerdict(t *testing.T) {
 	}
 }
 
-// TestReportOne: a receipt that is alone is in the report; of several none is.
+// TestReportOne verifies that the report contains a single receipt completely, and none of several.
 func TestReportOne(t *testing.T) {
 	list := judged(t)
 	for i, c := range list {
@@ -153,7 +153,7 @@ func TestReportOne(t *testing.T) {
 	}
 }
 
-// TestReportBounds: neither the file nor the memory grows with the receipts.
+// TestReportBounds verifies that neither the file nor the memory grows with the number of receipts.
 func TestReportBounds(t *testing.T) {
 	c := judged(t)[0]
 	rep := *c.Report
@@ -209,7 +209,7 @@ func TestReportBounds(t *testing.T) {
 	}
 }
 
-// TestReportWriter: an error of the writer is an error.
+// TestReportWriter verifies that an error of the writer is returned.
 func TestReportWriter(t *testing.T) {
 	if err := new(page.Report).Render(full{}, &stream.Summary{}); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
@@ -222,8 +222,8 @@ var errFull = errors.New("no space")
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// TestReportInBrowser: the views take the place of the plain part, without a
-// complaint, and nothing foreign runs.
+// TestReportInBrowser verifies that the views replace the plain part without an error, and that no
+// foreign text is executed.
 func TestReportInBrowser(t *testing.T) {
 	got := opened(t, "report")
 	for _, want := range []string{`<main id="report"><article class="summary">`, `class="measure"`, `class="strip"`} {

@@ -197,7 +197,7 @@ func serve(t *testing.T) string {
 	return server.URL
 }
 
-// TestNames: each cause that can decide a verdict has a name for people.
+// TestNames verifies that each cause that can decide a verdict has a readable name.
 func TestNames(t *testing.T) {
 	words, err := os.ReadFile("view/words.js")
 	if err != nil {
