@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestConsistent lists what may stand in the place of a disclosed value, in the receipt and
+// TestConsistent lists values that may be in the place of a disclosed value, in the receipt and
 // in the value disclosed for an ancestor.
 func TestConsistent(t *testing.T) {
 	for _, c := range []struct {
@@ -100,7 +100,7 @@ func TestConsistent(t *testing.T) {
 	}
 }
 
-// TestConsistentURLs verifies that values fit which any rules withheld from URLs, in all
+// TestConsistentURLs verifies that values fit that any rules withheld from URLs, in all
 // spellings, and that they do not fit a receipt with another host.
 func TestConsistentURLs(t *testing.T) {
 	spellings := map[string]func(string) string{

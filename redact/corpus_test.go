@@ -12,10 +12,10 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestCorpus measures what the default rules find in forms of secrets,
-// with values that are made anew: nearly all common forms, most of the harder
-// ones, and in what is benign hardly anything. A secret is found when no twelve
-// characters of it are left, of a shorter one not all.
+// TestCorpus measures what the default rules find in forms of secrets with new values: nearly
+// all common forms, most of the harder ones, and almost nothing in benign texts. A secret is
+// found if no twelve characters of it are left. A shorter secret is found if it is not left as
+// a whole.
 func TestCorpus(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, c := range []struct {
@@ -51,8 +51,8 @@ func laps() int {
 	return 1
 }
 
-// missedIn counts the texts of which secrets are left, as a member and in a text
-// within a text.
+// missedIn counts the texts with secrets that are left, as a member and in a text within a
+// text.
 func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, texts int) {
 	t.Helper()
 	r, withheld := rand.New(rand.NewPCG(21, 22)), regexp.MustCompile(`<redacted:[a-z0-9_]+>`)
@@ -100,8 +100,7 @@ func falseIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (wrong, texts
 	return wrong, texts
 }
 
-// asValue returns the JSON value that a text is in a draft: what stands behind J:,
-// or a string.
+// asValue returns the JSON value of a text in a draft: the text after J:, or a string.
 func asValue(text string) string {
 	if value, ok := strings.CutPrefix(text, "J:"); ok {
 		return value

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestCommitment computes one by hand.
+// TestCommitment computes a commitment by hand.
 func TestCommitment(t *testing.T) {
 	const salt = "00112233445566778899aabbccddeeff"
 	want := sha256.Sum256([]byte("receipt-redaction-v1\n" + `{"field":"/a\"é","salt":"` + salt + `","value":{"b":[1,null]}}`))
@@ -53,7 +53,7 @@ func sealedWith(t *testing.T) (*canon.Document, *redact.Disclosures) {
 	return doc, bound
 }
 
-// TestRoundTrip: redact, seal, bind, write, read, select, check.
+// TestRoundTrip redacts, seals, binds, writes, parses, selects, and checks.
 func TestRoundTrip(t *testing.T) {
 	doc, all := sealedWith(t)
 	if len(all.Fields) != 3 || all.Fields[0].Field != "/metadata/note" || string(all.Fields[0].Value) != `{"a":["b",1.5]}` {
@@ -93,7 +93,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestBind: disclosures belong to one receipt.
+// TestBind verifies that disclosures belong to one receipt.
 func TestBind(t *testing.T) {
 	doc, all := sealedWith(t)
 	other := canon.Sum([]byte("x"))
@@ -120,7 +120,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
-// TestCheckRefuses: number 216 and what else can be wrong with a disclosure.
+// TestCheckRefuses verifies that invalid disclosures are refused (number 216 and others).
 func TestCheckRefuses(t *testing.T) {
 	doc, _ := sealedWith(t)
 	digest := regexp.MustCompile(`sha256:[0-9a-f]{64}`)
@@ -182,7 +182,8 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// TestParseRefuses: files that are no disclosures. No message quotes them.
+// TestParseRefuses verifies that invalid files of disclosures are refused, and that no error
+// quotes them.
 func TestParseRefuses(t *testing.T) {
 	const good = `{"disclosures_version":1,"receipt_hash":null,"fields":[{"field":"/a","salt":"00112233445566778899aabbccddeeff","value":"hunter2"}]}`
 	if d, err := redact.ParseDisclosures([]byte(" " + good + "\n")); err != nil || string(d.Fields[0].Value) != `"hunter2"` {
@@ -217,8 +218,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestPrecision: what a commitment cannot tell from other integers is neither
-// withheld nor taken as disclosed.
+// TestPrecision verifies that an integer that a commitment cannot distinguish from others is
+// neither withheld nor accepted as disclosed.
 func TestPrecision(t *testing.T) {
 	const file = `{"disclosures_version":1,"receipt_hash":null,"fields":[{"field":"/a","salt":"00112233445566778899aabbccddeeff","value":%s}]}`
 	for value, lossy := range map[string]bool{
@@ -238,7 +239,8 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// TestSalts: a source of salts that is none (number 216).
+// TestSalts verifies that a source without randomness is refused as a source of salts (number
+// 216).
 func TestSalts(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/metadata/**"}})
 	d := parse(t, `{"metadata":{"a":1,"b":2}}`)
@@ -263,8 +265,8 @@ func TestSalts(t *testing.T) {
 	}
 }
 
-// TestPrinting: number 224. Nothing that this package returns prints a value or
-// a salt, in any format, as JSON, or as what a program panics with.
+// TestPrinting verifies that no result of this package prints a value or a salt, in any format,
+// as JSON, or in a panic (number 224).
 func TestPrinting(t *testing.T) {
 	d := &redact.Disclosures{Fields: []redact.Disclosure{{Field: "/a", Salt: "5a17", Value: []byte("hunter2")}}}
 	r := redact.Result{Disclosures: d}

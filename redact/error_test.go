@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestErrorTexts: what a person reads.
+// TestErrorTexts verifies the texts of errors.
 func TestErrorTexts(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"id", "currency"}, Pointers: []string{"/metadata/x"}})
 	for in, want := range map[string]string{

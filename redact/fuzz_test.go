@@ -15,9 +15,9 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// FuzzRedact: whatever the draft, the result parses, is canonical, redacts to
-// itself, has an entry that leads to each changed value, and fits the schema if
-// the draft did. A secret that was planted is nowhere in it, nor in an error.
+// FuzzRedact verifies that the result for any draft parses, is canonical, does not change when
+// it is redacted again, has an entry for each changed value, and is valid if the draft was
+// valid. Neither the result nor an error contains a planted secret.
 func FuzzRedact(f *testing.F) {
 	f.Add([]byte(fullDraft(f)), uint8(0))
 	f.Add([]byte(draft(f, "metadata", `{"password":"x","url":"https://u:p@h/?token=k-1234567","k-1234567":[{"log":"k-1234567 \\u006b-1234567 %6b-1234567"}]}`)), uint8(1))
@@ -58,7 +58,7 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
-// FuzzText: the same for one name and two texts in a draft.
+// FuzzText verifies the same for a name and two texts in a draft.
 func FuzzText(f *testing.F) {
 	f.Add("pin", "https://u:p@h/?token=x#a=b", "k-1234567", uint8(0))
 	f.Add("headers", `{\"a\":\"\u006b-1234567\"} %6b-1234567 pw=k-1`, "xxxyyy zq zzqq", uint8(1))
@@ -132,7 +132,7 @@ func checkResult(t *testing.T, p *redact.Policy, schema *schemas.Schema, d *cano
 	checkStrings(t, left.Root())
 }
 
-// checkStrings looks for the planted secret by other means than the package's.
+// checkStrings searches for the planted secret without using the package.
 func checkStrings(t *testing.T, n canon.Node) {
 	t.Helper()
 	const planted = "k-1234567"
@@ -150,8 +150,9 @@ func checkStrings(t *testing.T, n canon.Node) {
 	}
 }
 
-// FuzzDisclosures: what is read is written, and reads as the same; the schema
-// and the parser agree but for what the schema cannot say.
+// FuzzDisclosures verifies that parsed disclosures can be written and parsed again with the
+// same result, and that the schema and the parser agree, except where the schema cannot express
+// a rule.
 func FuzzDisclosures(f *testing.F) {
 	f.Add([]byte(`{"disclosures_version":1,"receipt_hash":null,"fields":[]}`))
 	f.Add([]byte(`{"disclosures_version":1.0,"receipt_hash":"` + digest("x") + `","fields":[{"field":"/a~1b/","salt":"00112233445566778899aabbccddeeff","value":{"b":1.50,"a":[null]}}]}`))

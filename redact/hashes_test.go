@@ -17,7 +17,8 @@ func digest(text string) string { return canon.Sum([]byte(text)).String() }
 
 const otherDigest = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
 
-// TestHashes: hashes of withheld values go, in whatever place; others stay.
+// TestHashes verifies that hashes of withheld values are withheld everywhere, and that other
+// hashes are kept.
 func TestHashes(t *testing.T) {
 	const hashed = ": hash of a withheld value"
 	bare := strings.TrimPrefix(digest("1234"), "sha256:")
@@ -89,8 +90,9 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-// TestDeltasAmongNeighbours verifies that the digests of a delta below a withheld value go,
-// also where the name of another withheld value begins alike and sorts before the slash.
+// TestDeltasAmongNeighbours verifies that the digests of a delta below a withheld value are
+// withheld, even if the name of another withheld value has the same beginning and sorts before
+// the slash.
 func TestDeltasAmongNeighbours(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/metadata/a", "/metadata/a!", "/metadata/a0", "/metadata/ab"}})
 	in := `{"metadata":{"a":{"pin":1},"a!":{"b":1},"a0":2,"ab":{"c":3},"abc":4},"deltas":[`
@@ -107,8 +109,8 @@ func TestDeltasAmongNeighbours(t *testing.T) {
 	}
 }
 
-// TestHashesInNames: a hash in a name withholds the object around it, and with
-// it what else was found there.
+// TestHashesInNames verifies that a hash in a name withholds the object around it, together
+// with the other hits in it.
 func TestHashesInNames(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
 	r := redacted(t, p, `{"metadata":{"pin":"1234","b":{"`+digest("1234")+`":1,"pin":"5"}}}`)
@@ -129,9 +131,8 @@ func TestHashesInNames(t *testing.T) {
 	}
 }
 
-// TestPIN: number 215. Nobody can find a PIN by trying all of them, with any
-// hash that the redacted receipt has, in any of the forms that a hash of it
-// could have.
+// TestPIN verifies that a PIN cannot be found by trying all PINs against any hash in the
+// redacted receipt, in any form that a hash of it could have (number 215).
 func TestPIN(t *testing.T) {
 	const pin = "4711"
 	in := draft(t,

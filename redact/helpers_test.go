@@ -31,7 +31,7 @@ func compile(t testing.TB, r redact.Rules) *redact.Policy {
 	return p
 }
 
-// githubToken is nobody's.
+// githubToken is a token that belongs to no account.
 const githubToken = "ghp_" + "q7Zk2Vw9Xb4Lm1Nc8Rt5Yh3Jd6Ps0Gf2Ae7U"
 
 // salts counts: the salt of the nth entry is n.
@@ -55,7 +55,7 @@ func redacted(t testing.TB, p *redact.Policy, text string) *redact.Result {
 	return r
 }
 
-// fields lists what was withheld and by which rules.
+// fields lists the withheld values and their rules.
 func fields(r *redact.Result) string {
 	var list []string
 	for _, e := range r.Entries {
@@ -145,7 +145,7 @@ func fullDraft(t testing.TB) string {
 	)
 }
 
-// problems lists what keeps a draft from being a receipt once it is sealed.
+// problems lists the reasons why a draft is not a receipt after it is sealed.
 func problems(t testing.TB, s *schemas.Schema, text []byte) string {
 	t.Helper()
 	const digest = `"sha256:0000000000000000000000000000000000000000000000000000000000000001"`

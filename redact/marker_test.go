@@ -83,7 +83,8 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// FuzzMark: marked twice is marked once, and nothing that is marked has a pattern left.
+// FuzzMark verifies that marking a marked text changes nothing, and that no pattern matches a
+// marked text.
 func FuzzMark(f *testing.F) {
 	m, err := redact.NewMarker()
 	if err != nil {

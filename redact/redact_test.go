@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// TestSealed: what is sealed is refused, and looked at.
+// TestSealed verifies that a sealed document cannot be redacted, but can be searched.
 func TestSealed(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
 	for in, want := range map[string]string{
@@ -53,8 +53,8 @@ func TestSealed(t *testing.T) {
 	}
 }
 
-// TestFixtures: the receipts of the fixtures are clean for every policy but the
-// strict one, which finds free text.
+// TestFixtures verifies that the receipts of the fixtures are clean for every policy, except
+// for the strict one, which finds free text.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("../fixtures/valid/*.json")
 	if err != nil || len(files) < 10 {
@@ -79,7 +79,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestStrict: what else it withholds.
+// TestStrict verifies which further values the strict rules withhold.
 func TestStrict(t *testing.T) {
 	in := draft(t,
 		"lifecycle.failure", `{"code":"timeout","message":"m","details":{"n":1}}`,
@@ -118,7 +118,7 @@ func TestStrict(t *testing.T) {
 	again(t, p, r)
 }
 
-// TestSurvivors: numbers 205 and 206: what looks like a secret and is none.
+// TestSurvivors verifies that texts that only resemble secrets are kept (numbers 205 and 206).
 func TestSurvivors(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, text := range []string{
@@ -141,7 +141,7 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestHomePaths: number 202, and 193 to 195 through the whole policy.
+// TestHomePaths verifies numbers 202 and 193 to 195 with the entire policy.
 func TestHomePaths(t *testing.T) {
 	p := compile(t, redact.Default())
 	for in, want := range map[string]string{
@@ -168,8 +168,8 @@ func TestHomePaths(t *testing.T) {
 	}
 }
 
-// TestNothingLeaks: numbers 223 and 224. No secret, and no part of one, is in a
-// draft, an entry, a summary, a finding or an error.
+// TestNothingLeaks verifies that no secret, and no part of one, is in a draft, an entry, a
+// summary, a finding or an error (numbers 223 and 224).
 func TestNothingLeaks(t *testing.T) {
 	token := githubToken
 	secrets := []string{token, "hunter2hunter2", "s3cr3tvalue", "4711"}
@@ -217,8 +217,8 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// TestSpelling: number 330. Order, white space and escapes of a draft do not
-// change what is withheld.
+// TestSpelling verifies that order, whitespace and escapes of a draft do not change the
+// withheld values (number 330).
 func TestSpelling(t *testing.T) {
 	p := compile(t, redact.Default())
 	a := redacted(t, p, `{"metadata":{"a":{"password":"x"},"b":"Bearer abcdef012345678"},"redactions":[],"approvals":[]}`)
@@ -228,7 +228,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestSummary says how much was withheld, by which rules.
+// TestSummary verifies the line with the number of withheld values per rule.
 func TestSummary(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	for in, want := range map[string]string{
@@ -242,7 +242,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestErrorsAreShort: a draft cannot make an error long, and problems are
+// TestErrorsAreShort verifies that a draft cannot make an error long, and that all problems are
 // counted.
 func TestErrorsAreShort(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"id"}})
@@ -254,8 +254,8 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// TestLongPointers: a name of megabytes with many values in it would make a
-// draft of terabytes.
+// TestLongPointers verifies that a name of megabytes with many values in it is refused, because
+// the draft would have terabytes.
 func TestLongPointers(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
 	in := `{"metadata":{"` + strings.Repeat("a", 1<<20) + `":[` + strings.Repeat(`{"pin":1},`, 9999) + `{"pin":1}]}}`
@@ -269,7 +269,7 @@ func TestLongPointers(t *testing.T) {
 	}
 }
 
-// TestManyValues: the time is linear in the size of a draft.
+// TestManyValues verifies that the time is linear in the size of a draft.
 func TestManyValues(t *testing.T) {
 	n := 5_000
 	if testing.Short() {
@@ -293,7 +293,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestDeep: the nesting of a draft is bounded by what canon reads, no less.
+// TestDeep verifies that the nesting of a draft has the limit of canon.
 func TestDeep(t *testing.T) {
 	deep := strings.Repeat(`{"a":[`, 499) + `{"pin":1}` + strings.Repeat(`]}`, 499)
 	r := redacted(t, compile(t, redact.Default()), `{"metadata":`+deep+`}`)
@@ -306,7 +306,7 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestLaterPolicy: a draft may be redacted by one policy and then by another.
+// TestLaterPolicy verifies that a draft can be redacted by one policy and then by another.
 func TestLaterPolicy(t *testing.T) {
 	first := redacted(t, compile(t, redact.Rules{Detectors: []secret.Detector{kDigits()}}), `{"metadata":{"a":"x k-12 y"}}`)
 	second := redacted(t, compile(t, redact.Rules{Pointers: []string{"/metadata/a"}}), string(first.Draft))
@@ -327,8 +327,8 @@ func TestLaterPolicy(t *testing.T) {
 	}
 }
 
-// TestPolicyIsShared: a Policy is safe for concurrent use, and so is a document
-// that is only read.
+// TestPolicyIsShared verifies that a Policy and a document that is only read are safe for
+// concurrent use.
 func TestPolicyIsShared(t *testing.T) {
 	p := compile(t, redact.Default())
 	d := parse(t, `{"metadata":{"password":"x","log":"Bearer abcdef012345678"}}`)

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// TestCompileRefuses: rules that mean nothing, or everything (numbers 210, 217,
-// 221). No message quotes more of the policy than a detector's name.
+// TestCompileRefuses verifies that rules are refused that match nothing or everything (numbers
+// 210, 217, 221). Of the policy, an error quotes only the name of a detector.
 func TestCompileRefuses(t *testing.T) {
 	detector := func(pattern string) redact.Rules {
 		return redact.Rules{Detectors: []secret.Detector{{Name: "x", Pattern: pattern}}}
@@ -55,8 +55,8 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestPointers: numbers 217 to 220. Documents are only metadata, but where a
-// whole one is given.
+// TestPointers verifies numbers 217 to 220. Documents contain only metadata, except where an
+// entire one is given.
 func TestPointers(t *testing.T) {
 	for _, c := range []struct{ pointers, in, want, entries string }{
 		{"/metadata/a", `{"a":1,"b":2}`, `{"a":"[redacted]","b":2}`, "/metadata/a"},
@@ -108,8 +108,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestMissingPointer: number 218. An entry of an earlier redaction stands for
-// the value.
+// TestMissingPointer verifies that an entry of an earlier redaction stands for the value that a
+// pointer names (number 218).
 func TestMissingPointer(t *testing.T) {
 	for _, c := range []struct{ pointer, in string }{
 		{"/metadata/b", `{"metadata":{"a":1}}`},
@@ -191,8 +191,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestRedactionsAreNoValues: rules by pointer and name do not reach the list,
-// detectors do.
+// TestRedactionsAreNoValues verifies that rules by pointer and name do not apply to
+// redactions[], but detectors do.
 func TestRedactionsAreNoValues(t *testing.T) {
 	p := compile(t, redact.Rules{Pointers: []string{"/**/reason", "/**/0"}, Names: []string{"field", "reason", "proof_hash"}, Detectors: []secret.Detector{{Name: "k", Pattern: `k-[0-9]+`}}})
 	in := `{"redactions":[{"field":"/a","reason":"why"},{"field":"/k-1/x","reason":"a k-12 b"},{"field":"/k-~01","reason":"pattern k"}],"metadata":{"k":"k-1"}}`
@@ -210,8 +210,8 @@ func TestRedactionsAreNoValues(t *testing.T) {
 	}
 }
 
-// TestPrivateJWK: the private members of a JWK are withheld, of an object that is
-// none and of a public key nothing is.
+// TestPrivateJWK verifies that the private members of a JWK are withheld, and no members of a
+// public key or of another object.
 func TestPrivateJWK(t *testing.T) {
 	const value = "q7Zk2mXw9Rb4TcVn8Jd5Ph3Lg6Fs1YaGxKuEoWiDtMz"
 	without := redact.Default()

@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestServices: forms of services that no sample shows. A secret is found when
-// no twelve characters of it are left. What has no form of its own, and by chance
-// looks like words, may be missed once or twice.
+// TestServices verifies that secrets of services are found in forms that no sample shows. A
+// secret is found if no twelve characters of it are left. A secret without a distinctive form
+// that looks like words by chance may be missed once or twice.
 //
-// A key of Mailgun that nothing names looks like the numbers of a trace.
+// A key of Mailgun without a name looks like the numbers of a trace.
 func TestServices(t *testing.T) {
 	p := compile(t, redact.Default())
 	r := rand.New(rand.NewPCG(9, 10))
@@ -47,8 +47,8 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// leftOf returns twelve characters of a secret that a text has, if any; of a
-// shorter one, all.
+// leftOf returns twelve characters of a secret that a text contains, if any. A secret that is
+// shorter must be contained as a whole.
 func leftOf(text, secret string) string {
 	n := min(len(secret), 12)
 	for i := 0; i+n <= len(secret); i++ {
@@ -59,7 +59,8 @@ func leftOf(text, secret string) string {
 	return ""
 }
 
-// TestBenign: what agents write all day and is no secret. Nothing is withheld.
+// TestBenign verifies that nothing is withheld from texts that agents write every day and that
+// contain no secret.
 func TestBenign(t *testing.T) {
 	p := compile(t, redact.Default())
 	r := rand.New(rand.NewPCG(11, 12))

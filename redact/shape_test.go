@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// pointers lists every value of a document but the root.
+// pointers lists every value of a document except the root.
 func pointers(n canon.Node, at string, list []string) []string {
 	if at != "" {
 		list = append(list, at)
@@ -26,9 +26,8 @@ func pointers(n canon.Node, at string, list []string) []string {
 	return list
 }
 
-// TestEveryPlace withholds every value of a receipt with all members, one by
-// one. The result fits the schema, or the value is one that the schema requires
-// and that has a fixed form, or it is protected.
+// TestEveryPlace withholds each value of a receipt with all members, one at a time. Either the
+// result is valid, or the value is required and has a fixed form, or it is protected.
 func TestEveryPlace(t *testing.T) {
 	s := receiptSchema(t)
 	text := fullDraft(t)
@@ -109,7 +108,7 @@ func again(t testing.TB, p *redact.Policy, r *redact.Result) {
 	}
 }
 
-// expect derives from the schema what comes of withholding a value.
+// expect derives the result of withholding a value from the schema.
 func expect(t *testing.T, d *canon.Document, at string) redact.Code {
 	t.Helper()
 	for _, p := range []string{"/schema", "/receipt_id", "/subject", "/issuer", "/issued_at", "/identifiers", "/chain", "/lifecycle/final_state", "/redactions"} {
@@ -155,8 +154,8 @@ func resolve(root, node map[string]any) map[string]any {
 	}
 }
 
-// hideable reports whether a schema takes a value that tells nothing: any text,
-// an empty list, or an object whose required members are such.
+// hideable reports whether a schema accepts a value without content: any text, an empty list,
+// or an object whose required members are such values.
 func hideable(root, node map[string]any) bool {
 	switch node["type"] {
 	case "string":

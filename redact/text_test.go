@@ -10,11 +10,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// secret is a detector of tests: k- and digits.
+// secret is a detector for tests: k- and digits.
 func kDigits() secret.Detector { return secret.Detector{Name: "k", Pattern: `k-[0-9]+`} }
 
-// TestTexts: numbers 190, 191, 211 and 212: encodings, placeholders, and what
-// one find leaves for another.
+// TestTexts verifies numbers 190, 191, 211 and 212: encodings, placeholders, and text that one
+// match leaves for another.
 func TestTexts(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Detectors: []secret.Detector{
 		kDigits(),
@@ -92,7 +92,7 @@ func checkRules(t *testing.T, p *redact.Policy, in, want, rules string) {
 	again(t, p, r)
 }
 
-// TestLongTexts: number 207. One secret is one find wherever it is.
+// TestLongTexts verifies that a secret is found once at any place of a long text (number 207).
 func TestLongTexts(t *testing.T) {
 	p := compile(t, redact.Default())
 	const token = githubToken
@@ -112,8 +112,8 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// TestHostileTexts: numbers 207 and 208, through the whole policy. A quadratic
-// search of any of them takes hours; a secret at the end is still found.
+// TestHostileTexts verifies numbers 207 and 208 with the entire policy. A quadratic search of
+// one of these texts would take hours. A secret at the end is still found.
 func TestHostileTexts(t *testing.T) {
 	p := compile(t, redact.Default())
 	sizes := map[string]int{"eyJ": 1 << 20, "-----BEGIN ": 11 * 100_000, "Bearer ": 7 * 100_000, "token=": 1 << 20, "x y. ": 1 << 20}
@@ -132,7 +132,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestRepeated: what is withheld again and again from a text costs linear time, too.
+// TestRepeated verifies that many secrets in one text take linear time, too.
 func TestRepeated(t *testing.T) {
 	p := compile(t, redact.Default())
 	size := 1 << 14
@@ -149,7 +149,7 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// TestMemberNames: number 189. A secret in a name withholds the object.
+// TestMemberNames verifies that a secret in a name withholds the object (number 189).
 func TestMemberNames(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	for _, c := range []struct{ in, want, entries string }{
@@ -185,7 +185,7 @@ func TestMemberNames(t *testing.T) {
 	}
 }
 
-// TestTypedPlaces: what detectors do where no text may stand.
+// TestTypedPlaces verifies the effect of detectors where no text is allowed.
 func TestTypedPlaces(t *testing.T) {
 	p := compile(t, redact.Rules{Detectors: []secret.Detector{{Name: "digits", Pattern: `[0-9]{4,}`}, {Name: "modify", Pattern: `modify`}}})
 	r := redacted(t, p, `{"lifecycle":{"created_at":"2026-04-25T19:16:10Z"}, "final_artifacts":[{"sha256":"sha256:1234000000000000000000000000000000000000000000000000000000000001"}]}`)
@@ -207,8 +207,8 @@ func TestTypedPlaces(t *testing.T) {
 	}
 }
 
-// TestBytes: the bytes of a material are read, and a part of them cannot be
-// withheld.
+// TestBytes verifies that the bytes of a material are searched, and that a part of them cannot
+// be withheld.
 func TestBytes(t *testing.T) {
 	p := compile(t, redact.Rules{Detectors: []secret.Detector{kDigits()}})
 	s := receiptSchema(t)

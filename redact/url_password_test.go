@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestURLPasswords verifies that no password of a URL is kept, whatever its scheme, what
-// surrounds it, and how it is encoded. Bundles and receipts have one rule.
+// TestURLPasswords verifies that no password of a URL is kept, regardless of its scheme, the
+// text around it, and its encoding. Bundles and receipts have one rule.
 func TestURLPasswords(t *testing.T) {
 	marker, err := redact.NewMarker()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestURLs: numbers 196 to 201 of the list of bad inputs.
+// TestURLs verifies numbers 196 to 201 of the list of bad inputs.
 func TestURLs(t *testing.T) {
 	const r = "%5Bredacted%5D"
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, References: true})
@@ -89,7 +89,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// checkText puts a text into metadata and compares what becomes of it.
+// checkText puts a text into metadata and compares the result.
 func checkText(t *testing.T, p *redact.Policy, in, want, rule string) {
 	t.Helper()
 	doc := `{"metadata":{"t":` + quote(in) + `}}`
@@ -128,8 +128,8 @@ func quote(text string) string {
 	return b.String() + `"`
 }
 
-// TestWholeURLs: upstream's rule, which looks at nothing but http(s) URLs that
-// are the whole text.
+// TestWholeURLs verifies upstream's rule, which applies only to http(s) URLs that are the
+// entire text.
 func TestWholeURLs(t *testing.T) {
 	const r = "%5Bredacted%5D"
 	p := compile(t, redact.Rules{URLs: redact.URLsWhole})
@@ -149,7 +149,7 @@ func TestWholeURLs(t *testing.T) {
 	}
 }
 
-// TestURLTime: no text takes more than linear time.
+// TestURLTime verifies that no text takes more than linear time.
 func TestURLTime(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere})
 	size := 1 << 16

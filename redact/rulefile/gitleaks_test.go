@@ -35,8 +35,8 @@ func compile(t testing.TB, detectors []secret.Detector) *secret.Scanner {
 
 // TestGitleaksSamples records what the rules of gitleaks find in their samples.
 //
-// Two secrets belong to rules that the configuration does not have. Of what is
-// none, two are secrets in files of another name, and four are for another rule.
+// Two secrets belong to rules that the configuration does not have. Of the samples without a
+// secret, two are secrets in files of another name, and four are for another rule.
 func TestGitleaksSamples(t *testing.T) {
 	s := compile(t, config(t))
 	var samples []struct {
@@ -148,7 +148,7 @@ func TestParseGitleaksRefuses(t *testing.T) {
 	}
 }
 
-// generate writes a text that a pattern matches, but for what it asserts.
+// generate writes a text that a pattern matches, except for its assertions.
 func generate(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	times := func(lo, hi int) {
 		if hi < 0 || hi > lo+4 {
@@ -204,10 +204,10 @@ func secretOf(re *syntax.Regexp) *syntax.Regexp {
 	return nil
 }
 
-// TestDefaultGeneralizes writes new secrets for each rule of gitleaks, by its
-// pattern alone, and records how many of them the default detectors find. What
-// they miss is mostly what only a pattern writes: prefixes in capitals, curl
-// with control characters, JWTs that are no JSON.
+// TestDefaultGeneralizes writes new secrets for each rule of gitleaks from its pattern alone,
+// and records how many of them the default detectors find. Most of the others are texts that
+// only a pattern creates: prefixes in capitals, curl with control characters, JWTs that are not
+// JSON.
 func TestDefaultGeneralizes(t *testing.T) {
 	ours := compile(t, secret.Default())
 	forms := []string{

@@ -21,10 +21,10 @@ func compile(t testing.TB, detectors []Detector) *Scanner {
 	return s
 }
 
-// everyday are the detectors that redaction uses by default.
+// everyday returns the detectors that redaction uses by default.
 func everyday() []Detector { return append(Default(), HomePath()) }
 
-// Secrets are made when a test runs, of parts: none stands in this file.
+// Secrets are assembled when a test runs, so that this file contains none.
 func join(parts ...string) string { return strings.Join(parts, "") }
 
 func mixed(n int) string {
@@ -34,8 +34,8 @@ func mixed(n int) string {
 
 func hexes(n int) string { return strings.Repeat("8f3a91c7e20b5d64", n/16+1)[:n] }
 
-// TestUpstreamDetectors has for each pattern the shortest and the longest that it
-// takes, and what is one letter shorter or longer (session-bundle.md section 4).
+// TestUpstreamDetectors has the shortest and the longest text that each pattern accepts, and
+// texts that are one letter shorter or longer (session-bundle.md section 4).
 func TestUpstreamDetectors(t *testing.T) {
 	s := compile(t, Upstream())
 	all := func(prefix, letters string, lengths ...int) (list []string) {
@@ -107,13 +107,13 @@ func samples(t testing.TB) []sample {
 	return list
 }
 
-// TestSamples records what is found in the samples of gitleaks (reliability #203):
-// of secrets, and of what is none. We count any find.
+// TestSamples records what is found in the samples of gitleaks (reliability #203), in those
+// with and without a secret. Any match counts.
 //
-// Two secrets are not found: braces around both parts of curl's --user, and the
-// text "service_account", which is none. Of the nine that are no secrets to
-// gitleaks, four differ from one only in length or alphabet, two are secrets in
-// files of another name, and three are on a list there.
+// Two secrets are not found: braces around both parts of curl's --user, and the text
+// "service_account", which is not a secret. Of the nine samples that gitleaks does not treat as
+// secrets, four differ from one only in length or alphabet, two are secrets in files of another
+// name, and three are on a list there.
 func TestSamples(t *testing.T) {
 	for _, test := range []struct {
 		name                string
@@ -140,7 +140,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestMisses has what upstream misses (reliability #192 to #195, #204).
+// TestMisses has secrets that upstream misses (reliability #192 to #195, #204).
 func TestMisses(t *testing.T) {
 	pem := func(kind string) string { return join("-----BEGIN ", kind, "PRIVATE KEY-----") }
 	end := func(kind string) string { return join("-----END ", kind, "PRIVATE KEY-----") }
@@ -220,7 +220,7 @@ func TestMisses(t *testing.T) {
 	}
 }
 
-// TestSurvivors has what is no secret (reliability #205, #206).
+// TestSurvivors has texts that are not secrets (reliability #205, #206).
 func TestSurvivors(t *testing.T) {
 	s := compile(t, Default())
 	texts := []string{
@@ -251,9 +251,8 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestReceiptsSurvive: there is no secret in any valid receipt, in each private
-// key of the fixtures there is, and in the source of this module only what tests
-// need.
+// TestReceiptsSurvive verifies that no valid receipt contains a secret, that each private key
+// of the fixtures does, and that the source of this module contains only what tests need.
 func TestReceiptsSurvive(t *testing.T) {
 	s := compile(t, Default())
 	hits, files := map[string]int{}, 0

@@ -20,7 +20,7 @@ func Example() {
 	// Output: password: bytes 12 to 23
 }
 
-// A detector of one's own finds what only its owner knows.
+// A custom detector finds the secrets of its owner.
 func ExampleDetector() {
 	badge := secret.Detector{Name: "badge", Pattern: `\b(BADGE-[0-9]{6})\b`, Group: 1, Allow: []string{`^BADGE-000`}}
 	scanner, err := secret.Compile([]secret.Detector{badge})

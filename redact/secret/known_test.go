@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write known.txt anew")
 
-// TestKnown: what is known of detectors is what compiling them finds.
+// TestKnown verifies that the knowledge of detectors is what compiling them finds.
 func TestKnown(t *testing.T) {
 	var want strings.Builder
 	seen, digests := map[digest]bool{}, digester{}
@@ -66,8 +66,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestDigest: whatever of a detector is changed, but for its name, it is another one; and
-// a list is not another one because of where its texts are cut.
+// TestDigest verifies that any change of a detector, except of its name, changes its digest,
+// and that lists whose texts are divided differently have different digests.
 func TestDigest(t *testing.T) {
 	base := Detector{Pattern: "ab", Keywords: []string{"ab", "c"}, Allow: []string{"x"}, StopWords: []string{"y"},
 		Allowed: []Allowance{{Patterns: []string{"p"}, StopWords: []string{"w"}}}}
@@ -115,8 +115,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestKnownIsChecked: a detector of the default ones that somebody changed is checked as
-// any other is.
+// TestKnownIsChecked verifies that a modified default detector is checked like any other.
 func TestKnownIsChecked(t *testing.T) {
 	list := Default()
 	list[3].Allow = append(slices.Clone(list[3].Allow), "(")

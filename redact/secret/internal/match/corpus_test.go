@@ -10,9 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// TestCorpusIsNaive: in texts of the corpus, next to each other, cut and run
-// together, a scan finds what every regular expression finds that searches all
-// of the text.
+// TestCorpusIsNaive verifies that, in texts of the corpus next to each other, cut and joined, a
+// scan finds what a search of the entire text with every regular expression finds.
 func TestCorpusIsNaive(t *testing.T) {
 	detectors := everyday()
 	s := compile(t, detectors)

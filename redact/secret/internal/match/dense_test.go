@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// dense returns a text that is one assignment after the other: of each a name, what
-// assigns, a value and what ends it.
+// dense returns a text of consecutive assignments, each with a name, an operator, a value and
+// an end.
 func dense(r *rand.Rand, size int) []byte {
 	names := []string{"api_key", "secret", "password", "pwd", "token", "client_secret", "AWS_SECRET_ACCESS_KEY", "Cookie: sid", "key", "access_token", "--password", "\"apiKey\"", "auth", "to\u212aen", "é"}
 	signs := []string{"=", ": ", "=\"", ":'", " ", " = ", "\":\"", "==", "->"}
@@ -27,8 +27,8 @@ func dense(r *rand.Rand, size int) []byte {
 	return b
 }
 
-// TestDenseIsNaive: where every few bytes are a secret, or nearly one, a scan finds what
-// every regular expression finds that searches all of the text.
+// TestDenseIsNaive verifies that, where every few bytes are or resemble a secret, a scan finds
+// what a search of the entire text with every regular expression finds.
 func TestDenseIsNaive(t *testing.T) {
 	s := compile(t, everyday())
 	texts := 40
@@ -53,8 +53,8 @@ func TestDenseIsNaive(t *testing.T) {
 	}
 }
 
-// TestCriteria: what allowances say of secrets, words and texts is what their regular
-// expressions say.
+// TestCriteria verifies that the criteria of allowances decide as their regular expressions do,
+// for secrets, words and texts.
 func TestCriteria(t *testing.T) {
 	own := secret.Detector{Name: "own", Pattern: "x", Allow: []string{`\bcat\b`, `(?m)^cat$`, `cat$`, `^cat`, `\Bcat`, `(?i)k.s`, `^.$`, `[^a-z]t`, `caf\x{e9}`, `^$|cat`}}
 	s := compile(t, append(everyday(), own))
@@ -92,8 +92,8 @@ func TestCriteria(t *testing.T) {
 	}
 }
 
-// TestLastLetter: a letter of several bytes that is the last one of a match and of the
-// text is in the match.
+// TestLastLetter verifies that a letter of several bytes is part of a match if it is the last
+// one of the match and of the text.
 func TestLastLetter(t *testing.T) {
 	detectors := []secret.Detector{{Name: "two", Pattern: `key[^ ]{2}$`}, {Name: "group", Pattern: `(?:tok|cat)=([^ ]{1,3})$`, Group: 1}}
 	s := compile(t, detectors)

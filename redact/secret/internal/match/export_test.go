@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Naive scans a text as the documentation says it: each detector alone, with a
-// regular expression over all of the text, and no more of the rest than needed.
+// Naive scans a text as documented: with each detector alone, by a regular expression over the
+// entire text, and otherwise as little of the engine as possible.
 func Naive(s *Scanner, text []byte) []Span {
 	owner := make([]int, len(text)) // of each byte: 1 + the find that it belongs to
 	var finds []Span
@@ -44,7 +44,7 @@ func Naive(s *Scanner, text []byte) []Span {
 	return finds
 }
 
-// asciiLower knows the two letters that regular expressions fold to ASCII ones.
+// asciiLower also folds the two letters that regular expressions fold to ASCII letters.
 func asciiLower(text []byte) string {
 	return strings.NewReplacer("\u017f", "s", "\u212a", "k").Replace(lower(string(text)))
 }

@@ -2,6 +2,6 @@
 
 package match_test
 
-// raceEnabled says that the race detector is on: it makes regular expressions
-// ten times as slow, and sync.Pool forget.
+// raceEnabled reports whether the race detector is on. It makes regular expressions ten times
+// slower, and sync.Pool drop values.
 const raceEnabled = true

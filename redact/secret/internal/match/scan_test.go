@@ -23,10 +23,10 @@ func compile(t testing.TB, detectors []secret.Detector) *match.Scanner {
 	return s
 }
 
-// everyday are the detectors that redaction uses by default.
+// everyday returns the detectors that redaction uses by default.
 func everyday() []secret.Detector { return append(secret.Default(), secret.HomePath()) }
 
-// small detectors meet on short texts, in every way that a search can take.
+// small returns detectors that meet on short texts, in every way that a search can take.
 func small() []secret.Detector {
 	return []secret.Detector{
 		{Name: "begins", Pattern: `ab[cd]{2,4}`},
@@ -66,11 +66,12 @@ func randomText(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// brief reports whether tests are to be short. What is shown with fewer and
-// shorter texts is the same; what is claimed about times needs an ordinary run.
+// brief reports whether tests are to be short, with fewer and shorter texts that cover the same
+// cases. Claims about times need an ordinary run.
 func brief() bool { return testing.Short() || raceEnabled }
 
-// full reports whether tests run at their full size: where CI is set, but for brief.
+// full reports whether tests run at their full size: if CI is set, and not under the race
+// detector.
 func full() bool { return testsize.Full() && !raceEnabled }
 
 func TestScanIsNaive(t *testing.T) {
@@ -137,7 +138,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// ordinary returns texts without secrets that are like what agents handle.
+// ordinary returns texts without secrets that resemble those of agents.
 func ordinary(size int) []byte {
 	const sheet = `{"id":"evt_%d","kind":"model_call","provider":"anthropic","model":"sonnet-4","usage":{"input_tokens":%d,"output_tokens":%d,"cached_tokens":0},"cost":{"usd":0.0421},"route":{"key":"default","policy":"cheapest"},"args_hash":"sha256:%064x","trace_id":"%08x-9b1d-4c3e-8a77-1f2e3d4c5b6a","started_at":"2026-04-25T10:%02d:00Z"}
 2026-04-25T10:%02d:11.482Z INFO  http: GET /v1/tasks/task_%d 200 in 18ms bytes=5120 request_id=req_%d user_agent="curl/8.5.0" cache=hit
@@ -198,8 +199,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// TestScanHostile: a text four times as long takes about four times as long,
-// whatever it is made of (reliability #207 to #209).
+// TestScanHostile verifies that a text four times as long takes about four times as long,
+// regardless of its content (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
 	s := compile(t, secret.Default())
 	size := 1 << 14
@@ -230,7 +231,7 @@ func scans(s *match.Scanner, unit string) func(size int) func() {
 	}
 }
 
-// TestAnchorsAreLinear: the same for every detector alone, and what it looks for.
+// TestAnchorsAreLinear verifies the same for every detector alone, with its own anchors.
 func TestAnchorsAreLinear(t *testing.T) {
 	most := 1
 	if full() {
@@ -276,7 +277,8 @@ func TestScanLong(t *testing.T) {
 	}
 }
 
-// TestScanAllocates: a text without secrets costs no memory, once a scanner is warm.
+// TestScanAllocates verifies that a text without secrets allocates nothing after the first
+// scans.
 func TestScanAllocates(t *testing.T) {
 	if raceEnabled {
 		t.Skip("under the race detector sync.Pool drops what it is given, at random")
@@ -291,8 +293,8 @@ func TestScanAllocates(t *testing.T) {
 	}
 }
 
-// TestScanOverlaps: the earlier detector wins; a later one with a group does not
-// leave a rest.
+// TestScanOverlaps verifies that the earlier detector wins, and that a later one with a group
+// leaves no rest.
 func TestScanOverlaps(t *testing.T) {
 	s := compile(t, []secret.Detector{
 		{Name: "inner", Pattern: `bcd`},
@@ -355,15 +357,15 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestTreeSize: the words of the detectors that everybody has are kept in a few hundred KB,
-// since each process that begins to search for secrets makes them anew.
+// TestTreeSize verifies that the words of the default detectors take a few hundred KB, because
+// each process that searches for secrets creates them again.
 func TestTreeSize(t *testing.T) {
 	if places, used := match.Edges(compile(t, secret.Default())); used < 5000 || places > 2*used {
 		t.Errorf("%d places for %d edges", places, used)
 	}
 }
 
-// TestCompileIsLazy: default detectors are compiled when a text needs them, and no others.
+// TestCompileIsLazy verifies that default detectors are compiled only when a text needs them.
 func TestCompileIsLazy(t *testing.T) {
 	s := compile(t, secret.Default())
 	before := match.Compiled(s)

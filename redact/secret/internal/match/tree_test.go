@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTree: the tree tells of every text over a few letters whether it is a word, or begins
-// one, as the list of words does.
+// TestTree verifies that the tree reports of every text over a few letters whether it is a word
+// or the beginning of one, as the list of words does.
 func TestTree(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
