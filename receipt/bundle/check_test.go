@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// required are the 36 members that a bundle cannot do without.
+// required are the 36 members that every bundle must have.
 func required() (ways [][]any) {
 	for _, name := range strings.Fields(`_type schema_version bundle_id created_at producer source runtime transcript tools permissions replay redaction attachments`) {
 		ways = append(ways, []any{name})
@@ -42,7 +42,7 @@ func pathOf(way []any) string {
 	return path
 }
 
-// refused is the error of Check.
+// refused returns the error of Check.
 func refused(t *testing.T, data []byte, m bundle.Markers) *bundle.Error {
 	t.Helper()
 	b, err := bundle.Parse(data)
@@ -116,7 +116,7 @@ func TestTypeAndVersion(t *testing.T) {
 	}
 }
 
-// TestOrder: members that are required, type, version, secrets, types.
+// TestOrder verifies the order of checks: required members, type, version, secrets, types.
 func TestOrder(t *testing.T) {
 	v := tree(t, file(t, "local.json"))
 	breaks := []func(){
@@ -140,7 +140,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// places are ten where somebody could put a secret. The last is the name of a member.
+// places are ten places where a secret could be. The last is the name of a member.
 func places() [][]any {
 	return [][]any{
 		{"bundle_id"},
@@ -167,7 +167,7 @@ func planted(t testing.TB, local []byte, secret string, way []any) (data []byte,
 	return encode(t, v), pathOf(way)
 }
 
-// hides fails when a text has twelve bytes of a secret.
+// hides fails if a text contains twelve bytes of a secret.
 func hides(t *testing.T, what, text, secret string) {
 	t.Helper()
 	for i := 0; i+12 <= len(secret); i++ {
@@ -234,7 +234,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestInfo: what a bundle says of itself.
+// TestInfo verifies what Check returns about a bundle.
 func TestInfo(t *testing.T) {
 	info, err := bundle.Check(parse(t, exported(t, file(t, "run.json"), bundle.Options{ID: "bundle_x", Mode: bundle.ReplayOnly}).Bytes()), bundle.RefuseHeuristics)
 	if err != nil || info.BundleID != "bundle_x" || info.Mode != bundle.ReplayOnly || info.RunRecordID != "run_garden" || info.SchemaVersion != 1 || info.Total != 0 {
@@ -256,7 +256,8 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestHostile: what other readers take in two ways, or not at all.
+// TestHostile verifies that input is refused that other readers interpret in two ways or not at
+// all.
 func TestHostile(t *testing.T) {
 	local := string(file(t, "local.json"))
 	secret := bundle.Shapes()[1].Text
@@ -311,7 +312,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestNamesInPaths: a path never has a name that looks like a secret, nor what a name could end.
+// TestNamesInPaths verifies that a path contains no name that looks like a secret, and nothing
+// that could end a name.
 func TestNamesInPaths(t *testing.T) {
 	secret := bundle.Shapes()[1].Text
 	v := tree(t, file(t, "local.json"))

@@ -25,7 +25,7 @@ func drafted(t *testing.T, data []byte, o bundle.DraftOptions) *receipt.Draft {
 	return draft
 }
 
-// TestDraft: the receipt of what left, as a whole.
+// TestDraft verifies the complete receipt of a bundle.
 func TestDraft(t *testing.T) {
 	data := exported(t, file(t, "run.json"), bundle.Options{}).Bytes()
 	got, err := json.MarshalIndent(drafted(t, data, bundle.DraftOptions{WorkspaceRef: "ws_garden"}), "", "  ")
@@ -42,7 +42,8 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// TestDraftNames: the digests are those of the bytes, and of the record that is embedded.
+// TestDraftNames verifies that the digests are those of the bundle's bytes and of the embedded
+// record.
 func TestDraftNames(t *testing.T) {
 	data := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.ReplayOnly}).Bytes()
 	d := drafted(t, data, bundle.DraftOptions{})
@@ -80,7 +81,7 @@ func TestDraftPointers(t *testing.T) {
 	}
 }
 
-// TestDraftTells: only what the bundle tells.
+// TestDraftTells verifies that a draft contains only what the bundle states.
 func TestDraftTells(t *testing.T) {
 	change := func(way []any, with any) []byte {
 		v := tree(t, exported(t, file(t, "run.json"), bundle.Options{}).Bytes())
@@ -153,8 +154,8 @@ func TestDraftTells(t *testing.T) {
 	}
 }
 
-// TestDraftHides: a bundle with secrets gets no receipt; where they are allowed, the draft has none
-// of them.
+// TestDraftHides verifies that a bundle with secrets gets no receipt. If they are allowed, the
+// draft contains none of them.
 func TestDraftHides(t *testing.T) {
 	local := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes()
 	o := bundle.DraftOptions{Issuer: receipt.Issuer{ID: "h"}}

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// The entries below were written by hand, from the rules of the format and not from what the
-// code gives.
+// The entries below were written by hand from the rules of the format, not from the output of
+// the code.
 
 func redactedAt(paths ...string) (list []bundle.Entry) {
 	for _, p := range paths {
@@ -38,14 +38,14 @@ const (
 	section = "$.transcript.sections[0]."
 )
 
-// ofRun are the entries of testdata/run.json when it is sanitized: three anchors, two paths of
-// the record, and the key in the two copies of the transcript.
+// ofRun are the entries of testdata/run.json after sanitizing: three anchors, two paths of the
+// record, and the key in the two copies of the transcript.
 func ofRun() []bundle.Entry {
 	return redactedAt("$.source.persisted_path", "$.replay.run_record.persisted_path",
 		"$.workspace.primary", section+anchor, inRun+anchor, section+apiKey, inRun+apiKey)
 }
 
-// withheldOfRun are those that replay_only adds.
+// withheldOfRun are the entries that replay_only adds.
 func withheldOfRun() []bundle.Entry {
 	list := withheldAt("$.source.task", "$.replay.run_record.task",
 		"$.permissions[0].payload.prompt", "$.permissions[1].payload.text", "$.replay.run_record.hitl_questions[0].prompt",
@@ -60,7 +60,7 @@ func withheldOfRun() []bundle.Entry {
 	return list
 }
 
-// ofLocal are those of testdata/local.json.
+// ofLocal are the entries of testdata/local.json.
 func ofLocal() []bundle.Entry {
 	const message = "$.transcript.sections[0].messages"
 	return slices.Concat(
@@ -127,7 +127,8 @@ func same(t *testing.T, what string, got, want []bundle.Entry) {
 	}
 }
 
-// TestManifest: what the list says stands in the bundle, with the members that the format has.
+// TestManifest verifies that the bundle contains every listed replacement, and that entries
+// have the members of the format.
 func TestManifest(t *testing.T) {
 	for _, test := range []struct {
 		mode   bundle.Mode

@@ -10,7 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// TestSameBytes: twice in a row, and whatever the order of the record's members or its line ends.
+// TestSameBytes verifies that repeated exports give the same bytes, regardless of the order of
+// the record's members and its line ends.
 func TestSameBytes(t *testing.T) {
 	run := file(t, "run.json")
 	for _, mode := range []bundle.Mode{bundle.Local, bundle.Sanitized, bundle.ReplayOnly} {
@@ -31,7 +32,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestID: the id says nothing of what was taken out.
+// TestID verifies that the ID reveals nothing about removed data.
 func TestID(t *testing.T) {
 	run := file(t, "run.json")
 	other := bytes.Replace(run, []byte(`"local-key"`), []byte(`"1234"`), 1)
@@ -76,7 +77,7 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
-// TestPointers: where logs are on the machine is not told.
+// TestPointers verifies that the locations of logs on the machine are removed.
 func TestPointers(t *testing.T) {
 	v := tree(t, file(t, "run.json"))
 	v["observability"] = tree(t, []byte(`{
@@ -94,8 +95,9 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestExportHides plants each secret at ten places of a record: no bundle of it has a part of one,
-// and each passes. Of a member with a secret for its name the object goes.
+// TestExportHides plants each secret at ten places of a record. No bundle contains a part of
+// one, and every bundle passes Check. If the name of a member is a secret, the object is
+// removed.
 func TestExportHides(t *testing.T) {
 	for i, s := range bundle.Shapes() {
 		for j, way := range [][]any{
@@ -120,7 +122,8 @@ func TestExportHides(t *testing.T) {
 	}
 }
 
-// TestWriteTo: the error of a writer ends it, and what was written is counted.
+// TestWriteTo verifies that an error of the writer ends the output, and that the written bytes
+// are counted.
 func TestWriteTo(t *testing.T) {
 	text := exported(t, file(t, "run.json"), bundle.Options{})
 	if n, err := text.WriteTo(discard{}); n != text.Size || err != nil {
@@ -134,7 +137,7 @@ func TestWriteTo(t *testing.T) {
 
 var errFull = errors.New("full")
 
-// A short writer takes so many bytes.
+// A short writer accepts a limited number of bytes.
 type short struct{ left int }
 
 func (s *short) Write(p []byte) (int, error) {
@@ -145,7 +148,7 @@ func (s *short) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestRuns: a record that no bundle can be made of.
+// TestRuns verifies that invalid records are refused.
 func TestRuns(t *testing.T) {
 	for _, test := range []struct {
 		name, from, to string
@@ -185,7 +188,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestLeast: a record of its four members. What it does not tell is not made up.
+// TestLeast verifies that nothing is invented for a record with only its four required members.
 func TestLeast(t *testing.T) {
 	text := exported(t, []byte(`{"id": "r", "workflow_id": "w", "task": "", "status": "running"}`), bundle.Options{CreatedAt: "2026-05-04T10:00:00Z", ID: "b", Producer: bundle.Producer{Name: "p", Version: "1"}})
 	const want = `{"_type":"harn_session_bundle","attachments":[],"bundle_id":"b","created_at":"2026-05-04T10:00:00Z",` +

@@ -27,7 +27,7 @@ func parse(t testing.TB, data []byte) *bundle.Bundle {
 	return b
 }
 
-// exported is the bundle of a run.
+// exported returns the bundle of a run.
 func exported(t testing.TB, run []byte, o bundle.Options) *bundle.Text {
 	t.Helper()
 	r, err := bundle.ParseRun(run)
@@ -50,7 +50,7 @@ func sanitized(t testing.TB, data []byte, mode bundle.Mode, strict bool) *bundle
 	return text
 }
 
-// tree decodes JSON, with numbers as they are.
+// tree decodes JSON and keeps numbers as they are.
 func tree(t testing.TB, data []byte) map[string]any {
 	t.Helper()
 	var v map[string]any
@@ -73,7 +73,7 @@ func encode(t testing.TB, v any) []byte {
 	return b.Bytes()
 }
 
-// at is what lies at the end of a way of names and indexes.
+// at returns the value at the end of a path of names and indexes.
 func at(t testing.TB, v any, way ...any) any {
 	t.Helper()
 	for _, s := range way {
@@ -90,7 +90,7 @@ func at(t testing.TB, v any, way ...any) any {
 	return v
 }
 
-// put puts a value at the end of a way.
+// put sets the value at the end of a path.
 func put(t testing.TB, v, with any, way ...any) {
 	t.Helper()
 	in := at(t, v, way[:len(way)-1]...)

@@ -19,8 +19,8 @@ func imported(t *testing.T, data []byte) *bundle.Text {
 	return text
 }
 
-// TestImportRecord: a local bundle gives back the record, member for member, and a bundle is
-// named after the one that it gives.
+// TestImportRecord verifies that importing a local bundle returns the record, member by member,
+// and that the ID of a bundle is derived from the record that it returns.
 func TestImportRecord(t *testing.T) {
 	run := file(t, "run.json")
 	for _, mode := range []bundle.Mode{bundle.Local, bundle.Sanitized, bundle.ReplayOnly} {
@@ -53,7 +53,8 @@ func TestImportObservability(t *testing.T) {
 	}
 }
 
-// TestImportReconstructed: without the record one is made of the fixture and the transcript.
+// TestImportReconstructed verifies that a record is created from the fixture and the transcript
+// if none is embedded.
 func TestImportReconstructed(t *testing.T) {
 	data := exported(t, file(t, "run.json"), bundle.Options{ID: "bundle_x"}).Bytes()
 	for _, gone := range []bool{true, false} {
@@ -108,7 +109,7 @@ func TestImportNothing(t *testing.T) {
 	}
 }
 
-// TestImportRefuses: what Check refuses is not imported.
+// TestImportRefuses verifies that a bundle that fails Check is not imported.
 func TestImportRefuses(t *testing.T) {
 	data, path := planted(t, exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes(), bundle.Shapes()[3].Text, places()[4])
 	_, err := bundle.Import(parse(t, data), bundle.RefuseMarkers)

@@ -14,7 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// TestLarge: 64 MB take less than three seconds of one core, and less than four times their size.
+// TestLarge verifies that 64 MB take less than three seconds of one core, and less than four
+// times their size.
 func TestLarge(t *testing.T) {
 	if !testsize.Full() || runtime.GOOS != "linux" {
 		t.Skip("it takes seconds and 250 MB")
@@ -43,7 +44,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// inOwnProcess runs the test in a process of its own, whose memory nothing else takes.
+// inOwnProcess runs the test in a separate process, whose memory it has alone.
 func inOwnProcess(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
@@ -54,7 +55,7 @@ func inOwnProcess(t *testing.T) {
 	}
 }
 
-// TestLimits: what is too large is refused before it is read.
+// TestLimits verifies that too large input is refused before it is read.
 func TestLimits(t *testing.T) {
 	var wrong *bundle.Error
 	refused := func(what string, err error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// An oracle is the algorithm of the format in a few lines, with regexp and net/url: no code of
-// this module.
+// An oracle is the algorithm of the format in a few lines, with regexp and net/url and without
+// code of this module.
 type oracle struct{ entries []bundle.Entry }
 
 var paths = []string{"persisted_path", "primary", "run_path", "snapshot_ref", "snapshot_path", "source_path"}
@@ -148,7 +148,7 @@ func (o *oracle) withhold(v any, path string) any {
 	return v
 }
 
-// apply makes of a local bundle what the mode makes of it: redact, then withhold.
+// apply applies a mode to a local bundle: it redacts and then withholds.
 func (o *oracle) apply(v map[string]any, mode bundle.Mode) {
 	manifest := v["redaction"]
 	delete(v, "redaction")
@@ -160,8 +160,8 @@ func (o *oracle) apply(v map[string]any, mode bundle.Mode) {
 	slices.SortStableFunc(o.entries, func(a, b bundle.Entry) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// agree holds what Sanitize makes of a local bundle to what the oracle makes. The one difference
-// is meant: of a text that was withheld, what was left of it is not told.
+// agree compares the result of Sanitize for a local bundle with that of the oracle. One
+// difference is intended: the changed text of a withheld value is not listed.
 func agree(t *testing.T, local []byte, mode bundle.Mode) {
 	t.Helper()
 	got := sanitized(t, local, mode, false)

@@ -13,7 +13,7 @@ import (
 
 const page = "../../docs/bundles.md"
 
-// TestPage: the tables of the page are what the code does.
+// TestPage verifies that the tables of the page match the code.
 func TestPage(t *testing.T) {
 	data, err := os.ReadFile(page)
 	if err != nil {
@@ -45,7 +45,7 @@ func filled(t *testing.T, text, mark, rows string) string {
 	return before[:head+len("|---|\n")] + rows + "<!-- " + mark + " -->\n" + after
 }
 
-// A sample is a bundle that has a value at one place, and what the page calls it.
+// A sample is a bundle with a value at one place, and the name of the value on the page.
 type sample struct{ what, json string }
 
 // modeRows tries each kind of value in each mode.
@@ -73,7 +73,7 @@ func modeRows(t *testing.T) string {
 	return b.String()
 }
 
-// becomes is what a mode makes of the one value in a text.
+// becomes returns the result of a mode for the only value in a text.
 func becomes(t *testing.T, json string, m manner) string {
 	t.Helper()
 	doc, err := canon.Parse([]byte(json))
@@ -96,7 +96,7 @@ func becomes(t *testing.T, json string, m manner) string {
 	return actionOf(text.Entries[0].Class)
 }
 
-// namesOf are the names that are sensitive: of paths, or of secrets.
+// namesOf returns the sensitive names: those of paths, or those of secrets.
 func namesOf(paths bool) (names []string) {
 	for _, n := range redact.Upstream().Names {
 		switch name, suffix := strings.CutPrefix(n, "*"); {
@@ -111,7 +111,7 @@ func namesOf(paths bool) (names []string) {
 	return names
 }
 
-// patternRows lists the patterns, and what each is to Check.
+// patternRows lists the patterns and how Check treats each of them.
 func patternRows(t *testing.T) string {
 	marker, err := redact.NewMarker()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// processTime is what the process has used of processors.
+// processTime returns the processor time that the process has used.
 func processTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -19,8 +19,8 @@ func processTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakMemory is the most that the process has had, in bytes. getrusage(2) would count what
-// the process had that started it, too.
+// peakMemory returns the maximum memory of the process, in bytes. getrusage(2) would also count
+// that of its parent process.
 func peakMemory(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")

@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// TestTwice: what is sanitized twice is the same, whatever was taken out first.
+// TestTwice verifies that sanitizing a bundle again changes nothing, regardless of earlier
+// removals.
 func TestTwice(t *testing.T) {
 	type manner struct {
 		mode   bundle.Mode
@@ -39,8 +40,8 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestExportIsSanitize: a run exported in a mode is the local bundle of it in that mode, but
-// for its id, which is made of what left.
+// TestExportIsSanitize verifies that a run exported in a mode equals its local bundle sanitized
+// in that mode, except for the ID, which is derived from the exported record.
 func TestExportIsSanitize(t *testing.T) {
 	run := file(t, "run.json")
 	o := bundle.Options{Mode: bundle.Local, ID: "bundle_x"}
@@ -77,7 +78,8 @@ func TestWeakerMode(t *testing.T) {
 	}
 }
 
-// TestForeignManifest: of a list that somebody else wrote stays what the bundle bears out.
+// TestForeignManifest verifies that entries of a foreign list are kept only if the bundle
+// supports them.
 func TestForeignManifest(t *testing.T) {
 	v := tree(t, sanitized(t, file(t, "local.json"), bundle.Sanitized, false).Bytes())
 	honest := at(t, v, "redaction", "entries").([]any)

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestSchema: Check and the schema, as any validator reads it, say the same of every value that
-// is changed in its type, and of none.
+// TestSchema verifies that Check and any validator of the schema agree on every value whose
+// type was changed, and on the unchanged bundle.
 func TestSchema(t *testing.T) {
 	schema, err := schemas.Compile("session-bundle")
 	if err != nil {
@@ -54,7 +54,8 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// waysIn are the ways to the values that the schema tells of: not deeper than an element's member.
+// waysIn returns the paths to the values that the schema describes, down to the members of
+// elements.
 func waysIn(v any, way []any) (ways [][]any) {
 	if len(way) > 0 {
 		ways = append(ways, way)

@@ -8,13 +8,13 @@ import (
 // WithoutPaths removes absolute paths from a text.
 var WithoutPaths = withoutPaths
 
-// Update says that what is committed is written anew.
+// Update reports whether committed files are written again.
 var Update = flag.Bool("update", false, "write testdata/draft.json and the tables of docs/bundles.md")
 
-// A Shape is one of the 16 forms of secrets. None stands in this file as it is.
+// A Shape is one of the 16 forms of secrets. This file contains none of them as is.
 type Shape struct{ Name, Text string }
 
-// Shapes has one of each, in the order of the patterns.
+// Shapes returns one of each, in the order of the patterns.
 func Shapes() []Shape {
 	letters := func(n int) string { return strings.Repeat("a1B2c3D4", n/8+1)[:n] }
 	upper := func(n int) string { return strings.Repeat("A1B2C3D4", n/8+1)[:n] }

@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// BenchmarkSanitize takes a bundle of 64 MB, which has a secret now and then.
+// BenchmarkSanitize sanitizes a bundle of 64 MB that contains a secret now and then.
 func BenchmarkSanitize(b *testing.B) {
 	large := largeBundle(b, 64<<20)
 	for _, mode := range []bundle.Mode{bundle.Sanitized, bundle.ReplayOnly} {
@@ -23,7 +23,7 @@ func BenchmarkSanitize(b *testing.B) {
 	}
 }
 
-// BenchmarkSmall is what a bundle of a few messages takes: most of it is what is prepared.
+// BenchmarkSmall measures a bundle of a few messages.
 func BenchmarkSmall(b *testing.B) {
 	local := file(b, "local.json")
 	for b.Loop() {
@@ -35,7 +35,7 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// largeBundle is a local bundle of at least so many bytes.
+// largeBundle returns a local bundle of at least the given number of bytes.
 func largeBundle(t testing.TB, size int) []byte {
 	t.Helper()
 	small := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes()

@@ -9,14 +9,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// surroundings are what may stand around something in a text.
+// surroundings are texts that may surround a path.
 var surroundings = []struct{ before, after string }{
 	{"", ""}, {"", "\n"}, {"", " "}, {"\n", "\n"}, {" ", " and more"}, {"see ", "."}, {"(", ")"}, {"`", "`"}, {`"`, `"`}, {"'", "'"}, {"“", "”"},
 	{`{"at":"`, `"}`}, {`{\"at\":\"`, `\"}`}, {"cwd=", ""}, {"cwd: ", ""}, {"cwd:", ""}, {"a,", ",b"}, {"[x](", ")"}, {"<", ">"}, {"\t", "\t"}, {"> ", ":12:3"},
 	{"https://example.org/?cwd=", "&a=b"}, {"see https://example.org/a/b and ", ""}, {"cc -I", ""}, {"cwd%3D", ""}, {"PATH=/usr/bin:", ":/opt/bin"},
 }
 
-// strict is the strict bundle of a run that has a text at a place of any name.
+// strict returns the strict bundle of a run that has a text at a place of any name.
 func strict(t *testing.T, text any) []byte {
 	t.Helper()
 	run := tree(t, file(t, "run.json"))
@@ -24,8 +24,8 @@ func strict(t *testing.T, text any) []byte {
 	return exported(t, encode(t, run), bundle.Options{Mode: bundle.ReplayOnly, Strict: true}).Bytes()
 }
 
-// TestStrictPaths verifies that no text of a strict bundle keeps an absolute path, whatever
-// surrounds it and however it is written, and that another pass changes nothing.
+// TestStrictPaths verifies that no text of a strict bundle keeps an absolute path, regardless
+// of its surroundings and its spelling, and that another pass changes nothing.
 func TestStrictPaths(t *testing.T) {
 	const needle = "ada9w8v"
 	paths := []string{
@@ -64,7 +64,8 @@ func TestStrictPaths(t *testing.T) {
 	}
 }
 
-// TestStrictKeeps verifies that a strict bundle keeps what only resembles an absolute path.
+// TestStrictKeeps verifies that a strict bundle keeps texts that only resemble an absolute
+// path.
 func TestStrictKeeps(t *testing.T) {
 	for _, text := range []string{
 		"", "/", " / ", "a / b", "and/or", "src/bed.txt", "./src", "../src", "~/src", "$HOME/x", "${ROOT}/x", "application/json", "#/definitions/bed", "a//b", "// a comment",

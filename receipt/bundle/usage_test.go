@@ -14,8 +14,8 @@ func lists(d *receipt.Draft, name, at string) bool {
 	return slices.Contains(list, at)
 }
 
-// TestCostBounds verifies that a cost in which calls are missing is a lower bound, and that
-// nothing else is.
+// TestCostBounds verifies that a cost without some of the calls is a lower bound, and that no
+// other cost is.
 func TestCostBounds(t *testing.T) {
 	for _, test := range []struct {
 		usage         map[string]any
@@ -51,7 +51,7 @@ func TestCostBounds(t *testing.T) {
 	}
 }
 
-// TestCounts verifies that only a count is taken for one.
+// TestCounts verifies that only counts are treated as counts.
 func TestCounts(t *testing.T) {
 	for _, test := range []struct {
 		told any
@@ -73,7 +73,7 @@ func TestCounts(t *testing.T) {
 }
 
 // TestEvidence verifies that gaps of a run record, and events of a transcript that no reader
-// knows, make lower bounds of what the draft lists and sums up, and are counted.
+// recognizes, are counted and turn the lists and sums of the draft into lower bounds.
 func TestEvidence(t *testing.T) {
 	gap := map[string]any{"component": "flight_recording", "code": "persist_failed", "message": "disk full"}
 	changed := func(with any, way ...any) *receipt.Draft {
@@ -112,7 +112,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// equal compares counts; nil is none.
+// equal compares counts; nil means none.
 func equal(t *testing.T, what string, got any, want map[string]int) {
 	t.Helper()
 	if want == nil && got == nil {

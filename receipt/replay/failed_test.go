@@ -10,9 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// TestFailedReplay verifies that the log of a replay that failed records the overrides that
-// were used, the others by their keys, and the first thing that was missing, and repeats
-// nothing of the source. Its receipt stays undecided.
+// TestFailedReplay verifies that the log of a failed replay records the overrides that were
+// used, the others by their keys, and the first missing thing, and that it repeats nothing of
+// the source. Its receipt stays undecided.
 func TestFailedReplay(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
 	if _, err := p.Take(t.Context(), "llm:main:1"); err != nil {
@@ -48,7 +48,7 @@ func TestFailedReplay(t *testing.T) {
 	}
 }
 
-// TestZeros: a digest of zeros is a statement, which no value makes true.
+// TestZeros verifies that a digest of zeros is refused, because no value has it.
 func TestZeros(t *testing.T) {
 	_, err := replay.ParseRequest([]byte(`{"mode":"with_overrides","override":{"llm:main:1":{"kind":"llm_provider_response","value":1,"sha256":"sha256:` + strings.Repeat("0", 64) + `"}}}`))
 	if wrong, ok := errors.AsType[*replay.RequestError](err); !ok || wrong.Param != "override.llm:main:1.sha256" {

@@ -15,9 +15,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// FuzzReadLog: no file makes reading panic, and what is read answers and is told again.
-// Seeds are short: what is new is made shorter first, for up to a minute, in time that
-// grows with the square of its bytes (-fuzzminimizetime 1x does without).
+// FuzzReadLog verifies that no file causes a panic, and that a log that was read has answers
+// and can be replayed. Seeds are short because the fuzzer first minimizes new inputs for up to
+// a minute, in time that grows with the square of their length (-fuzzminimizetime 1x avoids
+// that).
 func FuzzReadLog(f *testing.F) {
 	line := func(n int, kind, payload string) string {
 		return fmt.Sprintf(`{"id":"%d","event":"%s","resource":{"object":"task","id":"t"},"created_at":"2026-01-01T00:00:00Z","sequence":%[1]d,"payload":{%[3]s}}`+"\n", n, kind, payload)
@@ -55,7 +56,7 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// deeds are events that tell an answer, or something beside, of few names.
+// deeds are events that record an answer or something else, under few names.
 func deeds() (list []struct {
 	kind    string
 	payload members
@@ -97,8 +98,8 @@ func deeds() (list []struct {
 	return list
 }
 
-// FuzzReplay: of any deeds in any order, with any of the answers swapped, what is told
-// again can be recorded, and its receipt is that of this replay.
+// FuzzReplay verifies that, for any events in any order with any of the answers replaced, the
+// log of the replay can be recorded, and that its receipt is that of this replay.
 func FuzzReplay(f *testing.F) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each input takes a small heap, and is garbage then
 	all := deeds()
@@ -175,7 +176,7 @@ func draftOf(lines [][]byte) (*receipt.Draft, error) {
 	return l.Draft, nil
 }
 
-// overridesOf swaps an answer for each byte that is not 0, in one of three ways.
+// overridesOf replaces an answer for each byte that is not 0, in one of three ways.
 func overridesOf(t *testing.T, log *replay.Log, swaps []byte) []replay.Override {
 	all := ""
 	for i, d := range log.Dependencies {

@@ -17,7 +17,7 @@ import (
 
 type members = map[string]any
 
-// A source is the log of a task, while it is written.
+// A source is the log of a task while it is written.
 type source struct {
 	task    string
 	lines   [][]byte
@@ -42,7 +42,7 @@ func (s *source) addAt(id, kind, at string, payload members) {
 
 func (s *source) bytes() []byte { return append(bytes.Join(s.lines, []byte("\n")), '\n') }
 
-// garden is a task that was answered by everything that can answer one.
+// garden returns a log whose task uses every kind of recorded answer.
 func garden() *source {
 	s := &source{task: "task_1"}
 	s.add("e1", "task.submitted", 1, members{"autonomy_tier": "act_auto", "policy_ref": "policy_1", "model_route": members{
@@ -90,7 +90,7 @@ func plan(t testing.TB, log *replay.Log, request string) *replay.Plan {
 	return p
 }
 
-// events are the log of a replay.
+// events returns the log of a replay.
 func events(t testing.TB, p *replay.Plan, run replay.Run) (lines [][]byte) {
 	t.Helper()
 	for line, err := range p.Events(run) {
@@ -102,7 +102,7 @@ func events(t testing.TB, p *replay.Plan, run replay.Run) (lines [][]byte) {
 	return lines
 }
 
-// judge is slow to make, and the same for all tests.
+// judge is slow to create and shared by all tests.
 var judge = sync.OnceValue(func() *receipt.Verifier {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
@@ -111,7 +111,7 @@ var judge = sync.OnceValue(func() *receipt.Verifier {
 	return v
 })
 
-// recorded is the draft of a log.
+// recorded returns the draft of a log.
 func recorded(t testing.TB, lines [][]byte) *receipt.Draft {
 	t.Helper()
 	l, err := record.Read(bytes.NewReader(bytes.Join(lines, nil)), record.Options{Issuer: receipt.Issuer{ID: "harness_1"}}, record.FormEvents)
@@ -121,7 +121,7 @@ func recorded(t testing.TB, lines [][]byte) *receipt.Draft {
 	return l.Draft
 }
 
-// sealed is a draft as a receipt.
+// sealed returns a draft as a receipt.
 func sealed(t testing.TB, d *receipt.Draft) *canon.Document {
 	t.Helper()
 	text, err := record.JSON(d)
@@ -140,7 +140,7 @@ func document(t testing.TB, text []byte) *canon.Document {
 	return doc
 }
 
-// deltas are written a line each.
+// deltas returns the deltas, one per line.
 func deltas(list []receipt.Delta) string {
 	var b strings.Builder
 	for _, d := range list {

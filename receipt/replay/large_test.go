@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// TestLargeLog: of a log what answered the task is kept, not the answers.
+// TestLargeLog verifies that a Log keeps no recorded answers in memory.
 func TestLargeLog(t *testing.T) {
 	s := &source{task: "task_1"}
 	s.add("0", "task.started", 1, members{})
@@ -51,8 +51,8 @@ func TestLargeLog(t *testing.T) {
 	runtime.KeepAlive(text)
 }
 
-// A longLog is the log of a task of 100 MB that lies nowhere: each line is made when it is
-// read.
+// A longLog is the log of a task of 100 MB that is stored nowhere: each line is created when it
+// is read.
 type longLog struct{ peak uint64 }
 
 const (
@@ -76,7 +76,7 @@ func (l *longLog) line(n int64) string {
 	return text + strings.Repeat(" ", longLine-len(text)-2) + "}\n"
 }
 
-// ReadAt also looks at how much memory is in use.
+// ReadAt also records how much memory is in use.
 func (l *longLog) ReadAt(p []byte, at int64) (n int, err error) {
 	if at/longLine%512 == 0 {
 		var m runtime.MemStats
@@ -93,8 +93,9 @@ func (l *longLog) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// TestLongLog: reading, planning and telling again the longest log of small events takes
-// little beside what is kept of each event while it is read: two digests.
+// TestLongLog verifies that reading, planning and replaying the longest log of small events
+// takes little memory in addition to the two digests that are kept of each event while it is
+// read.
 func TestLongLog(t *testing.T) {
 	if !testsize.Full() {
 		t.Skip("it takes some seconds; CI=1 runs it")

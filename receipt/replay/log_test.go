@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// answersOf takes all answers of a log, and its digest.
+// answersOf takes all answers of a log, and returns its digest.
 func answersOf(t testing.TB, text []byte, task string) (list []string) {
 	t.Helper()
 	log, err := replay.ReadLog(bytes.NewReader(text), task)
@@ -38,7 +38,7 @@ func answersOf(t testing.TB, text []byte, task string) (list []string) {
 	return list
 }
 
-// TestLogForms: line ends, blank lines, white space and the order of members change
+// TestLogForms verifies that line ends, blank lines, whitespace and the order of members change
 // nothing. A byte order mark is refused, as when the log is recorded.
 func TestLogForms(t *testing.T) {
 	text := garden().bytes()
@@ -62,8 +62,8 @@ func TestLogForms(t *testing.T) {
 	}
 }
 
-// TestTwoTasksInALog: of each its own events are told, however they stand between each
-// other, and with the same names.
+// TestTwoTasksInALog verifies that the events of each of two tasks are replayed, in any mixture
+// and with the same names.
 func TestTwoTasksInALog(t *testing.T) {
 	mine, other := garden(), garden()
 	other.task = "task_0"
@@ -89,7 +89,8 @@ func TestTwoTasksInALog(t *testing.T) {
 	}
 }
 
-// TestRemappedNames: an event of other ids names none of the source but as its original.
+// TestRemappedNames verifies that an event with other IDs names events of the source only as
+// its original.
 func TestRemappedNames(t *testing.T) {
 	s := garden()
 	for i, line := range s.lines[1:] {
@@ -104,8 +105,8 @@ func TestRemappedNames(t *testing.T) {
 	}
 }
 
-// TestSameAnswerTwice: two calls of a model that returned the same are two answers, of
-// which one is replaced; one call that is told twice is one.
+// TestSameAnswerTwice verifies that two calls of a model with the same result are two answers,
+// one of which can be replaced, and that a call that is recorded twice is one answer.
 func TestSameAnswerTwice(t *testing.T) {
 	for id, want := range map[string]string{
 		"":   "llm:main:1 sha256:391552c099c101b131feaf24c5795a6a15bc8ec82015424e0d2b4274a369a0bf, llm:main:2 sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b",
@@ -129,8 +130,8 @@ func TestSameAnswerTwice(t *testing.T) {
 	}
 }
 
-// TestSwappedIntoAnother: an answer that is replaced by what another one is stays an
-// answer of its own, also where both have one name.
+// TestSwappedIntoAnother verifies that an answer that is replaced by the value of another one
+// stays a separate answer, even if both have one name.
 func TestSwappedIntoAnother(t *testing.T) {
 	one := "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" // of 1
 	s := &source{task: "task_1"}
@@ -158,8 +159,8 @@ func TestSwappedIntoAnother(t *testing.T) {
 	}
 }
 
-// TestAtOnce: a plan serves many at a time, each answer once, and tells the events
-// meanwhile.
+// TestAtOnce verifies that a plan serves many callers concurrently, each answer once, and
+// writes events at the same time.
 func TestAtOnce(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
 	for _, key := range p.Unmatched() { // once they are taken, the events tell of them

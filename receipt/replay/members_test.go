@@ -29,7 +29,8 @@ type change struct {
 	edit func(d members)
 }
 
-// changes returns edits of every member: other values, none, and more members and elements.
+// changes returns edits of every member: other values, no value, and additional members and
+// elements.
 func changes(d members) (list []change) {
 	walk(d, "", &list)
 	for at, value := range map[string]any{
@@ -68,7 +69,7 @@ func changes(d members) (list []change) {
 	return list
 }
 
-// walk adds the edits of what is in a value.
+// walk adds the edits within a value.
 func walk(v any, at string, list *[]change) {
 	if at != "" {
 		add := func(value any) {
@@ -163,7 +164,7 @@ func remove(d members, at string) {
 	}
 }
 
-// issued seals and signs a changed receipt; false if it is no receipt any more.
+// issued seals and signs a changed receipt. It reports false if the result is not a receipt.
 func issued(t *testing.T, signer *keys.Signer, draft []byte, edits ...change) (*canon.Document, bool) {
 	t.Helper()
 	var d members
@@ -190,14 +191,14 @@ func issued(t *testing.T, signer *keys.Signer, draft []byte, edits ...change) (*
 	return s.Document(), true
 }
 
-// noted reports whether a report lists a place, or one that it is in, as not checked.
+// noted reports whether a report lists a place, or one around it, as not checked.
 func noted(rep *receipt.Report, at string) bool {
 	return slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool {
 		return n.Pointer != "" && (at == n.Pointer || strings.HasPrefix(at, n.Pointer+"/"))
 	})
 }
 
-// notedIn is noted for a container of which an element or a member was added or removed.
+// notedIn is noted for a container to which an element or a member was added or removed.
 func notedIn(rep *receipt.Report, at string) bool {
 	return noted(rep, at) || slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return strings.HasPrefix(n.Pointer, at+"/") })
 }
@@ -274,8 +275,8 @@ func TestEachMember(t *testing.T) {
 }
 
 // TestCheckIsCompare verifies that a check finds what a comparison with the draft of the log
-// and the request finds: what is the same is verified, and each difference is refuted, part
-// of a finding, or listed as not checked.
+// and the request finds: equal members are verified, and each difference is refuted, part of a
+// finding, or listed as not checked.
 func TestCheckIsCompare(t *testing.T) {
 	cases := 300
 	if testsize.Full() {
@@ -361,7 +362,7 @@ func agrees(t *testing.T, rep *receipt.Report, list []replay.Difference, edits [
 	}
 }
 
-// parentNoted reports whether the list in which an element is missing is listed.
+// parentNoted reports whether the list without an element is listed.
 func parentNoted(rep *receipt.Report, at string) bool {
 	cut := strings.LastIndexByte(at, '/')
 	return cut > 0 && noted(rep, at[:cut])

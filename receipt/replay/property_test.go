@@ -20,15 +20,15 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// A dice makes logs and requests at random.
+// A dice creates random logs and requests.
 type dice struct{ *rand.Rand }
 
-// one is true once in n times.
+// one reports true once in n times.
 func (d dice) one(n int) bool { return d.IntN(n) == 0 }
 
 func (d dice) pick(list ...string) string { return list[d.IntN(len(list))] }
 
-// value is a JSON value.
+// value returns a JSON value.
 func (d dice) value(depth int) any {
 	switch n := d.IntN(9); {
 	case n == 0 && depth > 0:
@@ -71,7 +71,7 @@ func (d dice) answer(payload members, name string) members {
 	return payload
 }
 
-// log is the log of task_1, between whose events others may stand.
+// log returns the log of task_1, between whose events others may be.
 func (d dice) log() *source {
 	s, other := &source{task: "task_1"}, &source{task: "task_2"}
 	n := 0
@@ -128,14 +128,13 @@ func (d dice) log() *source {
 	return s
 }
 
-// between puts the latest event of another task among the lines, and leaves the sequence
-// as it is.
+// between inserts the latest event of another task, without changing the sequence.
 func (s *source) between(other *source) {
 	s.foreign = append(s.foreign, len(s.lines))
 	s.lines = append(s.lines, other.lines[len(other.lines)-1])
 }
 
-// request swaps some of what answered a task.
+// request replaces some of the answers.
 func (d dice) request(log *replay.Log) string {
 	all := members{}
 	put := func(key string, kind string, more members) {
@@ -214,7 +213,7 @@ func (d dice) request(log *replay.Log) string {
 	return string(text)
 }
 
-// timeOf is a recorded time of the task.
+// timeOf returns a recorded time of the task.
 func (d dice) timeOf(log *replay.Log, dep record.Dependency) string {
 	p, err := replay.NewPlan(context.Background(), log, &replay.Request{Mode: replay.Exact}, nil)
 	if err != nil {
@@ -227,13 +226,13 @@ func (d dice) timeOf(log *replay.Log, dep record.Dependency) string {
 	return strings.Trim(string(a.Value), `"`)
 }
 
-// A place is where something of a receipt is changed, and what is found then.
+// A place is a place in a receipt to change, and the finding that follows.
 type place struct {
 	change func(members)
 	want   string // a code and a pointer
 }
 
-// places are all members of a receipt of a replay that a single change makes false.
+// places returns all members of a replay's receipt that a single change makes false.
 func places(d members) (list []place) {
 	const digest = "sha256:00000000000000000000000000000000000000000000000000000000000000ff"
 	add := func(want string, change func(members)) { list = append(list, place{change, want}) }
@@ -310,9 +309,9 @@ func places(d members) (list []place) {
 	return list
 }
 
-// TestRandomReplays: the receipt of an honest replay of any log with any request verifies,
-// however its events are named, and each single change of it is found, once. With CI
-// there are 2,000 logs, else 50; RECEIPT_REPLAYS=10000 makes as many as it says.
+// TestRandomReplays verifies that the receipt of an honest replay of any log with any request
+// verifies, regardless of the names of its events, and that each single change is found once.
+// If CI is set there are 2,000 logs, otherwise 50. RECEIPT_REPLAYS=10000 sets the number.
 func TestRandomReplays(t *testing.T) {
 	logs := 50
 	if testsize.Full() {
@@ -405,8 +404,8 @@ func TestRandomReplays(t *testing.T) {
 	}
 }
 
-// changeLog changes one byte of the log. What can still be read is another log, or says
-// the same as before.
+// changeLog changes one byte of the log. If the result can be read, it is another log or has
+// the same meaning.
 func (d dice) changeLog(t *testing.T, text []byte, request string, log *replay.Log, honest *canon.Document) {
 	t.Helper()
 	other := bytes.Clone(text)
@@ -435,7 +434,7 @@ func (d dice) changeLog(t *testing.T, text []byte, request string, log *replay.L
 	}
 }
 
-// changeRequest changes the value of one override. That of a secret leaves no trace.
+// changeRequest changes the value of one override. The value of a secret leaves no trace.
 func (d dice) changeRequest(t *testing.T, log *replay.Log, request string, p *replay.Plan, honest *canon.Document) {
 	t.Helper()
 	var fields members

@@ -34,8 +34,8 @@ const overrides = `{"mode":"with_overrides","reason":"why","override":{
 	"time:started_at":{"kind":"time","value":"2026-01-01T00:00:02.500Z"},
 	"time:lunch":{"kind":"time","value":12}}}`
 
-// TestLog: the digest is that of the receipt of the log, and the dependencies are in the
-// order of their events.
+// TestLog verifies that the digest is that of the log's receipt, and that the dependencies are
+// in the order of their events.
 func TestLog(t *testing.T) {
 	s := garden()
 	log := readLog(t, s.bytes())
@@ -53,7 +53,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestLogsThatAreNone: what cannot be recorded cannot be replayed.
+// TestLogsThatAreNone verifies that a log that cannot be recorded cannot be replayed.
 func TestLogsThatAreNone(t *testing.T) {
 	gap := garden()
 	gap.lines = append(gap.lines[:3:3], gap.lines[4:]...)
@@ -77,7 +77,7 @@ func TestLogsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestDeltas: what is swapped, in three states of a digest.
+// TestDeltas verifies the deltas, in three states of a digest.
 func TestDeltas(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
 	sum := func(s string) string { return canon.Sum([]byte(s)).String() }
@@ -102,7 +102,8 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
-// TestTake: each answer once, the recorded one or the override's.
+// TestTake verifies that each answer is returned once: the recorded one or that of the
+// override.
 func TestTake(t *testing.T) {
 	ctx := context.Background()
 	p := plan(t, readLog(t, garden().bytes()), overrides)
@@ -141,7 +142,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestTakenOnce: of many who ask at once, one gets the answer.
+// TestTakenOnce verifies that one of many concurrent callers gets the answer.
 func TestTakenOnce(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), ``)
 	got := make(chan error)
@@ -164,7 +165,7 @@ func TestTakenOnce(t *testing.T) {
 	}
 }
 
-// TestPlansThatAreNone: requests that this log cannot be replayed with.
+// TestPlansThatAreNone verifies that requests are refused that do not fit the log.
 func TestPlansThatAreNone(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	llm := func(more string) string { return `{"kind":"llm_provider_response",` + more + `}` }
@@ -195,7 +196,8 @@ func TestPlansThatAreNone(t *testing.T) {
 	}
 }
 
-// TestCheckpointOfTwoEvents: a checkpoint that two events tell of is named by its event.
+// TestCheckpointOfTwoEvents verifies that a checkpoint in two events is identified by its
+// event.
 func TestCheckpointOfTwoEvents(t *testing.T) {
 	s := garden()
 	s.lines = s.lines[:len(s.lines)-1]
@@ -220,7 +222,7 @@ func TestCheckpointOfTwoEvents(t *testing.T) {
 	}
 }
 
-// TestSnapshot: the snapshot of a compacted session is replaced by its event.
+// TestSnapshot verifies that the snapshot of a compacted session is replaced by its event.
 func TestSnapshot(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), with("host:snapshot:1", `{"kind":"checkpoint_value","event_id":"e10","value":{"turns":[]}}`))
 	a, err := p.Take(context.Background(), "snap_1")
@@ -237,8 +239,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotTold: neither their values nor their digests are in what is printed,
-// told or recorded, by key or by kind.
+// TestSecretsAreNotTold verifies that no output, event or recording contains the value or the
+// digest of a secret, by key or by kind.
 func TestSecretsAreNotTold(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	digest := canon.Sum([]byte(`"` + secret + `"`)).String()[len("sha256:"):]
@@ -259,7 +261,8 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
-// TestReceiptOnly: events have the digests of such values, and the values of others.
+// TestReceiptOnly verifies that events have the digests of receipt_only values, and the values
+// of other overrides.
 func TestReceiptOnly(t *testing.T) {
 	lines := string(bytes.Join(events(t, plan(t, readLog(t, garden().bytes()), overrides), replay.Run{TaskID: "task_2"}), nil))
 	for value, told := range map[string]bool{`"approved"`: true, `"wet"`: true, `"number":8`: false, `"seed"`: false, `"dry"`: false, `"number":7`: false, `2026-01-01T00:00:02.500Z`: true} {
@@ -269,8 +272,8 @@ func TestReceiptOnly(t *testing.T) {
 	}
 }
 
-// TestNothingIsDone: the receipt of a replay has what its source was answered, and none
-// of its deeds.
+// TestNothingIsDone verifies that replayed events add no side effects: the receipt has the
+// answers of the source, and none of its actions.
 func TestNothingIsDone(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	for _, request := range []string{``, overrides, `{"mode":"from_checkpoint","checkpoint_id":"cp_1"}`, `{"mode":"from_checkpoint","checkpoint_event_id":"e12"}`} {
@@ -305,7 +308,7 @@ func check(t testing.TB, p *replay.Plan, doc *canon.Document) (*receipt.Report, 
 	return rep, verified
 }
 
-// findings are the codes and pointers of what is false or missing.
+// findings returns the codes and pointers of invalid or missing values.
 func findings(rep *receipt.Report) (list []string) {
 	for _, c := range rep.Checks {
 		if c.Status == receipt.StatusFailed || c.Code == "replay_unavailable" {
@@ -457,7 +460,7 @@ func TestOneChangeIsOneFinding(t *testing.T) {
 	}
 }
 
-// TestCheckSource: the receipt of the source names the same log.
+// TestCheckSource verifies that the receipt of the source must name the same log.
 func TestCheckSource(t *testing.T) {
 	s := garden()
 	source := sealed(t, recorded(t, [][]byte{s.bytes()}))
@@ -501,7 +504,7 @@ func TestCheckSource(t *testing.T) {
 	}
 }
 
-// TestEachMemberOfTheSource verifies that no other receipt passes for that of the source.
+// TestEachMemberOfTheSource verifies that no other receipt is accepted as that of the source.
 func TestEachMemberOfTheSource(t *testing.T) {
 	s := garden()
 	p := plan(t, readLog(t, s.bytes()), ``)
@@ -534,7 +537,7 @@ func TestEachMemberOfTheSource(t *testing.T) {
 	}
 }
 
-// TestLogMayNotChange: what is read again is what was read.
+// TestLogMayNotChange verifies that a log that changed since it was read is refused.
 func TestLogMayNotChange(t *testing.T) {
 	text := garden().bytes()
 	p := plan(t, readLog(t, text), ``)
@@ -551,7 +554,7 @@ func TestLogMayNotChange(t *testing.T) {
 	}
 }
 
-// TestCompare: where two receipts differ, by pointer.
+// TestCompare verifies that the differences of two receipts are listed by pointer.
 func TestCompare(t *testing.T) {
 	a := document(t, []byte(`{"a":[1,{"b":1e2}],"receipt_id":"x","identifiers":{"task_id":"1","session_id":"s"},"z":null}`))
 	for text, want := range map[string]string{
@@ -576,7 +579,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// BenchmarkReadLog reads a log whose events have a few KB, as outputs of tools do.
+// BenchmarkReadLog reads a log whose events have a few KB, like outputs of tools.
 func BenchmarkReadLog(b *testing.B) {
 	s := &source{task: "task_1"}
 	s.add("0", "task.started", 1, members{})

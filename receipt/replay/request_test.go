@@ -13,15 +13,15 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// with is a request of one override.
+// with returns a request with one override.
 func with(key, override string) string {
 	return `{"mode":"with_overrides","override":{"` + key + `":` + override + `}}`
 }
 
-// A badRequest breaks one rule, at one member.
+// A badRequest violates one rule at one member.
 type badRequest struct{ Name, Request, Param string }
 
-// badRequests are those of a file, which other tests read too, and those that are large.
+// badRequests returns the requests of a file that other tests also read, and large ones.
 func badRequests(t testing.TB) (list []badRequest) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/bad_requests.json")
@@ -45,7 +45,7 @@ func badRequests(t testing.TB) (list []badRequest) {
 	)
 }
 
-// TestBadRequests breaks each rule once, and expects the member that breaks it.
+// TestBadRequests violates each rule once, and expects the member in the error.
 func TestBadRequests(t *testing.T) {
 	for _, c := range badRequests(t) {
 		_, err := replay.ParseRequest([]byte(c.Request))
@@ -56,8 +56,8 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// TestRefusalsShowNoValue: whatever is wrong with a request, no error shows what is within
-// a value: that may be a secret.
+// TestRefusalsShowNoValue verifies that no error about a request quotes a value, which may be a
+// secret.
 func TestRefusalsShowNoValue(t *testing.T) {
 	const secret = "8675309"
 	for _, value := range []string{
@@ -75,7 +75,7 @@ func TestRefusalsShowNoValue(t *testing.T) {
 	}
 }
 
-// TestKeyRefusals: the error says what was found, and shows of a key its prefix alone.
+// TestKeyRefusals verifies that an error contains the finding, and only the prefix of a key.
 func TestKeyRefusals(t *testing.T) {
 	for text, want := range map[string]string{
 		"hunter2":                         "expected a key of the prefix llm, mcp, secret, time or host, found no colon",
@@ -97,7 +97,8 @@ func TestKeyRefusals(t *testing.T) {
 	}
 }
 
-// TestRequestsFitTheSchema: what is accepted fits the schema that is published.
+// TestRequestsFitTheSchema verifies that accepted requests are valid against the published
+// schema.
 func TestRequestsFitTheSchema(t *testing.T) {
 	s, err := schemas.Compile("replay-request")
 	if err != nil {
@@ -159,7 +160,7 @@ func FuzzKey(f *testing.F) {
 	})
 }
 
-// TestDigest: requests of one digest ask the same, however they are written.
+// TestDigest verifies that equal requests have one digest, regardless of their spelling.
 func TestDigest(t *testing.T) {
 	digest := func(text string) canon.Digest {
 		r, err := replay.ParseRequest([]byte(text))

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// stranger runs the program in another language over files.
+// stranger runs the implementation in another language on files.
 func stranger(t *testing.T, verb string, files ...[]byte) []byte {
 	t.Helper()
 	args := []string{filepath.Join("testdata", "stranger.py"), verb}
@@ -31,8 +31,8 @@ func stranger(t *testing.T, verb string, files ...[]byte) []byte {
 	return bytes.TrimSpace(out)
 }
 
-// TestStranger: who reads docs/replay.md and writes it in another language gets the same
-// deltas and the same projection.
+// TestStranger verifies that an implementation of docs/replay.md in another language gives the
+// same deltas and the same projection.
 func TestStranger(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3")

@@ -12,8 +12,8 @@ import (
 const ghost = `{"mode":"with_overrides","override":{
 	"llm:ghost:9":{"kind":"llm_provider_response","value":1}, "mcp:ghost:c":{"kind":"secret_value","value":"hunter2"}, "llm:main:1":{"kind":"llm_provider_response","value":2}}}`
 
-// TestUnusedOverrides verifies that an override of something that the log does not have gives
-// no delta unless a module asks for it, and that the receipt then stays undecided.
+// TestUnusedOverrides verifies that an override of something that the log does not have adds no
+// delta unless a module requests it, and that the receipt then stays undecided.
 func TestUnusedOverrides(t *testing.T) {
 	log := readLog(t, garden().bytes())
 	p := plan(t, log, ghost)
@@ -48,8 +48,8 @@ func TestUnusedOverrides(t *testing.T) {
 	}
 }
 
-// TestRequested verifies that a plan reports the keys that were asked for, and the overrides
-// that were not.
+// TestRequested verifies that a plan reports the requested keys, and the overrides that were
+// not requested.
 func TestRequested(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
 	for _, key := range []string{"host:label:x", "llm:main:1", "llm:main:1", "llm:main:7", "time:started_at"} {
@@ -86,8 +86,8 @@ func TestCheckpointIsNamed(t *testing.T) {
 	}
 }
 
-// TestOneTimeOneKey verifies that a time of the task is replaced under its own key only: under
-// another one the receipt would state a delta and keep the time.
+// TestOneTimeOneKey verifies that a time of the task is replaced only under its own key. Under
+// another key, the receipt would state a delta and keep the time.
 func TestOneTimeOneKey(t *testing.T) {
 	_, err := replay.NewPlan(t.Context(), readLog(t, garden().bytes()), parse(t, with("time:label", `{"kind":"time","event_id":"e2","value":"2026-01-01T00:00:09Z"}`)), nil)
 	if err == nil || !strings.Contains(err.Error(), `expected "time:started_at"`) {

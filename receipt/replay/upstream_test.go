@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// The true digests of the two values of the published request.
+// The computed digests of the two values of the published request.
 const (
 	trueResponse = "sha256:f6b0ea0e0508850baa308f6d4c2ad5b897612b548911185bfe3d426a136cd8b9"
 	trueTime     = "sha256:0d8835fa600686b398e6284d7ab628aca3fb58e5a6be3f0cf7a4391c9f70246d"
@@ -33,7 +33,7 @@ func published(t testing.TB, name string) []byte {
 	return text
 }
 
-// upstream is a log for the published request, of which none is published.
+// upstream returns a log for the published request, which has no published log.
 func upstream() *source {
 	s := &source{task: "task_source_01JZ6Y2ZKMB8H8DMXBGXR1FPGS"}
 	s.addAt("event_01JZ6999", "task.submitted", "2026-04-25T19:16:10Z", members{
@@ -51,7 +51,8 @@ func upstream() *source {
 	return s
 }
 
-// TestUpstreamRequest: it is well-formed, and states two digests falsely.
+// TestUpstreamRequest verifies that the published request is well-formed and states two false
+// digests.
 func TestUpstreamRequest(t *testing.T) {
 	p := plan(t, readLog(t, upstream().bytes()), string(published(t, "task-replay-request.json")))
 	got := p.Mismatches()
@@ -66,15 +67,15 @@ func TestUpstreamRequest(t *testing.T) {
 	}
 }
 
-// corrected is the published request with the true digests.
+// corrected returns the published request with the computed digests.
 func corrected(t testing.TB) string {
 	text := string(published(t, "task-replay-request.json"))
 	text = strings.Replace(text, "sha256:"+strings.Repeat("a", 64), trueResponse, 1)
 	return strings.Replace(text, "sha256:"+strings.Repeat("b", 64), trueTime, 1)
 }
 
-// TestUpstreamDeltas: they are the two of the published receipt, but for its placeholder
-// digests.
+// TestUpstreamDeltas verifies that the deltas are the two of the published receipt, except for
+// its placeholder digests.
 func TestUpstreamDeltas(t *testing.T) {
 	var want receipt.Draft
 	if err := json.Unmarshal(published(t, "task-replay-receipt.json"), &want); err != nil {
@@ -96,8 +97,8 @@ func TestUpstreamDeltas(t *testing.T) {
 	}
 }
 
-// profiled adds what the published profile has and no log tells: an artifact of the
-// replay's own, made before it completed.
+// profiled adds an artifact that the published profile has and no log records. The replay
+// created it before it completed.
 func profiled(t testing.TB, lines [][]byte, task string) (out [][]byte) {
 	t.Helper()
 	made := false
@@ -133,8 +134,9 @@ func jsonLine(t testing.TB, v any) []byte {
 	return append(text, '\n')
 }
 
-// TestUpstreamReceipt: with the ids of the published profile the receipt of the replay is
-// the published one, but for its placeholder digests, and its merkle_root, which cannot be.
+// TestUpstreamReceipt verifies that, with the IDs of the published profile, the receipt of the
+// replay is the published one, except for its placeholder digests and its merkle_root, which
+// cannot match.
 func TestUpstreamReceipt(t *testing.T) {
 	const task = "task_replay_01JZ6Y2ZKMB8H8DMXBGXR1FPGS"
 	log := readLog(t, upstream().bytes())
@@ -175,9 +177,9 @@ func TestUpstreamReceipt(t *testing.T) {
 	}
 }
 
-// TestTwoHarnesses: one tells the events again, one runs its module again, asks for the
-// answers and writes its own log of them, with other ids, another clock, another order of
-// members and other white space. Their receipts are one.
+// TestTwoHarnesses verifies that two harnesses get the same receipt. One writes the events
+// again. The other runs its module again, requests the answers, and writes its own log of them,
+// with other IDs, another clock, another order of members and other whitespace.
 func TestTwoHarnesses(t *testing.T) {
 	log := readLog(t, upstream().bytes())
 	told := recorded(t, events(t, plan(t, log, corrected(t)), replay.Run{TaskID: "task_a"}))
@@ -203,7 +205,7 @@ func TestTwoHarnesses(t *testing.T) {
 	}
 }
 
-// rerun is a harness that runs its module again: it asks for each answer, and logs that.
+// rerun is a harness that runs its module again: it requests each answer and logs it.
 func rerun(t testing.TB, p *replay.Plan, task string) (lines [][]byte) {
 	t.Helper()
 	take := func(key string) json.RawMessage {
