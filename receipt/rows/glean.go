@@ -9,11 +9,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// Glean appends what [Of] tells of a document beside its report. It is for
+// Glean appends the data about a document that [Of] needs in addition to its report. It is for
 // stream.Options.Glean.
 func Glean(doc *canon.Document, rep *receipt.Report, kept []byte) []byte {
-	// What states no place in a stream tells nothing, as everywhere: other rows do not
-	// depend on it.
+	// A document without a position in a stream adds nothing, so that it cannot affect other
+	// rows.
 	root := doc.Root()
 	link, placed := chain.LinkOf(doc)
 	if !placed || string(root.Member("schema").Text()) != receipt.SchemaMarker {
@@ -28,9 +28,9 @@ func Glean(doc *canon.Document, rep *receipt.Report, kept []byte) []byte {
 	return k.kept
 }
 
-// A keeper writes texts and numbers one after the other, in the order in which
-// [tell] reads them: a text with its length before it, 0 for none, and a number as
-// eight bytes after a byte that says whether there is one.
+// A keeper writes strings and numbers in the order in which [tell] reads them. A string follows
+// its length, which is 0 for none. A number is eight bytes, after a byte that states whether it
+// is present.
 type keeper struct {
 	kept         []byte
 	untold, over receipt.Pointers
@@ -56,8 +56,8 @@ func (k *keeper) place(root canon.Node, link chain.Link) {
 	k.number(uint64(issued.UnixMicro()), err == nil)
 }
 
-// content keeps what a receipt states of the task. What its source did not tell is absent,
-// whatever stands in its place.
+// content keeps what a receipt states about the task. A value that its source did not record is
+// absent, regardless of its placeholder.
 func (k *keeper) content(root canon.Node) {
 	k.untold, k.over = receipt.ReadUnreported(root), receipt.ReadAtMost(root)
 	identifiers, trust := root.Member("identifiers"), root.Member("trust")
@@ -79,7 +79,7 @@ func (k *keeper) content(root canon.Node) {
 	k.number(uint64(len(k.untold)), true)
 }
 
-// told keeps a text, if the source told it.
+// told keeps a string if the source recorded it.
 func (k *keeper) told(pointer string, n canon.Node) {
 	if k.untold.Has(pointer) {
 		k.whole(nil)
@@ -88,16 +88,16 @@ func (k *keeper) told(pointer string, n canon.Node) {
 	k.text(n.Text())
 }
 
-// amount keeps a number and its two bounds, of which there is one at most.
+// amount keeps a number and its two bounds. At most one of the three is present.
 func (k *keeper) amount(pointer string, n canon.Node) {
 	untold, over := k.untold.Has(pointer), k.over.Has(pointer)
-	there, bits := !n.IsZero(), math.Float64bits(n.Float()+0) // and no negative zero
+	there, bits := !n.IsZero(), math.Float64bits(n.Float()+0) // avoids a negative zero
 	k.number(bits, there && !untold && !over)
 	k.number(bits, there && untold && !over && n.Float() > 0)
 	k.number(bits, there && over && !untold)
 }
 
-// text keeps a text of the document, in which each is UTF-8.
+// text keeps a string of the document. All strings of a document are UTF-8.
 func (k *keeper) text(text []byte) {
 	if len(text) > mostText {
 		text = appendCut(nil, text)
@@ -105,7 +105,7 @@ func (k *keeper) text(text []byte) {
 	k.whole(text)
 }
 
-// whole keeps a text that is short enough.
+// whole keeps a string that is short enough.
 func (k *keeper) whole(text []byte) {
 	k.kept = append(binary.AppendUvarint(k.kept, uint64(len(text))), text...)
 }
@@ -118,7 +118,7 @@ func (k *keeper) number(bits uint64, there bool) {
 	k.kept = binary.BigEndian.AppendUint64(append(k.kept, 1), bits)
 }
 
-// tell fills a row with what was kept; with nothing when that is nothing.
+// tell fills in a row from the kept data. If there is none, the row does not change.
 func tell(r *Row, kept []byte) {
 	u := &unpacker{rest: string(kept)}
 	r.Stream, r.Issuer, r.Tenant, r.Workspace, r.Stated, r.Previous = u.text(), u.text(), u.text(), u.text(), u.text(), u.text()
@@ -142,7 +142,7 @@ func tell(r *Row, kept []byte) {
 	}
 }
 
-// An unpacker reads what a keeper wrote. After its end all is absent.
+// An unpacker reads the data that a keeper wrote. Values after the end are absent.
 type unpacker struct{ rest string }
 
 func (u *unpacker) text() string {

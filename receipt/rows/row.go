@@ -8,52 +8,52 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// What a row is about.
+// The kinds of rows.
 const (
-	kindReceipt = "receipt" // a document of the input: a receipt, or what is there in the place of one
-	kindFinding = "finding" // what refutes the input as a whole
-	kindNote    = "note"    // what leaves it undecided, such as evidence that shows nothing
+	kindReceipt = "receipt" // a document of the input: a receipt, or a document in its place
+	kindFinding = "finding" // a finding that refutes the entire input
+	kindNote    = "note"    // a note that leaves the input undecided, such as evidence that shows nothing
 	kindInput   = "input"   // an input that was not read to its end
 )
 
-// Words in the column verdict that are no [receipt.Verdict].
+// Values of the column verdict other than a [receipt.Verdict].
 const (
 	intact  = "intact"   // verified without signatures
-	notRead = "not read" // of an input
+	notRead = "not read" // for an input
 )
 
-// A Row is one line of the table. The tags name the columns, and how Parquet stores them;
-// "" and nil are NULL.
+// A Row is one line of the table. The tags specify the names of the columns, and how Parquet
+// stores them. "" and nil are NULL.
 type Row struct {
-	Source      string `parquet:"source,optional,dict"` // the input, as the caller named it
+	Source      string `parquet:"source,optional,dict"` // the input, as named by the caller
 	Index       int64  `parquet:"index,optional"`       // line or item of the source, from 1
 	Verdict     string `parquet:"verdict,optional,dict"`
-	Code        string `parquet:"code,optional,dict"`    // why it is not verified
-	Pointer     string `parquet:"pointer,optional,dict"` // where, as a JSON Pointer
+	Code        string `parquet:"code,optional,dict"`    // why the receipt is not verified
+	Pointer     string `parquet:"pointer,optional,dict"` // location, as a JSON Pointer
 	ReceiptID   string `parquet:"receipt_id,optional"`
-	ReceiptHash string `parquet:"receipt_hash,optional"` // of the content, computed
+	ReceiptHash string `parquet:"receipt_hash,optional"` // computed from the content
 	Detail      string `parquet:"detail,optional,dict"`
 
 	Kind    string `parquet:"kind,optional,dict"`
-	Address string `parquet:"address,optional"` // source, and the line or item where there are several
+	Address string `parquet:"address,optional"` // source, and the line or item if there are several
 
-	// The place among others: of documents that state one, sound or not.
+	// The position among other receipts, for all documents that state one.
 	Stream    string   `parquet:"stream,optional,dict"` // JSON: [issuer, tenant or null, workspace]
 	Issuer    string   `parquet:"issuer,optional,dict"`
 	Tenant    string   `parquet:"tenant,optional,dict"`
 	Workspace string   `parquet:"workspace,optional,dict"`
-	Stated    string   `parquet:"stated_hash,optional"` // that the receipt states of itself
-	Previous  string   `parquet:"previous,optional"`    // the hash that it names as its predecessor's
-	First     *bool    `parquet:"first,optional"`       // whether it states that it has none
+	Stated    string   `parquet:"stated_hash,optional"` // the hash that the receipt states
+	Previous  string   `parquet:"previous,optional"`    // the stated hash of its predecessor
+	First     *bool    `parquet:"first,optional"`       // whether it states that it has no predecessor
 	IssuedAt  *Instant `parquet:"issued_at,optional,timestamp(microsecond)"`
 
-	// The content, of documents that fit the schema.
+	// The content, for documents that match the schema.
 	Task      string `parquet:"task,optional"`
 	Session   string `parquet:"session,optional"`
 	State     string `parquet:"state,optional,dict"`
 	StartTier string `parquet:"start_tier,optional,dict"`
 	EndTier   string `parquet:"end_tier,optional,dict"`
-	Provider  string `parquet:"provider,optional,dict"` // of the chosen model
+	Provider  string `parquet:"provider,optional,dict"` // provider of the chosen model
 	Model     string `parquet:"model,optional,dict"`
 
 	Currency          string   `parquet:"currency,optional,dict"`
@@ -67,17 +67,17 @@ type Row struct {
 	OutputTokensLeast *int64   `parquet:"output_tokens_least,optional"`
 	OutputTokensMost  *int64   `parquet:"output_tokens_most,optional"`
 
-	Unreported *int64 `parquet:"unreported,optional"` // how many members are listed as not told by the source
+	Unreported *int64 `parquet:"unreported,optional"` // number of members listed as not recorded by the source
 }
 
 // An Instant is a time in microseconds since 1970, UTC.
 type Instant int64
 
-// String writes it as RFC 3339 has it.
+// String returns the time in the form of RFC 3339.
 func (i Instant) String() string { return time.UnixMicro(int64(i)).UTC().Format(time.RFC3339Nano) }
 
-// Of returns the row of a receipt, by its report and what [Glean] kept in it. It
-// stays what it is when the report is used again.
+// Of returns the row of a receipt, from its report and the data that [Glean] kept in it. The
+// row stays valid when the report is reused.
 func Of(rep *receipt.Report) Row {
 	why := rep.Finding()
 	r := Row{
@@ -93,13 +93,13 @@ func Of(rep *receipt.Report) Row {
 
 func word(rep *receipt.Report) string {
 	if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeIntegrity {
-		return intact // anyone can write a receipt that fits its own hash
+		return intact // anyone can write a receipt that matches its own hash
 	}
 	return rep.Verdict.String()
 }
 
-// About returns the rows of what a summary tells of the inputs, and of no receipt: what
-// refutes them as a whole, what leaves them undecided, and what was not read.
+// About returns the rows about the inputs of a summary, and not about a receipt: findings that
+// refute them, notes that leave them undecided, and inputs that were not read.
 func About(s *stream.Summary) (list []Row) {
 	for _, f := range s.Findings {
 		r := Row{Kind: kindFinding, Source: cut(f.Source), Verdict: receipt.Refuted.String(), Code: string(f.Code), Detail: words(f.Detail)}
@@ -117,21 +117,20 @@ func About(s *stream.Summary) (list []Row) {
 		list = append(list, Row{Kind: kindInput, Source: cut(n.Source), Verdict: notRead, Detail: words(n.Detail)})
 	}
 
-	// A run may stop where it wants to.
+	// A run may stop at any point.
 	if !s.Complete && len(s.Inputs.Unreadable) == 0 {
 		list = append(list, Row{Kind: kindInput, Verdict: notRead, Detail: "the inputs were not read to their end"})
 	}
 	return list
 }
 
-// name tells of which stream a row is.
+// name sets the stream of a row.
 func (r *Row) name(s chain.Stream) {
 	r.Stream = string(appendStream(nil, []byte(s.Issuer), []byte(s.Tenant), s.HasTenant, []byte(s.Workspace)))
 	r.Issuer, r.Tenant, r.Workspace = cut(s.Issuer), cut(s.Tenant), cut(s.Workspace)
 }
 
-// AppendCells appends the values of a row as text, in the order of [Columns]: "" where a
-// column is NULL.
+// AppendCells appends the values of a row as text, in the order of [Columns]. NULL is "".
 func (r *Row) AppendCells(list []string) []string {
 	t := texts(list)
 	r.Each(&t)

@@ -9,15 +9,15 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// How many bytes of a text a cell holds.
+// Maximum sizes of strings in a cell, in bytes.
 const (
 	mostText  = 256
-	mostWords = 1024 // of a sentence of ours, which quotes and cuts what is foreign
+	mostWords = 1024 // for sentences of this module, in which foreign text is quoted and cut
 )
 
-// appendCut appends a text; of one that is too long its beginning, dots, and the SHA-256
-// of all of it. What was cut is longer than any text that was not, so no text can be
-// made that looks like another one that was cut.
+// appendCut appends a string. If the string is too long, it appends the beginning, "…", and the
+// SHA-256 of the entire string. A cut string is longer than any string that was not cut, so no
+// string can imitate a cut string.
 func appendCut[T ~string | ~[]byte](b []byte, text T) []byte {
 	if len(text) <= mostText {
 		return append(b, text...)
@@ -27,7 +27,7 @@ func appendCut[T ~string | ~[]byte](b []byte, text T) []byte {
 	return hex.AppendEncode(b, whole[:])
 }
 
-// cut is appendCut for a text that may be the name of a file, and not UTF-8.
+// cut is appendCut for a string that may be a file name, and not UTF-8.
 func cut(text string) string {
 	if !utf8.ValidString(text) {
 		text = foreign.Escape(text)
@@ -38,7 +38,7 @@ func cut(text string) string {
 	return string(appendCut(nil, text))
 }
 
-// words is a sentence, for people.
+// words cuts a sentence for people.
 func words(text string) string {
 	if !utf8.ValidString(text) {
 		text = foreign.Escape(text)
@@ -46,7 +46,7 @@ func words(text string) string {
 	return foreign.Cut(text, mostWords)
 }
 
-// appendStream appends what names a stream, as a JSON array.
+// appendStream appends the name of a stream, as a JSON array.
 func appendStream(b, issuer, tenant []byte, hasTenant bool, workspace []byte) []byte {
 	var scratch [2 * mostText]byte
 	quoted := func(text []byte) []byte { return canon.AppendString(b, appendCut(scratch[:0], text)) }
