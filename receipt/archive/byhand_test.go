@@ -38,8 +38,8 @@ func documented(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(doc), "saved as archive.py:\n//\n")
-	program, _, end := strings.Cut(rest, "//\n// It wants")
+	_, rest, found := strings.Cut(string(doc), "as archive.py:\n//\n")
+	program, _, end := strings.Cut(rest, "//\n// Its input")
 	if !found || !end {
 		t.Fatal("the documentation has no program")
 	}

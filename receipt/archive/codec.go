@@ -16,22 +16,22 @@ import (
 // MediaType is the media type of one item.
 const MediaType = "application/vnd.harn.receipt+cbor; schema=receipt-2026-04-25"
 
-// MaxItemBytes bounds one item, 36 MiB and a little. No item is longer whose
-// canonical JSON has at most receipt.MaxBytes: the worst element is one such as
-// 0.1, nine bytes for the four of "0.1,". Only the head of an array or a map of
-// 65,536 elements or more has a worse ratio, five bytes for two brackets or
-// commas; at most 128 of those fit, and the little is for them.
+// MaxItemBytes is the maximum length of one item, slightly more than 36 MiB. No item whose
+// canonical JSON has at most receipt.MaxBytes is longer. The worst element is one such as 0.1,
+// with nine bytes for the four of "0.1,". Only the head of an array or a map of 65,536 elements
+// or more has a worse ratio, five bytes for two brackets or commas. At most 128 of those fit,
+// and the additional bytes are for them.
 const MaxItemBytes = receipt.MaxBytes/4*9 + 1024
 
-// A Codec holds how CBOR is written and judged. It is immutable and safe for
-// concurrent use; one for a program is enough.
+// A Codec specifies how CBOR is written and checked. It is immutable and safe for concurrent
+// use. A program needs only one.
 type Codec struct {
 	encoding cbor.UserBufferEncMode
 	decoding cbor.DecMode
 	pool     sync.Pool // of *work
 }
 
-// work is the memory of one call, kept for the next.
+// work is the memory of one call, kept for the next call.
 type work struct {
 	text []byte // an item as JSON
 	doc  canon.Document
@@ -57,8 +57,8 @@ func encodingOptions() cbor.EncOptions {
 	return o
 }
 
-// decodingOptions are as strict as the library can be. No limit on elements is
-// lower than what an item can have.
+// decodingOptions returns options that are as strict as the library permits. No limit on
+// elements is lower than the number that an item can have.
 func decodingOptions() cbor.DecOptions {
 	return cbor.DecOptions{
 		DupMapKey:        cbor.DupMapKeyEnforcedAPF,
@@ -74,9 +74,9 @@ func decodingOptions() cbor.DecOptions {
 	}
 }
 
-// Append appends the encoding of d to dst. The error is an *[ItemError]: of code
-// number_precision, depth_limit or size_limit for a value that no receipt has,
-// empty_input when d holds none. Dst is then returned as it was.
+// Append appends the encoding of d to dst. The error is an *[ItemError]. Its code is
+// number_precision, depth_limit, or size_limit for a value that no receipt has, and empty_input
+// if d has no value. On error, the result is dst.
 func (c *Codec) Append(dst []byte, d *canon.Document) ([]byte, error) {
 	if err := archivable(d); err != nil {
 		return dst, err
@@ -89,7 +89,7 @@ func (c *Codec) Append(dst []byte, d *canon.Document) ([]byte, error) {
 	return append(dst, w.enc.buf.Bytes()...), nil
 }
 
-// archivable checks what the parse of a document allows and a receipt does not.
+// archivable checks conditions that the parser of documents does not check.
 func archivable(d *canon.Document) error {
 	if d.Root().IsZero() {
 		return refuse(nil, 0, codeEmptyInput, "expected a document, found an empty one")
@@ -101,8 +101,8 @@ func archivable(d *canon.Document) error {
 		return refuse(nil, 0, codeDepthLimit, "expected at most %d nested levels, found %d", receipt.MaxDepth, depth)
 	}
 
-	// Only a long source is measured value by value, unless its length is that of the form.
-	if n := len(d.Source()); n <= receipt.MaxBytes/4 || n <= receipt.MaxBytes && d.IsCanonical() { // 1e15 is the worst: 16 digits
+	// Only a long source is measured value by value, and only if it is not canonical.
+	if n := len(d.Source()); n <= receipt.MaxBytes/4 || n <= receipt.MaxBytes && d.IsCanonical() { // 1e15 is the worst case: 16 digits
 		return nil
 	}
 	if size := canonicalSize(d.Root(), new([]byte)); size > receipt.MaxBytes {
@@ -112,8 +112,8 @@ func archivable(d *canon.Document) error {
 	return nil
 }
 
-// canonicalSize is the length of the canonical form of a value, of which only one scalar at a
-// time is written, to scratch.
+// canonicalSize returns the length of the canonical form of a value. It writes only one scalar
+// at a time, to scratch.
 func canonicalSize(n canon.Node, scratch *[]byte) int {
 	size := 0
 	switch n.Kind() {
@@ -133,11 +133,11 @@ func canonicalSize(n canon.Node, scratch *[]byte) int {
 	return len(*scratch)
 }
 
-// ToJSON returns the canonical JSON (RFC 8785) of exactly one item. The error is
-// an *[ItemError].
+// ToJSON returns the canonical JSON (RFC 8785) of exactly one item. The error is an
+// *[ItemError].
 func (c *Codec) ToJSON(item []byte) ([]byte, error) { return c.AppendJSON(nil, item) }
 
-// AppendJSON appends what ToJSON returns to dst; on error, nothing.
+// AppendJSON appends the result of ToJSON to dst. On error, it appends nothing.
 func (c *Codec) AppendJSON(dst, item []byte) ([]byte, error) {
 	w := c.work()
 	defer c.release(w)
@@ -147,7 +147,7 @@ func (c *Codec) AppendJSON(dst, item []byte) ([]byte, error) {
 	return w.doc.AppendCanonical(dst), nil
 }
 
-// decode parses the item's JSON into w.doc.
+// decode parses the JSON of the item into w.doc.
 func (w *work) decode(c *Codec, item []byte) error {
 	text, refused := translate(slices.Grow(w.text[:0], min(len(item), receipt.MaxBytes)), item)
 	if refused != nil {
@@ -162,7 +162,7 @@ func (w *work) decode(c *Codec, item []byte) error {
 		return untranslated(item, err)
 	}
 
-	// The rule that decides: what was read is written again, and must be the item.
+	// This rule decides: the value is encoded again, and the encoding must equal the item.
 	w.enc.buf.Reset()
 	w.enc.buf.Grow(len(item))
 	if err := w.encode(c, &w.doc); err != nil {
@@ -171,8 +171,8 @@ func (w *work) decode(c *Codec, item []byte) error {
 	return compare(w.enc.buf.Bytes(), item)
 }
 
-// untranslated turns an error about the JSON text into one about the item. The
-// translator leaves nothing for the parse to find.
+// untranslated converts an error about the JSON text to an error about the item. The translator
+// should leave no errors for the parser.
 func untranslated(item []byte, err error) error {
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) {
@@ -181,7 +181,8 @@ func untranslated(item []byte, err error) error {
 	return refuse(item, 0, codeSyntax, "as JSON: %v", err)
 }
 
-// compare is the rule that decides: an item is what Append writes, or refused.
+// compare implements the rule that decides: an item equals the output of Append, or is
+// rejected.
 func compare(expected, item []byte) error {
 	if bytes.Equal(expected, item) {
 		return nil
@@ -206,7 +207,7 @@ func (c *Codec) work() *work {
 	return new(work)
 }
 
-// release keeps the memory for the next call, unless it is that of a giant.
+// release keeps the memory for the next call, unless it is very large.
 func (c *Codec) release(w *work) {
 	const keep = 1 << 20
 	if cap(w.text) <= keep && w.enc.buf.Cap() <= keep {

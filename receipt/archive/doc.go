@@ -1,18 +1,17 @@
-// Package archive writes receipts as deterministic CBOR (RFC 8949 section
-// 4.2.1), and reads back exactly what it writes.
+// Package archive writes receipts as deterministic CBOR (RFC 8949 section 4.2.1), and reads
+// back exactly what it writes.
 //
-// A .cbor file is one item: one receipt. A .cborseq file is a CBOR sequence (RFC
-// 8742): items one after another, with nothing before, between or after them.
-// The media type of an item is [MediaType].
+// A .cbor file is one item, which is one receipt. A .cborseq file is a CBOR sequence (RFC
+// 8742): items one after another, with nothing before, between, or after them. The media type
+// of an item is [MediaType].
 //
-// The archive is another spelling of the same JSON value, never another
-// receipt. Its hash is that of the canonical JSON (RFC 8785), so a JSON file
-// and an archive of one receipt verify alike, and no hash is ever computed over
-// CBOR bytes.
+// The archive of a receipt is another spelling of the same JSON value, and never another
+// receipt. Its hash is that of the canonical JSON (RFC 8785), so a JSON file and an archive of
+// one receipt have the same verdict, and no hash is ever computed from CBOR bytes.
 //
 // # The exact bytes
 //
-// Every JSON value has one encoding, and every accepted encoding one value:
+// Every JSON value has one encoding, and every accepted encoding has one value:
 //
 //	JSON                                     CBOR                          example
 //	null, false, true                        simple 22, 20, 21             f6, f4, f5
@@ -20,33 +19,32 @@
 //	-0                                       the integer 0                 00
 //	other number                             shortest of float16, 32, 64   1.5 → f93e00
 //	  that keeps the value                                                 0.1842 → fb3fc793dd97f62b6b
-//	integral number outside ±(2^53−1)        refused: number_precision
+//	integral number outside ±(2^53−1)        rejected: number_precision
 //	string                                   text of definite length       "a" → 6161
 //	array                                    array of definite length      [] → 80
 //	object                                   map of definite length, text  {"b":1,"aa":2} → a261620162616102
 //	  keys in bytewise order of their encodings: shorter keys first
 //
-// So the order of members differs from that of canonical JSON, which compares
-// UTF-16 code units: there, aa comes before b.
+// The order of members therefore differs from that of canonical JSON, which compares UTF-16
+// code units: there, aa precedes b.
 //
-// Nothing else is read: no tag, byte string, undefined or other simple value, no
-// NaN and no infinity, no key that is not text, no key twice or out of order, no
-// indefinite length, no head or float that could be shorter, no float of an
-// integral value, no invalid UTF-8, and no byte after an item. The rule is
-// enforced whole rather than case by case: an item is accepted only if the
-// encoding of the value it stands for is that item, byte for byte.
+// Nothing else is accepted: no tag, byte string, undefined, or other simple value, no NaN and
+// no infinity, no key that is not text, no key twice or out of order, no indefinite length, no
+// head or float that could be shorter, no float of an integral value, no invalid UTF-8, and no
+// byte after an item. One rule enforces all of this: an item is accepted only if the encoding
+// of its value is that item, byte for byte.
 //
 // # Limits
 //
-// An archive holds what a receipt may hold: [receipt.MaxDepth] nested arrays and
-// objects, [receipt.MaxBytes] of canonical JSON. An item is at most
-// [MaxItemBytes] long, which no such JSON exceeds. Arrays and objects have no
-// limit of their own. A length that an item states is never believed: memory is
-// taken for bytes that are there.
+// An archive has the limits of a receipt: [receipt.MaxDepth] nested arrays and objects, and
+// [receipt.MaxBytes] of canonical JSON. An item is at most [MaxItemBytes] long, which no such
+// JSON exceeds. Arrays and objects have no other limit. A length stated in an item is never
+// trusted: memory is only allocated for bytes that exist.
 //
 // # By hand
 //
-// The archive of a receipt, with Python's standard library, saved as archive.py:
+// The following program computes the archive of a receipt with Python's standard library. Save
+// it as archive.py:
 //
 //	import json, struct, sys
 //
@@ -69,14 +67,14 @@
 //
 //	sys.stdout.buffer.write(encode(json.load(sys.stdin)))
 //
-// It wants canonical JSON, in which integral numbers have no point. So these two
-// print the same:
+// Its input is canonical JSON, in which integral numbers have no decimal point. These two
+// commands print the same digest:
 //
 //	receipt canon receipt.json | python3 archive.py | sha256sum
 //	sha256sum <receipt.cbor
 //
 // # Stability
 //
-// This package may still change: it is not of the frozen core. The bytes stay: an archive
-// that was read is read by every later version.
+// The names of this package may still change. The bytes do not change: every later version
+// reads an archive that was readable before.
 package archive

@@ -10,29 +10,28 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// An encoder writes the values of a document. Every head, number and literal is
-// written by the CBOR library in its core deterministic mode. What is left to do
-// here is the order of keys, and to say of a count whether it is one of bytes,
-// elements or members.
+// An encoder writes the values of a document. The CBOR library writes every head, number, and
+// literal, in its core deterministic mode. The encoder only determines the order of keys, and
+// whether a count is of bytes, elements, or members.
 //
-// The library writes whole trees too. Building one of Go values first takes
-// several times as long and, for large receipts, hundreds of megabytes; and to
-// sort a map it copies each value once for every level above it.
+// The library could also write entire trees. Building a tree of Go values takes several times
+// as long and, for large receipts, hundreds of megabytes. To sort a map, the library copies
+// each value once per enclosing level.
 type encoder struct {
 	buf  bytes.Buffer
 	mode cbor.UserBufferEncMode
 
-	members []member // of the objects that are being written
+	members []member // members of the objects that are being written
 
-	// Scalars are handed over by their address: an interface that holds a
-	// pointer takes no memory.
+	// Scalars are passed by address, because an interface that contains a pointer allocates no
+	// memory.
 	count   uint64
 	integer int64
 	number  float64
 	truth   bool
 }
 
-// A member is one of an object, and the text of its name.
+// A member is a member of an object, and the text of its name.
 type member struct {
 	key         []byte
 	name, value canon.Node
@@ -55,8 +54,8 @@ func (e *encoder) value(n canon.Node) error {
 	return e.mode.MarshalToBuffer(nil, &e.buf)
 }
 
-// float writes integral values as integers, -0 as 0 among them. The caller has
-// made sure that none is outside ±(2^53−1).
+// float writes integral values as integers, and -0 as 0. The caller has checked that no value
+// is outside ±(2^53−1).
 func (e *encoder) float(f float64) error {
 	if f == math.Trunc(f) {
 		e.integer = int64(f)
@@ -66,8 +65,8 @@ func (e *encoder) float(f float64) error {
 	return e.mode.MarshalToBuffer(&e.number, &e.buf)
 }
 
-// head writes the head of a text, array or map: that of the integer count, whose
-// major type, 0, is replaced (RFC 8949 section 3).
+// head writes the head of a text, array, or map. It writes the head of the integer count and
+// replaces the major type, 0 (RFC 8949 section 3).
 func (e *encoder) head(major byte, count int) error {
 	at := e.buf.Len()
 	e.count = uint64(count)
@@ -99,7 +98,7 @@ func (e *encoder) array(n canon.Node) error {
 }
 
 func (e *encoder) object(n canon.Node) error {
-	// On a stack, for objects inside this one are written before it is done.
+	// The members are on a stack, because nested objects are written in between.
 	begin := len(e.members)
 	defer func() { e.members = e.members[:begin] }()
 	e.members = slices.Grow(e.members, n.Len())
@@ -126,13 +125,13 @@ func (e *encoder) object(n canon.Node) error {
 	return nil
 }
 
-// half returns the value of an IEEE-754 binary16: a sign, five bits of exponent
-// and ten of fraction (RFC 8949 appendix D).
+// half returns the value of an IEEE-754 binary16: a sign, five exponent bits, and ten fraction
+// bits (RFC 8949 appendix D).
 func half(bits uint16) float64 {
 	exponent, fraction := int(bits>>10&31), float64(bits&(1<<10-1))
 
-	// Without a leading one for exponent 0 (zero and subnormals), with it for all others;
-	// 31 is infinity, or NaN.
+	// Exponent 0 (zero and subnormals) has no leading one, and all others have one. Exponent 31
+	// is infinity or NaN.
 	var f float64
 	switch exponent {
 	case 0:

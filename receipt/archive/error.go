@@ -22,26 +22,26 @@ const (
 	codeEmptyInput       = "empty_input"            // no item at all
 )
 
-// An ItemError says why a value cannot be archived, or why bytes are not an
-// archive, and where. It tells of the first problem, reading from the start.
+// An ItemError describes why and where a value cannot be archived, or bytes are not an archive.
+// It reports the first problem from the start.
 type ItemError struct {
-	// Offset counts bytes from 0: for ToJSON in the item, for Reader.Next in
-	// the sequence, for Append in the JSON source.
+	// Offset is in bytes from 0: in the item for ToJSON, in the sequence for Reader.Next, and
+	// in the JSON source for Append.
 	Offset int64
 
-	// Code is one of syntax, non_deterministic_cbor, duplicate_name,
-	// invalid_utf8, number_range, number_precision, depth_limit, size_limit,
-	// trailing_data and empty_input. Codes are never renamed.
+	// Code is one of syntax, non_deterministic_cbor, duplicate_name, invalid_utf8,
+	// number_range, number_precision, depth_limit, size_limit, trailing_data, and empty_input.
+	// Codes are never renamed.
 	Code string
 
-	Detail string // what was expected and what was found
-	Hint   string // what probably happened; often empty
+	Detail string // the expected and the actual input
+	Hint   string // the probable cause; often empty
 
 	cut bool // the input ends inside the item
 }
 
-// Unwrap returns io.ErrUnexpectedEOF for an item that the end of a sequence cuts
-// off, with which nothing else may be wrong, and nil for all others.
+// Unwrap returns io.ErrUnexpectedEOF for an item that the end of a sequence truncates and that
+// is otherwise well formed, and nil for all others.
 func (e *ItemError) Unwrap() error {
 	if e.cut {
 		return io.ErrUnexpectedEOF
@@ -49,17 +49,17 @@ func (e *ItemError) Unwrap() error {
 	return nil
 }
 
-// Error gives the place and the detail on one line, such as
+// Error returns the location and the detail on one line, such as
 //
 //	offset 17: expected no tag, found tag 1
 func (e *ItemError) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Detail) }
 
-// refuse returns the error of the item or sequence that begins with start.
+// refuse returns the error of an item or sequence that begins with start.
 func refuse(start []byte, offset int64, code, format string, args ...any) *ItemError {
 	return &ItemError{Offset: offset, Code: code, Detail: fmt.Sprintf(format, args...), Hint: hint(start)}
 }
 
-// hint recognizes what people really send.
+// hint recognizes common mistakes.
 func hint(start []byte) string {
 	text := bytes.TrimLeft(start[:min(len(start), 256)], space)
 	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
@@ -73,10 +73,10 @@ func hint(start []byte) string {
 
 const space = " \t\r\n"
 
-// clip bounds foreign text for a message, which quotes it.
+// clip cuts foreign text for a message, which quotes it.
 func clip[T ~string | ~[]byte](text T) string { return foreign.Cut(text, 80) }
 
-// byteAt describes the byte at a place for a message.
+// byteAt describes the byte at a position in a message.
 func byteAt(b []byte, at int) string {
 	if at >= len(b) {
 		return "the end"

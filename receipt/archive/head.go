@@ -18,8 +18,8 @@ const (
 	majorSimple // and floats
 )
 
-// Additional information (RFC 8949 sections 3, 3.2 and 3.3): up to 23 it is the
-// argument, from 24 to 27 it says that 1, 2, 4 or 8 bytes of argument follow.
+// Additional information (RFC 8949 sections 3, 3.2, and 3.3): up to 23 it is the argument, and
+// from 24 to 27 it means that 1, 2, 4, or 8 bytes of argument follow.
 const (
 	infoOneByte    = 24
 	infoTwoBytes   = 25
@@ -28,28 +28,28 @@ const (
 	infoIndefinite = 31 // or, as simple value, the break after such an item
 )
 
-// A head is how every data item begins: a byte of major type and additional
-// information, and the argument that it announces (RFC 8949 section 3).
+// A head is the beginning of a data item: a byte with the major type and additional
+// information, followed by the argument (RFC 8949 section 3).
 type head struct {
 	major, info byte
 	arg         uint64
 	size        int // of the head, in bytes
 }
 
-// readHead returns the head at the start of b. It is false when b ends before.
+// readHead returns the head at the start of b. It reports false if b ends within the head.
 func readHead(b []byte) (h head, whole bool) {
 	if len(b) == 0 {
 		return head{}, false
 	}
 
-	// RFC 8949 section 3: up to 23 the argument is in the first byte; 28 to 31 have none.
+	// RFC 8949 section 3: up to 23 the argument is in the first byte, and 28 to 31 have none.
 	h = head{major: b[0] >> 5, info: b[0] & 31, size: 1}
 	if h.info < infoOneByte || h.info > infoEightBytes {
 		h.arg = uint64(h.info)
 		return h, true
 	}
 
-	// From 24 to 27 it takes the next 1, 2, 4 or 8 bytes.
+	// From 24 to 27 the argument is in the next 1, 2, 4, or 8 bytes.
 	if h.size += 1 << (h.info - infoOneByte); len(b) < h.size {
 		return head{}, false
 	}
@@ -67,8 +67,8 @@ func readHead(b []byte) (h head, whole bool) {
 	return h, true
 }
 
-// malformed says what is wrong with a head wherever it stands (RFC 8949 appendix
-// F), or nothing.
+// malformed returns what is wrong with a head in any position (RFC 8949 appendix F), or empty
+// strings.
 func (h head) malformed() (code, found string) {
 	switch {
 	case h.info > infoEightBytes && h.info < infoIndefinite:
@@ -81,8 +81,8 @@ func (h head) malformed() (code, found string) {
 	return "", ""
 }
 
-// indefinite tells indefinite lengths, which are well-formed, from what only
-// looks alike (RFC 8949 section 3.2).
+// indefinite distinguishes indefinite lengths, which are well formed, from malformed items with
+// the same additional information (RFC 8949 section 3.2).
 func (h head) indefinite() (code, found string) {
 	switch h.major {
 	case majorBytes, majorText, majorArray, majorMap:
@@ -93,8 +93,8 @@ func (h head) indefinite() (code, found string) {
 	return codeSyntax, "an integer or tag of indefinite length"
 }
 
-// shortest reports whether the argument has the shortest form (RFC 8949 section
-// 4.2.1). That of a float is its value, whatever its size.
+// shortest reports whether the argument has the shortest form (RFC 8949 section 4.2.1). The
+// argument of a float is its value, regardless of its size.
 func (h head) shortest() bool {
 	switch {
 	case h.major == majorSimple:
@@ -111,10 +111,10 @@ func (h head) shortest() bool {
 	return true
 }
 
-// String names what begins with the head, for a message.
+// String describes the item that begins with the head, for a message.
 func (h head) String() string {
 	switch h.major {
-	case majorUnsigned: // and not which: it may be a secret in the place of another
+	case majorUnsigned: // without the value, which may be a misplaced secret
 		return "an integer"
 	case majorNegative:
 		return "a negative integer"
@@ -150,7 +150,7 @@ func (h head) String() string {
 	return fmt.Sprintf("the simple value %d", h.arg)
 }
 
-// float returns the value of a head that is a float of 16, 32 or 64 bits.
+// float returns the value of a head that is a float of 16, 32, or 64 bits.
 func (h head) float() float64 {
 	switch h.info {
 	case infoTwoBytes:

@@ -6,16 +6,15 @@ import (
 	"io"
 )
 
-// A Reader reads a CBOR sequence (RFC 8742) item by item. It takes memory for
-// the longest item, at most twice what was read of it, and reads no further than
-// the item's end before it returns the item, but for what one Read of the source
-// brought.
+// A Reader reads a CBOR sequence (RFC 8742) item by item. Its memory is at most twice the size
+// of the longest item read so far. Before it returns an item, it reads no further than the end
+// of the item, except for bytes that one Read of the source returned.
 type Reader struct {
 	source io.Reader
-	failed error // of the source: told when what was read is used up
-	err    error // what every further call returns
+	failed error // error of the source, returned when the buffered bytes are used up
+	err    error // the result of all further calls
 
-	buf   []byte // read and not yet used
+	buf   []byte // bytes that were read and not yet used
 	begin int    // of the current item in buf
 	size  int    // of the current item, as far as it was seen
 
@@ -25,30 +24,29 @@ type Reader struct {
 
 const firstBuffer = 64 << 10
 
-// NewReader returns a Reader of r.
+// NewReader returns a Reader for r.
 func NewReader(r io.Reader) *Reader { return &Reader{source: r} }
 
-// Index returns the number of the item that Next returned or refused last,
-// counted from 1; before the first it is 0.
+// Index returns the number of the item that Next last returned or rejected, counted from 1, or
+// 0 before the first item.
 func (r *Reader) Index() int { return r.index }
 
-// Offset returns where that item begins in the sequence, in bytes from 0. Once
-// Next has returned io.EOF it is the length of the sequence.
+// Offset returns the position of that item in the sequence, in bytes from 0. After Next has
+// returned io.EOF, it is the length of the sequence.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Next returns the bytes of the next item, which are valid until the next call.
-// Items are well-formed and of definite length; whether one is an archive is
-// for [Codec.ToJSON] to say. At the end of the sequence the error is io.EOF. An
-// item that is malformed, cut off, of indefinite length or too long is an
-// *[ItemError]; other errors are the source's. Every error ends the sequence: it
-// is returned by every later call, because nobody can tell where the next item
-// would begin.
+// Next returns the bytes of the next item, which are valid until the next call. Items are well
+// formed and of definite length. [Codec.ToJSON] checks whether an item is an archive. At the
+// end of the sequence, the error is io.EOF. If an item is malformed, truncated, of indefinite
+// length, or too long, the error is an *[ItemError]. Other errors are those of the source.
+// Every error ends the sequence, and all later calls return it, because the beginning of the
+// next item is unknown.
 func (r *Reader) Next() ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
 
-	// RFC 8742: a sequence has no end mark. Where nothing begins, it was whole.
+	// RFC 8742: a sequence has no end mark. If no item begins here, the sequence is complete.
 	r.begin += r.size
 	r.offset += int64(r.size)
 	r.size = 0
@@ -66,7 +64,7 @@ func (r *Reader) Next() ([]byte, error) {
 	return r.buf[r.begin:end:end], nil
 }
 
-// cutOff is what the end of the input means inside an item.
+// cutOff returns the error for the end of the input inside an item.
 func (r *Reader) cutOff(err error) error {
 	if err != io.EOF {
 		return err
@@ -76,8 +74,8 @@ func (r *Reader) cutOff(err error) error {
 	return cut
 }
 
-// item finds the end of the current item. With definite lengths that takes one
-// number: how many values are still to come.
+// item finds the end of the current item. With definite lengths, this needs only the number of
+// values that are still to come.
 func (r *Reader) item() error {
 	for pending := uint64(1); pending > 0; pending-- {
 		h, err := r.head()
@@ -98,7 +96,8 @@ func (r *Reader) item() error {
 			pending++
 		}
 
-		// Too long is what cannot end within the limit, however much of it is there.
+		// An item is too long if it cannot end within the limit, regardless of how much of it
+		// was read.
 		if content > MaxItemBytes || uint64(r.size+h.size)+content+pending-1 > MaxItemBytes { // a value takes a byte at least
 			return r.refuse(r.size, codeSizeLimit, "expected an item of at most %d bytes, found %s in item %d, begun at offset %d", MaxItemBytes, h, r.index, r.offset)
 		}
@@ -126,13 +125,13 @@ func (r *Reader) head() (head, error) {
 	}
 }
 
-// refuse returns an error at a place in the current item.
+// refuse returns an error at a position in the current item.
 func (r *Reader) refuse(at int, code, format string, args ...any) *ItemError {
 	return refuse(r.buf[r.begin:], r.offset+int64(at), code, format, args...)
 }
 
-// more reads until n bytes follow what was seen of the item. The error is
-// that of the source, io.EOF at its end.
+// more reads until n bytes follow the known part of the item. The error is that of the source,
+// io.EOF at its end.
 func (r *Reader) more(n int) error {
 	for len(r.buf)-r.begin-r.size < n {
 		if r.failed != nil {
@@ -140,14 +139,14 @@ func (r *Reader) more(n int) error {
 		}
 		r.makeRoom()
 		if err := r.read(); err != nil {
-			r.failed = err // told after the bytes that came with it
+			r.failed = err // returned after the bytes that came with it
 		}
 	}
 	return nil
 }
 
-// makeRoom makes room for a Read: by moving the current item to the front, or
-// by doubling what is full of it.
+// makeRoom makes room for a Read, by moving the current item to the front, or by doubling the
+// buffer if the item fills most of it.
 func (r *Reader) makeRoom() {
 	if len(r.buf) < cap(r.buf) {
 		return

@@ -10,17 +10,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// maxSafe bounds the integers that a double can tell from their neighbours
-// (RFC 7493 section 2.2).
+// maxSafe bounds the integers that a double distinguishes from their neighbors (RFC 7493
+// section 2.2).
 const maxSafe = 1<<53 - 1
 
-// A translator writes an item as JSON: canonical, but for the order of members,
-// and so exactly as long as the canonical form. It stops at the first thing that
-// no archive has. What it lets pass is checked once more as a whole, by encoding
-// the result again.
+// A translator writes an item as JSON. The result is canonical except for the order of members,
+// and therefore exactly as long as the canonical form. The translator stops at the first part
+// that no archive contains. Its result is checked once more in full, by encoding it again.
 //
-// A decoder that builds a tree of Go values would take some forty bytes for
-// each byte of a hostile item, and could not say where an item is wrong.
+// A decoder that builds a tree of Go values would use about forty bytes per byte of a hostile
+// item, and could not report where an item is wrong.
 type translator struct {
 	item  []byte
 	at    int
@@ -73,7 +72,7 @@ func (t *translator) value() *ItemError {
 		return err
 	}
 
-	// RFC 8949 section 3.1: of the major types, byte strings and tags are not for JSON.
+	// RFC 8949 section 3.1: JSON has no byte strings and tags.
 	switch h.major {
 	case majorUnsigned, majorNegative:
 		err = t.integer(start, h)
@@ -89,7 +88,7 @@ func (t *translator) value() *ItemError {
 		err = t.refuse(start, codeNonDeterministic, "expected a value that JSON has, found %s", h)
 	}
 
-	// After each value, so that the JSON never grows far beyond the limit.
+	// Check after each value, so that the JSON never grows far beyond the limit.
 	if err == nil && len(t.text) > receipt.MaxBytes {
 		err = t.tooLong(start)
 	}
@@ -140,7 +139,7 @@ func (t *translator) float(start int, h head) *ItemError {
 	return t.refuse(start, codeNonDeterministic, "expected an integer, found %s", h)
 }
 
-// content reads the text whose head was read.
+// content reads the text after its head.
 func (t *translator) content(h head) ([]byte, *ItemError) {
 	if rest := len(t.item) - t.at; h.arg > uint64(rest) {
 		return nil, t.refuse(len(t.item), codeSyntax, "expected %s, found the end of the input after %d bytes", h, rest)
@@ -154,7 +153,7 @@ func (t *translator) content(h head) ([]byte, *ItemError) {
 	return text, nil
 }
 
-// trimValid returns text from its first byte on that is not UTF-8.
+// trimValid returns text from its first byte that is not UTF-8.
 func trimValid(text []byte) []byte {
 	for {
 		if r, size := utf8.DecodeRune(text); r != utf8.RuneError || size != 1 {
@@ -177,8 +176,8 @@ func (t *translator) string(start int, h head) *ItemError {
 	return nil
 }
 
-// enter goes one level down into a container of count values. Each of them takes
-// a byte at least, so a count that cannot be true is seen before the first.
+// enter begins a container of count values. Each value takes at least one byte, so an
+// impossible count is detected before the first value.
 func (t *translator) enter(start int, h head, each uint64) *ItemError {
 	if t.depth++; t.depth > receipt.MaxDepth {
 		return t.refuse(start, codeDepthLimit, "expected at most %d nested levels, found more", receipt.MaxDepth)
@@ -214,7 +213,7 @@ func (t *translator) object(start int, h head) *ItemError {
 		return err
 	}
 
-	// RFC 8949 section 4.2.1: the encoding of each key is above the one before it.
+	// RFC 8949 section 4.2.1: the encoding of each key sorts after that of the previous key.
 	t.text = append(t.text, '{')
 	var previous []byte
 	for i := range h.arg {
@@ -238,7 +237,7 @@ func (t *translator) object(start int, h head) *ItemError {
 	return nil
 }
 
-// key reads a key of a map and compares it with the one before.
+// key reads a key of a map and compares it with the previous key.
 func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 	start := t.at
 	h, err := t.head()
@@ -249,13 +248,13 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 		return nil, t.refuse(start, codeNonDeterministic, "expected text as the key of a map, found %s", h)
 	}
 
-	// Invalid UTF-8 is told before the order: no key is compared that is not text.
+	// Invalid UTF-8 is reported before the order, because only text is compared.
 	key, err := t.content(h)
 	if err != nil || first {
 		return key, err
 	}
 
-	// RFC 8949 section 5.3.1: with equal keys a map is not valid.
+	// RFC 8949 section 5.3.1: a map with equal keys is not valid.
 	switch order := compareKeys(previous, key); {
 	case order == 0:
 		return nil, t.refuse(start, codeDuplicateName, "expected a key after %q, found it again", clip(key))
@@ -266,9 +265,9 @@ func (t *translator) key(previous []byte, first bool) ([]byte, *ItemError) {
 	return key, nil
 }
 
-// compareKeys orders keys by their encodings (RFC 8949 section 4.2.1). The head
-// of a text counts its bytes, and the shortest head of a larger number is the
-// greater: so the longer text is.
+// compareKeys orders keys by their encodings (RFC 8949 section 4.2.1). The head of a text
+// counts its bytes, and the shortest head of a larger number is greater, so the longer text is
+// greater.
 func compareKeys(a, b []byte) int {
 	if len(a) != len(b) {
 		return len(a) - len(b)
