@@ -92,6 +92,7 @@ func Parse(doc *canon.Document) (*Envelope, error) {
 }
 
 func parse(root canon.Node) (*Envelope, *Error) {
+	// A bundle of another version or kind may be valid, so it is unsupported and not invalid.
 	media := root.Member("mediaType")
 	switch {
 	case media.Kind() != canon.KindString:
@@ -121,6 +122,7 @@ const maxKeyID = 1024 // bytes, as in a trust file
 // kind of trust than a file of keys.
 func (e *Envelope) parseKey(material canon.Node) *Error {
 	const at = "/verificationMaterial"
+	// These members would be evidence of their own, which a file of keys cannot judge.
 	for name := range material.Members() {
 		switch name := name.String(); name {
 		case "certificate", "x509CertificateChain", "tlogEntries", "timestampVerificationData":
@@ -147,6 +149,7 @@ func (e *Envelope) parseEnvelope(envelope canon.Node) *Error {
 		return err
 	}
 
+	// DSSE signs the type together with the payload. Open checks the type.
 	kind := envelope.Member("payloadType")
 	if e.payloadType = kind.String(); kind.Kind() != canon.KindString {
 		return invalid(at+"/payloadType", "payloadType is %s, expected %s", shown(kind), PayloadType)
@@ -173,6 +176,7 @@ func (e *Envelope) parseSignature(entry canon.Node) *Error {
 	if entry.Kind() != canon.KindObject {
 		return invalid(at, "expected an object with sig")
 	}
+	// DSSE has an optional keyid.
 	for name := range entry.Members() {
 		if !slices.Contains([]string{"sig", "keyid"}, name.String()) {
 			return invalid(at, "unknown member %s; expected sig", quote(name.Text()))
@@ -231,6 +235,7 @@ func Sign(ctx context.Context, s *Statement, signer receipt.Signer) (*Envelope, 
 		return nil, fmt.Errorf("attest: %w", err)
 	}
 
+	// A bundle contains the base64 without the prefix of a signature entry.
 	e.Key, e.signature = sig.KeyID, []byte(strings.TrimPrefix(sig.Signature, valuePrefix))
 	if n := len(e.Bytes()); n > MaxBytes {
 		return nil, invalid("", "the bundle would have %d bytes, at most %d are read", n, MaxBytes)

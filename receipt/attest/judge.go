@@ -32,6 +32,7 @@ func newJudge(trust receipt.Trust, policy receipt.Policy) *judge {
 // weigh returns the check of the signature, which belongs to the step signatures, and what the
 // signature counts as.
 func (j *judge) weigh(e *Envelope, root canon.Node) (receipt.Check, receipt.SignatureResult) {
+	// Calls share one verifier and its memory, so they take turns.
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.ready(); err != nil {
@@ -40,6 +41,8 @@ func (j *judge) weigh(e *Envelope, root canon.Node) (receipt.Check, receipt.Sign
 
 	j.trust.envelope = e
 	j.v.VerifyBytes(signedBy(root, e.Key), j.doc, &j.rep)
+	// The receipt now has exactly one signature. If there is no result for it, the receipt does
+	// not match its schema.
 	result := receipt.SignatureResult{KeyID: foreign.Cut(e.Key, 256), Algorithm: Algorithm, Status: receipt.SignatureNotChecked}
 	if len(j.rep.Signatures) == 1 {
 		result = j.rep.Signatures[0]

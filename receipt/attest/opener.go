@@ -43,6 +43,7 @@ func (o *Opener) Judge(v *receipt.Verifier, bundle []byte, rep *receipt.Report) 
 		return
 	}
 
+	// The receipt replaces the bundle in doc, and the envelope is weighed after it.
 	inside, wrong, weigh := o.Unwrap(doc)
 	if wrong != nil {
 		v.Unreadable(rep, *wrong)
@@ -61,6 +62,7 @@ type Weigh = func(v *receipt.Verifier, doc *canon.Document, rep *receipt.Report)
 // one if it is of an unsupported kind. For any other document, both are nil. weigh is nil if
 // there is nothing to weigh.
 func (o *Opener) Unwrap(doc *canon.Document) (inside []byte, wrong *receipt.Check, weigh Weigh) {
+	// A receipt without an attestation is not attested for any subject.
 	if !Is(doc) {
 		if len(o.asked) > 0 {
 			weigh = func(v *receipt.Verifier, _ *canon.Document, rep *receipt.Report) { o.weighSubjects(v, rep, nil) }
@@ -141,6 +143,7 @@ func (o *Opener) weighSignature(v *receipt.Verifier, doc *canon.Document, rep *r
 		return
 	}
 
+	// The same rules apply as to a signature of the receipt.
 	c, result := o.judge.weigh(e, doc.Root())
 	if c.Status == receipt.StatusPassed {
 		result.Detail = s.told()

@@ -173,6 +173,7 @@ func parseStatement(text []byte) (*Statement, *Error) {
 		return nil, invalid(payloadAt, "the predicate holds no receipt")
 	}
 
+	// The receipt and the commit determine the statement, so it is created again.
 	want, err := newStatement(inside, commitSaid(root))
 	if err != nil {
 		return nil, &Error{receipt.CodeAttestationMismatch, payloadAt, "no statement can be made of the receipt inside: " + err.Error()}
@@ -194,6 +195,7 @@ func (s *Statement) compare(root canon.Node, text []byte) *Error {
 		return nil
 	}
 
+	// Report the first subject that differs, before any difference in form.
 	list := root.Member("subject")
 	for i, n := range list.Elements() {
 		if i < len(s.Subjects) && !bytes.Equal(n.AppendCanonical(nil), s.Subjects[i].append(nil)) {

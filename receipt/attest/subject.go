@@ -89,6 +89,7 @@ func (t *teller) artifacts() {
 
 // writes adds each file with its last write, because earlier content no longer exists.
 func (t *teller) writes() {
+	// A file may be written several times. Only its last content may still exist.
 	last := map[string]int{}
 	list := t.root.Member("side_effects").Member("fs_writes")
 	for i, w := range list.Elements() {
@@ -115,6 +116,7 @@ func (t *teller) commits() {
 // told reports whether the source recorded a member of an entry, and the entry cannot be more
 // than what happened. Entries of an incomplete list count.
 func (t *teller) told(entry, member string) bool {
+	// An unreported list may still contain entries that the source recorded.
 	_, whole := slices.BinarySearch(t.unreported, entry)
 	_, part := slices.BinarySearch(t.unreported, entry+"/"+member)
 	return !whole && !part && !t.over.Has(entry+"/"+member)

@@ -37,6 +37,7 @@ type keeper struct {
 }
 
 func (k *keeper) place(root canon.Node, link chain.Link) {
+	// The stream comes first as one string, which identifies it in joins, and then in parts.
 	identifiers, stated := root.Member("identifiers"), root.Member("chain")
 	issuer, workspace, tenant := root.Member("issuer").Member("id").Text(), identifiers.Member("workspace_ref").Text(), identifiers.Member("tenant_id")
 	var scratch [8 * mostText]byte
@@ -45,6 +46,7 @@ func (k *keeper) place(root canon.Node, link chain.Link) {
 	k.text(tenant.Text())
 	k.text(workspace)
 
+	// LinkOf has checked the form of both hashes, so they are short.
 	k.whole(stated.Member("receipt_hash").Text())
 	k.whole(stated.Member("previous_receipt_hash").Text())
 	first := uint64(0)
@@ -90,6 +92,8 @@ func (k *keeper) told(pointer string, n canon.Node) {
 
 // amount keeps a number and its two bounds. At most one of the three is present.
 func (k *keeper) amount(pointer string, n canon.Node) {
+	// A recorded part is a lower bound, and a possible duplicate makes an upper bound. Both
+	// together are no bound.
 	untold, over := k.untold.Has(pointer), k.over.Has(pointer)
 	there, bits := !n.IsZero(), math.Float64bits(n.Float()+0) // avoids a negative zero
 	k.number(bits, there && !untold && !over)
@@ -146,6 +150,8 @@ func tell(r *Row, kept []byte) {
 type unpacker struct{ rest string }
 
 func (u *unpacker) text() string {
+	// encoding/binary reads a uvarint from bytes only, and rest is a string so that the parts of
+	// it need no copies.
 	n, width := uint64(0), 0
 	for shift := 0; width < len(u.rest); shift += 7 {
 		c := u.rest[width]

@@ -79,6 +79,7 @@ func (i Instant) String() string { return time.UnixMicro(int64(i)).UTC().Format(
 // Of returns the row of a receipt, from its report and the data that [Glean] kept in it. The
 // row stays valid when the report is reused.
 func Of(rep *receipt.Report) Row {
+	// Strings are copied or immutable, because the report will be reused.
 	why := rep.Finding()
 	r := Row{
 		Kind: kindReceipt, Source: cut(rep.Source), Index: int64(rep.Index), Verdict: word(rep), Address: cut(rep.Address()),
