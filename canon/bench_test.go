@@ -59,7 +59,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkCanonical is what a stream does for each receipt, but for SHA-256.
+// BenchmarkCanonical measures the work of a stream for each receipt, without SHA-256.
 func BenchmarkCanonical(b *testing.B) {
 	src := receiptLike()
 	var d Document
@@ -96,8 +96,8 @@ func BenchmarkSum(b *testing.B) {
 	}
 }
 
-// BenchmarkTransform and BenchmarkReference do the same: one document at a time,
-// everything allocated anew.
+// BenchmarkTransform and BenchmarkReference measure the same task: one document at a time, with
+// all memory allocated anew.
 func BenchmarkTransform(b *testing.B) { benchmarkBoth(b, Transform) }
 
 func BenchmarkReference(b *testing.B) { benchmarkBoth(b, Reference) }

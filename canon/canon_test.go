@@ -128,7 +128,8 @@ func checkAccepted(tb testing.TB, src []byte) {
 	}
 }
 
-// Documents that look alike and are not (reliability #7, #8).
+// TestDifferentDigests verifies that similar documents that differ have different digests
+// (reliability #7, #8).
 func TestDifferentDigests(t *testing.T) {
 	seen := map[Digest]string{}
 	for _, src := range []string{
@@ -147,8 +148,8 @@ func TestDifferentDigests(t *testing.T) {
 	}
 }
 
-// White space, the order of members, escapes and the spelling of numbers do not
-// matter, each by itself and all together (reliability #45, #49, #51).
+// TestSpellings verifies that whitespace, the order of members, escapes, and the spelling of
+// numbers do not affect the digest, separately and together (reliability #45, #49, #51).
 func TestSpellings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8785, 1))
 	var d Document
@@ -222,7 +223,8 @@ func eachNode(n Node, do func(Node)) {
 	}
 }
 
-// To leave values out is to write the document that never had them.
+// TestWithout verifies that omitting values has the same result as a document that never
+// contained them.
 func TestWithout(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8785, 2))
 	some := 0
@@ -306,8 +308,8 @@ func parse(tb testing.TB, src string) *Document {
 	return d
 }
 
-// compareNames against the definition, on all pairs of names from interesting
-// characters (reliability #43, #44).
+// TestCompareNames compares compareNames with the definition, on all pairs of names made of
+// critical characters (reliability #43, #44).
 func TestCompareNames(t *testing.T) {
 	var names []string
 	for _, a := range someNames {
@@ -327,7 +329,8 @@ func TestCompareNames(t *testing.T) {
 	}
 }
 
-// What number takes for canonical at a glance is what strconv would write.
+// TestPlainDecimal verifies that strconv writes every number that plainDecimal accepts in the
+// same way.
 func TestPlainDecimal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8785, 3))
 	fast, slow, count := 0, 0, 100_000

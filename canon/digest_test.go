@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDigestDigits tries every byte in every place of a digest's text. What is
-// read is what encoding/hex reads, of lower-case digits alone.
+// TestDigestDigits tries every byte at every position of the text of a digest. The accepted
+// texts are those that encoding/hex accepts in lowercase.
 func TestDigestDigits(t *testing.T) {
 	good := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	for at := len("sha256:"); at < len(good); at++ {
@@ -38,7 +38,7 @@ func TestDigestDigits(t *testing.T) {
 	}
 }
 
-// TestSum: a digest is the same in portions.
+// TestSum verifies that hashing in portions does not change a digest.
 func TestSum(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	for _, n := range []int{0, 1, portion - 1, portion, portion + 1, 2 * portion, len(data) - 1} {

@@ -97,8 +97,8 @@ func TestMembersAndElements(t *testing.T) {
 	}
 }
 
-// A look-up is exact: no folding, no normalizing, no white space (reliability
-// #9, #10, #11).
+// TestMemberIsExact verifies that lookups do not fold case, normalize text, or ignore
+// whitespace (reliability #9, #10, #11).
 func TestMemberIsExact(t *testing.T) {
 	d := parse(t, "{\"VERDICT\":1,\"ta\u017f\u212a\":2,\"\u00e9\":3,\" a\":4,\"a\\u0000\":5}")
 	for _, name := range []string{"verdict", "Verdict", "task", "TASK", "e\u0301", "a", ""} {
@@ -173,8 +173,7 @@ func TestPointer(t *testing.T) {
 	}
 }
 
-// Tokens that look like an array index and are none, and escapes (reliability
-// #217).
+// TestFind includes tokens that resemble array indexes, and escapes (reliability #217).
 func TestFind(t *testing.T) {
 	d := parse(t, `{"foo":["bar","baz"],"":0,"a/b":1,"m~n":8,"~1":9,"k\"l":6,"x\ny":7,"ʼ":5,"01":{"-":4},"n":1,"s":"ab"}`)
 	for text, want := range map[string]string{
@@ -211,7 +210,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// Which integers are lossy (reliability #29, #30).
+// TestLossyInteger verifies which integers are lossy (reliability #29, #30).
 func TestLossyInteger(t *testing.T) {
 	for src, want := range map[string]string{
 		`9007199254740991`:                "",
@@ -281,8 +280,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// Every other spelling is refused (reliability #61, #62), as is each byte of a
-// good one that is changed to another that it could be taken for.
+// TestDigestMalformed verifies that every other spelling is rejected (reliability #61, #62),
+// including those that replace a byte with a similar byte.
 func TestDigestMalformed(t *testing.T) {
 	digits := strings.Repeat("0123456789abcdef", 4)
 	good := "sha256:" + digits
@@ -322,7 +321,7 @@ func TestDigestMalformed(t *testing.T) {
 	}
 }
 
-// A Document that has failed is empty, and good for the next parse.
+// TestReuse verifies that a Document is empty after an error and can parse again.
 func TestReuse(t *testing.T) {
 	var d Document
 	for _, test := range refusals {
@@ -349,7 +348,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// The source is only read.
+// TestSourceUnchanged verifies that the source is only read.
 func TestSourceUnchanged(t *testing.T) {
 	for _, test := range transforms {
 		src := []byte(test.src)
@@ -365,8 +364,8 @@ func TestSourceUnchanged(t *testing.T) {
 	}
 }
 
-// What lies behind the source in the caller's buffer is none of a Document's
-// business: another goroutine may be reading the next document into it.
+// TestSourceBounded verifies that a Document does not read the bytes after the source in the
+// caller's buffer, into which another goroutine may be reading the next document.
 func TestSourceBounded(t *testing.T) {
 	buf := []byte(`{"b":1,"a":2}` + strings.Repeat("x", 64))
 	end := bytes.IndexByte(buf, 'x')
@@ -385,8 +384,8 @@ func TestSourceBounded(t *testing.T) {
 	<-done
 }
 
-// TestOverwrite: the content of a string value may be overwritten by as many bytes,
-// if none of them needs an escape.
+// TestOverwrite verifies that the content of a string value may be overwritten with the same
+// number of bytes if none of them needs an escape.
 func TestOverwrite(t *testing.T) {
 	for _, src := range []string{
 		`{"b":{"c":"0000","é\n":[1.0]},"a":"0000"}`, `{"a":"0000","b":"0000"}`, `["0000"]`, ` "0000" `,

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTransform: what is accepted has every property that accepted documents
-// have, what is refused comes with no value and a place inside the input, and a
-// reused Document judges like a new one.
+// FuzzTransform verifies that accepted documents have all their properties, that an error comes
+// with no value and a position inside the input, and that a reused Document behaves like a new
+// one.
 func FuzzTransform(f *testing.F) {
 	for _, test := range transforms {
 		f.Add([]byte(test.src))
@@ -96,8 +96,8 @@ func TestStricterThanReference(t *testing.T) {
 	}
 }
 
-// FuzzPointer: a pointer is read as it is written, and finds the same value as
-// the tokens one after another.
+// FuzzPointer verifies that parsing a pointer and formatting it are inverse, and that a pointer
+// finds the same value as its tokens one by one.
 func FuzzPointer(f *testing.F) {
 	for _, s := range []string{"", "/", "/a~1b", "/m~0n", "/~01", "/a~b", "/~2", "/foo/-", "/foo/01", "/foo/0", "/ʼ", "a", "//"} {
 		f.Add(s)
@@ -127,7 +127,8 @@ func FuzzPointer(f *testing.F) {
 	})
 }
 
-// FuzzString: any UTF-8 text survives, and encoding/json reads the same.
+// FuzzString verifies that UTF-8 text survives a round trip and that encoding/json reads the
+// same text.
 func FuzzString(f *testing.F) {
 	for _, s := range someNames {
 		f.Add(s)
@@ -149,7 +150,7 @@ func FuzzString(f *testing.F) {
 	})
 }
 
-// FuzzFloat: every finite double survives, but for -0.
+// FuzzFloat verifies that every finite double except -0 survives a round trip.
 func FuzzFloat(f *testing.F) {
 	for _, bits := range []uint64{0, 1 << 63, 1, 0x7fefffffffffffff, 0x4340000000000000, 0x3eb0c6f7a0b5ed8d, 0x444b1ae4d6e2ef50} {
 		f.Add(bits)
@@ -173,8 +174,8 @@ func FuzzFloat(f *testing.F) {
 	})
 }
 
-// FuzzNumber: a text is a number here when it is one for encoding/json and for
-// the reference, and then all three mean the same double.
+// FuzzNumber verifies that this package, encoding/json, and the reference accept the same
+// numbers and read the same doubles.
 func FuzzNumber(f *testing.F) {
 	for _, test := range transforms {
 		f.Add(test.src)

@@ -52,9 +52,9 @@ func checkLimit(t *testing.T, err error, want Code) {
 	}
 }
 
-// Every input takes linear time, or n log n where members are sorted
-// (reliability #31, #32, #39 to #42). Each of these takes some milliseconds to
-// a tenth of a second. What grows with the square takes minutes.
+// TestHostile verifies that every input takes linear time, or n log n if members are sorted
+// (reliability #31, #32, #39 to #42). Each input takes between some milliseconds and a tenth of
+// a second. Quadratic time would take minutes.
 func TestHostile(t *testing.T) {
 	million, most := 300_000, 2*time.Second
 	switch {
@@ -129,7 +129,8 @@ func members(n int, beginning string, order int) string {
 	return string(b)
 }
 
-// A Document that has grown allocates nothing (reliability #52).
+// TestNoAllocations verifies that a Document that has grown allocates no memory (reliability
+// #52).
 func TestNoAllocations(t *testing.T) {
 	src := receiptLike()
 	wide := []byte(members(100, "name", 1))
@@ -156,8 +157,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// The index is a stated multiple of the source at most: two bytes of source
-// make one node of 20.
+// TestMemory verifies that the index is at most the documented multiple of the source: two
+// bytes of source result in at most one node of 20 bytes.
 func TestMemory(t *testing.T) {
 	src := []byte("[" + strings.Repeat("0,", 500_000) + "0]")
 	d, err := Parse(src)

@@ -10,10 +10,10 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMutants damages documents by their structure and by their bytes. What is
-// accepted is written as the reference writes it, what is refused the reference
-// refuses too, but for what stricter lists; and a Document that was used for all
-// those before judges, writes and hashes like a new one.
+// TestMutants damages documents in their structure and in their bytes. For accepted documents,
+// the output must equal that of the reference. Rejected documents must be rejected by the
+// reference, too, except for those in stricter. A Document that was used for all previous
+// inputs must behave like a new one.
 func TestMutants(t *testing.T) {
 	seeds := mutantSeeds(t)
 	count := 1000

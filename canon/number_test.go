@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// strconv, and the reference with it, misreads long numbers that have an
-// exponent. They are refused; everything that it reads rightly is not.
+// TestLongMantissa verifies that long numbers with an exponent, which strconv and the reference
+// misread, are rejected, and that all others are accepted.
 func TestLongMantissa(t *testing.T) {
 	zeros := strings.Repeat("0", 1_000_000)
 	for _, src := range []string{

@@ -144,8 +144,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Every control character must be escaped (reliability #18), wherever in the
-// eight bytes that are looked at at once it stands.
+// TestRefusedControlCharacters verifies that every control character must be escaped
+// (reliability #18), at every position in the eight bytes that are checked together.
 func TestRefusedControlCharacters(t *testing.T) {
 	for c := range 0x20 {
 		for before := range 17 {
@@ -157,7 +157,7 @@ func TestRefusedControlCharacters(t *testing.T) {
 	}
 }
 
-// The same for bytes that are no UTF-8, quotes and backslashes.
+// TestRefusedBytes does the same for bytes that are not UTF-8, quotes, and backslashes.
 func TestRefusedBytes(t *testing.T) {
 	for c := 0x80; c < 0x100; c++ {
 		for before := range 17 {
@@ -173,7 +173,7 @@ func TestRefusedBytes(t *testing.T) {
 	}
 }
 
-// The text of an error is read by people and compared by scripts.
+// TestErrorText fixes the text of errors, which people read and scripts compare.
 func TestErrorText(t *testing.T) {
 	deep := strings.Repeat("[", MaxDepth+1)
 	for _, test := range []struct{ src, want string }{
@@ -210,8 +210,8 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// The pointer of an error begins at the root, however long it is, and foreign
-// text in a message is bounded.
+// TestErrorBounded verifies that the pointer of an error begins at the root regardless of its
+// length, and that foreign text in a message is bounded.
 func TestErrorBounded(t *testing.T) {
 	src := `{"start":` + strings.Repeat(`[0,`, 600) + `x`
 	e := refused(t, []byte(src), CodeSyntax)

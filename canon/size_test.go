@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestSize: parsing takes no more memory than Size says, and Size says no more than it
-// documents.
+// TestSize verifies that parsing uses no more memory than Size returns, and that Size returns
+// no more than documented.
 func TestSize(t *testing.T) {
 	if unsafe.Sizeof(node{}) != nodeBytes || unsafe.Sizeof(span{}) != spanBytes || unsafe.Sizeof(rankedName{}) != rankedBytes {
 		t.Fatal("the constants are not the sizes")
@@ -67,8 +67,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestMostNodes: no document has more nodes than are counted, wherever its strings
-// begin and end.
+// TestMostNodes verifies that no document has more nodes than mostNodes returns, wherever its
+// strings begin and end.
 func TestMostNodes(t *testing.T) {
 	for _, src := range []string{`1`, `[]`, `[1]`, `{}`, `{"a":1}`, `["\\"]`, `["\\\"","\\",1]`, `{"\"":["\\\\",{"a":"\""}]}`, `"a`, `"\`, `"\"`, `["\\\\\""]`} {
 		var d Document

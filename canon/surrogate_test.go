@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSurrogateAlone: the second half of a pair is written \u, and nothing else.
+// TestSurrogateAlone verifies that the second half of a pair must be written as \u.
 func TestSurrogateAlone(t *testing.T) {
 	for _, text := range []string{`"\ud83d\nde00"`, `"\ud83d\"de00"`, `"\ud83d/ude00"`, `"\ud83d\Ude00"`, `"\ud83d"`} {
 		_, err := Parse([]byte(text))

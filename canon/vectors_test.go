@@ -65,8 +65,8 @@ func accepted(tb testing.TB, src []byte, want string) {
 	}
 }
 
-// The files of the RFC's author and of the reference implementation in Go:
-// input, expected output, and the output once more in hexadecimal.
+// TestVectorsJCS uses the files of the RFC's author and of the reference implementation in Go:
+// input, expected output, and the output in hexadecimal.
 func TestVectorsJCS(t *testing.T) {
 	for folder, counts := range map[string]struct{ inputs, hexes int }{
 		"jcs-cyberphone": {6, 6},
@@ -98,7 +98,7 @@ func TestVectorsJCS(t *testing.T) {
 	}
 }
 
-// RFC 8785 appendix B (reliability #27).
+// TestVectorsAppendixB uses the numbers in RFC 8785 appendix B (reliability #27).
 func TestVectorsAppendixB(t *testing.T) {
 	var rows []struct {
 		IEEE754  string  `json:"ieee754"`
@@ -147,8 +147,8 @@ func TestVectorsES6File(t *testing.T) {
 	}
 }
 
-// The first million lines of the ES6 number file, generated (reliability #28); in the
-// modest size a tenth of them.
+// TestVectorsES6Generator generates the first million lines of the ES6 number file (reliability
+// #28), or a tenth of them at the modest size.
 func TestVectorsES6Generator(t *testing.T) {
 	var facts struct {
 		Static []string `json:"static_u64_hex"`
@@ -306,8 +306,8 @@ func TestVectorsNSTParsing(t *testing.T) {
 	}
 }
 
-// The files that other parsers change silently (reliability #48). A lossy
-// integer is rounded as RFC 8785 demands, and reported.
+// TestVectorsNSTTransform uses the files that other parsers silently change (reliability #48).
+// A lossy integer is rounded as RFC 8785 requires, and reported.
 func TestVectorsNSTTransform(t *testing.T) {
 	const nfc, nfd = "\u00e9", "e\u0301"
 	cases := map[string]any{
@@ -359,7 +359,7 @@ func TestVectorsNSTTransform(t *testing.T) {
 	}
 }
 
-// Decimal texts with the bits of their doubles (reliability #50).
+// TestVectorsNumbers uses decimal texts with the bits of their doubles (reliability #50).
 func TestVectorsNumbers(t *testing.T) {
 	dir := vectors.Dir(t, "numbers-parse-fxx")
 	finite, infinite, other := 0, 0, 0
@@ -413,7 +413,7 @@ func checkNumber(t *testing.T, text []byte, want float64) {
 	accepted(t, []byte(out), out)
 }
 
-// JSON Patch's tests hold pointers, and the values they find.
+// TestVectorsPointers uses the pointers in JSON Patch's tests and the values that they find.
 func TestVectorsPointers(t *testing.T) {
 	dir := vectors.Dir(t, "json-patch-tests")
 	found, missing, parsed := 0, 0, 0

@@ -23,8 +23,7 @@ func parse(t testing.TB, text []byte) *canon.Document {
 	return d
 }
 
-// TestUpstream computes the true hashes of the upstream fixtures, whose stated
-// ones are placeholders.
+// TestUpstream computes the actual hashes of the upstream fixtures, which state placeholders.
 func TestUpstream(t *testing.T) {
 	dir := vectors.Dir(t, "harn")
 	for _, c := range []struct {
@@ -103,7 +102,7 @@ func content(t *testing.T, src []byte) {
 	}
 }
 
-// TestNoPreimage: only objects have one, and a hash.
+// TestNoPreimage verifies that only objects have a preimage and a hash.
 func TestNoPreimage(t *testing.T) {
 	for _, text := range []string{`[]`, `[{"chain":{}}]`, `"x"`, `1`, `null`, `true`} {
 		d := parse(t, []byte(text))

@@ -53,8 +53,8 @@ func damage(r *rand.Rand, list []chain.Link) []chain.Link {
 	return list
 }
 
-// TestMergeIsAssociative: whatever a run is split into, and in whatever order
-// its parts are merged, the segment is that of one pass.
+// TestMergeIsAssociative verifies that the parts of a run, however it is split and in whatever
+// order adjacent parts are merged, result in the segment of one pass.
 func TestMergeIsAssociative(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	stream := chain.Stream{Issuer: "i", Workspace: "w"}
@@ -87,8 +87,8 @@ func TestMergeIsAssociative(t *testing.T) {
 	}
 }
 
-// TestJoins: everything follows the empty segment and is followed by it, and a
-// segment what ends in the receipt that its first one names.
+// TestJoins verifies that every segment can follow and precede the empty segment, and that
+// otherwise the first receipt must name the head before it.
 func TestJoins(t *testing.T) {
 	s := chain.Stream{Issuer: "i"}
 	list := links(4)
@@ -132,8 +132,8 @@ func TestSegmentFailures(t *testing.T) {
 	}
 }
 
-// TestJoinAnyOrder: receipts that form whole streams join to one segment a
-// stream, whatever their order and whatever was joined before.
+// TestJoinAnyOrder verifies that receipts of complete streams join to one segment per stream,
+// regardless of their order and of earlier joins.
 func TestJoinAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 500 {

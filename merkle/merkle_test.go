@@ -288,8 +288,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestSecondPreimage: a node does not pass for a leaf, and no padding makes two
-// lists one (CVE-2012-2459).
+// TestSecondPreimage verifies that a node is not accepted as a leaf, and that padding does not
+// give two lists the same root (CVE-2012-2459).
 func TestSecondPreimage(t *testing.T) {
 	a, b, c := merkle.LeafHash([]byte("a")), merkle.LeafHash([]byte("b")), merkle.LeafHash([]byte("c"))
 	if merkle.LeafHash(slices.Concat(a[:], b[:])) == merkle.NodeHash(a, b) {
@@ -300,7 +300,7 @@ func TestSecondPreimage(t *testing.T) {
 	}
 }
 
-// TestTlog compares with the checksum database's implementation.
+// TestTlog compares the results with the implementation of the checksum database.
 func TestTlog(t *testing.T) {
 	const n = 300
 	var stored []tlog.Hash

@@ -29,7 +29,7 @@ func receiptTexts(t testing.TB, folder string) map[string][]byte {
 	return texts
 }
 
-// TestAcceptsReceipts: ordinary receipts never reach the library.
+// TestAcceptsReceipts verifies that ordinary receipts never reach the library.
 func TestAcceptsReceipts(t *testing.T) {
 	s, err := schemas.Compile(schemas.Receipt)
 	if err != nil {
@@ -103,7 +103,7 @@ func collect(n canon.Node, list []canon.Node) []canon.Node {
 	return list
 }
 
-// FuzzAccept: the acceptor accepts nothing that the library refuses.
+// FuzzAccept verifies that the acceptor accepts no document that the library rejects.
 func FuzzAccept(f *testing.F) {
 	s, err := schemas.Compile(schemas.Receipt)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestCutsChangeNothing compares the answers with arrays cut at once, cut
-// behind a few elements, and whole.
+// TestCutsChangeNothing compares the results with arrays cut immediately, cut after a few
+// elements, and not cut.
 func TestCutsChangeNothing(t *testing.T) {
 	s, all, receipt := must(t, schemas.Receipt), fields(t), fullReceipt(t)
 	cases := 0
@@ -47,8 +47,8 @@ func TestCutsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestCutsInKeys: arrays with a largest size, or compared as a whole, are cut
-// only where they are wrong anyway.
+// TestCutsInKeys verifies that arrays with a maximum size, or that are compared as a whole, are
+// only cut if they are invalid anyway.
 func TestCutsInKeys(t *testing.T) {
 	s := must(t, "keys")
 	key := func(issuers string) string {
@@ -76,8 +76,8 @@ func TestCutsInKeys(t *testing.T) {
 	}
 }
 
-// TestIgnoredChangesNothing compares the answers with and without what a schema does
-// not look at.
+// TestIgnoredChangesNothing compares the results with and without content that a schema
+// ignores.
 func TestIgnoredChangesNothing(t *testing.T) {
 	values := []any{1, nil, []any{}, []any{1, []any{2}}, map[string]any{}, map[string]any{"uri": []any{1}, "kind": map[string]any{"a": 1}, "unknown": []any{map[string]any{}}}}
 	for name, whole := range map[schemas.Name]any{schemas.Receipt: fullReceipt(t), "keys": map[string]any{"keys": []any{map[string]any{"kid": "k"}}}} {
@@ -125,8 +125,8 @@ func TestIgnoredChangesNothing(t *testing.T) {
 	}
 }
 
-// TestIgnoredCostsNothing: of members that the schema does not know, or that it asks
-// nothing of, and of what lies inside another kind than it asks for, no tree is made.
+// TestIgnoredCostsNothing verifies that no tree is built of unknown members, of members without
+// conditions, and of the content of a value of another kind.
 func TestIgnoredCostsNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector makes growing a slice allocate twice")
@@ -165,8 +165,8 @@ func TestIgnoredCostsNothing(t *testing.T) {
 	}
 }
 
-// TestHugeWrongDocument: megabytes of nothing but problems need memory in the
-// order of the document, not hundreds of bytes for each problem.
+// TestHugeWrongDocument verifies that megabytes of problems use memory in the order of the
+// document, and not hundreds of bytes per problem.
 func TestHugeWrongDocument(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -201,7 +201,7 @@ func TestHugeWrongDocument(t *testing.T) {
 	}
 }
 
-// TestDeep nests as deeply as package canon reads.
+// TestDeep uses the maximum nesting depth of package canon.
 func TestDeep(t *testing.T) {
 	const depth = 10_000
 	s := must(t, schemas.Receipt)

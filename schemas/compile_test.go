@@ -53,8 +53,7 @@ func TestUnknownName(t *testing.T) {
 	}
 }
 
-// TestCompiledOnce: whoever asks for a schema again, or at the same time, gets the one
-// that is there.
+// TestCompiledOnce verifies that repeated and concurrent calls return the same compiled schema.
 func TestCompiledOnce(t *testing.T) {
 	for _, n := range schemas.Names() {
 		var got [4]*schemas.Schema
@@ -86,8 +85,8 @@ func (s *spy) Load(url string) (any, error) {
 	return s.Embedded.Load(url)
 }
 
-// TestNothingIsLoaded refers to places outside, one of which is there. Each must
-// be refused by our loader, which opens nothing.
+// TestNothingIsLoaded refers to external locations, one of which exists. The loader must reject
+// each of them without opening it.
 func TestNothingIsLoaded(t *testing.T) {
 	exists := filepath.Join(t.TempDir(), "schema.json")
 	if err := os.WriteFile(exists, []byte("true"), 0o600); err != nil {
@@ -118,7 +117,7 @@ func TestNothingIsLoaded(t *testing.T) {
 	}
 }
 
-// TestEmbeddedLoadsEmbedded watches what our own schemas ask for.
+// TestEmbeddedLoadsEmbedded records what the embedded schemas load.
 func TestEmbeddedLoadsEmbedded(t *testing.T) {
 	want := map[schemas.Name][]string{"verify": {"urn:receiptkit:schema:report", "urn:receiptkit:schema:summary"}}
 	for _, n := range schemas.Names() {
@@ -184,9 +183,9 @@ func checkOnly(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 	return s.Check(doc.Root())
 }
 
-// TestOurSchemasAreExplicit walks our schemas: every object says what it does
-// with unknown members, every pattern is anchored at both ends, everything has
-// a description, and nothing stands in the way of [builder].
+// TestOurSchemasAreExplicit walks the embedded schemas: every object specifies whether unknown
+// members are allowed, every pattern is anchored at both ends, everything has a description,
+// and nothing is incompatible with [builder].
 func TestOurSchemasAreExplicit(t *testing.T) {
 	for _, n := range schemas.Names() {
 		src, _ := schemas.Source(n)
@@ -258,8 +257,8 @@ func explicit(t *testing.T, node map[string]any, at string, documented bool, obj
 	}
 }
 
-// TestMetaSchema checks our schemas against the meta-schema by name; compiling
-// them has done so already.
+// TestMetaSchema checks the embedded schemas against the meta-schema by name. Compiling them
+// has already done so.
 func TestMetaSchema(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(schemas.Embedded{})

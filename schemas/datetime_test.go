@@ -11,9 +11,9 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestDateTimeSuite puts the cases of the JSON Schema test suite in the place of
-// issued_at. Where the suite wants values that are no strings accepted, the type
-// refuses them here, and the format must have no opinion.
+// TestDateTimeSuite uses the cases of the JSON Schema test suite as issued_at. The suite
+// accepts values that are not strings. The type rejects them here, and the format must not
+// report them.
 func TestDateTimeSuite(t *testing.T) {
 	file := filepath.Join(vectors.Dir(t, "json-schema-suite"), "tests/draft2020-12/optional/format/date-time.json")
 	src, err := os.ReadFile(file)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEvent: what the schema refuses in an event, and where. That it refuses what a
-// recorder does is a test of package record.
+// TestEvent verifies what the schema rejects in an event, and where. A test of package record
+// verifies that the schema and the recorder reject the same events.
 func TestEvent(t *testing.T) {
 	s := must(t, "event")
 	line := func(envelope, kind, payload string) string {

@@ -79,8 +79,9 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestNoPrivateMembers: RFC 7518 sections 6.2.2, 6.3.2 and 6.4, RFC 8037
-// section 2. The message names the member and nothing of its value.
+// TestNoPrivateMembers verifies that private members (RFC 7518 sections 6.2.2, 6.3.2, and 6.4,
+// RFC 8037 section 2) are rejected. The message names the member and shows no part of its
+// value.
 func TestNoPrivateMembers(t *testing.T) {
 	s := must(t, "keys")
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {

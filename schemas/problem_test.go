@@ -72,7 +72,7 @@ func TestWording(t *testing.T) {
 	}
 }
 
-// TestReceiptWording fixes what the writer of a receipt reads.
+// TestReceiptWording fixes the messages for the writer of a receipt.
 func TestReceiptWording(t *testing.T) {
 	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestReceiptWording(t *testing.T) {
 	}
 }
 
-// TestManyProblems: the first twenty are told, all are counted.
+// TestManyProblems verifies that the first twenty problems are listed and all are counted.
 func TestManyProblems(t *testing.T) {
 	s, receipt := must(t, schemas.Receipt), fullReceipt(t)
 	for i := range 500 {
@@ -116,8 +116,8 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestNoRawForeignText puts every character that could do harm into names and
-// values. Of values nothing is told.
+// TestNoRawForeignText puts every harmful character into names and values. Messages never show
+// values.
 func TestNoRawForeignText(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	var nasty strings.Builder
@@ -161,7 +161,7 @@ func TestCheckOfNothing(t *testing.T) {
 	}
 }
 
-// TestCheckOfPart: pointers are relative to the value that is checked.
+// TestCheckOfPart verifies that pointers are relative to the checked value.
 func TestCheckOfPart(t *testing.T) {
 	doc, err := canon.Parse([]byte(`{"receipts": [{}, {"schema": 1, "approvals": [1]}]}`))
 	if err != nil {

@@ -73,8 +73,8 @@ func check(t testing.TB, s *schemas.Schema, src string) schemas.Result {
 	return got
 }
 
-// TestEveryFieldAndSample puts each of the samples at each field of a receipt
-// that has them all, and asks the oracle.
+// TestEveryFieldAndSample puts each sample into each field of a receipt with all fields, and
+// compares the result with the oracle.
 func TestEveryFieldAndSample(t *testing.T) {
 	s, all, receipt := must(t, schemas.Receipt), fields(t), fullReceipt(t)
 	if got := check(t, s, text(t, receipt)); got.Total != 0 {
@@ -180,8 +180,7 @@ func TestReplayMaterials(t *testing.T) {
 	}
 }
 
-// TestTableIsComplete compares the table with the members that the schema
-// lists: neither may have one that the other lacks.
+// TestTableIsComplete verifies that the table and the schema have the same members.
 func TestTableIsComplete(t *testing.T) {
 	src, _ := schemas.Source(schemas.Receipt)
 	var schema map[string]any

@@ -156,8 +156,8 @@ func TestRuleNumbers(t *testing.T) {
 	}
 }
 
-// TestRuleObjects tries all objects of up to four of six members in every order,
-// whose values fit or do not.
+// TestRuleObjects tries all objects of up to four of six members in every order, with valid and
+// invalid values.
 func TestRuleObjects(t *testing.T) {
 	members := []string{`"a":"x"`, `"b":1`, `"c":null`, `"a":1`, `"d":1`, `"\u0061b":{}`}
 	for _, c := range []struct {
@@ -191,9 +191,9 @@ func TestRuleObjects(t *testing.T) {
 	r.tried(3, 10)
 }
 
-// TestRuleEveryField puts every sample, and every neighbor of the field's own
-// example, at every field of a receipt with all members; in the modest size a part of
-// them at each.
+// TestRuleEveryField puts every sample, and every neighbor of the field's own example, into
+// every field of a receipt with all members. At the modest size, it tries a part of them for
+// each field.
 func TestRuleEveryField(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	whole := mutate.Parse([]byte(text(t, fullReceipt(t))))
@@ -257,8 +257,9 @@ func fieldTexts(t *testing.T, f field) (list []string) {
 	return list
 }
 
-// TestUsualReceiptsAreAccepted: the library is for what is unusual. Not one valid
-// receipt is left to it, however it is laid out, ordered and escaped.
+// TestUsualReceiptsAreAccepted verifies that the acceptor accepts every valid receipt,
+// regardless of its layout, order, and escapes, so that only unusual receipts reach the
+// library.
 func TestUsualReceiptsAreAccepted(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	c := rand.New(rand.NewPCG(7, 7))
@@ -281,8 +282,8 @@ func TestUsualReceiptsAreAccepted(t *testing.T) {
 	}
 }
 
-// TestUnusualReceipts: of the surprising fixtures only those with a time of
-// another form may need the library.
+// TestUnusualReceipts verifies that, of the surprising fixtures, only those with a time in
+// another form need the library.
 func TestUnusualReceipts(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	left := 0
@@ -301,7 +302,7 @@ func TestUnusualReceipts(t *testing.T) {
 	t.Logf("%d edge cases are left to the library", left)
 }
 
-// TestAcceptsNoMutant: receipts changed by their structure.
+// TestAcceptsNoMutant uses receipts with changed structure.
 func TestAcceptsNoMutant(t *testing.T) {
 	s := must(t, schemas.Receipt)
 	c := rand.New(rand.NewPCG(8, 8))

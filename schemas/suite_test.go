@@ -42,7 +42,7 @@ func suite(t *testing.T, atLeast int, name string) {
 	}
 }
 
-// TestSuite runs the files about the keywords that our schemas use.
+// TestSuite runs the files about the keywords in the embedded schemas.
 func TestSuite(t *testing.T) {
 	for name, atLeast := range map[string]int{
 		"additionalProperties.json":      21,

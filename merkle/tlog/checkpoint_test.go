@@ -131,8 +131,8 @@ func TestParseCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCosignatureBeyondTime: a witness may truly have signed a time that no clock
-// has. It would be read as one before 1970.
+// TestCosignatureBeyondTime verifies that a time above 2^63−1 seconds is rejected even if a
+// witness signed it, because it would be read as a time before 1970.
 func TestCosignatureBeyondTime(t *testing.T) {
 	w := newCosigner(t, "w1.example", "w1")
 	text := (&tlog.Checkpoint{Origin: origin, Root: merkle.EmptyRoot()}).String()

@@ -18,7 +18,7 @@ func numberedLeaves(n int) []merkle.Hash {
 	return leaves
 }
 
-// TestExtension proves every pair of sizes up to 40 and reads the files back.
+// TestExtension proves every pair of sizes up to 40, and parses the files.
 func TestExtension(t *testing.T) {
 	leaves := numberedLeaves(40)
 	for size2 := 1; size2 <= len(leaves); size2++ {
@@ -42,9 +42,9 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// TestExtensionDamage changes every byte of a file: whatever is still read is
-// another proof, which does not check, or is about other sizes. Sizes are what
-// checkpoints bind: trees of 6 and 7 leaves can have proofs of one shape.
+// TestExtensionDamage changes every byte of a file. Every file that is still accepted is
+// another proof, which is invalid or about other sizes. Checkpoints bind the sizes, because
+// trees of 6 and 7 leaves can have proofs of the same shape.
 func TestExtensionDamage(t *testing.T) {
 	x, err := ProveExtension(numberedLeaves(7), 3)
 	if err != nil {
@@ -67,7 +67,7 @@ func TestExtensionDamage(t *testing.T) {
 	}
 }
 
-// TestLongestExtension: as many hashes as a proof can have are read.
+// TestLongestExtension verifies that a proof with the maximum number of hashes is accepted.
 func TestLongestExtension(t *testing.T) {
 	h := merkle.Hash{}.String()
 	text := extensionHeader + "\nfrom 1 " + h + "\nto 2 " + h + "\n" + strings.Repeat(h+"\n", 65)

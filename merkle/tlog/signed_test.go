@@ -69,8 +69,8 @@ func TestOpenSigned(t *testing.T) {
 	}
 }
 
-// TestOpenSignedEveryBit: with every key known no bit of a signed checkpoint can
-// be changed so that the same is shown.
+// TestOpenSignedEveryBit verifies that, with every key known, no bit of a signed checkpoint can
+// change without changing the result.
 func TestOpenSignedEveryBit(t *testing.T) {
 	log, w := newLog(t, origin), newCosigner(t, "w1.example", "w1")
 	known := newKnown(t, origin, log)
