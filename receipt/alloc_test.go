@@ -18,8 +18,8 @@ func (b *believer) CheckSignature([]byte, *receipt.Entry) (*receipt.Key, *receip
 	return &b.Key, nil
 }
 
-// TestSteadyState: with a reused Document and Report a receipt without findings
-// costs no allocation beyond those of its schema check.
+// TestSteadyState verifies that, with a reused Document and Report, a receipt without findings
+// causes no allocations beyond those of its schema check.
 func TestSteadyState(t *testing.T) {
 	keys := testKeys()
 	schema, err := schemas.Compile(schemas.Receipt)
@@ -59,7 +59,7 @@ func TestSteadyState(t *testing.T) {
 	}
 }
 
-// TestReportsShareNothing: a clone stays what it was while its origin is reused.
+// TestReportsShareNothing verifies that a clone does not change when the original is reused.
 func TestReportsShareNothing(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}})

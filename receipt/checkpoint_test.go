@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestInclusionPolicy is the truth table of what checkpoints do for signatures.
+// TestInclusionPolicy is the truth table of the effects of checkpoints on signatures.
 func TestInclusionPolicy(t *testing.T) {
 	batch, sig := receipt.StepBatch, receipt.StepSignatures
 	revoked := refuted(sig, receipt.CodeKeyRevoked, "/signatures/0")
@@ -185,8 +185,8 @@ func TestInclusionPolicy(t *testing.T) {
 	}
 }
 
-// TestStandingResult: what stands for a signature is told last, and what false
-// entries say counts all the same.
+// TestStandingResult verifies that a checkpoint that stands for a signature is reported last,
+// and that invalid entries still count.
 func TestStandingResult(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep, keys["w1"])

@@ -151,8 +151,8 @@ func another(v any) any {
 	return "not null"
 }
 
-// TestEveryByte damages every byte of a small receipt. What is still verified
-// must have the same preimage and the same signatures that count.
+// TestEveryByte damages every byte of a small receipt. If the result is still verified, it must
+// have the same preimage and the same signatures that count.
 func TestEveryByte(t *testing.T) {
 	keys := testKeys()
 	fast, plain := verifier(t, keys, receipt.Policy{}), verifier(t, keys, receipt.Policy{Plain: true})
@@ -198,7 +198,7 @@ func essence(t *testing.T, data []byte) string {
 	return string(text)
 }
 
-// TestHashHints recognizes the ways in which issuers get the rule wrong.
+// TestHashHints verifies that the known mistakes of issuers with the hash rule are recognized.
 func TestHashHints(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -241,8 +241,8 @@ func TestHashHints(t *testing.T) {
 	}
 }
 
-// FuzzVerify: no input gets another verdict by the plain path, or in canonical
-// form, and only the true receipt's content is ever verified.
+// FuzzVerify verifies that the plain path and the canonical form result in the same verdict,
+// and that only the content of the original receipt is ever verified.
 func FuzzVerify(f *testing.F) {
 	keys := testKeys()
 	fast, plain := verifier(f, keys, receipt.Policy{}), verifier(f, keys, receipt.Policy{Plain: true})

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// TestDigests: by turns, two texts of any lengths have the digests that each has alone, and
-// what was hashed before leaves nothing behind.
+// TestDigests verifies that two texts of any lengths, hashed in turns, have the same digests as
+// separately, and that earlier texts have no effect.
 func TestDigests(t *testing.T) {
 	d, rng := newDigests(), rand.New(rand.NewPCG(8785, 1))
 	text := make([]byte, 20*turn)

@@ -45,8 +45,8 @@ func candidates() map[string][]string {
 	}
 }
 
-// TestDisclosedTogether compares the verdicts of runs over several receipts and files of
-// disclosures with an oracle over plain JSON values.
+// TestDisclosedTogether compares the verdicts of runs with several receipts and disclosure
+// files with an oracle for plain JSON values.
 func TestDisclosedTogether(t *testing.T) {
 	n := 1_500
 	if testsize.Full() {

@@ -94,7 +94,8 @@ func verify(v *receipt.Verifier, data []byte) *receipt.Report {
 	return rep
 }
 
-// TestFileWrite: null says that there is no file; what is not known is left out.
+// TestFileWrite verifies that null means that there is no file, and that unknown digests are
+// omitted.
 func TestFileWrite(t *testing.T) {
 	known := receipt.OptionalDigest{Digest: canon.Sum([]byte("x"))}
 	text := `"` + known.String() + `"`
@@ -121,8 +122,8 @@ func TestFileWrite(t *testing.T) {
 	}
 }
 
-// TestDeltaDigests: a digest, null and nothing are three states, and come back as
-// they were.
+// TestDeltaDigests verifies that a digest, null, and absence are three states that survive a
+// round trip.
 func TestDeltaDigests(t *testing.T) {
 	known := receipt.OptionalDigest{Digest: canon.Sum([]byte("x"))}
 	for want, d := range map[string]receipt.Delta{

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestProofs damages one thing of a proof at a time.
+// TestProofs damages one part of a proof at a time.
 func TestProofs(t *testing.T) {
 	keys := logKeys()
 	good := forge(t, plainDraft(), keep, keys["a"])
@@ -164,8 +164,8 @@ func parsed(t testing.TB, data []byte) *canon.Document {
 	return doc
 }
 
-// TestWithin: a checkpoint over all of an input is weighed like one with a proof,
-// also against the others that were brought.
+// TestWithin verifies that a checkpoint of an entire input is weighed like a checkpoint with a
+// proof, and also compared with the other evidence.
 func TestWithin(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep)
@@ -263,8 +263,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestProofOfEveryBit: of a proof file whose every part is asked for no bit can
-// be changed.
+// TestProofOfEveryBit verifies that no bit of a proof file can change if every part of it is
+// required.
 func TestProofOfEveryBit(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep, keys["a"])
@@ -513,7 +513,7 @@ func TestWithRefuses(t *testing.T) {
 	}
 }
 
-// TestSteadyStateWithProof: opened checkpoints cost a stream nothing but hashes.
+// TestSteadyStateWithProof verifies that opened checkpoints cost a stream only hashing.
 func TestSteadyStateWithProof(t *testing.T) {
 	keys := logKeys()
 	schema, err := schemas.Compile(schemas.Receipt)
@@ -550,8 +550,8 @@ type bomb struct{ batch }
 
 func (*bomb) Leaf([]byte) (merkle.Hash, bool) { panic("as asked") }
 
-// TestNothingIsLeftOfAPanic: what was shown of one receipt never counts for the
-// next, not even when a caller's code failed between.
+// TestNothingIsLeftOfAPanic verifies that the results of one receipt never count for the next
+// one, even if the caller's code panicked in between.
 func TestNothingIsLeftOfAPanic(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep)

@@ -96,7 +96,7 @@ func growthLog(t *testing.T, origin, id string) *tlog.Log {
 	return log
 }
 
-// TestCheckGrowth varies who signed two checkpoints, their trees and the proof.
+// TestCheckGrowth varies the signers of two checkpoints, their trees, and the proof.
 func TestCheckGrowth(t *testing.T) {
 	keys := growthKeys()
 	leaves := make([]merkle.Hash, 5)

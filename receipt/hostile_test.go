@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestReportsAreSmall: nothing in a receipt but its id makes a report long.
+// TestReportsAreSmall verifies that only the ID of a receipt can make a report long.
 func TestReportsAreSmall(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -41,7 +41,7 @@ func TestReportsAreSmall(t *testing.T) {
 	}
 }
 
-// TestErrorsEscapeNames: names of a receipt reach an error's text in quotes.
+// TestErrorsEscapeNames verifies that names from a receipt are quoted in the text of an error.
 func TestErrorsEscapeNames(t *testing.T) {
 	keys := testKeys()
 	data := forge(t, plainDraft(), func(o map[string]any) { o["\x1b[2J\u202e"] = 1 }, keys["a"])
@@ -92,8 +92,8 @@ func TestEdgeOfTime(t *testing.T) {
 	}
 }
 
-// TestHintIsBounded: looking for the mistake behind a wrong hash takes as many
-// passes as there are known mistakes, so a large receipt is not searched.
+// TestHintIsBounded verifies that a large receipt is not searched for the mistake that caused a
+// wrong hash, because the search takes one pass per known mistake.
 func TestHintIsBounded(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -112,7 +112,7 @@ func TestHintIsBounded(t *testing.T) {
 	}
 }
 
-// TestSchemaTimesAreRead: a date-time that the schema accepts can be judged.
+// TestSchemaTimesAreRead verifies that every date-time that the schema accepts can be judged.
 func TestSchemaTimesAreRead(t *testing.T) {
 	v := verifier(t, nil, receipt.Policy{IntegrityOnly: true})
 	good := forge(t, plainDraft(), keep)
@@ -145,8 +145,8 @@ func TestSchemaTimesAreRead(t *testing.T) {
 	}
 }
 
-// TestVerifierKeepsItsPolicy: what the caller does with a policy afterwards
-// changes nothing.
+// TestVerifierKeepsItsPolicy verifies that later changes of a policy by the caller have no
+// effect.
 func TestVerifierKeepsItsPolicy(t *testing.T) {
 	keys := testKeys()
 	p := receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1, Keys: []string{"w1"}}}
@@ -165,7 +165,7 @@ func TestVerifyNothing(t *testing.T) {
 	}
 }
 
-// TestSealCycles: metadata that contains itself is an error, not a crash.
+// TestSealCycles verifies that metadata that contains itself causes an error and not a crash.
 func TestSealCycles(t *testing.T) {
 	loop := receipt.Object{}
 	loop["a"], loop["b"] = loop, []any{loop}
@@ -187,7 +187,8 @@ func TestSealCycles(t *testing.T) {
 	}
 }
 
-// TestSealBadTextInStructs: values of open objects may be structs.
+// TestSealBadTextInStructs verifies that strings in structs are checked, too, because values of
+// open objects may be structs.
 func TestSealBadTextInStructs(t *testing.T) {
 	type value struct {
 		Tagged   string `json:"t"`
@@ -208,7 +209,8 @@ func TestSealBadTextInStructs(t *testing.T) {
 	}
 }
 
-// TestSealRefusesImpossibleHead: receipts without a hash cannot precede.
+// TestSealRefusesImpossibleHead verifies that a head that counts receipts but has no hash is
+// rejected.
 func TestSealRefusesImpossibleHead(t *testing.T) {
 	s, err := receipt.Seal(plainDraft(), chain.Head{Count: 3})
 	if found := problems(t, err); s != nil || found["/chain/previous_receipt_hash"] != receipt.CodeChainBreak {

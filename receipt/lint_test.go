@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestLint: each contradiction is told once, at its place; what comes near to
-// one is not. No warning changes the verdict.
+// TestLint verifies that each contradiction is reported once, with its location, and that near
+// contradictions are not. No warning changes the verdict.
 func TestLint(t *testing.T) {
 	keys := testKeys()
 	at := func(d time.Duration) receipt.Time { return receipt.At(noon.Add(d)) }
@@ -165,7 +165,8 @@ func deltas(ids ...string) (list []receipt.Delta) {
 	return list
 }
 
-// TestLintNeedsTheSchema: of a document that is no receipt nothing else is told.
+// TestLintNeedsTheSchema verifies that a document that does not match the schema gets no
+// warnings.
 func TestLintNeedsTheSchema(t *testing.T) {
 	keys := testKeys()
 	data := forge(t, plainDraft(), func(o map[string]any) {
@@ -177,7 +178,7 @@ func TestLintNeedsTheSchema(t *testing.T) {
 	}
 }
 
-// TestNoInputDigest: the digest of the input is all that is left out.
+// TestNoInputDigest verifies that only the digest of the input is omitted.
 func TestNoInputDigest(t *testing.T) {
 	keys := testKeys()
 	with, without := verifier(t, keys, receipt.Policy{}), verifier(t, keys, receipt.Policy{NoInputDigest: true})
@@ -198,8 +199,8 @@ func TestNoInputDigest(t *testing.T) {
 	}
 }
 
-// TestReportNamesItsInput: every report has the digest of the bytes it is
-// about, the computed hash when there is one, and the time of the keys.
+// TestReportNamesItsInput verifies that every report has the digest of its input, the computed
+// hash if there is one, and the time at which keys were judged.
 func TestReportNamesItsInput(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -222,8 +223,8 @@ func TestReportNamesItsInput(t *testing.T) {
 	}
 }
 
-// TestLintRoot: the receipt's own hash as its merkle_root is told, another root
-// is not.
+// TestLintRoot verifies that the receipt's own hash as its merkle_root is reported, and that
+// another root is not.
 func TestLintRoot(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

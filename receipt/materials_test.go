@@ -88,7 +88,7 @@ func TestInlineMaterial(t *testing.T) {
 	}
 }
 
-// TestSealChecksMaterial: what every verifier would refute is not sealed.
+// TestSealChecksMaterial verifies that material that every verifier would refute is not sealed.
 func TestSealChecksMaterial(t *testing.T) {
 	d := plainDraft()
 	d.ReplayInput.Materials = []receipt.Material{{Kind: "artifact", SHA256: canon.Sum([]byte("x")), BytesBase64: "eA=="}}
@@ -181,7 +181,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestScratchIsOverwritten: one report judges receipts of any order of sizes.
+// TestScratchIsOverwritten verifies that one report can be used for receipts in any order of
+// sizes.
 func TestScratchIsOverwritten(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

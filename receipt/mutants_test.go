@@ -70,7 +70,7 @@ func numberOf(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// FuzzMutants is TestMutants with the fuzzer's bytes as choices.
+// FuzzMutants is TestMutants with the bytes of the fuzzer as choices.
 func FuzzMutants(f *testing.F) {
 	forger, list := newForger(f), judgments(f)
 	for seed := range uint64(40) {

@@ -15,8 +15,8 @@ func (o oddTrust) CheckSignature([]byte, *receipt.Entry) (*receipt.Key, *receipt
 	return nil, o.err
 }
 
-// A Trust that answers what no Trust may answer shows nothing: the receipt is
-// neither verified nor refuted, and the report does not say that it is unsigned.
+// TestTrustWithoutJudgement verifies that a Trust with an answer that is not allowed shows
+// nothing: the receipt is neither verified nor refuted, and is not reported as unsigned.
 func TestTrustWithoutJudgement(t *testing.T) {
 	data := forge(t, plainDraft(), keep, logKeys()["a"])
 	want := undecided(receipt.StepSignatures, receipt.CodeUnknownKey, "/signatures/0")

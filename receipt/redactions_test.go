@@ -123,9 +123,9 @@ func TestDisclosures(t *testing.T) {
 	}
 }
 
-// TestTwoCommitmentsOfOneField: an issuer that commits to two values of a field
-// could disclose one to each reader. That there are two is a warning; a reader who
-// gets both refutes.
+// TestTwoCommitmentsOfOneField verifies that two commitments for one field cause a warning,
+// because an issuer could disclose one value to each reader. With both disclosures, the receipt
+// is refuted.
 func TestTwoCommitmentsOfOneField(t *testing.T) {
 	one := redact.Disclosure{Field: "/metadata/paid", Salt: "00112233445566778899aabbccddeeff", Value: []byte("100")}
 	two := redact.Disclosure{Field: "/metadata/paid", Salt: "10112233445566778899aabbccddeeff", Value: []byte("999")}
@@ -184,8 +184,8 @@ func TestProtectedCommitment(t *testing.T) {
 	}
 }
 
-// TestDisclosedPrecision: the commitment to an integer that doubles cannot hold
-// is that of its neighbours too.
+// TestDisclosedPrecision verifies that a disclosed integer that doubles cannot represent is
+// refuted, because the commitment is also that of its neighbors.
 func TestDisclosedPrecision(t *testing.T) {
 	for value, want := range map[string]receipt.Code{
 		"9007199254740991":           "",

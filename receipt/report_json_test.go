@@ -24,8 +24,8 @@ func sameReport(t testing.TB, name string, r *receipt.Report) {
 	}
 }
 
-// TestReportJSON: what writes reports fast writes what encoding/json does, on every
-// fixture and on a report of which every member is filled in.
+// TestReportJSON verifies that the fast path writes the same bytes as encoding/json, for every
+// fixture and for a report with all members.
 func TestReportJSON(t *testing.T) {
 	text, err := fixtures.Read("keys/trust.json")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestReportJSON(t *testing.T) {
 	}
 }
 
-// TestReportJSONMemory: writing a report takes no memory of its own.
+// TestReportJSONMemory verifies that writing a report allocates no memory.
 func TestReportJSONMemory(t *testing.T) {
 	r := new(receipt.Report)
 	fill(reflect.ValueOf(r).Elem(), "plain")

@@ -273,8 +273,8 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// TestSealedKeepsDocument: what a sealed receipt keeps is what it writes, and nobody
-// else can change it.
+// TestSealedKeepsDocument verifies that a sealed receipt keeps the document that it writes, and
+// that no other code can change the document.
 func TestSealedKeepsDocument(t *testing.T) {
 	draft, err := receipt.Seal(plainDraft(), chain.Head{})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestSignatureResults: each entry's own result: status, role, code.
+// TestSignatureResults verifies the status, role, and code of each entry.
 func TestSignatureResults(t *testing.T) {
 	for _, c := range []struct {
 		signers, named string
@@ -48,7 +48,8 @@ func TestSignatureResults(t *testing.T) {
 	}
 }
 
-// TestFirstReasonIsTold: of several reasons of a kind the first is the finding.
+// TestFirstReasonIsTold verifies that the first of several reasons of the same kind is the
+// finding.
 func TestFirstReasonIsTold(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -66,8 +67,8 @@ func TestFirstReasonIsTold(t *testing.T) {
 	}
 }
 
-// TestSignatureOfOtherContent: a true signature over the stated hash does not
-// pass when that is not the content's hash; the report says who signed it.
+// TestSignatureOfOtherContent verifies that a valid signature of the stated hash does not pass
+// if that is not the hash of the content. The report states who signed it.
 func TestSignatureOfOtherContent(t *testing.T) {
 	keys := testKeys()
 	data := bytes.Replace(forge(t, plainDraft(), keep, keys["w1"], keys["a"]), []byte(`"metadata":{}`), []byte(`"metadata":{"a":1}`), 1)
@@ -99,8 +100,8 @@ func TestSignatureTexts(t *testing.T) {
 	}
 }
 
-// TestSealProblemCodes: what is no draft is refused for what it is, not for
-// what would become of it.
+// TestSealProblemCodes verifies that a document that is not a draft is rejected for that
+// reason, and not for problems of the resulting receipt.
 func TestSealProblemCodes(t *testing.T) {
 	d := plainDraft()
 	d.Approvals = []receipt.Approval{{Actor: "x", Action: "y", Decision: "denied"}}

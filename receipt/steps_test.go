@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestVerifyKeepsTheLimits: a document that the caller parsed by wider limits
-// is judged by the format's and the policy's.
+// TestVerifyKeepsTheLimits verifies that the limits of the format and the policy apply to a
+// document that the caller parsed with higher limits.
 func TestVerifyKeepsTheLimits(t *testing.T) {
 	keys := testKeys()
 	good := forge(t, plainDraft(), keep, keys["a"])
@@ -41,8 +41,8 @@ func TestVerifyKeepsTheLimits(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoReceipt tells other documents from damaged receipts and from
-// those of other versions.
+// TestWhatIsNoReceipt distinguishes other documents from damaged receipts and from receipts of
+// other versions.
 func TestWhatIsNoReceipt(t *testing.T) {
 	v := verifier(t, testKeys(), receipt.Policy{})
 	none := refuted(receipt.StepSchema, receipt.CodeNotAReceipt, "")
@@ -74,8 +74,7 @@ func TestWhatIsNoReceipt(t *testing.T) {
 	}
 }
 
-// TestHashWithoutStatement: the hash of a receipt that states none is computed
-// all the same.
+// TestHashWithoutStatement verifies that the hash is computed even if the receipt states none.
 func TestHashWithoutStatement(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -130,7 +129,7 @@ func TestRedactionsAreCounted(t *testing.T) {
 	}
 }
 
-// TestCutKeepsCharacters: what is cut is cut between characters.
+// TestCutKeepsCharacters verifies that text is cut between characters.
 func TestCutKeepsCharacters(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

@@ -33,8 +33,8 @@ func TestUnreported(t *testing.T) {
 	}
 }
 
-// TestUnreportedIsWhole: of a long task no pointer is left out, in whatever order they are
-// listed: what is not read would be told.
+// TestUnreportedIsWhole verifies that no pointer of a long task is omitted, in any order.
+// Values with omitted pointers would be treated as recorded.
 func TestUnreportedIsWhole(t *testing.T) {
 	const calls = 2000
 	var list []string
@@ -57,7 +57,8 @@ func TestUnreportedIsWhole(t *testing.T) {
 	}
 }
 
-// TestUnreportedIsBounded: a list that no receipt could need takes no more memory.
+// TestUnreportedIsBounded verifies that a list longer than any receipt needs uses no additional
+// memory.
 func TestUnreportedIsBounded(t *testing.T) {
 	const most = 1 << 18
 	doc, err := canon.Parse([]byte(`{"metadata":{"unreported":["/a"` + strings.Repeat(`,"/a"`, most) + `]}}`))

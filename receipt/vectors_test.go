@@ -64,8 +64,7 @@ func filesBelow(t *testing.T, dir string, least int) map[string][]byte {
 	return files
 }
 
-// TestEveryFixture: receipts, keys, the manifest and the code that made them, as
-// data.
+// TestEveryFixture uses receipts, keys, the manifest, and their source code as data.
 func TestEveryFixture(t *testing.T) {
 	b := newBench(t)
 	for name, text := range filesBelow(t, "../fixtures", 200) {
@@ -84,8 +83,7 @@ func TestEveryFixture(t *testing.T) {
 	}
 }
 
-// TestEveryVector: every file of public test data as data, and as a value inside
-// a receipt.
+// TestEveryVector uses every file of public test data, as data and as a value in a receipt.
 func TestEveryVector(t *testing.T) {
 	b := newBench(t)
 	for name, text := range filesBelow(t, filepath.Dir(vectors.Dir(t, "harn")), 400) {
@@ -100,8 +98,7 @@ func TestEveryVector(t *testing.T) {
 	}
 }
 
-// TestEveryInstance: the values of test suites, each in several places of a
-// receipt.
+// TestEveryInstance uses the values of test suites, each in several places of a receipt.
 func TestEveryInstance(t *testing.T) {
 	b, turn, part := newBench(t), 0, 32
 	if testsize.Full() {
@@ -143,7 +140,7 @@ func instances(v *mutate.Value) (list []*mutate.Value) {
 	return list
 }
 
-// TestEveryNumber: decimal texts that are hard to read, as values of receipts.
+// TestEveryNumber uses decimal texts that are difficult to parse, as values in receipts.
 func TestEveryNumber(t *testing.T) {
 	b := newBench(t)
 	step := 24

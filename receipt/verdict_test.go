@@ -120,7 +120,7 @@ func outcomeOf(rep *receipt.Report) outcome {
 	return outcome{rep.Verdict, f.Step, f.Code, f.Pointer}
 }
 
-// TestSignaturePolicy is the truth table of DESIGN section 4.
+// TestSignaturePolicy is the truth table of signatures and policies.
 func TestSignaturePolicy(t *testing.T) {
 	sig := receipt.StepSignatures
 	witnesses := func(n int, keys ...string) receipt.Policy {
@@ -232,11 +232,11 @@ func TestSignaturePolicy(t *testing.T) {
 	}
 }
 
-// TestNobodyRefutesByAdding: entries lie outside the hash, so whoever passes a
-// receipt on can add some. Of an undecided receipt none of them makes a refuted
-// one, unless it is false, malformed or by a key that is expired, revoked or
-// another issuer's. (Beside the signature of an expired witness, which refutes when
-// it alone is missing, one more good witness can make it the one that is.)
+// TestNobodyRefutesByAdding verifies that added entries do not refute an undecided receipt,
+// unless they are invalid, malformed, or by a key that is expired, revoked, or bound to another
+// issuer. Entries are outside the hash, so anyone who forwards a receipt can add some. (If an
+// expired witness has signed, whose signature refutes if it alone is missing, another valid
+// witness can make it the missing one.)
 func TestNobodyRefutesByAdding(t *testing.T) {
 	keys := testKeys()
 	strangers := newRing(receipt.Key{ID: "stranger"})
@@ -303,8 +303,8 @@ func TestNobodyRefutesByAdding(t *testing.T) {
 	}
 }
 
-// TestFalseEntryRefutes: one false or malformed entry refutes whoever wrote it;
-// one that cannot be checked does not.
+// TestFalseEntryRefutes verifies that one invalid or malformed entry refutes regardless of its
+// author, and that an entry that cannot be checked does not.
 func TestFalseEntryRefutes(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -360,7 +360,7 @@ func TestTooManySignatures(t *testing.T) {
 	}
 }
 
-// TestEveryCode reaches each code that a verification can yield.
+// TestEveryCode reaches each code that a verification can result in.
 func TestEveryCode(t *testing.T) {
 	keys := testKeys()
 	good := forge(t, plainDraft(), keep, keys["a"])
@@ -619,8 +619,8 @@ func TestNewVerifierRefuses(t *testing.T) {
 	}
 }
 
-// TestTimeOfIssueNotTold: a key that is judged at a time that stands for one that nobody told
-// is not said to be judged at the time of issue.
+// TestTimeOfIssueNotTold verifies that a report does not name the time of issue as the time at
+// which keys were judged if that time is a placeholder.
 func TestTimeOfIssueNotTold(t *testing.T) {
 	keys := testKeys()
 	for _, c := range []struct {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestVerifiedNeedsEveryStep: a report in which a step is missing, twice there
-// or out of order is never verified, whatever went wrong before.
+// TestVerifiedNeedsEveryStep verifies that a report with a missing, repeated, or misplaced step
+// is never verified.
 func TestVerifiedNeedsEveryStep(t *testing.T) {
 	v := new(Verifier)
 	var all []Check
@@ -52,7 +52,7 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 	}
 }
 
-// TestCloneHasItsOwnMemory: also the memory that no form of a report shows.
+// TestCloneHasItsOwnMemory includes memory that no form of a report shows.
 func TestCloneHasItsOwnMemory(t *testing.T) {
 	rep := &Report{tally: new(tally), scratch: make([]byte, 1)}
 	if c := rep.Clone(); c.tally != nil || c.scratch != nil {
@@ -60,7 +60,8 @@ func TestCloneHasItsOwnMemory(t *testing.T) {
 	}
 }
 
-// TestScratchIsBounded: a report keeps no more than maxScratch for the next receipt.
+// TestScratchIsBounded verifies that a report keeps at most maxScratch bytes for the next
+// receipt.
 func TestScratchIsBounded(t *testing.T) {
 	rep := new(Report)
 	for _, n := range []int{1 << 10, 4 << 20, 1 << 10} {

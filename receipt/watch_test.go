@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestWatch: disclosures and files that no receipt needs are idle, until one does.
-// Proofs and batches are tried by the tests of the command.
+// TestWatch verifies that disclosures and files are idle until a receipt needs them. The tests
+// of the command cover proofs and batches.
 func TestWatch(t *testing.T) {
 	sealed, all := redacted(t)
 	plain := sealAndSign(t, plainDraft())
