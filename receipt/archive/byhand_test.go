@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestByHand runs the program of the package documentation, an encoder that
-// shares nothing with this one, over all fixtures at once.
+// TestByHand runs the program in the package documentation, an encoder that shares no code with
+// this one, on all fixtures.
 func TestByHand(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

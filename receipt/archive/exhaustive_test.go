@@ -7,9 +7,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestEveryShortItem: of all items of up to two bytes, and of those of three that
-// begin with a head worth it, exactly those are accepted that the library
-// decodes and encodes the same; and some are taken apart as sequences.
+// TestEveryShortItem verifies, for all items of up to two bytes and for selected items of
+// three, that exactly those are accepted that the library decodes and encodes as the same item.
+// Some are split as sequences.
 func TestEveryShortItem(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	accepted, total, least, third, split := 0, 0, 9_000, 21, 20

@@ -27,8 +27,8 @@ func seeds(f *testing.F) (items [][]byte) {
 	return append(items, unhex(f, "a36161fb3fc793dd97f62b6b61620262616183f6f520"))
 }
 
-// FuzzDecode: what is accepted is what the library decodes and encodes the same,
-// and encodes here to exactly the same bytes.
+// FuzzDecode verifies that the library decodes every accepted item and encodes it as the same
+// item, as this package does.
 func FuzzDecode(f *testing.F) {
 	for _, item := range seeds(f) {
 		f.Add(item)
@@ -52,8 +52,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip: JSON that a receipt may be comes back as its canonical form,
-// and encodes as the library does it.
+// FuzzRoundTrip verifies that JSON that a receipt may contain decodes to its canonical form,
+// and encodes as the library encodes it.
 func FuzzRoundTrip(f *testing.F) {
 	m, err := fixtures.Load()
 	if err != nil {
@@ -87,8 +87,8 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzReader: a sequence is taken apart as the library does it, in whatever
-// pieces it arrives.
+// FuzzReader verifies that a sequence is split as the library splits it, regardless of the
+// pieces in which it is read.
 func FuzzReader(f *testing.F) {
 	items := seeds(f)
 	for i, item := range items {

@@ -29,7 +29,7 @@ func nested(depth int) (text string, item []byte) {
 	return text, item
 }
 
-// TestDepth: item 264, what is too deep for the one is too deep for the other.
+// TestDepth (item 264) verifies that both directions have the same depth limit.
 func TestDepth(t *testing.T) {
 	c := archive.NewCodec()
 	text, item := nested(receipt.MaxDepth)
@@ -55,7 +55,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// TestCounts: item 266, no number of elements or members is too many.
+// TestCounts (item 266) verifies that numbers of elements and members are not limited.
 func TestCounts(t *testing.T) {
 	c, o := archive.NewCodec(), newOracle()
 	array := "[" + strings.Repeat("1,", 131_072) + "2]"
@@ -68,9 +68,8 @@ func TestCounts(t *testing.T) {
 	roundTrip(t, c, o, parse(t, append(b, '}')), "131,073 members")
 }
 
-// TestMaxItemBytes: the longest item that JSON of the longest length has, but for
-// a few bytes. In its modest size what is written is half as long, and still longer than
-// JSON may be.
+// TestMaxItemBytes uses the longest item, except for a few bytes, that JSON of the maximum
+// length has. At the modest size, the item is half as long, and still longer than JSON may be.
 func TestMaxItemBytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few seconds")
@@ -110,7 +109,7 @@ func TestMaxItemBytes(t *testing.T) {
 	}
 }
 
-// TestSize: an archive holds exactly what JSON holds.
+// TestSize verifies that an archive has exactly the size limit of JSON.
 func TestSize(t *testing.T) {
 	c := archive.NewCodec()
 	long := bytes.Repeat([]byte("x"), receipt.MaxBytes)
@@ -138,8 +137,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestHostileMemory: item 265 and its kin. A stated length takes no memory, and
-// an item of many small values little more than its JSON may.
+// TestHostileMemory (item 265 and similar items) verifies that a stated length uses no memory,
+// and that an item of many small values uses little more than its JSON may use.
 func TestHostileMemory(t *testing.T) {
 	c := archive.NewCodec()
 	most := archive.MaxItemBytes

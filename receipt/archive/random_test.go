@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// TestRandom: item 268 for documents of every kind of value.
+// TestRandom is item 268 for documents with every kind of value.
 func TestRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8949, 268))
 	c, o := archive.NewCodec(), newOracle()

@@ -124,7 +124,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestReaderRefuses: item 275, lengths that lie, and whatever else ends a
+// TestReaderRefuses (item 275) uses incorrect lengths, and everything else that ends a
 // sequence.
 func TestReaderRefuses(t *testing.T) {
 	for _, test := range []struct {
@@ -157,8 +157,8 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// TestReaderJudgesNot: an item that is well-formed but no archive does not end
-// the sequence; whoever decodes it refuses it, and reads on.
+// TestReaderJudgesNot verifies that a well-formed item that is not an archive does not end the
+// sequence. The decoder rejects it, and reading continues.
 func TestReaderJudgesNot(t *testing.T) {
 	all, err := pieces(t, bytes.NewReader(unhex(t, "c100"+"4161"+"f7"+"f94000"+"1800"+"a2616201616101"+"61ff"+"00")))
 	if err != io.EOF || len(all) != 8 {
@@ -172,8 +172,8 @@ func TestReaderJudgesNot(t *testing.T) {
 	}
 }
 
-// TestReaderSourceFails: what came before an error of the source is given first,
-// and the error as it is.
+// TestReaderSourceFails verifies that items before an error of the source are returned first,
+// followed by the unchanged error.
 func TestReaderSourceFails(t *testing.T) {
 	failure := errors.New("disk on fire")
 	all, err := pieces(t, io.MultiReader(strings.NewReader("\x00\x00\x82"), iotest.ErrReader(failure)))
@@ -196,7 +196,7 @@ type liar struct{}
 
 func (liar) Read(p []byte) (int, error) { return len(p) + 1, nil }
 
-// TestReaderDoesNotWait: an item is given as soon as its last byte is there.
+// TestReaderDoesNotWait verifies that an item is returned as soon as its last byte is read.
 func TestReaderDoesNotWait(t *testing.T) {
 	item := encode(t, archive.NewCodec(), `["`+strings.Repeat("x", 100_000)+`",1]`)
 	source, sink := io.Pipe()
@@ -229,8 +229,8 @@ func TestReaderDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestReaderIsLinear: a long item in small reads, and many small items, take a
-// time in proportion.
+// TestReaderIsLinear verifies that a long item in small reads, and many small items, take
+// linear time.
 func TestReaderIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it reads a million pieces")
@@ -270,8 +270,8 @@ func inTime(t *testing.T, name string, most time.Duration, do func()) {
 	t.Errorf("%s: takes %v", name, took)
 }
 
-// TestReaderMemory: a Reader takes at most twice what it has read of an item,
-// whatever the item says of itself.
+// TestReaderMemory verifies that a Reader uses at most twice what it has read of an item,
+// regardless of the lengths in the item.
 func TestReaderMemory(t *testing.T) {
 	lie := append([]byte{0x7a, 0x02, 0x00, 0x00, 0x00}, bytes.Repeat([]byte{'x'}, 1<<20)...) // says 32 MiB
 	var before, after runtime.MemStats

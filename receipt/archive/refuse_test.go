@@ -89,7 +89,7 @@ func refusals() []refusal {
 	}
 }
 
-// TestRefusals: items 251 to 265, 267 and 274.
+// TestRefusals is items 251 to 265, 267, and 274.
 func TestRefusals(t *testing.T) {
 	c := archive.NewCodec()
 	for _, test := range refusals() {
@@ -100,7 +100,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestDAGCBOR: the other half of item 274, keys that DAG-CBOR sorts alike.
+// TestDAGCBOR is the other half of item 274: keys that DAG-CBOR sorts in the same way.
 func TestDAGCBOR(t *testing.T) {
 	const item = "a661610161620261630362616104626162056361616106"
 	text, err := decode(t, archive.NewCodec(), unhex(t, item))
@@ -109,7 +109,7 @@ func TestDAGCBOR(t *testing.T) {
 	}
 }
 
-// TestJSONIsNoArchive: item 273, JSON given as an archive.
+// TestJSONIsNoArchive (item 273) uses JSON instead of an archive.
 func TestJSONIsNoArchive(t *testing.T) {
 	c := archive.NewCodec()
 	for _, text := range []string{"{", "{}", "[]", `{"schema":"receipt-2026-04-25"}`, "[1,2]", " {}", "\n\n[1]", string(read(t, "valid/task.json")), string(read(t, "edge/pretty.json"))} {
@@ -126,7 +126,7 @@ func TestJSONIsNoArchive(t *testing.T) {
 	}
 }
 
-// TestErrorsAreBounded: foreign text in a message is quoted and cut.
+// TestErrorsAreBounded verifies that foreign text in a message is quoted and cut.
 func TestErrorsAreBounded(t *testing.T) {
 	c := archive.NewCodec()
 	key := "é\n\x1b" + strings.Repeat("ü", 5000)

@@ -88,10 +88,10 @@ func appendixA() map[string]string {
 	}
 }
 
-// TestAppendixA: item 251, the set of RFC 7049 and that of RFC 8949. What is
-// refused: integral floats (7), beyond ±(2^53−1) (4), bignums, other tags and
-// byte strings (10), NaN and infinities (9), undefined and other simple values
-// (4), integer keys (1), indefinite lengths (11 and 10).
+// TestAppendixA (item 251) uses the vectors of RFC 7049 and RFC 8949. Rejected are integral
+// floats (7), numbers beyond ±(2^53−1) (4), bignums, other tags, and byte strings (10), NaN and
+// infinities (9), undefined and other simple values (4), integer keys (1), and indefinite
+// lengths (11 and 10).
 func TestAppendixA(t *testing.T) {
 	c := archive.NewCodec()
 	names := appendixA()
@@ -111,8 +111,8 @@ func TestAppendixA(t *testing.T) {
 	wantCodes(t, codes, map[string]int{"number_precision": 4, "number_range": 9, "non_deterministic_cbor": 31})
 }
 
-// TestAppendixF: item 252, nothing that is not well-formed is accepted. What has
-// an indefinite length or a tag before it goes wrong is refused at that.
+// TestAppendixF (item 252) verifies that no malformed item is accepted. An item with an
+// indefinite length or a tag before the malformed part is rejected for that.
 func TestAppendixF(t *testing.T) {
 	all := load(t, "cbor-rfc8949", "rfc8949-appendix-f.json")
 	accepted, codes := judge(t, archive.NewCodec(), all, nil)
@@ -122,8 +122,8 @@ func TestAppendixF(t *testing.T) {
 	wantCodes(t, codes, map[string]int{"syntax": 65, "non_deterministic_cbor": 29})
 }
 
-// TestDCBOR: the vectors of draft-mcnally-deterministic-cbor, which is stricter
-// than RFC 8949 section 4.2.1 and lets larger numbers be.
+// TestDCBOR uses the vectors of draft-mcnally-deterministic-cbor, which is stricter than RFC
+// 8949 section 4.2.1 and allows larger numbers.
 func TestDCBOR(t *testing.T) {
 	c := archive.NewCodec()
 	valid := load(t, "cbor-dcbor-hildjj", "valid.json")

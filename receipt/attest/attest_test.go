@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/attest"
 )
 
-// TestFixtures: an attestation of a receipt has the receipt's own verdict, whichever it is,
-// and one of a receipt that is refuted cannot be made.
+// TestFixtures verifies that an attestation has the verdict of its receipt, and that a refuted
+// receipt cannot be attested.
 func TestFixtures(t *testing.T) {
 	m, err := fixtures.Load()
 	if err != nil {
@@ -47,7 +47,8 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestJudge: what is no attestation is refuted where one is expected.
+// TestJudge verifies that a document that is not an attestation is refuted if an attestation is
+// expected.
 func TestJudge(t *testing.T) {
 	d, rep := newDesk(t, receipt.Policy{}), new(receipt.Report)
 	for text, want := range map[string]string{
@@ -64,8 +65,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestInvalidReceiptInside verifies that an attestation of something that does not fit the
-// schema is refuted for that, and that its signature, which nobody judged, is not checked.
+// TestInvalidReceiptInside verifies that an attestation of content that does not match the
+// schema is refuted for that reason, and that its signature is not checked.
 func TestInvalidReceiptInside(t *testing.T) {
 	text := bytes.Replace(payload(t, bundle(t, "valid/task.json", "", "key_2026_04")), []byte(`"cost":`), []byte(`"coste":`), 1)
 	rep := newDesk(t, receipt.Policy{}).judge(t, signed(t, attest.PayloadType, text, "key_2026_04"))

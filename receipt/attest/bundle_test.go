@@ -24,8 +24,8 @@ func change(t testing.TB, data []byte, from, to string) []byte {
 	return bytes.Replace(data, []byte(from), []byte(to), 1)
 }
 
-// TestBundleForm breaks each rule of a bundle once. What is malformed is refuted, what is of
-// another kind is undecided, each by a check of its own.
+// TestBundleForm violates each rule of a bundle once. Malformed bundles are refuted, and
+// bundles of another kind are undecided, each with its own check.
 func TestBundleForm(t *testing.T) {
 	good := bundle(t, "valid/task.json", head, "key_2026_04")
 	sig := func(b []byte) string { return between(t, b, `"sig":"`, `"`) }
@@ -144,8 +144,8 @@ func looseBits(text string) string {
 	return text[:at] + string(alphabet[strings.IndexByte(alphabet, text[at])|1]) + text[at+1:]
 }
 
-// TestStatementForm signs statements that differ from the one that the receipt gives: the
-// signature holds, and they are not verified.
+// TestStatementForm signs statements that differ from the statement of the receipt. Their
+// signatures are valid, and they are not verified.
 func TestStatementForm(t *testing.T) {
 	d := newDesk(t, receipt.Policy{})
 	text := string(payload(t, bundle(t, "valid/task.json", head, "key_2026_04")))
@@ -198,8 +198,8 @@ func TestStatementForm(t *testing.T) {
 	}
 }
 
-// TestEveryByte: a bundle of which one byte was changed is not verified, and one that was cut
-// is not either.
+// TestEveryByte verifies that a bundle with one changed byte, and a truncated bundle, are not
+// verified.
 func TestEveryByte(t *testing.T) {
 	good := bundle(t, "valid/minimal.json", head, "key_2026_04")
 	d := newDesk(t, receipt.Policy{})
@@ -234,7 +234,7 @@ func TestEveryByte(t *testing.T) {
 	}
 }
 
-// TestEveryPayloadByte changes what is signed, below its base64.
+// TestEveryPayloadByte changes the signed bytes, inside their base64.
 func TestEveryPayloadByte(t *testing.T) {
 	good := bundle(t, "valid/minimal.json", head, "key_es256")
 	d := newDesk(t, receipt.Policy{})
@@ -254,8 +254,8 @@ func TestEveryPayloadByte(t *testing.T) {
 	}
 }
 
-// TestUnwrapIsAsked: without an Opener a bundle is no receipt to anyone, and nothing of it
-// is judged.
+// TestUnwrapIsAsked verifies that without an Opener a bundle is not a receipt, and nothing in
+// it is judged.
 func TestUnwrapIsAsked(t *testing.T) {
 	good := bundle(t, "valid/task.json", head, "key_2026_04")
 	d := newDesk(t, receipt.Policy{})
@@ -268,7 +268,7 @@ func TestUnwrapIsAsked(t *testing.T) {
 	}
 }
 
-// TestLines: attestations that stand one a line are judged each.
+// TestLines verifies that attestations on separate lines are judged separately.
 func TestLines(t *testing.T) {
 	d := newDesk(t, receipt.Policy{})
 	good := bundle(t, "valid/task.json", head, "key_2026_04")
@@ -286,8 +286,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLarge: what is larger than a document of an input is refused when it is made, and when
-// it is read.
+// TestLarge verifies that an attestation larger than one document of an input is rejected when
+// it is created, and when it is read.
 func TestLarge(t *testing.T) {
 	s, err := attest.NewStatement(sealedWith(t, `[]`, `[]`, `{"note":"`+strings.Repeat("x", 13_000_000)+`"}`), head)
 	if err != nil {

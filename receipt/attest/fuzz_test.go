@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/attest"
 )
 
-// FuzzJudge: a bundle is verified only when its payload is one that was signed, byte for
-// byte, and the report is never verified by accident.
+// FuzzJudge verifies that a bundle is only verified if its payload is byte for byte one that
+// was signed.
 func FuzzJudge(f *testing.F) {
 	ours := map[string]bool{}
 	for file, key := range map[string]string{"valid/minimal.json": "key_second", "valid/task.json": "key_2026_04", "valid/signed-es256.json": "key_es256"} {
@@ -44,8 +44,8 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// FuzzStatement: whatever the text of a statement is, it is opened only as the one text
-// that the receipt inside and the commit give.
+// FuzzStatement verifies that only the text determined by the receipt inside and the commit is
+// accepted as a statement.
 func FuzzStatement(f *testing.F) {
 	for _, commit := range []string{"", head} {
 		for _, file := range []string{"valid/minimal.json", "valid/task.json"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestKeys: who signs an envelope is judged as who signs a receipt, by the same rules and at
-// the same time.
+// TestKeys verifies that the signer of an envelope is judged by the same rules, and at the same
+// time, as the signer of a receipt.
 func TestKeys(t *testing.T) {
 	issued := time.Date(2026, 4, 25, 19, 17, 33, 0, time.UTC)
 	for _, test := range []struct {
@@ -52,7 +52,8 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestIntegrity: without keys the form and the subjects are judged, and the signature is not.
+// TestIntegrity verifies that, without keys, the form and the subjects are judged and the
+// signature is not.
 func TestIntegrity(t *testing.T) {
 	d := newDesk(t, receipt.Policy{IntegrityOnly: true})
 	good := bundle(t, "valid/task.json", head, "key_2026_04")
@@ -75,8 +76,8 @@ func TestIntegrity(t *testing.T) {
 	}
 }
 
-// TestSign: keys of other algorithms make no envelopes, and a signer that ends is waited for
-// no longer.
+// TestSign verifies that keys for other algorithms sign no envelopes, and that Sign does not
+// wait for a signer after the context ends.
 func TestSign(t *testing.T) {
 	s := statement(t, "valid/task.json", head)
 	for _, name := range []string{"key_rs256", "key_ps256", "key_es384", "key_es512"} {

@@ -46,7 +46,8 @@ func sealedWith(t testing.TB, artifacts, writes, metadata string) *receipt.Seale
 // hash is a digest of one digit.
 func hash(digit string) string { return `"sha256:` + strings.Repeat(digit, 64) + `"` }
 
-// TestSubjects: what a receipt says that its task left, and nothing more.
+// TestSubjects verifies that the subjects are exactly the results of the task according to the
+// receipt.
 func TestSubjects(t *testing.T) {
 	const other = "0123456789abcdef0123456789abcdef01234567"
 	long := strings.Repeat("ab", 32)
@@ -115,7 +116,7 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestTold: a report says in words what an attestation is for.
+// TestTold verifies that a report describes the subjects of an attestation.
 func TestTold(t *testing.T) {
 	commits := func(n int) string {
 		var list []string
@@ -161,7 +162,8 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestCommits: a caller's word is the name of a commit, and none against the receipt's.
+// TestCommits verifies that the caller's commit must be the name of a commit, and must not
+// contradict the receipt.
 func TestCommits(t *testing.T) {
 	naming := sealedWith(t, `[{"artifact_id":"`+head+`","kind":"git_commit"}]`, `[]`, `{}`)
 	for word, want := range map[string]string{
@@ -179,7 +181,8 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// TestMaxSubjects: a statement that other verifiers do not read is not made.
+// TestMaxSubjects verifies that a statement with more subjects than other verifiers accept is
+// not created.
 func TestMaxSubjects(t *testing.T) {
 	var writes []string
 	for i := range attest.MaxSubjects {
@@ -213,7 +216,7 @@ func TestParseSubject(t *testing.T) {
 	}
 }
 
-// TestAsked: a receipt is verified when it is attested for all that was asked for.
+// TestAsked verifies that a receipt is verified if it is attested for all required subjects.
 func TestAsked(t *testing.T) {
 	file, commit := attest.Subject{Algorithm: attest.SHA256, Digest: "f39592393ef0859cb196a52693d2cea00fb2df784b3c04ae54aa7cadb8e562f8"}, attest.Subject{Algorithm: attest.GitCommit, Digest: head}
 	before := attest.Subject{Algorithm: attest.GitCommit, Digest: strings.Repeat("ab", 20)}

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestDamagedManifest changes every byte of a manifest. Either it is refused, or
-// a receipt is not the one it lists, or the text says the same.
+// TestDamagedManifest changes every byte of a manifest. The manifest is rejected, does not list
+// a receipt as it is, or has the same meaning.
 func TestDamagedManifest(t *testing.T) {
 	b := seal(t, drafts(t, 2))
 	text, docs := b.Manifest.Marshal(), documents(t, b)
@@ -37,8 +37,8 @@ func TestDamagedManifest(t *testing.T) {
 	}
 }
 
-// TestDamagedReceipts changes every leaf of every receipt. The verifier verifies
-// none of them, and none is the one that the manifest lists.
+// TestDamagedReceipts changes every leaf of every receipt. The verifier verifies none of them,
+// and none is the one that the manifest lists.
 func TestDamagedReceipts(t *testing.T) {
 	b := seal(t, drafts(t, 2))
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
@@ -121,7 +121,7 @@ func changed(v any) any {
 	return "x"
 }
 
-// TestSwapped: receipts of another batch, and under another's id.
+// TestSwapped uses receipts of another batch, and receipts with the ID of another receipt.
 func TestSwapped(t *testing.T) {
 	list := drafts(t, 3)
 	b, other := seal(t, list), seal(t, list[:2])
@@ -145,7 +145,7 @@ func TestSwapped(t *testing.T) {
 	}
 }
 
-// TestCircular: a receipt that states an upstream root is told why.
+// TestCircular verifies that a receipt that states an upstream root is explained.
 func TestCircular(t *testing.T) {
 	m := seal(t, drafts(t, 1)).Manifest
 	stated := m.Entries()[0].ReceiptHash

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestExplain makes each wrong root by hand.
+// TestExplain computes each wrong root by hand.
 func TestExplain(t *testing.T) {
 	const rule = "; a root is made by RFC 9162 section 2.1.1 over the leaf hashes SHA-256(0x00 ‖ the canonical form of a receipt without chain and signatures)"
 	one, two, three, five := seal(t, drafts(t, 1)).Manifest, seal(t, drafts(t, 2)).Manifest, seal(t, drafts(t, 3)).Manifest, seal(t, drafts(t, 5)).Manifest
@@ -61,8 +61,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestAmbiguity is CVE-2012-2459: the older tree has one root for a, b, c and
-// a, b, c, c. Ours does not.
+// TestAmbiguity demonstrates CVE-2012-2459: the older tree has one root for a, b, c and a, b,
+// c, c. The RFC 9162 tree does not.
 func TestAmbiguity(t *testing.T) {
 	a, b, c := hash("a"), hash("b"), hash("c")
 	odd := []batch.Entry{{ReceiptID: "a", ReceiptHash: a}, {ReceiptID: "b", ReceiptHash: b}, {ReceiptID: "c", ReceiptHash: c}}

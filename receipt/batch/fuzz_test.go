@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// FuzzParseManifest: what is read is written in the canonical form of what was
-// there, and read again as the same; no value comes with an error.
+// FuzzParseManifest verifies that an accepted manifest is written in its canonical form and
+// parses as the same manifest again, and that no value is returned with an error.
 func FuzzParseManifest(f *testing.F) {
 	for n := 1; n <= 4; n++ {
 		f.Add(seal(f, drafts(f, n)).Manifest.Marshal())

@@ -19,7 +19,7 @@ var _ interface {
 	Explain(stated canon.Digest) string
 } = (*batch.Manifest)(nil)
 
-// TestProve: every receipt of batches of all small sizes.
+// TestProve proves every receipt of batches of all small sizes.
 func TestProve(t *testing.T) {
 	list := drafts(t, 17)
 	for n := 1; n <= len(list); n++ {
@@ -75,7 +75,7 @@ func TestEntriesAreACopy(t *testing.T) {
 	}
 }
 
-// TestParse: texts that are no manifest, and how each is refused.
+// TestParse verifies how texts that are not manifests are rejected.
 func TestParse(t *testing.T) {
 	m := seal(t, drafts(t, 3)).Manifest
 	e, text := m.Entries(), string(m.Marshal())

@@ -13,7 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 )
 
-// TestProblems: nothing is sealed, and every problem of every draft is told.
+// TestProblems verifies that nothing is sealed, and that every problem of every draft is
+// reported.
 func TestProblems(t *testing.T) {
 	good := func(i int) string { return content(name(i), "w") }
 	with := func(i int, member string) string { return `{` + member + `,` + good(i)[1:] }
@@ -82,7 +83,7 @@ func problems(t *testing.T, err error) (list []string) {
 	return list
 }
 
-// TestDeepDraft: whoever parsed the draft had raised the limit.
+// TestDeepDraft uses a draft that was parsed with a raised limit.
 func TestDeepDraft(t *testing.T) {
 	deep := new(canon.Document)
 	text := `{"deep":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `,` + content(name(0), "w")[1:]

@@ -18,8 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestByHand computes batches of 1, 2, 3 and 5 receipts with crypto/sha256 over
-// literal bytes: leaves, root, receipt hashes, manifest.
+// TestByHand computes batches of 1, 2, 3, and 5 receipts with crypto/sha256 over literal bytes:
+// leaves, root, receipt hashes, and manifest.
 func TestByHand(t *testing.T) {
 	l := make([]canon.Digest, 5)
 	for i := range l {
@@ -54,8 +54,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// TestFrozen pins one batch, so that nobody changes the bytes by changing the
-// tests too.
+// TestFrozen pins one batch, so that its bytes cannot change together with the tests.
 func TestFrozen(t *testing.T) {
 	const want = "sha256:0345108e05bfdd448e74f0b9beea4e50da3ea4a2738df8b6031794e201250129"
 	if got := canon.Sum(seal(t, drafts(t, 3)).Manifest.Marshal()).String(); got != want {
@@ -63,8 +62,8 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestStreams: receipts of several streams interleave, and each stream goes on
-// behind its own head.
+// TestStreams verifies that receipts of several streams may be interleaved, and that each
+// stream continues after its own head.
 func TestStreams(t *testing.T) {
 	heads := map[chain.Stream]chain.Head{
 		stream("a"): {Hash: hash("a"), Count: 7},
@@ -109,8 +108,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestSpelling: neither the spelling of a draft, nor a missing schema marker,
-// nor a chain that says what is so anyway, changes a byte.
+// TestSpelling verifies that the spelling of a draft, a missing schema marker, and a chain
+// without new information change no byte.
 func TestSpelling(t *testing.T) {
 	want := seal(t, drafts(t, 1)).Manifest.Marshal()
 	plain := content(name(0), "w")
@@ -128,7 +127,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// TestVerify: the receipts of a batch verify, signed and unsigned.
+// TestVerify verifies that the receipts of a batch verify, signed and unsigned.
 func TestVerify(t *testing.T) {
 	private, err := keys.Generate(rand.Reader, keys.Ed25519, "k")
 	if err != nil {
@@ -187,7 +186,7 @@ func verify(t *testing.T, b *batch.Batch) {
 	}
 }
 
-// TestMany makes a batch of ten thousand receipts, in its modest size of fewer.
+// TestMany seals a batch of ten thousand receipts, or fewer at the modest size.
 func TestMany(t *testing.T) {
 	n := 3000
 	switch {

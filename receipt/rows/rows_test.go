@@ -72,7 +72,7 @@ func fixture(t testing.TB, name string) []byte {
 	return data
 }
 
-// TestRow: each column of a receipt that says all.
+// TestRow checks each column of a receipt with all values.
 func TestRow(t *testing.T) {
 	list := tableOf(t, fixture(t, "valid/task.json"))
 	if len(list) != 1 {
@@ -117,8 +117,8 @@ func edited(t testing.TB, edit func(map[string]any)) []byte {
 	return text
 }
 
-// TestAbsentIsNotZero: a number that the source did not tell is NULL, and so is one that
-// is not there; what was told of it is a bound.
+// TestAbsentIsNotZero verifies that a number that the source did not record, and an absent
+// number, are NULL, and that a recorded part is a bound.
 func TestAbsentIsNotZero(t *testing.T) {
 	list := func(names ...string) []any {
 		var l []any
@@ -166,7 +166,7 @@ func TestAbsentIsNotZero(t *testing.T) {
 	}
 }
 
-// TestUntoldTexts: nor is a word that stands in for what was not told the word that was.
+// TestUntoldTexts verifies that a placeholder for a string that was not recorded is NULL, too.
 func TestUntoldTexts(t *testing.T) {
 	for pointer, columns := range map[string][]string{
 		"/identifiers/task_id": {"task"}, "/identifiers/session_id": {"session"}, "/lifecycle/final_state": {"state"},
@@ -207,8 +207,8 @@ func TestUntoldTexts(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatFits: what does not fit the schema has a place if it states one, and no
-// content; what is no receipt has neither.
+// TestOnlyWhatFits verifies that a document that does not match the schema has a position if it
+// states one, and no content. A document that is not a receipt has neither.
 func TestOnlyWhatFits(t *testing.T) {
 	text := bytes.TrimSpace(fixture(t, "valid/task.json"))
 	wrong := bytes.Replace(text, []byte(`"final_state":"SUCCEEDED"`), []byte(`"final_state":"sk-ant-api03-Zx9Qw8Er7Ty6"`), 1)
@@ -233,7 +233,8 @@ func TestOnlyWhatFits(t *testing.T) {
 	}
 }
 
-// TestAbout: what is about no receipt is said, and never in the columns of one.
+// TestAbout verifies that information about an input has its own rows, and is never in the
+// columns of a receipt.
 func TestAbout(t *testing.T) {
 	tenant := chain.Stream{Issuer: "a", Tenant: "", HasTenant: true, Workspace: `w"`}
 	sum := &stream.Summary{
@@ -262,8 +263,8 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// TestTextsAreBounded: no text of strangers is longer than it may be, and two that differ
-// stay different, also when one is made to look like another one that was cut.
+// TestTextsAreBounded verifies that foreign strings are bounded, and that different strings
+// stay different, even if one imitates a cut string.
 func TestTextsAreBounded(t *testing.T) {
 	long := strings.Repeat("é", 200_000)
 	seen := map[string]string{}
@@ -310,7 +311,7 @@ func TestTextsAreBounded(t *testing.T) {
 	}
 }
 
-// TestColumns: what is asked for by name in other people's queries.
+// TestColumns fixes the names of columns, which other people's queries use.
 func TestColumns(t *testing.T) {
 	want := strings.Fields("source index verdict code pointer receipt_id receipt_hash detail kind address stream issuer tenant workspace stated_hash previous first issued_at " +
 		"task session state start_tier end_tier provider model currency cost cost_least cost_most input_tokens input_tokens_least input_tokens_most output_tokens output_tokens_least output_tokens_most unreported")
@@ -319,8 +320,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// FuzzRow: whatever a document says, its row is bounded text, and what is not told is
-// not there.
+// FuzzRow verifies that the row of any document is bounded text, and that unrecorded values are
+// absent.
 func FuzzRow(f *testing.F) {
 	for _, name := range []string{"valid/full.json", "valid/minimal.json", "valid/task.json"} {
 		f.Add(fixture(f, name))
