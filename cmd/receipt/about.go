@@ -87,7 +87,7 @@ func newMan(e *cli.Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dir != "" {
 				if len(args) > 0 {
-					return cli.Usage("", "--dir writes all pages, so it takes no verb")
+					return cli.Usage("", "--dir writes all pages, so it accepts no command")
 				}
 				return writeManPages(cmd.Root(), dir, force)
 			}

@@ -50,7 +50,7 @@ what to do. Without a code, list all codes.`,
 			default:
 				info, ok := receipt.Lookup(receipt.Code(args[0]))
 				if !ok {
-					return cli.Usage("receipt explain lists all codes", "unknown code %q%s", args[0], nearest(args[0]))
+					return cli.Usage("list all codes with receipt explain", "unknown code %q%s", args[0], nearest(args[0]))
 				}
 				explainCode(&b, info)
 			}

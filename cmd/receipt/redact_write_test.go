@@ -113,7 +113,7 @@ func TestRedactFails(t *testing.T) {
 		{[]string{"--disclosures", "d", "-o", "./d"}, "--disclosures and --output name the same file"},
 		{[]string{"--disclosures", "draft.json", "--force"}, "--disclosures names the draft itself"},
 		{[]string{"--disclosures", "link", "-o", "r", "--force"}, "--disclosures names the draft itself"},
-		{[]string{"--disclosures", "-"}, "belong on no terminal"},
+		{[]string{"--disclosures", "-"}, "must not be printed"},
 		{[]string{"--rules", "absent.yaml", "--disclosures", "d", "-o", "r"}, "absent.yaml"},
 	} {
 		code, message := redactHere(c.args...)

@@ -81,7 +81,7 @@ Exit codes:
 			if len(args) > 0 {
 				return cli.UnknownVerb(cmd, args)
 			}
-			return cli.Usage("receipt --help lists the verbs; receipt verify FILE checks a receipt", "expected a verb")
+			return cli.Usage("receipt --help lists the commands; receipt verify FILE checks a receipt", "expected a command")
 		},
 	}
 

@@ -70,7 +70,7 @@ verify and receipt record check everything else.`,
 
 func listSchemas(e *cli.Env, o *schemaOptions) error {
 	if o.check != "" || o.markdown {
-		return cli.Usage("receipt schema lists the names", "no NAME: which schema?")
+		return cli.Usage("list the names with receipt schema", "no NAME: which schema?")
 	}
 	var names strings.Builder
 	for _, n := range schemas.Names() {
@@ -102,7 +102,7 @@ func unknownSchema(name string) error {
 	for _, n := range schemas.Names() {
 		names = append(names, string(n))
 	}
-	hint := "receipt schema lists the names"
+	hint := "list the names with receipt schema"
 	if near := cli.Nearest(name, names); near != "" {
 		hint = "did you mean receipt schema " + near + "?"
 	}
@@ -225,7 +225,7 @@ func (c *schemaCheck) find(at, pointer, detail string) {
 	fmt.Fprintf(c.out, "%s: %s\n", cli.EscapeText(at), cli.EscapeText(detail))
 }
 
-// conclude says what came of it.
+// conclude prints the result.
 func (c *schemaCheck) conclude() error {
 	file := cli.EscapeText(c.file)
 	switch {

@@ -1,4 +1,4 @@
-// Package bundles holds the verb bundle: its export, validate, sanitize, import and draft.
+// Package bundles contains the command bundle: export, validate, sanitize, import, and draft.
 package bundles
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// New makes the verb bundle.
+// New returns the command receipt bundle.
 func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "bundle COMMAND",
@@ -77,7 +77,7 @@ func read(e *cli.Env, path string) (*bundle.Bundle, error) {
 	return b, nil
 }
 
-// failure says who has to do something. Nothing that it says is a text of the file.
+// failure describes why a file was not accepted. The message contains no text of the file.
 func failure(path, what string, err error) error {
 	name := cli.SourceName(path)
 	var wrong *bundle.Error
@@ -101,7 +101,7 @@ func kindFailure(name, what string, wrong *bundle.Error) error {
 	case bundle.NoRunRecord:
 		return cli.Undecided("export the run again, or ask for its run record", "%q: %w", name, wrong)
 	case bundle.NotEnded:
-		return cli.Undecided("only a run that has ended gets a receipt", "%q: %w", name, wrong)
+		return cli.Undecided("create the draft after the run has ended", "%q: %w", name, wrong)
 	}
 
 	hint := ""
@@ -111,7 +111,7 @@ func kindFailure(name, what string, wrong *bundle.Error) error {
 	case f.Kind != kind.Unknown && f.Kind != kind.Bundle && f.Kind != kind.Run, f.Kind == kind.Run && what == aBundle, f.Kind == kind.Bundle && what == aRun:
 		hint = "it is " + f.What + ": " + input.Next(f, name)
 	case what == aBundle:
-		hint = "receipt schema session-bundle has the form"
+		hint = "print the form with receipt schema session-bundle"
 	}
 	return cli.Refuted(hint, "%q: invalid %s: %w", name, what, wrong)
 }

@@ -210,7 +210,7 @@ Exit codes:
 
 func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
 	if o.Issuer.ID == "" {
-		return cli.Usage("the issuer is the one that receipt keys generate --issuer ID made a key for", "--issuer is missing: who issues the receipt?")
+		return cli.Usage("use the issuer ID for which the key was generated", "missing --issuer ID")
 	}
 	if o.Markers, err = o.markers(); err != nil {
 		return err

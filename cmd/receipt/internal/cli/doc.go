@@ -1,4 +1,4 @@
-// Package cli is what every verb of the command stands on: what it takes from outside
-// (Env), how it ends (exit codes, failures with a hint), how foreign text is written,
-// and how whole files are. It knows nothing of receipts beyond their verdicts.
+// Package cli contains what all commands share: their environment (Env), exit codes and
+// failures with a hint, flags, the escaping of foreign text, and the writing of files. Of
+// receipts, it knows only verdicts, keys, and times.
 package cli

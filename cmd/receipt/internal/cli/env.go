@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// Env is everything a verb takes from outside: streams, variables, the clock.
+// Env is the environment of a command: streams, variables, and the clock.
 type Env struct {
 	In       io.Reader
 	inTaken  bool // stdin was opened
@@ -40,10 +40,10 @@ type Env struct {
 	last     []func()  // what is done when the verb has ended
 }
 
-// Finally has something done when the verb has ended, whatever it ended with.
+// Finally registers a function that runs when the command has ended, regardless of the result.
 func (e *Env) Finally(f func()) { e.last = append(e.last, f) }
 
-// End does what was left for the end.
+// End runs the functions that were registered with Finally.
 func (e *Env) End() {
 	for _, f := range e.last {
 		f()
@@ -55,7 +55,7 @@ func (e *Env) End() {
 // empty.
 func (e *Env) Stdin() (io.ReadCloser, error) {
 	if e.inTaken {
-		return nil, Usage("", "- is given twice, but stdin can be read once")
+		return nil, Usage("", "stdin is specified twice, but can be read only once")
 	}
 	e.inTaken = true
 	if e.typed() {
@@ -140,16 +140,16 @@ func IsPipe(f *os.File) bool {
 	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
 }
 
-// Warn prints a warning, and what to do about it if hint is not empty.
+// Warn prints a warning, and a hint unless it is empty.
 func (e *Env) Warn(hint, format string, args ...any) {
 	e.say("warning", fmt.Sprintf(format, args...), hint)
 }
 
-// Note prints what somebody should know and need do nothing about.
+// Note prints a note, which requires no action.
 func (e *Env) Note(format string, args ...any) { e.say("note", fmt.Sprintf(format, args...), "") }
 
-// say prints a message of a kind. It may quote documents and arguments: secrets and control
-// characters in them are not for a terminal.
+// say prints a message of a kind, and a hint unless it is empty. Both may quote documents and
+// arguments, so secrets are withheld and control characters are escaped.
 func (e *Env) say(kind, text, hint string) {
 	for _, line := range [][2]string{{kind, text}, {"hint", hint}} {
 		if line[1] != "" {
@@ -211,10 +211,10 @@ func (e *Env) Notes() io.Writer {
 	return &fitter{w: e.Err, width: e.ErrWidth}
 }
 
-// ToolName is the program and its version, as reports name it.
+// ToolName returns the name and version of the program, as in reports.
 func ToolName() string { return "receipt " + ToolVersion() }
 
-// ToolVersion is the version alone.
+// ToolVersion returns the version of the program.
 func ToolVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -22,8 +22,8 @@ const (
 	ExitUndecided = 3
 )
 
-// A Failure ends a verb: with an exit code, a message and a hint, either of
-// which may be empty when the verb has said everything already.
+// A Failure ends a command with an exit code, a message, and a hint. The message and the hint
+// are empty if everything has already been reported.
 type Failure struct {
 	Code int
 	Err  error
@@ -39,7 +39,8 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Usage is a failure of the caller's: a flag, a path, a file that cannot be read, or a signal.
+// Usage returns a failure that the caller caused: an invalid flag, an unreadable file, or a
+// signal.
 func Usage(hint, format string, args ...any) error {
 	for i, arg := range args {
 		if err, ok := arg.(error); ok && errors.Is(err, context.Canceled) {
@@ -55,17 +56,17 @@ type interrupted struct{ error }
 func (interrupted) Error() string   { return "interrupted" }
 func (i interrupted) Unwrap() error { return i.error }
 
-// Undecided is a failure for want of evidence.
+// Undecided returns a failure caused by missing evidence.
 func Undecided(hint, format string, args ...any) error {
 	return &Failure{ExitUndecided, fmt.Errorf(format, args...), hint}
 }
 
-// Refuted is a failure of the evidence's.
+// Refuted returns a failure caused by invalid evidence.
 func Refuted(hint, format string, args ...any) error {
 	return &Failure{ExitRefuted, fmt.Errorf(format, args...), hint}
 }
 
-// VerdictExit is the exit code of one verdict.
+// VerdictExit returns the exit code of a verdict.
 func VerdictExit(v receipt.Verdict) int {
 	switch v {
 	case receipt.Verified:
@@ -76,7 +77,7 @@ func VerdictExit(v receipt.Verdict) int {
 	return ExitUndecided
 }
 
-// ExitWith is a failure that has been told already; nil for success.
+// ExitWith returns a failure that has already been reported, or nil for success.
 func ExitWith(code int) error {
 	if code == ExitVerified {
 		return nil
@@ -84,7 +85,7 @@ func ExitWith(code int) error {
 	return &Failure{Code: code}
 }
 
-// Finish prints what a verb failed with and returns the exit code.
+// Finish prints the failure of a command, and returns the exit code.
 func Finish(e *Env, err error) int {
 	if err == nil {
 		return ExitVerified
@@ -118,10 +119,10 @@ func hintOf(err error) string {
 	return ""
 }
 
-// Tell prints an error and what to do about it.
+// Tell prints an error and its hint.
 func Tell(e *Env, err error) { e.say("error", err.Error(), hintOf(err)) }
 
-// Reason takes the path out of a file error, which the message names already.
+// Reason removes the path from a file error, for messages that already contain it.
 func Reason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -130,7 +131,7 @@ func Reason(err error) error {
 	return err
 }
 
-// SummaryExit is the exit code of a run. Success has one way only.
+// SummaryExit returns the exit code of a run. Only one return statement means success.
 func SummaryExit(s *stream.Summary) int {
 	v := s.Verdict()
 	if v != receipt.Refuted && (len(s.Inputs.Unreadable) > 0 || s.Receipts == 0) {

@@ -209,7 +209,7 @@ func SyncFolder(path string) {
 	}
 }
 
-// CommitAll gives files their names, one after the other: all of them, or none.
+// CommitAll commits files in order. If one fails, it withdraws those before it.
 func CommitAll(files ...*File) error {
 	for i, f := range files {
 		if err := f.Commit(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// ExactArgs is cobra.ExactArgs with our wording and exit code.
+// ExactArgs is cobra.ExactArgs with the messages and exit code of this program.
 func ExactArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -21,32 +21,32 @@ func ExactArgs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// Group is a command that has only commands below it.
+// Group returns cmd as a command that only groups other commands.
 func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			return UnknownVerb(cmd, args)
 		}
-		return Usage(cmd.CommandPath()+" --help lists the verbs", "expected a verb")
+		return Usage(cmd.CommandPath()+" --help lists the commands", "expected a command")
 	}
 	cmd.FParseErrWhitelist.UnknownFlags = true // after a misspelled verb they are not the mistake
 	cmd.AddCommand(below...)
 	return cmd
 }
 
-// Choose adds a flag that takes one of a few words.
+// Choose adds a flag that accepts one of a few words. The value of to is the default.
 func Choose(f *pflag.FlagSet, to *string, name, usage string, words ...string) {
 	f.Var(&choice{to, words}, name, usage+": "+OrList(words))
 	Choices(f, name, words...)
 }
 
-// TimeVar adds a flag that takes a time of RFC 3339.
+// TimeVar adds a flag that accepts a time (RFC 3339).
 func TimeVar(f *pflag.FlagSet, to *time.Time, name, usage string) {
 	f.Var(&instant{to: to}, name, usage)
 }
 
-// An instant is the value of a flag that takes a time.
+// An instant is the value of a flag that accepts a time.
 type instant struct {
 	to   *time.Time
 	text string
@@ -101,12 +101,12 @@ func (c *choice) Set(word string) error {
 	return nil
 }
 
-// A ValueError is about the value of a flag.
+// A ValueError reports an invalid value of a flag.
 type ValueError struct{ Found, Detail string }
 
 func (err *ValueError) Error() string { return err.Detail }
 
-// OptionalFile is the arguments of a verb that reads one file, or stdin.
+// OptionalFile validates the arguments of a command that reads one file or stdin.
 func OptionalFile(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return Usage(cmd.CommandPath()+" --help shows examples", "expected one file, found %d", len(args))
@@ -114,7 +114,7 @@ func OptionalFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// FileArg returns the file named by args, stdin when there is none.
+// FileArg returns the file that args name, or stdin if they name none.
 func FileArg(args []string) string {
 	if len(args) == 0 {
 		return StdinName
@@ -133,7 +133,7 @@ func RefuseEmpty(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// MaxJobs bounds the memory that jobs need.
+// MaxJobs is the largest value of --jobs. It bounds the memory that jobs need.
 const MaxJobs = 1024
 
 // Alias keeps another name of a flag working, out of sight. Both set the same value,
@@ -144,10 +144,10 @@ func Alias(flags *pflag.FlagSet, name, old string) {
 	flags.AddFlag(&f)
 }
 
-// StdinName is how a verb is told to read stdin.
+// StdinName is the argument that stands for stdin.
 const StdinName = "-"
 
-// SourceName is how messages and reports name an input: its path, or stdin for "-".
+// SourceName returns the name of an input in messages and reports: its path, or stdin for "-".
 func SourceName(path string) string {
 	if path == StdinName {
 		return "stdin"
@@ -204,7 +204,7 @@ func OnceStdin(places ...string) error {
 		}
 	}
 	if n > 1 {
-		return Usage("", "- is given twice, but stdin can be read once")
+		return Usage("", "stdin is specified twice, but can be read only once")
 	}
 	return nil
 }

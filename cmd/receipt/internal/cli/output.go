@@ -10,13 +10,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// OutputFlags say where a result goes.
+// OutputFlags specify where a result is written.
 type OutputFlags struct {
 	Path  string // "" and "-" are stdout
 	Force bool
 }
 
-// Register adds the flags to those of a verb; usage is what -o says.
+// Register adds the flags to those of a command; usage describes -o.
 func (o *OutputFlags) Register(f *pflag.FlagSet, usage string) {
 	f.StringVarP(&o.Path, "output", "o", "", usage)
 	f.BoolVarP(&o.Force, "force", "f", false, "overwrite the output file")
@@ -25,7 +25,7 @@ func (o *OutputFlags) Register(f *pflag.FlagSet, usage string) {
 // Stdout reports whether the result goes to stdout.
 func (o *OutputFlags) Stdout() bool { return o.Path == "" || o.Path == StdinName }
 
-// Check says whether the output can be written, before anything is read.
+// Check reports whether the output can be written. It is called before anything is read.
 func (o *OutputFlags) Check() error {
 	if o.Stdout() {
 		return nil
@@ -39,7 +39,7 @@ func (o *OutputFlags) Write(e *Env, data []byte, mode fs.FileMode) error {
 	return WriteOutput(e, o.Path, data, mode, o.Force)
 }
 
-// Open begins a result that is written piece by piece.
+// Open returns an Output for a result that is written piece by piece.
 func (o *OutputFlags) Open(e *Env, mode fs.FileMode) (*Output, error) {
 	if o.Stdout() {
 		return &Output{bufio.NewWriterSize(e.Out, 64<<10), nil}, nil
@@ -51,13 +51,13 @@ func (o *OutputFlags) Open(e *Env, mode fs.FileMode) (*Output, error) {
 	return &Output{bufio.NewWriterSize(file, 64<<10), file}, nil
 }
 
-// An Output is stdout, or a file that appears when it is whole.
+// An Output is stdout, or a file that appears when it is complete.
 type Output struct {
 	*bufio.Writer
 	File *File // nil for stdout
 }
 
-// Commit writes what is left and gives the file its name.
+// Commit flushes the output and gives the file its name.
 func (o *Output) Commit() error {
 	if err := o.Flush(); err != nil || o.File == nil {
 		return err
@@ -65,7 +65,7 @@ func (o *Output) Commit() error {
 	return o.File.Commit()
 }
 
-// Discard removes a file that did not become whole.
+// Discard removes a file that was not committed.
 func (o *Output) Discard() {
 	if o.File != nil {
 		o.File.Discard()
@@ -103,7 +103,7 @@ func MayWrite(path string, force bool) (replaces bool, err error) {
 	case err == nil && !info.Mode().IsRegular():
 		return false, Usage("", "%q is a device, a pipe or a socket, expected a file", path)
 	case !force:
-		return false, Usage("--force overwrites it", "%q exists already", path)
+		return false, Usage("overwrite it with --force", "%q exists already", path)
 	}
 
 	return true, nil

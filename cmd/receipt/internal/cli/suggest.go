@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// UnknownVerb is the failure for a word that is not a verb below cmd: with the one that was
-// probably meant, if there is any.
+// UnknownVerb returns the failure for a word that is not a command below cmd. The hint names
+// the command that was probably meant, if any.
 func UnknownVerb(cmd *cobra.Command, args []string) error {
 	var names []string
 	for _, c := range cmd.Commands() {
@@ -24,7 +24,7 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	word := args[0]
 	rest := rest(cmd, args)
 	spelt := strings.TrimPrefix(cmd.CommandPath()+" "+word, cmd.Root().Name()+" ")
-	hint := cmd.CommandPath() + " --help lists the verbs"
+	hint := cmd.CommandPath() + " --help lists the commands"
 	switch near := Nearest(word, names); {
 	case !cmd.HasParent() && synonym(word) != "":
 		hint = "did you mean " + strings.Join(append([]string{"receipt", synonym(word)}, rest...), " ") + "?"
@@ -35,7 +35,7 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	case !cmd.HasParent() && looksLikePath(word):
 		hint = "did you mean receipt verify " + ShellFile(word) + "?"
 	}
-	return Usage(hint, "unknown verb %q", spelt)
+	return Usage(hint, "unknown command %q", spelt)
 }
 
 // synonym is the verb that does what people call otherwise; "" for none.

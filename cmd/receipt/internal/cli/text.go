@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// EscapeLine makes foreign text safe to print on one line.
+// EscapeLine escapes foreign text for printing on one line.
 func EscapeLine(s string) string { return foreign.Escape(s) }
 
 // EscapeText is escapeLine for a text of our own that has several lines.
@@ -88,7 +88,7 @@ func Wrap(text string, indent int) string {
 	return b.String()
 }
 
-// Cell makes a text safe inside a Markdown table.
+// Cell escapes text for a Markdown table.
 func Cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 // Plural is a number with its noun, in the plural when it is not one, and a verb after it.
@@ -131,7 +131,7 @@ func Show(n canon.Node) string {
 	return EscapeLine(string(text))
 }
 
-// SizeText is a number of bytes in decimal units.
+// SizeText formats a number of bytes in decimal units.
 func SizeText(n int64) string {
 	for _, u := range []struct {
 		size int64
@@ -144,7 +144,7 @@ func SizeText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Count is a number with its thousands separated.
+// Count formats a number with separated thousands.
 func Count(n int) string { return Group3(strconv.Itoa(n)) }
 
 const LabelWidth = 13

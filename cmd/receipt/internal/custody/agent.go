@@ -190,7 +190,7 @@ func (s socket) ask(ctx context.Context, question func(agent.ExtendedAgent) erro
 	return err
 }
 
-// failure words why an agent did not list its keys.
+// failure describes why an agent did not list its keys.
 func (s socket) failure(name string, err error) error {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -203,8 +203,8 @@ func (s socket) failure(name string, err error) error {
 	return cli.Usage("SSH_AUTH_SOCK has to name the socket of an ssh-agent", "%q: what answers at %q is no ssh-agent: %w", name, s.path, err)
 }
 
-// refusal words why an agent that has a key did not sign with it. An agent says no more
-// than that it did not.
+// refusal describes why an agent did not sign with a key. An agent reports only that it did
+// not sign.
 func (s socket) refusal(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, errAbsent):
@@ -216,4 +216,4 @@ func (s socket) refusal(err error) error {
 }
 
 // moreTime is what to do about a service that takes too long.
-const moreTime = "--key-timeout waits longer"
+const moreTime = "wait longer with --key-timeout"

@@ -1,5 +1,5 @@
-// Package custody finds private keys where people keep them, and signs with them: in a
-// file, in an ssh-agent, or in a service behind a plugin.
+// Package custody finds private keys and signs with them: in a file, in an ssh-agent, or in
+// a service behind a plugin.
 //
 // A name of a key is the path of a file, or
 //
@@ -7,6 +7,7 @@
 //	                 ssh-add -l prints
 //	NAME://KEY       the key KEY of the plugin sigstore-kms-NAME on PATH
 //
-// What an agent or a plugin returns is verified with the public key before anybody gets
-// it. Either is asked once for each signature, and waited for as long as the caller said.
+// Signatures of an agent or a plugin are verified with the public key before they are
+// returned. Each signature takes one request, which waits at most as long as the caller
+// specifies.
 package custody

@@ -86,7 +86,7 @@ func wrongPassphrase(path string) error {
 func NewPassphrase(ctx context.Context, e *cli.Env, path string) (string, error) {
 	first, err := ask(ctx, e, fmt.Sprintf("passphrase for %q:", path))
 	if errors.Is(err, errNoTerminal) {
-		return "", cli.Usage("run it where somebody can type", "a passphrase is asked for on a terminal, and there is none; nothing was written")
+		return "", cli.Usage("run the command on a terminal", "there is no terminal to prompt for a passphrase; nothing was written")
 	}
 	if err != nil {
 		return "", err

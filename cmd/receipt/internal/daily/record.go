@@ -255,7 +255,7 @@ var (
 	errTimeless = errors.New("nothing tells whether it is over")
 	errOther    = errors.New("another log tells the same task")
 	errGrew     = errors.New("its log tells something else than when it was recorded")
-	errUnsigned = errors.New("its receipt is stored already, and is not signed: receipt ledger sign adds a signature")
+	errUnsigned = errors.New("its receipt is stored already, and is not signed: add a signature with receipt ledger sign")
 )
 
 // unsettled returns why a task is not over: it is the last of its session or has open calls, and

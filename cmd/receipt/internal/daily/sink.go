@@ -200,7 +200,7 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 
 // failure describes an error of the ledger or of the signer.
 func (s *ledgerSink) failure(err error) error {
-	const again = "run the same command again: what is stored is not issued twice"
+	const again = "repeat the command; stored receipts are not issued twice"
 	var unknown *ledger.UnknownOutcomeError
 	switch {
 	case s.ctx.Err() != nil:
@@ -208,7 +208,7 @@ func (s *ledgerSink) failure(err error) error {
 	case errors.As(err, &unknown):
 		return cli.Usage(again, "%q: %w", s.options.Ledger, unknown.Err)
 	case errors.As(err, new(*ledger.DamageError)):
-		return cli.Refuted("receipt ledger fsck tells what is damaged", "%q: %w", s.options.Ledger, err)
+		return cli.Refuted("list the damage with receipt ledger fsck", "%q: %w", s.options.Ledger, err)
 	}
 	return cli.Usage(again, "%q: %w", s.options.Ledger, err)
 }

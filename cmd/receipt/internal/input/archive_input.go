@@ -72,7 +72,7 @@ func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 			return nil, err
 		}
 		if paths = append(slices.Clip(paths), list...); f.FilesFrom == cli.StdinName && slices.Contains(paths, cli.StdinName) {
-			return nil, cli.Usage("", "- is given twice, but stdin can be read once")
+			return nil, cli.Usage("", "stdin is specified twice, but can be read only once")
 		}
 	}
 

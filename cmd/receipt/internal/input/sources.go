@@ -61,7 +61,7 @@ func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, er
 		file, index, _ := Address(path)
 		if path == cli.StdinName || file == cli.StdinName {
 			if s.Stdin {
-				return nil, cli.Usage("", "- is given twice, but stdin can be read once")
+				return nil, cli.Usage("", "stdin is specified twice, but can be read only once")
 			}
 			s.Stdin = true
 			s.Sources = append(s.Sources, stream.Source{Name: "stdin", Kind: kind, Open: e.Stdin, Index: index})

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// NewArchive makes the verb archive.
+// NewArchive returns the command receipt archive.
 func NewArchive(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "archive COMMAND",
@@ -193,7 +193,7 @@ func notArchived(address string, err error) error {
 // Commit makes the output appear, unless there is nothing to write.
 func (w *DocumentWriter) Commit() error {
 	if w.Count == 0 {
-		return cli.Usage("", "the input holds no receipt")
+		return cli.Usage("", "input contains no receipt")
 	}
 	return w.Output.Commit()
 }

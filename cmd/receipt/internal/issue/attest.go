@@ -19,7 +19,7 @@ type attestOptions struct {
 	output       cli.OutputFlags
 }
 
-// NewAttest makes the verb attest.
+// NewAttest returns the command receipt attest.
 func NewAttest(e *cli.Env) *cobra.Command {
 	var o attestOptions
 	cmd := &cobra.Command{
@@ -139,8 +139,8 @@ func attestHow(path string, code receipt.Code) string {
 	return "receipt explain " + string(code)
 }
 
-// commitFailure words why no statement can be made: what the caller says is no commit, or
-// the receipt says another.
+// commitFailure describes why no statement can be created: --commit is invalid, or the receipt
+// names a different commit.
 func commitFailure(path string, err error) error {
 	var word *attest.CommitError
 	switch {

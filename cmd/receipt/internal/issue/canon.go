@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 )
 
-// NewCanon makes the verb canon.
+// NewCanon returns the command receipt canon.
 func NewCanon(e *cli.Env) *cobra.Command {
 	var preimage, check, hash bool
 	cmd := &cobra.Command{
@@ -74,9 +74,9 @@ func checkCanonical(path string, doc *canon.Document) error {
 		at++
 	}
 	if at == len(canonical) && string(src[at:]) == "\n" {
-		return cli.Refuted("the canonical form has none: receipt canon FILE writes it", "%q is not canonical: it ends with a line feed", cli.SourceName(path))
+		return cli.Refuted("write the canonical form, without a trailing newline, with receipt canon FILE", "%q is not canonical: it ends with a line feed", cli.SourceName(path))
 	}
-	return cli.Refuted("receipt canon FILE writes the canonical form", "%q is not canonical: its first difference is at offset %d", cli.SourceName(path), at)
+	return cli.Refuted("write the canonical form with receipt canon FILE", "%q is not canonical: its first difference is at offset %d", cli.SourceName(path), at)
 }
 
 func writePreimage(e *cli.Env, path string) error {
@@ -92,7 +92,7 @@ func writePreimage(e *cli.Env, path string) error {
 	return err
 }
 
-// NewHash makes the old name of canon --hash.
+// NewHash returns the hidden command receipt hash, the old name of receipt canon --hash.
 func NewHash(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:    "hash [FILE]",
@@ -119,7 +119,7 @@ func printHash(e *cli.Env, path string) error {
 	return err
 }
 
-// notReceipt words why a document has no hash.
+// notReceipt describes why a document has no hash.
 func notReceipt(path string, err error) error {
 	if errors.Is(err, chain.ErrNotObject) {
 		return cli.Refuted("of a list, name one: "+cli.ShellName(cli.SourceName(path)+":1"), "%q is not a receipt: a receipt is a JSON object", cli.SourceName(path))

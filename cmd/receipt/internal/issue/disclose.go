@@ -21,7 +21,7 @@ type discloseOptions struct {
 	output      cli.OutputFlags
 }
 
-// NewDisclose makes the old name of redact disclose.
+// NewDisclose returns the hidden command receipt disclose, the old name of receipt redact disclose.
 func NewDisclose(e *cli.Env) *cobra.Command {
 	cmd := newDisclose(e)
 	cmd.Hidden = true
@@ -56,11 +56,11 @@ If a field does not match the receipt, nothing is written.`,
 func disclose(e *cli.Env, path string, o *discloseOptions) error {
 	switch {
 	case o.disclosures == "":
-		return cli.Usage("give the file that receipt redact --disclosures wrote", "--disclosures is missing")
+		return cli.Usage("use the file that receipt redact --disclosures wrote", "missing --disclosures FILE")
 	case o.all && len(o.fields) > 0:
-		return cli.Usage("", "--all discloses every field, so it excludes --field")
+		return cli.Usage("", "--all and --field exclude each other")
 	case !o.all && len(o.fields) == 0:
-		return cli.Usage("--all discloses every field", "no field was named: --field POINTER")
+		return cli.Usage("--all discloses every field", "missing --field POINTER")
 	}
 
 	given, err := input.ReadDisclosures(e, o.disclosures)

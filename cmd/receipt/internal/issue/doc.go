@@ -1,3 +1,3 @@
-// Package issue holds the verbs on the way from what happened to a sealed receipt:
-// record, redact, disclose, canon, hash, seal, sign and archive.
+// Package issue contains the commands that lead from a log to a sealed receipt: record,
+// redact, canon, seal, sign, attest, and archive.
 package issue

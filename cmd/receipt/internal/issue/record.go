@@ -28,7 +28,7 @@ type recordOptions struct {
 	output           cli.OutputFlags
 }
 
-// NewRecord makes the verb record.
+// NewRecord returns the command receipt record.
 func NewRecord(e *cli.Env) *cobra.Command {
 	var o recordOptions
 	cmd := &cobra.Command{
@@ -119,7 +119,7 @@ Exit codes for a directory, or with --each:
 // complete reads the flags that have a form of their own.
 func (o *recordOptions) complete() error {
 	if o.Issuer.ID == "" {
-		return cli.Usage("the issuer is the one that receipt keys generate --issuer ID made a key for", "--issuer is missing: who issues the receipt?")
+		return cli.Usage("use the issuer ID for which the key was generated", "missing --issuer ID")
 	}
 
 	if o.subject != "" {
@@ -144,7 +144,7 @@ func (o *recordOptions) keptLog() (*cli.File, error) {
 	case "":
 		return nil, nil
 	case cli.StdinName:
-		return nil, cli.Usage("", "--log takes a file: the draft goes to stdout")
+		return nil, cli.Usage("", "--log must be a file, because the draft goes to stdout")
 	}
 	file, err := cli.NewFile(o.log, 0o600, o.output.Force)
 	if err != nil {
@@ -273,8 +273,8 @@ func finishRecorded(e *cli.Env, o *recordOptions, kept *cli.File, d *receipt.Dra
 	return nil
 }
 
-// recordFailure says who has to do something: the log is false or malformed, it
-// has no end yet, or flags have to tell more.
+// recordFailure describes why a log was not recorded, and what to do: the log is invalid or has
+// not ended, or flags are missing.
 func recordFailure(path string, err error) error {
 	name := cli.SourceName(path)
 	var refusal *record.Error
@@ -301,24 +301,24 @@ func recordFailure(path string, err error) error {
 	case errors.As(err, &invalid):
 		return SealFailure(path, err)
 	case errors.Is(err, record.ErrEmpty):
-		return cli.Usage("check the path, or whatever should have written it; docs/events.md has what a log holds", "%q: %w", name, err)
+		return cli.Usage("check the path and the program that writes the log; see docs/events.md", "%q: %w", name, err)
 	case errors.Is(err, record.ErrNotEnded):
-		return cli.Undecided("record the log when the task has ended", "%q: %w", name, err)
+		return cli.Undecided("record the log after the task has ended", "%q: %w", name, err)
 	case errors.As(err, &option):
-		return cli.Usage("receipt record --help shows the flags", "%q: %s %s", name, recordFlag(option.Name), option.Detail)
+		return cli.Usage("see receipt record --help", "%q: %s %s", name, recordFlag(option.Name), option.Detail)
 	case errors.As(err, &missing):
 		var flags []string
 		for _, name := range missing.Names {
 			flags = append(flags, recordFlag(name))
 		}
-		return cli.Usage("receipt record --help shows the flags", "%q: not in the log, and not given: %s", name, strings.Join(flags, ", "))
+		return cli.Usage("see receipt record --help", "%q: not in the log, and not given: %s", name, strings.Join(flags, ", "))
 	}
 
-	return cli.Usage("receipt record --help shows the flags", "%q: %w", name, cli.Reason(err))
+	return cli.Usage("see receipt record --help", "%q: %w", name, cli.Reason(err))
 }
 
-// malformedHow says what to do about a log of which the first line is no event: what the
-// parse saw comes before what the file looks like.
+// malformedHow returns the hint for a log whose first line is not an event. A hint of the parser
+// takes precedence over the kind of the file.
 func malformedHow(path string, err error) string {
 	var syntax *canon.SyntaxError
 	if errors.As(err, &syntax) && syntax.Hint != "" {

@@ -117,17 +117,17 @@ func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions, d 
 	signed := o.key.Path != ""
 	switch {
 	case o.ledger == "" && (signed || o.unsigned):
-		return cli.Usage("receipt ledger init LEDGER makes one", "--key and --unsigned go with --ledger: without one these are drafts")
+		return cli.Usage("create a ledger with receipt ledger init LEDGER", "--key and --unsigned go with --ledger: without one these are drafts")
 	case o.ledger == "":
 		return nil
 	case r.output.Path != "":
-		return cli.Usage("receipt ledger export writes receipts", "--ledger keeps the receipts, so it excludes --output")
+		return cli.Usage("write receipts with receipt ledger export", "--ledger keeps the receipts, so it excludes --output")
 	case signed && o.unsigned:
-		return cli.Usage("", "--key signs, --unsigned does not: give one of them")
+		return cli.Usage("", "--key and --unsigned exclude each other")
 	case o.dryRun && !signed:
 		return nil
 	case !signed && !o.unsigned:
-		return cli.Usage("receipt keys generate makes a key; --unsigned stores receipts that nobody vouches for", "--key is missing")
+		return cli.Usage("generate a key with receipt keys generate, or store unsigned receipts with --unsigned", "missing --key KEY")
 	case o.unsigned:
 		return nil
 	}

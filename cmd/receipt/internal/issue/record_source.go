@@ -127,7 +127,7 @@ func (l *logs) close() {
 	}
 }
 
-// sourceFailure says who has to do something.
+// sourceFailure describes why a log was not accepted, and what to do.
 func sourceFailure(paths []string, err error) error {
 	name := cli.SourceName(paths[0])
 	var mixed *source.MixedError

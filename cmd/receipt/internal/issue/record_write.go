@@ -15,17 +15,17 @@ func checkLogPaths(input string, o *recordOptions) error {
 	same := func(a, b string) bool { return a != "" && a != cli.StdinName && b != "" && cli.SameFile(a, b) }
 	switch secret := o.withheld.path; {
 	case secret == cli.StdinName:
-		return cli.Usage("", "--disclosures takes a file: withheld values belong on no terminal")
+		return cli.Usage("", "--disclosures must be a file, because withheld values must not be printed")
 	case same(secret, o.output.Path), same(secret, o.log):
-		return cli.Usage("the draft is for everybody, the disclosures for nobody", "--disclosures names another file of this run, %q", secret)
+		return cli.Usage("use separate files, because the draft is shared and the disclosures are not", "--disclosures names another file of this run, %q", secret)
 	case same(secret, input):
-		return cli.Usage("the log is what the draft is made of", "--disclosures names the input, %q", input)
+		return cli.Usage("use another output file, because the draft is created from the log", "--disclosures names the input, %q", input)
 	case same(o.log, o.output.Path):
 		return cli.Usage("", "--log and --output name the same file, %q", o.output.Path)
 	case same(o.log, input):
-		return cli.Usage("the log is what the draft is made of", "--log names the input, %q", input)
+		return cli.Usage("use another output file, because the draft is created from the log", "--log names the input, %q", input)
 	case same(o.output.Path, input):
-		return cli.Usage("the log is what the draft is made of", "--output names the input, %q", input)
+		return cli.Usage("use another output file, because the draft is created from the log", "--output names the input, %q", input)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ type redactOptions struct {
 	output                  cli.OutputFlags
 }
 
-// NewRedact makes the verb redact.
+// NewRedact returns the command receipt redact.
 func NewRedact(e *cli.Env) *cobra.Command {
 	var o redactOptions
 	cmd := &cobra.Command{
@@ -130,7 +130,7 @@ func succeeds(draft canon.Node, k input.Known) error {
 		return nil
 	}
 	if id := draft.Member("receipt_id").String(); id == k.ID {
-		return cli.Usage("give the draft a receipt_id of its own", "--supersedes: the draft has the receipt_id of the receipt that it supersedes, %q", id)
+		return cli.Usage("use a separate receipt_id for the draft", "--supersedes: the draft has the receipt_id of the receipt that it supersedes, %q", id)
 	}
 	if issuer := draft.Member("issuer").Member("id").String(); issuer != k.Stream.Issuer {
 		return cli.Usage("only the issuer of a receipt can supersede it", "--supersedes: the draft is of the issuer %q, the receipt of %q", issuer, k.Stream.Issuer)
@@ -247,7 +247,7 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 		return nil
 	}
 
-	const hint = "receipt redact --explain shows all of them; receipt redact withholds them"
+	const hint = "list them with receipt redact --explain, and withhold them with receipt redact"
 	text := fmt.Sprintf("%q: %s like a secret, the first at %s (%s)", cli.SourceName(path), cli.Plural(len(found), "place", "looks"), cli.EscapeLine(found[0].Pointer), found[0].Rule)
 	if len(found) > 1 {
 		text = strings.Replace(text, "looks", "look", 1)
@@ -272,9 +272,9 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 
 	switch {
 	case o.disclosures == cli.StdinName:
-		return cli.Usage("", "--disclosures takes a file: withheld values belong on no terminal")
+		return cli.Usage("", "--disclosures must be a file, because withheld values must not be printed")
 	case !o.output.Stdout() && cli.SameFile(o.disclosures, o.output.Path):
-		return cli.Usage("the draft is for everybody, the disclosures for nobody", "--disclosures and --output name the same file, %q", o.output.Path)
+		return cli.Usage("use separate files, because the draft is shared and the disclosures are not", "--disclosures and --output name the same file, %q", o.output.Path)
 	case cli.SameFile(o.disclosures, input):
 		return cli.Usage("", "--disclosures names the draft itself, %q", input)
 	}

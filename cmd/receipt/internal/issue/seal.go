@@ -22,7 +22,7 @@ type sealOptions struct {
 	strict   bool
 }
 
-// NewSeal makes the verb seal.
+// NewSeal returns the command receipt seal.
 func NewSeal(e *cli.Env) *cobra.Command {
 	var o sealOptions
 	cmd := &cobra.Command{
@@ -90,7 +90,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 	return o.output.Write(e, append(sealed.JSON(), '\n'), 0o644)
 }
 
-// SealFailure words why a draft was not sealed: all of its problems at once.
+// SealFailure describes all problems of a draft that was not sealed.
 func SealFailure(path string, err error) error {
 	var invalid *receipt.InvalidError
 	if !errors.As(err, &invalid) {
@@ -141,12 +141,12 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 // was not verified has none to follow.
 func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, error) {
 	if v := sum.Verdict(); v != receipt.Verified {
-		return chain.Head{}, cli.Usage("give the predecessor's file or its hash", "%q says %s, so the heads that it states prove nothing", path, v)
+		return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q says %s, so the heads that it states prove nothing", path, v)
 	}
 
 	for _, s := range sum.Streams {
 		if s.Stream == of && s.Failures.Count > 0 { // a selection of them was asked for
-			return chain.Head{}, cli.Usage("give the predecessor's file or its hash", "%q: the stream of the draft has %d breaks, so its head is not known", path, s.Failures.Count)
+			return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q: the stream of the draft has %d breaks, so its head is not known", path, s.Failures.Count)
 		}
 	}
 
@@ -159,10 +159,10 @@ func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, 
 
 // NoHead is the failure for a report that names no head of the stream of a draft.
 func NoHead(path string, stream chain.Stream) error {
-	return cli.Usage("give the predecessor's file or its hash", "%q states no head of the draft's stream, %s", path, input.StreamText(stream))
+	return cli.Usage("use the predecessor's file or hash", "%q states no head of the draft's stream, %s", path, input.StreamText(stream))
 }
 
-// NewSign makes the verb sign.
+// NewSign returns the command receipt sign.
 func NewSign(e *cli.Env) *cobra.Command {
 	var key trust.KeyFlags
 	var output cli.OutputFlags

@@ -73,7 +73,7 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 		})
 	}
 	if len(list) == 0 {
-		return cli.Usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "no key of %q has an origin, the name of a verifier key", trust.path)
+		return cli.Usage("set an origin with receipt keys import FILE --role checkpoint --origin NAME", "no key of %q has an origin, the name of a verifier key", trust.path)
 	}
 
 	var b bytes.Buffer

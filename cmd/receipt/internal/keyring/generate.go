@@ -136,7 +136,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 
 	// A new file comes first, since its name may be taken.
 	if err := private.CommitNew(); errors.Is(err, fs.ErrExist) {
-		return cli.Usage("--force overwrites it; whoever holds only that key can then sign no more", "%q exists already", path)
+		return cli.Usage("overwrite it with --force; the old key is then lost", "%q exists already", path)
 	} else if err != nil {
 		return err
 	}

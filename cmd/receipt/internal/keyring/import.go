@@ -215,7 +215,7 @@ func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	return found, nil
 }
 
-// addFailure words why keys cannot be in a trust file.
+// addFailure describes why keys cannot be added to a trust file.
 func addFailure(t *trustFile, err error, list ...*keys.PublicKey) error {
 	for _, k := range list {
 		if there, missing := t.find(k.ID); missing == nil {

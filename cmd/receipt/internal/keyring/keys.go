@@ -1,4 +1,5 @@
-// Package keyring holds the verb keys: generate, list, import, revoke, export, public.
+// Package keyring contains the command keys: generate, list, import, revoke, export, and
+// public.
 package keyring
 
 import (
@@ -21,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// New makes the verb keys.
+// New returns the command receipt keys.
 func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "keys COMMAND",
@@ -47,7 +48,7 @@ type trustFile struct {
 func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	path := trust.TrustPath(e, flag)
 	if path == "" {
-		return nil, cli.Usage("name one by a flag or by $RECEIPT_KEYS", "no trust file: the user has no configuration folder")
+		return nil, cli.Usage("specify the file with a flag or $RECEIPT_KEYS", "no trust file: the user has no configuration directory")
 	}
 
 	t := &trustFile{path: path, mode: 0o644, create: flag == "" && e.Getenv("RECEIPT_KEYS") == ""}
@@ -62,7 +63,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 			if err := input.RefuseAddress(path); err != nil {
 				return nil, err
 			}
-			return nil, cli.Usage("receipt keys import FILE --issuer ID adds a key to a trust file, and makes the file", "%q: %w", path, cli.Reason(err))
+			return nil, cli.Usage("create a trust file with receipt keys import FILE --issuer ID", "%q: %w", path, cli.Reason(err))
 		}
 		if err == nil {
 			t.mode = info.Mode().Perm()
@@ -120,7 +121,7 @@ func (t *trustFile) find(id string) (*keys.PublicKey, error) {
 			return k, nil
 		}
 	}
-	return nil, cli.Usage("receipt keys list shows their ids", "%q is not among the %d keys of %q", id, len(t.Keys()), t.path)
+	return nil, cli.Usage("list the IDs with receipt keys list", "%q is not among the %d keys of %q", id, len(t.Keys()), t.path)
 }
 
 // namesakes returns the other IDs of a key: those of the same material (RFC 7638).

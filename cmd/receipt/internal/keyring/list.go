@@ -29,7 +29,7 @@ status, and RFC 7638 fingerprint.`,
 		Args: cli.OptionalFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && path != "" {
-				return cli.Usage("", "FILE and --keys name the same thing; give one of them")
+				return cli.Usage("", "FILE and --keys exclude each other")
 			}
 			if len(args) > 0 {
 				path = args[0]

@@ -30,7 +30,7 @@ func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	case !ok:
 		return nil, cli.Usage("", "the key %q is for %s; signed notes take Ed25519 keys", k.ID, k.Algorithm)
 	case k.Origin == "" && !witness:
-		return nil, cli.Usage("receipt keys import FILE --role checkpoint --origin NAME gives a key one", "the key %q has no origin, the name of its verifier key", k.ID)
+		return nil, cli.Usage("set an origin with receipt keys import FILE --role checkpoint --origin NAME", "the key %q has no origin, the name of its verifier key", k.ID)
 	}
 
 	name := cmp.Or(k.Origin, k.ID)

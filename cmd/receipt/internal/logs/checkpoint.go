@@ -138,9 +138,9 @@ func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected
 func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key, *tlog.Log, error) {
 	switch {
 	case o.key.Path == "":
-		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "--key is missing")
+		return nil, nil, cli.Usage("generate a key with receipt keys generate --role checkpoint --origin NAME", "missing --key KEY")
 	case o.origin == "":
-		return nil, nil, cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin is missing")
+		return nil, nil, cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "missing --origin NAME")
 	}
 
 	key, err := o.key.Open(ctx, e)
@@ -156,7 +156,7 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key
 
 	public, ok := half.Crypto().(ed25519.PublicKey)
 	if !ok {
-		return nil, nil, cli.Usage("receipt keys generate --role checkpoint --origin NAME makes a key", "the key %q is for %s; checkpoints are signed with Ed25519 keys", half.ID, half.Algorithm)
+		return nil, nil, cli.Usage("generate a key with receipt keys generate --role checkpoint --origin NAME", "the key %q is for %s; checkpoints are signed with Ed25519 keys", half.ID, half.Algorithm)
 	}
 
 	log, err := tlog.NewLog(o.origin, public)
@@ -174,7 +174,7 @@ func (o *checkpointOptions) ofLog(e *cli.Env, half *keys.PublicKey) error {
 	case half.Has(receipt.RoleCheckpoint) || trust.SignsLog(e, half, o.origin):
 		return nil
 	case len(half.Roles) > 0:
-		return cli.Usage("receipt keys generate --any-issuer --role checkpoint --origin NAME makes a key", "the key %q is for the role %s, and a log signs with the role checkpoint", half.ID, cli.RolesText(half))
+		return cli.Usage("generate a key with receipt keys generate --any-issuer --role checkpoint --origin NAME", "the key %q is for the role %s, and a log signs with the role checkpoint", half.ID, cli.RolesText(half))
 	}
 
 	e.Warn(fmt.Sprintf("%s | receipt keys import - --any-issuer --role checkpoint --origin %s --keys FILE", o.key.PublicHalf(), cli.ShellName(o.origin)),
@@ -194,7 +194,7 @@ func (o *checkpointOptions) last(e *cli.Env, log *tlog.Log) (*trust.Head, error)
 	case h.Origin != o.origin:
 		return nil, cli.Usage("", "%q is of the log %q, --origin says %q", cli.SourceName(o.extends), h.Origin, o.origin)
 	case len(h.Logs) == 0:
-		return nil, cli.Undecided("--extends takes the last checkpoint that the same key signed",
+		return nil, cli.Undecided("use the last checkpoint that the same key signed",
 			"%q is not signed by %q, so nobody can tell what the log signed; nothing was signed", cli.SourceName(o.extends), o.key.Path)
 	}
 	return h, nil
@@ -250,19 +250,19 @@ func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *mean
 		err = last.TooLarge(tree.Size())
 	}
 	if err != nil {
-		return nil, cli.Refuted("a log only adds: the receipts of its last checkpoint come first, in the same order", "%w; nothing was signed", err)
+		return nil, cli.Refuted("start with the receipts of the last checkpoint, in the same order, because a log only adds receipts", "%w; nothing was signed", err)
 	}
 	return tree, nil
 }
 
-// notSigned words why a receipt keeps a checkpoint from being signed.
+// notSigned describes why a receipt prevents a checkpoint from being signed.
 func notSigned(rep *receipt.Report) error {
 	f := rep.Finding()
 	return &cli.Failure{Code: cli.VerdictExit(rep.Verdict), Err: fmt.Errorf("%q: %s, %s: %s; nothing was signed", rep.Address(), rep.Verdict, f.Code, print.ReasonLine(f)),
 		Hint: "receipt verify --integrity-only " + cli.ShellFile(rep.Address()) + " shows all of it"}
 }
 
-// sound makes sure that everything was read and holds together.
+// sound checks that all inputs were read and that their receipts are linked.
 func sound(sum *stream.Summary, err error) error {
 	if err := input.Fatal(err); err != nil {
 		return err
@@ -274,7 +274,7 @@ func sound(sum *stream.Summary, err error) error {
 		return cli.Refuted("receipt verify --integrity-only PATH… shows all of it", "%s: %s, %s; nothing was signed", print.FindingName(list[0]), list[0].Code, list[0].Detail)
 	}
 	if sum.Verdict() != receipt.Verified {
-		return cli.Usage("", "the input holds no receipt")
+		return cli.Usage("", "input contains no receipt")
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func (o *consistencyOptions) heads(e *cli.Env, logs []*tlog.Log) (from, to *trus
 	return from, to, nil
 }
 
-// contradictionText words what two checkpoints contradict each other in.
+// contradictionText describes how two checkpoints contradict each other.
 func contradictionText(code receipt.Code, from, to *trust.Head) string {
 	if code == receipt.CodeTruncated {
 		return fmt.Sprintf("the later tree is smaller: %s, after %s", trust.LeavesText(to.Size), trust.LeavesText(from.Size))
@@ -168,7 +168,7 @@ func contradictionText(code receipt.Code, from, to *trust.Head) string {
 	return fmt.Sprintf("two trees of %s", trust.LeavesText(from.Size))
 }
 
-// verify checks a proof and says what came of it.
+// verify checks a proof and prints the result.
 func (o *consistencyOptions) verify(e *cli.Env) error {
 	file, err := trust.ReadKeys(e, o.keys)
 	if err != nil {
@@ -209,7 +209,7 @@ func readExtension(e *cli.Env, path string) (*tlog.Extension, error) {
 	if wrong := input.WrongKind(path, data, "a proof of consistency", kind.Consistency); wrong != nil {
 		return nil, wrong
 	}
-	return nil, cli.Usage("receipt batch consistency writes such a file", "%q: %s", cli.SourceName(path), trust.PlainMerkle(err))
+	return nil, cli.Usage("write a proof with receipt batch consistency", "%q: %s", cli.SourceName(path), trust.PlainMerkle(err))
 }
 
 // A consistency is what is found out of two checkpoints and a proof.

@@ -138,9 +138,9 @@ type cosigner struct {
 // witness reads the key. What it is for, the trusted keys say when they have it, and
 // else its own file.
 func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.KeyFile) (*cosigner, error) {
-	hint := "receipt keys generate --any-issuer --role witness makes a key"
+	hint := "generate a key with receipt keys generate --any-issuer --role witness"
 	if o.key.Path == "" {
-		return nil, cli.Usage(hint, "--key is missing")
+		return nil, cli.Usage(hint, "missing --key KEY")
 	}
 
 	key, err := o.key.Open(ctx, e)
@@ -242,7 +242,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 	case receipt.CodeKeyRevoked:
 		return nil, cli.Refuted("", "%q: %s: %q signed it, and is revoked; nothing was cosigned", cli.SourceName(path), code, key.ID)
 	default:
-		return nil, cli.Undecided("--keys names a file with the key of the log, with the role checkpoint and its origin",
+		return nil, cli.Undecided("use trusted keys that contain the key of the log, with the role checkpoint and its origin",
 			"%q: %s: no trusted key of the log %q signed it; nothing was cosigned", cli.SourceName(path), code, h.Origin)
 	}
 

@@ -96,7 +96,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 			continue
 		}
 		if err := doc.Parse(entry.JSON, canon.Limits{}); err != nil {
-			return cli.Refuted("receipt ledger fsck tells what is damaged", "receipt %q of the ledger is damaged: %w", entry.ID, err)
+			return cli.Refuted("list the damage with receipt ledger fsck", "receipt %q of the ledger is damaged: %w", entry.ID, err)
 		}
 		if err := out.Put(entry.ID, doc); err != nil {
 			return err

@@ -205,9 +205,9 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 
 	switch {
 	case signed && o.unsigned:
-		return cli.Usage("", "--key signs, --unsigned does not: give one of them")
+		return cli.Usage("", "--key and --unsigned exclude each other")
 	case !signed && !o.unsigned:
-		return cli.Usage("receipt keys generate makes a key; --unsigned stores receipts that nobody vouches for", "--key is missing")
+		return cli.Usage("generate a key with receipt keys generate, or store unsigned receipts with --unsigned", "missing --key KEY")
 	case signed:
 		key, err := o.key.Open(ctx, e)
 		if err != nil {
@@ -264,15 +264,15 @@ func issueFailure(address string, err error) error {
 			}
 			text += fmt.Sprintf("\n  %s at %s", f.Rule, cli.EscapeLine(f.Pointer))
 		}
-		return cli.Refuted("receipt redact withholds them; --keep-secrets issues the draft as it is", "%s", text)
+		return cli.Refuted("withhold them with receipt redact, or issue the draft unchanged with --keep-secrets", "%s", text)
 	case errors.Is(err, ledger.ErrDuplicateID):
-		return cli.Refuted("a receipt_id is never used again: give the draft another one", "%s: %q: its receipt_id is taken by a receipt with another content", receipt.CodeDuplicateID, address)
+		return cli.Refuted("use another receipt_id for the draft, because IDs are never reused", "%s: %q: its receipt_id is taken by a receipt with another content", receipt.CodeDuplicateID, address)
 	case errors.Is(err, ledger.ErrUnsigned):
-		return cli.Refuted("receipt ledger sign adds a signature", "%s: %q: its receipt is stored already, and is not signed", receipt.CodeUnsigned, address)
+		return cli.Refuted("add a signature with receipt ledger sign", "%s: %q: its receipt is stored already, and is not signed", receipt.CodeUnsigned, address)
 	case errors.As(err, &unknown) && errors.Is(err, context.Canceled):
-		return cli.Usage("run the same command again: what is stored is not issued twice", "interrupted; whether %q is stored is not known", address)
+		return cli.Usage("repeat the command; stored receipts are not issued twice", "interrupted; whether %q is stored is not known", address)
 	case errors.As(err, &unknown):
-		return cli.Usage("run the same command again: what is stored is not issued twice", "%q: %w", address, unknown.Err)
+		return cli.Usage("repeat the command; stored receipts are not issued twice", "%q: %w", address, unknown.Err)
 	}
 
 	return cli.Usage("", "%q: %w", address, err)

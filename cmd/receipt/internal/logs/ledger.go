@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// NewLedger makes the verb ledger, which shows receipts as show does.
+// NewLedger returns the command receipt ledger, which shows receipts with show.
 func NewLedger(e *cli.Env, show Shower) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "ledger COMMAND",
@@ -64,7 +64,7 @@ cp. It must not be on a network file system.`,
 			l, err := ledger.Create(cmd.Context(), args[0])
 			var exists *fs.PathError
 			if errors.Is(err, fs.ErrExist) && errors.As(err, &exists) && exists.Path != args[0] {
-				return cli.Usage("restore the ledger that it belongs to, or move it away", "%q is left of a ledger that was here", exists.Path)
+				return cli.Usage("restore that ledger, or move the file away", "%q is left of a ledger that was here", exists.Path)
 			} else if errors.Is(err, fs.ErrExist) {
 				return cli.Usage("a ledger is made once: receipt ledger issue adds to it", "%q exists already", args[0])
 			} else if err != nil {
@@ -80,8 +80,8 @@ cp. It must not be on a network file system.`,
 	}
 }
 
-// ledgerReading words an error of reading a ledger: one that holds something else than
-// what was stored is refuted, by whichever verb finds it.
+// ledgerReading describes an error of reading a ledger. A damaged ledger is refuted, regardless
+// of the command that finds the damage.
 func ledgerReading(err error) error {
 	var damage *ledger.DamageError
 	if errors.As(err, &damage) {
@@ -89,15 +89,15 @@ func ledgerReading(err error) error {
 		if damage.ID != "" {
 			what = fmt.Sprintf("receipt %q of the ledger", damage.ID)
 		}
-		return cli.Refuted("receipt ledger fsck tells what is damaged", "%s: %s is damaged: %s", damage.Code, what, damage.Detail)
+		return cli.Refuted("list the damage with receipt ledger fsck", "%s: %s is damaged: %s", damage.Code, what, damage.Detail)
 	}
 	return cli.Usage(input.LedgerHint(err), "%w", err)
 }
 
-// prunedFailure words that a receipt is in an archive: nothing is false, and it is not
-// here.
+// prunedFailure reports that a receipt is in an archive. Nothing is invalid, but the ledger does not
+// contain the receipt.
 func prunedFailure(err *ledger.PrunedError) error {
-	return cli.Usage("receipt verify --checkpoint checks the archive", "receipt %q was pruned: %q has it (%v), under the checkpoint of %q over %s",
+	return cli.Usage("check the archive with receipt verify --checkpoint", "receipt %q was pruned: %q has it (%v), under the checkpoint of %q over %s",
 		err.ID, err.Pruning.Archive, err.Pruning.Digest, err.Pruning.Origin(), trust.LeavesText(err.Pruning.Size))
 }
 
@@ -150,7 +150,7 @@ signatures.`,
   receipt ledger show april.db receipt_01K0TASK | head -n 1`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cli.Usage("receipt ledger list FILE lists what there is", "expected FILE and the receipt_id of a receipt, found %d", len(args))
+				return cli.Usage("list the receipts with receipt ledger list FILE", "expected FILE and the receipt_id of a receipt, found %d", len(args))
 			}
 			return ledgerFile(cmd, args)
 		},
@@ -176,7 +176,7 @@ func ledgerShow(ctx context.Context, e *cli.Env, path, id string, show Shower) e
 	case errors.Is(err, ledger.ErrNotFound):
 		return cli.Usage("receipt ledger list "+cli.ShellFile(path)+" lists what there is", "the ledger has no receipt %q", id)
 	case errors.As(err, &refutation):
-		return cli.Refuted("receipt ledger fsck tells what is damaged", "receipt %q: %w", id, err)
+		return cli.Refuted("list the damage with receipt ledger fsck", "receipt %q: %w", id, err)
 	case err != nil:
 		return ledgerReading(err)
 	}
@@ -259,13 +259,13 @@ func ledgerSigning(id string, err error) error {
 	case errors.As(err, &pruned):
 		return prunedFailure(pruned)
 	case errors.Is(err, ledger.ErrNotFound):
-		return cli.Usage("receipt ledger list lists what there is", "the ledger has no receipt %q", id)
+		return cli.Usage("list the receipts with receipt ledger list", "the ledger has no receipt %q", id)
 	case errors.As(err, &damage):
 		return ledgerReading(err)
 	case errors.As(err, &refutation):
-		return cli.Refuted("receipt ledger fsck tells what is damaged", "receipt %q must not be signed: %w", id, err)
+		return cli.Refuted("list the damage with receipt ledger fsck", "receipt %q must not be signed: %w", id, err)
 	case errors.As(err, &undecided):
 		return cli.Undecided("", "receipt %q cannot be signed: %w", id, err)
 	}
-	return cli.Usage("run the same command again: what is signed stays as it is", "receipt %q: %w", id, err)
+	return cli.Usage("repeat the command; receipts that are already signed do not change", "receipt %q: %w", id, err)
 }

@@ -145,11 +145,11 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 
 	switch {
 	case w.twice:
-		return nil, cli.Usage("name the receipt by a file", "several receipts have the receipt_id %q", w.name)
+		return nil, cli.Usage("specify the receipt as a file", "several receipts have the receipt_id %q", w.name)
 	case !w.found:
-		return nil, cli.Refuted("--receipt takes a receipt_id or a file", "%q is not among the %s of the input", w.name, trust.LeavesText(w.seen))
+		return nil, cli.Refuted("use a receipt_id or a file", "%q is not among the %s of the input", w.name, trust.LeavesText(w.seen))
 	case w.index >= h.Size:
-		return nil, cli.Refuted("a later checkpoint includes it", "%q is number %d of the input, the checkpoint is over the first %s", w.name, w.index+1, trust.LeavesText(h.Size))
+		return nil, cli.Refuted("use a later checkpoint", "%q is number %d of the input, the checkpoint is over the first %s", w.name, w.index+1, trust.LeavesText(h.Size))
 	}
 
 	// RFC 9162 section 2.1.3.1.

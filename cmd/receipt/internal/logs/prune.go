@@ -158,7 +158,7 @@ func (a *archived) finish() (digest canon.Digest, err error) {
 	return canon.Digest(a.sum.Sum(nil)), nil
 }
 
-// pruneFailure says why nothing was pruned.
+// pruneFailure describes why nothing was pruned.
 func pruneFailure(err error, path string, found *addresses, head *trust.Head) error {
 	var refused *ledger.PruneError
 	var archive *ledger.ArchiveError
@@ -167,7 +167,7 @@ func pruneFailure(err error, path string, found *addresses, head *trust.Head) er
 	case errors.As(err, &told):
 		return told
 	case errors.As(err, &refused) && refused.Code == receipt.CodeUnknownKey:
-		return cli.Undecided("--keys takes a file of trusted keys, one with the role checkpoint and the origin of the log", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
+		return cli.Undecided("use trusted keys that contain the key of the log, with the role checkpoint and its origin", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, &refused):
 		return cli.Refuted("a checkpoint over the first receipts of this ledger is needed: receipt batch checkpoint LEDGER --until TIME signs one", "%s: %q: %s; nothing was pruned", refused.Code, cli.SourceName(head.Path), refused.Detail)
 	case errors.As(err, &archive):
@@ -175,7 +175,7 @@ func pruneFailure(err error, path string, found *addresses, head *trust.Head) er
 	case errors.As(err, new(*ledger.DamageError)):
 		return ledgerReading(err)
 	case errors.Is(err, ledger.ErrPruneChanged):
-		return cli.Usage("export them again, and prune with that archive", "the receipts were pruned or signed by others meanwhile; nothing was pruned")
+		return cli.Usage("export the receipts again, and prune with the new archive", "another process pruned or signed receipts; nothing was pruned")
 	}
 	return cli.Usage(input.LedgerHint(err), "%w", err)
 }

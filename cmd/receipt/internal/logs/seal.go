@@ -60,7 +60,7 @@ stream of the batch. Without it, each stream begins here.`, cli.Count(batch.MaxE
 func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOptions) error {
 	switch {
 	case o.manifest == "" || o.manifest == cli.StdinName:
-		return cli.Usage("receipt batch seal --help shows examples", "--manifest FILE is missing")
+		return cli.Usage("receipt batch seal --help shows examples", "missing --manifest FILE")
 	case o.output.Path != "" && cli.SameFile(o.output.Path, o.manifest):
 		return cli.Usage("", "--manifest and -o name the same file, %q", o.manifest)
 	}
@@ -70,7 +70,7 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 		return err
 	}
 	if selected.Stdin && o.previous == cli.StdinName {
-		return cli.Usage("", "the drafts and --previous are both -, but stdin can be read once")
+		return cli.Usage("", "the drafts and --previous are both stdin, which can be read only once")
 	}
 
 	// Both files are opened first: what cannot be written is not sealed.
@@ -156,7 +156,7 @@ func (s *countingSigner) Sign(ctx context.Context, message []byte) (receipt.Sign
 func (o *batchSealOptions) drafts(ctx context.Context, selected *input.Selection) (drafts []*canon.Document, places []string, err error) {
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
 		if len(drafts) == batch.MaxEntries {
-			return cli.Usage("seal several batches, one after the other", "the input has more than %s drafts", cli.Count(batch.MaxEntries))
+			return cli.Usage("seal several batches", "the input has more than %s drafts", cli.Count(batch.MaxEntries))
 		}
 		if err := input.RefuseOther(d, "draft"); err != nil {
 			return err
@@ -170,7 +170,7 @@ func (o *batchSealOptions) drafts(ctx context.Context, selected *input.Selection
 	})
 
 	if err == nil && len(drafts) == 0 {
-		err = cli.Usage("", "the input holds no draft")
+		err = cli.Usage("", "input contains no draft")
 	}
 	return drafts, places, err
 }
@@ -228,7 +228,7 @@ func warnOtherKeys(e *cli.Env, drafts []*canon.Document, id string) {
 // maxDrafts is how many drafts a failure words.
 const maxDrafts = 20
 
-// batchFailure words every problem of every draft.
+// batchFailure describes the problems of all drafts.
 func batchFailure(err error, places []string) error {
 	list := draftErrors(err)
 	if len(list) == 0 {

@@ -47,7 +47,7 @@ func (o *receiptFlags) args(cmd *cobra.Command, args []string) error {
 func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, written string, do func(*meant) error) error {
 	if !o.ledger && !o.isLedger(paths) {
 		if o.part != (ledgerRange{}) {
-			return cli.Usage("name one ledger, and no other input", "a part of a ledger was chosen, and no ledger was named")
+			return cli.Usage("specify one ledger and no other input", "flags select a part of a ledger, but the input is not a ledger")
 		}
 		s, err := o.Keeping(e, paths, "output", written)
 		if err != nil {
@@ -121,13 +121,13 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 	// A stream is named by the hash of one of its receipts.
 	hash, err := canon.ParseDigest(r.stream)
 	if err != nil {
-		return q, cli.Usage("receipt ledger head prints hashes", "--stream %q: %w", r.stream, err)
+		return q, cli.Usage("print hashes with receipt ledger head", "--stream %q: %w", r.stream, err)
 	}
 
 	found, err := l.ByHash(ctx, hash)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
-		return q, cli.Usage("receipt ledger head prints hashes", "--stream: the ledger has no receipt with the hash %s", r.stream)
+		return q, cli.Usage("print hashes with receipt ledger head", "--stream: the ledger has no receipt with the hash %s", r.stream)
 	case err != nil:
 		return q, ledgerReading(err)
 	}

@@ -45,7 +45,7 @@ Exit codes:
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.log == "" {
-				return cli.Usage("", "--log is missing: the log of the task that was replayed")
+				return cli.Usage("", "missing --log FILE of the replayed task")
 			}
 			return o.check(cmd.Context(), e, args[0])
 		},
@@ -218,7 +218,7 @@ Exit codes:
 		Args: cli.ExactArgs(2, "two receipts"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == cli.StdinName && args[1] == cli.StdinName {
-				return cli.Usage("", "- is given twice, but stdin can be read once")
+				return cli.Usage("", "stdin is specified twice, but can be read only once")
 			}
 			level := replay.Projection
 			if strict {

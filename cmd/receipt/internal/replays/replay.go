@@ -1,4 +1,4 @@
-// Package replays holds the verb replay: its plan, run, check and compare.
+// Package replays contains the command replay: plan, run, check, and compare.
 package replays
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// New makes the verb replay.
+// New returns the command receipt replay.
 func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "replay COMMAND",
@@ -49,7 +49,7 @@ func (o *planFlags) plan(ctx context.Context, e *cli.Env, path string) (p *repla
 		return nil, nil, err
 	}
 	if path == cli.StdinName {
-		return nil, nil, cli.Usage("", "the log is a file: it is read more than once")
+		return nil, nil, cli.Usage("", "the log must be a file, because it is read more than once")
 	}
 	in, err := os.Open(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func (o *planFlags) read(e *cli.Env) (*replay.Request, error) {
 	}
 	request, err := replay.ParseRequest(data)
 	if err != nil {
-		return nil, cli.Usage("receipt schema replay-request has the form", "%q: %w", cli.SourceName(o.request), err)
+		return nil, cli.Usage("print the form with receipt schema replay-request", "%q: %w", cli.SourceName(o.request), err)
 	}
 	return request, nil
 }
@@ -94,7 +94,7 @@ func (o *planFlags) folder() replay.Artifacts {
 	return replay.Files(os.DirFS(o.artifacts))
 }
 
-// failure says who has to do something.
+// failure describes why a log was not accepted, and what to do.
 func failure(path string, err error) error {
 	var refusal *record.Error
 	var limit *record.LimitError
@@ -112,12 +112,12 @@ func failure(path string, err error) error {
 	case errors.As(err, &missing):
 		return cli.Undecided("", "%q: %w", path, err)
 	case errors.As(err, &request):
-		return cli.Usage("receipt replay plan LOG without a request lists what can be swapped", "%w", err)
+		return cli.Usage("list the possible substitutions with receipt replay plan LOG", "%w", err)
 	}
 	return cli.Usage("", "%q: %w", path, cli.Reason(err))
 }
 
-// tellMismatches tells what the request states falsely.
+// tellMismatches reports incorrect digests in the request.
 func tellMismatches(e *cli.Env, p *replay.Plan) (found bool) {
 	for _, m := range p.Mismatches() {
 		cli.Tell(e, fmt.Errorf("%s: stated %s, computed %s", m.Param(), m.Stated, m.Computed))
@@ -165,7 +165,7 @@ Exit codes:
 	return cmd
 }
 
-// conclude says whether the plan can be run.
+// conclude reports whether the plan can be run.
 func conclude(e *cli.Env, path string, p *replay.Plan) error {
 	wrong := tellMismatches(e, p)
 	for _, key := range p.Unmatched() {

@@ -32,7 +32,7 @@ the receipt lists the key in metadata.overrides_unused, and has no delta for it.
 		Args: cli.ExactArgs(1, "one log"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.TaskID == "" {
-				return cli.Usage("", "--task is missing: the id of the replay's own task")
+				return cli.Usage("", "missing --task ID of the replay")
 			}
 			if o.hash != "" {
 				d, err := canon.ParseDigest(o.hash)

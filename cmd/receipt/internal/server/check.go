@@ -34,14 +34,14 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	}
 	switch {
 	case o.noAuth && o.apiKeys != "":
-		return cli.Usage("leave one of them out", "--no-auth lets in everybody, --api-keys only who has a key")
+		return cli.Usage("omit one of them", "--no-auth and --api-keys exclude each other")
 	case o.IntegrityOnly && (o.Keys != "" || o.Issuer != "" || o.Policy != "" || o.anchors != ""):
 		return cli.Usage("", "--integrity-only checks no signatures, so it excludes --keys, --issuer, --policy and --anchors")
 	}
 
 	for _, path := range append([]string{o.Keys, o.Policy, o.apiKeys, o.anchors, o.checkpoint}, o.batches...) {
 		if path == cli.StdinName {
-			return cli.Usage("write it to a file", "what a server reads it may have to read again, and stdin can be read once")
+			return cli.Usage("write the input to a file", "what a server reads it may have to read again, and stdin can be read once")
 		}
 	}
 
@@ -52,7 +52,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 func (o flagCheck) checkStores() error {
 	switch {
 	case o.ledger != "" && len(o.receipts) > 0:
-		return cli.Usage("receipt ledger import stores receipts of files", "--ledger and --receipts are two stores, and one is served")
+		return cli.Usage("store the receipts with receipt ledger import", "--ledger and --receipts are two stores, and one is served")
 	case o.partial && len(o.receipts) == 0:
 		return cli.Usage("--receipts PATH names them", "--partial is about receipts of files, and none are served")
 	case len(o.batches) > 0 && len(o.receipts) == 0 && o.ledger == "":
@@ -69,7 +69,7 @@ func (o flagCheck) checkStores() error {
 func (o flagCheck) checkLimits() error {
 	l := &o.limits
 	if l.Document < 0 || l.Memory < 0 || l.Judging < 0 || o.connections < 0 || l.Requests < 0 || l.Streams < 0 || l.Jobs < 0 || l.Idle < 0 || l.Body < 0 || o.grace < 0 {
-		return cli.Usage("leave it out for the default", "a limit is negative")
+		return cli.Usage("omit it to use the default", "limits must not be negative")
 	}
 	if l.Jobs > cli.MaxJobs {
 		return cli.Usage("", "--jobs is 0 to %d, found %d", cli.MaxJobs, l.Jobs)
@@ -80,7 +80,7 @@ func (o flagCheck) checkLimits() error {
 // checkNewKey: making a key is not serving.
 func (o flagCheck) checkNewKey(flags *pflag.FlagSet) error {
 	if o.apiKeys == "" {
-		return cli.Usage("--api-keys FILE names the file, which is made if there is none", "--new-api-key adds to a file of API keys")
+		return cli.Usage("specify the file with --api-keys FILE; it is created if it does not exist", "--new-api-key adds to a file of API keys")
 	}
 	return onlyFlags(flags, "--new-api-key makes a key and serves nothing", "new-api-key", "api-keys")
 }
@@ -103,11 +103,11 @@ func (o flagCheck) checkClients() error {
 	if err != nil || loopback || o.noAuth || o.apiKeys != "" {
 		return err
 	}
-	hint := "--api-keys FILE lets in who has a key (--new-api-key NAME makes one); --no-auth lets in everybody"
+	hint := "use --api-keys FILE to require a key (create one with --new-api-key NAME), or --no-auth to accept all clients"
 	if o.pageOnly {
-		hint = "--no-auth lets in everybody"
+		hint = "use --no-auth to accept all clients"
 	}
-	return cli.Usage(hint, "%q can be reached from other machines, and nothing says who may come in", o.addr)
+	return cli.Usage(hint, "%q is reachable from other machines, but no authentication is configured", o.addr)
 }
 
 // onlyFlags refuses every flag but those that mean something.

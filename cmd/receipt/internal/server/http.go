@@ -116,11 +116,11 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// ListenFailure says why a port could not be opened.
+// ListenFailure describes why a port could not be opened.
 func ListenFailure(addr string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return cli.Usage("end what listens there, or name another port by --addr; port 0 takes a free one", "%q: the port is in use", addr)
+		return cli.Usage("stop the other program, or specify another port with --addr; port 0 selects a free one", "%q: the port is in use", addr)
 	case errors.Is(err, fs.ErrPermission):
 		return cli.Usage("ports below 1024 need a privilege (on Linux CAP_NET_BIND_SERVICE); others do not", "%q: this user may not listen there", addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL), errors.Is(err, syscall.EAFNOSUPPORT):

@@ -57,7 +57,7 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 	case err != nil:
 		return nil, err
 	case selected.Stdin:
-		return nil, cli.Usage("write it to a file", "receipts are served from files, found --receipts -")
+		return nil, cli.Usage("write the input to a file", "receipts are served from files, found --receipts -")
 	case len(selected.Missing) > 0:
 		return nil, selected.Missing[0]
 	}
@@ -75,7 +75,7 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 		src := &selected.Sources[i]
 		path, open := src.Name, src.Open
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return nil, cli.Usage("write it to a file", "receipts are served from files, found --receipts %q", path)
+			return nil, cli.Usage("write the input to a file", "receipts are served from files, found --receipts %q", path)
 		}
 		src.Open = func() (io.ReadCloser, error) {
 			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe might never end
@@ -88,7 +88,7 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 	return selected, nil
 }
 
-// servedFailure words why receipts cannot be served.
+// servedFailure describes why receipts cannot be served.
 func servedFailure(err error) error {
 	var conflict *files.ConflictError
 	switch {

@@ -1,5 +1,5 @@
-// Package server holds the verb serve: flags, files that are watched, and the HTTP
-// server around package receipt/serve.
+// Package server contains the command serve: its flags, the files that it watches, and the
+// HTTP server around package receipt/serve.
 package server
 
 import (
@@ -38,7 +38,7 @@ type serveOptions struct {
 	grace               time.Duration
 }
 
-// New makes the verb serve.
+// New returns the command receipt serve.
 func New(e *cli.Env) *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{

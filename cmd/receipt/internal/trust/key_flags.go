@@ -58,7 +58,7 @@ func (k *KeyFlags) OpenGiven(ctx context.Context, e *cli.Env) (custody.Key, erro
 // Required says that the key is missing, if it is.
 func (k *KeyFlags) Required() error {
 	if k.Path == "" {
-		return cli.Usage("receipt keys generate makes a key", "--key is missing")
+		return cli.Usage("generate a key with receipt keys generate", "missing --key KEY")
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func (k *KeyFlags) Failure(ctx context.Context, err error) error {
 // expects a signature.
 func (k *KeyFlags) Given() (bool, error) {
 	if k.Path == "" && k.id != "" {
-		return false, cli.Usage("receipt keys generate makes a key", "--key-id names the key of --key, which is missing")
+		return false, cli.Usage("generate a key with receipt keys generate", "--key-id names the key of --key, which is missing")
 	}
 	return k.Path != "", nil
 }
