@@ -41,7 +41,7 @@ func withReceipts(existing http.Handler, issuer *ledger.Issuer, log *slog.Logger
 		tell("task.completed", object{})
 
 		draft, err := rec.Draft()
-		if err == nil { // also when the client has left: it was done
+		if err == nil { // even if the client has disconnected, because the request was served
 			a.receipt, err = issuer.Issue(context.WithoutCancel(r.Context()), draft)
 		}
 		if err != nil {
@@ -51,16 +51,16 @@ func withReceipts(existing http.Handler, issuer *ledger.Issuer, log *slog.Logger
 	})
 }
 
-// newTask returns what records a task, and what tells it what happens, when it happens.
+// newTask returns a recorder of a new task, and a function that records an event.
 func newTask() (rec *record.Recorder, tell func(kind string, payload object)) {
-	rec, _ = record.New(record.Options{Issuer: receipt.Issuer{ID: issuerID}}) // it is there: it cannot fail
+	rec, _ = record.New(record.Options{Issuer: receipt.Issuer{ID: issuerID}}) // cannot fail: the issuer is set
 	task, sequence := "task_"+rand.Text(), 0
 	return rec, func(kind string, payload object) {
 		sequence++
-		event, _ := json.Marshal(object{ // of plain values: it cannot fail
+		event, _ := json.Marshal(object{ // cannot fail: all values are plain
 			"id": kind, "sequence": sequence, "event": kind, "created_at": time.Now().UTC(), "payload": payload,
 			"resource": object{"object": "task", "id": task}, "workspace_id": "garden", "session_id": "http",
 		})
-		rec.Add(event) // a refusal is final: Draft returns it
+		rec.Add(event) // Draft returns the first error
 	}
 }

@@ -62,7 +62,7 @@ func (h *harness) replay(ctx context.Context, source string, asked *replay.Reque
 		if err != nil {
 			return nil, "", err
 		}
-		rec.Add(line) // a refusal is final: Draft returns it
+		rec.Add(line) // Draft returns the first error
 	}
 	draft, err := rec.Draft()
 	if err != nil {

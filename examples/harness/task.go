@@ -42,11 +42,11 @@ func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 	id, sequence := "task_"+rand.Text(), 0
 	tell := func(kind string, payload object) { // what happens, when it happens
 		sequence++
-		event, _ := json.Marshal(object{ // of plain values: it cannot fail
+		event, _ := json.Marshal(object{ // cannot fail: all values are plain
 			"id": fmt.Sprint(sequence), "sequence": sequence, "event": kind, "created_at": time.Now().UTC(), "payload": payload,
 			"resource": object{"object": "task", "id": id}, "workspace_id": workspace, "session_id": session,
 		})
-		rec.Add(event) // a refusal is final: Draft returns it
+		rec.Add(event) // Draft returns the first error
 	}
 	tell("task.submitted", object{"autonomy_tier": "act_with_approval"})
 	tell("task.started", object{})
