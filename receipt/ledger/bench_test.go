@@ -108,7 +108,7 @@ func BenchmarkSize(b *testing.B) {
 	}
 }
 
-// grow makes a ledger of a size.
+// grow returns a ledger of a size.
 func grow(b testing.TB, dir string, size int) *ledger.SQLite {
 	b.Helper()
 	l, err := ledger.Create(context.Background(), filepath.Join(dir, "ledger.db"))

@@ -13,5 +13,5 @@ func OpenSteps(ctx context.Context, path, mode string, steps []string) (*SQLite,
 // Migrations are those of this program.
 func Migrations() []string { return migrations() }
 
-// Writing is what it writes by.
+// Writing returns the connection for writes.
 func (l *SQLite) Writing() *sql.DB { return l.write }

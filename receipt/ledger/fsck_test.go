@@ -36,7 +36,7 @@ func verifier(t testing.TB, policy receipt.Policy) *receipt.Verifier {
 	return v
 }
 
-// filled makes a ledger of n receipts in each of two streams and closes it.
+// filled creates a ledger of n receipts in each of two streams and closes it.
 func filled(t *testing.T, n int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "ledger.db")
@@ -60,7 +60,7 @@ func filled(t *testing.T, n int) (path string) {
 	return path
 }
 
-// ledgers has what filled made, for each n: it is copied.
+// ledgers contains the ledgers of filled by n, for copying.
 var ledgers sync.Map
 
 var filledFiles = [2]string{"ledger.db", "ledger.db-head"}
@@ -84,7 +84,7 @@ func fill(t *testing.T, path string, n int) {
 	}
 }
 
-// faults checks a ledger and returns what is wrong, a line each.
+// faults checks a ledger and returns its faults, one per line.
 func faults(t *testing.T, path string, v *receipt.Verifier) (*ledger.Checked, []string) {
 	t.Helper()
 	l, err := ledger.OpenReadOnly(context.Background(), path)
@@ -105,7 +105,7 @@ func faults(t *testing.T, path string, v *receipt.Verifier) (*ledger.Checked, []
 	return c, list
 }
 
-// execute does what anyone with the file can do.
+// execute runs SQL on the file, as anyone with access to it can.
 func execute(t *testing.T, path, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

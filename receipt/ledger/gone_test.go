@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// A heldStore answers for a head when it is let go, and takes what it is given.
+// A heldStore returns a head when it is released, and stores everything.
 type heldStore struct {
 	asked, release chan struct{}
 	appended       []*receipt.Sealed

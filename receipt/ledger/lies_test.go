@@ -23,7 +23,7 @@ import (
 // column.
 var exchanges = []string{"receipt_id", "json", "stream, position", "hash", "position", "previous", "seq", "hash, previous", "json, receipt_id", "hash, json", "task", "session"}
 
-// exchange gives two receipts each other's columns, against all indexes.
+// exchange exchanges columns of two receipts, bypassing all indexes.
 func exchange(t *testing.T, path, columns, one, other string) {
 	t.Helper()
 	execute(t, path, `DROP INDEX IF EXISTS receipts_place; DROP INDEX IF EXISTS receipts_previous`)

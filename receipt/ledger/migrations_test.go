@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// version1 makes a ledger of the text that the first version is kept as.
+// version1 creates a ledger from the stored text of one of the first version.
 func version1(t *testing.T) (path string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/version1.sql")

@@ -89,7 +89,7 @@ const powerIssues = 90
 // powerPruned is how many of them are pruned, after half of them.
 const powerPruned = 30
 
-// powerWorker is the run. It prints what it was told is durable.
+// powerWorker is the traced run. It prints everything that it learns is durable.
 func powerWorker(path string) error {
 	ctx := context.Background()
 	l, err := ledger.Create(ctx, path)
@@ -118,7 +118,7 @@ func powerWorker(path string) error {
 	return l.Close()
 }
 
-// A call is what a process did to a file of the folder, or told.
+// A call is a system call on a file of the directory, or an output.
 type call struct {
 	name   string // write, truncate, create, unlink, sync, sync folder, acknowledge
 	path   string // in the folder
@@ -126,7 +126,7 @@ type call struct {
 	data   []byte
 }
 
-// traced runs powerWorker and returns what it did.
+// traced runs powerWorker and returns its calls.
 func traced(t *testing.T, folder string) []call {
 	t.Helper()
 	strace := tracer(t)
@@ -156,7 +156,7 @@ func traced(t *testing.T, folder string) []call {
 	return p.calls
 }
 
-// A parser reads what strace -f -xx writes.
+// A parser reads the output of strace -f -xx.
 type parser struct {
 	folder     string
 	fds        map[string]string // open files, by name
@@ -260,7 +260,7 @@ func unhex(quoted string) []byte {
 	return data
 }
 
-// A disk holds what was synced, and what was not yet.
+// A disk contains the synced data and the pending data.
 type disk struct {
 	names map[string]*inode // of the folder when it was synced
 	now   map[string]*inode
@@ -301,7 +301,7 @@ const (
 	torn // the first half of what was written
 )
 
-// content is the file with what is kept of its pending calls.
+// content returns the file with the kept part of its pending calls.
 func (f *inode) content(keep func(n int) int) []byte {
 	data := bytes.Clone(f.synced)
 	for n, c := range f.pending {
@@ -327,7 +327,7 @@ func (f *inode) content(keep func(n int) int) []byte {
 	return data
 }
 
-// A choice says what is kept when the power is cut.
+// A choice specifies which pending data is kept when the power is cut.
 type choice struct {
 	what  string
 	names bool                             // creations and removals that were not synced

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// worker issues receipts and prints the id of each one that it was told is stored.
+// worker issues receipts and prints the ID of each acknowledged one.
 func worker(task string) error {
 	f := strings.Split(task, "\t")
 	count, err := strconv.Atoi(f[2])

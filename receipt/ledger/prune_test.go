@@ -77,7 +77,7 @@ func treeOf(entries []ledger.Entry) *merkle.Tree {
 	return tree
 }
 
-// archiveOf gives receipts as an archive does.
+// archiveOf yields receipts like an archive.
 func archiveOf(entries []ledger.Entry) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, e := range entries {
@@ -814,7 +814,7 @@ func TestPruneKilled(t *testing.T) {
 	t.Logf("%d times pruned, %d times not", pruned, kept)
 }
 
-// filledOne makes a ledger of n receipts of one stream.
+// filledOne creates a ledger of n receipts of one stream.
 func filledOne(t *testing.T, n int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "ledger.db")

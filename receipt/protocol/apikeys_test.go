@@ -18,7 +18,7 @@ func parseKeys(data []byte) (*APIKeys, error) {
 	return ParseAPIKeys(data, "receipts:read", "receipts:verify", "tasks:replay")
 }
 
-// apiKeysOf makes a key for a name and the keys with it.
+// apiKeysOf returns a key with a name, and the keys with it.
 func apiKeysOf(t testing.TB, name string) (key string, keys *APIKeys) {
 	t.Helper()
 	key, entry, err := NewAPIKey(rand.Reader, name, noon())

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 )
 
-// noon is what tests take for now.
+// noon is the current time in tests.
 func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
 
 // A clock is one that tests set.

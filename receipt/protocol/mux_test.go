@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// says answers with what the routes are told apart by.
+// says answers with a text and the values of the path, to distinguish routes.
 func says(text string) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		Write(w, 200, "text/plain", []byte(strings.TrimSpace(text+" "+r.PathValue("id")+r.PathValue("task_id"))))

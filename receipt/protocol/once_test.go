@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// counting counts what it does, and answers with the number.
+// counting counts its calls, and answers with the number.
 func counting(n *atomic.Int64) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		w.Header().Set("Location", "/v1/things/1")

@@ -524,7 +524,7 @@ func TestStreamsTakeNoRequests(t *testing.T) {
 	}
 }
 
-// A short log gives fewer events at a time than it is asked for.
+// A short log returns fewer events at a time than requested.
 type short struct {
 	Log
 	most int

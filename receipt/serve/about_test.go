@@ -71,7 +71,7 @@ func TestKeySet(t *testing.T) {
 	}
 }
 
-// shownProofs are proofs of everything but of what is bad, in a tree of one leaf.
+// shownProofs are proofs of everything except the ID bad, in a tree of one leaf.
 type shownProofs struct{ note []byte }
 
 func (p shownProofs) Checkpoint() []byte         { return p.note }

@@ -101,7 +101,7 @@ func TestLargeAttestation(t *testing.T) {
 	}
 }
 
-// judgement is what a report says of a receipt, wherever that came from.
+// judgement is the part of a report that is the same regardless of the source of the receipt.
 func judgement(r *receipt.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %v %s %v\n", r.Verdict, r.Scope, r.ReceiptID, r.ReceiptHash)

@@ -68,7 +68,7 @@ func options(t testing.TB) serve.Options {
 	return serve.Options{Verifier: func() *serve.Verifier { return v }, Public: true, Now: noon}
 }
 
-// apiKeysOf makes a key for a name and the keys with it.
+// apiKeysOf returns a key with a name, and the keys with it.
 func apiKeysOf(t testing.TB, name string) (key string, keys *protocol.APIKeys) {
 	t.Helper()
 	key, entry, err := protocol.NewAPIKey(rand.Reader, name, noon())
@@ -167,7 +167,7 @@ func (h *host) post(path, media string, body []byte, headers ...string) reply {
 // version is the header that the protocol's routes want.
 func version() []string { return []string{"Harn-Agents-Protocol-Version", protocol.Version} }
 
-// raw sends bytes and returns what comes until the server closes the connection.
+// raw sends bytes and returns everything until the server closes the connection.
 func (h *host) raw(request string) string {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.addr)

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// locked returns options that want one of two keys, and what their headers hold.
+// locked returns options that require one of two keys, and the headers of both.
 func locked(t *testing.T) (o serve.Options, one, other string) {
 	t.Helper()
 	var file []byte

@@ -19,7 +19,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A description is what tests need to know of openapi.json.
+// A description is the parsed openapi.json.
 type description struct {
 	tree     any
 	compiler *jsonschema.Compiler
@@ -74,7 +74,7 @@ func pointer(names ...string) string {
 	return text
 }
 
-// check validates an answer against what is written for its route and status.
+// check validates an answer with the description of its route and status.
 func (d *description) check(t testing.TB, method, path string, got reply) {
 	t.Helper()
 	pattern := d.patternOf(path)

@@ -301,7 +301,7 @@ func TestStreamBreaks(t *testing.T) {
 	quiet(t, before)
 }
 
-// rawHalf sends bytes, ends its side of the connection and returns what comes.
+// rawHalf sends bytes, closes its side of the connection, and returns the answer.
 func (h *host) rawHalf(request string) string {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.addr)

@@ -24,7 +24,7 @@ import (
 // marker is in everything that the other tenant's receipts state.
 const marker = "MARKERB"
 
-// A tenants makes receipts of tenants, each in its own chain.
+// A tenants creates receipts of tenants, each in its own chain.
 type tenants map[string]canon.Digest
 
 // receipt is the next one of a tenant; "" is none. Both tenants have receipts of the
@@ -70,7 +70,7 @@ func mixed(ours, theirs [][]byte) (all [][]byte) {
 	return all
 }
 
-// narrowKey makes an API key with the members of a file's line.
+// narrowKey creates an API key with the members of a file's line.
 func narrowKey(t testing.TB, name, members string) (key string, line string) {
 	t.Helper()
 	key, entry, err := protocol.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, noon())
@@ -216,7 +216,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, m
 	}
 }
 
-// tracesOf are texts that only somebody who has seen the receipts knows.
+// tracesOf returns texts that are known only from the receipts.
 func tracesOf(list [][]byte) (traces []string) {
 	traces = append(traces, marker)
 	add := func(d [32]byte) {
@@ -230,7 +230,7 @@ func tracesOf(list [][]byte) (traces []string) {
 	return traces
 }
 
-// plain is an answer without what no two answers share.
+// plain returns an answer without the parts that differ in every answer.
 func plain(r reply) string {
 	text := fmt.Sprint(r.status, " ", r.header, " ", r.err, "\n", string(r.body))
 	return differs().ReplaceAllString(text, "-")

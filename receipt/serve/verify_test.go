@@ -79,7 +79,7 @@ func sourceOf(name string, kind stream.Kind, text []byte) stream.Source {
 	return s
 }
 
-// reportOf is what package stream says of a body, and of how many documents.
+// reportOf returns the report of package stream on a body, and the number of its documents.
 func reportOf(t testing.TB, v *receipt.Verifier, text []byte, kind stream.Kind) (line string, n int) {
 	t.Helper()
 	run := stream.VerifyFiles(context.Background(), v, []stream.Source{sourceOf("body", kind, text)}, stream.Options{})

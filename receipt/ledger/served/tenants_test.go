@@ -31,7 +31,7 @@ type issued struct {
 	keys   map[string]string // API keys by name
 }
 
-// issuedBy makes a ledger and issues drafts into it.
+// issuedBy creates a ledger and issues drafts into it.
 func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.db")
@@ -75,7 +75,7 @@ func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 	return &issued{t, path, l, s, held}
 }
 
-// execute changes the file behind the ledger's back.
+// execute changes the file without the ledger.
 func (i *issued) execute(statements string) {
 	i.t.Helper()
 	db, err := sql.Open("sqlite", i.path)

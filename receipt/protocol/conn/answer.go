@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// An Answer writes a response within the idle limit and remembers what it was.
+// An Answer writes a response within the idle limit, and records its status and length.
 type Answer struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	idle    time.Duration
 	status  int // 0: nothing was written
 	bytes   atomic.Int64
-	unread  bool // a write failed: the client has left, or does not read
+	unread  bool // a write failed: the client has disconnected, or does not read
 }
 
-// NewAnswer returns an answer of which each piece has to be read within idle.
+// NewAnswer returns an answer. The client must read each piece of it within idle.
 func NewAnswer(w http.ResponseWriter, idle time.Duration) *Answer {
 	a := &Answer{ResponseWriter: w, control: http.NewResponseController(w), idle: idle}
 	a.extend()
 	return a
 }
 
-// extend gives the client time to read on. A writer without deadlines, as in
-// tests, has none.
+// extend gives the client time to continue reading. A writer without deadlines, as in tests, has
+// none.
 func (a *Answer) extend() { _ = a.control.SetWriteDeadline(time.Now().Add(a.idle)) }
 
-// WriteHeader remembers the status.
+// WriteHeader records the status.
 func (a *Answer) WriteHeader(status int) {
 	if a.status == 0 && status >= http.StatusOK { // not 1xx
 		a.status = status
@@ -37,16 +37,16 @@ func (a *Answer) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// writePiece is how many bytes a client has to read within the idle limit.
+// writePiece is how many bytes a client must read within the idle limit.
 const writePiece = 64 << 10
 
-// Write writes to a client that reads, without a copy however much it is.
+// Write writes to a client that reads, without a copy, regardless of the length.
 func (a *Answer) Write(p []byte) (int, error) {
 	if a.status == 0 {
 		a.status = http.StatusOK
 	}
 
-	// In pieces, each of which has the idle limit for itself.
+	// Each piece has the idle limit for itself.
 	written := 0
 	for {
 		piece := p[written:min(written+writePiece, len(p))]
@@ -64,39 +64,38 @@ func (a *Answer) Write(p []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (a *Answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// Flush sends what was written.
+// Flush sends the written data.
 func (a *Answer) Flush() error {
 	a.extend()
 	return a.control.Flush()
 }
 
-// Status is the status that was written; 0 when nothing was.
+// Status returns the written status, or 0.
 func (a *Answer) Status() int { return a.status }
 
-// Written is how many bytes were.
+// Written returns the number of written bytes.
 func (a *Answer) Written() int64 { return a.bytes.Load() }
 
-// Duplex lets the body be read while the answer is written.
+// Duplex allows reading the body while the answer is written.
 func (a *Answer) Duplex() { _ = a.control.EnableFullDuplex() }
 
-// Linger makes the connection end with this answer, rather than read a body that nobody
-// wants, and end late enough that a client that is still sending sees the answer. net/http
-// does so for whoever reads beyond a limit, and knows no other way to ask for it. A writer
-// of somebody else's is only told to close.
+// Linger closes the connection after this answer instead of reading an unwanted body, and late
+// enough that a client that is still sending gets the answer. net/http does that for a body beyond
+// a limit, and has no other way to request it. Other writers are only told to close.
 func (a *Answer) Linger() {
 	a.Header().Set("Connection", "close")
 	limited := http.MaxBytesReader(a.ResponseWriter, io.NopCloser(strings.NewReader("beyond")), 0)
 	_, _ = limited.Read(make([]byte, 1))
 }
 
-// BreakOff ends an answer that has begun, but not as it should end, so that the client sees that,
-// and gets all that was written. Then what the client still sends is read and dropped, until it
-// closes the connection, and at most for the idle limit: closed at once, with bytes that nobody
-// has read, the connection would be reset, and what the client had not read by then be lost (RFC
-// 9112, 9.6).
+// BreakOff ends an answer that has begun in a way that shows the client that it is incomplete,
+// after the client got everything that was written. Then the rest of the client's data is read and
+// dropped until the client closes the connection, at most for the idle limit. If it were closed
+// immediately, with unread bytes, the connection would be reset, and data that the client had not
+// read yet would be lost (RFC 9112, 9.6).
 //
 // The body must be closed before, and the handler panics with [http.ErrAbortHandler] afterwards. A
-// writer without a connection of its own, as in HTTP/2, is left as it is.
+// writer without a connection of its own, as in HTTP/2, is not changed.
 func (a *Answer) BreakOff() {
 	if a.unread || a.Flush() != nil {
 		return

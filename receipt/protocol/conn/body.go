@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// ErrClosed is what a body is read with after its end.
+// ErrClosed is the error of reading a body after its end.
 var ErrClosed = errors.New("conn: the request has been answered")
 
 // A Body is the body of a request. Each read of it has to make progress within the
@@ -19,19 +19,18 @@ type Body struct {
 	from    io.Reader
 	control *http.ResponseController
 	idle    time.Duration
-	until   time.Time // when the whole body must be there; zero: whenever
+	until   time.Time // when the entire body must have arrived; zero: any time
 	count   atomic.Int64
 
 	reading sync.Mutex // held during a read
 
-	mu     sync.Mutex // of what follows, and of the deadline
+	mu     sync.Mutex // of the next fields, and of the deadline
 	closed bool
 	ended  bool
-	err    error // of the last read, but for io.EOF
+	err    error // of the last read, except io.EOF
 }
 
-// NewBody returns the body of a request, each read of which has to make progress within
-// idle.
+// NewBody returns the body of a request. Each read of it must make progress within idle.
 func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 	b := &Body{from: r.Body, control: a.control, idle: idle}
 	if _, read := r.Body.(whole); read {
@@ -39,20 +38,20 @@ func NewBody(r *http.Request, a *Answer, idle time.Duration) *Body {
 		return b
 	}
 
-	// A handler above may have put something around a body that there is none of.
+	// A handler above may have wrapped a body that is absent.
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		b.from, b.ended = http.NoBody, true
 		return b
 	}
 
-	// For whoever reads it when nobody here does.
+	// The deadline also applies if net/http reads the rest of the body.
 	_ = a.control.SetReadDeadline(time.Now().Add(idle))
 	return b
 }
 
-// Whole returns the body of a request for a handler below, when all of it was read. No
-// deadline is set for reading it: net/http waits on the connection for the next request by
-// then, and would take that for a client that left, of all later requests too.
+// Whole returns the body of a request for a handler below, after all of it was read. No deadline is
+// set for reading it, because net/http is then already waiting on the connection for the next
+// request, and would treat the deadline as a client that disconnected, for all later requests, too.
 func Whole(data []byte) io.ReadCloser { return whole{bytes.NewReader(data)} }
 
 // A whole body is in memory.
@@ -61,13 +60,13 @@ type whole struct{ *bytes.Reader }
 // Close does nothing.
 func (whole) Close() error { return nil }
 
-// Until says when the whole body must be there. It is called before the first Read.
+// Until sets the time when the entire body must have arrived. It is called before the first Read.
 func (b *Body) Until(t time.Time) { b.until = t }
 
-// Received is how many bytes have come.
+// Received returns the number of bytes that have arrived.
 func (b *Body) Received() int64 { return b.count.Load() }
 
-// Read reads what the client has sent.
+// Read reads the client's data.
 func (b *Body) Read(p []byte) (int, error) {
 	b.reading.Lock()
 	defer b.reading.Unlock()
@@ -75,7 +74,7 @@ func (b *Body) Read(p []byte) (int, error) {
 		return 0, ErrClosed
 	}
 
-	// Without mu: a read lasts for as long as the client keeps silent.
+	// mu is not held, because a read lasts as long as the client sends nothing.
 	n, err := b.from.Read(p)
 	b.count.Add(int64(n))
 
@@ -84,7 +83,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	switch {
 	case err == io.EOF:
 		b.ended = true
-		if !b.closed { // else a deadline of this read would end the answer
+		if !b.closed { // otherwise, a deadline of this read would end the answer
 			_ = b.control.SetReadDeadline(time.Time{})
 		}
 	case err != nil:
@@ -113,8 +112,8 @@ func (b *Body) begin() bool {
 	return true
 }
 
-// Close ends a read that waits, and waits for its end: nothing touches the
-// connection when the request has been answered.
+// Close unblocks a pending Read and waits for it to return, so that nothing uses the connection
+// after the request has been answered.
 func (b *Body) Close() {
 	b.mu.Lock()
 	b.closed = true
@@ -123,19 +122,19 @@ func (b *Body) Close() {
 	}
 	b.mu.Unlock()
 
-	// A read that was under way has ended when this lock is held.
+	// A pending read has ended when this lock is held.
 	b.reading.Lock()
 	defer b.reading.Unlock()
 }
 
-// Failure is the error of the last read.
+// Failure returns the error of the last read.
 func (b *Body) Failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.err
 }
 
-// AtEnd reports whether the whole body has been read.
+// AtEnd reports whether the entire body has been read.
 func (b *Body) AtEnd() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

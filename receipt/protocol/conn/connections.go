@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// socketBuffer is how many bytes the system may buffer for a connection in each
-// direction. Left to itself it takes up to several MiB, which count as the server's.
+// socketBuffer is how many bytes the system may buffer for a connection in each direction. By
+// default, the system buffers up to several MiB, which count as the server's.
 const socketBuffer = 256 << 10
 
-// firstRequest is how long a connection may ask nothing before another one takes its place. A
-// server that is attacked accepts a thousand connections before it comes to read from one.
+// firstRequest is how long a connection may send no request before another one takes its place. A
+// server under attack may accept a thousand connections before it reads from one.
 const firstRequest = 250 * time.Millisecond
 
-// Limit bounds how many connections a server has open at the same time.
+// Limit limits how many connections a server has open at the same time.
 func Limit(hs *http.Server, most int) {
 	c := &connections{most: max(most, 1), all: map[net.Conn]*connection{}}
 	hs.ConnContext = c.context
 	hs.ConnState = c.change
 }
 
-// A rank says whose connection is closed first.
+// A rank is the order in which connections are closed.
 type rank int
 
 const (
-	isNew rank = iota // nothing was asked yet
+	isNew rank = iota // no request yet
 	isWaiting
 	isActive
 	isWaitingKeyed
@@ -40,17 +40,17 @@ const (
 type connection struct {
 	conn    net.Conn
 	came    time.Time
-	keyed   bool // it has shown an API key
+	keyed   bool // it has presented an API key
 	rank    rank
 	element *list.Element // of its rank
 }
 
-// silent reports whether a new connection has had the time to ask.
+// silent reports whether a new connection has had enough time for a request.
 func (one *connection) silent() bool {
 	return one != nil && time.Since(one.came) >= firstRequest
 }
 
-// connections are those that are open, by rank, the oldest of each first.
+// connections are the open connections, by rank, the oldest of each first.
 type connections struct {
 	most int
 
@@ -61,15 +61,15 @@ type connections struct {
 
 type connectionKey struct{}
 
-// context prepares a connection that was accepted.
+// context prepares an accepted connection.
 func (c *connections) context(ctx context.Context, conn net.Conn) context.Context {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetReadBuffer(socketBuffer) // a system may refuse: then it decides itself
+		_ = tcp.SetReadBuffer(socketBuffer) // a system may refuse, and then chooses the size
 		_ = tcp.SetWriteBuffer(socketBuffer)
 	}
 
-	// net/http asks for the context before it tells of any state of the connection, and before
-	// it accepts another one.
+	// net/http calls this before it reports any state of the connection, and before it accepts
+	// another one.
 	c.hold()
 	one := &connection{conn: conn, came: time.Now()}
 	c.mu.Lock()
@@ -85,29 +85,30 @@ func (c *connections) context(ctx context.Context, conn net.Conn) context.Contex
 	})
 }
 
-// ShowedKey remembers that the connection of a request belongs to whoever has a key.
+// ShowedKey records that the client of a request's connection has presented a key.
 func ShowedKey(ctx context.Context) {
 	if remember, ok := ctx.Value(connectionKey{}).(func()); ok {
 		remember()
 	}
 }
 
-// change follows the state of a connection.
+// change handles a new state of a connection.
 func (c *connections) change(conn net.Conn, state http.ConnState) {
 	for _, one := range c.changed(conn, state) {
 		_ = one.Close()
 	}
 }
 
-// hold keeps the server from accepting more while all places are taken, and more than a quarter
-// of them by connections that came a moment ago: those who connect next wait in the system.
+// hold delays accepting further connections while all places are taken, and more than a quarter of
+// them by connections that were just accepted. The next ones wait in the system.
 func (c *connections) hold() {
 	for left := c.early(); left > 0; left = c.early() {
-		time.Sleep(min(left, 5*time.Millisecond)) // some may ask before
+		time.Sleep(min(left, 5*time.Millisecond)) // some may send a request before
 	}
 }
 
-// early returns for how long the server accepts no more, if none asks or leaves.
+// early returns how long the server accepts no further connections, unless one sends a request or
+// is closed.
 func (c *connections) early() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,13 +119,13 @@ func (c *connections) early() time.Duration {
 	return firstRequest - time.Since(first.came)
 }
 
-// changed returns the connections that are to be closed.
+// changed returns the connections to close.
 func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.all[conn]
 	switch {
-	case one == nil: // closed here
+	case one == nil: // already closed here
 		return nil
 	case state == http.StateActive && one.keyed:
 		c.put(one, isActiveKeyed)
@@ -138,7 +139,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.
 		c.remove(one)
 	}
 
-	// The quarter first: what it closes counts for the whole as well.
+	// The quarter is checked first, because closing its connections also makes room for others.
 	for one := c.beyondQuarter(); one != nil; one = c.beyondQuarter() {
 		close = append(close, c.remove(one))
 	}
@@ -148,8 +149,8 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) (close []net.
 	return close
 }
 
-// beyondQuarter returns a connection that waits although a quarter of them do, nil if there is
-// none. Those that have just come are let be.
+// beyondQuarter returns a waiting connection if more than a quarter wait, or nil. It ignores
+// connections that were just accepted.
 func (c *connections) beyondQuarter() *connection {
 	waiting := c.ranks[isWaiting].Len()
 	if one := c.oldest(isNew); c.ranks[isNew].Len()+waiting > c.quarter() && one.silent() {
@@ -161,8 +162,8 @@ func (c *connections) beyondQuarter() *connection {
 	return nil
 }
 
-// forAnother returns the connection that is closed for one that has just come; that one where
-// a request with a key is being answered on all others.
+// forAnother returns the connection that is closed for a new one. It is the new one itself if a
+// request with a key is being answered on all others.
 func (c *connections) forAnother() *connection {
 	if one := c.oldest(isNew); one.silent() {
 		return one
@@ -175,10 +176,10 @@ func (c *connections) forAnother() *connection {
 	return c.ranks[isNew].Back().Value.(*connection)
 }
 
-// quarter is how many connections may wait without having shown a key.
+// quarter returns how many connections may wait without having presented a key.
 func (c *connections) quarter() int { return max(c.most/4, 1) }
 
-// oldest returns the connection that has been longest in a rank, nil if there is none.
+// oldest returns the connection that has been in a rank for the longest time, or nil.
 func (c *connections) oldest(r rank) *connection {
 	if first := c.ranks[r].Front(); first != nil {
 		return first.Value.(*connection)
@@ -194,7 +195,7 @@ func (c *connections) put(one *connection, r rank) {
 	one.rank, one.element = r, c.ranks[r].PushBack(one)
 }
 
-// remove forgets a connection.
+// remove removes a connection.
 func (c *connections) remove(one *connection) net.Conn {
 	c.ranks[one.rank].Remove(one.element)
 	one.element = nil

@@ -1,3 +1,3 @@
-// Package conn bounds what a client can make a server wait for: the body that it sends, the
+// Package conn limits how long a client can make a server wait: for the body that it sends, the
 // answer that it reads, and the connections that it keeps open.
 package conn
