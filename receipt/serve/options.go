@@ -161,10 +161,10 @@ const (
 	ScopeReplay = protocol.Scope("tasks:replay")    // replay tasks
 )
 
-// Scopes returns the scopes that a key of a Server can have.
-func Scopes() []protocol.Scope { return []protocol.Scope{ScopeRead, ScopeVerify, ScopeReplay} }
+// scopes returns the scopes that a key of a Server can have.
+func scopes() []protocol.Scope { return []protocol.Scope{ScopeRead, ScopeVerify, ScopeReplay} }
 
 // ParseAPIKeys reads a file of API keys with the scopes of a Server.
 func ParseAPIKeys(data []byte) (*protocol.APIKeys, error) {
-	return protocol.ParseAPIKeys(data, Scopes()...)
+	return protocol.ParseAPIKeys(data, scopes()...)
 }

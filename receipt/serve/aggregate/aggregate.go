@@ -11,11 +11,11 @@ import (
 
 // Bounds of memory.
 const (
-	MaxBins       = 100 // as many as there are centuries
-	MaxCurrencies = 8
-	// MaxSeen is how many hashes are remembered to count copies once; copies of later receipts
+	maxBins       = 100 // as many as there are centuries
+	maxCurrencies = 8
+	// maxSeen is how many hashes are remembered to count copies once; copies of later receipts
 	// count again, and the JSON form reports how many receipts this may concern.
-	MaxSeen = 1 << 18
+	maxSeen = 1 << 18
 )
 
 // An Aggregate adds up receipts while they are verified. The zero value is ready.
@@ -168,7 +168,7 @@ func (a *Aggregate) currency(s statement) (code string, tooMany bool) {
 	}
 
 	code = s.Member("cost").Member("currency").String()
-	if a.currencies[code] == 0 && len(a.currencies) >= MaxCurrencies {
+	if a.currencies[code] == 0 && len(a.currencies) >= maxCurrencies {
 		return "", true
 	}
 	return code, false

@@ -147,7 +147,7 @@ func TestCopies(t *testing.T) {
 
 func TestCurrencies(t *testing.T) {
 	var list []seen
-	for i := range MaxCurrencies + 2 {
+	for i := range maxCurrencies + 2 {
 		list = append(list, entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "AA"+string(rune('A'+i)), "1"))
 	}
 	wants(t, aggregated(t, list...), `"currency":2,`, `"receipts":10,`, `"AAH":"1"}`)

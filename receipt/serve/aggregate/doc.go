@@ -13,7 +13,7 @@
 // Of a receipt and the receipts of its issuer that supersede it (metadata.supersedes),
 // only the newest is in the sums. Anyone can write an issuer's name, so a receipt whose
 // signer is not confirmed supersedes only others of its kind. To subtract a receipt whose
-// successor is read later, an aggregate keeps what each receipt added, within [MaxSeen]
+// successor is read later, an aggregate keeps what each receipt added, within [maxSeen]
 // receipts and 64 MiB. Beyond that, the older version stays, the newer one is left out,
 // and the JSON form contains the number of those.
 //
@@ -25,8 +25,8 @@
 //
 // # Bounds
 //
-// However many receipts are added, at most [MaxBins] bins, [MaxCurrencies]
-// currencies and [MaxSeen] hashes are kept. Bins begin with hours (UTC) and are
+// However many receipts are added, at most [maxBins] bins, [maxCurrencies]
+// currencies and [maxSeen] hashes are kept. Bins begin with hours (UTC) and are
 // joined to days, months, years and centuries when there are too many. The
 // result does not depend on the order of the receipts, except for what lies beyond
 // the bounds on currencies, names, and hashes, which is counted in the JSON form.

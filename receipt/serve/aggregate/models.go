@@ -67,7 +67,7 @@ func readModels(t *tally[model], s statement, currency string) []modelPart {
 		}
 
 		// Entries of models that are not kept are only counted.
-		p := modelPart{row: t.of(provider+"\x00"+name, MaxModels)}
+		p := modelPart{row: t.of(provider+"\x00"+name, maxModels)}
 		if p.row != nil {
 			p.row.provider, p.row.name = provider, name
 			p.read(e, currency)

@@ -9,10 +9,10 @@ import (
 
 // Bounds of counting by name. Beyond them, entries are counted without their names.
 const (
-	MaxModels = 64
-	MaxKeys   = 256
-	MaxFiles  = 10_000
-	MaxListed = 20  // rows that are shown, the largest
+	maxModels = 64
+	maxKeys   = 256
+	maxFiles  = 10_000
+	maxListed = 20  // rows that are shown, the largest
 	maxName   = 512 // bytes of a name
 )
 
@@ -52,7 +52,7 @@ func (t *tally[T]) largest(size func(*T) int) (names []string, count int) {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(size(t.rows[b]), size(t.rows[a])), cmp.Compare(a, b))
 	})
-	return names[:min(len(names), MaxListed)], len(names)
+	return names[:min(len(names), maxListed)], len(names)
 }
 
 // ranked counts by the names that auditors ask for: models, keys, files.
@@ -89,9 +89,9 @@ func (r *ranked) read(p *part, rep *receipt.Report, s statement) {
 	writes := s.Member("side_effects").Member("fs_writes")
 	p.files = make([]*split, 0, writes.Len())
 	for _, w := range writes.Elements() {
-		p.files = append(p.files, r.files.of(w.Member("path").String(), MaxFiles))
+		p.files = append(p.files, r.files.of(w.Member("path").String(), maxFiles))
 	}
-	p.key = r.keys.of(signer(rep), MaxKeys)
+	p.key = r.keys.of(signer(rep), maxKeys)
 }
 
 // apply adds a part n times.

@@ -59,7 +59,7 @@ func TestVerdicts(t *testing.T) {
 	for _, j := range a.verdicts.bins.bins {
 		sum += j.Verified
 	}
-	if len(a.verdicts.bins.bins) > MaxBins || sum != 3000 {
+	if len(a.verdicts.bins.bins) > maxBins || sum != 3000 {
 		t.Errorf("%d bins, %d receipts", len(a.verdicts.bins.bins), sum)
 	}
 }
@@ -68,15 +68,15 @@ func TestVerdicts(t *testing.T) {
 // counted.
 func TestRankedBounds(t *testing.T) {
 	var files tally[split]
-	for i := range 3 * MaxFiles {
-		add(&files, files.of(fmt.Sprint("f", i), MaxFiles), true, 1)
+	for i := range 3 * maxFiles {
+		add(&files, files.of(fmt.Sprint("f", i), maxFiles), true, 1)
 	}
-	add(&files, files.of("f1", MaxFiles), true, 1)
-	long := files.of(strings.Repeat("x", maxName+1), MaxFiles)
+	add(&files, files.of("f1", maxFiles), true, 1)
+	long := files.of(strings.Repeat("x", maxName+1), maxFiles)
 	if add(&files, long, true, 1); long != nil {
 		t.Error("a name of any length is kept")
 	}
-	if j := rankedOf(&files); len(j.Rows) != MaxListed || j.Rows[0].Name != "f1" || j.Rows[0].Verified != 2 || j.Names != MaxFiles || j.More != 2*MaxFiles+1 {
+	if j := rankedOf(&files); len(j.Rows) != maxListed || j.Rows[0].Name != "f1" || j.Rows[0].Verified != 2 || j.Names != maxFiles || j.More != 2*maxFiles+1 {
 		t.Errorf("%d rows, %d names, %d more, %+v", len(j.Rows), j.Names, j.More, j.Rows[0])
 	}
 }

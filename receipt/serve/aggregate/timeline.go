@@ -37,7 +37,7 @@ func (l *timeline[T]) at(t time.Time) T {
 
 // fit joins bins until they are few enough: nothing in them is dropped.
 func (l *timeline[T]) fit() {
-	for len(l.bins) > MaxBins && l.unit < century {
+	for len(l.bins) > maxBins && l.unit < century {
 		l.coarsen()
 	}
 }

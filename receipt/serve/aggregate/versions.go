@@ -40,7 +40,7 @@ type place struct {
 func (v *versions) issuer(root canon.Node) uint32 {
 	id := root.Member("issuer").Member("id").String()
 	number, known := v.issuers[id]
-	if !known && len(v.seen) < MaxSeen {
+	if !known && len(v.seen) < maxSeen {
 		if v.issuers == nil {
 			v.issuers = map[string]uint32{}
 		}
@@ -56,7 +56,7 @@ func (v *versions) first(s sighting, issuer uint32) (first, remembered bool) {
 	if _, again := v.seen[s]; again {
 		return false, true
 	}
-	if len(v.seen) >= MaxSeen {
+	if len(v.seen) >= maxSeen {
 		return true, false
 	}
 
@@ -72,7 +72,7 @@ func (v *versions) first(s sighting, issuer uint32) (first, remembered bool) {
 // the successor is not to be added.
 func (v *versions) supersede(old version, verified bool) (parts []*part, stay int, blocked bool) {
 	// Once the memory is full, further successors are not recorded.
-	if _, known := v.superseded[old]; known || len(v.superseded) < MaxSeen {
+	if _, known := v.superseded[old]; known || len(v.superseded) < maxSeen {
 		if v.superseded == nil {
 			v.superseded = map[version]bool{}
 		}
