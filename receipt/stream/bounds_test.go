@@ -16,7 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestRatio: what unpacks to much more than itself ends the input, receipts do not.
+// TestRatio verifies that an input with a high compression ratio is ended, and that
+// receipts do not reach that ratio.
 func TestRatio(t *testing.T) {
 	bounds := stream.Bounds{Ratio: 100}
 	list := jsonl(chained(t, 3000)...)
@@ -43,7 +44,8 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// TestManyStreams: the streams of an input, and their names, are bounded together.
+// TestManyStreams verifies that the number of streams and the length of their names are
+// limited together.
 func TestManyStreams(t *testing.T) {
 	var few, many, long []byte
 	for i := range 12 {
@@ -68,8 +70,8 @@ func TestManyStreams(t *testing.T) {
 	}
 }
 
-// TestTurn: a large document is judged when it is its turn, a small one at once, and
-// whoever gives no turn ends the input.
+// TestTurn verifies that a large document waits for its turn, that a small one does not,
+// and that an error from Turn ends the input.
 func TestTurn(t *testing.T) {
 	large := `{"schema":"receipt-2026-04-25","a":[` + strings.Repeat("1,", stream.LargeDocument/2) + `1]}`
 	input := []byte(strings.Repeat("{}\n"+large+"\n", 5))
@@ -105,8 +107,8 @@ func TestTurn(t *testing.T) {
 	}
 }
 
-// TestLargeInFlight: however many jobs there are, few large documents are in memory at
-// a time, and what is long in one of them stays in no batch.
+// TestLargeInFlight verifies that few large documents are in memory at the same time,
+// regardless of the number of jobs, and that batches do not keep the long strings in them.
 func TestLargeInFlight(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	if testing.Short() || raceEnabled {

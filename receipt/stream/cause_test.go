@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// links returns the causes of a run's links, each with the receipt it is about,
-// and makes sure that words are made of them.
+// links returns the causes of a run's links, each with the related receipt, and checks that
+// the detail follows from them.
 func links(t *testing.T, run *stream.Run) string {
 	t.Helper()
 	var list []string
@@ -35,7 +35,7 @@ func links(t *testing.T, run *stream.Run) string {
 	return strings.Join(list, "; ")
 }
 
-// TestCauses: what is wrong with a link is data, whichever way it is read.
+// TestCauses verifies that reports describe a fault of a link as data, in each kind of run.
 func TestCauses(t *testing.T) {
 	list := newWriter(t, "a").many(5)
 	fork := newWriter(t, "a")

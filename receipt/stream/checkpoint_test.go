@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// signedOver returns a checkpoint over receipts.
+// signedOver returns a checkpoint that covers receipts.
 func signedOver(t *testing.T, docs ...[]byte) []byte {
 	t.Helper()
 	var tree merkle.Tree
@@ -35,7 +35,7 @@ func signedOver(t *testing.T, docs ...[]byte) []byte {
 
 func logKey() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) }
 
-// knowsLog is a verifier that trusts the key of the log.
+// knowsLog returns a verifier that trusts the key of the log.
 func knowsLog(t *testing.T) *receipt.Verifier {
 	t.Helper()
 	key, err := keys.FromPublic(logKey().Public(), "log", "")
@@ -54,8 +54,8 @@ func knowsLog(t *testing.T) *receipt.Verifier {
 	return v
 }
 
-// TestCheckpointHoles: what is not a receipt in the range of a checkpoint has no leaf,
-// so that the tree is not over what was read.
+// TestCheckpointHoles verifies that a checkpoint is refuted if a document in its range is
+// not a receipt, because such a document has no leaf.
 func TestCheckpointHoles(t *testing.T) {
 	l := newWriter(t, "a").many(4)
 	over := signedOver(t, l[:3]...)
@@ -87,7 +87,7 @@ func TestCheckpointHoles(t *testing.T) {
 			t.Errorf("%s: %v", c.name, s.Findings)
 		}
 
-		// Of a log that nobody knows, the same checkpoint shows nothing and refutes nothing.
+		// From an unknown log, the same checkpoint shows nothing and refutes nothing.
 		run := stream.Verify(t.Context(), integrity(t), bytes.NewReader(jsonl(c.docs...)), stream.Options{Checkpoint: over})
 		for rep := range run.Reports() {
 			if f := rep.Finding(); rep.Verdict != receipt.Refuted && (rep.Verdict != receipt.Undecided || f.Code != receipt.CodeUnknownKey) {

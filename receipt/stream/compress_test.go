@@ -56,8 +56,8 @@ func flipped(b []byte, at int) []byte {
 	return c
 }
 
-// TestCompression: both formats in all their forms; what is broken is an error
-// behind the receipts that came before.
+// TestCompression verifies both formats in all their forms. Corrupt data is an error after
+// the receipts before it.
 func TestCompression(t *testing.T) {
 	l := newWriter(t, "a").many(3)
 	in := jsonl(l...)
@@ -116,8 +116,8 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// TestCompressionTold: what is wrong with a compressed input is said, with what
-// to do.
+// TestCompressionTold verifies that errors of compressed inputs state the fault and what to
+// do.
 func TestCompressionTold(t *testing.T) {
 	in := jsonl(newWriter(t, "a").many(3)...)
 	gz, zst := gzipped(t, in), zstded(t, in)
@@ -146,8 +146,8 @@ func TestCompressionTold(t *testing.T) {
 	}
 }
 
-// TestWindow: a window larger than is given to it is refused, and said how to
-// allow.
+// TestWindow verifies that a window above the limit is rejected, with the flag that allows
+// it.
 func TestWindow(t *testing.T) {
 	l := newWriter(t, "a").many(1)
 	in := text(padded(l[0], 1<<20), bytes.Repeat([]byte("\n"), 19<<20)) // more than a window, or the frame would have none
@@ -179,7 +179,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// repeat returns n copies of a piece, without making them.
+// repeat returns a reader of n copies of a piece.
 func repeat(piece []byte, n int64) io.Reader { return &repeater{piece: piece, n: n} }
 
 type repeater struct {
@@ -200,7 +200,7 @@ func (r *repeater) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// bombs of 10 GB as gzip members and zstd frames of 10 MB.
+// bombs returns bombs of 10 GB as gzip members and zstd frames of 10 MB.
 func bombs(t testing.TB, c string) map[string]func() io.Reader {
 	plain := bytes.Repeat([]byte(c), 10<<20/len(c))
 	return map[string]func() io.Reader{
@@ -210,8 +210,8 @@ func bombs(t testing.TB, c string) map[string]func() io.Reader {
 	}
 }
 
-// watch returns the most heap that is in use while f runs, above what was before. Percent is
-// how much garbage there may be beside it: 100 outside tests.
+// watch returns the maximum growth of the heap while f runs. percent is the GC percentage
+// during f; outside tests, it is 100.
 func watch(percent int, f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(percent))
 	runtime.GC() // what pools hold is gone with the second
@@ -239,13 +239,13 @@ func watch(percent int, f func()) uint64 {
 	return most.Load() - min(before.HeapAlloc, most.Load())
 }
 
-// TestBombs: what unpacks to nothing but itself is given up, in little time and
-// memory.
+// TestBombs verifies that an input that decompresses to nothing useful is given up, in
+// little time and memory.
 func TestBombs(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("reads gigabytes")
 	}
-	// In the modest size, each of them in one form, and one in all.
+	// At modest size, one form of each bomb, and all forms of one.
 	forms := []string{"gzip", "zstd", "plain"}
 	for i, c := range []struct{ name, of, before string }{
 		{"zeros", "\x00", ""}, {"newlines", "\n", ""}, {"brackets", "[", ""}, {"spaces", " ", ""},
@@ -282,7 +282,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// endless is like /dev/zero.
+// endless is a reader like /dev/zero.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) {
@@ -290,7 +290,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestEndless: an input without an end is given up.
+// TestEndless verifies that an endless input is given up.
 func TestEndless(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("reads gigabytes")

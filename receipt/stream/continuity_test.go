@@ -17,8 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// sumOf returns the JSON of a summary without what was read, and from which
-// source.
+// sumOf returns the JSON of a summary without its inputs and sources.
 func sumOf(t testing.TB, s *stream.Summary) string {
 	t.Helper()
 	c := *s
@@ -31,8 +30,8 @@ func sumOf(t testing.TB, s *stream.Summary) string {
 	return text
 }
 
-// scatter writes receipts down in files of all kinds: each file continues the
-// order of the list, and the files are shuffled.
+// scatter distributes receipts over files of all kinds. Each file keeps the order of the
+// list, and the files are shuffled.
 func scatter(t testing.TB, rng *rand.Rand, list [][]byte) (files []stream.Source) {
 	t.Helper()
 	for i := 0; len(list) > 0; i++ {
@@ -60,8 +59,8 @@ func scatter(t testing.TB, rng *rand.Rand, list [][]byte) (files []stream.Source
 	return files
 }
 
-// TestFilesAnyOrder: however receipts are spread over files, and in whatever
-// order these come, the summary is that of one file.
+// TestFilesAnyOrder verifies that the summary does not depend on how receipts are
+// distributed over files, or on the order of the files.
 func TestFilesAnyOrder(t *testing.T) {
 	a, b := newWriter(t, "a").many(12), newWriter(t, "b").many(5)
 	var mixed [][]byte
@@ -94,8 +93,8 @@ func TestFilesAnyOrder(t *testing.T) {
 	}
 }
 
-// TestFilesBroken: what is wrong with a chain is found in any order of files,
-// with the same verdict, counts and codes.
+// TestFilesBroken verifies that the faults of a chain are found in any order of files, with
+// the same verdict, counts, and codes.
 func TestFilesBroken(t *testing.T) {
 	list := newWriter(t, "a").many(10)
 	at := func(i int) chain.Head {
@@ -157,7 +156,8 @@ func TestFilesBroken(t *testing.T) {
 	}
 }
 
-// TestFilesInside: the order inside one file counts, that between files not.
+// TestFilesInside verifies that the order inside a file matters, and the order of files
+// does not.
 func TestFilesInside(t *testing.T) {
 	l := newWriter(t, "a").many(6)
 	for _, c := range []struct {
@@ -190,8 +190,8 @@ func TestFilesInside(t *testing.T) {
 	}
 }
 
-// TestFilesCycle: forged links that lead in a circle end, and refute. Receipts
-// that fit their hashes cannot form one.
+// TestFilesCycle verifies that forged links in a circle are refuted, and that the run ends.
+// Receipts that match their hashes cannot form a circle.
 func TestFilesCycle(t *testing.T) {
 	l := newWriter(t, "a").many(4)
 	first, _ := receipt.ParseSealed(l[1])
@@ -218,8 +218,8 @@ func TestFilesCycle(t *testing.T) {
 	}
 }
 
-// TestTenants: an absent tenant is a stream of its own, another than the empty
-// or any other one.
+// TestTenants verifies that receipts without a tenant form their own stream, which differs
+// from that of an empty or any other tenant.
 func TestTenants(t *testing.T) {
 	var list [][]byte
 	want := map[chain.Stream]uint64{}
@@ -258,7 +258,7 @@ func TestTenants(t *testing.T) {
 
 func ptr(s string) *string { return &s }
 
-// TestContinues: what a run has to continue and to end in.
+// TestContinues verifies the requirements on what a run continues and ends in.
 func TestContinues(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(8)
@@ -322,7 +322,7 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// renamed writes "; 5 code" as "; x:5 code".
+// renamed replaces the codes in lines such as "; 5 code", for example by "; x:5 code".
 func renamed(want string, name func(string) string) string {
 	var out []byte
 	for i := 0; i < len(want); i++ {

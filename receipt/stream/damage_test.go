@@ -22,12 +22,11 @@ func (r result) findings() (list []string) {
 	return list
 }
 
-// TestDamage: one byte changed in one of 30 receipts is one finding, at that
-// receipt, however the receipts are spread over files. Nothing else is a finding:
-// a receipt that does not fit its hash keeps its place by what its successor
-// names, and what cannot be read forgives the one link behind it, which is then
-// not checked. The one change that does not refute makes the marker that of
-// another format, which is undecided.
+// TestDamage verifies that one changed byte in one of 30 receipts is one finding, at that
+// receipt, regardless of how the receipts are distributed over files. A receipt that does
+// not match its hash keeps the place that its successor names. An unreadable document
+// leaves the next link unchecked. The one change that does not refute replaces the marker
+// by that of another format, which is undecided.
 func TestDamage(t *testing.T) {
 	const n = 30
 	list := newWriter(t, "a").many(n)

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestReadersAgree: what a piece of an input is, all readers say alike: the one that
-// verifies, the one that gathers links first, and the one that judges nothing.
+// TestReadersAgree verifies that all readers interpret a piece alike: verification, the
+// first pass over links, and Read.
 func TestReadersAgree(t *testing.T) {
 	good := newWriter(t, "a").many(1)[0]
 	for name, c := range map[string]struct {
@@ -52,7 +52,8 @@ func TestReadersAgree(t *testing.T) {
 			t.Errorf("%s is read as %q, %q; expected %q, %q", name, code, other, c.want, c.other)
 		}
 
-		// Alone it is verified as it comes, beside another source it is surveyed first.
+		// A single source is verified as it is read; with a second source, it is surveyed
+		// first.
 		for _, sources := range [][]stream.Source{{s}, {s, source("beside", good)}} {
 			run := stream.VerifyFiles(t.Context(), integrity(t), sources, stream.Options{})
 			var judged receipt.Code
@@ -74,7 +75,7 @@ func TestReadersAgree(t *testing.T) {
 			}
 		}
 
-		// Whoever looks for a document gets its text, whatever that says.
+		// Find returns the text of a document, whatever it contains.
 		if strings.Contains(name, "breaks off") {
 			continue // two lines
 		}

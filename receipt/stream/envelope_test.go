@@ -15,8 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// deepReceipt returns a receipt that is nested as deep as the format allows, or one
-// level more.
+// deepReceipt returns a receipt that reaches the maximum depth, or exceeds it by one level.
 func deepReceipt(t *testing.T, levels int) []byte {
 	t.Helper()
 	w := newWriter(t, "a")
@@ -33,8 +32,8 @@ func deepReceipt(t *testing.T, levels int) []byte {
 	return s.JSON()
 }
 
-// TestLimitsAreOfReceipts: depth, size and precision are judged of a receipt,
-// whatever is around it.
+// TestLimitsAreOfReceipts verifies that the limits of depth, size, and precision apply to
+// the receipt inside an envelope.
 func TestLimitsAreOfReceipts(t *testing.T) {
 	deepest := deepReceipt(t, receipt.MaxDepth)
 	doc, err := canon.Parse(deepest)
@@ -91,7 +90,7 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 			}
 		}
 	}
-	// What Documents gives out is what the verifier judges.
+	// Read returns the document that the verifier judges.
 	before, behind, _ := strings.Cut(wrap("RECEIPT"), "RECEIPT")
 	for _, c := range []struct {
 		in   []byte
@@ -110,7 +109,7 @@ func TestLimitsAreOfReceipts(t *testing.T) {
 	}
 }
 
-// TestHostileEnvelopes: what is no envelope, or one without end, is an error.
+// TestHostileEnvelopes verifies that malformed and truncated envelopes are errors.
 func TestHostileEnvelopes(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"deeper than any":    {`{"a":` + deepArray(canon.MaxDepth) + `,"wire":{"payload":{}}}`, "depth_limit"},
@@ -130,7 +129,7 @@ func TestHostileEnvelopes(t *testing.T) {
 
 func deepArray(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// filled returns a receipt of so many bytes.
+// filled returns a receipt of size bytes.
 func filled(t *testing.T, size int) []byte {
 	t.Helper()
 	w := newWriter(t, "a")
@@ -150,9 +149,10 @@ func filled(t *testing.T, size int) []byte {
 	return text
 }
 
-// TestLargePages: a page may have any number of receipts, and takes the memory of
-// one. What is wrong with its frame refutes, however it is written. The modest size has a
-// page of each kind: sound, of no list, malformed, too large and torn.
+// TestLargePages verifies that a page may have any number of receipts and takes the memory
+// of one, and that faults of its frame refute, regardless of its encoding. At modest size,
+// there is one page of each kind: valid, not of a list, malformed, too large, and
+// truncated.
 func TestLargePages(t *testing.T) {
 	few := []string{"object last", "members around", "no list", "malformed behind", "too large an item", "cut in an entry"}
 	w := newWriter(t, "a")
@@ -209,7 +209,7 @@ func TestLargePages(t *testing.T) {
 	}
 }
 
-// repeated is a text n times.
+// repeated is a reader of n copies of a text.
 type repeated struct {
 	text []byte
 	n    int

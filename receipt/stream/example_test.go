@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// exampleChain returns n linked receipts, one a line, as a harness appends them to
-// its log.
+// exampleChain returns n linked receipts, one per line, as a harness appends them to its
+// log.
 func exampleChain(n int) (lines [][]byte) {
 	head := chain.Head{}
 	for i := range n {
@@ -40,8 +40,8 @@ func exampleChain(n int) (lines [][]byte) {
 	return lines
 }
 
-// exampleVerifier asks for no signatures. With keys, give NewVerifier the trust that
-// keys.ParseSet reads.
+// exampleVerifier requires no signatures. To verify signatures, pass the trust that
+// keys.ParseSet returns to NewVerifier.
 func exampleVerifier() *receipt.Verifier {
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
@@ -52,8 +52,8 @@ func exampleVerifier() *receipt.Verifier {
 
 func exampleFile(lines ...[]byte) io.Reader { return bytes.NewReader(bytes.Join(lines, nil)) }
 
-// Receipts come one a line, as in a log (NDJSON). Each has a report in its turn, and
-// the whole has one verdict: a line that is missing refutes the one after it.
+// The input has one receipt per line, as in a log (NDJSON). Each receipt has a report, and
+// the input has one verdict: a missing line refutes the line after it.
 func ExampleFrom() {
 	lines := exampleChain(4)
 	file := exampleFile(lines[0], lines[1], lines[3])
@@ -74,8 +74,8 @@ func ExampleFrom() {
 	// refuted 2 of 3
 }
 
-// A later part of a stream continues where the last run ended. That its beginning is
-// not in the input is then no question left open.
+// A later part of a stream continues where the last run ended. The beginning of the stream
+// is then checked, although it is not in the input.
 func ExampleVerify_after() {
 	lines := exampleChain(5)
 	v := exampleVerifier()
@@ -97,7 +97,7 @@ func ExampleVerify_after() {
 	// refuted map[chain_break:1]
 }
 
-// Parts that were verified apart, in whatever order, have one verdict together.
+// Parts that were verified separately have one verdict together, regardless of their order.
 func ExampleSummary_Merge() {
 	lines := exampleChain(4)
 	var parts []*stream.Summary
@@ -118,8 +118,8 @@ func ExampleSummary_Merge() {
 	// verified 4 receipts in 1 stream
 }
 
-// Whoever needs no more than the first refuted receipt leaves the loop. A report is
-// valid until the next one: Clone keeps it. What was not read is not verified.
+// To find the first refuted receipt, leave the loop. A report is valid until the next one;
+// Clone copies it. Receipts that were not read are not verified.
 func ExampleRun_Reports() {
 	lines := exampleChain(4)
 	lines[1] = bytes.Replace(lines[1], []byte("SUCCEEDED"), []byte("FAILED"), 1)

@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// compared compares what was merged with what is expected.
+// compared compares a merged summary with what is expected of the whole.
 func compared(t *testing.T, m *stream.Summary, o stream.Options) (*stream.Summary, error) {
 	t.Helper()
 	return m.Expect(o.Expect, o.Only)
 }
 
-// TestExpectedOfMerged: of what parts were merged to is expected what is of one run over
-// their files, and the same is found.
+// TestExpectedOfMerged verifies that Expect returns for merged parts what a run over all
+// files returns with the same options.
 func TestExpectedOfMerged(t *testing.T) {
 	a, b := newWriter(t, "a").many(6), newWriter(t, "b").many(4)
 	gone := newWriter(t, "c").many(2)
@@ -92,8 +92,8 @@ func TestExpectedOfMerged(t *testing.T) {
 	}
 }
 
-// TestExpectedOfOld: where parts do not tell their receipts, a head that is not the last is
-// found in a list of all, and otherwise undecided.
+// TestExpectedOfOld verifies that, without rosters, an expected head inside a stream is
+// found in a list of all receipts, and is otherwise undecided.
 func TestExpectedOfOld(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	of := func(docs ...[]byte) *stream.Summary { return old(t, part(t, stream.Options{}, docs...)) }

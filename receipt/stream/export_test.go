@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 
-// What tests from outside see.
+// Names for tests outside the package.
 const (
 	MaxGap      = input.MaxGap
 	MaxWrapping = input.MaxWrapping
@@ -17,13 +17,13 @@ const (
 // ErrOnce is errOnce.
 var ErrOnce = errOnce
 
-// Indexed returns o with another limit than survey.MaxIndexed.
+// Indexed returns o with a limit in place of survey.MaxIndexed.
 func (o Options) Indexed(n int) Options {
 	o.Bounds.indexed = n
 	return o
 }
 
-// Rostered returns o with another limit than survey.MaxRoster.
+// Rostered returns o with a limit in place of survey.MaxRoster.
 func (o Options) Rostered(n int) Options {
 	o.Bounds.rostered = n
 	return o
@@ -36,11 +36,11 @@ type (
 	AskedQuorum = askedQuorum
 )
 
-// Asked returns what the summary was asked.
+// Asked returns the requirements of the summary.
 func (s *Summary) Asked() *Asked { return s.asked }
 
-// RosterOfBefore returns s as the version before wrote it under a strict policy: a receipt
-// whose link was open said no more than that.
+// RosterOfBefore returns s as the previous version wrote it under a strict policy, which
+// recorded only the code of an unchecked link.
 func (s *Summary) RosterOfBefore() *Summary {
 	c, err := survey.CrowdOf(s.roster)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// source returns a Source of bytes.
+// source returns a Source with a content.
 func source(name string, content []byte) stream.Source {
 	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(content)), nil
 	}}
 }
 
-// sources names each content f0, f1 and so on.
+// sources returns Sources named f0, f1, and so on.
 func sources(contents ...[]byte) (list []stream.Source) {
 	for i, c := range contents {
 		list = append(list, source(fmt.Sprintf("f%d", i), c))
@@ -39,7 +39,8 @@ func verifyFiles(t testing.TB, o stream.Options, list ...stream.Source) result {
 	return collect(stream.VerifyFiles(context.Background(), integrity(t), list, o))
 }
 
-// TestFilesSkip: what is skipped in a folder is no gap: it forgives no break.
+// TestFilesSkip verifies that a skipped document in a directory is not a gap, and so does
+// not excuse a break.
 func TestFilesSkip(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	keys := []byte(`{"keys":[]}`)
@@ -67,8 +68,8 @@ func TestFilesSkip(t *testing.T) {
 	expect(t, "keys among lines", verifyFiles(t, stream.Options{}, in), "refuted 1/1/0; one:3 chain_break; a 2")
 }
 
-// TestFilesEnvelopes: both readings see the same receipt in an envelope, and in
-// what merely looks like one.
+// TestFilesEnvelopes verifies that both passes see the same receipt in an envelope, and in
+// a document that only resembles one.
 func TestFilesEnvelopes(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	wrap := func(format string) []byte { return fmt.Appendf(nil, format, list[1]) }
@@ -83,8 +84,8 @@ func TestFilesEnvelopes(t *testing.T) {
 	}
 }
 
-// TestFilesLowLimits: what is beyond the caller's limits is undecided, and still
-// has its place.
+// TestFilesLowLimits verifies that a receipt beyond the caller's limits is undecided, and
+// still has its place.
 func TestFilesLowLimits(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	large := bytes.Join([][]byte{list[1][:len(list[1])-1], bytes.Repeat([]byte(" "), 5000), []byte("}")}, nil)
@@ -98,7 +99,7 @@ func TestFilesLowLimits(t *testing.T) {
 	expect(t, "lines", collect(lines), "undecided 2/0/1; input:2 size_limit; a 3")
 }
 
-// TestCopiesOfUndecided: copies count once, whatever the verdict of the first.
+// TestCopiesOfUndecided verifies that copies count once, whatever the verdict of the first.
 func TestCopiesOfUndecided(t *testing.T) {
 	v, err := receipt.NewVerifier(someTrust{}, receipt.Policy{})
 	if err != nil {
@@ -112,7 +113,7 @@ func TestCopiesOfUndecided(t *testing.T) {
 	}
 }
 
-// someTrust has a key, but none that anybody names.
+// someTrust has a key that no signature names.
 type someTrust struct{}
 
 func (someTrust) Len() int { return 1 }
@@ -120,8 +121,8 @@ func (someTrust) CheckSignature([]byte, *receipt.Entry) (*receipt.Key, *receipt.
 	return nil, &receipt.SignatureError{Code: receipt.CodeUnknownKey}
 }
 
-// TestReportsExcuseNothing: what is skipped in a folder is no unreadable receipt,
-// so a missing one stays missing.
+// TestReportsExcuseNothing verifies that a skipped report in a directory does not excuse a
+// missing receipt.
 func TestReportsExcuseNothing(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	report := `{"report_version":1,"verdict":"verified","receipt_id":"x","checks":[]}` + "\n" + `{"summary":{}}` + "\n"
@@ -137,8 +138,9 @@ func TestReportsExcuseNothing(t *testing.T) {
 	}
 }
 
-// TestFilesNotSkipped: what has the chain or the marker of a receipt is none of the
-// toolkit's other files, and neither is what has one member, or a part of a report.
+// TestFilesNotSkipped verifies that a document with the chain or the marker of a receipt is
+// not skipped as another file of the toolkit, nor is a document with only some members of
+// such a file.
 func TestFilesNotSkipped(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	plus := func(doc []byte, member string) []byte { return text("{", member, ",", doc[1:]) }

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// FuzzInput: no input makes a run panic or hang, a verified whole has nothing but
-// verified receipts, and the number of workers changes nothing.
+// FuzzInput verifies that no input causes a panic or a hang, that a verified input contains
+// only verified receipts, and that the number of workers does not matter.
 func FuzzInput(f *testing.F) {
 	l := newWriter(f, "a").many(3)
 	for kind := range uint8(5) {
@@ -55,8 +55,8 @@ func FuzzInput(f *testing.F) {
 	})
 }
 
-// FuzzMutatedChain: a chain of which a byte was changed is not verified, unless
-// the change left every content and link as it was.
+// FuzzMutatedChain verifies that a chain with a changed byte is not verified, unless the
+// change preserves every content and link.
 func FuzzMutatedChain(f *testing.F) {
 	l := newWriter(f, "a").many(5)
 	whole := jsonl(l...)

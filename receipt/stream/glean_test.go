@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestGlean: each report has what was kept of its own document, whoever judged it and
-// whatever its memory held before, and nothing where there is no document.
+// TestGlean verifies that each report contains what was gleaned from its own document,
+// regardless of the worker and of reused memory, and that it is empty without a document.
 func TestGlean(t *testing.T) {
 	w := newWriter(t, "a")
 	var input bytes.Buffer

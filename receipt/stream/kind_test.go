@@ -65,7 +65,7 @@ func text(parts ...any) []byte {
 	return all
 }
 
-// padded returns a receipt with white space in it, so that it has n bytes.
+// padded returns a receipt with whitespace in it, so that it has n bytes.
 func padded(doc []byte, n int) []byte {
 	long := bytes.Repeat([]byte(" "), n)
 	copy(long, doc[:len(doc)-1])
@@ -73,8 +73,7 @@ func padded(doc []byte, n int) []byte {
 	return long
 }
 
-// TestTornAnywhere: wherever a last line breaks off, nothing is wrong with it
-// but that.
+// TestTornAnywhere verifies that a last line that is truncated at any byte is torn_tail.
 func TestTornAnywhere(t *testing.T) {
 	first := newWriter(t, "a").many(1)[0]
 	line := `{"é\u00e9":["😀\ud83d\ude00\\\u0001\n",-0.5E-7,10,true,false,null,{"":{}},[]],"z": "" }`
@@ -83,8 +82,8 @@ func TestTornAnywhere(t *testing.T) {
 	}
 }
 
-// TestFirstCutOff verifies that the first item of lines and of a sequence leaves undecided where
-// it breaks off, as a later one does, and that the one document of a file is malformed.
+// TestFirstCutOff verifies that a truncated first item of lines or of a sequence is
+// undecided, as a later one is, and that a truncated single document is malformed.
 func TestFirstCutOff(t *testing.T) {
 	line := newWriter(t, "a").many(1)[0]
 	item := cborOf(t, line)
@@ -114,7 +113,7 @@ func TestFirstCutOff(t *testing.T) {
 	}
 }
 
-// TestKinds: every way to write receipts down leads to the same verdict.
+// TestKinds verifies that every format leads to the same verdict.
 func TestKinds(t *testing.T) {
 	l := newWriter(t, "a").many(3)
 	envelope := func(doc []byte) []byte {
@@ -232,7 +231,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A trickle returns some bytes at a time, and nothing at times.
+// A trickle returns a few bytes at a time, and sometimes none.
 type trickle struct {
 	left []byte
 	n    int
@@ -248,7 +247,7 @@ func (r *trickle) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestKindGiven: a kind that is given is not sniffed.
+// TestKindGiven verifies that a given kind is used without detection.
 func TestKindGiven(t *testing.T) {
 	l := newWriter(t, "a").many(3)
 	for _, c := range []struct {
@@ -293,7 +292,7 @@ func TestKindGiven(t *testing.T) {
 	}
 }
 
-// TestIncomplete: what holds no receipt is an error, and says so.
+// TestIncomplete verifies that an input without receipts is an error that states this.
 func TestIncomplete(t *testing.T) {
 	for _, in := range []string{"", "\n \n", "[]", `{"object":"list","data":[]}`} {
 		r := verify(t, []byte(in), stream.Options{})
@@ -311,13 +310,13 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
-// spaces returns n spaces, without making them.
+// spaces returns a reader of n spaces.
 func spaces(n int) io.Reader {
 	const piece = 1 << 20
 	return io.LimitReader(repeat(bytes.Repeat([]byte(" "), piece), int64(n/piece+1)), int64(n))
 }
 
-// parts returns texts and readers one after the other.
+// parts returns a reader of texts and readers.
 func parts(list ...any) io.Reader {
 	var all []io.Reader
 	for _, p := range list {
@@ -333,8 +332,8 @@ func parts(list ...any) io.Reader {
 	return io.MultiReader(all...)
 }
 
-// TestLongLines: a line may be as long as a receipt; a longer one is refused
-// alone.
+// TestLongLines verifies that a line may be as long as a receipt, and that only a longer
+// line is rejected.
 func TestLongLines(t *testing.T) {
 	w := newWriter(t, "a")
 	l := w.many(3)
@@ -382,8 +381,9 @@ func TestLongLines(t *testing.T) {
 	expect(t, "10 MB of { in an array", verify(t, text("[", l[0], ",", bytes.Repeat([]byte("{"), 10<<20)), stream.Options{}), "undecided 1/0/1; input:2 torn_tail; a 1")
 }
 
-// TestLogs: the first event of a log tells of the budget of a task, as a receipt does, and
-// is none. A receipt in an envelope with all names of an event is one.
+// TestLogs verifies that a log is not taken for receipts, although its first event has the
+// budget of a task, and that a receipt in an envelope with all member names of an event is
+// a receipt.
 func TestLogs(t *testing.T) {
 	const submitted = `{"id":"1","object":"event","event":"task.submitted","sequence":1,"resource":{"object":"task","id":"t"},"payload":{"autonomy_budget":{"usd":1}}}`
 	for _, tail := range []string{"", "\n", "\n" + strings.Replace(submitted, "submitted", "started", 1) + "\n"} {

@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain spares the little heaps of most tests some collections, where they are not at
-// full size, and bounds the large ones.
+// TestMain reduces garbage collections of small heaps, except at full size, where it limits
+// large heaps.
 func TestMain(m *testing.M) {
 	if testsize.Spare(800) {
 		debug.SetMemoryLimit(384 << 20)

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestMergeFindingsInOneOrder: what parts found of one stream is listed in one order,
-// whichever part comes first.
+// TestMergeFindingsInOneOrder verifies that the order of findings about one stream does not
+// depend on the order of the parts.
 func TestMergeFindingsInOneOrder(t *testing.T) {
 	of := chain.Stream{Issuer: "i", Workspace: "w"}
 	part := func(stated string) *stream.Summary {
@@ -36,8 +36,8 @@ func TestMergeFindingsInOneOrder(t *testing.T) {
 	}
 }
 
-// TestMergeHealsWhatIsRefuted: where a link that failed in a part holds among all, a receipt
-// that is false on its own is refuted for that, as in one run over all.
+// TestMergeHealsWhatIsRefuted verifies that a receipt with a fault of its own is refuted
+// for that fault when its link holds among all parts, as in one run.
 func TestMergeHealsWhatIsRefuted(t *testing.T) {
 	v, err := receipt.NewVerifier(knows("known"), receipt.Policy{Issuer: "b"})
 	if err != nil {
@@ -56,14 +56,14 @@ func TestMergeHealsWhatIsRefuted(t *testing.T) {
 		t.Errorf("merged %s\none    %s", gist(m), gist(one))
 	}
 
-	// One that stays missing is a break, as before.
+	// A receipt that is still missing is a break, as before.
 	if m := anyOrder(t, "without one", receipt.Refuted, odd, of(list[3])); m.Codes[receipt.CodeChainBreak] != 1 || m.Codes[receipt.CodeIssuerMismatch] != 3 {
 		t.Errorf("%s", gist(m))
 	}
 }
 
-// TestMergeCircle: a stream of which each receipt is named has no head, and a merge asks as
-// little as one run what follows it.
+// TestMergeCircle verifies that a stream in which each receipt is named has no head, so
+// that a merge, like one run, has no note about receipts after it.
 func TestMergeCircle(t *testing.T) {
 	l, other := newWriter(t, "a").many(4), newWriter(t, "b").many(2)
 	back := bytes.Replace(l[1], []byte(headOf(t, l[0]).Hash.String()), []byte(headOf(t, l[3]).Hash.String()), 1)

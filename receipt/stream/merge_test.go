@@ -15,13 +15,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// part verifies receipts as one part.
+// part returns the summary of receipts as one part.
 func part(t *testing.T, o stream.Options, docs ...[]byte) *stream.Summary {
 	t.Helper()
 	return verify(t, jsonl(docs...), o).summary
 }
 
-// anyOrder merges parts in every rotation, and checks that each says the same.
+// anyOrder merges parts in every rotation, and checks that the results are equal.
 func anyOrder(t *testing.T, name string, want receipt.Verdict, parts ...*stream.Summary) *stream.Summary {
 	t.Helper()
 	first := ""
@@ -40,7 +40,7 @@ func anyOrder(t *testing.T, name string, want receipt.Verdict, parts ...*stream.
 	return m
 }
 
-// old is a summary as a version wrote it that kept no roster.
+// old returns a summary as a version without rosters wrote it.
 func old(t *testing.T, s *stream.Summary) *stream.Summary {
 	t.Helper()
 	text, err := json.Marshal(s)
@@ -64,8 +64,8 @@ func headOf(t testing.TB, doc []byte) chain.Head {
 	return s.Head()
 }
 
-// TestMergePartial: that one part is a selection excuses what is absent of the
-// streams it is of, and nothing else anywhere.
+// TestMergePartial verifies that a part that is a selection excuses absent receipts of its
+// own streams, and nothing else.
 func TestMergePartial(t *testing.T) {
 	selection := stream.Options{Partial: true}
 	list, others := newWriter(t, "a").many(12), newWriter(t, "u").many(6)
@@ -101,7 +101,7 @@ func TestMergePartial(t *testing.T) {
 	}
 }
 
-// TestMergeDealt: what seems to be missing of a part may be in another one.
+// TestMergeDealt verifies that a receipt that is missing in one part may be in another.
 func TestMergeDealt(t *testing.T) {
 	list := newWriter(t, "a").many(7)
 	odd, even := part(t, stream.Options{}, list[0], list[2], list[4]), part(t, stream.Options{}, list[1], list[3], list[5])
@@ -132,8 +132,8 @@ func TestMergeDealt(t *testing.T) {
 	anyOrder(t, "nor does a wrong order", receipt.Refuted, reversed, part(t, stream.Options{}, list[2:]...))
 }
 
-// TestMergeOld: parts that list no receipts are refuted only for what no receipt
-// inside of them could mend, and verified only when they join.
+// TestMergeOld verifies that parts without lists of receipts are refuted only if no receipt
+// inside them could change that, and verified only if they join.
 func TestMergeOld(t *testing.T) {
 	list := newWriter(t, "a").many(12)
 	o, selection := stream.Options{}, stream.Options{Partial: true}
@@ -186,8 +186,8 @@ func TestMergeOld(t *testing.T) {
 	}
 }
 
-// TestMergeManyIDs verifies that parts of too many receipts for a roster, in which one ID may be
-// used twice, leave undecided: one run over all of them compares IDs.
+// TestMergeManyIDs verifies that parts with too many receipts for a roster, in which one ID
+// may be used twice, are undecided: a run over all of them compares IDs.
 func TestMergeManyIDs(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	for more, want := range map[int]receipt.Verdict{0: receipt.Verified, 1<<16 - 4: receipt.Verified, 1<<16 - 3: receipt.Undecided} {
@@ -222,8 +222,8 @@ func TestMergeManyIDs(t *testing.T) {
 	}
 }
 
-// TestMergeOldOverlap: what two parts hold stays counted twice, whatever is merged with
-// them later, and says nothing else of their streams.
+// TestMergeOldOverlap verifies that receipts that two parts contain stay counted twice in
+// later merges, and do not affect their streams otherwise.
 func TestMergeOldOverlap(t *testing.T) {
 	list, other := newWriter(t, "a").many(6), newWriter(t, "b").many(2)
 	for name, parts := range map[string][][][]byte{
@@ -255,7 +255,7 @@ func TestMergeOldOverlap(t *testing.T) {
 	}
 }
 
-// TestMergeAsked: verdicts that were asked for differently are not one verdict.
+// TestMergeAsked verifies that summaries with different requirements do not merge.
 func TestMergeAsked(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	base := part(t, stream.Options{}, list[0])
@@ -297,7 +297,8 @@ func TestMergeAsked(t *testing.T) {
 	}
 }
 
-// TestSummaryStrict: a summary has every member once, under its own name.
+// TestSummaryStrict verifies that duplicate and misspelled members of a summary are
+// rejected.
 func TestSummaryStrict(t *testing.T) {
 	text, err := json.Marshal(part(t, stream.Options{}, newWriter(t, "a").many(3)...))
 	if err != nil {
@@ -324,8 +325,8 @@ func TestSummaryStrict(t *testing.T) {
 	}
 }
 
-// TestSummaryCodes: codes of findings are not those of receipts, also when a
-// summary is read back.
+// TestSummaryCodes verifies that codes of findings are separate from those of receipts,
+// even in a summary that was read from JSON.
 func TestSummaryCodes(t *testing.T) {
 	list := newWriter(t, "a").many(9)
 	m := merged(t, part(t, stream.Options{}, list[0], list[2]), part(t, stream.Options{}, list[5:7]...))

@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestMergeable: parts of more receipts than a report tells merge exactly when that was
-// asked for, whatever they share and whoever reads the report; otherwise nobody knows. In CI
-// these are more than 65,536.
+// TestMergeable verifies that parts with more receipts than the limit for reports merge
+// exactly if that was requested, whatever they share, and that the merge is otherwise
+// undecided. In CI, these are more than 65,536 receipts.
 func TestMergeable(t *testing.T) {
 	n, limit, shared := 400, 300, 40
 	if testsize.Full() {
@@ -34,7 +34,7 @@ func TestMergeable(t *testing.T) {
 		t.Errorf("%s", gist(m))
 	}
 
-	// What was merged merges again, and knows all of its receipts.
+	// A merged summary merges again, and contains all of its receipts.
 	again := newWriter(t, "a")
 	again.n = n
 	fork := again.seal(headOf(t, list[7]))

@@ -21,8 +21,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A cast is receipts from which cases are made: whole streams, forks off them,
-// second beginnings, receipts with the ids of others, and damage of all kinds.
+// A cast is the receipts for cases: complete streams, forks, second beginnings, receipts
+// with IDs of others, and all kinds of damage.
 type cast struct {
 	streams [][][]byte // each whole
 	odd     [][]byte   // what is wrong with one of them beside it
@@ -64,7 +64,7 @@ func newCast(t *testing.T) *cast {
 	return c
 }
 
-// knows trusts one key, whose signatures need not be true.
+// knows trusts one key without checking its signatures.
 type knows string
 
 func (k knows) Len() int { return 1 }
@@ -75,7 +75,7 @@ func (k knows) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key, *receip
 	return &receipt.Key{ID: string(k), Algorithm: "ed25519", Issuers: []string{"a", "b", "c"}}, nil
 }
 
-// signs signs with the name of a key alone.
+// signs adds the name of a key as a signature.
 type signs string
 
 func (s signs) Sign(context.Context, []byte) (receipt.Signature, error) {
@@ -83,7 +83,7 @@ func (s signs) Sign(context.Context, []byte) (receipt.Signature, error) {
 		SignedAt: receipt.At(time.Date(2026, 4, 26, 0, 0, 0, 0, time.UTC))}, nil
 }
 
-// sign has most receipts signed by the trusted key, and some by another or nobody.
+// sign signs most receipts with the trusted key, and some with another key or none.
 func (c *cast) sign(t *testing.T) {
 	t.Helper()
 	by := func(key signs, doc []byte) []byte {
@@ -107,8 +107,8 @@ func (c *cast) sign(t *testing.T) {
 	}
 }
 
-// draw makes a list of receipts: pieces of the streams and some odd ones, mostly
-// in their order.
+// draw returns a random list of receipts: pieces of the streams and some odd ones, mostly
+// in order.
 func (c *cast) draw(r *rand.Rand) (list [][]byte) {
 	for _, s := range c.streams[:1+r.IntN(3)] {
 		from := 0
@@ -139,7 +139,7 @@ func (c *cast) draw(r *rand.Rand) (list [][]byte) {
 	return list
 }
 
-// A piece is one part of a case: some sources, which are selections or not.
+// A piece is one part of a case: sources, which may be selections.
 type piece struct {
 	sources []stream.Source
 	partial bool
@@ -154,8 +154,8 @@ func (p *piece) verify(t *testing.T, v *receipt.Verifier) *stream.Summary {
 	return s
 }
 
-// cut makes parts of a list: runs of it, or receipts dealt out; sources of one
-// or several receipts, some given twice.
+// cut cuts a list into parts: consecutive receipts or random ones, in sources of one or
+// several receipts, some of them given twice.
 func cut(r *rand.Rand, list [][]byte) (parts []piece) {
 	n := 1 + r.IntN(min(4, len(list)))
 	dealt := make([][][]byte, n)
@@ -194,8 +194,7 @@ func held(name string, docs [][]byte) stream.Source {
 	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }
 
-// fold merges summaries two by two in any order, some of them written and read
-// in between.
+// fold merges summaries pairwise in a random order. Some are written and read in between.
 func fold(t *testing.T, r *rand.Rand, sums []*stream.Summary) *stream.Summary {
 	t.Helper()
 	sums = slices.Clone(sums)
@@ -223,7 +222,7 @@ func fold(t *testing.T, r *rand.Rand, sums []*stream.Summary) *stream.Summary {
 	return sums[0]
 }
 
-// gist is what a merged summary says, without the order of its inputs.
+// gist returns the content of a merged summary without the order of its inputs.
 func gist(s *stream.Summary) string {
 	text := fmt.Sprint(s.Verdict(), s.Receipts, s.Verified, s.Refuted, s.Undecided, s.Copies, s.Codes, s.Streams, s.NotChecked)
 	for _, f := range s.Findings {
@@ -232,9 +231,9 @@ func gist(s *stream.Summary) string {
 	return text
 }
 
-// TestOnePass: however receipts are cut into parts, and whatever is wrong with
-// them, the merged verdict is that of one run over all, or undecided. It does not
-// depend on the order of merging.
+// TestOnePass verifies that the merged verdict is that of one run over all receipts, or
+// undecided, regardless of how the receipts are cut into parts and of their faults. It does
+// not depend on the order of merging.
 func TestOnePass(t *testing.T) {
 	cases := 120
 	if testsize.Full() && !raceEnabled {
@@ -278,8 +277,8 @@ func TestOnePass(t *testing.T) {
 			seen["undecided"]++
 			continue
 		}
-		// A selection forgives what is absent, and nothing else: what is verified is so
-		// when all are selections, and what is refuted when none is.
+		// A selection excuses only absent receipts. A verified result is therefore compared
+		// with one of selections only, and a refuted one with one without selections.
 		all.partial = partial == len(parts) || partial > 0 && verdict == receipt.Verified
 		whole := all.verify(t, v).Verdict()
 		if seen[verdict.String()]++; verdict != whole {

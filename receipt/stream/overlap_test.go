@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// counted is what a summary counts. Of two receipts that do not go together the order of
-// the sources decides which one is refuted, and its copy then counts by itself.
+// counted returns the counts of a summary. If two receipts conflict, the order of the
+// sources decides which one is refuted, and its copy then counts separately.
 func counted(s *stream.Summary) string {
 	heads := map[string]string{}
 	for name, head := range s.Heads() {
@@ -32,7 +32,7 @@ func counted(s *stream.Summary) string {
 	return text
 }
 
-// faults are receipts beside two whole streams, each wrong in its way.
+// faults returns two complete streams, and receipts with one fault each.
 func faults(t *testing.T) (whole, odd [][]byte) {
 	t.Helper()
 	a, b := newWriter(t, "a").many(8), newWriter(t, "b").many(4)
@@ -45,8 +45,8 @@ func faults(t *testing.T) (whole, odd [][]byte) {
 	return slices.Concat(a, b), [][]byte{fork.seal(headOf(t, a[2])), second.next(), taken.seal(headOf(t, a[7])), altered(a[4]), []byte(`{"a":`), []byte(`{"schema":"receipt-2099-01-01"}`)}
 }
 
-// TestOverlapping: parts that hold the same receipts, in whatever files, are merged to
-// what one run over all of their files says, and counts.
+// TestOverlapping verifies that parts that contain the same receipts, in any files, are
+// merged into the result and the counts of one run over all files.
 func TestOverlapping(t *testing.T) {
 	cases := 50
 	if testsize.Full() {
@@ -56,7 +56,8 @@ func TestOverlapping(t *testing.T) {
 	c := rand.New(rand.NewPCG(13, 2))
 	seen := map[string]int{}
 	for n := range cases {
-		// Files in the order of the streams, some receipts in several of them.
+		// The files are in the order of the streams, and some receipts are in several of
+		// them.
 		files := make([][][]byte, 2+c.IntN(4))
 		for _, doc := range whole {
 			if c.IntN(60) == 0 {
@@ -73,7 +74,7 @@ func TestOverlapping(t *testing.T) {
 		}
 		files = slices.DeleteFunc(files, func(f [][]byte) bool { return len(f) == 0 })
 
-		// Each file in a part, and some in two.
+		// Each file is in a part, and some are in two.
 		var all [][]byte
 		parts := make([][][]byte, 2+c.IntN(2))
 		for _, f := range files {
@@ -112,8 +113,8 @@ func TestOverlapping(t *testing.T) {
 	}
 }
 
-// TestOverlappingUnequal: a copy that comes out worse counts for itself, and one that
-// comes out the same does not, in whichever part.
+// TestOverlappingUnequal verifies that a copy with a worse outcome counts separately, and
+// that a copy with the same outcome does not, in whichever part it is.
 func TestOverlappingUnequal(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	strict := func(docs ...[]byte) *stream.Summary {
@@ -131,8 +132,8 @@ func TestOverlappingUnequal(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 
-	// A part that lacks its middle is mended by another that has all: its copy of the
-	// receipt after the gap is nothing by itself.
+	// A part without its middle is completed by another part with all receipts: its copy of
+	// the receipt after the gap does not count.
 	gap := strict(jsonl(list[0], list[2]))
 	if gap.Verdict() != receipt.Refuted {
 		t.Fatal(gist(gap))
@@ -143,7 +144,8 @@ func TestOverlappingUnequal(t *testing.T) {
 	}
 }
 
-// TestCopiesAreCounted: a summary whose receipts are others than it counts is refused.
+// TestCopiesAreCounted verifies that a summary is rejected if its roster does not match its
+// counts.
 func TestCopiesAreCounted(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	text, err := json.Marshal(part(t, stream.Options{}, list[0], list[0], list[1]))
@@ -156,8 +158,8 @@ func TestCopiesAreCounted(t *testing.T) {
 	}
 }
 
-// TestOverlappingOfBefore: rosters of the version before do not say what receipts are
-// counted as, so that what two of them hold stays undecided.
+// TestOverlappingOfBefore verifies that receipts in two rosters of the previous version,
+// which have no outcomes, leave the merge undecided.
 func TestOverlappingOfBefore(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	before := func(docs ...[]byte) *stream.Summary {

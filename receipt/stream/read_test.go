@@ -60,7 +60,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentsRefuse: the documents before the fault come, nothing behind it.
+// TestDocumentsRefuse verifies that Read yields the documents before a fault, and nothing
+// after it.
 func TestDocumentsRefuse(t *testing.T) {
 	const good = "{\"a\":1}\n"
 	for _, c := range []struct {
@@ -103,8 +104,8 @@ func TestDocumentsUnreadable(t *testing.T) {
 	}
 }
 
-// TestDocumentsStop: leaving early, or a context that ends, ends the reading,
-// even of an input that never comes.
+// TestDocumentsStop verifies that leaving the loop or canceling the context ends the
+// reading, even of an input that never arrives.
 func TestDocumentsStop(t *testing.T) {
 	for range stream.Read(context.Background(), []stream.Source{documentSource("in", strings.Repeat("{}\n", 1000))}, stream.Options{}) {
 		break
@@ -125,7 +126,8 @@ func TestDocumentsStop(t *testing.T) {
 	}
 }
 
-// TestSourceIndex: one document of a source is read alone, and keeps its address.
+// TestSourceIndex verifies that one document of a source can be read without the others,
+// and keeps its address.
 func TestSourceIndex(t *testing.T) {
 	lines := documentSource("lines", "{\"a\":1}\n\nnot JSON\n{\"a\":3}\n{\"a\":4}")
 	array := documentSource("array", `[{"a":1},{"a":2},3]`)
@@ -155,8 +157,8 @@ func TestSourceIndex(t *testing.T) {
 	}
 }
 
-// TestReadKnowsKinds: what lies beside receipts is known by its beginning, which has to fit
-// into what it is read through, and is passed over.
+// TestReadKnowsKinds verifies that documents of other kinds are detected by their
+// beginning, which must fit into the buffer, and are skipped.
 func TestReadKnowsKinds(t *testing.T) {
 	list := newWriter(t, "a").many(2)
 	sources := []stream.Source{

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// transcript is everything a run says, as JSON.
+// transcript returns all results of a run as JSON.
 func transcript(t testing.TB, run *stream.Run) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -37,7 +37,7 @@ func transcript(t testing.TB, run *stream.Run) string {
 	return b.String()
 }
 
-// troubles returns an input with some of everything.
+// troubles returns an input with some of every fault.
 func troubles(t testing.TB) []byte {
 	a, b := newWriter(t, "a").many(150), newWriter(t, "b").many(150)
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -60,7 +60,8 @@ func troubles(t testing.TB) []byte {
 	return append(jsonl(list...), a[149][:300]...)
 }
 
-// TestJobs: how many work at it changes nothing, nor how the input arrives.
+// TestJobs verifies that results do not depend on the number of jobs, or on how the input
+// arrives.
 func TestJobs(t *testing.T) {
 	in := troubles(t)
 	v := integrity(t)
@@ -88,8 +89,8 @@ func TestJobs(t *testing.T) {
 
 var errDisk = errors.New("disk on fire")
 
-// TestReadFails: an input that cannot be read to its end is not complete; what
-// came before counts.
+// TestReadFails verifies that an input with a read error is incomplete, and that the
+// receipts before the error count.
 func TestReadFails(t *testing.T) {
 	l := chained(t, 400)
 	in := jsonl(l...)
@@ -126,7 +127,7 @@ func TestReadFails(t *testing.T) {
 	expect(t, "the only one cannot be opened", verifyFiles(t, stream.Options{}, broken), "undecided 0/0/0; error")
 }
 
-// failing fails once, and then is at its end.
+// failing returns an error once, and then io.EOF.
 type failing struct{ failed bool }
 
 func (f *failing) Read([]byte) (int, error) {
@@ -149,7 +150,7 @@ func settle(t *testing.T, before int) {
 	t.Errorf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, stack[:runtime.Stack(stack, true)])
 }
 
-// TestStop: a run that is stopped says so, and leaves nothing behind.
+// TestStop verifies that a stopped run reports this, and leaves no goroutine behind.
 func TestStop(t *testing.T) {
 	in := jsonl(chained(t, 1000)...)
 	before := runtime.NumGoroutine()
@@ -195,7 +196,7 @@ func TestStop(t *testing.T) {
 		}
 	}
 	settle(t, before)
-	// A read that never returns keeps its goroutine, and nobody else.
+	// Only the goroutine in a blocked read remains.
 	pipe, hung := io.Pipe()
 	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -206,7 +207,7 @@ func TestStop(t *testing.T) {
 	settle(t, before)
 }
 
-// TestOnce: reports are given once, the summary as often as one likes.
+// TestOnce verifies that reports are returned once, and the summary any number of times.
 func TestOnce(t *testing.T) {
 	in := jsonl(newWriter(t, "a").many(5)...)
 	run := stream.Verify(t.Context(), integrity(t), bytes.NewReader(in), stream.Options{})
@@ -238,8 +239,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestChanged: what was found out by the first reading is not believed of
-// anything else.
+// TestChanged verifies that the results of the first pass are not applied to other content.
 func TestChanged(t *testing.T) {
 	l := newWriter(t, "a").many(6)
 	other := newWriter(t, "a")
@@ -279,8 +279,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestReadOnce: a checkpoint over what can be read only once is refused before it is
-// read.
+// TestReadOnce verifies that a checkpoint is rejected before anything is read if the input
+// can be read only once.
 func TestReadOnce(t *testing.T) {
 	input := bytes.NewBuffer(jsonl(newWriter(t, "a").many(3)...))
 	unread := input.Len()
@@ -297,7 +297,7 @@ type closing struct {
 
 func (c closing) Close() error { c.open.Add(-1); return nil }
 
-// TestClosed: every file that is opened is closed again, and never many are open.
+// TestClosed verifies that every file is closed, and that few are open at the same time.
 func TestClosed(t *testing.T) {
 	l := chained(t, 500)
 	var open, most, all atomic.Int64
@@ -343,7 +343,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestLivePipe: reports come while a pipe is still open, one behind the other.
+// TestLivePipe verifies that reports are returned one after the other while a pipe is still
+// open.
 func TestLivePipe(t *testing.T) {
 	in, out := io.Pipe()
 	list := newWriter(t, "a").many(4)

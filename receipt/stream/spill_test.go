@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestSpill: what does not fit into memory goes to files, of which none remains,
-// and changes nothing.
+// TestSpill verifies that records that do not fit into memory are written to files, that no
+// file remains, and that results do not change.
 func TestSpill(t *testing.T) {
 	in := bytes.Split(troubles(t), []byte("\n"))
 	var parts [][]byte
@@ -42,8 +42,8 @@ func TestSpill(t *testing.T) {
 	}
 }
 
-// TestIndexFull: beyond the index an id that is used again is not seen, and that
-// is said.
+// TestIndexFull verifies that a reused ID after the limit of the index is not detected, and
+// that a note states this.
 func TestIndexFull(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(6)

@@ -33,7 +33,7 @@ var longest struct {
 	list   [][]byte
 }
 
-// A chainReader seals one receipt after the other as it is read.
+// A chainReader seals receipts while it is being read.
 type chainReader struct {
 	w    *writer
 	left int
@@ -61,8 +61,8 @@ func mallocs(f func()) uint64 {
 	return after.Mallocs - before.Mallocs
 }
 
-// TestAllocations: a receipt more in an ordered input costs the machinery next to
-// nothing but its entry in the index.
+// TestAllocations verifies that another receipt in an ordered input allocates almost
+// nothing except its entry in the index.
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -93,7 +93,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestMemory: memory does not grow with the length of the input.
+// TestMemory verifies that memory does not grow with the length of the input.
 func TestMemory(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("long")

@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestElsewhere: a first receipt that names one of another stream names a false
-// predecessor, whichever comes first and however they are read.
+// TestElsewhere verifies that a first receipt that names a receipt of another stream is
+// refuted, in any order and in each kind of run.
 func TestElsewhere(t *testing.T) {
 	a := newWriter(t, "a").many(4)
 	w := newWriter(t, "b")
@@ -51,8 +51,8 @@ func TestElsewhere(t *testing.T) {
 	expect(t, "in a selection", verify(t, jsonl(inner...), stream.Options{Partial: true}), "refuted 2/1/0; input:2 open; input:3 chain_break; a 1; b 2")
 }
 
-// TestSelectionOrder: a selection too has its order, and a file more does not
-// change what is said of it.
+// TestSelectionOrder verifies that a selection is ordered, too, and that another file does
+// not change its findings.
 func TestSelectionOrder(t *testing.T) {
 	l := newWriter(t, "a").many(9)
 	beside := source("other", jsonl(newWriter(t, "z").many(3)...))
@@ -81,8 +81,8 @@ func TestSelectionOrder(t *testing.T) {
 	expect(t, "what is said", verify(t, jsonl(l[3], l[2]), stream.Options{Partial: true}), "refuted 1/1/0; input:1 open; input:2 chain_break; a 2")
 }
 
-// TestCopyBehindIndex: a copy of a receipt that the index does not hold is not
-// refuted, and a break behind it still is.
+// TestCopyBehindIndex verifies that a copy of a receipt after the limit of the index is not
+// refuted, and that a break after it is.
 func TestCopyBehindIndex(t *testing.T) {
 	w := newWriter(t, "a")
 	l := w.many(12)

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A writer makes receipts of one stream.
+// A writer creates receipts of one stream.
 type writer struct {
 	t      testing.TB
 	issuer string
@@ -91,7 +91,7 @@ func jsonl(docs ...[]byte) []byte {
 	return all
 }
 
-// A result is what a run says, one line a report that is not verified.
+// A result contains one line for each receipt that is not verified, and the summary.
 type result struct {
 	lines   []string
 	summary *stream.Summary
@@ -103,7 +103,7 @@ func verify(t testing.TB, input []byte, o stream.Options) result {
 	return collect(stream.Verify(context.Background(), integrity(t), bytes.NewReader(input), o))
 }
 
-// verifyOnly is verify of an input that has a name and a kind.
+// verifyOnly verifies an input with a name and a kind.
 func verifyOnly(t testing.TB, input []byte, name string, kind stream.Kind, o stream.Options) result {
 	t.Helper()
 	return collect(stream.VerifyFiles(context.Background(), integrity(t), []stream.Source{from(name, kind, bytes.NewReader(input))}, o))
@@ -231,8 +231,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestStated: a report says what a receipt states of its predecessor, and what
-// comes before it instead.
+// TestStated verifies that a report contains the predecessor that a receipt states, and the
+// receipt that precedes it instead.
 func TestStated(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	other := newWriter(t, "a")

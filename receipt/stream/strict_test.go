@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// strictly verifies with a policy to which what nobody looked at decides.
+// strictly verifies with a policy under which an unchecked step leaves a receipt undecided.
 func strictly(t *testing.T, o stream.Options, list ...stream.Source) *stream.Summary {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Strict: true})
@@ -20,8 +20,9 @@ func strictly(t *testing.T, o stream.Options, list ...stream.Source) *stream.Sum
 	return collect(stream.VerifyFiles(t.Context(), v, list, o)).summary
 }
 
-// TestStrictMerges: what a part left open, another part may show, and then the receipt is
-// what it is in one run over all: under a strict policy too, in every order of the parts.
+// TestStrictMerges verifies that a link that is unchecked in a part can be checked with
+// another part, under a strict policy, and that the receipt then has the outcome of one run
+// over all, in every order of the parts.
 func TestStrictMerges(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	one := strictly(t, stream.Options{}, sources(jsonl(list...))...)
@@ -41,7 +42,7 @@ func TestStrictMerges(t *testing.T) {
 		t.Errorf("%s\n%s", gist(m), gist(one))
 	}
 
-	// Without the first part nothing shows what precedes the others: that is one receipt.
+	// Without the first part, the predecessor of one receipt is unchecked.
 	rest := anyOrder(t, "the rest", receipt.Undecided, parts[1:]...)
 	if rest.Verified != 3 || rest.Undecided != 1 || rest.Codes[receipt.CodeLinkNotChecked] != 1 {
 		t.Errorf("%s", gist(rest))
@@ -49,7 +50,7 @@ func TestStrictMerges(t *testing.T) {
 	anyOrder(t, "found later", receipt.Verified, reread(t, "the rest", rest), parts[0])
 	anyOrder(t, "a gap", receipt.Refuted, parts[0], parts[2])
 
-	// A copy bears what is found of its content, whichever of both was seen first.
+	// What is found about a content applies to each copy, regardless of their order.
 	twice := strictly(t, stream.Options{}, sources(list[2], list[2])...)
 	for name, parts := range map[string][]*stream.Summary{"within": {twice, strictly(t, stream.Options{}, sources(list[3])...)}, "across": {twice, parts[1]}} {
 		if m := anyOrder(t, name, receipt.Undecided, parts...); m.Copies == 0 || m.Undecided != 1 || m.Codes[receipt.CodeLinkNotChecked] != 1 {
@@ -58,7 +59,8 @@ func TestStrictMerges(t *testing.T) {
 	}
 }
 
-// TestStrictCopies: the copy of a receipt whose link is open counts as little as any.
+// TestStrictCopies verifies that a copy of a receipt with an unchecked link is not counted
+// again, as with any other copy.
 func TestStrictCopies(t *testing.T) {
 	list := newWriter(t, "a").many(3)
 	docs := [][]byte{list[1], list[1], list[2]}
@@ -70,7 +72,8 @@ func TestStrictCopies(t *testing.T) {
 	}
 }
 
-// TestStrictGiven: what a part was told of what precedes it, it keeps in a merge.
+// TestStrictGiven verifies that a merge keeps what was given to a part about its
+// predecessor.
 func TestStrictGiven(t *testing.T) {
 	list, other := newWriter(t, "a").many(4), newWriter(t, "b").many(2)
 	head := headOf(t, list[0])
@@ -84,8 +87,8 @@ func TestStrictGiven(t *testing.T) {
 	}
 }
 
-// TestStrictOfBefore: a summary of the version before does not say what a receipt is whose
-// link was open: it stays undecided.
+// TestStrictOfBefore verifies that a receipt with an unchecked link in a summary of the
+// previous version stays undecided, because the summary does not contain the other outcome.
 func TestStrictOfBefore(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	s := strictly(t, stream.Options{}, sources(jsonl(list[2:]...))...)
@@ -97,8 +100,8 @@ func TestStrictOfBefore(t *testing.T) {
 	reread(t, "of before", m)
 }
 
-// TestStrictAgrees: whatever is wrong with receipts, and however they are dealt out to
-// parts, merging these strictly counts what one strict run counts.
+// TestStrictAgrees verifies that merging strict parts returns the counts of one strict run,
+// regardless of the faults and of how the receipts are distributed.
 func TestStrictAgrees(t *testing.T) {
 	cases := 120
 	if testsize.Full() && !raceEnabled {
@@ -142,7 +145,8 @@ func TestStrictAgrees(t *testing.T) {
 			continue
 		}
 
-		// No one run is over parts of which some are selections: every order says the same.
+		// No single run corresponds to parts of which some are selections, so the results
+		// of all orders are compared.
 		one := fold(t, r, sums)
 		if partial == 0 || partial == len(sums) {
 			one = all.verify(t, v)

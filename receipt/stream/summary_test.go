@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// reread checks that a summary fits its schema and comes back as it was.
+// reread checks that a summary matches its schema and is read without change.
 func reread(t *testing.T, name string, s *stream.Summary) *stream.Summary {
 	t.Helper()
 	one, err := json.Marshal(s)
@@ -47,7 +47,7 @@ func reread(t *testing.T, name string, s *stream.Summary) *stream.Summary {
 	return &again
 }
 
-// TestSummaryJSON: every summary can be written and read back.
+// TestSummaryJSON verifies that every summary can be written and read.
 func TestSummaryJSON(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	fork := newWriter(t, "a")
@@ -85,7 +85,7 @@ func TestSummaryJSON(t *testing.T) {
 	}
 }
 
-// TestSummaryRefuse: a summary that contradicts itself is not read.
+// TestSummaryRefuse verifies that a summary that contradicts itself is rejected.
 func TestSummaryRefuse(t *testing.T) {
 	s := verify(t, jsonl(newWriter(t, "a").many(3)...), stream.Options{}).summary
 	one, err := json.Marshal(s)
@@ -113,7 +113,7 @@ func TestSummaryRefuse(t *testing.T) {
 	}
 }
 
-// plain is a summary without what depends on how the parts were read.
+// plain returns a summary without what depends on how the parts were read.
 func plain(t *testing.T, s *stream.Summary) string {
 	t.Helper()
 	c := *s
@@ -133,8 +133,8 @@ func merged(t *testing.T, parts ...*stream.Summary) *stream.Summary {
 	return m
 }
 
-// TestMerge: the summaries of parts, in any order and grouping, are that of the
-// whole.
+// TestMerge verifies that the merged summaries of parts, in any order and grouping, equal
+// the summary of the whole.
 func TestMerge(t *testing.T) {
 	a, b := newWriter(t, "a").many(9), newWriter(t, "b").many(4)
 	parts := [][][]byte{append(append([][]byte{}, a[:2]...), b[:1]...), a[2:3], append(append([][]byte{}, a[3:7]...), b[1:3]...), a[7:], b[3:]}
@@ -195,7 +195,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeFork: two parts that follow the same receipt are a fork.
+// TestMergeFork verifies that two parts that follow the same receipt are a fork.
 func TestMergeFork(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(4)
@@ -219,7 +219,7 @@ func TestMergeFork(t *testing.T) {
 	}
 }
 
-// TestMergeRefuse: summaries that do not mean the same do not merge.
+// TestMergeRefuse verifies that summaries with different meanings do not merge.
 func TestMergeRefuse(t *testing.T) {
 	s := verify(t, jsonl(newWriter(t, "a").many(3)...), stream.Options{}).summary
 	keyed, other, full := *s, *s, *s
@@ -242,8 +242,8 @@ func TestMergeRefuse(t *testing.T) {
 	}
 }
 
-// TestRollback: the heads of an earlier summary are in a later one, or it was
-// rolled back.
+// TestRollback verifies that a missing head of an earlier summary is detected as a
+// rollback.
 func TestRollback(t *testing.T) {
 	list := newWriter(t, "a").many(6)
 	earlier := reread(t, "earlier", verify(t, jsonl(list[:4]...), stream.Options{}).summary)
@@ -268,8 +268,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// TestOverlap: parts that do not tell what their receipts are, and end in the same one,
-// leave the whole undecided, and the JSON form says why.
+// TestOverlap verifies that parts without rosters that end in the same receipt leave the
+// whole undecided, and that the JSON states why.
 func TestOverlap(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	whole, end := old(t, verify(t, jsonl(list...), stream.Options{}).summary), old(t, verify(t, jsonl(list[2:]...), stream.Options{}).summary)
@@ -290,8 +290,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestMarkOverlap: what does not join because parts overlap refutes nothing, is
-// not verified either, and stays so when it is written, read and merged on.
+// TestMarkOverlap verifies that overlapping parts that do not join are neither refuted nor
+// verified, even after the summary is written, read, and merged again.
 func TestMarkOverlap(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(6)

@@ -8,8 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestUnordered: receipts that come in no order are whole when they are said to, alone and
-// merged, whatever was read of the report; and what is missing shows all the same.
+// TestUnordered verifies that unordered receipts are complete if they are stated to be
+// unordered, in a run, after a merge, and in a report that was read, and that missing
+// receipts are still detected.
 func TestUnordered(t *testing.T) {
 	list := newWriter(t, "a").many(9)
 	slices.Reverse(list[1:4])

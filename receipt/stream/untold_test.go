@@ -9,8 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestTimesNotTold: a time of issue that its source did not tell is before none, and none is
-// before it.
+// TestTimesNotTold verifies that a time of issue that the source did not report is not
+// compared with others.
 func TestTimesNotTold(t *testing.T) {
 	const told, untold = "2026-04-25T19:00:00Z", "1970-01-01T00:00:00Z"
 	for _, c := range []struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// TestCrowdedStream: a stream of which every second receipt is missing is judged in about
-// the time that it takes to sort it, and what may precede each gap is found.
+// TestCrowdedStream verifies that a stream in which every second receipt is missing takes
+// about as much time as sorting it, and that the receipt before each gap is found.
 func TestCrowdedStream(t *testing.T) {
 	const n = 20_000
 	stream := chain.Stream{Issuer: "i", Workspace: "w"}

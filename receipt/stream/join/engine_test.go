@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// An engine groups bytes by keys, in the order of its dice, as Beam and Spark do.
+// An engine groups bytes by keys in a random order, as Beam and Spark do.
 type engine struct {
 	t      *testing.T
 	dice   *rand.Rand
@@ -36,7 +36,7 @@ type engine struct {
 	ids     map[join.Place]string // receipt_id, as reports have it
 }
 
-// shuffled groups what was written by its key, in any order.
+// shuffled groups values by their keys, in a random order.
 func shuffled[K comparable](e *engine, keys []K, values [][]byte) (groups [][][]byte) {
 	at := map[K]int{}
 	for _, i := range e.dice.Perm(len(keys)) {
@@ -72,7 +72,7 @@ func (e *engine) parts(group [][]byte) (list []join.Part) {
 	return list
 }
 
-// finish counts what is done.
+// finish counts the records that are done.
 func (e *engine) finish(list []join.Record) {
 	for i := range list {
 		if list[i].Mark == join.MarkMissing && e.counts.Gaps > 0 {
@@ -186,7 +186,7 @@ func sourceOf(name string, text []byte) stream.Source {
 	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
 }
 
-// read verifies each part on its own, as the workers of an engine do.
+// read verifies each part separately, as the workers of an engine do.
 func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) {
 	e.t.Helper()
 	for i, text := range files {
@@ -215,7 +215,7 @@ func (e *engine) read(v *receipt.Verifier, files [][]byte) (list []join.Record) 
 	return list
 }
 
-// summary is what an engine says of parts.
+// summary returns the summary of an engine for parts.
 func (e *engine) summary(v *receipt.Verifier, files [][]byte, expect map[chain.Stream]chain.Head) *stream.Summary {
 	e.t.Helper()
 	e.strands, e.ids = map[chain.Stream]*join.Strand{}, map[join.Place]string{}
@@ -228,7 +228,7 @@ func (e *engine) summary(v *receipt.Verifier, files [][]byte, expect map[chain.S
 	return sum
 }
 
-// findings are who is not verified, and why.
+// findings returns the receipts that are not verified, with the reasons.
 func (e *engine) findings() (list []lake.Finding) {
 	for i := range e.done {
 		r := &e.done[i]
@@ -239,7 +239,7 @@ func (e *engine) findings() (list []lake.Finding) {
 	return list
 }
 
-// whole adds what was found of streams.
+// whole adds the findings about streams.
 func whole(list []lake.Finding, s *stream.Summary) []lake.Finding {
 	for _, f := range s.Findings {
 		list = append(list, lake.Finding{Code: f.Code, Where: f.Stream.Workspace})
@@ -248,7 +248,7 @@ func whole(list []lake.Finding, s *stream.Summary) []lake.Finding {
 	return list
 }
 
-// gist is what a summary says of receipts, without where they were read.
+// gist returns the content of a summary without the sources.
 func gist(t *testing.T, s *stream.Summary) string {
 	t.Helper()
 	text, err := json.Marshal(s)
@@ -269,8 +269,9 @@ func gist(t *testing.T, s *stream.Summary) string {
 	return string(text)
 }
 
-// TestEngineAgrees: an engine that joins what its workers read says what one machine does,
-// byte for byte, whatever the order and the parts are; and both find what was planted.
+// TestEngineAgrees verifies that an engine returns the same summary as a single machine,
+// byte for byte, regardless of the order and the parts, and that both find the planted
+// faults.
 func TestEngineAgrees(t *testing.T) {
 	n, cases := 600, 6
 	if testsize.Full() {
@@ -329,7 +330,7 @@ func codes(s *stream.Summary) map[receipt.Code]int {
 	return all
 }
 
-// FuzzParse: what is accepted is written as it was read.
+// FuzzParse verifies that accepted bytes are written as they were parsed.
 func FuzzParse(f *testing.F) {
 	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "", HasTenant: true, Workspace: "w"}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
 		Issued: -5, Place: join.Place{Source: 3, Index: 1 << 40}, Verdict: receipt.Refuted, Reason: "hash_mismatch", Before: true, Mark: rules.MarkFork, Related: join.Place{Source: 0, Index: 7}}
@@ -351,8 +352,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestRecordBytes: each field is kept, and bytes that are cut or changed in what they must
-// be are no record.
+// TestRecordBytes verifies that each field is preserved, and that truncated or changed
+// bytes are rejected.
 func TestRecordBytes(t *testing.T) {
 	r := join.Record{Stream: chain.Stream{Issuer: "a", Tenant: "t", HasTenant: true, Workspace: "w"}, ID: join.ID{4}, Stated: canon.Digest{1}, Computed: canon.Digest{2}, Previous: canon.Digest{3},
 		Issued: 1_777_000_000_000, Place: join.Place{Source: 3, Index: 12}, Verdict: receipt.Undecided, Reason: "unknown_key", Mark: rules.MarkFork, Related: join.Place{Source: 0, Index: 7}}

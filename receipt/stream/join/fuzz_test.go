@@ -13,10 +13,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// contentBytes is how many bytes of a seed make a content, and recordBytes a copy of one.
+// contentBytes is the number of bytes of a seed for a content, and recordBytes that for a
+// copy of it.
 const contentBytes, contents, recordBytes = 3, 8, 2
 
-// recordsOf makes records of any bytes. What a receipt states depends on its content alone.
+// recordsOf derives records from arbitrary bytes. The statements of a receipt depend only
+// on its content.
 func recordsOf(data []byte) (list []join.Record) {
 	if len(data) < contents*contentBytes {
 		return nil
@@ -50,8 +52,8 @@ func recordsOf(data []byte) (list []join.Record) {
 	return list
 }
 
-// FuzzJoin verifies that the result of joining depends on the records alone, and not on the
-// order in which they are grouped, and that each record is handed out once.
+// FuzzJoin verifies that the result of joining depends only on the records, and not on the
+// order in which they are grouped, and that each record is returned once.
 func FuzzJoin(f *testing.F) {
 	dice := rand.New(rand.NewPCG(27, 1))
 	for n := range 24 {

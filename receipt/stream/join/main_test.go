@@ -6,8 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain spares the little heaps of most tests some collections, where they are not at
-// full size.
+// TestMain reduces garbage collections of small heaps, except at full size.
 func TestMain(m *testing.M) {
 	testsize.Spare(400)
 	m.Run()

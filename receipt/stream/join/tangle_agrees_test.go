@@ -25,8 +25,8 @@ func linesOf(files [][]byte) (list []stream.Source) {
 	return list
 }
 
-// told is what reports say of receipts, without where they stand; at the end, after an @,
-// is the receipt that a link which is false is about.
+// told returns what reports state about receipts, without their places. After an @, it
+// names the receipt that an invalid link is related to.
 func told(run *stream.Run, related func(*receipt.Report) join.Place) (list []string) {
 	for rep := range run.Reports() {
 		link, batch, signed := rep.Check(receipt.StepLink), rep.Check(receipt.StepBatch), rep.Check(receipt.StepSignatures)
@@ -40,7 +40,7 @@ func told(run *stream.Run, related func(*receipt.Report) join.Place) (list []str
 	return list
 }
 
-// anywhere leaves out what links are about: in other files it stands elsewhere.
+// anywhere removes the related receipts, whose places differ in other files.
 func anywhere(list []string) (cut []string) {
 	for _, text := range list {
 		text, _, _ = strings.Cut(text, "@")
@@ -50,7 +50,8 @@ func anywhere(list []string) (cut []string) {
 	return cut
 }
 
-// linkOf is the receipt that a report says its link is about, of the sources of linesOf.
+// linkOf returns the receipt to which the link in a report is related, for the sources of
+// linesOf.
 func linkOf(rep *receipt.Report) (at join.Place) {
 	related := rep.Check(receipt.StepLink).Related
 	if related == (receipt.Place{}) {
@@ -61,7 +62,7 @@ func linkOf(rep *receipt.Report) (at join.Place) {
 	return at
 }
 
-// machine is what one machine says of files.
+// machine returns the results of a single machine for files.
 func machine(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options) (*stream.Summary, []string) {
 	t.Helper()
 	run := stream.VerifyFiles(t.Context(), v, linesOf(files), o)
@@ -74,8 +75,8 @@ func machine(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	return sum, list
 }
 
-// workers is what an engine says of files: it reads each of them on its own, joins what it
-// read, and reads them again for the reports.
+// workers returns the results of an engine for files: it reads each of them separately,
+// joins the records, and reads them again for the reports.
 func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options, dice *rand.Rand) (sum *stream.Summary, list []string) {
 	t.Helper()
 	e := &engine{t: t, dice: dice, strict: v.Policy().Strict, strands: map[chain.Stream]*join.Strand{}}
@@ -140,7 +141,7 @@ func workers(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options
 	return sum, list
 }
 
-// asked draws what a tangle is asked for.
+// asked returns random requirements for a tangle.
 func (g *tangle) asked(list []knot) (o stream.Options) {
 	o = stream.Options{Unordered: true, Partial: g.dice.IntN(4) == 0}
 	head := func(hash canon.Digest) map[chain.Stream]chain.Head {
@@ -162,9 +163,9 @@ func (g *tangle) asked(list []knot) (o stream.Options) {
 	return o
 }
 
-// TestTangleAgrees: few streams, ids and hashes, forged ones too, and copies that come out
-// otherwise: however the receipts are dealt out, one machine says the same of each of them
-// and of all, and so does an engine.
+// TestTangleAgrees verifies that a single machine and an engine return the same result for
+// each receipt and for all, regardless of how the receipts are distributed. There are few
+// streams, IDs, and hashes, some of them forged, and copies with different outcomes.
 func TestTangleAgrees(t *testing.T) {
 	cases := 60
 	if testsize.Full() {

@@ -18,8 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A tangle makes receipts of few streams, ids and hashes, so that whatever can be wrong
-// with a chain meets whatever else can.
+// A tangle generates receipts with few streams, IDs, and hashes, so that all kinds of
+// faults in a chain occur together.
 type tangle struct {
 	t    testing.TB
 	dice *rand.Rand
@@ -58,14 +58,14 @@ func newTangle(t testing.TB) *tangle {
 
 func (g *tangle) pick(list ...string) string { return list[g.dice.IntN(len(list))] }
 
-// times are equal, equal but for less than a millisecond, equal with an offset, early, in
-// a leap second, and none.
+// times returns times that are equal, differ by less than a millisecond, have an offset,
+// are early, are in a leap second, or are absent.
 func times() []string {
 	return []string{"2026-04-25T00:00:01Z", "2026-04-25T00:00:01Z", "2026-04-25T00:00:02Z", "2026-04-25T00:00:02.0004Z", "2026-04-25T00:00:03Z", "2026-04-25T00:00:59.999Z",
 		"2026-04-25T02:00:01+02:00", "2016-12-31T23:59:60Z", "2026-04-25T00:00:07Z", "1960-01-01T00:00:00.0005Z", "not a time"}
 }
 
-// knot makes another document.
+// knot generates another document.
 func (g *tangle) knot(wild int) knot {
 	d, n := g.dice, len(g.made)
 	if n > 0 && d.IntN(14) == 0 { // a copy, perhaps under another signature
@@ -131,7 +131,7 @@ func (g *tangle) knot(wild int) knot {
 		m["cost"].(map[string]any)["total"] = "much" // refuted by its schema
 	}
 
-	// What it names: mostly the last one of its stream.
+	// The predecessor that it names: usually the last receipt of its stream.
 	var own []knot
 	for _, o := range g.made {
 		if !o.gap && o.stream == k.stream {
@@ -192,7 +192,7 @@ func (g *tangle) knot(wild int) knot {
 	return k
 }
 
-// signed signs in one of several ways.
+// signed adds one of several kinds of signatures.
 func (g *tangle) signed(m map[string]any, hash canon.Digest) {
 	sig, err := g.sign.Sign(context.Background(), []byte(hash.String()))
 	if err != nil {
@@ -210,7 +210,7 @@ func (g *tangle) signed(m map[string]any, hash canon.Digest) {
 	m["signatures"] = []any{sig}
 }
 
-// list makes n documents.
+// list generates n documents.
 func (g *tangle) list(seed uint64, n int) []knot {
 	g.dice, g.made = rand.New(rand.NewPCG(seed, 7)), nil
 	wild := 1 + g.dice.IntN(6)
@@ -220,7 +220,7 @@ func (g *tangle) list(seed uint64, n int) []knot {
 	return slices.Clone(g.made)
 }
 
-// split deals documents out to files, in any order.
+// split distributes documents over files, in a random order.
 func split(list []knot, parts int, dice *rand.Rand) (files [][]byte) {
 	dealt := make([][]knot, parts)
 	runs := dice.IntN(2) == 0

@@ -38,8 +38,8 @@ func leavesOf(t *testing.T, files [][]byte) (extents []join.Extent, leaves [][]m
 	return extents, leaves, documents
 }
 
-// plant makes the tree that a checkpoint of options is compared with, in pieces that come
-// in any order: for each file, counted from it. Without a checkpoint there is none.
+// plant returns, for each file and counted from it, the tree that a checkpoint is compared
+// with, computed from pieces in a random order. Without a checkpoint, there is no tree.
 func plant(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options, dice *rand.Rand) []*join.Tree {
 	t.Helper()
 	trees := make([]*join.Tree, len(files))
@@ -75,7 +75,7 @@ func plant(t *testing.T, v *receipt.Verifier, files [][]byte, o stream.Options, 
 
 const logName, ownName = "log.example.net/receipts", "own.example.net/receipts"
 
-// signed is a checkpoint that a key of the fixtures signs.
+// signed returns a checkpoint that is signed by a key of the fixtures.
 func signed(t *testing.T, key string, c *tlog.Checkpoint) []byte {
 	t.Helper()
 	text, err := fixtures.Read("keys/" + key + ".private.json")
@@ -93,8 +93,8 @@ func signed(t *testing.T, key string, c *tlog.Checkpoint) []byte {
 	return note
 }
 
-// logging is a verifier for which the issuer's own key may sign checkpoints, which then
-// stand for signatures.
+// logging returns a verifier for which the issuer's own key may sign checkpoints, which
+// then replace signatures.
 func logging(t *testing.T, p receipt.Policy) *receipt.Verifier {
 	t.Helper()
 	text, err := fixtures.Read(lake.Keys)
@@ -126,8 +126,8 @@ func logging(t *testing.T, p receipt.Policy) *receipt.Verifier {
 	return v
 }
 
-// claim draws a checkpoint over leaves: of fewer, of all, of more, of others, by whom it
-// may be, or false.
+// claim returns a random checkpoint of leaves: of fewer, all, more, or other leaves, by any
+// signer, or forged.
 func claim(t *testing.T, leaves []merkle.Hash, dice *rand.Rand) []byte {
 	t.Helper()
 	leaves = slices.Clone(leaves)
@@ -156,8 +156,8 @@ func claim(t *testing.T, leaves []merkle.Hash, dice *rand.Rand) []byte {
 	return signed(t, "log_1", c)
 }
 
-// TestTreeAgrees: whatever a checkpoint claims of files, one machine and an engine say the
-// same of it, of each receipt and of all.
+// TestTreeAgrees verifies that a single machine and an engine return the same result for
+// each receipt and for all, whatever a checkpoint claims.
 func TestTreeAgrees(t *testing.T) {
 	cases := 75
 	if testsize.Full() {
@@ -215,8 +215,8 @@ func TestTreeAgrees(t *testing.T) {
 	}
 }
 
-// TestBranches: a tree of pieces has the root of its leaves, wherever they were cut; and
-// leaves that are missing, or there twice, make none.
+// TestBranches verifies that a tree of pieces has the root of its leaves, regardless of
+// where they were cut, and that missing or duplicated leaves are rejected.
 func TestBranches(t *testing.T) {
 	dice := rand.New(rand.NewPCG(5, 6))
 	for size := range 70 {

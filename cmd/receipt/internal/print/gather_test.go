@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// pieces keeps what it is handed, piece by piece, and is slow enough that more gathers.
+// pieces records its writes. It is slow, so that texts are combined.
 type pieces struct {
 	list  []string
 	fails int // from this piece on; 0: never
@@ -28,8 +28,8 @@ func (p *pieces) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// TestGather: everything arrives in its order, in pieces of whole lines that are no larger
-// than a pipe takes whole, and far fewer than there are lines.
+// TestGather verifies that all text arrives in order, in far fewer writes than lines, and
+// that each write consists of complete lines and is not larger than an atomic pipe write.
 func TestGather(t *testing.T) {
 	out := new(pieces)
 	g := newGatherer(out)
@@ -61,7 +61,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// TestWaitsForNothing: a line is handed on although no other follows.
+// TestWaitsForNothing verifies that a line is written even if no other line follows.
 func TestWaitsForNothing(t *testing.T) {
 	r, w := io.Pipe()
 	g := newGatherer(w)
@@ -76,8 +76,8 @@ func TestWaitsForNothing(t *testing.T) {
 	}
 }
 
-// TestFails: after a write that failed nothing is written, and whoever writes or
-// ends is told.
+// TestFails verifies that nothing is written after a failed write, and that Write and Flush
+// return the error.
 func TestFails(t *testing.T) {
 	out := &pieces{fails: 2}
 	g := newGatherer(out)
@@ -97,7 +97,7 @@ func TestFails(t *testing.T) {
 	}
 }
 
-// TestKinds: a file takes more at once than a pipe.
+// TestKinds verifies that writes to a file are larger than writes to a pipe.
 func TestKinds(t *testing.T) {
 	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {

@@ -2,7 +2,8 @@ package input
 
 import "testing"
 
-// TestFollow: a text that is read at once, in whatever parts, ends where it does byte by byte.
+// TestFollow verifies that follow finds the same end as reading byte by byte, regardless of
+// how the text is split.
 func TestFollow(t *testing.T) {
 	for _, text := range []string{
 		`{"a":"\"}\\","b":[{"c":"]\\\""}],"\\":{}}, behind`, `"a\"\\" behind`, `[[[]],"[",{}] behind`, `{"torn":"\`, `{"torn":["`, `1 behind`, `}`, `]]`,

@@ -9,7 +9,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// attendee draws a receipt of one of three streams, often one that follows.
+// attendee returns a random receipt of one of three streams, which often follows the
+// previous one.
 func (d *dice) attendee(last []canon.Digest) Attendee {
 	a := Attendee{stream: d.number() % len(last), again: d.yes(), issued: int64(d.number()), Outcome: verified()}
 	hash := d.digest()
@@ -49,8 +50,8 @@ func (d *dice) attendee(last []canon.Digest) Attendee {
 	return a
 }
 
-// FuzzAttendees: receipts that were packed are unpacked as they were, and whatever
-// can be unpacked comes back from what is packed of it.
+// FuzzAttendees verifies that packed receipts are unpacked without change, and that packing
+// unpacked bytes returns them.
 func FuzzAttendees(f *testing.F) {
 	for n := range 5 {
 		f.Add(bytes.Repeat([]byte{0, 1, byte(n), 3, byte(7 * n)}, 60*n))
@@ -88,7 +89,7 @@ func again(t *testing.T, list []Attendee, streams int) {
 	}
 }
 
-// TestStreamKey: a key names its stream, and no other one.
+// TestStreamKey verifies that a key identifies exactly one stream.
 func TestStreamKey(t *testing.T) {
 	names := []string{"", "a", "\x01a", "a\x00", "é"}
 	seen := map[string]chain.Stream{}

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// loose is a survey of receipts of one stream, none of which has its predecessor there.
+// loose returns a survey of receipts of one stream that have no predecessors.
 func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) *Survey {
 	t.Helper()
 	s := New(Terms{TempDir: t.TempDir(), Indexed: 1 << 12}, make([]string, 1))
@@ -30,8 +30,8 @@ func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) 
 	return s
 }
 
-// TestLooseReceipts: receipts without a predecessor, however many a stream has, are judged
-// one by one: what is in memory of them all at once is little.
+// TestLooseReceipts verifies that any number of receipts without a predecessor are judged
+// one by one, with little memory.
 func TestLooseReceipts(t *testing.T) {
 	n := maxDamaged + 4_000 // more than others has room for
 	if testsize.Full() {
@@ -55,7 +55,7 @@ func TestLooseReceipts(t *testing.T) {
 			t.Errorf("%s: joining takes %d bytes a receipt", name, each)
 		}
 
-		// What can begin the stream is the one that was issued first.
+		// The receipt that was issued first may begin the stream.
 		for i, m := range s.Marks[1:] {
 			if m != c.want {
 				t.Fatalf("%s: receipt %d has the mark %d, expected %d", name, i+2, m, c.want)
@@ -67,8 +67,8 @@ func TestLooseReceipts(t *testing.T) {
 	}
 }
 
-// TestOrphanRecords: records of receipts without a predecessor sort as their stream takes
-// them, and come back as they were.
+// TestOrphanRecords verifies that orphan records sort in the order in which their stream
+// judges them, and are parsed without change.
 func TestOrphanRecords(t *testing.T) {
 	list := []orphanRecord{
 		{stream: 0, rank: 2, issued: 9, hash: canon.Sum(nil), number: 7, address: address{1, 2}, first: true},

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
-// dice make the fields of records of arbitrary bytes.
+// dice derive the fields of records from arbitrary bytes.
 type dice struct{ rest []byte }
 
 func (d *dice) number() int {
@@ -41,8 +41,8 @@ func (d *dice) link() linkRecord {
 	return linkRecord{d.yes(), d.digest(), d.number(), d.time(), d.digest(), d.number(), address{d.number(), d.number()}, d.yes()}
 }
 
-// FuzzRecords: a record that was written is read as it was, has its width, and sorts
-// by its bytes as by its fields.
+// FuzzRecords verifies that a record is parsed without change, has its fixed width, and
+// sorts by its bytes as by its fields.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte(nil), []byte(nil))
 	f.Add([]byte("\x00\x00\x00\x01"), []byte("\x00\x00\x01\x00"))
@@ -74,7 +74,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// sorted makes sure that bytes sort as the fields do, and have their width.
+// sorted checks that bytes sort like the fields, and have the width.
 func sorted(t *testing.T, kind string, width int, a, b []byte, want int) {
 	t.Helper()
 	if len(a) != width || len(b) != width {

@@ -21,7 +21,8 @@ func filesIn(t *testing.T, dir string) int {
 	return len(list)
 }
 
-// TestSorter: entries come back in order, whatever went to files.
+// TestSorter verifies that entries are returned in order, whether or not they were written
+// to files.
 func TestSorter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct{ entries, most int }{{0, 1}, {1, 1}, {2, 1}, {7, 1}, {7, 3}, {9, 3}, {1000, 10}, {1000, 999}, {1000, 1000}, {1000, 1001}, {2500, 1}, {2500, 2}} {
@@ -69,7 +70,7 @@ func TestSorter(t *testing.T) {
 	}
 }
 
-// TestSorterFails: an error of a file is an error of the order, not an end.
+// TestSorterFails verifies that sorted returns the error of a file.
 func TestSorterFails(t *testing.T) {
 	s := newSorter(8, 2, filepath.Join(t.TempDir(), "missing"))
 	for range 5 {
@@ -97,7 +98,8 @@ func TestSorterFails(t *testing.T) {
 	_ = cut.close()
 }
 
-// TestSorterRaiseFails: nor is one of a piece that was to be merged into another lost.
+// TestSorterRaiseFails verifies that an error in merging pieces into the next level is not
+// lost.
 func TestSorterRaiseFails(t *testing.T) {
 	s := newSorter(8, 1, t.TempDir())
 	for range maxPieces - 1 {
