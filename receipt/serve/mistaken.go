@@ -59,7 +59,7 @@ func instead(data []byte, form stream.Kind, why receipt.Check) string {
 		return sendArchive
 	case bytes.HasPrefix(text, []byte("[")), isPage(text):
 		return sendLines
-	case unpack.Packed(data):
+	case unpack.Format(data) != "":
 		return sendUnpacked
 	}
 

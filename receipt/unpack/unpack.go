@@ -66,7 +66,7 @@ func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, c
 
 	from := &decompressor{inner: inner, format: format, ratio: int64(packed.Ratio), read: func() int64 { return *read - int64(r.Buffered()) }}
 	plain = bufio.NewReaderSize(from, bufferBytes)
-	if head, _ := plain.Peek(4); Packed(head) {
+	if head, _ := plain.Peek(4); Format(head) != "" {
 		closer()
 		return nil, true, nothing, errNested
 	}
@@ -74,9 +74,17 @@ func Plain(r *bufio.Reader, packed Options, read *int64) (plain *bufio.Reader, c
 	return plain, true, closer, nil
 }
 
-// Packed reports whether the beginning of data is compressed in a form that [Plain]
-// decompresses.
-func Packed(data []byte) bool { return isGzip(data) || isZstd(data) }
+// Format returns the compression format, gzip or zstd, of data that [Plain] decompresses, and
+// "" for other data.
+func Format(data []byte) string {
+	switch {
+	case isGzip(data):
+		return "gzip"
+	case isZstd(data):
+		return "zstd"
+	}
+	return ""
+}
 
 // isGzip reports whether head is the beginning of a member (RFC 1952 section 2.3.1).
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }

@@ -56,7 +56,7 @@ func openOrigin(s stream.Source) (origin, readerAt, error) {
 	case n == 0:
 		file.Close()
 		return o, nil, errEmpty
-	case unpack.Packed(head):
+	case unpack.Format(head) != "":
 		o.form = formPacked
 	case isCBOR(head):
 		o.form = formCBOR

@@ -18,6 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/receipt/unpack"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 // ReadInput reads one document: a file, stdin for "-", or PATH:N, which is line or item N
@@ -98,7 +99,7 @@ func bytesSource(path string, data []byte) *stream.Source {
 
 // packed reports whether data is CBOR or compressed.
 func packed(data []byte) bool {
-	return len(data) > 0 && (data[0] >= 0x80 && data[0] < 0xe0 || unpack.Packed(data))
+	return len(data) > 0 && (data[0] >= 0x80 && data[0] < 0xe0 || unpack.Format(data) != "")
 }
 
 // Address splits PATH:N into the file and the number. A file with that name takes
@@ -234,3 +235,23 @@ func ReadError(path string, err error) error {
 	}
 	return cli.Usage(hint, "%q: %w", path, cli.Reason(err))
 }
+
+// ReadDisclosures reads a disclosure file.
+func ReadDisclosures(e *cli.Env, path string) (*redact.Disclosures, error) {
+	data, err := ReadBounded(e, path, maxDisclosureBytes+1)
+	if err != nil {
+		return nil, err
+	}
+	d, err := redact.ParseDisclosures(data)
+	if err != nil {
+		if wrong := WrongKind(path, data, "a disclosure file", kind.Disclosures); wrong != nil {
+			return nil, wrong
+		}
+		return nil, cli.Usage("receipt redact --disclosures and receipt redact disclose write such a file", "%q: %w", path, err)
+	}
+	return d, nil
+}
+
+// maxDisclosureBytes is the maximum size of a disclosure file: the content of a receipt,
+// and salts.
+const maxDisclosureBytes = 2 * receipt.MaxBytes

@@ -2,6 +2,7 @@ package input
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -90,4 +91,13 @@ func ZeroHash(arg string) error {
 // NoHeads returns the failure for a report without heads.
 func NoHeads(path string) error {
 	return cli.Usage("", "%q: the report contains no head of a stream", path)
+}
+
+// StreamText formats the name of a stream: issuer, tenant if there is one, workspace.
+func StreamText(s chain.Stream) string {
+	text := s.Issuer + " / " + s.Workspace
+	if s.HasTenant {
+		text = s.Issuer + " / " + s.Tenant + " / " + s.Workspace
+	}
+	return fmt.Sprintf("%q", text)
 }

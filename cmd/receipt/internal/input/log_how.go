@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // LogHow returns how to convert a file into a log of events with one JSON object per line,
@@ -26,11 +27,15 @@ func LogHow(path string) string {
 	first, _, _ := bytes.Cut(text, []byte{'\n'})
 	first = bytes.TrimSpace(first)
 
-	switch {
-	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+	switch unpack.Format(head) {
+	case "gzip":
 		return "it is compressed: gunzip -c " + file + " | receipt schema event --check -"
-	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
+	case "zstd":
 		return "it is compressed: zstd -dc " + file + " | receipt schema event --check -"
+	}
+
+	// jq converts other forms of JSON.
+	switch {
 	case bytes.HasPrefix(text, []byte("[")):
 		return form + "; jq -c '.[]' " + file + " makes lines of an array"
 	case bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"list"`)) && bytes.Contains(text, []byte(`"data"`)):
