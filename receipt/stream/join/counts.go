@@ -49,6 +49,7 @@ func (c *Counts) count(verdict receipt.Verdict, code receipt.Code) {
 	default:
 		c.Undecided++
 	}
+
 	if c.Codes == nil {
 		c.Codes = map[receipt.Code]int64{}
 	}
@@ -94,8 +95,11 @@ func add(to *map[receipt.Code]int64, more map[receipt.Code]int64) {
 func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 	done = slices.Clone(missing)
 	slices.SortFunc(done, func(a, b Record) int { return cmp.Or(a.Stream.Compare(b.Stream), a.compare(&b)) })
+
 	for i := range done {
 		r := &done[i]
+
+		// A gap excuses one content, with all of its copies.
 		if i > 0 && done[i-1].Computed == r.Computed { // a copy that counts
 			r.Mark, r.Related = done[i-1].Mark, done[i-1].Related
 			continue
@@ -103,6 +107,7 @@ func Forgive(missing []Record, gaps int64) (done []Record, failures []Strand) {
 		if gaps == 0 {
 			continue
 		}
+
 		gaps--
 		r.Mark, r.Related = rules.MarkGap, Place{}
 		failures = append(failures, Strand{Stream: r.Stream, Failures: -1})

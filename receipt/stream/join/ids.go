@@ -21,6 +21,7 @@ func IDs(group []Record) (done, on []Record) {
 		m, related := t.Next(r.ID, r.Computed, r.Place)
 		if m != MarkCopy {
 			r.settle(m, related)
+			// The first receipt of a content goes on, even if its ID is taken.
 			content, before = *r, r
 			on = append(on, *r)
 			continue
@@ -32,6 +33,8 @@ func IDs(group []Record) (done, on []Record) {
 			done = append(done, *r)
 			continue
 		}
+
+		// A copy that counts has the mark of the content.
 		r.settle(content.Mark, content.Related)
 		before = r
 		on = append(on, *r)

@@ -87,6 +87,8 @@ func newDesk(group []Part) *desk {
 	slices.SortFunc(d.parts, func(a, b Part) int {
 		return cmp.Or(a.Stream.Compare(b.Stream), cmp.Compare(a.role, b.role), a.compare(&b.Record))
 	})
+
+	// Streams are numbered in the order of their names.
 	for i := range d.parts {
 		if s := d.parts[i].Stream; len(d.streams) == 0 || d.streams[len(d.streams)-1] != s {
 			d.streams = append(d.streams, s)
@@ -118,6 +120,7 @@ func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand)
 			k.state(p, d.node(i))
 		}
 	}
+
 	for i := range d.parts {
 		if p := &d.parts[i]; p.role == roleNames {
 			k.name(p, d.node(i))
@@ -127,6 +130,8 @@ func Links(group []Part, t Terms) (done []Record, open []Part, strands []Strand)
 	for n := range k.meeting.Tails {
 		k.leave(roleTail, &d.parts[n.Number])
 	}
+
+	// A strand without sums adds nothing.
 	for _, s := range k.tally {
 		if s != (Strand{Stream: s.Stream}) {
 			strands = append(strands, s)
@@ -152,6 +157,8 @@ func (k *linking) state(p *Part, n rules.Node) {
 	k.meeting.State(n)
 	s := &k.tally[n.Stream]
 	s.Found = s.Found || p.Stated == k.terms.head(p.Stream)
+
+	// Intact receipts with one hash are copies. They count once.
 	if n.Damaged || !k.counted {
 		s.Count++
 	}
@@ -159,6 +166,7 @@ func (k *linking) state(p *Part, n rules.Node) {
 		k.counted, s.Intact = true, true
 	}
 
+	// Only intact receipts may begin a stream.
 	switch {
 	case p.First && n.Damaged:
 		s.Count--
@@ -176,6 +184,8 @@ func (k *linking) name(p *Part, n rules.Node) {
 		s.Count--
 		k.leave(roleStray, p)
 	}
+
+	// The damaged receipt may be the first of the stream, which then begins after it.
 	if l.Behind {
 		why := roleBehind
 		if l.After {
@@ -188,10 +198,13 @@ func (k *linking) name(p *Part, n rules.Node) {
 	if l.Related != nil {
 		related = l.Related.Place
 	}
+
+	// A failure counts once for each content.
 	if l.Mark.Failed() && p.Mark == MarkLinked && !l.Again {
 		s.Failures++
 	}
 	p.settle(l.Mark, related)
+
 	if l.Orphan {
 		k.leave(roleOrphan, p)
 	} else {

@@ -58,6 +58,7 @@ func (s *Strand) Append(b []byte) []byte {
 			flags |= 1 << i
 		}
 	}
+
 	b = appendStream(append(b, version, flags), s.Stream)
 	b = binary.AppendVarint(binary.AppendVarint(b, s.Count), s.Failures)
 	return append(append(b, s.Previous[:]...), s.Head[:]...)
@@ -69,12 +70,15 @@ func ParseStrand(b []byte) (Strand, error) {
 	if u.byte() != version {
 		return Strand{}, errRecord
 	}
+
 	flags := u.byte()
 	s := Strand{Intact: flags&strandIntact != 0, Found: flags&strandFound != 0, First: flags&strandFirst != 0}
 	s.Stream = u.stream(flags&strandTenant != 0)
 	s.Count, s.Failures = u.varint(), u.varint()
 	u.copy(s.Previous[:])
 	u.copy(s.Head[:])
+
+	// Append writes the only accepted encoding.
 	if u.short || len(u.rest) > 0 || flags&^strandKnown != 0 || !bytes.Equal(s.Append(make([]byte, 0, len(b))), b) {
 		return Strand{}, errRecord
 	}
@@ -103,6 +107,8 @@ func appendStream(b []byte, s chain.Stream) []byte {
 // the receipts, which are done, and the strand with its ends.
 func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 	given := t.previous(s.Stream)
+
+	// The result must not depend on the order in which the parts arrive.
 	open = slices.Clone(open)
 	slices.SortFunc(open, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.role, b.role), cmp.Compare(rules.Rank(a.First, a.Previous, given), rules.Rank(b.First, b.Previous, given)), a.compare(&b.Record))
@@ -125,6 +131,7 @@ func Begin(s Strand, open []Part, t Terms) (done []Record, _ Strand) {
 		return cmp.Or(rules.Earlier(n.Issued, n.Hash, o.Issued, o.Hash), n.Place.Compare(o.Place))
 	})
 
+	// Orphans are now in the order that a Beginner requires.
 	b := rules.NewBeginner(rules.Terms{Given: given, Partial: t.partial(s.Stream)}, damage, tails)
 	for i := range open {
 		if r := &open[i].Record; open[i].role == roleOrphan {

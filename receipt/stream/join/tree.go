@@ -74,6 +74,7 @@ type Branch struct {
 // height. start is the number of leaves in the tree before them.
 func Branches(start uint64, leaves []merkle.Hash) (list []Branch) {
 	for len(leaves) > 0 {
+		// The start must be a multiple of the size, and the leaves must suffice.
 		height := 0
 		for start>>height&1 == 0 && 2<<height <= len(leaves) {
 			height++
@@ -91,6 +92,8 @@ var errBranches = errors.New("join: the branches of a tree do not follow each ot
 // first size leaves once (RFC 9162 section 2.1.1).
 func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 	branches = slices.SortedFunc(slices.Values(branches), func(a, b Branch) int { return cmp.Compare(a.Start, b.Start) })
+
+	// Two subtrees of one height form one of the next, as in a binary counter.
 	var edge []Branch // perfect subtrees, the largest first
 	n := uint64(0)
 	for _, b := range branches {
@@ -104,6 +107,7 @@ func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 		}
 		edge = append(edge, b)
 	}
+
 	if n != size {
 		return merkle.Hash{}, errBranches
 	}
@@ -111,6 +115,7 @@ func rootOf(branches []Branch, size uint64) (merkle.Hash, error) {
 		return merkle.EmptyRoot(), nil
 	}
 
+	// The remaining subtrees are joined from the right, the smallest first.
 	root := edge[len(edge)-1].Root
 	for i := len(edge) - 2; i >= 0; i-- {
 		root = merkle.NodeHash(edge[i].Root, root)
@@ -132,6 +137,7 @@ func TreeOf(sources []Extent, claimed uint64, branches []Branch, source, until i
 	}
 	t.Single = t.Single && t.Documents == 1
 
+	// If there are fewer leaves than claimed, the root is not compared.
 	var err error
 	t.Root, err = rootOf(branches, min(claimed, t.Size))
 	return t, err

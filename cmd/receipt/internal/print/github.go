@@ -64,6 +64,8 @@ func (p *githubPrinter) Report(rep *receipt.Report, _ []byte) error {
 	if rep.Listed {
 		a.line = rep.Index
 	}
+
+	// An undecided receipt has one cause for each reason, a refuted one for each code.
 	if rep.Verdict == receipt.Refuted {
 		p.errors.add(a, a.title, rep.Address())
 	} else {
@@ -173,6 +175,8 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 	for _, n := range s.Inputs.Unreadable {
 		p.errors.add(annotation{file: n.Source, title: "not read", text: n.Detail}, "not read", n.Source)
 	}
+
+	// Unused evidence leaves the input undecided.
 	for _, n := range unusedEvidence(s) {
 		title := "undecided, " + string(n.Code)
 		p.warnings.add(annotation{title: title, text: n.Detail}, title, n.Detail)
@@ -182,6 +186,7 @@ func (p *githubPrinter) End(s *stream.Summary) error {
 		return err
 	}
 
+	// Everything else is printed as lines, and does not take the place of annotations.
 	var b bytes.Buffer
 	for _, n := range append(openNotes(s), headline.Unchecked(s.Unchecked, s.Withheld)...) {
 		fmt.Fprintf(&b, "not checked: %s\n", cli.EscapeLine(n.Detail))

@@ -29,6 +29,8 @@ func (p *JSONPrinter) Report(rep *receipt.Report, _ []byte) error {
 
 func (p *JSONPrinter) End(s *stream.Summary) error {
 	separator := "\n],\n" + `"summary":`
+
+	// Without any report, the empty list is on one line.
 	if !p.begun {
 		separator = input.ReportsBegin[:len(input.ReportsBegin)-1] + separator[1:]
 	}

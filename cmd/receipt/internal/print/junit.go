@@ -111,6 +111,7 @@ func (p *junitPrinter) add(c junitCase) {
 		return
 	}
 
+	// XML escapes markup, but no control characters.
 	c.Class, c.Name = cli.EscapeLine(c.Class), cli.EscapeLine(c.Name)
 	if c.Skipped != nil {
 		c.Skipped.Message = cli.EscapeLine(c.Skipped.Message)
@@ -132,6 +133,7 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 	for _, n := range unusedEvidence(s) {
 		p.add(junitCase{Class: "whole input", Name: "the input", Error: &junitCause{Type: string(n.Code), Message: n.Detail}})
 	}
+
 	for _, n := range s.Inputs.Unreadable {
 		p.add(junitCase{Class: n.Source, Name: n.Source, Error: &junitCause{Type: "not_read", Message: n.Detail}})
 	}
@@ -147,6 +149,7 @@ func (p *junitPrinter) End(s *stream.Summary) error {
 	if s.Receipts == 0 && len(s.Inputs.Unreadable) == 0 {
 		p.add(junitCase{Class: "whole input", Name: "no receipts", Error: &junitCause{Type: "not_read", Message: "no receipts"}})
 	}
+
 	if p.more > 0 {
 		p.suite.Cases = append(p.suite.Cases, junitCase{Class: "whole input", Name: fmt.Sprintf("%s not listed here", cli.Plural(p.more, "case", ""))})
 	}

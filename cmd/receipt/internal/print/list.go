@@ -90,6 +90,7 @@ func (p *ListPrinter) Report(rep *receipt.Report, text []byte) error {
 	}
 
 	p.Codes[rep.Verdict][rep.Finding().Code]++
+
 	if rep.Verdict == receipt.Refuted {
 		p.faults.add(rep)
 	}
@@ -108,6 +109,8 @@ func (p *ListPrinter) sign(rep *receipt.Report) {
 	if slices.ContainsFunc(rep.Warnings, func(n receipt.Note) bool { return n.Code == "identical_copy" }) {
 		return
 	}
+
+	// The number of keys is limited, as that of causes is.
 	id := signer(rep)
 	if _, known := p.signers[id]; id != "" && (known || len(p.signers) < maxGroups) {
 		p.signers[id]++
@@ -119,6 +122,7 @@ func (p *ListPrinter) signed(b *bytes.Buffer) {
 	keys := slices.SortedFunc(maps.Keys(p.signers), func(a, b string) int {
 		return cmp.Or(cmp.Compare(p.signers[b], p.signers[a]), cmp.Compare(a, b))
 	})
+
 	label := "signed by"
 	for i, id := range keys {
 		if i == cli.MaxStreams {
@@ -139,18 +143,23 @@ func (p *ListPrinter) refute(rep *receipt.Report, text []byte) error {
 			return err
 		}
 	}
+
+	// The limit applies to each code.
 	code := rep.Finding().Code
 	if p.Codes[receipt.Refuted][code] > p.limit {
 		p.beyond[code]++
 		return nil
 	}
 
+	// A block is only prepared while it may still be printed.
 	f := finding{address: rep.Address(), line: p.line(rep, text), source: rep.Source}
 	if !p.flooded && !p.listed(rep) && len(p.held)+len(p.waiting) < few {
 		b := p.block(rep, document(text))
 		b.WriteByte('\n')
 		f.block = b.Bytes()
 	}
+
+	// Faults that a flag could excuse wait, because one line may stand for all of them.
 	if p.faults.others == 0 {
 		p.waiting = append(p.waiting, f)
 		return nil
@@ -240,6 +249,7 @@ func document(text []byte) *canon.Document {
 func (p *ListPrinter) line(rep *receipt.Report, text []byte) []byte {
 	f := rep.Finding()
 	reason := shortHashes(ReasonLine(f))
+
 	if s := f.Syntax; rep.Listed && s.Line == 1 && f.Hint == "" && f.Pointer == "" { // the address already contains the line of the input
 		reason = fmt.Sprintf("column %d (offset %d): %s", s.Column, s.Offset, s.Detail)
 	}
@@ -264,6 +274,8 @@ func subject(rep *receipt.Report, text []byte) string {
 func shortHashes(line string) string {
 	const prefix, digits, kept = "sha256:", 64, 12
 	parts := strings.Split(line, prefix)
+
+	// Anything longer or shorter than a digest is not a hash of ours.
 	for i := range parts[1:] {
 		rest := parts[i+1]
 		n := len(rest) - len(strings.TrimLeft(rest, "0123456789abcdef"))
@@ -296,10 +308,13 @@ func (p *ListPrinter) group(rep *receipt.Report) {
 	text := p.cause(rep, f, f.Detail)
 	cause := string(f.Code) + "\x00" + text
 	g := p.open[cause]
+
+	// The number of causes is limited, and the remaining ones are combined.
 	if g == nil && len(p.open) >= maxGroups {
 		cause, text = "", "others"
 		g = p.open[cause]
 	}
+
 	if g == nil {
 		g = &group{first: rep.Address(), text: fmt.Sprintf("%s: %s", f.Code, text)}
 		p.open[cause] = g
@@ -338,6 +353,8 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 	if p.inputs <= 1 && (p.single || s.Receipts == 0) && len(findings)+len(unused) == 0 && (s.Complete || s.Receipts == 0) && s.SkippedCount == 0 {
 		return nil // the block above or the error on stderr contains everything
 	}
+
+	// What was held comes before the groups and the findings about the whole.
 	if text := p.faults.grouped(s); text != "" && len(p.waiting) > 0 {
 		p.groupWaiting(&b, text)
 	}
@@ -351,6 +368,7 @@ func (p *ListPrinter) End(s *stream.Summary) error {
 	for _, n := range unused {
 		fmt.Fprintf(&b, "the input: %s, %s: %s\n", p.paint(receipt.Undecided, "undecided"), n.Code, cli.EscapeLine(n.Detail))
 	}
+
 	if (p.written || b.Len() > 0) && !p.single {
 		b.WriteByte('\n')
 	}
@@ -383,9 +401,12 @@ func (p *ListPrinter) footers(b *bytes.Buffer, s *stream.Summary) {
 		Footer(b, "checkpoint", p.checkpoint)
 	}
 	p.signed(b)
+
 	if p.file != nil {
 		Footer(b, "keys", p.file.String())
 	}
+
+	// What to do comes last.
 	if hint := p.faults.hint(s); hint != "" {
 		Footer(b, "hint", hint)
 	}
@@ -411,6 +432,7 @@ func (p *ListPrinter) undecidedCauses(b *bytes.Buffer) {
 			fmt.Fprintf(b, "and %s more causes\n", cli.Count(len(p.causes)-i))
 			break
 		}
+
 		g := p.open[cause]
 		others := ""
 		if g.count > 1 {
@@ -430,6 +452,7 @@ func (p *ListPrinter) Streams(b *bytes.Buffer, s *stream.Summary) {
 		Footer(b, "streams", fmt.Sprintf("%s, %s", cli.Count(len(s.Streams)), where))
 		return
 	}
+
 	for _, g := range s.Streams {
 		text := streamLabel(g.Stream) + ": " + cli.Plural(int(g.Count), "receipt", "")
 		if n := g.Failures.Count; n > 0 {
@@ -478,6 +501,8 @@ func (p *ListPrinter) notChecked(b *bytes.Buffer, s *stream.Summary) {
 		Footer(b, label, text)
 		label = ""
 	}
+
+	// The notes of single receipts are combined by their codes.
 	for _, n := range headline.Unchecked(s.Unchecked, s.Withheld) {
 		Footer(b, label, n.Detail)
 		label = ""
@@ -570,9 +595,12 @@ func (t *Totals) Line(s *stream.Summary) string {
 		}
 		parts = append(parts, fmt.Sprintf("evidence of no use (%s)", strings.Join(codes, ", ")))
 	}
+
 	if s.Copies > 0 {
 		parts = append(parts, copies(s.Copies))
 	}
+
+	// A run that was stopped has no unreadable input, but is incomplete, too.
 	if n := len(s.Inputs.Unreadable); n > 0 {
 		parts = append(parts, cli.Plural(n, "input", "not read"))
 	} else if !s.Complete {
@@ -616,6 +644,8 @@ func (t *Totals) codeCounts(s *stream.Summary, v receipt.Verdict) string {
 	if v == receipt.Refuted {
 		others = t.Codes[receipt.Undecided]
 	}
+
+	// The summary has no copies, but its counts are only used for codes of one verdict.
 	codes := map[receipt.Code]int{}
 	for c, n := range t.Codes[v] {
 		if others[c] == 0 {

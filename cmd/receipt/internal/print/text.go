@@ -161,6 +161,7 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 	if untold.Has("/issued_at") {
 		issued = "at a time not told by the source,"
 	}
+
 	b.Row("receipt", fmt.Sprintf("%s · task %s%s", rep.ReceiptID.String(), task, state))
 	b.Row("issued", fmt.Sprintf("%s by %s", issued, issuerText(root)))
 	b.Row("hash", rep.ReceiptHash.String())
@@ -213,6 +214,7 @@ func (p *TextPrinter) steps(b *Block, rep *receipt.Report) {
 	if c := rep.Check(receipt.StepBatch); c.Status == receipt.StatusPassed && c.Detail != "" {
 		b.Prose("included", c.Detail)
 	}
+
 	if len(passed) > 0 {
 		b.Row("passed", strings.Join(passed, " "))
 	}
@@ -232,12 +234,15 @@ func (p *TextPrinter) refuted(b *Block, rep *receipt.Report, doc *canon.Document
 	for _, checks := range failed {
 		Failed(b, checks)
 	}
+
+	// The first finding decides the meaning.
 	f := rep.Finding()
 	if otherThanReceipt(f, doc).Kind == kind.Draft {
 		b.Prose("meaning", "this is a draft: it has no hash and no place in a chain until it is sealed")
 	} else {
 		b.Prose("meaning", meaning(rep, f))
 	}
+
 	if _, whole := f.Connected(); f.Hint != "" && !whole {
 		b.Prose("hint", f.Hint)
 	}
@@ -262,6 +267,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 		b.Row("next", input.Next(k, rep.Address()))
 		return
 	}
+
 	switch unknown := unknownKey(rep); {
 	case ofAttestation(f):
 		b.Prose("next", "ask whoever attested the receipt for an undamaged attestation")

@@ -85,12 +85,16 @@ func meaning(rep *receipt.Report, f receipt.Check) string {
 	if ofAttestation(f) {
 		return "the signature of the attestation around the receipt is false; this is not one of the receipt's own signatures"
 	}
+
+	// A signature covers the stated hash, so it shows which of the two is wrong.
 	if by := signer(rep); f.Code == receipt.CodeHashMismatch && by != "" {
 		if f.Hint != "" { // the hash was computed by another rule
 			return by + " signed the stated hash, which was not computed by the rule of the format: the issuer's software is at fault, and whether the content changed cannot be seen"
 		}
 		return by + " signed the stated hash: the content changed after signing"
 	}
+
+	// The content of the receipt is not what the link is about.
 	if f.Step == receipt.StepLink && rep.Check(receipt.StepHash).Status == receipt.StatusPassed {
 		if text := linkMeaning(f); text != "" {
 			return filepath.Base(rep.Address()) + " is " + intact(rep) + "; " + text

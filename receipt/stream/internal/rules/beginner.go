@@ -91,10 +91,13 @@ type Beginner struct {
 // names, sorted by [Earlier], and damage are the damaged receipts and their successors.
 func NewBeginner(t Terms, damage []Damage, tails []Node) *Beginner {
 	b := &Beginner{terms: t, damage: slices.Clone(damage), tails: tails}
+
+	// The result must not depend on the order in which the damage arrives.
 	rank := func(d *Damage) int { return Rank(false, d.Previous, t.Given) }
 	slices.SortStableFunc(b.damage, func(d, o Damage) int {
 		return cmp.Or(cmp.Compare(rank(&d), rank(&o)), Earlier(d.Issued, d.Hash, o.Issued, o.Hash), d.Place.Compare(o.Place))
 	})
+
 	for i := range b.damage {
 		if d := &b.damage[i]; d.Stray {
 			if b.stray == nil {
@@ -113,14 +116,18 @@ func (b *Beginner) Judge(o Orphan) Orphan {
 	again := b.begun && o.Hash == b.last.Hash
 	was := o.Mark
 	switch {
+	// A copy has the same mark. If it was read first, later marks refer to it.
 	case again:
 		if o.Hash == b.first.Hash && o.Place.Compare(b.first.Place) < 0 {
 			b.first.Place = o.Place
 		}
 		o.settle(b.last.Mark, b.last.Related)
+
 	case !b.begun:
 		b.begun, b.first, b.ends.First, b.ends.Previous = true, o, o.First, o.Previous
 		o.settle(beginning(o.First, o.Previous, b.terms.Given), Place{})
+
+	// The stream has begun already.
 	case o.First:
 		o.settle(MarkSecond, b.first.Place)
 	case b.terms.Partial:
@@ -162,6 +169,8 @@ func (b *Beginner) afterDamage() {
 	}
 	follows := func(d Damage) bool { return d.After && b.hurt[d.Previous] }
 	i := slices.IndexFunc(b.damage, follows)
+
+	// The damaged receipt may be of another stream, because its name may be damaged, too.
 	if i < 0 {
 		i = slices.IndexFunc(b.damage, func(d Damage) bool { return !d.Stray && !d.After })
 	}

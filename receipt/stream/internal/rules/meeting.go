@@ -61,9 +61,13 @@ func (m *Meeting) State(n Node) {
 	if m.bearers == nil {
 		m.bearers = map[int]bearer{}
 	}
+
+	// An intact receipt represents its stream. Among damaged ones, the first one does.
 	if b, there := m.bearers[n.Stream]; !there || b.Damaged && (!n.Damaged || n.Place.Compare(b.Place) < 0) {
 		m.bearers[n.Stream] = bearer{Node: n}
 	}
+
+	// Of several copies, the one that was read first is reported.
 	switch {
 	case n.Damaged:
 		if m.hurt = true; len(m.damaged) < maxDamaged {
@@ -97,10 +101,13 @@ func (m *Meeting) Name(n Node) (l Link) {
 		before.named = true
 		m.bearers[n.Stream] = before
 	}
+
+	// A damaged receipt is reported for its hash. Only its place remains to be found.
 	if n.Damaged {
 		return Link{Mark: MarkDamaged, Stray: !there}
 	}
 
+	// A link to a damaged receipt holds, because it may name either hash of that receipt.
 	intact := there && !before.Damaged
 	l = Link{Mark: MarkLinked, Behind: m.hurt && !intact, After: there && !intact}
 	if there {
@@ -117,6 +124,8 @@ func (m *Meeting) Name(n Node) (l Link) {
 			return l
 		}
 	}
+
+	// A receipt of another stream with the digest shows that the link leads there.
 	switch {
 	case there || m.hurt:
 	case m.has:
@@ -124,6 +133,7 @@ func (m *Meeting) Name(n Node) (l Link) {
 	default:
 		l.Orphan = true
 	}
+
 	if l.Again && m.last.Place.Compare(n.Place) < 0 { // findings refer to the copy that was read first
 		n = m.last
 	}
@@ -137,6 +147,8 @@ func (m *Meeting) Tails(yield func(Node) bool) {
 	if m.has && !m.bearers[m.intact.Stream].named && !yield(m.intact) {
 		return
 	}
+
+	// A link of the stream names all of its damaged receipts, which state one hash, or none.
 	for _, n := range m.damaged {
 		if !m.bearers[n.Stream].named && !yield(n) {
 			return

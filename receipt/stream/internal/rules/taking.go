@@ -33,15 +33,19 @@ type Taking struct {
 // receipt has the same ID but different content.
 func (t *Taking) Next(id ID, hash canon.Digest, at Place) (m Mark, related Place) {
 	switch {
+	// The first receipt of an ID owns it, because receipts are sorted by Earlier.
 	case !t.begun || id != t.id:
 		*t = Taking{begun: true, id: id, owner: hash, first: at, hash: hash, content: at}
 		return MarkLinked, Place{}
+
 	case hash == t.hash:
 		if hash == t.owner && at.Compare(t.first) < 0 {
 			t.first = at
 		}
 		return MarkCopy, t.content
 	}
+
+	// Another content with the same ID. Its copies are related to its first receipt.
 	t.hash, t.content = hash, at
 	return MarkDuplicate, t.first
 }
