@@ -57,6 +57,7 @@ func Claim(path string, h *Head) error {
 		return err
 	}
 
+	// The claim counts only if no other process has claimed the size in the meantime.
 	if err := appendClaim(path, mine); err != nil {
 		return cli.Usage("--state names another file", "--state %q: %w", path, cli.Reason(err))
 	}
@@ -113,6 +114,7 @@ func readClaims(path string) (list []claim, err error) {
 		if len(line) == 0 {
 			continue
 		}
+
 		c, ok := parseClaim(line)
 		if !ok && !whole {
 			break
@@ -132,6 +134,8 @@ func parseClaim(line []byte) (c claim, ok bool) {
 	if err != nil || doc.Root().Len() != 3 {
 		return c, false
 	}
+
+	// The names must be exact: encoding/json ignores case.
 	for _, name := range []string{"origin", "size", "root"} {
 		if doc.Root().Member(name).IsZero() {
 			return c, false

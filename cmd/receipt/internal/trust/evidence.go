@@ -124,6 +124,7 @@ func (f *EvidenceFlags) Signed() string {
 	if f.opened == nil || !f.opened.Signed {
 		return ""
 	}
+
 	claims := f.opened.Claims
 	return fmt.Sprintf("%s, signed by %s over %s", cli.SourceName(f.Checkpoint), claims.Origin, LeavesText(claims.Size))
 }
@@ -182,6 +183,7 @@ func readProof(e *cli.Env, path string) (*tlog.Proof, *stream.Finding, error) {
 		return nil, &stream.Finding{Code: receipt.CodeProofInvalid, Source: cli.SourceName(path), Detail: PlainMerkle(err),
 			Hint: "ask the log for an undamaged copy; receipt batch prove writes such a file"}, nil
 	}
+
 	if wrong := input.WrongKind(path, data, "a proof", kind.Proof); wrong != nil {
 		return nil, nil, wrong
 	}
@@ -237,6 +239,8 @@ func sumFile(path string) (d canon.Digest, err error) {
 	if err != nil {
 		return d, err
 	}
+
+	// An error on closing the file counts, too.
 	h := sha256.New()
 	_, err = io.Copy(h, f)
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -249,6 +253,8 @@ func sumFile(path string) (d canon.Digest, err error) {
 func nameDigest(name string) (d canon.Digest, ok bool) {
 	name, _, _ = strings.Cut(name, ".")
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "sha256:"), "sha256-")
+
+	// The hexadecimal digits may be uppercase.
 	b, err := hex.DecodeString(strings.ToLower(name))
 	if err != nil || len(b) != len(d) {
 		return d, false

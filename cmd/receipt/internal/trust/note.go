@@ -55,6 +55,7 @@ func ReadHead(e *cli.Env, path string, logs []*tlog.Log, witnesses ...*tlog.Witn
 	if err := notCheckpoint(path, note); err != nil {
 		return nil, err
 	}
+
 	signed, err := tlog.OpenSigned(note, logs, witnesses)
 	if err != nil {
 		hint := "receipt batch checkpoint writes checkpoints"
@@ -89,6 +90,7 @@ func (h *Head) Over(leaves []merkle.Hash) error {
 	if n := uint64(len(leaves)); n < h.Size {
 		return h.TooLarge(n)
 	}
+
 	return h.CheckRoot(merkle.Root(leaves[:h.Size]))
 }
 

@@ -73,6 +73,8 @@ func ReadKeys(e *cli.Env, flag string) (*KeyFile, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	// A file of another kind gets its own message. A private key is reported by its form.
 	set, err := keys.ParseSet(data)
 	if err != nil {
 		if wrong := input.WrongKind(path, data, "a key set", kind.Keys, kind.PrivateKey, input.Receipt); wrong != nil {
@@ -127,6 +129,7 @@ func noKeyFile(e *cli.Env, flag, path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+
 	if e.Getenv("RECEIPT_KEYS") != "" {
 		return cli.Usage(hint, "no key file: $RECEIPT_KEYS names %q, which does not exist", path)
 	}
@@ -211,6 +214,7 @@ func (f *PolicyFlags) Verifier(e *cli.Env) (*receipt.Verifier, *KeyFile, error) 
 		return nil, nil, err
 	}
 
+	// A policy may name keys that the file does not have.
 	v, err := receipt.NewVerifier(file.Set, policy)
 	if err != nil {
 		if f.Policy != "" {

@@ -37,6 +37,7 @@ func (f *attestFlags) apply(v *receipt.Verifier, file *trust.KeyFile, options *s
 		return nil
 	}
 
+	// The summary records the subjects, which Unwrap requires.
 	for _, s := range asked {
 		options.Summing.Subjects = append(options.Summing.Subjects, s.String())
 	}

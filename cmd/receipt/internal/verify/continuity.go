@@ -79,6 +79,7 @@ func (f *expectFlags) apply(e *cli.Env, o *stream.Options) error {
 	}
 
 	if f.head != "" {
+		// A receipt is expected by its hash, as if the hash were given.
 		k, err := input.ReadKnown(e, f.head)
 		if err != nil {
 			return err

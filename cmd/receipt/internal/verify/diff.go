@@ -164,6 +164,7 @@ func (d *differences) elements(a, b canon.Node) {
 		inB = append(inB, e)
 	}
 
+	// Elements are compared by their index.
 	n := 0
 	for i, e := range a.Elements() {
 		other := canon.Node{}
@@ -211,6 +212,7 @@ func (d *differences) hashes(a, b *canon.Document) {
 	if errA != nil || errB != nil || a.Root().Member("chain").IsZero() && b.Root().Member("chain").IsZero() {
 		return // not receipts
 	}
+
 	if hashA == hashB {
 		fmt.Fprintf(&d.text, "hash  equal: %s\n", hashA)
 	} else {

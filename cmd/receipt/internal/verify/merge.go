@@ -76,6 +76,8 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 	if err := cli.OnceStdin(append(slices.Clone(paths), o.head)...); err != nil {
 		return err
 	}
+
+	// The expectations may be reports, too.
 	var expect stream.Options
 	if err := o.expectFlags.apply(e, &expect); err != nil {
 		return err
@@ -104,6 +106,7 @@ func merge(ctx context.Context, e *cli.Env, paths []string, o *mergeOptions) err
 		}
 	}
 
+	// The result is a report without the lists of receipts.
 	sum.Tool = cli.ToolName()
 	var b bytes.Buffer
 	if o.format == "json" {
@@ -155,6 +158,8 @@ func readParts(e *cli.Env, paths []string) ([]part, error) {
 			}
 			return nil, partFailure(path, err)
 		}
+
+		// The listed hashes help to merge a summary without a roster.
 		if report.Whole() {
 			report.List(report.Listed)
 		}
@@ -219,6 +224,8 @@ func mergeAll(parts []part) (*stream.Summary, error) {
 // writeMerged writes the lines that verify writes below its results.
 func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 	p := print.ListPrinter{Totals: print.NewTotals(color, false)}
+
+	// A summary does not separate its codes by verdict.
 	for code, n := range s.Codes {
 		codes := p.Codes[receipt.Undecided]
 		if refuted(s, code) {

@@ -125,6 +125,7 @@ func (s table) list(label string, list canon.Node, entry func(canon.Node) string
 	if untold {
 		defer s.b.Row("", "others "+headline.NotTold)
 	}
+
 	for i, n := range list.Elements() {
 		if i == most {
 			s.b.Row("", fmt.Sprintf("and %d more", list.Len()-most))
@@ -190,6 +191,8 @@ func (s table) models() {
 	chosen := route.Member("chosen_model")
 	provider, model := chosen.Member("provider"), chosen.Member("model")
 	text := s.text(provider) + " " + s.text(model)
+
+	// The source may have reported only one of them.
 	switch {
 	case s.Hidden(provider) && s.Hidden(model):
 		text = headline.NotTold
@@ -246,6 +249,7 @@ func (s table) decided(list canon.Node) {
 			s.b.Row("", fmt.Sprintf("and %d more", list.Len()-most))
 			break
 		}
+
 		label := s.decision(n)
 		text := s.text(n, "action") + " by " + s.named(n, "actor", "somebody")
 		if at := n.Member("decided_at"); !s.Hidden(at) {
@@ -281,6 +285,8 @@ func (s table) decision(n canon.Node) string {
 func (s table) egress(n canon.Node) string {
 	text := s.named(n, "destination", "destination")
 	sent := n.Member("bytes_sent")
+
+	// A number that is only a lower bound may be zero.
 	switch least, most := s.Bounds(sent); {
 	case sent.IsZero():
 		text += ", bytes not stated"

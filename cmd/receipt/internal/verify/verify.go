@@ -112,6 +112,7 @@ func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) e
 		return err
 	}
 
+	// People see the checkpoint next to the keys.
 	o.OutputFlags.Signed = o.EvidenceFlags.Signed()
 
 	// With a checkpoint or unordered input, stdin must be read twice.
@@ -132,6 +133,7 @@ func (o *verifyOptions) streamOptions(e *cli.Env) (stream.Options, error) {
 	if o.jobs < 0 || o.jobs > cli.MaxJobs {
 		return options, cli.Usage("", "--jobs must be 0 to %d, found %d", cli.MaxJobs, o.jobs)
 	}
+
 	if o.jobs > 0 {
 		runtime.GOMAXPROCS(o.jobs) // also limits the garbage collector
 	}
@@ -160,6 +162,7 @@ func (o *verifyOptions) run(ctx context.Context, e *cli.Env, v *receipt.Verifier
 		return err
 	}
 
+	// After --fail-fast, the summary is incomplete.
 	sum, err := run.Summary()
 	if err := input.Fatal(err); err != nil {
 		out.Interrupted()

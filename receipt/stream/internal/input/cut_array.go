@@ -69,6 +69,7 @@ func (a *arrayCutter) read() (Piece, error) {
 		return a.malformed("an element", c), nil
 	}
 
+	// The first byte of the element has been read.
 	a.index++
 	a.element = append(a.element[:0], c)
 	return a.readElement(c)
@@ -165,6 +166,7 @@ func (a *arrayCutter) end() (Piece, error) {
 	if a.inside {
 		return Piece{}, io.EOF
 	}
+
 	c, err := a.symbol()
 	if err != nil {
 		return Piece{}, err // io.EOF

@@ -63,6 +63,7 @@ func (s *cborCutter) read() (Piece, error) {
 	if s.ended {
 		return Piece{}, io.EOF
 	}
+
 	item, err := s.r.Next()
 	s.count++
 	var bad *archive.ItemError

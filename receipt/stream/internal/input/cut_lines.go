@@ -136,6 +136,8 @@ func (l *lineCutter) turn(text []byte, ended bool) *pageCutter {
 func (l *lineCutter) skipBlank() int {
 	buffered, _ := l.r.Peek(l.r.Buffered())
 	text := bytes.TrimLeft(buffered, " \t\r\n")
+
+	// Whitespace before the first symbol of a line belongs to that line.
 	n := bytes.LastIndexByte(buffered[:len(buffered)-len(text)], '\n') + 1
 	l.line += bytes.Count(buffered[:n], []byte{'\n'})
 	_, _ = l.r.Discard(n) // buffered
@@ -202,6 +204,7 @@ func (l *lineRest) Read(p []byte) (int, error) {
 	buffered, _ := l.r.Peek(l.r.Buffered())
 	line, _, found := bytes.Cut(buffered, []byte{'\n'})
 
+	// The LF is discarded, and not returned.
 	n := copy(p, line[:min(len(line), l.most)])
 	l.most -= n
 	taken := n

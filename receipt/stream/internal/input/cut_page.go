@@ -109,6 +109,8 @@ func (p *pageCutter) read(c byte) {
 func (p *pageCutter) end() (Piece, error) {
 	doc := new(canon.Document)
 	err := doc.Parse(p.frame, canon.Limits{Bytes: 2 * MaxWrapping})
+
+	// A syntax error while an object or array is open means that the list is truncated.
 	var syntax *canon.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && p.at.depth > 0:

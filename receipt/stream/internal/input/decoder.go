@@ -105,6 +105,8 @@ func tornTail(err error, text []byte) bool {
 	if !errors.As(err, &syntax) {
 		return false
 	}
+
+	// A character may be cut in the middle, too.
 	switch receipt.Code(syntax.Code) {
 	case receipt.CodeSyntax, receipt.CodeInvalidUTF8, receipt.CodeLoneSurrogate:
 		return cutOff(text)
@@ -120,6 +122,7 @@ func cutOff(text []byte) bool {
 	if !errors.As(err, &syntax) {
 		return false
 	}
+
 	rest := text[syntax.Offset:]
 	if len(bytes.TrimRight(rest, " \t\r")) == 0 {
 		return true

@@ -65,6 +65,7 @@ func payloadIn(doc *canon.Document, text []byte) []byte {
 		inside = payload.Raw()
 	}
 
+	// The caller must not see a document beyond the limits of receipts.
 	if beyond {
 		_ = doc.Parse(nil, canon.Limits{}) // always returns an error, and empties doc
 	}

@@ -72,6 +72,7 @@ func (in *File) Cut(buffer *bufio.Reader) (*Opened, error) {
 		return nil, err
 	}
 
+	// The decompressor is closed before the content.
 	closer := func() { done(); content.Close() }
 	cut, err := cutterFor(plain, in.Kind, in.Name, compressed, in.Wrapped)
 	if err != nil {

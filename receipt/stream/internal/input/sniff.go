@@ -91,6 +91,7 @@ const telltale = 16 << 10
 func foreignKind(head []byte) (kind.Found, bool) {
 	head = head[:min(len(head), telltale)]
 	f := kind.Of(head, false)
+
 	text := bytes.TrimLeft(head, " \t\r\n")
 	if !bytes.HasPrefix(text, []byte("{")) || !bytes.Contains(text, []byte(`"autonomy_budget"`)) {
 		return f, f.Kind.Foreign()
@@ -205,6 +206,8 @@ func telling(head []byte) bool {
 	case endsDocument(first):
 		return true
 	}
+
+	// The first line may go on in the second one.
 	second, behind := cutLine(bytes.TrimLeft(rest, " \t\r\n"))
 	if behind != nil && endsDocument(second) && bytes.ContainsRune([]byte("[,:"), rune(first[len(first)-1])) {
 		return len(bytes.TrimLeft(behind, " \t\r\n")) > 0 // the third line decides

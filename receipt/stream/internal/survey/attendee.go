@@ -263,6 +263,8 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 		if f.healed {
 			flags |= rosterHealed
 		}
+
+		// The verdict has the remaining flags in its upper bits.
 		own := byte(f.own)
 		if a.Before {
 			own |= faultBefore
@@ -273,6 +275,8 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 		b = append(appendText(b, []byte(f.Code)), own)
 		b = appendText(b, []byte(f.reason))
 	}
+
+	// A verified receipt that counts is the rule, and takes no bytes.
 	if o := a.Outcome; o != verified() {
 		flags |= rosterOutcome
 		own := flag(o.Spare) * outcomeSpare
@@ -292,6 +296,7 @@ func (c *attendeeCoder) append(b []byte, a *Attendee) []byte {
 // cannot write is rejected.
 func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 	flags := u.byte()
+
 	a := Attendee{stream: c.stream, Outcome: verified(), again: flags&rosterAgain != 0, link: chain.Link{First: flags&rosterFirst != 0}}
 	if flags&rosterStream != 0 {
 		a.stream = int(min(u.uvarint(), uint64(len(c.last))))
@@ -316,6 +321,7 @@ func (c *attendeeCoder) parse(u *unpacker) (Attendee, error) {
 		copy(a.computed[:], u.bytes(len(a.computed)))
 	}
 	a.issued = c.issued + u.varint()
+
 	if flags&rosterFault != 0 {
 		a.parseFault(u, flags&rosterHealed != 0)
 	}

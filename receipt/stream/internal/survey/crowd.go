@@ -94,6 +94,7 @@ func (c *crowd) Each(f func(*Item, *Attendee) error) error {
 func (c *crowd) Survey() (*Survey, error) {
 	s := New(Terms{Indexed: MaxIndexed}, make([]string, len(c.sources)))
 	defer s.Close()
+
 	err := c.Each(func(it *Item, _ *Attendee) error { return s.Record(it) })
 	if err != nil {
 		return nil, err
@@ -133,12 +134,14 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 	for _, original := range v.originals {
 		counted[original] = nil
 	}
+
 	for number, a := range list {
 		about := number
 		if a.again = v.Marks[number] == rules.MarkCopy; a.again {
 			about = v.originals[number]
 		}
 
+		// Only receipts with copies have an entry.
 		spare := false
 		if outcomes, repeated := counted[about]; repeated {
 			own := a.Alone()
@@ -146,6 +149,7 @@ func (c *crowd) Spares(v *Survey) (changed []*Attendee) {
 				counted[about] = own.repeated(outcomes)
 			}
 		}
+
 		if a.Spare != spare {
 			a.Spare = spare
 			changed = append(changed, a)
@@ -182,6 +186,7 @@ func (c *crowd) Shared(v *Survey) (list []canon.Digest) {
 		return nil
 	})
 
+	// Copies within one roster are not shared.
 	for d, n := range copies {
 		if n > 0 {
 			list = append(list, d)

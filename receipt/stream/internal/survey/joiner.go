@@ -33,6 +33,7 @@ func (j *joiner) join() error {
 	next, stop := iter.Pull2(j.hashes.sorted())
 	defer stop()
 	j.next = next
+
 	if err := j.advance(); err != nil {
 		return err
 	}
@@ -139,6 +140,7 @@ func (j *joiner) judge(l linkRecord, n rules.Node, found rules.Link) {
 	if found.Stray {
 		j.stray(n)
 	}
+
 	if found.Behind {
 		j.left.hurt(rules.Damage{Node: n, After: found.After, Previous: l.digest})
 	}
@@ -181,6 +183,7 @@ func (j *joiner) decide(n rules.Node, m rules.Mark, other address) {
 		return
 	}
 	j.Marks[n.Number] = m
+
 	if (other != address{}) {
 		j.about(n.Number, other)
 	}
@@ -214,6 +217,7 @@ func (j *joiner) endStreams() error {
 			return err
 		}
 
+		// An excused link was counted as a failure when it was judged.
 		ends, e := begin.End(), &j.ends[stream]
 		e.First, e.Previous, e.Head = ends.First, ends.Previous, ends.Head
 		e.Failures.Count += uint64(ends.Failures) - forgiven
@@ -231,6 +235,8 @@ func (j *joiner) begin(stream int) *rules.Beginner {
 // is excused.
 func (j *joiner) orphan(b *rules.Beginner, stream int, o *orphanRecord) (forgiven bool) {
 	r := b.Judge(rules.Orphan{Hash: o.hash, First: o.first, Previous: o.previous, Issued: o.issued, Place: o.place(), Mark: j.Marks[o.number]})
+
+	// A gap or a selection may excuse that the predecessor is missing.
 	if r.Mark == rules.MarkMissing {
 		if r.Mark = j.forgive(stream); r.Mark != rules.MarkMissing {
 			forgiven, r.Related = true, rules.Place{}

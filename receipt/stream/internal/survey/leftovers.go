@@ -44,6 +44,7 @@ func (l *leftovers) tail(n rules.Node) {
 	if h := &l.heads[n.Stream]; !n.Damaged && (h.Hash.IsZero() || rules.Earlier(h.Issued, h.Hash, n.Issued, n.Hash) < 0) {
 		*h = n
 	}
+
 	if len(l.tails) < maxDamaged {
 		l.tails = append(l.tails, n)
 	}
@@ -63,6 +64,7 @@ func (l *leftovers) sort() {
 			l.tails = append(l.tails, l.heads[i])
 		}
 	}
+
 	slices.SortFunc(l.tails, func(a, b rules.Node) int {
 		return cmp.Or(cmp.Compare(l.rank[a.Stream], l.rank[b.Stream]), rules.Earlier(a.Issued, a.Hash, b.Issued, b.Hash), cmp.Compare(a.Number, b.Number))
 	})

@@ -103,6 +103,8 @@ func (o *Order) Place(it *Item) error {
 	}
 
 	o.disprove(s, it)
+
+	// The item is now the last receipt of its stream.
 	s.line, s.issued, s.undated = it.Index, f.Issued, f.undated
 	s.found = s.found || f.Link.Hash == s.wanted.Hash
 	if f.holds {
@@ -170,6 +172,7 @@ func (o *Order) begin(it *Item) (*strand, error) {
 	if o.One && len(o.streams) > 0 {
 		return nil, ErrStreams
 	}
+
 	if o.named += len(f.Key); !o.Bounded(len(o.streams)+1, o.named) {
 		return nil, ErrManyStreams
 	}
@@ -177,6 +180,7 @@ func (o *Order) begin(it *Item) (*strand, error) {
 	s := &strand{number: len(o.names), segment: chain.SegmentOf(stream, f.Link), first: f.Link.First}
 	o.streams[string(f.Key)] = s
 	o.names = append(o.names, stream)
+
 	s.wanted = o.Head(stream)
 	after := o.Previous(stream)
 	if it.Single && after.IsZero() {
@@ -307,6 +311,8 @@ func (o *Order) absent(l chain.Link) bool {
 func (o *Order) broken(s *strand, l chain.Link) receipt.Check {
 	c := receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak, Pointer: previousPointer,
 		Stated: Stated(l), Computed: s.segment.Head.String(), Cause: receipt.CausePredecessorOther, Related: atLine(s.line)}
+
+	// The index shows where the named receipt is, or which receipt named it first.
 	n := o.index.node(l.Previous)
 	switch {
 	case l.First && s.first:

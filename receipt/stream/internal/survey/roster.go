@@ -141,6 +141,8 @@ func (r *Roster) Heads(w *Wanted) (has map[chain.Stream]bool, err error) {
 // Read adds a source from a report, or returns an error if it cannot be unpacked.
 func (r *Roster) Read(in Attendance) error {
 	list, err := in.unpack(len(r.Streams))
+
+	// A roster without outcomes must not contain any.
 	told := func(a Attendee) bool { return a.Outcome != verified() }
 	if err != nil || in.Unplaced < 0 || !r.Outcomes && slices.ContainsFunc(list, told) {
 		return errRoster
@@ -178,6 +180,7 @@ func (r *Roster) Tally() (t tally, err error) {
 
 // add counts a receipt. An invalid hash refutes it, and so does an invalid link.
 func (t *tally) add(a *Attendee) {
+	// Without a fault, the link holds.
 	linked := receipt.Verified
 	if a.Fault != nil {
 		linked = a.Fault.Counted().Own

@@ -43,6 +43,7 @@ func (s *sorter) spill() error {
 	if err != nil {
 		return err
 	}
+
 	s.sortMemory()
 	if _, err := lowest.Write(s.memory); err != nil {
 		return err
@@ -50,6 +51,7 @@ func (s *sorter) spill() error {
 	lowest.endPiece()
 	s.memory = s.memory[:0]
 
+	// A full level is merged into the next one, which may then be full, too.
 	for n := 0; n < len(s.levels) && len(s.levels[n].ends) >= maxPieces; n++ {
 		if err := s.raise(n); err != nil {
 			return err
@@ -85,6 +87,7 @@ func (s *sorter) level(n int) (*level, error) {
 	if n < len(s.levels) {
 		return s.levels[n], nil
 	}
+
 	f, err := os.CreateTemp(s.dir, "receipt-sort-*")
 	if err != nil {
 		return nil, err
@@ -172,6 +175,7 @@ func (c *cursor) next() (bool, error) {
 	if c.size <= 0 {
 		return false, nil
 	}
+
 	n, err := io.ReadFull(c, c.entry)
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF

@@ -251,6 +251,8 @@ func (s *Survey) Place(it *Item) error {
 	}
 
 	s.follow(number, it)
+
+	// A copy is judged by what was found about its original.
 	m, about := s.Marks[number], number
 	if it.Again = m == rules.MarkCopy; it.Again {
 		about = s.originals[number]
@@ -280,6 +282,7 @@ func (s *Survey) follow(number int, it *Item) {
 		return
 	}
 
+	// An earlier fault in the source explains later ones.
 	stream := s.streams[string(it.Facts.Key)]
 	t := &s.trails[stream]
 	if !t.begun || t.source != it.Source {
@@ -300,6 +303,7 @@ func (s *Survey) check(it *Item, m rules.Mark, other address) receipt.Check {
 	if other.index > 0 {
 		related = s.at(other)
 	}
+
 	var previous canon.Digest
 	if m == rules.MarkForeign {
 		previous = s.Previous(s.StreamOf(it))
