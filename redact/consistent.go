@@ -32,7 +32,7 @@ func Consistent(receipt *canon.Document, shown []Disclosure) error {
 	for _, f := range shown {
 		ptr, err := canon.ParsePointer(f.Field)
 		if err != nil {
-			return &ContradictionError{f.Field, "the field is no JSON Pointer"}
+			return &ContradictionError{f.Field, "the field is not a JSON Pointer"}
 		}
 		tokens := ptr.Tokens()
 		if err := placed(receipt.Root(), shape, f, tokens); err != nil {
@@ -55,13 +55,13 @@ func placed(receipt canon.Node, root *shape, f Disclosure, tokens []string) erro
 	s := root.find(tokens)
 	switch {
 	case led == wayBroken && !isNothing(n):
-		return &ContradictionError{f.Field, "the receipt holds a value above it that has no such member or element"}
+		return &ContradictionError{f.Field, "the receipt has a value above it without such a member or element"}
 	case led != wayFound || hollow(n) || leaves(n, f.Value):
 		return nil
 	case s != nil && s.protected && bytes.Equal(n.AppendCanonical(nil), f.Value):
 		return nil
 	}
-	return &ContradictionError{f.Field, "the receipt holds a value in its place that redaction does not leave of it"}
+	return &ContradictionError{f.Field, "the receipt has a value in its place that redaction cannot leave of it"}
 }
 
 // An ancestor is a disclosed value that may contain other disclosed values.

@@ -105,7 +105,7 @@ func (d *Disclosures) check() error {
 			return &formatError{Pointer: at("field"), Detail: "expected a JSON Pointer (RFC 6901) that is not empty"}
 		}
 		if !validSalt(f.Salt) {
-			return &formatError{Pointer: at("salt"), Detail: "expected 32 lower-case hexadecimal digits, of which not all are 0"}
+			return &formatError{Pointer: at("salt"), Detail: "expected 32 lowercase hexadecimal digits that are not all 0"}
 		}
 		if lossy(f.Value) {
 			return &PrecisionError{f.Field}

@@ -115,7 +115,7 @@ func TestBind(t *testing.T) {
 	if err := all.Check(doc); !errors.As(err, &binding) {
 		t.Error(err)
 	}
-	if err := all.Check(parse(t, `{"redactions":[]}`)); !errors.As(err, &binding) || !strings.Contains(err.Error(), "no receipt hash") {
+	if err := all.Check(parse(t, `{"redactions":[]}`)); !errors.As(err, &binding) || !strings.Contains(err.Error(), "no hash") {
 		t.Error(err)
 	}
 }
@@ -199,7 +199,7 @@ func TestParseRefuses(t *testing.T) {
 		`null`:                     {`"hunter2"`, `redact: the disclosures are malformed: expected a digest or null at "/receipt_hash"`},
 		`null,`:                    {`"sha256:` + strings.Repeat("0", 64) + `",`, `redact: the disclosures are malformed: expected a digest or null at "/receipt_hash"`},
 		`"fields":[`:               {`"fields":1,"x":[`, `redact: the disclosures are malformed: expected the members ["disclosures_version" "fields" "receipt_hash"] only`},
-		`eeff`:                     {`eefg`, `redact: the disclosures are malformed: expected 32 lower-case hexadecimal digits, of which not all are 0 at "/fields/0/salt"`},
+		`eeff`:                     {`eefg`, `redact: the disclosures are malformed: expected 32 lowercase hexadecimal digits that are not all 0 at "/fields/0/salt"`},
 		`"/a"`:                     {`7`, `redact: the disclosures are malformed: expected a JSON Pointer (RFC 6901) that is not empty at "/fields/0/field"`},
 		`{"field"`:                 {`"hunter2",{"field"`, `redact: the disclosures are malformed: expected an object at "/fields/0"`},
 		`[{"field"`:                {`[{"field":"/a","salt":"10112233445566778899aabbccddeeff","value":1},{"field"`, `redact: the disclosures are malformed: the field has a disclosure already at "/fields/1/field"`},

@@ -44,13 +44,13 @@ type problem struct {
 func (p problem) detail() string {
 	switch p.Code {
 	case codeProtectedField:
-		return "a receipt needs this member, or one in it, as it is: keep secrets out of it"
+		return "a receipt requires this member, or one in it, unchanged: keep secrets out of it"
 	case codeNoSuchPath:
-		return "the pointer names no value; one with * or ** need not"
+		return "the pointer names no value; only a pointer with * or ** may do so"
 	case codeSchemaBreak:
-		return "the format requires a value here that could not be hidden: withhold members of it, or the whole list"
+		return "the format requires a value here that cannot be hidden: withhold its members, or the entire list"
 	case codeAlreadySealed:
-		return "a sealed receipt cannot be redacted, its hash would not fit: redact the draft, before it is sealed"
+		return "a sealed receipt cannot be redacted, because its hash would become invalid: redact the draft before it is sealed"
 	case codeNotObject:
 		return "expected a JSON object"
 	case codePrecision:
@@ -106,7 +106,7 @@ type bindingError struct {
 // Error returns both hashes.
 func (e *bindingError) Error() string {
 	if e.Found.IsZero() {
-		return "redact: there is no receipt hash: disclosures are bound to a sealed receipt"
+		return "redact: the receipt has no hash: disclosures can only be bound to a sealed receipt"
 	}
 	return fmt.Sprintf("redact: the disclosures belong to the receipt %v, not to %v", e.Stated, e.Found)
 }
@@ -130,7 +130,7 @@ type PrecisionError struct{ Field string }
 
 // Error gives the field.
 func (e *PrecisionError) Error() string {
-	return fmt.Sprintf("redact: the value disclosed for %+.200q has an integer outside ±9007199254740991, which its commitment does not tell from others", e.Field)
+	return fmt.Sprintf("redact: the value disclosed for %+.200q has an integer outside ±9007199254740991, so its commitment also fits other integers", e.Field)
 }
 
 // An UnknownFieldError reports an unknown field: the receipt has no entry with a proof_hash for
@@ -139,7 +139,7 @@ type UnknownFieldError struct{ Field string }
 
 // Error gives the field.
 func (e *UnknownFieldError) Error() string {
-	return fmt.Sprintf("redact: there is no commitment, or no disclosure, for %+.200q", e.Field)
+	return fmt.Sprintf("redact: no commitment or no disclosure for %+.200q", e.Field)
 }
 
 // A formatError reports why disclosures are malformed. It does not quote them.

@@ -14,11 +14,11 @@ func TestErrorTexts(t *testing.T) {
 	for in, want := range map[string]string{
 		`[]`: "redact: the draft cannot be redacted: 1 problem\nnot_object: expected a JSON object",
 		`{"chain":{"receipt_hash":"x"}}`: "redact: the draft cannot be redacted: 1 problem\n" +
-			`already_sealed: a sealed receipt cannot be redacted, its hash would not fit: redact the draft, before it is sealed at "/chain/receipt_hash"`,
+			`already_sealed: a sealed receipt cannot be redacted, because its hash would become invalid: redact the draft before it is sealed at "/chain/receipt_hash"`,
 		`{"subject":{"id":"x"},"cost":{"currency":"EUR"}}`: "redact: the draft cannot be redacted: 3 problems\n" +
-			`no_such_path: the pointer names no value; one with * or ** need not at "/metadata/x"` + "\n" +
-			`schema_break: the format requires a value here that could not be hidden: withhold members of it, or the whole list at "/cost/currency" (name)` + "\n" +
-			`protected_field: a receipt needs this member, or one in it, as it is: keep secrets out of it at "/subject/id" (name)`,
+			`no_such_path: the pointer names no value; only a pointer with * or ** may do so at "/metadata/x"` + "\n" +
+			`schema_break: the format requires a value here that cannot be hidden: withhold its members, or the entire list at "/cost/currency" (name)` + "\n" +
+			`protected_field: a receipt requires this member, or one in it, unchanged: keep secrets out of it at "/subject/id" (name)`,
 	} {
 		_, err := p.Redact(parse(t, in), newSalts())
 		if err == nil || err.Error() != want {
@@ -35,9 +35,9 @@ func TestErrorTexts(t *testing.T) {
 		want string
 	}{
 		{&redact.MismatchError{Field: "/a\n", Stated: a, Computed: b}, `redact: the value disclosed for "/a\n" is not the withheld one: the receipt commits to ` + a.String() + ", the disclosure is " + b.String()},
-		{&redact.UnknownFieldError{Field: "/é"}, `redact: there is no commitment, or no disclosure, for "/\u00e9"`},
+		{&redact.UnknownFieldError{Field: "/é"}, `redact: no commitment or no disclosure for "/\u00e9"`},
 		{&redact.BindingError{Stated: a, Found: b}, "redact: the disclosures belong to the receipt " + a.String() + ", not to " + b.String()},
-		{&redact.BindingError{Stated: a}, "redact: there is no receipt hash: disclosures are bound to a sealed receipt"},
+		{&redact.BindingError{Stated: a}, "redact: the receipt has no hash: disclosures can only be bound to a sealed receipt"},
 		{&redact.FormatError{Detail: "x"}, "redact: the disclosures are malformed: x"},
 	} {
 		if c.err.Error() != c.want {

@@ -101,7 +101,7 @@ func (d *drafting) draft(o DraftOptions, digest canon.Digest) (*receipt.Draft, e
 	created, ok := timeOf(d.bundle.member("created_at"))
 	if o.IssuedAt.IsZero() {
 		if o.IssuedAt = created; !ok {
-			return nil, &OptionError{"IssuedAt", "is zero, and created_at of the bundle is no RFC 3339 time"}
+			return nil, &OptionError{"IssuedAt", "is zero, and created_at of the bundle is not an RFC 3339 time"}
 		}
 	}
 

@@ -17,7 +17,7 @@ func Sanitize(b *Bundle, mode Mode, strict bool) (*Text, error) {
 		return nil, err
 	}
 	if m.mode == Local {
-		return nil, &OptionError{"Mode", "is local, which takes out nothing"}
+		return nil, &OptionError{"Mode", "is local, which removes nothing"}
 	}
 
 	found := newMarks(r.marker)

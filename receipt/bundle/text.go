@@ -25,7 +25,7 @@ func newText(t *Text, before prior) (*Text, error) {
 	listed := 0 // bytes: of a deep list the paths may be longer than all that is in it
 	w.prior, w.note = before, func(e Entry) {
 		if listed += len(e.Path) + len(e.Replacement); listed > MaxBytes {
-			w.printer.err = tooLarge("the paths of what is taken out")
+			w.printer.err = tooLarge("the paths of removed data")
 			return
 		}
 		t.Entries = append(t.Entries, e)

@@ -32,7 +32,7 @@ type UnavailableError struct {
 
 // unavailable returns the error for a recorded answer that is missing.
 func unavailable(d record.Dependency) *UnavailableError {
-	u := &UnavailableError{Object: "host_dependency", ID: d.Key, Key: d.Key, EventID: d.EventID, Detail: "the log has the digest of the answer alone"}
+	u := &UnavailableError{Object: "host_dependency", ID: d.Key, Key: d.Key, EventID: d.EventID, Detail: "the log has only the digest of the answer"}
 
 	// The object is memory, an artifact, or any other dependency.
 	switch {
@@ -49,7 +49,7 @@ func unavailable(d record.Dependency) *UnavailableError {
 
 // Error names the thing and the reason.
 func (e *UnavailableError) Error() string {
-	return fmt.Sprintf("replay: the %s %s is not there: %s", e.Object, quote(e.ID), e.Detail)
+	return fmt.Sprintf("replay: the %s %s is missing: %s", e.Object, quote(e.ID), e.Detail)
 }
 
 // named returns the thing as the events of a failed replay name it.

@@ -80,7 +80,7 @@ func (m *matcher) match(ctx context.Context, o *Override) error {
 	d, found := m.known[o.Key]
 	switch {
 	case found && o.EventID != "" && o.EventID != d.EventID:
-		return &RequestError{"override." + o.Key + ".event_id", "expected " + quote(d.EventID) + ", the event that told the recorded answer, found " + quote(o.EventID)}
+		return &RequestError{"override." + o.Key + ".event_id", "expected " + quote(d.EventID) + ", the event that recorded the answer, found " + quote(o.EventID)}
 	case o.Kind == kindCheckpoint && m.compacted[o.EventID].Key != "":
 		d, found = m.compacted[o.EventID], true // a snapshot, which has no key
 
@@ -167,7 +167,7 @@ func (m *matcher) findEvents() error {
 		if s := m.byEvent[id]; s != nil {
 			// A module requests answers, not events.
 			if kind := root.Member("event").String(); answers(kind) {
-				return &RequestError{"override." + s.Key + ".event_id", "expected an event that tells no answer and no time of the task, found " + quote(kind) + ": override the answer"}
+				return &RequestError{"override." + s.Key + ".event_id", "expected an event without an answer or a time of the task, found " + quote(kind) + ": override the answer"}
 			}
 			found[id] = true
 			if s.operation = "replace"; !s.secret() {
@@ -212,7 +212,7 @@ func (m *matcher) mark(id string, payload canon.Node) error {
 	named := r.CheckpointID != "" && (payload.Member("checkpoint_id").String() == r.CheckpointID || payload.Member("snapshot_asset_id").String() == r.CheckpointID)
 	switch {
 	case r.CheckpointEventID == "" && named && m.boundary != "":
-		return &RequestError{"checkpoint_event_id", "expected it, as two events tell of the checkpoint " + quote(r.CheckpointID) + ": " + quote(m.boundary) + " and " + quote(id)}
+		return &RequestError{"checkpoint_event_id", "expected it, because two events have the checkpoint " + quote(r.CheckpointID) + ": " + quote(m.boundary) + " and " + quote(id)}
 	case r.CheckpointEventID == "" && named:
 		m.boundary = id
 	case r.CheckpointEventID == "" || id != r.CheckpointEventID:

@@ -113,11 +113,11 @@ func (p *parser) checkpoint(r *Request) {
 	named := r.CheckpointEventID != "" || r.CheckpointID != ""
 	switch {
 	case r.Mode == FromCheckpoint && !named:
-		p.fail("checkpoint_id", "expected it, or checkpoint_event_id, for the mode from_checkpoint")
+		p.fail("checkpoint_id", "expected checkpoint_id or checkpoint_event_id for the mode from_checkpoint")
 	case r.Mode != FromCheckpoint && r.CheckpointEventID != "":
-		p.fail("checkpoint_event_id", "expected it with the mode from_checkpoint only")
+		p.fail("checkpoint_event_id", "allowed only with the mode from_checkpoint")
 	case r.Mode != FromCheckpoint && r.CheckpointID != "":
-		p.fail("checkpoint_id", "expected it with the mode from_checkpoint only")
+		p.fail("checkpoint_id", "allowed only with the mode from_checkpoint")
 	}
 }
 
@@ -175,7 +175,7 @@ func (p *parser) override(key string, n canon.Node) Override {
 
 	p.known(at+".", n, "artifact_id", "event_id", "kind", "reason", "sha256", "target", "value", "visibility")
 	if n.Member("kind").IsZero() {
-		p.fail(at+".kind", "expected it: what is replaced?")
+		p.fail(at+".kind", "expected the kind of the override")
 	}
 	o := Override{
 		Key: key, Visibility: ReceiptOnly,
@@ -213,11 +213,11 @@ func (p *parser) fits(at, prefix string, o *Override) {
 	case o.secret():
 		p.fitsSecret(at, o)
 	case o.value != nil && o.ArtifactID != "":
-		p.fail(at+".artifact_id", "expected it or a value, found both")
+		p.fail(at+".artifact_id", "expected a value or an artifact_id, found both")
 	case o.value == nil && o.ArtifactID == "":
-		p.fail(at+".value", "expected it, or an artifact_id")
+		p.fail(at+".value", "expected a value or an artifact_id")
 	case (o.Kind == kindPayload || o.Kind == kindCheckpoint) && o.EventID == "":
-		p.fail(at+".event_id", "expected it: the kind %s has no other name", o.Kind)
+		p.fail(at+".event_id", "expected the event that the kind %s replaces", o.Kind)
 	case o.Kind == kindPayload && o.value != nil && o.value[0] != '{':
 		p.fail(at+".value", "expected an object, as payloads are")
 	}
@@ -235,7 +235,7 @@ func (p *parser) fits(at, prefix string, o *Override) {
 func (p *parser) fitsSecret(at string, o *Override) {
 	switch {
 	case o.value != nil && o.ArtifactID != "":
-		p.fail(at+".artifact_id", "expected it or a value, found both")
+		p.fail(at+".artifact_id", "expected a value or an artifact_id, found both")
 	case !o.Stated.IsZero():
 		p.fail(at+".sha256", "expected none: a digest of a secret lets it be guessed")
 	case o.Visibility != ReceiptOnly:

@@ -57,9 +57,9 @@ func ParseGitleaks(data []byte) ([]secret.Detector, error) {
 	if err != nil {
 		var at toml.ParseError
 		if errors.As(err, &at) {
-			return nil, &Error{Line: at.Position.Line, Detail: "no TOML: " + at.Message}
+			return nil, &Error{Line: at.Position.Line, Detail: "invalid TOML: " + at.Message}
 		}
-		return nil, &Error{Detail: "no gitleaks configuration: " + err.Error()}
+		return nil, &Error{Detail: "invalid gitleaks configuration: " + err.Error()}
 	}
 
 	// A key that is not known may change what a rule means.

@@ -122,8 +122,8 @@ path = "only"
 func TestParseGitleaksRefuses(t *testing.T) {
 	const rule = "[[rules]]\nid = 'a'\n"
 	for _, test := range []struct{ in, want string }{
-		{"=", "rule file: line 1: no TOML: "},
-		{"rules = 1", "rule file: no gitleaks configuration: "},
+		{"=", "rule file: line 1: invalid TOML: "},
+		{"rules = 1", "rule file: invalid gitleaks configuration: "},
 		{rule + "regexp = 'x'", `rule file: unknown key "rules.regexp"`},
 		{rule + "regex = '(?=x)'", `rule file: rule "a": the pattern is invalid: invalid or unsupported Perl syntax`},
 		{rule + `regex = '(x)\1'`, `rule file: rule "a": the pattern is invalid: invalid escape sequence`},

@@ -94,7 +94,7 @@ func (p *policy) rules() (redact.Rules, error) {
 	for _, n := range p.without {
 		i := slices.IndexFunc(r.Detectors, func(d secret.Detector) bool { return d.Name == n.Value })
 		if i < 0 {
-			return r, refuse(n, "there is no detector %q to leave out", n.Value)
+			return r, refuse(n, "there is no detector %q to omit", n.Value)
 		}
 		r.Detectors = slices.Delete(r.Detectors, i, i+1)
 	}
@@ -195,7 +195,7 @@ func syntaxError(err error) error {
 		detail = m[2]
 	}
 	detail = regexp.MustCompile(`unknown anchor '.*' referenced`).ReplaceAllString(detail, "unknown anchor referenced")
-	return &Error{Line: line, Detail: "no YAML: " + detail}
+	return &Error{Line: line, Detail: "invalid YAML: " + detail}
 }
 
 func refuse(n *yaml.Node, format string, args ...any) error {
@@ -221,7 +221,7 @@ func members(n *yaml.Node, known map[string]func(*yaml.Node) error) error {
 		case !ok:
 			return refuse(key, "unknown member %q", name)
 		case seen[name]:
-			return refuse(key, "member %q is there twice", name)
+			return refuse(key, "duplicate member %q", name)
 		}
 
 		seen[name] = true
@@ -256,7 +256,7 @@ func scalar(n *yaml.Node, tags ...string) bool {
 func text(to *string) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		if !scalar(n, "!!str") {
-			return refuse(n, "expected a text, in quotes if it looks like something else")
+			return refuse(n, "expected a string, in quotes if it looks like another type")
 		}
 		*to = n.Value
 		return nil

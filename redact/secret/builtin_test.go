@@ -21,9 +21,6 @@ func compile(t testing.TB, detectors []Detector) *Scanner {
 	return s
 }
 
-// everyday returns the detectors that redaction uses by default.
-func everyday() []Detector { return append(Default(), HomePath()) }
-
 // Secrets are assembled when a test runs, so that this file contains none.
 func join(parts ...string) string { return strings.Join(parts, "") }
 

@@ -155,7 +155,7 @@ func (f *EvidenceFlags) name(p receipt.Piece) string {
 }
 
 func imprecise(e *redact.PrecisionError) string {
-	return fmt.Sprintf("the value disclosed for %+.200q has an integer outside ±9007199254740991, which its commitment does not tell from others", e.Field)
+	return fmt.Sprintf("the value disclosed for %+.200q has an integer outside ±9007199254740991, so its commitment also fits other integers", e.Field)
 }
 
 // briefly shortens an error about a manifest with many problems.
