@@ -93,6 +93,8 @@ func (c *checker) add(p Problem) {
 	if i == MaxProblems {
 		return
 	}
+
+	// Keep the first problems in order, and drop the last if there are too many.
 	kept = slices.Insert(kept, i, p)
 	c.result.Problems = kept[:min(len(kept), MaxProblems)]
 }

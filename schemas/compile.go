@@ -48,6 +48,7 @@ func compile(location string, text []byte, loader jsonschema.URLLoader) (*Schema
 		return nil, fmt.Errorf("schemas: %w", err)
 	}
 
+	// The dialect, formats, and loader are fixed, whatever the text says.
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat() // off by default in 2020-12

@@ -17,6 +17,8 @@ func Head[T ~string | ~[]byte](text T, most int) T {
 	if len(text) <= most {
 		return text
 	}
+
+	// A cut inside a character would leave bytes that are not UTF-8.
 	for most > 0 && !utf8.RuneStart(text[most]) {
 		most--
 	}

@@ -115,6 +115,7 @@ func (f *File) Revoke(id string, at time.Time, reason string) error {
 		return invalid("/revoked", "revoked already, at %s", receipt.At(r.At)).at(i).of(id)
 	}
 
+	// A revoked key must still be one that a file may contain.
 	k, err := revoked(k, at, reason).checked()
 	if err != nil {
 		return err

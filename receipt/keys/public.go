@@ -150,6 +150,7 @@ func (k *PublicKey) checked() (*PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The rules of the file are those of its parser, so nothing is checked twice.
 	root, err := parseJSON(data)
 	if err != nil {
 		return nil, err
