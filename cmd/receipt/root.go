@@ -116,6 +116,7 @@ Exit codes:
 // those that each command has in the help of receipt alone.
 func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	return func(cmd *cobra.Command) error {
+		cmd.DisableFlagsInUseLine = true
 		rare := pflag.NewFlagSet("", pflag.ContinueOnError)
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			switch f.Name {

@@ -34,9 +34,10 @@ func NewRecord(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record [PATH]...",
 		Short: "create drafts or receipts from logs",
-		Long: `Create the draft of a receipt from the log of a task that has ended. A log
-contains the protocol's events, one JSON object per line, ordered by sequence.
-The same log gives the same draft.
+		Long: `Create the draft of a receipt from the log of a task that has ended: the
+protocol's events, one JSON object per line, ordered by sequence. The same log
+gives the same draft. Flags supply values that are not in the log. Nothing is
+redacted here: use receipt redact, and then receipt seal.
 
 If --frames is set, or the first line is a frame, the lines are JSON-RPC frames
 of a bridge or of ACP: {"at": TIME, "frame": {…}}. Lines of the form {"at":
@@ -44,22 +45,17 @@ TIME, "event": KIND, "payload": {…}} add events that no frame carries. The
 answer to a permission request counts as an approval only if it is known to be
 one.
 
-Logs of coding agents and their telemetry are detected by their first lines, or
-specified with --from. Claude Code stores its logs in ~/.claude/projects.
-Several files are recorded as one task: a session, and the agents to which it
-delegated work. Values that such a log does not record are listed in
-metadata.unreported; see docs/sources.md.
-
-Flags supply values that are not in the log. Nothing is redacted here: use
-receipt redact, and then receipt seal.
+Logs of coding agents and their telemetry are detected by their first lines.
+Claude Code stores its logs in ~/.claude/projects. Several files are recorded as
+one task: a session, and the agents to which it delegated work. Values that such
+a log does not record are listed in metadata.unreported; see docs/sources.md.
 
 For a directory, or with --each, record one draft or receipt per session or per
 task. A task starts with a user request and ends before the next one. Matches of
 --rules are withheld. --ledger issues receipts, signed with --key; without it,
 drafts are written, one per line. Repeated runs record nothing twice. Anything
 that may still grow is left for the next run: in a session with entries newer
-than --settled, the last task and tasks with open calls. All times are those in
-the logs.
+than --settled, the last task and tasks with open calls.
 
 Exit codes for a directory, or with --each:
   0  nothing is left

@@ -19,9 +19,9 @@ func newKeysRevoke(e *cli.Env) *cobra.Command {
 		Short: "revoke a trusted key",
 		Long: `Revoke a key of a trust file. With --reason superseded, its earlier signatures
 still count. With any other reason, or none, none of its signatures count,
-because the holder of a stolen key also controls its clock, and the ID that its
-signatures name. Such a revocation therefore applies to every ID that the key
-has in the file, regardless of its roles; the IDs are printed.`,
+because the holder of a stolen key also controls its clock. Such a revocation
+applies to every ID that the key has in the file, regardless of its roles; the
+IDs are printed.`,
 		Example: `  receipt keys revoke key_2026_04 --reason superseded --keys keys.json
   receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --keys keys.json`,
 		Args: cli.ExactArgs(1, "one key id"),

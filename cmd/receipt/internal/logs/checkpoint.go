@@ -33,25 +33,23 @@ func newCheckpoint(e *cli.Env, ledger bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "checkpoint [PATH…|LEDGER] --key KEY --origin NAME",
 		Short: "sign a checkpoint that covers receipts",
-		Long: `Sign a checkpoint (C2SP tlog-checkpoint): the root of the RFC 9162 tree whose
-leaves are the hashes of the receipts, in the order of the input, copies
-included. Directories are read in the order of their file names, and a LEDGER in
-the order in which its receipts were stored.
+		Long: `Sign a checkpoint (C2SP tlog-checkpoint): the root of the RFC 9162 tree of the
+receipt hashes, in the order of the input, copies included. Directories are read
+in the order of their file names, and a LEDGER in the order in which its
+receipts were stored.
 
-The content and the links of the receipts are verified first. If a hash is
-incorrect, or a receipt is missing between others, nothing is signed. Issuer
-signatures are not checked.
+Content and links are verified first. If a hash is incorrect, or a receipt is
+missing between others, nothing is signed. Issuer signatures are not checked.
 
 A log must never sign two checkpoints of which neither extends the other. Use
---extends to pass the last checkpoint that KEY signed for this origin, for all
-checkpoints except the first. If the new checkpoint does not extend it, nothing
-is signed. --extends FILE -o FILE --force keeps one file up to date.
+--extends to pass the last checkpoint that KEY signed for this origin. If the
+new checkpoint does not extend it, nothing is signed. --extends FILE -o FILE
+--force keeps one file up to date.
 
---stream, --from, and --before select a part of a ledger: a log of its own,
-which needs its own origin. receipt batch prove and consistency need the same
-flags, and receipt ledger export writes these receipts for receipt verify
---checkpoint. --until selects the beginning of the ledger: its checkpoint
-belongs to the same log, and receipt ledger prune accepts it.
+--stream, --from, and --before select a part of a ledger: a log with its own
+origin. prove, consistency, and receipt ledger export need the same flags.
+--until selects the beginning of the ledger: its checkpoint belongs to the same
+log, and receipt ledger prune accepts it.
 
 KEY is an Ed25519 key. Verifiers need its public half in a trust file, with the
 role checkpoint and the origin NAME. This command creates both:

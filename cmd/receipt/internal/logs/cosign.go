@@ -30,12 +30,11 @@ func newCosign(e *cli.Env) *cobra.Command {
 		Use:   "cosign CHECKPOINT --key WITNESS",
 		Short: "add a witness cosignature to a checkpoint",
 		Long: `Add the cosignature of a witness (C2SP tlog-cosignature, cosignature/v1) to a
-signed checkpoint: it states that the checkpoint existed at this time. Policies
-can require cosignatures, and receipts that were covered before the theft of
-their issuer's key stay valid.
+signed checkpoint: it states that the checkpoint existed at this time. Receipts
+that were covered before the theft of their issuer's key stay valid.
 
-WITNESS is an Ed25519 key with the role witness. Its name in the checkpoint is
-its origin, or its key ID. This command creates one:
+WITNESS is an Ed25519 key with the role witness, named by its origin or key ID.
+This command creates one:
 
   receipt keys generate --any-issuer --role witness --id NAME --private FILE --keys FILE
 
@@ -43,10 +42,10 @@ With --keys, nothing is written unless a trusted key of the log signed the
 checkpoint. A checkpoint that the witness already cosigned does not change.
 
 The witness records what it cosigned in KEY-cosigned (for a key that is not in a
-file: in the user's configuration directory) or in --state FILE. It refuses a
-second tree of the same size, and a tree smaller than the last one of its log
-(exit code 1). It does not check whether a larger tree extends the last one; use
-receipt batch consistency --check.`,
+file: in the user's configuration directory). It refuses a second tree of the
+same size, and a tree smaller than the last one of its log (exit code 1).
+Whether a larger tree extends the last one is checked by receipt batch
+consistency --check.`,
 		Example: `  receipt batch cosign checkpoint.txt --key witness.private.json --keys keys.json -o cosigned.txt
   receipt batch cosign checkpoint.txt --key witness.private.json`,
 		Args: cli.ExactArgs(1, "one checkpoint"),

@@ -27,14 +27,13 @@ func newLedgerFsck(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fsck FILE",
 		Short: "verify a ledger: its file, each receipt, each chain",
-		Long: `Read all of a ledger, and verify it again: the structures of the file, each
-receipt, its row, its place in its chain, and the heads. Nothing is repaired.
+		Long: `Verify all of a ledger: the structures of the file, each receipt, its row, its
+place in its chain, and the heads. Nothing is repaired.
 
-A ledger that lost its newest receipts and their heads, or that was replaced by
-an older copy, is consistent in itself. FILE-head, stored next to the ledger,
-detects it, but a copy elsewhere does not have that file. --expect-head states
-what was known before: the hash of a receipt, or a report of receipt verify
-whose heads must all be in the ledger.
+A ledger that lost its newest receipts and their heads is consistent in itself.
+FILE-head detects this, but a copy elsewhere does not have that file.
+--expect-head states what was known before: the hash of a receipt, or a report
+of receipt verify whose heads must all be in the ledger.
 
 Exit codes:
   0  everything is verified

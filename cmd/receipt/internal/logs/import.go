@@ -172,10 +172,8 @@ stream, seal it, sign it with --key, and store it. Each receipt is printed when
 it is stored durably, as one line of canonical JSON.
 
 A draft that is already stored, with the same receipt_id and content, is not
-issued again; its receipt is printed. If you do not know how a run ended, repeat
-it. A draft that seems to contain secrets ends the run.
-
---unsigned stores unsigned receipts; receipt ledger sign adds signatures.`,
+issued again; its receipt is printed, so a run can be repeated. A draft that
+seems to contain secrets ends the run.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger issue ledger.db --key issuer.private.json - <draft.json`,
 		Args: ledgerFile,

@@ -52,11 +52,10 @@ func newLedgerInit(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init FILE",
 		Short: "create an empty ledger",
-		Long: `Create an empty ledger. An existing file is not changed. FILE-head, stored next
-to the ledger, records where the ledger ends, so that an incomplete copy is
-detected. While the ledger is in use, FILE-wal (with its newest receipts) and
-FILE-shm are stored there too: copy the ledger with sqlite3's .backup, not with
-cp. It must not be on a network file system.`,
+		Long: `Create an empty ledger. An existing file is not changed. FILE-head records where
+the ledger ends, so that an incomplete copy is detected. While the ledger is in
+use, FILE-wal (with its newest receipts) and FILE-shm exist too: copy the ledger
+with sqlite3's .backup, not with cp. It must not be on a network file system.`,
 		Example: `  receipt ledger init receipts.db
   receipt ledger init 2026.sqlite`,
 		Args: onlyLedgerFile,

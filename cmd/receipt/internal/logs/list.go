@@ -28,13 +28,12 @@ func newLedgerList(e *cli.Env) *cobra.Command {
 		Use:   "list FILE",
 		Short: "list the receipts of a ledger",
 		Long: `List receipts, one per line, in the order in which they were stored: receipt_id,
-time of issue, final state, and task ID. Each row must match its receipt. To
-verify receipts, use receipt ledger fsck. With --format json, each line is an
-object that also contains the hash, the position in the stream, and the number
-of signatures.
+time of issue, final state, and task ID. Each row must match its receipt;
+receipt ledger fsck verifies receipts. With --format json, each line also
+contains the hash, the position in the stream, and the number of signatures.
 
-Pruned receipts are counted on stderr. With --pruned, they are listed before the
-others, with their receipt_id and archive.`,
+Pruned receipts are counted on stderr. With --pruned, they are listed first,
+with their receipt_id and archive.`,
 		Example: `  receipt ledger list april.db
   receipt ledger list april.db --from 2026-04-25T00:00:00Z --format json`,
 		Args: onlyLedgerFile,

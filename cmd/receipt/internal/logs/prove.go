@@ -34,11 +34,9 @@ contains the checkpoint, so verify --proof needs only the receipt, the proof,
 and the key.
 
 PATH… are the receipts that the checkpoint covers, in their order; more may
-follow. Their root must be that of the checkpoint. Verifiers check its
-signatures. --receipt is a file if one has that name, and otherwise the
-receipt_id of a receipt in PATH….
-
-For a checkpoint of a part of a ledger, use the flags that select the part.`,
+follow. Their root must be that of the checkpoint. Its signatures are not
+checked. --receipt is a file if one has that name, and otherwise a receipt_id in
+PATH…. A part of a ledger needs the flags that selected it.`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		Hidden: ledger,

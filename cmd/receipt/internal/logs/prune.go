@@ -29,16 +29,15 @@ func newLedgerPrune(e *cli.Env) *cobra.Command {
 		Use:   "prune FILE --checkpoint FILE --archive FILE",
 		Short: "remove archived receipts from a ledger",
 		Long: `Remove the content of the oldest receipts from a ledger, if an archive has them.
-The checkpoint determines which: it must cover exactly the first receipts of the
-ledger, as they were stored, and be signed by a trusted key of its log. The
-archive must contain each of them that was not pruned before, byte for byte, in
-their order, and nothing else, as receipt ledger export writes it. Otherwise,
-nothing is changed.
+The checkpoint must cover exactly the first receipts of the ledger, as they were
+stored, and be signed by a trusted key of its log. The archive must contain each
+of them that was not pruned before, byte for byte, in their order, and nothing
+else, as receipt ledger export writes it. Otherwise, nothing is changed.
 
-The receipt_id, the hash, and the place of each receipt stay. No ID is used
-again, the chain continues, and proofs and later checkpoints do not change. A
-lookup of a pruned receipt reports that it was pruned, and names its archive.
-Keep the archive and the checkpoint: nothing else has the content.
+The receipt_id, the hash, and the place of each receipt stay, so no ID is used
+again, and chains, proofs, and later checkpoints do not change. A lookup of a
+pruned receipt names its archive. Keep the archive and the checkpoint: nothing
+else has the content.
 
 Pruning is atomic. The file keeps its size, and new receipts use the free space.`,
 		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
