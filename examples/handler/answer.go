@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An answer is what a handler answers, before it is sent: the receipt comes first.
+// An answer holds the answer of a handler until its receipt is issued.
 type answer struct {
 	header  http.Header
 	status  int
@@ -19,23 +19,23 @@ type answer struct {
 
 func newAnswer() *answer { return &answer{header: http.Header{}, status: http.StatusOK} }
 
-// Header is sent with the status.
+// Header returns the header, which is sent with the status.
 func (a *answer) Header() http.Header { return a.header }
 
-// WriteHeader keeps the first status.
+// WriteHeader stores the first status.
 func (a *answer) WriteHeader(status int) {
 	if !a.begun && status >= http.StatusOK {
 		a.begun, a.status = true, status
 	}
 }
 
-// Write keeps a part of the body.
+// Write stores a part of the body.
 func (a *answer) Write(p []byte) (int, error) {
 	a.begun = true
 	return a.body.Write(p)
 }
 
-// word says how it went, as events do.
+// word returns the result as a word, as events state it.
 func (a *answer) word() string {
 	if a.status < http.StatusBadRequest {
 		return "ok"
@@ -49,5 +49,5 @@ func (a *answer) send(w http.ResponseWriter) {
 		w.Header().Set("Receipt-Id", a.receipt.ID())
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body.Bytes()) // whoever does not read it is gone
+	_, _ = w.Write(a.body.Bytes()) // an error means that the client has disconnected
 }

@@ -1,5 +1,5 @@
-// Handler is an example of a program that has an http.Handler already, and gives a receipt for
-// each request that it answers:
+// Command handler is an example of a program with an existing http.Handler that issues a receipt
+// for each request that it answers:
 //
 //	go run ./examples/handler
 package main
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// existing is what the program served before.
+// existing is the handler that the program served before.
 func existing(w http.ResponseWriter, r *http.Request) {
 	name, err := io.ReadAll(io.LimitReader(r.Body, 80))
 	if err != nil || len(name) == 0 {
@@ -43,7 +43,7 @@ func existing(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "watered: %s\n", name)
 }
 
-// run serves until ctx ends. The receipts are in a folder that is removed.
+// run serves until ctx ends. The receipts are stored in a directory that is removed at the end.
 func run(ctx context.Context, private string, out io.Writer) error {
 	folder, err := os.MkdirTemp("", "handler-")
 	if err != nil {

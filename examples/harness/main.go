@@ -1,6 +1,6 @@
-// Harness is an example of a program that works for people and gives a receipt
-// for each task. It does toy tasks, records what happens while it happens, issues
-// the receipts into a ledger, and serves them until it is interrupted:
+// Command harness is an example of a program that does tasks for people and issues a receipt for
+// each. It does toy tasks, records events as they happen, issues the receipts into a ledger, and
+// serves them until it is interrupted:
 //
 //	go run ./examples/harness -tasks 3
 package main
@@ -70,7 +70,7 @@ func run(ctx context.Context, tasks int, again bool, path, private, public strin
 	}
 	defer end()
 	h.site = url
-	var last string // task
+	var last string // ID of the last task
 	for range tasks {
 		sealed, err := h.do(ctx)
 		if err != nil {
@@ -89,7 +89,7 @@ func run(ctx context.Context, tasks int, again bool, path, private, public strin
 	return nil
 }
 
-// read reads a file of keys.
+// read reads and parses a file of keys.
 func read[T any](path string, parse func([]byte) (T, error)) (value T, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -98,8 +98,7 @@ func read[T any](path string, parse func([]byte) (T, error)) (value T, err error
 	return parse(data)
 }
 
-// listen serves receipts, and replays of tasks, on a free port of loopback until end is
-// called.
+// listen serves receipts and replays of tasks on a free loopback port until end is called.
 func listen(store *ledger.SQLite, trust *keys.Set, h *harness) (url string, end func(), err error) {
 	verifier, err := serve.NewVerifier(trust, receipt.Policy{}, nil)
 	if err != nil {
