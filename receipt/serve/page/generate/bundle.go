@@ -8,11 +8,10 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// script joins a module and what it imports into one script. alias gives modules
-// that lie elsewhere.
+// script bundles a module and its imports into one script. alias maps modules to files elsewhere.
 func script(entry string, alias map[string]string) ([]byte, error) {
 	return bundle(api.BuildOptions{EntryPoints: []string{entry}, Alias: alias, Format: api.FormatIIFE,
-		Loader: map[string]api.Loader{".json": api.LoaderText}}) // an example is the very bytes of its file
+		Loader: map[string]api.Loader{".json": api.LoaderText}}) // an example consists of the exact bytes of its file
 }
 
 func style(entry string) ([]byte, error) {
@@ -51,7 +50,7 @@ func complaints(list []api.Message) error {
 	return errors.Join(all...)
 }
 
-// writeReport writes the modules that the printed report runs.
+// writeReport bundles the modules for the printed report.
 func writeReport(out string) error {
 	text, err := script("view/report.js", nil)
 	if err != nil {

@@ -1,13 +1,12 @@
-// Command generate makes the verification page, in the folder of package page:
+// Command generate builds the verification page in the directory of package page:
 //
-//	dist/page.html             the page in one file, WebAssembly included; not committed
+//	dist/page.html             the page in one file, including WebAssembly; not committed
 //	dist/served/page.html.gz   the same, compressed, as the command serves it; not committed
-//	dist/report.min.js, .css   what the printed report shows itself with; committed
+//	dist/report.min.js, .css   script and style of the printed report; committed
 //
-// It needs the Go toolchain and nothing else. The same sources, toolchain and
-// libraries give the same bytes.
+// It needs only the Go toolchain. The same sources, toolchain, and libraries give the same bytes.
 //
-// It is a module of its own: who imports the library downloads no bundler.
+// It is a module of its own, so that importers of the library do not download a bundler.
 package main
 
 import (
@@ -34,7 +33,7 @@ func run(dir, out string) error {
 	return generate(out)
 }
 
-// generate reads the page's sources in the current folder.
+// generate reads the sources of the page in the current directory.
 func generate(out string) error {
 	if err := writeReport(out); err != nil {
 		return err

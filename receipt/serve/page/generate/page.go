@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// parts are what index.html has places for: <!-- policy --> and so on.
+// A parts contains the values for the placeholders in index.html, such as <!-- policy -->.
 type parts struct {
 	style, app, worker, core []byte
 }
@@ -41,7 +41,7 @@ func makePage() ([]byte, error) {
 		return nil, err
 	}
 
-	packed, err := compress(wasm) // which browsers decompress themselves
+	packed, err := compress(wasm) // browsers decompress it themselves
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func makePage() ([]byte, error) {
 	return p.fill(index)
 }
 
-// fill puts the parts in their places. The scripts that are no JavaScript to the
-// browser are data for the one that is.
+// fill replaces the placeholders. Scripts of other types than JavaScript are data for the
+// JavaScript.
 func (p *parts) fill(index []byte) ([]byte, error) {
 	places := []struct{ mark, before, text, after string }{
 		{"<!-- policy -->", `<meta http-equiv="Content-Security-Policy" content="`, p.policy(), `">`},
@@ -64,8 +64,8 @@ func (p *parts) fill(index []byte) ([]byte, error) {
 		if n := bytes.Count(index, []byte(place.mark)); n != 1 {
 			return nil, fmt.Errorf("index.html: expected %s once, found it %d times", place.mark, n)
 		}
-		// Neither may be in a script or a style: the first ends it, the second
-		// changes where it ends (HTML, 13.2.5.4).
+		// Neither may occur in a script or a style: the first ends it, and the second changes
+		// where it ends (HTML, 13.2.5.4).
 		for _, sign := range []string{"</s", "<!--"} {
 			if strings.Contains(strings.ToLower(place.text), sign) {
 				return nil, fmt.Errorf("what replaces %s holds %s", place.mark, sign)
@@ -79,11 +79,10 @@ func (p *parts) fill(index []byte) ([]byte, error) {
 	return index, nil
 }
 
-// policy is the Content Security Policy (CSP 3): nothing is loaded from anywhere,
-// nothing is sent, and only the scripts and styles of this file run.
-// wasm-unsafe-eval lets WebAssembly be compiled, blob: lets the worker start, and
-// data: is the icon. Text never becomes markup or a script (Trusted Types) but by
-// the policy "worker", which app.js uses once.
+// policy returns the Content Security Policy (CSP 3): nothing is loaded or sent, and only the
+// scripts and styles of this file run. wasm-unsafe-eval allows compiling WebAssembly, blob:
+// starting the worker, and data: the icon. Text never becomes markup or a script (Trusted Types),
+// except through the policy "worker", which app.js uses once.
 func (p *parts) policy() string {
 	return strings.Join([]string{
 		"default-src 'none'",

@@ -12,8 +12,8 @@ import (
 
 const wasmPackage = "github.com/receiptkit/receiptkit/cmd/receipt-wasm"
 
-// buildWASM builds the core of the page, in the module of the library. Nothing of
-// this machine or of the state of the repository is in it.
+// buildWASM builds the core of the page in the module of the library. The result does not depend
+// on this machine or on the state of the repository.
 func buildWASM() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "receipt-page-*")
 	if err != nil {
@@ -31,8 +31,8 @@ func buildWASM() ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// inlining keeps functions out of their callers, which makes a page a tenth smaller, but
-// for the packages that receipts are judged with.
+// inlining returns flags that disable inlining, which makes the page a tenth smaller, except in
+// the packages that verify receipts.
 func inlining() []string {
 	flags := []string{"-gcflags=all=-l"}
 	for _, hot := range []string{
@@ -41,13 +41,13 @@ func inlining() []string {
 	} {
 		flags = append(flags, "-gcflags="+hot+"=")
 	}
-	for _, cold := range []string{"", "/archive", "/attest", "/batch", "/headline", "/keys", "/kind", "/serve/aggregate", "/stream", "/stream/internal/rules", "/stream/join", "/unpack"} { // of those, what has no loop over the bytes of JSON receipts
+	for _, cold := range []string{"", "/archive", "/attest", "/batch", "/headline", "/keys", "/kind", "/serve/aggregate", "/stream", "/stream/internal/rules", "/stream/join", "/unpack"} { // those of these packages that do not loop over the bytes of JSON receipts
 		flags = append(flags, "-gcflags=github.com/receiptkit/receiptkit/receipt"+cold+"=-l")
 	}
 	return flags
 }
 
-// wasmExec is the file of the Go toolchain that runs what it builds.
+// wasmExec returns the file of the Go toolchain that runs its WebAssembly.
 func wasmExec() (string, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -56,7 +56,7 @@ func wasmExec() (string, error) {
 	return filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"), nil
 }
 
-// compress is gzip (RFC 1952) without a name and a time.
+// compress returns gzip (RFC 1952) without a name and a time.
 func compress(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
