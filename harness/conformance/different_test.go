@@ -14,14 +14,15 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// A different is a server that does what the protocol says in another way. asks are the
-// categories that see the difference; "" is all of them, as in the long form of the tests.
+// A different is a server that conforms to the protocol in another way. asks are the categories
+// that can notice the difference; "" stands for all of them, which is also the long form of the
+// tests.
 type different struct {
 	asks string
 	way  func(*honest) http.Handler
 }
 
-// TestDifferent: a server that does what the protocol says in another way is not accused.
+// TestDifferent verifies that a server that conforms in another way has no failures.
 func TestDifferent(t *testing.T) {
 	for name, d := range map[string]different{
 		"a task that is canceled again is a conflict": {"core lifecycle level-core level-receipts", func(o *honest) http.Handler {
@@ -168,8 +169,8 @@ func TestDifferent(t *testing.T) {
 	}
 }
 
-// statesTwice puts the event task.status_changed before each that tells a state. Ranges, streams
-// and receipts are of other events then, so that the states alone can be asked of it.
+// statesTwice inserts the event task.status_changed before each event that states a state.
+// Ranges, streams, and receipts then cover other events, so only the states can be checked.
 func (o *honest) statesTwice() http.Handler {
 	states := map[string]string{"task.started": "WORKING", "task.completed": "COMPLETED", "task.canceled": "CANCELED"}
 	return o.lies(nil, func(x *exchanged) {
@@ -188,7 +189,7 @@ func (o *honest) statesTwice() http.Handler {
 	})
 }
 
-// A thinker is a model that thinks for a while, and then says something, fails, or asks.
+// A thinker is a model that waits for a while and then answers, fails, or asks.
 type thinker struct {
 	lasts       time.Duration
 	fails, asks bool
@@ -212,7 +213,7 @@ func (p thinker) Complete(ctx context.Context, asked harness.Prompt) (harness.Co
 	return harness.Completion{Reply: harness.Reply(said)}, nil
 }
 
-// TestOtherTasks: whatever becomes of tasks, soon or late, their server is not accused of it.
+// TestOtherTasks verifies that a server has no failures regardless of how and when its tasks end.
 func TestOtherTasks(t *testing.T) {
 	slow := 300 * time.Millisecond
 	if testsize.Full() {

@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of the docs again")
 
-// TestDocs: the docs list the probes that there are, by suite.
+// TestDocs verifies that the documentation lists all probes by suite.
 func TestDocs(t *testing.T) {
 	const file = "../../docs/conformance.md"
 	text, err := os.ReadFile(file)

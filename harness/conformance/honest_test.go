@@ -18,12 +18,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// An honest is a harness that does what the protocol says, with three clients: the first, one
-// that sees nothing of it, and one that sees only public parts.
+// An honest is a harness that conforms to the protocol, with three clients: the first, one that
+// sees nothing of it, and one that sees only public parts.
 type honest struct {
 	handler http.Handler
 	keys    [3]string
-	also    map[protocol.Scope]string // keys that see public parts and those of one scope
+	also    map[protocol.Scope]string // keys that see the public parts and those of one scope
 	trust   *keys.Set
 	private *keys.PrivateKey
 }
@@ -46,15 +46,15 @@ func newHonest(t testing.TB) *honest {
 	return newHonestOf(t, nil)
 }
 
-// newHonestOf is a harness that asks a model; nil is the scripted one.
+// newHonestOf returns a harness with the given model; nil is the scripted one.
 func newHonestOf(t testing.TB, model harness.Provider) *honest {
 	t.Helper()
-	valid := func(text []byte) (*keys.Set, error) { // since some day, so that there are times at which they are not
+	valid := func(text []byte) (*keys.Set, error) { // from a certain day on, so that there are times at which they are not valid
 		return keys.ParseSet(bytes.ReplaceAll(text, []byte(`"kid": "key_2026_04",`), []byte(`"kid": "key_2026_04", "nbf": 1700000000,`)))
 	}
 	o := &honest{trust: readKeys(t, "trust.json", valid), private: readKeys(t, "key_2026_04.private.json", keys.ParsePrivate)}
 
-	// The second client sees one workspace that there never is, the others only some parts.
+	// The second client sees one workspace that does not exist, the others only some parts.
 	var file []byte
 	add := func(name string, workspaces []string, hidden ...protocol.Scope) string {
 		text, entry, err := protocol.NewAPIKey(rand.Reader, name, time.Now())
@@ -114,8 +114,8 @@ func (o *honest) run(ctx context.Context, handler http.Handler, categories ...st
 	return conformance.Run(ctx, conformance.Target{URL: server.URL, Key: o.keys[0], OtherKey: o.keys[1], PublicKey: o.keys[2], Script: conformance.Script{Waits: "/wait"}}, options)
 }
 
-// TestHonest: of a harness that does what the protocol says no probe says that it does not,
-// and what was not asked is what the harness says not to have.
+// TestHonest verifies that a conforming harness has no failures, and that only those probes are
+// skipped whose features the harness does not have.
 func TestHonest(t *testing.T) {
 	o := newHonest(t)
 	report := o.ask(t, o.handler)
@@ -136,8 +136,8 @@ func TestHonest(t *testing.T) {
 	}
 }
 
-// TestWithoutTrust: without trusted keys the content of receipts is judged, and nothing is
-// said of signatures.
+// TestWithoutTrust verifies that without trusted keys only the content of receipts is verified,
+// and that the report makes no statement about signatures.
 func TestWithoutTrust(t *testing.T) {
 	o := newHonest(t)
 	o.trust = nil

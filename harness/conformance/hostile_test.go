@@ -20,17 +20,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// testKey is an API key that nothing may tell.
+// testKey is an API key that no error and no report may contain.
 const testKey = "rk_a_key_that_no_error_and_no_report_may_have_1"
 
-// TestHostileServers: whatever a server does, a run ends soon, says that it failed, and
-// tells nobody the key.
+// TestHostileServers verifies that a run against any hostile server ends soon, fails, and does
+// not reveal the key.
 func TestHostileServers(t *testing.T) {
 	for name, serve := range hostile(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				io.Copy(io.Discard, r.Body) // else nobody notices here that the client has left
+				io.Copy(io.Discard, r.Body) // otherwise this handler does not notice that the client has disconnected
 				serve(w, r)
 			}))
 			defer server.Close()
@@ -69,8 +69,8 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
-// passed is how many probes passed, but for the one that asks whether a key was told: who
-// tells nothing tells no key.
+// passed returns the number of probes that passed, except the one that checks whether a key was
+// revealed, which passes for an empty answer.
 func passed(r *Report) (n int) {
 	for _, c := range r.Categories {
 		for _, test := range c.Tests {
@@ -82,7 +82,7 @@ func passed(r *Report) (n int) {
 	return n
 }
 
-// hostile are servers that do not mean well.
+// hostile returns hostile servers.
 func hostile(t *testing.T) map[string]http.HandlerFunc {
 	answer := func(text string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, text) }
@@ -92,7 +92,7 @@ func hostile(t *testing.T) map[string]http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			pause := pause
 			if asked.Add(1)%4 > 0 && !testsize.Full() {
-				pause = max(pause, time.Millisecond) // most answers come slower
+				pause = max(pause, time.Millisecond) // most answers are slower
 			}
 			w.Header().Set("Content-Type", media)
 			for r.Context().Err() == nil {
@@ -108,7 +108,7 @@ func hostile(t *testing.T) map[string]http.HandlerFunc {
 		"endless body":     endless("application/json", strings.Repeat("[", 64<<10), 0),
 		"slow drip":        endless("application/json", " ", time.Millisecond),
 		"endless frame":    endless("text/event-stream", "data: "+strings.Repeat("x", 32<<10), 0),
-		"endless comments": endless("text/event-stream", strings.Repeat(":\n\n", 100), 200*time.Microsecond), // faster would be work for us alone
+		"endless comments": endless("text/event-stream", strings.Repeat(":\n\n", 100), 200*time.Microsecond), // a higher rate would only cost time in this test
 		"nothing":          func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"broken off":       func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"no JSON":          answer("<html>"),
@@ -134,8 +134,7 @@ func hostile(t *testing.T) map[string]http.HandlerFunc {
 	}
 }
 
-// TestEndlessList: a list without an end, each page of it as it should be, is read so far and
-// no further.
+// TestEndlessList verifies that an endless list of valid pages is read only up to the limits.
 func TestEndlessList(t *testing.T) {
 	var pages atomic.Int64
 	padding := strings.Repeat("x", 4<<20)
@@ -161,7 +160,7 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
-// TestRedirect: nobody else is asked, and nobody else gets the key.
+// TestRedirect verifies that no other server gets a request or the key.
 func TestRedirect(t *testing.T) {
 	var asked atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
@@ -174,7 +173,7 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestBomb: what is compressed stays so, whoever asks and with whatever transport.
+// TestBomb verifies that answers are not decompressed, regardless of the transport.
 func TestBomb(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
@@ -209,7 +208,7 @@ func testOptions() Options {
 	return Options{Timeout: 2 * time.Second, Now: time.Now, Random: rand.Reader}
 }
 
-// TestTargets: what cannot be asked is refused before anything is.
+// TestTargets verifies that invalid targets are rejected before any request.
 func TestTargets(t *testing.T) {
 	for _, target := range []string{"", "127.0.0.1:80", "ftp://x", "http://", "http://robin:secret@x", "http://x?a=b", "http://x/?", "http://x#y", "http://[", "http://x\x7f"} {
 		_, err := Run(t.Context(), Target{URL: target}, testOptions())
@@ -227,7 +226,8 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestRequests: what each request carries, below the base's own path.
+// TestRequests verifies the content of requests, and that they are sent below the path of the
+// target.
 func TestRequests(t *testing.T) {
 	var wrong atomic.Pointer[string]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -34,8 +34,8 @@ type exchanged struct {
 	media  string
 }
 
-// is reports whether the request is of a method and its path fits a pattern, in which * is a
-// segment.
+// is reports whether the request has a method and its path matches a pattern, in which * stands
+// for a segment.
 func (x *exchanged) is(method, pattern string) bool {
 	fits, err := path.Match(pattern, x.path)
 	return err == nil && fits && x.method == method
@@ -43,7 +43,7 @@ func (x *exchanged) is(method, pattern string) bool {
 
 func isStream(path string) bool { return strings.HasSuffix(path, "/stream") }
 
-// lies puts something into the way of requests and answers. Either may be nil.
+// lies intercepts requests and answers. Either function may be nil.
 func (o *honest) lies(asked func(r *http.Request, body []byte), answered func(x *exchanged)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -73,7 +73,7 @@ func (o *honest) lies(asked func(r *http.Request, body []byte), answered func(x 
 	})
 }
 
-// again asks the honest harness for something else, as the first client.
+// again sends another request to the honest harness, as the first client.
 func (o *honest) again(method, path string, body []byte) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, bytes.NewReader(body))
 	r.Header.Set(protocol.VersionHeader, protocol.Version)
@@ -84,7 +84,7 @@ func (o *honest) again(method, path string, body []byte) *httptest.ResponseRecor
 	return w
 }
 
-// frames puts something into the way of the events of streams. What is returned is sent.
+// frames intercepts the events of streams. It sends the result of change.
 func (o *honest) frames(change func(path string, behind string, n int, frame []byte) []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isStream(r.URL.Path) {
@@ -94,7 +94,7 @@ func (o *honest) frames(change func(path string, behind string, n int, frame []b
 	})
 }
 
-// framed changes what is written, a frame at a time.
+// A framed changes the output one frame at a time.
 type framed struct {
 	http.ResponseWriter
 	change func(int, []byte) []byte
@@ -111,7 +111,7 @@ func (f *framed) Write(frame []byte) (int, error) {
 	return len(frame), err
 }
 
-// valueAt is a value of a JSON text; the zero node where there is none.
+// valueAt returns a value of a JSON text, or the zero node if there is none.
 func valueAt(body []byte, pointer string) canon.Node {
 	doc, err := canon.Parse(body)
 	if err != nil {
@@ -127,8 +127,8 @@ func valueAt(body []byte, pointer string) canon.Node {
 
 func textAt(body []byte, pointer string) string { return valueAt(body, pointer).String() }
 
-// set puts another value into a JSON text, and leaves all other bytes. Where there is none,
-// nothing is changed.
+// set replaces a value in a JSON text and keeps all other bytes. If there is no such value,
+// nothing changes.
 func set(body []byte, pointer, value string) []byte {
 	n := valueAt(body, pointer)
 	if n.IsZero() {
@@ -138,10 +138,10 @@ func set(body []byte, pointer, value string) []byte {
 	return append(append(out, value...), body[n.Offset()+len(n.Raw()):]...)
 }
 
-// set changes a value of the answer.
+// set replaces a value of the answer.
 func (x *exchanged) set(pointer, value string) { x.answer = set(x.answer, pointer, value) }
 
-// drop takes an item out of the list that is the answer.
+// drop removes an item from the list in the answer.
 func (x *exchanged) drop(item int) {
 	var list []string
 	for i, n := range valueAt(x.answer, "/data").Elements() {
@@ -152,8 +152,8 @@ func (x *exchanged) drop(item int) {
 	x.set("/data", "["+strings.Join(list, ",")+"]")
 }
 
-// receipts changes receipts wherever they are told: alone, as a resource, as an archive, in a
-// list. Not where the server judges them: there it has what is stored.
+// receipts changes receipts wherever they are served: alone, as a resource, as an archive, and in
+// a list. The server still verifies the stored receipts.
 func (o *honest) receipts(change func(receipt []byte) []byte) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		switch {
@@ -194,7 +194,7 @@ func (o *honest) replays(change func(receipt []byte) []byte) http.Handler {
 	})
 }
 
-// reseal makes a receipt that was changed fit its hash, and signs it.
+// reseal recomputes the hash of a changed receipt and signs it.
 func (o *honest) reseal(key *keys.PrivateKey, text []byte) []byte {
 	doc, err := canon.Parse(text)
 	if err != nil {
@@ -215,7 +215,7 @@ func (o *honest) reseal(key *keys.PrivateKey, text []byte) []byte {
 	return set(set(text, "/chain/receipt_hash", `"`+hash.String()+`"`), "/signatures", string(entry))
 }
 
-// events changes events wherever they are told.
+// events changes events wherever they are served.
 func (o *honest) events(change func(event []byte) []byte) http.Handler {
 	changed := o.lies(nil, func(x *exchanged) {
 		switch {
@@ -245,7 +245,7 @@ func (o *honest) events(change func(event []byte) []byte) http.Handler {
 	})
 }
 
-// tasks changes tasks wherever one is told alone.
+// tasks changes tasks wherever a single task is served.
 func (o *honest) tasks(change func(x *exchanged)) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.status == http.StatusOK && (x.is("GET", "/v1/tasks/*") || x.is("POST", "/v1/tasks/*/cancel")) {
@@ -254,13 +254,13 @@ func (o *honest) tasks(change func(x *exchanged)) http.Handler {
 	})
 }
 
-// seen remembers what a liar saw before.
+// A seen remembers earlier values.
 type seen struct {
 	mu   sync.Mutex
 	what map[string]string
 }
 
-// put remembers a text under a name, and returns the one before.
+// put remembers a text under a name and returns the previous one.
 func (s *seen) put(name, text string) (before string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,7 +272,7 @@ func (s *seen) put(name, text string) (before string, known bool) {
 	return before, known
 }
 
-// lookInto reads the body of a request that is still to be answered.
+// lookInto reads the body of a request that has not been answered yet.
 func (o *honest) lookInto(r *http.Request, look func(body []byte)) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -281,7 +281,7 @@ func (o *honest) lookInto(r *http.Request, look func(body []byte)) {
 	r.Body = conn.Whole(body)
 }
 
-// receiptOfATask does a task, and returns the id of its receipt.
+// receiptOfATask runs a task and returns the ID of its receipt.
 func (o *honest) receiptOfATask() string {
 	workspace := textAt(o.again("GET", "/v1/workspaces", nil).Body.Bytes(), "/data/0/id")
 	session := textAt(o.again("POST", "/v1/sessions", []byte(`{"workspace_id":"`+workspace+`"}`)).Body.Bytes(), "/id")

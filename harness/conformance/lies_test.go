@@ -14,11 +14,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A patch replaces a value in answers: op is a method and a path in which * is a segment, to
-// the JSON text of another value, "" for none. A value from replaces only that value.
+// A patch replaces a value in answers. op is a method and a path in which * stands for a segment;
+// to is the JSON text of the new value, or "" to remove the value. If from is set, only that
+// value is replaced.
 type patch struct{ op, at, from, to string }
 
-// patches are lies that one value tells, by the probe that has to find them.
+// patches returns lies that consist of one value, with the probe that must find each.
 func patches() []lie {
 	var list []lie
 	for _, of := range []struct {
@@ -52,7 +53,7 @@ func patches() []lie {
 		{"a card without a description", "agent_card_form", "", []patch{{"GET /v1/agent-card", "/description", "", ""}}},
 		{"a card without its interfaces' URLs", "agent_card_form", "", []patch{{"GET /v1/agent-card", "/interfaces/0/url", "", ""}}},
 
-		// What was posted, read back.
+		// Posted values that are read back.
 		{"changed words in messages", "message_reads_back", "resources_stay", []patch{{"GET /v1/messages/*", "/parts/1/text", "", `"other words"`}}},
 		{"changed words in lists of messages", "message_reads_back", "session_reads_back resources_stay", []patch{{"GET /v1/sessions/*/messages", "/data/0/parts/1/text", "", `"other words"`}}},
 		{"a part that is dropped", "message_reads_back", "session_reads_back", []patch{
@@ -68,7 +69,7 @@ func patches() []lie {
 		{"another digest of an artifact", "artifact_reads_back", "resources_stay", []patch{{"GET /v1/artifacts/*", "/sha256", "", `"` + strings.Repeat("0", 64) + `"`}}},
 		{"another root of a workspace", "workspace_reads_back", "resources_stay", []patch{{"GET /v1/workspaces/*", "/root", "", `"harn://elsewhere"`}}},
 
-		// What does not change.
+		// Values that must not change.
 		{"another creator in lists", "resources_stay", "", []patch{{"GET /v1/tasks", "/data/0/created_by", "", `"somebody"`}}},
 		{"another time of issue in lists", "resources_stay", "", []patch{{"GET /v1/tasks/*/receipts", "/data/0/issued_at", "", `"2001-01-01T00:00:00Z"`}}},
 		{"another summary of an outcome in lists", "resources_stay", "", []patch{{"GET /v1/outcomes", "/data/0/summary", "", `"it went well"`}}},
@@ -91,7 +92,7 @@ func patches() []lie {
 	return list
 }
 
-// patch makes one replacement. One at the entire answer is of its status.
+// patch makes one replacement. A patch at the entire answer changes the status.
 func (x *exchanged) patch(p patch) {
 	method, pattern, _ := strings.Cut(p.op, " ")
 	if !x.is(method, pattern) {
@@ -127,15 +128,15 @@ func (x *exchanged) patch(p patch) {
 	}
 }
 
-// A pretense has the harness answer a request as if another client had made it, or in another
-// version: op is a method and a path in which * is a segment.
+// A pretense makes the harness answer a request as if another client had sent it, or with another
+// version. op is a method and a path in which * stands for a segment.
 type pretense struct {
 	op       string
 	by       string // "none", "wrong", "other", "no version", "old version"
-	silently bool   // the request is refused as it should be, and done
+	silently bool   // the request is refused as required, but also executed
 }
 
-// pretenses are requests that are answered and have to be refused.
+// pretenses returns requests that are answered but must be refused.
 func pretenses() []lie {
 	var list []lie
 	for _, of := range []struct {
@@ -175,7 +176,7 @@ func pretenses() []lie {
 	return list
 }
 
-// fits reports whether a request is the one that is pretended to be another.
+// fits reports whether a request matches the pretense.
 func (p *pretense) fits(o *honest, r *http.Request) bool {
 	method, pattern, _ := strings.Cut(p.op, " ")
 	x := &exchanged{method: r.Method, path: r.URL.Path}
@@ -227,7 +228,7 @@ func shared(o *honest) http.Handler {
 	})
 }
 
-// plain is JSON by another name.
+// plain serves JSON with another media type.
 func plain(o *honest) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		honest := httptest.NewRecorder()
@@ -243,14 +244,14 @@ func plain(o *honest) http.Handler {
 	})
 }
 
-// restated is a time that another reading has otherwise.
+// restated changes a time in a second read.
 func restated(o *honest) http.Handler {
 	return o.tasks(func(x *exchanged) {
 		x.set("/created_at", `"`+time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+`"`)
 	})
 }
 
-// swapped are the first messages of a session in another order.
+// swapped serves the first messages of a session in another order.
 func swapped(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		first, second := string(valueAt(x.answer, "/data/0").Raw()), string(valueAt(x.answer, "/data/1").Raw())
@@ -261,13 +262,13 @@ func swapped(o *honest) http.Handler {
 	})
 }
 
-// anyAnchor judges by its own keys, whatever the client names.
+// anyAnchor verifies with its own keys, regardless of the trust anchor in the request.
 func anyAnchor(o *honest) http.Handler { return asked(o, "trust_anchor") }
 
-// anyTime judges at no time in particular.
+// anyTime ignores the time in the request.
 func anyTime(o *honest) http.Handler { return asked(o, "at_time") }
 
-// asked answers a question about a receipt as if a member were not in it.
+// asked answers a verification request as if a member were missing.
 func asked(o *honest, member string) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.is("POST", "/v1/receipts/*/verify") && textAt(x.body, "/"+member) != "" {
@@ -277,7 +278,7 @@ func asked(o *honest, member string) http.Handler {
 	})
 }
 
-// original gives each event of a replay another name of the event that it repeats.
+// original gives each event of a replay another original_event_id.
 func original(of func(id string, n int) string) func(*honest) http.Handler {
 	return func(o *honest) http.Handler {
 		return o.events(func(event []byte) []byte {
@@ -291,7 +292,7 @@ func original(of func(id string, n int) string) func(*honest) http.Handler {
 	}
 }
 
-// otherPayload: what is told again is not what was told.
+// otherPayload changes the payloads of replayed events.
 func otherPayload(o *honest) http.Handler {
 	return o.events(func(event []byte) []byte {
 		if textAt(event, "/replay/original_event_id") == "" {
@@ -301,7 +302,7 @@ func otherPayload(o *honest) http.Handler {
 	})
 }
 
-// ghost has requests that refer to nothing done without that member.
+// ghost executes requests with references to missing resources without those members.
 func ghost(pattern string, members ...string) func(*honest) http.Handler {
 	return func(o *honest) http.Handler {
 		return o.lies(nil, func(x *exchanged) {
@@ -315,12 +316,12 @@ func ghost(pattern string, members ...string) func(*honest) http.Handler {
 	}
 }
 
-// hidden are the words of parts that are not public.
+// hidden matches the words of parts that are not public.
 func hidden() *regexp.Regexp {
 	return regexp.MustCompile(`hidden-(internal|receipt_only)-[-0-9a-f]{36}`)
 }
 
-// leaks is a server that hides parts of a visibility everywhere except at one path.
+// leaks returns a server that hides parts of a visibility everywhere except at one path.
 func leaks(visibility, pattern string) func(*honest) http.Handler {
 	scope := map[string]protocol.Scope{"internal": protocol.InternalRead, "receipt_only": protocol.ReceiptOnlyRead}[visibility]
 	return func(o *honest) http.Handler {

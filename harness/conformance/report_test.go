@@ -14,7 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestPercentiles: of n sorted durations the q-th is number n·q/100, but the last at most.
+// TestPercentiles verifies that the q-th percentile of n sorted durations is the one with index
+// n·q/100, or the last one.
 func TestPercentiles(t *testing.T) {
 	hundred := make([]int64, 100)
 	for i := range hundred {
@@ -36,7 +37,7 @@ func TestPercentiles(t *testing.T) {
 	}
 }
 
-// TestSums: what is counted, and how a category and a run end.
+// TestSums verifies the counts, and the status of categories and of a run.
 func TestSums(t *testing.T) {
 	var r Report
 	for _, statuses := range [][]Status{{Passed, Skipped}, {Failed, Passed, Passed}, {Skipped}} {
@@ -63,7 +64,8 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestUpstreamProbes: the protocol's own runner has so many probes, in these categories.
+// TestUpstreamProbes verifies the number of probes and the categories of the protocol's own
+// runner.
 func TestUpstreamProbes(t *testing.T) {
 	count := map[string]int{}
 	for _, p := range Probes() {
@@ -84,8 +86,8 @@ func TestUpstreamProbes(t *testing.T) {
 	}
 }
 
-// TestOrder: categories are run in the order that they were asked for, each once; what
-// discovery did not say in this run is skipped, and skipped alone is no failure.
+// TestOrder verifies that categories run once and in the requested order, that probes of features
+// that discovery did not advertise are skipped, and that skipping is no failure.
 func TestOrder(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
@@ -104,7 +106,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestReportForm: the report has the members of the protocol's own, and no other than ours.
+// TestReportForm verifies that the report has exactly the members of the protocol's own report
+// and ours.
 func TestReportForm(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d := protocol.NewDiscovery("rest")

@@ -23,9 +23,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A lie is one thing that a harness does wrong, and the probes that find it: the first is the
-// one that is for it, and no other may fail but those named here. may are probes that find it
-// in some runs, where a task was quicker than what was to be done to it.
+// A lie is one deviation of a harness, with the probes that find it. The first probe is
+// responsible for the lie, and no probes except those listed may fail. may lists probes that find
+// it only in some runs, because a task may be too quick.
 type lie struct {
 	name string
 	want string
@@ -33,10 +33,10 @@ type lie struct {
 	tell func(*honest) http.Handler
 }
 
-// replayed are the probes that judge the receipts of replays by the log of their source.
+// replayed lists the probes that compare the receipts of replays with the log of their source.
 const replayed = " replay_exact replay_overrides replay_checkpoint"
 
-// streamed are those that listen to streams.
+// streamed lists the probes that read streams.
 const streamed = " internal_parts receipt_only_parts stream_resumes stream_goes_on secrets_are_withheld session_sse_event_shape task_sse_event_shape stale_places"
 
 func lies() []lie {
@@ -117,8 +117,8 @@ func lies() []lie {
 	})
 }
 
-// TestUnstored: of a task that cannot be replayed exactly, since an answer of it was not
-// kept, the answer is to be named.
+// TestUnstored verifies that for a task that cannot be replayed exactly, the answer that was not
+// kept must be named.
 func TestUnstored(t *testing.T) {
 	o := newHonest(t)
 	for details, want := range map[string]conformance.Status{
@@ -149,22 +149,21 @@ func TestUnstored(t *testing.T) {
 	}
 }
 
-// atOnce is how many liars are asked at the same time: most of it is waiting.
+// atOnce is the number of liars that are checked at the same time; most of the time is waiting.
 const atOnce = 8
 
-// TestSabotage: each lie is found by the probe that is for it, and by no probe that is for
-// something else.
+// TestSabotage verifies that the responsible probe finds each lie, and that no other probe fails.
 func TestSabotage(t *testing.T) {
 	list := lies()
 	if len(list) < 120 {
 		t.Fatalf("only %d lies", len(list))
 	}
-	if _, name, some := strings.Cut(flag.Lookup("test.run").Value.String(), "/"); some { // only these are told
+	if _, name, some := strings.Cut(flag.Lookup("test.run").Value.String(), "/"); some { // only these lies run
 		named := regexp.MustCompile(name)
 		list = slices.DeleteFunc(list, func(l lie) bool { return !named.MatchString(strings.ReplaceAll(l.name, " ", "_")) })
 	} else if !testsize.Full() {
 		tried := map[string]bool{}
-		list = slices.DeleteFunc(list, func(l lie) bool { // one of each probe, and some more
+		list = slices.DeleteFunc(list, func(l lie) bool { // one lie per probe, and some more
 			probe, _, _ := strings.Cut(l.want, " ")
 			skip := tried[probe] && len(l.name)%8 > 0
 			tried[probe] = true
@@ -196,7 +195,7 @@ func TestSabotage(t *testing.T) {
 	}
 }
 
-// found compares what found a lie with what should.
+// found compares the failed probes with the expected ones.
 func (l *lie) found(t *testing.T, report *conformance.Report) {
 	want, may := strings.Fields(l.want), strings.Fields(l.may)
 	asked, found := map[string]bool{}, []string{}
@@ -224,8 +223,8 @@ func (l *lie) found(t *testing.T, report *conformance.Report) {
 	}
 }
 
-// categoriesOf is the category of the probe that is for a lie; in the long form of the tests
-// all of them.
+// categoriesOf returns the category of the probe that is responsible for a lie; in the long form
+// of the tests, it returns all categories.
 func categoriesOf(want string) []string {
 	first, _, _ := strings.Cut(want, " ")
 	for _, p := range conformance.Probes() {
@@ -234,12 +233,12 @@ func categoriesOf(want string) []string {
 		case testsize.Full():
 			return nil
 		case p.Suite == conformance.Upstream:
-			return []string{"core", p.Category} // what is advertised is looked up there
+			return []string{"core", p.Category} // these probes read the capabilities in the category core
 		default:
 			return []string{p.Category}
 		}
 	}
-	return []string{first} // of which there is none
+	return []string{first} // there is no such probe
 }
 
 func wrongHash(o *honest) http.Handler {
@@ -252,7 +251,7 @@ func otherNumber(o *honest) http.Handler {
 	return o.receipts(func(text []byte) []byte { return set(text, "/autonomy_budget/consumed/wall_time_ms", "86400000") })
 }
 
-// writtenAnew: the number 0 as 0.0 is the same receipt, but not the one that was sealed.
+// writtenAnew writes the number 0 as 0.0, which is the same receipt but not the sealed bytes.
 func writtenAnew(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.is("GET", "/v1/receipts/*") && strings.HasPrefix(x.media, "application/json") {
@@ -285,7 +284,7 @@ func falseOfGood(o *honest) http.Handler {
 	})
 }
 
-// otherTask: the receipt of one task is that of all.
+// otherTask serves the receipt of one task for all tasks.
 func otherTask(o *honest) http.Handler {
 	id := o.receiptOfATask()
 	return o.tasks(func(x *exchanged) {
@@ -306,7 +305,7 @@ func canceledWithout(o *honest) http.Handler {
 	})
 }
 
-// forked: each receipt is the first of its chain.
+// forked makes each receipt the first of its chain.
 func forked(o *honest) http.Handler {
 	return o.receipts(func(text []byte) []byte {
 		return o.reseal(o.private, set(text, "/chain/previous_receipt_hash", "null"))
@@ -330,12 +329,12 @@ func noReference(o *honest) http.Handler {
 	})
 }
 
-// secretInEvent: what was withheld is put back.
+// secretInEvent restores a withheld secret.
 func secretInEvent(o *honest) http.Handler {
 	return o.unwithheld(func(secret string) string { return secret })
 }
 
-// escapedSecret: it is written in escapes, which every client takes off.
+// escapedSecret writes the secret with escapes, which every client decodes.
 func escapedSecret(o *honest) http.Handler {
 	return o.unwithheld(func(secret string) string { return strings.Replace(secret, "ghp_", `\u0067\u0068p_`, 1) })
 }
@@ -390,7 +389,7 @@ func late(o *honest) http.Handler {
 	})
 }
 
-// early: a stream begins with the event that its client has.
+// early begins a stream with the event that its client already has.
 func early(o *honest) http.Handler {
 	return o.lies(func(r *http.Request, _ []byte) {
 		last := r.Header.Get("Last-Event-ID")
@@ -442,8 +441,8 @@ func skips(o *honest) http.Handler {
 	})
 }
 
-// repeats: the cursor behind a page is the one behind its first item, so that each page begins
-// with the last item of the one before, whatever the length of the list.
+// repeats returns the cursor after the first item of a page, so that each page begins with the
+// last item of the previous one.
 func repeats(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		query, err := url.ParseQuery(x.query)
@@ -468,7 +467,7 @@ func endless(o *honest) http.Handler {
 	})
 }
 
-// twice does a request again without its key when it comes again.
+// twice repeats a request without its key when it is retried.
 func twice(o *honest, pattern string) http.Handler {
 	var s seen
 	return o.lies(nil, func(x *exchanged) {
@@ -498,7 +497,7 @@ func noConflict(o *honest) http.Handler {
 	})
 }
 
-// moved: who asks to cancel a task that was completed reads afterwards that it was canceled.
+// moved reports a completed task as canceled after a cancel request.
 func moved(o *honest) http.Handler {
 	var s seen
 	return o.lies(nil, func(x *exchanged) {
@@ -587,7 +586,7 @@ func forbidden(o *honest) http.Handler {
 	})
 }
 
-// ofOthers: the second client is told what only the first one may see, at one path.
+// ofOthers serves the second client what only the first one may see, at one path.
 func ofOthers(pattern string) func(*honest) http.Handler {
 	return func(o *honest) http.Handler {
 		return o.lies(nil, func(x *exchanged) {
@@ -607,7 +606,7 @@ func formless(o *honest) http.Handler {
 	})
 }
 
-// refreshes: what a model answered last is another in each replay.
+// refreshes changes the last answer of a model in each replay.
 func refreshes(o *honest) http.Handler {
 	return o.replays(func(text []byte) []byte {
 		for i, m := range valueAt(text, "/replay_input/materials").Elements() {
@@ -623,7 +622,7 @@ func noDelta(o *honest) http.Handler {
 	return o.replays(func(text []byte) []byte { return set(text, "/deltas", "[]") })
 }
 
-// differ: each second replay begins with another tier.
+// differ begins every second replay with another tier.
 func differ(o *honest) http.Handler {
 	var s seen
 	var n atomic.Int64
@@ -647,7 +646,7 @@ func unmarked(o *honest) http.Handler {
 	return o.events(func(event []byte) []byte { return set(event, "/replayed", "false") })
 }
 
-// exactly: overrides of an exact replay are done all the same.
+// exactly applies the overrides of an exact replay.
 func exactly(o *honest) http.Handler {
 	return o.lies(nil, func(x *exchanged) {
 		if x.is("POST", "/v1/tasks/*/replay") && x.status == http.StatusBadRequest && textAt(x.body, "/mode") == "exact" {
