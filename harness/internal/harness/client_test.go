@@ -21,7 +21,7 @@ import (
 // issuerID may sign with the key of the fixtures.
 const issuerID = "harness_example_cloud"
 
-// options are those of a harness in a folder.
+// options returns the options of a harness in a directory.
 func options(t testing.TB, dir string) harness.Options {
 	t.Helper()
 	private, err := os.ReadFile("../../../fixtures/keys/key_2026_04.private.json")
@@ -48,7 +48,7 @@ func trust(t testing.TB) *keys.Set {
 	return set
 }
 
-// apiKeys makes keys of these entries; each entry may be narrowed first.
+// apiKeys returns new keys. Each entry may be narrowed first.
 func apiKeys(t testing.TB, narrow ...func(*protocol.APIKey)) (texts []string, parsed *protocol.APIKeys) {
 	t.Helper()
 	var file []byte
@@ -71,7 +71,7 @@ func apiKeys(t testing.TB, narrow ...func(*protocol.APIKey)) (texts []string, pa
 	return texts, parsed
 }
 
-// A client talks to a harness.
+// A client sends requests to a harness.
 type client struct {
 	t         testing.TB
 	url, key  string
@@ -79,10 +79,10 @@ type client struct {
 	session   string
 }
 
-// object is a JSON object.
+// An object is a JSON object.
 type object map[string]any
 
-// start opens a harness, and a session in it for a client.
+// start opens a harness and creates a session for a client.
 func start(t testing.TB, o harness.Options) (*harness.Harness, *client) {
 	t.Helper()
 	h, err := harness.Open(o)
@@ -95,7 +95,7 @@ func start(t testing.TB, o harness.Options) (*harness.Harness, *client) {
 	return h, c
 }
 
-// begin makes a session.
+// begin creates a session.
 func (c *client) begin() *client {
 	c.t.Helper()
 	c.workspace = c.list("/v1/workspaces")[0]["id"].(string)
@@ -103,7 +103,7 @@ func (c *client) begin() *client {
 	return c
 }
 
-// do asks, and returns the answer.
+// do sends a request and returns the answer.
 func (c *client) do(method, path string, body any, headers ...string) (int, []byte) {
 	c.t.Helper()
 	var in io.Reader
@@ -138,7 +138,7 @@ func (c *client) do(method, path string, body any, headers ...string) (int, []by
 	return answer.StatusCode, text
 }
 
-// ask is do for an answer that is an object with a status that is expected.
+// ask is do for an expected status and an object as answer.
 func (c *client) ask(method, path string, want int, body any, headers ...string) (answer object) {
 	c.t.Helper()
 	status, text := c.do(method, path, body, headers...)
@@ -167,12 +167,12 @@ func (c *client) list(path string) (items []object) {
 	return items
 }
 
-// message is one that says a text.
+// message returns a message with a text.
 func message(text string) object {
 	return object{"role": "user", "parts": []object{{"type": "text", "text": text, "visibility": "public"}}}
 }
 
-// submit submits a task and returns its id.
+// submit submits a task and returns its ID.
 func (c *client) submit(text string, headers ...string) string {
 	c.t.Helper()
 	return c.post("/v1/sessions/"+c.session+"/tasks", 202, object{"input": message(text)}, headers...)["id"].(string)
@@ -192,7 +192,7 @@ func (c *client) reach(task, want string) object {
 	}
 }
 
-// kinds are the kinds of the events of a task, in their order.
+// kinds returns the kinds of the events of a task in order.
 func (c *client) kinds(task string) string {
 	c.t.Helper()
 	var kinds []string
@@ -202,7 +202,7 @@ func (c *client) kinds(task string) string {
 	return strings.Join(kinds, " ")
 }
 
-// receipt returns the receipt of a task, which is verified, and everything refers to.
+// receipt returns the verified receipt of a task, after checking that everything refers to it.
 func (c *client) receipt(task string) (r receipt.Draft) {
 	c.t.Helper()
 	page := c.list("/v1/tasks/" + task + "/receipts")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestClockGoesBack: a task during which the clock goes back has a receipt, which says nothing of
-// how long the task took; so has the next one.
+// TestClockGoesBack verifies that a task during which the clock goes back has a receipt without a
+// duration, and that the next task has a receipt, too.
 func TestClockGoesBack(t *testing.T) {
 	o := options(t, t.TempDir())
 	var asked atomic.Int64

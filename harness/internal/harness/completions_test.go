@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// TestCompletions: a model is asked over HTTP, calls a tool, and has the last word; what it took
-// is in the receipt, and the key is nowhere.
+// TestCompletions verifies that a model is queried over HTTP and calls a tool, that the receipt
+// states its tokens, and that the key appears nowhere.
 func TestCompletions(t *testing.T) {
 	const key = "key-of-the-provider"
 	var asked []harness.Prompt
@@ -56,7 +56,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// TestCompletionsFail: what a provider says when it fails is shown to nobody.
+// TestCompletionsFail verifies that the error message of a provider is not passed on.
 func TestCompletionsFail(t *testing.T) {
 	for _, answer := range []struct {
 		status int

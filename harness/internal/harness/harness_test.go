@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestTask: a task is done, and everything that it left refers to its receipt.
+// TestTask verifies that a task completes and that all of its resources refer to its receipt.
 func TestTask(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -57,7 +57,8 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// TestFailed: a task that fails has a receipt, which says so. So has one whose module panics.
+// TestFailed verifies that a failed task has a receipt that states the failure, even if its
+// module panicked.
 func TestFailed(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Module = func(ctx context.Context, s harness.Supply, input json.RawMessage) (string, error) {
@@ -80,7 +81,8 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// TestCanceled: a task is canceled once; one that has ended otherwise stays what it was.
+// TestCanceled verifies that a task is canceled once, and that a task that has ended otherwise
+// does not change.
 func TestCanceled(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -104,7 +106,7 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// TestPerson: a task waits for what a person says, and for whether a tool may be used.
+// TestPerson verifies that a task waits for the input of a person and for the approval of a tool.
 func TestPerson(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
@@ -147,7 +149,7 @@ func TestPerson(t *testing.T) {
 	}
 }
 
-// TestSecrets: what looks like a secret is in nothing that anybody can read, nor in a file.
+// TestSecrets verifies that values that look like secrets are in no answer and in no file.
 func TestSecrets(t *testing.T) {
 	const secret = "AKIAQYLPMN5HHHFPZAM2"
 	dir := t.TempDir()
@@ -177,8 +179,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestRestart: what was acknowledged is there after a restart, and requests that come again
-// are answered as before.
+// TestRestart verifies that acknowledged data survives a restart, and that repeated requests get
+// the same answers.
 func TestRestart(t *testing.T) {
 	o := options(t, t.TempDir())
 	h, c := start(t, o)
@@ -216,7 +218,7 @@ func TestRestart(t *testing.T) {
 	body["input"] = message("roses")
 	again.post(path, 409, body, "Idempotency-Key", "k")
 
-	// What was at work goes on where it was.
+	// Running tasks continue.
 	again.post("/v1/tasks/"+asked+"/messages", 201, object{"kind": "input", "message": message("seven")})
 	again.reach(asked, "COMPLETED")
 	again.receipt(asked)
@@ -239,8 +241,8 @@ func decode(t *testing.T, text []byte) (o object) {
 	return o
 }
 
-// TestInterrupted: what had begun when the program ended is not done again, unless that is as
-// doing it once.
+// TestInterrupted verifies that a call that had started when the program ended is not repeated,
+// unless repeating it has no further effect.
 func TestInterrupted(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		o := options(t, t.TempDir())
@@ -276,8 +278,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestStream: a stream tells a task to its end, and goes on behind the last event that the
-// client had.
+// TestStream verifies that a stream contains a task up to its end, and resumes after the last
+// event of the client.
 func TestStream(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -323,7 +325,7 @@ func TestStream(t *testing.T) {
 	c.ask("GET", "/v1/tasks/"+task+"/events?after_event_id=event_1", 410, nil)
 }
 
-// TestOnce: a request that comes again does nothing again.
+// TestOnce verifies that a repeated request has no further effect.
 func TestOnce(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -346,7 +348,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestRefused: what is no request of the protocol is refused, and says which member is wrong.
+// TestRefused verifies that invalid requests are rejected, and that the error names the invalid
+// member.
 func TestRefused(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -404,7 +407,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestReach: a key that is for some workspaces sees nothing of others, not by any route.
+// TestReach verifies that a key for some workspaces sees nothing of others on any route.
 func TestReach(t *testing.T) {
 	o := options(t, t.TempDir())
 	texts, parsed := apiKeys(t, func(*protocol.APIKey) {}, func(k *protocol.APIKey) { k.Reach = k.Reach.OfWorkspaces("workspace_other") },
@@ -442,7 +445,7 @@ func TestReach(t *testing.T) {
 	c.post("/v1/sessions/"+c.session+"/tasks", 404, object{"input": message("a")})
 }
 
-// TestDiscovery: what there is, is said, in both dialects of the card.
+// TestDiscovery verifies discovery, and the agent card in both dialects.
 func TestDiscovery(t *testing.T) {
 	for _, as := range []protocol.Dialect{"", protocol.DialectOpenAPI} {
 		o := options(t, t.TempDir())
@@ -460,8 +463,7 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// TestDescription verifies that the description of the harness has each route of its table, and none
-// twice.
+// TestDescription verifies that the description of the harness contains each of its routes once.
 func TestDescription(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	paths := c.get("/openapi.json")["paths"].(map[string]any)
@@ -484,12 +486,13 @@ func TestDescription(t *testing.T) {
 		}
 	}
 	submit := paths["/v1/sessions/{session_id}/tasks"].(map[string]any)["post"].(map[string]any)
-	if n := len(submit["parameters"].([]any)); n != 3 || submit["requestBody"].(map[string]any)["required"] != true { // the session, the version, the Idempotency-Key
+	if n := len(submit["parameters"].([]any)); n != 3 || submit["requestBody"].(map[string]any)["required"] != true { // the session, the version, and the Idempotency-Key
 		t.Errorf("%v", submit)
 	}
 }
 
-// TestOptions: what has to be said is asked for, and two programs do not share a folder.
+// TestOptions verifies that required options are required, and that two programs cannot share a
+// directory.
 func TestOptions(t *testing.T) {
 	if _, err := harness.Open(harness.Options{Public: true, Dir: t.TempDir()}); err == nil {
 		t.Error("a harness without an issuer")
@@ -509,7 +512,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestRegistered: what a client registers for a task at work is in its receipt.
+// TestRegistered verifies that the receipt of a running task contains the artifacts that a client
+// registers for it.
 func TestRegistered(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -530,8 +534,8 @@ func TestRegistered(t *testing.T) {
 	c.ask("GET", "/v1/artifacts/"+a["id"].(string)+"/content", 404, nil)
 }
 
-// TestRecordable: what no receipt can be made of is refused, or fails its task; no task is left
-// without a receipt.
+// TestRecordable verifies that data that no receipt can state is rejected or fails its task, and
+// that no task is left without a receipt.
 func TestRecordable(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Module = func(ctx context.Context, s harness.Supply, input json.RawMessage) (string, error) {
@@ -559,7 +563,8 @@ func TestRecordable(t *testing.T) {
 	c.receipt(asks)
 }
 
-// TestManySessions: a hundred clients at once have each their own tasks, in their own order.
+// TestManySessions verifies that a hundred concurrent clients each have their own tasks in their
+// own order.
 func TestManySessions(t *testing.T) {
 	sessions := 30
 	if testsize.Full() {
@@ -586,8 +591,8 @@ func TestManySessions(t *testing.T) {
 	group.Wait()
 }
 
-// TestUnimplemented verifies that a request which names what this harness does not have is
-// refused, rather than repeated in a receipt.
+// TestUnimplemented verifies that a request that names something that this harness does not have
+// is rejected, rather than repeated in a receipt.
 func TestUnimplemented(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()

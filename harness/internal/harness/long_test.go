@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// again opens the harness of a folder another time, as after a restart.
+// again opens the harness in a directory another time, as after a restart.
 func again(t testing.TB, dir string, before *client) *client {
 	t.Helper()
 	_, c := start(t, options(t, dir))
@@ -27,9 +27,9 @@ func again(t testing.TB, dir string, before *client) *client {
 	return c
 }
 
-// TestLongMessages verifies that messages up to the limit of a body are accepted with and without an
-// Idempotency-Key, that a repeated request is answered in the same bytes also after a restart, and that
-// the harness can be written to after each of them.
+// TestLongMessages verifies that messages up to the limit of a body are accepted with and without
+// an Idempotency-Key, that a repeated request gets the same bytes even after a restart, and that
+// the harness can write after each of them.
 func TestLongMessages(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))
@@ -83,7 +83,7 @@ func TestLongMessages(t *testing.T) {
 		}
 		cursor = "&cursor=" + list["page"].(map[string]any)["next_cursor"].(string)
 	}
-	if want := 2*len(sizes) + 1; seen != want { // and that of the task
+	if want := 2*len(sizes) + 1; seen != want { // and the message of the task
 		t.Errorf("%d messages are listed, expected %d", seen, want)
 	}
 }
@@ -97,8 +97,8 @@ func mustJSON(t testing.TB, v any) []byte {
 	return text
 }
 
-// TestLongLines verifies that a request whose line of the log would be too long, as characters are
-// escaped there, is refused with 413 before anything is written, and again by the same key.
+// TestLongLines verifies that a request whose line of the log would be too long because of
+// escapes is rejected with 413 before anything is written, and again with the same key.
 func TestLongLines(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
@@ -118,8 +118,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestEarlierJournal verifies that a journal of an earlier version opens: one without a head, with an
-// answer that was too long to be remembered, which that version wrote and could not read again.
+// TestEarlierJournal verifies that a journal of an earlier version opens: one without a head, and
+// with an answer that was too long to be remembered, which that version wrote but could not read.
 func TestEarlierJournal(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))
@@ -154,8 +154,8 @@ func TestEarlierJournal(t *testing.T) {
 	}
 }
 
-// TestOthersMessages verifies that the list of one session costs the same however many messages others
-// have.
+// TestOthersMessages verifies that the cost of listing one session does not depend on the
+// messages of others.
 func TestOthersMessages(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -180,8 +180,8 @@ func TestOthersMessages(t *testing.T) {
 	}
 }
 
-// TestLongNames verifies that names, which stay in memory, are refused if they are long, and that other
-// values of any length are read from the log.
+// TestLongNames verifies that long names are rejected, because names stay in memory, and that
+// other values of any length are read from the log.
 func TestLongNames(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
@@ -214,7 +214,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// copied copies the log of a harness that still runs, as a crash leaves it.
+// copied copies the log of a running harness, as a crash leaves it.
 func copied(t testing.TB, dir string) string {
 	t.Helper()
 	to := t.TempDir()

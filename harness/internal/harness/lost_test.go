@@ -10,9 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// TestLostLines verifies that a harness whose log lost whole lines does not open, whether the head next
-// to the log tells or the ledger does: otherwise it would run a task again that has ended, and give new
-// events the ids of others.
+// TestLostLines verifies that a harness whose log lost entire lines does not open, regardless of
+// whether the head of the log or the ledger shows it. Otherwise it would run a task again that
+// has ended, and give new events the IDs of others.
 func TestLostLines(t *testing.T) {
 	dir := t.TempDir()
 	h, c := start(t, options(t, dir))
@@ -57,8 +57,8 @@ func TestLostLines(t *testing.T) {
 			t.Errorf("%d lines of %d are left: it opens, or says %q", left, len(lines), why)
 		}
 
-		// Without the head the ledger tells, except of what a crash explains: a receipt is issued
-		// before the log says so.
+		// Without the head, the ledger shows the loss, unless a crash explains it: a receipt is
+		// issued before the log records it.
 		if left == 0 || left > ended {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// wire returns the receipt of a task, as it is stored.
+// wire returns the stored receipt of a task.
 func (c *client) wire(task string) *canon.Document {
 	c.t.Helper()
 	_, body := c.do("GET", "/v1/tasks/"+task+"/receipts", nil)
@@ -29,7 +29,8 @@ func (c *client) wire(task string) *canon.Document {
 	return nil
 }
 
-// planOf makes the plan of a replay as an auditor does: of the events that the server tells.
+// planOf returns the plan of a replay as an auditor computes it, from the events that the server
+// serves.
 func (c *client) planOf(task, request string) *replay.Plan {
 	c.t.Helper()
 	var lines []byte
@@ -55,7 +56,7 @@ func (c *client) planOf(task, request string) *replay.Plan {
 	return plan
 }
 
-// audit judges the receipt of a replay: by itself, and by the plan.
+// audit verifies the receipt of a replay, by itself and against the plan.
 func (c *client) audit(plan *replay.Plan, task string) *receipt.Report {
 	c.t.Helper()
 	v, err := receipt.NewVerifier(trust(c.t), receipt.Policy{})
@@ -70,8 +71,8 @@ func (c *client) audit(plan *replay.Plan, task string) *receipt.Report {
 	return rep
 }
 
-// TestReplay: the three modes give a task with a receipt that an auditor finds to be one of this
-// replay; two of the same are the same, and nothing is done again.
+// TestReplay verifies that the three modes yield a task with a receipt that an auditor accepts
+// for this replay, that two equal replays are equal, and that side effects are not repeated.
 func TestReplay(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -136,8 +137,8 @@ func TestReplayUnused(t *testing.T) {
 	}
 }
 
-// TestReplayFailed: a replay that asks for what was not recorded fails, and names it; nothing is
-// asked in its place.
+// TestReplayFailed verifies that a replay that requests an unrecorded answer fails and names it,
+// without querying anything.
 func TestReplayFailed(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -166,7 +167,7 @@ func TestReplayFailed(t *testing.T) {
 	}
 }
 
-// TestReplayEnds: what did not complete is replayed to where it ended.
+// TestReplayEnds verifies that a task that did not complete is replayed up to its end.
 func TestReplayEnds(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -198,7 +199,8 @@ func TestReplayEnds(t *testing.T) {
 	}
 }
 
-// TestReplayRefused: what cannot be run is refused, and says why; nothing is begun.
+// TestReplayRefused verifies that impossible replays are rejected with a reason, and do not
+// start.
 func TestReplayRefused(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()
@@ -228,7 +230,8 @@ func TestReplayRefused(t *testing.T) {
 	}
 }
 
-// TestReplayRestart: a replay is there after a restart, and is the same for the same key.
+// TestReplayRestart verifies that a replay exists after a restart, and is the same for the same
+// key.
 func TestReplayRestart(t *testing.T) {
 	o := options(t, t.TempDir())
 	h, c := start(t, o)

@@ -14,10 +14,10 @@ import (
 	"github.com/receiptkit/receiptkit/harness/internal/harness"
 )
 
-// aSecret looks like one, and opens nothing.
+// aSecret looks like a secret but grants no access.
 const aSecret = "AKIAQYLPMN5HHHFPZAM2"
 
-// A provider is a function that answers.
+// A provider is a function that answers as a model.
 type provider func(harness.Prompt) (harness.Completion, error)
 
 func (provider) Name() (string, string) { return "test", "test-1" }
@@ -26,7 +26,7 @@ func (p provider) Complete(_ context.Context, asked harness.Prompt) (harness.Com
 	return p(asked)
 }
 
-// calls is a completion that calls a tool, then says that it is done.
+// calls returns a model that calls a tool and then reports that it is done.
 func calls(name, arguments string) provider {
 	return func(p harness.Prompt) (harness.Completion, error) {
 		turn := object{"content": "done"}
@@ -38,7 +38,7 @@ func calls(name, arguments string) provider {
 	}
 }
 
-// tellsNoSecret looks into all that a harness tells, and into all that it keeps.
+// tellsNoSecret searches everything that a harness serves and stores.
 func (c *client) tellsNoSecret(dir string) {
 	c.t.Helper()
 	paths := []string{"/v1/events?limit=200", "/v1/sessions", "/v1/workspaces", "/v1/tasks", "/v1/outcomes", "/v1/artifacts"}
@@ -59,7 +59,7 @@ func (c *client) tellsNoSecret(dir string) {
 	})
 }
 
-// rests waits until nothing is being done for a task.
+// rests waits until no work is in progress for a task.
 func (c *client) rests(task string) {
 	c.t.Helper()
 	for end := time.Now().Add(20 * time.Second); c.get("/v1/tasks/" + task)["status"] == "WORKING"; time.Sleep(5 * time.Millisecond) {
@@ -69,7 +69,8 @@ func (c *client) rests(task string) {
 	}
 }
 
-// TestSecretsOfTools: what a tool, a model or a module says is withheld wherever it says it.
+// TestSecretsOfTools verifies that secrets from tools, models, and modules are withheld
+// everywhere.
 func TestSecretsOfTools(t *testing.T) {
 	escaped := `{"text":"\u0041` + aSecret[1:] + `"}`
 	does := func(done harness.Done, err error) harness.Tool {
@@ -109,7 +110,8 @@ func TestSecretsOfTools(t *testing.T) {
 	}
 }
 
-// TestSecretsOfClients: what a client says is withheld, in headers and in pieces, too.
+// TestSecretsOfClients verifies that secrets from clients are withheld, including those in
+// headers and in pieces.
 func TestSecretsOfClients(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
@@ -133,8 +135,8 @@ func TestSecretsOfClients(t *testing.T) {
 	c.tellsNoSecret(dir)
 }
 
-// TestSecretsOfReplays: a value that a replay puts in place of an answer, and which is for the
-// receipt only, is in no event, and neither is what the module makes of it.
+// TestSecretsOfReplays verifies that a receipt_only override is in no event, and that the
+// module's result from it is in none either.
 func TestSecretsOfReplays(t *testing.T) {
 	dir := t.TempDir()
 	_, c := start(t, options(t, dir))
@@ -165,10 +167,10 @@ func TestSecretsOfReplays(t *testing.T) {
 	c.tellsNoSecret(dir)
 }
 
-// TestPlaces: where a harness keeps its files is told to nobody.
+// TestPlaces verifies that no client learns where a harness stores its files.
 func TestPlaces(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "notes"), nil, 0o600); err != nil { // where a folder is to be
+	if err := os.WriteFile(filepath.Join(dir, "notes"), nil, 0o600); err != nil { // in the place of a directory
 		t.Fatal(err)
 	}
 	_, c := start(t, options(t, dir))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReadWhileChanged: whoever reads a resource has it as it was or as it is, and never a mix,
-// while it is changed.
+// TestReadWhileChanged verifies that readers of a resource get a version from before or after a
+// concurrent change, never a mix.
 func TestReadWhileChanged(t *testing.T) {
 	_, c := start(t, options(t, t.TempDir()))
 	c.begin()

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// callTool is a module that calls one tool.
+// callTool returns a module that calls one tool.
 func callTool(name string) harness.Module {
 	return func(ctx context.Context, s harness.Supply, _ json.RawMessage) (string, error) {
 		r, err := s.Tool(ctx, harness.Call{Name: name, Input: json.RawMessage("{}")})
@@ -24,11 +24,11 @@ func callTool(name string) harness.Module {
 	}
 }
 
-// A mill is a tool that takes some time, and then grinds, unless it was asked to stop before.
+// A mill is a tool that takes some time and then grinds, unless it is asked to stop first.
 type mill struct {
 	mu     sync.Mutex
-	ground map[string]bool // by tasks
-	deaf   bool            // it is not asked to stop
+	ground map[string]bool // by task ID
+	deaf   bool            // ignores requests to stop
 }
 
 func (m *mill) tool() harness.Tool {
@@ -53,8 +53,8 @@ func (m *mill) tool() harness.Tool {
 	}}
 }
 
-// TestCanceledAtWork verifies that a receipt lists what a tool did although its task was canceled
-// meanwhile, and nothing that was not done.
+// TestCanceledAtWork verifies that a receipt lists the effects of a tool even though its task was
+// canceled in the meantime, and no others.
 func TestCanceledAtWork(t *testing.T) {
 	rounds := 30
 	if testsize.Full() {
@@ -90,8 +90,8 @@ func TestCanceledAtWork(t *testing.T) {
 	}
 }
 
-// TestCanceledForGood verifies that canceling does not wait for ever for a tool that does not return,
-// and that the receipt does not say then that the tool did nothing.
+// TestCanceledForGood verifies that canceling does not wait forever for a tool that does not
+// return, and that the receipt then does not state that the tool had no effects.
 func TestCanceledForGood(t *testing.T) {
 	t.Parallel()
 	o := options(t, t.TempDir())
@@ -117,7 +117,7 @@ func TestCanceledForGood(t *testing.T) {
 	}
 }
 
-// unreported reports whether a receipt says that its source does not tell a value.
+// unreported reports whether a receipt states that its source does not report a value.
 func unreported(r receipt.Draft, pointer string) bool {
 	list, _ := r.Metadata["unreported"].([]any)
 	return slices.Contains(list, any(pointer))

@@ -21,7 +21,7 @@ const (
 	receiptOnlyWord = "blackcurrant"
 )
 
-// hidden is a message with a part of each visibility and type. One name is written with an
+// hidden returns a message with a part of each visibility and type. One name is written with an
 // escape, and one visibility is unknown.
 func hidden(text string) object {
 	parts := []any{object{"type": "text", "text": text, "visibility": "public"}}
@@ -41,9 +41,9 @@ func hidden(text string) object {
 	return object{"role": "user", "parts": parts}
 }
 
-// TestVisibility verifies that a word which is internal or receipt_only appears in no answer,
-// stream, outcome, or artifact for a client without the scope for it, also when the model
-// repeats what it is given, after a restart, and in a replay.
+// TestVisibility verifies that a word that is internal or receipt_only appears in no answer,
+// stream, outcome, or artifact for a client without the scope for it, even if the model repeats
+// its input, after a restart, and in a replay.
 func TestVisibility(t *testing.T) {
 	without := func(scopes ...protocol.Scope) func(*protocol.APIKey) {
 		return func(k *protocol.APIKey) {
@@ -126,7 +126,7 @@ func TestVisibility(t *testing.T) {
 	}
 }
 
-// streamed returns what a stream of events sends within a moment.
+// streamed returns what a stream of events sends within a short time.
 func (c *client) streamed(path string) []byte {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
