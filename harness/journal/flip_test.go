@@ -14,7 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 )
 
-// written is the file of a journal of some commits, the last of which is some sectors long.
+// written creates a journal of several commits, the last of which is several sectors long, and
+// returns its path and content.
 func written(t *testing.T) (path string, whole []byte) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "events.jsonl")
@@ -33,7 +34,8 @@ func written(t *testing.T) (path string, whole []byte) {
 	return path, whole
 }
 
-// damaged expects a file to be refused for a line, and to stay as it is.
+// damaged checks that opening a file fails with an error for the given line and does not change
+// the file.
 func damaged(t *testing.T, path string, bad []byte, line int) {
 	t.Helper()
 	if err := os.WriteFile(path, bad, 0o600); err != nil {
@@ -51,7 +53,7 @@ func damaged(t *testing.T, path string, bad []byte, line int) {
 	}
 }
 
-// summed gives lines their checksums, those that have one a new one.
+// summed returns lines with correct checksums.
 func summed(lines []byte) (out []byte) {
 	for line := range bytes.Lines(lines) {
 		text, end := bytes.CutSuffix(line, []byte("\n"))
@@ -68,8 +70,8 @@ func summed(lines []byte) (out []byte) {
 	return out
 }
 
-// TestFlips: a bit of the file that is another one is damage, wherever it is, also in the last
-// line: that was acknowledged.
+// TestFlips checks that one flipped bit anywhere in the file is reported as damage. This includes
+// the last line, because that commit was acknowledged.
 func TestFlips(t *testing.T) {
 	path, whole := written(t)
 	step := 97 // bits
@@ -97,8 +99,8 @@ func TestFlips(t *testing.T) {
 	}
 }
 
-// TestPowerCut: of a last line any sectors may be missing when nobody was told of it; the lines
-// before it are all there, and the journal goes on.
+// TestPowerCut checks that sectors may be missing from a last line that was not acknowledged. All
+// lines before it are kept, and the journal accepts more events.
 func TestPowerCut(t *testing.T) {
 	path, whole := written(t)
 	begin := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1
@@ -127,8 +129,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// TestNoJournal: what is in a file that is no journal is not removed; nor are two lines that
-// were cut off, which no crash leaves.
+// TestNoJournal checks that a file that is not a journal is not changed. The same applies to a
+// file with two incomplete lines, which no crash can leave.
 func TestNoJournal(t *testing.T) {
 	path, whole := written(t)
 	line, _, _ := bytes.Cut(whole, []byte("\n"))

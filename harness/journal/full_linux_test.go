@@ -13,10 +13,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// limited lets no file of this process grow beyond so many bytes.
+// limited limits the size of the files that this process writes. lift removes the limit.
 func limited(t *testing.T, most int64) (lift func()) {
 	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ) // so that a write fails, as on a full disk
+	signal.Ignore(syscall.SIGXFSZ) // A write fails as on a full disk.
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
@@ -31,12 +31,12 @@ func limited(t *testing.T, most int64) (lift func()) {
 	}
 }
 
-// TestNoRoom: a commit for which there is no room is not there, not in part either, and the
-// journal goes on when there is room again.
+// TestNoRoom checks that a commit that does not fit on the disk leaves nothing in the journal,
+// and that the journal continues when there is room again.
 func TestNoRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
-	long := happened("task.submitted", "a") // than any file that go test writes meanwhile
+	long := happened("task.submitted", "a") // longer than any file that go test writes at the same time
 	long.Payload = []byte(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)
 	add(t, j, long)
 	for _, room := range []int64{0, 1, 100} {

@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// headless removes the head of a journal, as an earlier version leaves it, or a power cut before the
-// head was on the disk.
+// headless removes the head of a journal. An earlier version leaves a journal without a head, and
+// so does a power cut before the head was written.
 func headless(t testing.TB, path string) {
 	t.Helper()
 	if err := os.Remove(path + "-head"); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -37,8 +37,8 @@ func put(t testing.TB, path string, data []byte) {
 	}
 }
 
-// TestLostLines verifies that a journal that lost lines at its end, or continues differently, is
-// refused and not changed, and that an older head accepts what was added since.
+// TestLostLines checks that a journal that lost lines at its end, or that continues differently,
+// is refused and not changed. An older head accepts lines that were added after it.
 func TestLostLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
@@ -78,7 +78,7 @@ func TestLostLines(t *testing.T) {
 		}
 	}
 
-	// As many bytes, of another journal.
+	// The content has the same length, but belongs to another journal.
 	put(t, path, summed(bytes.Replace(whole, []byte("garden"), []byte("meadow"), 1)))
 	put(t, path+"-head", heads[1])
 	if _, err := journal.Open(path, func(*journal.Commit) error { return nil }); err == nil {
@@ -86,7 +86,7 @@ func TestLostLines(t *testing.T) {
 	}
 }
 
-// TestTornHead verifies that a head whose last write tore leaves the one before.
+// TestTornHead checks that after an incomplete write of the head the previous head is used.
 func TestTornHead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
@@ -113,8 +113,8 @@ func TestTornHead(t *testing.T) {
 	}
 }
 
-// TestQuiet verifies that a reader who waits for events of its own looks at those of others once,
-// and not again for each.
+// TestQuiet checks that a reader that waits for the events of its view reads the events of others
+// once, not again for each new event.
 func TestQuiet(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	own := happened("task.submitted", "own")
@@ -138,7 +138,7 @@ func TestQuiet(t *testing.T) {
 		t.Errorf("%v, %v", events, err)
 	}
 
-	// Nor does a range, which begins anew each time.
+	// A range that starts again each time does not read them again either.
 	var many []journal.Event
 	for range 9000 {
 		many = append(many, happened("task.started", "b"))

@@ -24,7 +24,7 @@ import (
 
 func noon() receipt.Time { return receipt.At(time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC)) }
 
-// open opens a journal; applied gets the ids of the events of each commit.
+// open opens a journal. It appends the ids of the events of each commit to applied.
 func open(t testing.TB, path string) (j *journal.Journal, applied *[]string) {
 	t.Helper()
 	applied = new([]string)
@@ -44,12 +44,12 @@ func ids(c *journal.Commit) string {
 	return strings.Join(list, " ")
 }
 
-// happened is an event of a task, in a workspace and a session.
+// happened returns an event of a task with a workspace and a session.
 func happened(kind, task string) journal.Event {
 	return journal.Event{Kind: kind, Resource: journal.Pointer{Object: "task", ID: task}, Workspace: "garden", Session: "s", Task: task, Payload: json.RawMessage(`{"n":1.50}`)}
 }
 
-// stored is the body of an answer that the journal keeps.
+// stored returns the body of an answer from the journal.
 func stored(t testing.TB, a *protocol.Answer) string {
 	t.Helper()
 	text, err := a.Stored()
@@ -68,7 +68,7 @@ func add(t testing.TB, j *journal.Journal, events ...journal.Event) *journal.Com
 	return c
 }
 
-// after returns the ids of the events of a view behind an id.
+// after returns the ids of the events of a view after an id.
 func after(t testing.TB, j *journal.Journal, v journal.View, id string, limit int) (list []string, err error) {
 	t.Helper()
 	events, err := j.Log(v).After(t.Context(), id, limit)
@@ -82,8 +82,8 @@ func after(t testing.TB, j *journal.Journal, v journal.View, id string, limit in
 	return list, err
 }
 
-// TestReopened: what was appended is applied again, in its order, with the same ids; what
-// follows goes on with the next numbers.
+// TestReopened checks that opening a journal again applies the same events in the same order with
+// the same ids, and that new events get the next numbers.
 func TestReopened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, applied := open(t, path)
@@ -109,7 +109,8 @@ func TestReopened(t *testing.T) {
 	}
 }
 
-// TestCut: a journal that was cut off anywhere has the commits that are whole, and goes on.
+// TestCut checks that a journal that is cut at any position keeps its complete commits and
+// accepts more.
 func TestCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
@@ -124,7 +125,7 @@ func TestCut(t *testing.T) {
 
 	for n := range len(whole) + 1 {
 		if !testsize.Full() && n%7 != 0 && n != first && n != first-1 && n < len(whole)-1 {
-			continue // all of them in CI
+			continue // CI tests all positions.
 		}
 		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
 			t.Fatal(err)
@@ -151,8 +152,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestDamage: a line that is not the last one and cannot be read is damage, which is told; so
-// is one that is out of place.
+// TestDamage checks that a line that cannot be read, or that is in the wrong place, is reported
+// as damage unless it is the last line.
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
@@ -172,7 +173,7 @@ func TestDamage(t *testing.T) {
 		"no sequence": {lines[0], bytes.Replace(lines[1], []byte(`"sequence":2`), []byte(`"sequence":3`), 1), lines[2]},
 		"no status":   {lines[0], bytes.Replace(lines[1], []byte(`"events"`), []byte(`"use":{"actor":"","key":"sha256:`+strings.Repeat("a", 64)+`","body":"sha256:`+strings.Repeat("a", 64)+`"},"events"`), 1), lines[2]},
 	} {
-		file := summed(bytes.Join(bad, nil)) // damage that no checksum tells
+		file := summed(bytes.Join(bad, nil)) // damage that checksums do not reveal
 		if err := os.WriteFile(path, file, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +187,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestOneProgram: two programs do not write into one journal.
+// TestOneProgram checks that two programs cannot open the same journal.
 func TestOneProgram(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no locks there")
@@ -198,7 +199,7 @@ func TestOneProgram(t *testing.T) {
 	}
 }
 
-// TestViews: a view has its events and no others, in their order, from any of them on.
+// TestViews checks that a view returns its own events in order, starting after any of them.
 func TestViews(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	add(t, j, happened("task.submitted", "a"), happened("task.submitted", "b"))
@@ -258,8 +259,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestRemembered: what answered a request with an Idempotency-Key answers it after a restart,
-// byte for byte; another body is another request.
+// TestRemembered checks that a request with an Idempotency-Key gets the same answer after a
+// restart, byte for byte, and that a request with another body is a different request.
 func TestRemembered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
@@ -289,7 +290,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestAppliedIsThere: who learns of a commit by what it changed finds its events.
+// TestAppliedIsThere checks that a reader that sees the effect of a commit also finds its events.
 func TestAppliedIsThere(t *testing.T) {
 	var j *journal.Journal
 	found := make(chan int, 1)
@@ -301,7 +302,7 @@ func TestAppliedIsThere(t *testing.T) {
 			}
 			found <- len(list)
 		}()
-		time.Sleep(50 * time.Millisecond) // for the other to ask
+		time.Sleep(50 * time.Millisecond) // gives the other goroutine time to ask
 		return nil
 	})
 	if err != nil {
@@ -314,7 +315,8 @@ func TestAppliedIsThere(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be a line changes nothing; an error of apply is final.
+// TestRefused checks that an event that cannot be written as a line changes nothing, and that an
+// error of apply is final.
 func TestRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	broken := false
@@ -359,8 +361,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTogether: many write and read at the same time; a reader that follows the ids sees each
-// event once, in the order of the file.
+// TestTogether writes and reads from many goroutines at the same time. A reader that follows the
+// ids must see each event once, in the order of the file.
 func TestTogether(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	const writers, each = 4, 25
@@ -400,7 +402,8 @@ func TestTogether(t *testing.T) {
 	group.Wait()
 }
 
-// TestLongEvents: what a log gives at a time is bounded, and all of it is given.
+// TestLongEvents checks that the log returns a limited amount at a time, and returns all events
+// in the end.
 func TestLongEvents(t *testing.T) {
 	j, _ := open(t, filepath.Join(t.TempDir(), "events.jsonl"))
 	for range 5 {
@@ -429,8 +432,8 @@ func TestLongEvents(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever is in the file, it is opened or refused; what was opened has numbered
-// events, is opened again the same, and takes more.
+// FuzzOpen checks that opening any file either succeeds or fails with an error. A journal that
+// was opened has numbered events, has the same events when it is opened again, and accepts more.
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "events.jsonl")
 	j, _ := open(f, path)
