@@ -15,14 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/harness/conformance"
 )
 
-// TestAgents asks the example, as a process of its own: all that upstream's runner asks and
-// all that we ask is so, in either dialect of the agent card.
+// TestAgents runs the example as a separate process. It must pass all probes of the upstream
+// runner and all of ours, with either form of the agent card.
 func TestAgents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a program is built")
 	}
 	program := filepath.Join(t.TempDir(), "agents.exe")
-	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/agents") // nobody debugs it
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/agents") // without debug information, which the test does not need
 	build.Dir = "../.."
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -41,7 +41,7 @@ func TestAgents(t *testing.T) {
 			t.Errorf("%s: %d, %s\n%s", dialect, got.code, got.err, got.out)
 		}
 
-		// Upstream's own runner wants one of them.
+		// The upstream runner requires one of the forms.
 		got = runIt(t, env, append(trusted, "--suite", "upstream", "--card", "agent_card", "--json")...)
 		var report conformance.Report
 		if err := json.Unmarshal([]byte(got.out), &report); err != nil {
@@ -56,7 +56,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// startAgents starts the example, and returns where it serves and the key that it made up.
+// startAgents starts the example and returns its address and the key that it generated.
 func startAgents(t *testing.T, program string, args ...string) (url, key string) {
 	t.Helper()
 	p := exec.Command(program, append(args, "-data", t.TempDir())...)

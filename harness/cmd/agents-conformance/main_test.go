@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A ran is what a command line came to.
+// A ran is the result of running a command line.
 type ran struct {
 	code     int
 	out, err string
@@ -31,7 +31,7 @@ func runIt(t *testing.T, getenv func(string) string, args ...string) ran {
 
 func unset(string) string { return "" }
 
-// discovering is a server that knows of itself, and nothing else.
+// discovering starts a server that answers discovery requests and nothing else.
 func discovering(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,8 +48,8 @@ func discovering(t *testing.T) string {
 	return server.URL
 }
 
-// TestExitCodes: 0 nothing failed, 1 a probe failed or the report could not be written, 2
-// nothing could be asked.
+// TestExitCodes checks the exit codes: 0 if nothing failed, 1 if a probe failed or the report
+// could not be written, 2 if nothing could be probed.
 func TestExitCodes(t *testing.T) {
 	url := discovering(t)
 	folder := t.TempDir()
@@ -88,7 +88,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestOutput: the same report as text, as JSON and in a file; no form has the key.
+// TestOutput checks that the report is the same as text, as JSON and in a file, and that none of
+// them contains the key.
 func TestOutput(t *testing.T) {
 	url, file := discovering(t), filepath.Join(t.TempDir(), "report.json")
 	const key = "rk_this_is_the_key_of_this_test"

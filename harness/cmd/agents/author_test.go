@@ -13,10 +13,11 @@ import (
 
 var update = flag.Bool("update", false, "write the list into README.md")
 
-// A topic is something that every harness needs. what matches the lines of code that touch it.
+// A topic is a task that every harness has. what matches the lines of code that deal with it.
 type topic struct{ name, what string }
 
-// topics returns what a harness should not have to write. A line is of the first that it is of.
+// topics returns the tasks that a library should do for a harness. A line belongs to the first
+// topic that matches it.
 func topics() []topic {
 	return []topic{
 		{"Idempotency", `Idempotency|NewMemory|Remember\(|\.Use\(\)|Memory:|protocol\.Memory`},
@@ -30,10 +31,10 @@ func topics() []topic {
 	}
 }
 
-// few is how many lines there may be, of all topics.
+// few is the largest allowed number of lines of all topics together.
 const few = 100
 
-// A line is one of code.
+// A line is a line of code.
 type line struct{ file, text string }
 
 // sources returns the lines of code of this folder and of package harness.
@@ -63,8 +64,8 @@ func sources(t *testing.T) (list []line) {
 	return list
 }
 
-// TestAuthor: the lines of this folder and of package harness that are not about its own work are few, and README.md
-// lists them.
+// TestAuthor checks that this folder and package harness contain few lines that do not do their
+// own work, and that README.md lists those lines.
 func TestAuthor(t *testing.T) {
 	all, of, found := sources(t), map[string][]string{}, 0
 	var whats []*regexp.Regexp
@@ -110,8 +111,8 @@ func TestAuthor(t *testing.T) {
 	}
 }
 
-// TestNothingAgain: what the library does on the wire is written nowhere here, not even by
-// name.
+// TestNothingAgain checks that the code here does not repeat what the library does on the wire,
+// and does not even name it.
 func TestNothingAgain(t *testing.T) {
 	again := regexp.MustCompile(`Last-Event-ID|event-stream|next_cursor|has_more|"request_id"|Idempotency-Key|Harn-Agents|WWW-Authenticate|"Bearer rk|\bhttp\.Error\(|WriteHeader\(|\.Flush\(|\.Sync\(|\.Truncate\(|supported_versions|"object":"list"|http\.Status(Unauthorized|UpgradeRequired|Gone|NotFound|Conflict|BadRequest)`)
 	for _, l := range sources(t) {

@@ -17,15 +17,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// mostMemory is the limit that README.md states, in bytes.
+// mostMemory is the limit in bytes that README.md states.
 const mostMemory = 512 << 20
 
-// longest is the length of the longest text for which a message fits into a body.
+// longest is the length of the longest text with which a message fits into a body.
 var longest = replay.MaxRequest - len(`{"message":{"parts":[{"text":"","type":"text","visibility":"public"}],"role":"user"}}`)
 
-// TestFlood sends messages of all lengths with and without an Idempotency-Key, while clients that read
-// nothing ask for all of them and the program is killed again and again. The program can always be
-// opened and written to, has what it acknowledged, and keeps within its memory.
+// TestFlood sends messages of all lengths with and without an Idempotency-Key. Other clients
+// request all of them without reading the answers, and the program is killed again and again.
+// After each kill the program must open its log, accept writes, have all acknowledged messages,
+// and stay within its memory limit.
 func TestFlood(t *testing.T) {
 	kills, deaf, writers, pause := 2, 12, 2, 500*time.Millisecond
 	if testsize.Full() {
@@ -68,14 +69,14 @@ func TestFlood(t *testing.T) {
 	t.Logf("%d kills, %d messages of %d MiB, at most %d MiB of memory", kills, len(sent.lengths), sent.bytes>>20, peak>>20)
 }
 
-// A flood is the messages that were acknowledged.
+// A flood holds the messages that were acknowledged.
 type flood struct {
 	mu      sync.Mutex
-	lengths map[string]int // of the texts, by the ids of messages
+	lengths map[string]int // the lengths of the texts by message id
 	bytes   int
 }
 
-// message sends a message of any length, twice if it has a key.
+// message sends a message of a random length, twice if it has a key.
 func (f *flood) message(w *world, session, key string) {
 	n := int(math.Exp(mathrand.Float64() * math.Log(float64(longest))))
 	switch mathrand.IntN(8) {
@@ -108,7 +109,7 @@ func (f *flood) message(w *world, session, key string) {
 	f.lengths[id], f.bytes = n, f.bytes+n
 }
 
-// textLength is the length of the text of a message.
+// textLength returns the length of the text of a message.
 func textLength(message object) int {
 	parts, _ := message["parts"].([]any)
 	if len(parts) != 1 {
@@ -118,8 +119,8 @@ func textLength(message object) int {
 	return len(text)
 }
 
-// check compares what was acknowledged with what the session has. A message without a key may be there
-// though its client was not told.
+// check compares the acknowledged messages with those of the session. The session may also
+// contain a message without a key that was not acknowledged.
 func (f *flood) check(w *world, session string) {
 	there := map[string]int{}
 	for _, m := range w.all("/v1/sessions/" + session + "/messages?limit=200") {
@@ -132,7 +133,7 @@ func (f *flood) check(w *world, session string) {
 	}
 }
 
-// listen opens connections of clients that ask for much, and read nothing.
+// listen opens connections of clients that request a lot and read nothing.
 func (w *world) listen(session string, deaf int) (list []net.Conn) {
 	host := strings.TrimPrefix(w.url(), "http://")
 	paths := []string{"/v1/sessions/" + session + "/messages?limit=200", "/v1/events?limit=200", "/v1/events/stream", "/v1/sessions/" + session + "/events/stream"}
@@ -150,7 +151,7 @@ func (w *world) listen(session string, deaf int) (list []net.Conn) {
 	return list
 }
 
-// memory is the most memory that the program had so far, in bytes.
+// memory returns the largest amount of memory, in bytes, that the program has used so far.
 func (w *world) memory() int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.process.cmd.Process.Pid))
 	if err != nil {

@@ -27,8 +27,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestKilled: the program is killed again and again while four clients work with it. What it
-// acknowledged is there, once; nothing else is; and streams go on where they were.
+// TestKilled kills the program again and again while four clients work with it. Everything that
+// it acknowledged must be there once, nothing else may be there, and streams must continue where
+// they stopped.
 func TestKilled(t *testing.T) {
 	kills := 4
 	if testsize.Full() {
@@ -79,20 +80,20 @@ func TestKilled(t *testing.T) {
 
 type object map[string]any
 
-// A world is the program, whichever runs now, and what clients know of it.
+// A world is the running program and what its clients know about it.
 type world struct {
 	t         *testing.T
-	dir, file string // of the program, and of the keys of its clients
+	dir, file string // the folder of the program and the file with the keys of its clients
 	key       string
 	over      atomic.Bool
 	streams   atomic.Int64
 
 	mu      sync.Mutex
 	process *process
-	tasks   map[string]string // what clients were told: the ids of tasks, by the keys of requests
+	tasks   map[string]string // task ids that clients received, by the keys of their requests
 }
 
-// begin starts the program where the last one was.
+// begin starts the program with the data of the previous run.
 func (w *world) begin() {
 	w.t.Helper()
 	if w.key == "" {
@@ -115,7 +116,7 @@ func (w *world) begin() {
 	w.mu.Unlock()
 }
 
-// kill ends the program as a crash does: it is asked nothing (SIGKILL).
+// kill ends the program with SIGKILL, like a crash.
 func (w *world) kill() {
 	w.process.cmd.Process.Kill()
 	w.process.cmd.Wait()
@@ -148,8 +149,8 @@ func (w *world) request(ctx context.Context, method, path string, body []byte) *
 	return r
 }
 
-// ask asks until the program answers, whichever runs then: with the same key for what is to be
-// done once.
+// ask repeats a request until the program answers, across restarts. A request that must take
+// effect once has the same key each time.
 func (w *world) ask(method, path, key string, body any) (answer object) {
 	var text []byte
 	if body != nil {
@@ -182,7 +183,8 @@ func (w *world) ask(method, path, key string, body any) (answer object) {
 	return object{}
 }
 
-// note keeps what a client was told; told twice, it is the same.
+// note stores the id that a client received. If the client already received one for the key, it
+// must be the same.
 func (w *world) note(key string, answer object) string {
 	id, _ := answer["id"].(string)
 	w.mu.Lock()
@@ -194,7 +196,7 @@ func (w *world) note(key string, answer object) string {
 	return id
 }
 
-// words are what tasks are to do, in turn.
+// words returns the text of the task of a round.
 func words(round int) string {
 	return []string{"water the beans", "/ask how many?", "/wait", "look at the beans"}[round%4]
 }
@@ -203,16 +205,16 @@ func message(text string) object {
 	return object{"role": "user", "parts": []object{{"type": "text", "text": text, "visibility": "public"}}}
 }
 
-// submit submits the task of a round, whether it was submitted before or not.
+// submit submits the task of a round. The task may already have been submitted.
 func (w *world) submit(session string, client, round int) (id string) {
 	key := fmt.Sprintf("%d-%d", client, round)
 	return w.note(key, w.ask("POST", "/v1/sessions/"+session+"/tasks", key, object{"input": message(words(round))}))
 }
 
-// work does one thing with the program, and asks for another one again.
+// work submits one task and repeats the request for an earlier one.
 func (w *world) work(session string, client, round int) {
 	id := w.submit(session, client, round)
-	w.submit(session, client, mathrand.IntN(round+1)) // one of before: the same, whatever was killed since
+	w.submit(session, client, mathrand.IntN(round+1)) // An earlier task: the answer must be the same after any number of kills.
 	key := fmt.Sprintf("%d-%d", client, round)
 
 	switch round % 4 {
@@ -239,7 +241,7 @@ func (w *world) reach(id, status string) {
 	w.t.Errorf("the task %s does not get to %s", id, status)
 }
 
-// settle waits until each task has ended.
+// settle waits until all tasks have ended.
 func (w *world) settle() {
 	for _, id := range w.tasks {
 		for end := time.Now().Add(time.Minute); w.ask("GET", "/v1/tasks/"+id, "", nil)["receipt_id"] == nil; time.Sleep(5 * time.Millisecond) {
@@ -268,13 +270,13 @@ func (w *world) all(path string) (items []object) {
 	}
 }
 
-// last is the id of the last event of a session.
+// last returns the id of the last event of a session.
 func (w *world) last(session string) string {
 	events := w.all("/v1/sessions/" + session + "/events?limit=200")
 	return events[len(events)-1]["id"].(string)
 }
 
-// check compares what the program tells now with what it told before.
+// check compares what the program reports now with what it reported before.
 func (w *world) check(followers []*follower) {
 	tasks := w.all("/v1/tasks?limit=200")
 	told := map[string]bool{}
@@ -317,7 +319,7 @@ func (w *world) check(followers []*follower) {
 	}
 }
 
-// checkLedger checks that there is a receipt for each task, in one whole chain.
+// checkLedger checks that each task has a receipt and that all receipts form one complete chain.
 func (w *world) checkLedger() {
 	l, err := ledger.OpenReadOnly(w.t.Context(), filepath.Join(w.dir, "data", "ledger.db"))
 	if err != nil {
@@ -338,7 +340,7 @@ func (w *world) checkLedger() {
 	}
 }
 
-// checkCommand has the command verify what the ledger exports.
+// checkCommand verifies the export of the ledger with the command receipt.
 func (w *world) checkCommand() {
 	out := filepath.Join(w.dir, "receipts.jsonl")
 	for _, args := range [][]string{
@@ -353,7 +355,8 @@ func (w *world) checkCommand() {
 	}
 }
 
-// A follower reads the stream of a session, and comes again with the last id that it has.
+// A follower reads the event stream of a session and reconnects with the last id that it
+// received.
 type follower struct {
 	w       *world
 	session string
@@ -369,7 +372,7 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// read reads until the stream breaks off. What was cut off within a frame was not told.
+// read reads until the stream ends. An incomplete frame does not count as received.
 func (f *follower) read(ctx context.Context) {
 	r := f.w.request(ctx, "GET", "/v1/sessions/"+f.session+"/events/stream", nil)
 	if ids := f.told(); len(ids) > 0 {
@@ -403,7 +406,7 @@ func (f *follower) told() []string {
 	return slices.Clone(f.ids)
 }
 
-// until waits until an event was told.
+// until waits until an event was received.
 func (f *follower) until(id string) {
 	for end := time.Now().Add(time.Minute); !slices.Contains(f.told(), id); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// asProgram is a variable by which the tests are the program themselves.
+// asProgram is the environment variable that makes the test binary run as the program.
 const asProgram = "TEST_AS_AGENTS"
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ type process struct {
 	url, key string
 }
 
-// start starts the program in the folder of the module, and waits until it serves.
+// start starts the program in the folder of the module and waits until it serves.
 func start(t testing.TB, args ...string) *process {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -69,7 +69,8 @@ func start(t testing.TB, args ...string) *process {
 	return nil
 }
 
-// TestProgram: it serves whoever has the key that it prints, and leaves nothing behind.
+// TestProgram checks that the program serves a client that has the printed key, and that it
+// leaves no files behind.
 func TestProgram(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -108,7 +109,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// endedBy ends a program, which says nothing of it.
+// endedBy ends the program with a signal and checks that it prints nothing about it.
 func (p *process) endedBy(t *testing.T, by os.Signal) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(by); err != nil {
@@ -119,7 +120,7 @@ func (p *process) endedBy(t *testing.T, by os.Signal) {
 	}
 }
 
-// TestOptions: what it cannot do is said before anything is served.
+// TestOptions checks that wrong options are reported before the program serves.
 func TestOptions(t *testing.T) {
 	for _, o := range []settings{
 		{listen: "0.0.0.0:0", private: "../../../fixtures/keys/key_2026_04.private.json", public: "../../../fixtures/keys/trust.json", issuer: "i"},
@@ -142,8 +143,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestOpensFirst verifies that the program listens only when it has read its log: a log that cannot be
-// read is found before an address that is taken.
+// TestOpensFirst checks that the program reads its log before it listens: an unreadable log is
+// reported before an address in use.
 func TestOpensFirst(t *testing.T) {
 	taken, err := listen("127.0.0.1:0")
 	if err != nil {
