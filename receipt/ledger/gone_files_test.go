@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ type writer struct {
 	*exec.Cmd
 	mu    sync.Mutex
 	told  []string // id and hash
+	times []int64  // of the acknowledgments, in nanoseconds since 1970
 	ended chan struct{}
 }
 
@@ -52,8 +54,9 @@ func writersOf(t *testing.T, path string, n, most int) []*writer {
 		t.Cleanup(func() { w.Process.Kill(); <-w.ended })
 		go func() {
 			for lines := bufio.NewScanner(out); lines.Scan(); {
+				receipt, at := cutTime(lines.Text())
 				w.mu.Lock()
-				w.told = append(w.told, lines.Text())
+				w.told, w.times = append(w.told, receipt), append(w.times, at)
 				w.mu.Unlock()
 			}
 			w.Wait()
@@ -75,6 +78,30 @@ func (w *writer) acknowledged() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]string(nil), w.told...)
+}
+
+// acknowledgedAfter returns what the process acknowledged after a time, by its own clock: its
+// output may be read much later.
+func (w *writer) acknowledgedAfter(at time.Time) (receipts []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, r := range w.told {
+		if w.times[i] > at.UnixNano() {
+			receipts = append(receipts, r)
+		}
+	}
+	return receipts
+}
+
+// cutTime splits a line of a worker into the receipt and the time. A line that was cut off by a
+// kill has the time 0.
+func cutTime(line string) (receipt string, at int64) {
+	i := strings.LastIndexByte(line, ' ')
+	at, err := strconv.ParseInt(line[i+1:], 10, 64)
+	if err != nil {
+		return line, 0
+	}
+	return line[:i], at
 }
 
 // end kills the writers that do not end by themselves within a time, and returns how
@@ -196,10 +223,6 @@ func TestFileTaken(t *testing.T) {
 			old := backup(t, path)
 			execute(t, path, "PRAGMA wal_checkpoint")
 			all := writers(t, path, n)
-			before := map[*writer]int{}
-			for _, w := range all {
-				before[w] = len(w.acknowledged())
-			}
 			take(t, path, old)
 			taken := time.Now()
 			if killed := end(all, 20*time.Second); killed > 0 {
@@ -207,7 +230,7 @@ func TestFileTaken(t *testing.T) {
 			}
 			after := 0
 			for _, w := range all {
-				after += len(w.acknowledged()) - before[w]
+				after += len(w.acknowledgedAfter(taken))
 			}
 			t.Logf("ended after %v; %d more were acknowledged meanwhile", time.Since(taken).Round(time.Millisecond), after)
 			if after > 2*n*3 { // those that were on their way
@@ -378,13 +401,8 @@ func TestOverwritten(t *testing.T) {
 			old := backup(t, path)
 			told(all, enough, 500*time.Millisecond)
 			execute(t, path, checkpoint)
-			early := map[string]bool{}
 			copyFile(t, old, path)
-			for _, w := range all {
-				for _, r := range w.acknowledged() {
-					early[r] = true
-				}
-			}
+			copied := time.Now()
 			told(all, enough, 2*time.Second)
 			killed := end(all, 100*time.Millisecond)
 			l, err := ledger.OpenReadOnly(t.Context(), path)
@@ -395,11 +413,8 @@ func TestOverwritten(t *testing.T) {
 			defer l.Close()
 			late, lost := 0, 0
 			for _, w := range all {
-				for _, r := range w.acknowledged() {
+				for _, r := range w.acknowledgedAfter(copied) {
 					id, hash, _ := strings.Cut(r, " ")
-					if early[r] {
-						continue
-					}
 					late++
 					if s, err := l.Get(t.Context(), id); err != nil || s.Hash().String() != hash {
 						lost++
