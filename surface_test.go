@@ -8,9 +8,9 @@ import (
 	"go/parser"
 	"go/printer"
 	"go/token"
-	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -55,26 +55,32 @@ var gofmt = printer.Config{Mode: printer.UseSpaces | printer.TabIndent, Tabwidth
 // bodies, constants first and then by name.
 func surface(dir string) ([]string, error) {
 	set := token.NewFileSet()
-	packages, err := parser.ParseDir(set, dir, func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, 0)
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
 
 	printed := map[string]string{} // by order and name
-	for _, p := range packages {
-		ast.PackageExports(p)
-		for _, file := range p.Files {
-			for _, d := range file.Decls {
-				key := declared(d)
-				if key == "" {
-					continue
-				}
-				var b strings.Builder
-				if err := gofmt.Fprint(&b, set, d); err != nil {
-					return nil, err
-				}
-				printed[key] = b.String()
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, name, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+
+		ast.FileExports(file)
+		for _, d := range file.Decls {
+			key := declared(d)
+			if key == "" {
+				continue
 			}
+			var b strings.Builder
+			if err := gofmt.Fprint(&b, set, d); err != nil {
+				return nil, err
+			}
+			printed[key] = b.String()
 		}
 	}
 
