@@ -40,7 +40,7 @@ func TestDocs(t *testing.T) {
 
 func tableOf(of Suite) string {
 	var b strings.Builder
-	b.WriteString("| category | probe | what it is for | where |\n|---|---|---|---|\n")
+	b.WriteString("| Category | Probe | Requirement | Source |\n|---|---|---|---|\n")
 	category := ""
 	for _, p := range Probes() {
 		if p.Suite != of {

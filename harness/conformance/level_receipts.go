@@ -17,19 +17,19 @@ import (
 
 func levelReceipts() []Probe {
 	return group(Ours, "level-receipts",
-		probe("receipt_verifies", receiptVerifies, "a task that has ended has a receipt, which fits its schema, its hash and a signature of its issuer", "Receipts level; the receipt format"),
-		probe("receipt_is_of_its_task", receiptIsOfTask, "the receipt of a task names the task, and its end", "The receipt format: subject, identifiers, lifecycle"),
-		probe("receipt_is_referenced", receiptIsReferenced, "task, outcome, event and artifact refer to the receipt of their task", "Receipts level; receipt_id"),
-		probe("receipt_bytes_stay", receiptBytesStay, "a receipt is given out as it was sealed, wherever and however often it is read", "GET /v1/receipts/{receipt_id}, ReceiptWireEnvelope"),
-		probe("receipt_covers_its_events", receiptCoversEvents, "the log of which a receipt has the digest is that of the events that are told of its task", "The receipt format: replay_input.materials, event_log"),
-		probe("server_verdict_agrees", serverAgrees, "what a server says of a receipt is so", "POST /v1/receipts/{receipt_id}/verify, ReceiptVerification"),
+		probe("receipt_verifies", receiptVerifies, "a task that has ended has a receipt, which matches its schema, its hash, and a signature of its issuer", "Receipts level; the receipt format"),
+		probe("receipt_is_of_its_task", receiptIsOfTask, "the receipt of a task names the task and states how it ended", "The receipt format: subject, identifiers, lifecycle"),
+		probe("receipt_is_referenced", receiptIsReferenced, "task, outcome, event, and artifact refer to the receipt of their task", "Receipts level; receipt_id"),
+		probe("receipt_bytes_stay", receiptBytesStay, "every read of a receipt, on every route, returns it as it was sealed", "GET /v1/receipts/{receipt_id}, ReceiptWireEnvelope"),
+		probe("receipt_covers_its_events", receiptCoversEvents, "the log digest in a receipt matches the events that the server returns for its task", "The receipt format: replay_input.materials, event_log"),
+		probe("server_verdict_agrees", serverAgrees, "the server's verdict on a receipt is correct", "POST /v1/receipts/{receipt_id}/verify, ReceiptVerification"),
 		probe("unknown_trust_anchor", unknownAnchor, "a receipt is not reported as valid for a trust anchor that does not exist", "POST /v1/receipts/{receipt_id}/verify, VerifyReceiptRequest"),
 		probe("verification_time", verificationTime, "a receipt is not reported as valid at a time when no trusted key was valid", "POST /v1/receipts/{receipt_id}/verify, VerifyReceiptRequest"),
-		probe("tampered_copy_is_refuted", tamperedCopies, "a copy of a receipt in which anything was changed is refuted", "The receipt format: chain.receipt_hash; POST /v1/verify"),
-		probe("receipts_are_one_chain", oneChain, "a receipt names the hash of the one before it, and no two name the same", "The receipt format: chain.previous_receipt_hash"),
-		probe("canceled_task_has_receipt", canceledHasReceipt, "a task that was canceled has a receipt, which says so", "Receipts level; Task lifecycle"),
-		probe("secrets_are_withheld", secretsAreWithheld, "a secret that somebody told is in no event, stream, receipt, artifact, outcome or error", "Receipts level: redaction"),
-		probe("archive_is_the_receipt", archiveIsReceipt, "the archive of a receipt is the same receipt", "The receipt format: CBOR"),
+		probe("tampered_copy_is_refuted", tamperedCopies, "an altered copy of a receipt is refuted", "The receipt format: chain.receipt_hash; POST /v1/verify"),
+		probe("receipts_are_one_chain", oneChain, "a receipt names the hash of its predecessor, and no two receipts name the same predecessor", "The receipt format: chain.previous_receipt_hash"),
+		probe("canceled_task_has_receipt", canceledHasReceipt, "a canceled task has a receipt, which states that the task was canceled", "Receipts level; Task lifecycle"),
+		probe("secrets_are_withheld", secretsAreWithheld, "a secret in the input of a task is in no event, stream, receipt, artifact, outcome, or error", "Receipts level: redaction"),
+		probe("archive_is_the_receipt", archiveIsReceipt, "the archive form of a receipt contains the same receipt", "The receipt format: CBOR"),
 	)
 }
 

@@ -18,15 +18,15 @@ import (
 func levelReplay() []Probe {
 	const post = "POST /v1/tasks/{task_id}/replay"
 	return group(Ours, "level-replay",
-		probe("replay_exact", replayExact, "an exact replay is a task of its own, answered by what was recorded alone, and its receipt says that nothing was swapped or done", post+"; mode exact"),
-		probe("replay_overrides", replayOverrides, "each override is one delta of the receipt, with the digests before and after, and nothing else is swapped", post+"; mode with_overrides; deltas"),
-		probe("replay_checkpoint", replayCheckpoint, "a replay from a checkpoint restores what lies before it, and tells the rest again; one that is unknown is refused", post+"; mode from_checkpoint"),
-		probe("replays_are_equal", replaysAreEqual, "two replays of one task with the same overrides have the same receipt, but for names, times of issue and places in a chain", "Replay: determinism"),
+		probe("replay_exact", replayExact, "an exact replay is a separate task, answered only from recorded answers, and its receipt states no substitution and no side effect", post+"; mode exact"),
+		probe("replay_overrides", replayOverrides, "each override is one delta in the receipt, with the digests before and after, and nothing else is replaced", post+"; mode with_overrides; deltas"),
+		probe("replay_checkpoint", replayCheckpoint, "a replay from a checkpoint restores the answers recorded before the checkpoint and replays the rest; an unknown checkpoint is refused", post+"; mode from_checkpoint"),
+		probe("replays_are_equal", replaysAreEqual, "two replays of one task with the same overrides have the same receipt, except for IDs, times of issue, and positions in a chain", "Replay: determinism"),
 		probe("replay_events_are_marked", replayEventsMarked, "replayed events are marked and name the source's events that they repeat, in order and with the same payloads", "Replay: events; ReplayEventMetadata"),
-		probe("replay_refuses", replayRefuses, "a request that says something false or impossible is refused, 400, and begins no replay", "ReplayTaskRequest"),
-		probe("replay_names_what_is_missing", replayNamesMissing, "a replay that lacks something names the first thing that it lacks", "Replay: failure reporting"),
-		probe("replay_once", replayOnce, "one Idempotency-Key begins one replay", post+"; Idempotency"),
-		probe("replay_leaves_its_source", replayLeavesSource, "a replay changes nothing of the task that it replays", "Replay: durable event ranges"),
+		probe("replay_refuses", replayRefuses, "an invalid or contradictory request is refused, 400, and starts no replay", "ReplayTaskRequest"),
+		probe("replay_names_what_is_missing", replayNamesMissing, "a replay that cannot be completed names the first resource that is missing", "Replay: failure reporting"),
+		probe("replay_once", replayOnce, "one Idempotency-Key starts one replay", post+"; Idempotency"),
+		probe("replay_leaves_its_source", replayLeavesSource, "a replay does not change the task that it replays", "Replay: durable event ranges"),
 	)
 }
 

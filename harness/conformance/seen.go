@@ -26,7 +26,7 @@ func seenProbes() []Probe {
 		{"outcome_form", "Outcome", "an outcome", "Outcome"},
 		{"receipt_form", "Receipt", "the resource of a receipt", "Receipt; ReceiptWireEnvelope"},
 		{"verification_form", "Verification", "the verification of a receipt", "ReceiptVerification"},
-		{"extended_form", "Extended", "a persona, branch, connector, skill, memory, vault or quota", "Extended level"},
+		{"extended_form", "Extended", "a persona, branch, connector, skill, memory, vault, or quota", "Extended level"},
 	} {
 		run := func(ctx context.Context, s *suite) { hasForm(ctx, s, of.component) }
 		list = append(list, probe(of.name, run, of.what+" has the required members, each of the specified type, everywhere in the run", of.where))

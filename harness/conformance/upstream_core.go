@@ -10,16 +10,16 @@ import (
 
 func coreProbes() []Probe {
 	return group(Upstream, "core",
-		probe("discovery", discovery, "discovery says, without a key, which versions of the protocol are spoken and what a server can do", "GET /v1, Discovery"),
-		probe("agent_card", agentCard, "the agent card says, without a key, who a server is, which version it speaks, and by which interfaces and skills", "GET /v1/agent-card, HarnAgentCard"),
-		probe("list_core_resources", listCoreResources, "tasks, sessions, artifacts, events and outcomes are listed, in the one form of lists", "Core level; PaginatedList"),
-		probe("workspace_crud", workspaceCRUD, "workspaces are made, read and changed, or some can be found", "POST, GET, PATCH /v1/workspaces"),
-		probe("session_crud", sessionCRUD, "sessions are made, read and changed", "POST, GET, PATCH /v1/sessions"),
-		probe("message_crud", messageCRUD, "messages are appended to a session, read and listed", "/v1/sessions/{session_id}/messages, /v1/messages/{message_id}"),
-		probe("task_crud", taskCRUD, "tasks are submitted, read and canceled, and have events", "/v1/sessions/{session_id}/tasks, /v1/tasks/{task_id}"),
+		probe("discovery", discovery, "discovery lists, without a key, the supported versions of the protocol and the capabilities of the server", "GET /v1, Discovery"),
+		probe("agent_card", agentCard, "the agent card states, without a key, the server's identity, protocol version, interfaces, and skills", "GET /v1/agent-card, HarnAgentCard"),
+		probe("list_core_resources", listCoreResources, "tasks, sessions, artifacts, events, and outcomes are listed in the common list form", "Core level; PaginatedList"),
+		probe("workspace_crud", workspaceCRUD, "workspaces are created, read, and changed, or existing ones are listed", "POST, GET, PATCH /v1/workspaces"),
+		probe("session_crud", sessionCRUD, "sessions are created, read, and changed", "POST, GET, PATCH /v1/sessions"),
+		probe("message_crud", messageCRUD, "messages are appended to a session, read, and listed", "/v1/sessions/{session_id}/messages, /v1/messages/{message_id}"),
+		probe("task_crud", taskCRUD, "tasks are submitted, read, and canceled, and have events", "/v1/sessions/{session_id}/tasks, /v1/tasks/{task_id}"),
 		probe("artifact_crud", artifactCRUD, "artifacts are registered and read", "/v1/artifacts"),
-		probe("event_reads", eventReads, "events are listed and read one by one", "GET /v1/events, GET /v1/events/{event_id}"),
-		probe("persona_memory_branch_reads", extendedReads, "what a server does not have of personas, connectors, skills, quotas, memories and branches it says to be not implemented", "Extended level"),
+		probe("event_reads", eventReads, "events are listed and read individually", "GET /v1/events, GET /v1/events/{event_id}"),
+		probe("persona_memory_branch_reads", extendedReads, "personas, connectors, skills, quotas, memories, and branches are served or reported as not implemented, 501", "Extended level"),
 	)
 }
 

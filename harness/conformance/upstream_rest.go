@@ -11,9 +11,9 @@ import (
 
 func authProbes() []Probe {
 	return group(Upstream, "auth-and-scopes",
-		probe("authenticated_request_succeeds", withKey, "who has an API key is let in", "Authentication"),
-		probe("missing_auth_rejected", withoutKey, "who has no API key is refused, 401 or 403, and reads no key in the answer", "Authentication; Errors"),
-		probe("unsupported_protocol_version_rejected", otherVersion, "a version of the protocol that is not spoken is refused, 426", "Version negotiation"),
+		probe("authenticated_request_succeeds", withKey, "a request with an API key is accepted", "Authentication"),
+		probe("missing_auth_rejected", withoutKey, "a request without an API key is refused, 401 or 403, and the answer contains no key", "Authentication; Errors"),
+		probe("unsupported_protocol_version_rejected", otherVersion, "an unsupported version of the protocol is refused, 426", "Version negotiation"),
 	)
 }
 
@@ -42,8 +42,8 @@ func otherVersion(ctx context.Context, s *suite) {
 func rangeProbes() []Probe {
 	const where = "Replay level; GET /v1/tasks/{task_id}/events"
 	return group(Upstream, "replay",
-		probe("event_range_is_byte_deterministic", sameRange, "the events of a task are the same whenever they are read", where),
-		probe("event_resume_cursor", resumeRange, "events are read on from an event that a client had", where),
+		probe("event_range_is_byte_deterministic", sameRange, "repeated reads return the same events of a task", where),
+		probe("event_resume_cursor", resumeRange, "reading continues after an event that the client already has", where),
 	)
 }
 
@@ -79,7 +79,7 @@ func resumeRange(ctx context.Context, s *suite) {
 func receiptProbes() []Probe {
 	return group(Upstream, "receipts",
 		probe("task_receipts", taskReceipts, "the receipts of a task are listed and read", "GET /v1/tasks/{task_id}/receipts, GET /v1/receipts/{receipt_id}"),
-		probe("receipt_verification", receiptVerification, "a server says of a receipt whether it is valid, and when it looked", "POST /v1/receipts/{receipt_id}/verify"),
+		probe("receipt_verification", receiptVerification, "the server reports whether a receipt is valid and when it was checked", "POST /v1/receipts/{receipt_id}/verify"),
 	)
 }
 
@@ -109,7 +109,7 @@ func receiptVerification(ctx context.Context, s *suite) {
 }
 
 func vaultProbes() []Probe {
-	return group(Upstream, "vaults", probe("vault_crud", vault, "a vault never tells the secrets that it holds", "POST, GET /v1/vaults"))
+	return group(Upstream, "vaults", probe("vault_crud", vault, "a vault never returns the secrets that it contains", "POST, GET /v1/vaults"))
 }
 
 func vault(ctx context.Context, s *suite) {
@@ -146,7 +146,7 @@ func outcomes(ctx context.Context, s *suite) {
 }
 
 func webhookProbes() []Probe {
-	return group(Upstream, "webhooks", probe("webhook_connector_shape", webhooks, "a connector with a webhook says which kinds of events it brings", "GET /v1/connectors"))
+	return group(Upstream, "webhooks", probe("webhook_connector_shape", webhooks, "a connector with a webhook lists the kinds of events that it delivers", "GET /v1/connectors"))
 }
 
 func webhooks(ctx context.Context, s *suite) {

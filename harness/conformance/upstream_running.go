@@ -16,8 +16,8 @@ import (
 func streamingProbes() []Probe {
 	const where = "Server-Sent Events; Event"
 	return group(Upstream, "streaming",
-		probe("session_sse_event_shape", sessionStream, "the events of a session are streamed, each as a frame of id, event and data", where),
-		probe("task_sse_event_shape", taskStream, "the events of a task are streamed, each as a frame of id, event and data", where),
+		probe("session_sse_event_shape", sessionStream, "the events of a session are streamed, each as a frame with id, event, and data", where),
+		probe("task_sse_event_shape", taskStream, "the events of a task are streamed, each as a frame with id, event, and data", where),
 	)
 }
 
@@ -88,7 +88,7 @@ func inStream(stream *wire.Stream, err error) error {
 
 func lifecycleProbes() []Probe {
 	return group(Upstream, "lifecycle",
-		probe("task_state_machine", taskStates, "a task goes from state to state as the table of states allows, and its events say so", "Task lifecycle"),
+		probe("task_state_machine", taskStates, "a task changes state only as the table of states allows, and has events", "Task lifecycle"),
 		probe("cancel_terminal_consistency", cancelConsistency, "a task that is CANCELED was not completed", "Task lifecycle; Task"),
 	)
 }
@@ -151,8 +151,8 @@ func cancelConsistency(ctx context.Context, s *suite) {
 
 func idempotencyProbes() []Probe {
 	return group(Upstream, "idempotency",
-		probe("same_key_same_body", sameBody, "a request that comes again with its Idempotency-Key has the same result", "Idempotency"),
-		probe("same_key_different_body", differentBody, "an Idempotency-Key that comes with another body is refused, 409 idempotency_key_reused", "Idempotency; Errors"),
+		probe("same_key_same_body", sameBody, "a repeated request with the same Idempotency-Key has the same result", "Idempotency"),
+		probe("same_key_different_body", differentBody, "an Idempotency-Key with a different body is refused, 409 idempotency_key_reused", "Idempotency; Errors"),
 	)
 }
 
