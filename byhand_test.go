@@ -21,12 +21,10 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// harnHash is the hash of the upstream receipt, computed once and for all: the
-// file itself states a dummy.
+// harnHash is the computed hash of the upstream receipt. The file itself contains a dummy hash.
 const harnHash = "sha256:6dda1c76c5adc8c210892ba1b7e566dd3b6e3644f7ab6b0dcd14ae34a0b323a7"
 
-// snippet returns the one fenced block of docs/by-hand.md in a language that
-// contains a text.
+// snippet returns the only fenced block of docs/by-hand.md in the language that contains a string.
 func snippet(t *testing.T, language, containing string) string {
 	t.Helper()
 	doc, err := os.ReadFile("docs/by-hand.md")
@@ -52,7 +50,7 @@ func need(t *testing.T, program string) {
 	}
 }
 
-// A byHand is a program of the document that prints the preimage of a receipt.
+// A byHand is a program in the document that prints the preimage of a receipt.
 type byHand struct{ program, language, containing, file string }
 
 var byHands = []byHand{
@@ -60,14 +58,14 @@ var byHands = []byHand{
 	{"python3", "python", "canonical", "preimage.py"},
 }
 
-// install writes the program to a folder and returns what runs it.
+// install writes the program to a directory and returns a function that runs it.
 func (b byHand) install(t *testing.T) func(receipt string) ([]byte, error) {
 	t.Helper()
 	file := b.write(t)
 	return func(receipt string) ([]byte, error) { return output(b.program, file, receipt) }
 }
 
-// write writes the program to a folder.
+// write writes the program to a directory.
 func (b byHand) write(t *testing.T) (file string) {
 	t.Helper()
 	need(t, b.program)
@@ -78,8 +76,8 @@ func (b byHand) write(t *testing.T) (file string) {
 	return file
 }
 
-// loops run a program for each of several receipts, and print a zero byte after each
-// preimage: to start node or python3 takes longer than to run the program.
+// loops contains code that runs a program once per receipt and prints a zero byte after each
+// preimage, because starting node or python3 takes longer than running the program.
 var loops = map[string]string{
 	"node": `
 		const [program, ...receipts] = process.argv.slice(1);
@@ -97,7 +95,7 @@ for receipt in receipts:
 	sys.stdout.buffer.write(b"\0")`,
 }
 
-// preimages returns what the program prints for each of several receipts.
+// preimages returns the output of the program for each of several receipts.
 func (b byHand) preimages(t *testing.T, receipts []string) [][]byte {
 	t.Helper()
 	program, args := b.write(t), []string{"-c", loops[b.program]}
@@ -160,8 +158,8 @@ func parseFile(t *testing.T, file string) *canon.Document {
 	return doc
 }
 
-// TestByHandPreimage compares the programs with ours byte for byte, on the
-// numbers and names at which such programs go wrong.
+// TestByHandPreimage verifies that the programs produce the same preimages, byte for byte, as this
+// module for numbers and names that are hard to canonicalize.
 func TestByHandPreimage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hard.json")
 	if err := os.WriteFile(file, hard(), 0o644); err != nil {
@@ -190,8 +188,8 @@ func difference(got, want []byte) string {
 	return fmt.Sprintf("at byte %d: got %q, want %q", i, near(got), near(want))
 }
 
-// hard returns a document like a receipt with numbers and names that are hard to
-// canonicalize. The seed is fixed.
+// hard returns a receipt-like document with numbers and names that are hard to canonicalize. The
+// seed is fixed.
 func hard() []byte {
 	random := rand.New(rand.NewPCG(8785, 1))
 	numbers := []string{

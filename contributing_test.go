@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestContributingNamesWhatIsThere: each path of the table of where to add what, and of
-// the plan of the house, is in the tree.
+// TestContributingNamesWhatIsThere verifies that each path that CONTRIBUTING.md and
+// docs/architecture.md name exists in the tree.
 func TestContributingNamesWhatIsThere(t *testing.T) {
 	for file, atLeast := range map[string]int{"CONTRIBUTING.md": 30, "docs/architecture.md": 15} {
 		text, err := os.ReadFile(file)
@@ -28,8 +28,8 @@ func TestContributingNamesWhatIsThere(t *testing.T) {
 	}
 }
 
-// paths returns what stands in backquotes and is a path of this tree: its first
-// element is a folder here, or it is a file at the top.
+// paths returns the quoted paths of this tree: their first element is a directory here, or they
+// name a file at the top.
 func paths(text string) (list []string) {
 	for _, quoted := range regexp.MustCompile("`[^`\n ]+`").FindAllString(text, -1) {
 		path := strings.Trim(quoted, "`")
@@ -44,7 +44,8 @@ func paths(text string) (list []string) {
 	return list
 }
 
-// TestArchitectureIsLinked: whoever reads the README finds the plan of the house.
+// TestArchitectureIsLinked verifies that the README links to the architecture page and to the other
+// pages for contributors.
 func TestArchitectureIsLinked(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {

@@ -1,5 +1,5 @@
-// The rules of the house: which room may import which, what the pure rooms do
-// without, and that each library has one place where it is used.
+// The rules of the architecture: which package may import which, what the pure packages must not
+// use, and that each library is used in one package only.
 package receiptkit_test
 
 import (
@@ -22,17 +22,18 @@ import (
 
 const module = "github.com/receiptkit/receiptkit"
 
-// A room is a package and the packages below it that are no rooms themselves.
+// A room is an entry of the architecture: a package and the packages below it that have no entry of
+// their own.
 type room struct {
-	pure bool     // no clock, randomness, files, network or state of its own
-	may  []string // rooms that it may import; "receipt/" is every room below receipt
+	pure bool     // no clock, randomness, files, network, or state of its own
+	may  []string // packages that it may import; "receipt/" is every package below receipt
 	libs []string // import paths outside the standard library
 }
 
 var core = []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas", "receipt"}
 
-// rooms says what each room may import. Tests are free, but for import cycles.
-// A room below receipt or cmd that is not listed is like "receipt/" or "cmd/".
+// rooms specifies which packages each package may import. Tests are exempt, except for import
+// cycles. A package below receipt or cmd that is not listed has the rules of "receipt/" or "cmd/".
 var rooms = map[string]room{
 	"canon":                 {pure: true, libs: []string{"github.com/gowebpki/jcs"}},
 	"merkle":                {pure: true},
@@ -44,13 +45,13 @@ var rooms = map[string]room{
 	"schemas":               {pure: true, may: []string{"canon"}, libs: []string{"github.com/santhosh-tekuri/jsonschema"}},
 	"receipt":               {pure: true, may: []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact/secret", "schemas"}},
 	"receipt/keys":          {may: core, libs: anyLib}, // the signatures, and
-	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: others stand on these two
+	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: other packages depend on these two
 	"receipt/record":        {pure: true, may: append([]string{"receipt/internal/event", "receipt/record/internal/bridge", "receipt/record/turn"}, core...)},
 	"receipt/record/turn":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
 	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "receipt/kind"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/record", "receipt/internal/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
-	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and its rooms: what a harness needs that has no receipts
+	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and the packages below it, for a harness without receipts
 	"receipt/attest":        {pure: true, may: core},
 	"receipt/headline":      {pure: true, may: core},
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
@@ -72,38 +73,39 @@ var rooms = map[string]room{
 	inside + "replays":      {may: below(lower, nil), libs: anyLib},
 	inside + "bundles":      {may: below(lower, []string{"issue"}), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
-	"harness/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of others import it: it stays light
+	"harness/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of other packages import it, so it has few dependencies
 	"harness/journal":       {may: []string{"canon", "chain", "receipt", "receipt/protocol"}},
 	"harness/openapi":       {may: []string{"receipt/protocol"}},
 	"harness/internal/":     {may: append([]string{"receipt/", "harness/journal", "harness/openapi"}, core...)},
 	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
-	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library: what a reader starts with is what is here
+	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library, because examples use only this module
 
-	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},  // what a document is, not how it stands to others
+	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},  // the kind of a document, not its relation to other documents
 	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules"}, core...)}, // not the bytes of an input, and no summary
-	"receipt/internal/event":           {pure: true, may: core},                                                                            // what a log says, for whoever records or replays it
+	"receipt/internal/event":           {pure: true, may: core},                                                                            // the contents of a log, for packages that record or replay it
 	"receipt/record/internal/bridge":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
-	"receipt/stream/internal/rules":    {pure: true, may: []string{"canon", "receipt"}}, // who is blamed, and not how receipts are sorted
+	"receipt/stream/internal/rules":    {pure: true, may: []string{"canon", "receipt"}}, // which receipt a finding applies to, not how receipts are sorted
 	"receipt/stream/join":              {pure: true, may: append([]string{"receipt/stream/internal/rules"}, core...)},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
 	"fixtures/keyservice":              {libs: anyLib},
 }
 
-// forTests are rooms that only tests import.
+// forTests lists the packages that only tests import.
 var forTests = []string{"fixtures", "receipt/serve/internal/servetest", "fixtures/keyservice"}
 
 var anyLib = []string{"*"}
 
-// inside is where the rooms of the command lie.
+// inside is the directory of the packages of the command.
 const inside = "cmd/receipt/internal/"
 
-// The rooms of the command that verbs stand on, from the lowest, and those of verbs.
+// The packages that the commands depend on, from the lowest layer up, and the packages of the
+// commands themselves.
 var (
 	lower = []string{"cli", "input", "custody", "trust", "print"}
 	verbs = []string{"verify", "issue", "logs", "keyring", "server", "replays", "bundles"}
 )
 
-// below is what a room of the command may import: the library, and those rooms.
+// below returns what a package of the command may import: the library and the given packages.
 func below(rooms, more []string, others ...string) (list []string) {
 	list = append(append([]string{"receipt/"}, core...), others...)
 	for _, name := range slices.Concat(rooms, more) {
@@ -112,7 +114,7 @@ func below(rooms, more []string, others ...string) (list []string) {
 	return list
 }
 
-// homes says which one room uses a library.
+// homes names the only package that may use each library.
 var homes = map[string]string{
 	"github.com/gowebpki/jcs":               "canon",
 	"github.com/santhosh-tekuri/jsonschema": "schemas",
@@ -128,13 +130,12 @@ var homes = map[string]string{
 	"filippo.io/age":                        inside + "custody",
 }
 
-// guests are rooms that use a library beside its home.
+// guests lists packages that use a library in addition to its home.
 var guests = map[string][]string{
 	"github.com/spf13/cobra": {"harness/cmd/agents-conformance"},
 }
 
-// impure are the packages that a pure room does without; "net/" is every
-// package below net.
+// impure lists the packages that a pure package must not import; "net/" is every package below net.
 var impure = []string{
 	"os", "os/", "net", "net/", "log", "log/", "math/rand", "math/rand/", "crypto/rand",
 	"syscall", "unsafe", "plugin", "io/ioutil", "testing", "testing/",
@@ -158,8 +159,8 @@ func TestHouse(t *testing.T) {
 	}
 }
 
-// TestCoreLinksNoJOSE: whoever imports the envelope links neither JOSE nor a
-// command line.
+// TestCoreLinksNoJOSE verifies that a program that imports package receipt links neither JOSE nor a
+// command-line library.
 func TestCoreLinksNoJOSE(t *testing.T) {
 	deps := strings.Fields(run(t, "go", "list", "-deps", "./receipt"))
 	if len(deps) < 10 {
@@ -174,7 +175,8 @@ func TestCoreLinksNoJOSE(t *testing.T) {
 	}
 }
 
-// TestOracleStaysOutside: what attestations are held to is required by its own module alone.
+// TestOracleStaysOutside verifies that only the oracle's own module requires the library that
+// attestations are compared with.
 func TestOracleStaysOutside(t *testing.T) {
 	const foreign = "github.com/sigstore/"
 	for file, want := range map[string]bool{"go.mod": false, "go.sum": false, "receipt/attest/oracle/go.mod": true} {
@@ -217,8 +219,8 @@ func TestDependenciesAreDocumented(t *testing.T) {
 	}
 }
 
-// TestOwnModules: what programs with a module of their own need, nobody downloads who
-// imports the library or installs the command.
+// TestOwnModules verifies that users who import the library or install the command do not download
+// the dependencies of programs with separate modules.
 func TestOwnModules(t *testing.T) {
 	graph := run(t, "go", "list", "-m", "all")
 	for _, module := range []string{"gocloud.dev", "github.com/aws/", "cloud.google.com/", "github.com/Azure/", "github.com/apache/beam", "github.com/sigstore/"} {
@@ -239,7 +241,7 @@ func run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// inspect returns what is wrong in the modules at root, and their packages.
+// inspect returns the violations in the modules at root, and the packages of these modules.
 func inspect(root string) (violations, packages []string, err error) {
 	files, err := parse(root)
 	if err != nil {
@@ -252,10 +254,11 @@ func inspect(root string) (violations, packages []string, err error) {
 	return violations, packages, nil
 }
 
-// sources are the files of this module and of harness that are built and are not tests. Nobody writes to them.
+// sources returns the non-test files of this module and of harness that are built. Callers must not
+// modify them.
 var sources = sync.OnceValues(func() ([]sourceFile, error) { return parse(".") })
 
-// parse reads the files of the module at root and of harness that are built and are not tests.
+// parse parses the non-test files of the module at root and of harness that are built.
 func parse(root string) (files []sourceFile, err error) {
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -283,7 +286,7 @@ func parse(root string) (files []sourceFile, err error) {
 	return files, err
 }
 
-// judge returns what is wrong in the files of the modules, and their packages.
+// judge returns the violations in the files, and their packages.
 func judge(files []sourceFile) (violations, packages []string) {
 	documented := map[string]bool{}
 	for _, f := range files {
@@ -300,7 +303,8 @@ func judge(files []sourceFile) (violations, packages []string) {
 	return violations, packages
 }
 
-// skip skips what the go command skips, except the module harness, which has rooms of the house.
+// skip skips directories that the go command skips, except the module harness, which is part of the
+// architecture.
 func skip(root, dir, name string) error {
 	if dir == root || dir == filepath.Join(root, "harness") {
 		return nil
@@ -360,7 +364,7 @@ func (f sourceFile) check() []string {
 	return bad
 }
 
-// roomOf returns the room that a folder belongs to: the deepest one listed.
+// roomOf returns the entry to which a directory belongs, which is the deepest one listed.
 func roomOf(dir string) (string, room, bool) {
 	for at := dir; at != "."; at = path.Dir(at) {
 		if r, ok := rooms[at]; ok {
@@ -373,8 +377,8 @@ func roomOf(dir string) (string, room, bool) {
 	return "", room{}, false
 }
 
-// covers reports whether a pattern, a path or with a slash at the end all paths
-// below it, means an import path.
+// covers reports whether a pattern matches an import path. A pattern is a path, or a prefix that
+// ends in a slash.
 func covers(pattern, imported string) bool {
 	if strings.HasSuffix(pattern, "/") {
 		return strings.HasPrefix(imported, pattern)
@@ -382,7 +386,7 @@ func covers(pattern, imported string) bool {
 	return imported == pattern
 }
 
-// refuses says why a room must not import a package, or nothing.
+// refuses returns why a package must not import another, or "".
 func (r room) refuses(name, imported string) string {
 	if own, ok := strings.CutPrefix(imported, module+"/"); ok {
 		target, _, known := roomOf(own)
@@ -443,12 +447,11 @@ func embeds(doc *ast.CommentGroup) bool {
 	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//go:embed ") })
 }
 
-// constant reports whether a variable is one in name only. A check of an
-// interface holds nothing. A sentinel error could be assigned to, but nobody
-// does, and the language has no other way to name one value of an error. What
-// sync.OnceValue or OnceValues returns is a function without arguments, which
-// computes its result when it is first called: nobody can tell it from one that
-// computes it each time, but by the time that it takes.
+// constant reports whether a variable is a constant in all but name. An interface check has no
+// value. Code could assign to a sentinel error but does not, and the language has no other way to
+// name an error value. A function that sync.OnceValue or OnceValues returns has no arguments and
+// computes its result when first called. Except for the time it takes, it behaves like a function
+// that computes the result on each call.
 func constant(spec *ast.ValueSpec) bool {
 	if once, ok := spec.Type.(*ast.StructType); ok && len(spec.Values) == 0 {
 		return len(once.Fields.List) > 0 && selects(once.Fields.List[0].Type, "sync", "Once")
@@ -506,7 +509,7 @@ func (f sourceFile) checkClock(report reporter) {
 	})
 }
 
-// TestHouseCatches breaks each rule once in a small tree.
+// TestHouseCatches verifies that a violation of each rule in a small tree is detected.
 func TestHouseCatches(t *testing.T) {
 	const doc = "// Package x is documented.\npackage x\n"
 	use := func(paths ...string) string {
@@ -628,7 +631,7 @@ func write(t *testing.T, root, name, text string) {
 	}
 }
 
-// eachSource calls do for each of sources.
+// eachSource calls do for each file in sources.
 func eachSource(t *testing.T, do func(set *token.FileSet, name string, file *ast.File)) {
 	t.Helper()
 	files, err := sources()

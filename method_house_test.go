@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// Methods are in the file of their type. The number of exceptions must not grow: write a
-// smaller type, or a function.
+// Methods belong in the file of their type. The number of exceptions must not grow: write a smaller
+// type or a function instead.
 const (
 	mostAway   = 56 // methods in another file than their type
 	mostSpread = 0  // types with methods in four files or more
 )
 
-// A typeHome is where a type stands and where its methods do.
+// A typeHome records the file that declares a type and the files of its methods.
 type typeHome struct {
 	file    string
 	methods map[string]int // by file
 }
 
-// away is how many methods stand in another file than their type.
+// away returns the number of methods that are in another file than their type.
 func (h *typeHome) away() (n int) {
 	for file, methods := range h.methods {
 		if h.file != "" && file != h.file {
@@ -31,7 +31,7 @@ func (h *typeHome) away() (n int) {
 	return n
 }
 
-// typeHomes are the types of the packages that hold files, by package and name.
+// typeHomes contains the types of the packages in the architecture, by package and name.
 type typeHomes map[string]*typeHome
 
 func (list typeHomes) of(file, name string) *typeHome {
@@ -59,7 +59,8 @@ func (list typeHomes) add(name string, file *ast.File) {
 	}
 }
 
-// receiverOf is the type that a function is a method of, "" for any other function.
+// receiverOf returns the name of the type that a function is a method of, or "" if it is not a
+// method.
 func receiverOf(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) != 1 {
 		return ""
@@ -78,7 +79,8 @@ func receiverOf(f *ast.FuncDecl) string {
 	return name.Name
 }
 
-// count adds up what is away and what is spread.
+// count returns the number of methods in another file than their type and the number of spread
+// types.
 func (list typeHomes) count() (away, spread int) {
 	for _, h := range list {
 		away += h.away()
@@ -92,8 +94,8 @@ func (list typeHomes) count() (away, spread int) {
 func TestMethodsStandWithTheirTypes(t *testing.T) {
 	list := typeHomes{}
 	eachSource(t, func(_ *token.FileSet, name string, file *ast.File) {
-		// What is made for one system or another stands in a file for each. Examples, the
-		// reference harness, and fixtures are not rooms of the library.
+		// Code for one operating system is in a separate file. Examples, the reference harness, and
+		// fixtures are not packages of the library.
 		if strings.HasSuffix(name, "_linux.go") || strings.HasSuffix(name, "_other.go") || strings.HasPrefix(name, "fixtures/") || strings.HasPrefix(name, "examples/") || strings.HasPrefix(name, "harness/internal/") {
 			return
 		}
@@ -116,7 +118,8 @@ func TestMethodsStandWithTheirTypes(t *testing.T) {
 	}
 }
 
-// TestHomesAreCounted: a method elsewhere is away, and four files are a spread type.
+// TestHomesAreCounted verifies that a method in another file is counted as away and that a type
+// with methods in four files is counted as spread.
 func TestHomesAreCounted(t *testing.T) {
 	list := typeHomes{}
 	for _, file := range []string{"x/a.go", "x/b.go", "x/c.go", "x/d.go"} {

@@ -62,8 +62,8 @@ var exclusive = map[string]string{
 	"receipt/record.EachLine":   "takes no document: its function gets them",
 }
 
-// uses has a call of each exported function that takes a Document, Sealed, Verifier, or
-// Policy, or is a method of one. Each returns what a caller sees of the result.
+// uses contains a call of each exported function or method that has a Document, Sealed, Verifier,
+// or Policy as a parameter or receiver. Each call returns what a caller sees of the result.
 var uses = map[string]func(s *shared) any{
 	"canon.Document.AppendCanonical": func(s *shared) any { return string(s.doc.AppendCanonical(nil)) },
 	"canon.Document.Depth":           func(s *shared) any { return s.doc.Depth() },
@@ -170,8 +170,8 @@ var uses = map[string]func(s *shared) any{
 	"redact.Policy.Redact":       func(s *shared) any { r, err := s.policy.Redact(s.draft, salts()); return text(r.Draft, err) },
 }
 
-// TestShared verifies that the functions in uses return on eight goroutines what they
-// return on one. The race detector watches them in CI.
+// TestShared verifies that the functions in uses return the same results on eight goroutines as on
+// one. CI runs it with the race detector.
 func TestShared(t *testing.T) {
 	s := newShared(t)
 	want := map[string]string{}
@@ -194,8 +194,8 @@ func TestShared(t *testing.T) {
 	})
 }
 
-// TestSharedHashes verifies that the hashes of one document are right on eight goroutines,
-// a million of them in CI.
+// TestSharedHashes verifies that concurrent hashes of one document on eight goroutines are correct,
+// with a million hashes in CI.
 func TestSharedHashes(t *testing.T) {
 	s := newShared(t)
 	hash, err := chain.Hash(s.doc)
@@ -223,8 +223,8 @@ func TestSharedHashes(t *testing.T) {
 	})
 }
 
-// TestSharedIsComplete verifies that uses has every exported function that takes one of
-// the shared types, so that a new one is added to it.
+// TestSharedIsComplete verifies that uses contains every exported function that takes one of the
+// shared types.
 func TestSharedIsComplete(t *testing.T) {
 	files, err := sources()
 	if err != nil {
@@ -254,7 +254,7 @@ func TestSharedIsComplete(t *testing.T) {
 	}
 }
 
-// sharedTypes are the types whose values several goroutines may use at the same time.
+// sharedTypes lists the types whose values several goroutines may use at the same time.
 var sharedTypes = []string{"canon.Document", "receipt.Sealed", "receipt.Verifier", "receipt.Policy", "redact.Policy", "serve.Verifier"}
 
 // sharing returns the name of the function that d declares if it is exported and has a
@@ -266,7 +266,7 @@ func sharing(dir string, d ast.Decl) string {
 		return ""
 	}
 
-	// A type without a package is one of the package of dir.
+	// A type without a package name belongs to the package of dir.
 	takes := false
 	look := func(list *ast.FieldList) {
 		ast.Inspect(list, func(n ast.Node) bool {

@@ -88,7 +88,7 @@ func (s *shared) find(pointer string) canon.Node {
 	return n
 }
 
-// report returns the report that judge makes, as JSON.
+// report returns the report of judge as JSON.
 func (s *shared) report(judge func(*receipt.Report)) string {
 	rep := new(receipt.Report)
 	s.verifier.Verify(s.doc, rep)
@@ -180,7 +180,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// draftOf returns a receipt without what sealing adds.
+// draftOf returns a receipt without the members that sealing adds.
 func draftOf(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var members map[string]json.RawMessage

@@ -48,7 +48,7 @@ func TestSurface(t *testing.T) {
 	}
 }
 
-// gofmt is how gofmt prints.
+// gofmt formats declarations as gofmt does.
 var gofmt = printer.Config{Mode: printer.UseSpaces | printer.TabIndent, Tabwidth: 8}
 
 // surface returns the exported declarations of the package in dir, without comments and function

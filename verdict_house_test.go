@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// givesVerdicts returns where a file makes a verdict of its own: it assigns one of
-// the three, returns it, or puts it into a value. To compare with them, to count by
-// them and to name them is what a command is for.
+// givesVerdicts returns the places where a file creates a verdict itself: it assigns one of the
+// three verdicts, returns one, or stores one in a value. A command may compare, count, and name
+// verdicts.
 func givesVerdicts(set *token.FileSet, name string, file *ast.File) (list []string) {
 	verdict := func(e ast.Expr) bool {
 		return selects(e, "receipt", "Verified") || selects(e, "receipt", "Refuted") || selects(e, "receipt", "Undecided")
@@ -79,8 +79,8 @@ func TestNoVerdictUnderCmdCatches(t *testing.T) {
 	}
 }
 
-// TestRoomsOfTheCommandAreSmall: a package of the command that grows beyond this
-// does two things.
+// TestRoomsOfTheCommandAreSmall verifies that each package of the command stays below a size that
+// one task needs.
 func TestRoomsOfTheCommandAreSmall(t *testing.T) {
 	const most = 20
 	files := map[string]int{}
@@ -99,15 +99,15 @@ func TestRoomsOfTheCommandAreSmall(t *testing.T) {
 	}
 }
 
-// TestOneWriterOfFiles: whole files come to be under cmd in one way, so that all of
-// them are synced, appear at once and name no temporary file in an error.
+// TestOneWriterOfFiles verifies that code under cmd writes complete files in only one way, so that
+// all of them are synced and appear in one step, and errors name no temporary file.
 func TestOneWriterOfFiles(t *testing.T) {
 	may := map[string][]string{
 		"cmd/receipt/internal/cli/file.go":           {"CreateTemp", "Rename", "Link", "OpenFile"},
-		"cmd/receipt/internal/cli/unnamed_linux.go":  {"OpenFile"},   // of cli.File, without a name
+		"cmd/receipt/internal/cli/unnamed_linux.go":  {"OpenFile"},   // cli.File without a name
 		"cmd/receipt/internal/input/sources.go":      {"CreateTemp"}, // stdin, which is read twice
-		"cmd/receipt/internal/custody/passphrase.go": {"OpenFile"},   // a terminal, which is no file
-		"harness/cmd/agents-conformance/print.go":    {"WriteFile"},  // a report beside stdout, which the next run makes anew
+		"cmd/receipt/internal/custody/passphrase.go": {"OpenFile"},   // a terminal, not a regular file
+		"harness/cmd/agents-conformance/print.go":    {"WriteFile"},  // a report in addition to stdout, which the next run recreates
 	}
 	found := 0
 	eachSource(t, func(set *token.FileSet, name string, file *ast.File) {
