@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// believer is a Trust that allocates nothing and takes every entry for its
-// key's. Only the cost of what surrounds a signature check is measured with it.
+// believer is a Trust that accepts every entry and allocates nothing, so that only the cost around
+// a signature check is measured.
 type believer struct{ receipt.Key }
 
 func (b *believer) Len() int { return 1 }
@@ -43,7 +43,7 @@ func TestSteadyState(t *testing.T) {
 		v := verifier(t, &believer{c.key}, c.policy)
 		doc, rep := new(canon.Document), new(receipt.Report)
 		var all, alone float64
-		for range 20 { // the race detector makes the schema check's number vary
+		for range 20 { // with the race detector, the number for the schema check varies
 			all = testing.AllocsPerRun(20, func() { v.VerifyBytes(data, doc, rep) })
 			alone = testing.AllocsPerRun(20, func() { schema.Check(doc.Root()) })
 			if all <= alone {
@@ -68,7 +68,7 @@ func TestReportsShareNothing(t *testing.T) {
 	clone := rep.Clone()
 	want := marshal(t, clone)
 	done := make(chan bool)
-	go func() { // the race detector would tell
+	go func() { // the race detector would report a write
 		v.VerifyBytes(forge(t, richDraft(), keep, keys["late"], keys["w2"]), new(canon.Document), clone)
 		done <- true
 	}()

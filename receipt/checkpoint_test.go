@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestInclusionPolicy is the truth table of the effects of checkpoints on signatures.
+// TestInclusionPolicy is the truth table for the effects of checkpoints on signatures.
 func TestInclusionPolicy(t *testing.T) {
 	batch, sig := receipt.StepBatch, receipt.StepSignatures
 	revoked := refuted(sig, receipt.CodeKeyRevoked, "/signatures/0")
@@ -26,7 +26,7 @@ func TestInclusionPolicy(t *testing.T) {
 	}
 	for _, c := range []struct {
 		signers string // of the receipt
-		log     string // checkpoints, one behind each comma
+		log     string // checkpoints, separated by commas
 		named   string // issuer.public_key_id
 		policy  receipt.Policy
 		want    outcome
@@ -38,9 +38,9 @@ func TestInclusionPolicy(t *testing.T) {
 		{"", "boundlog", "", none, unsigned},
 		{"", "boundlog", "boundlog", none, unsigned},
 		{"", "ownb", "", none, unsigned},
-		{"b", "own", "", none, verified()}, // and what the signatures show stays
+		{"b", "own", "", none, verified()}, // the results of the signatures do not change
 
-		// A checkpoint stands for a signature.
+		// A checkpoint replaces a signature.
 		{"", "own", "", none, verified()},
 		{"", "own", "own", none, verified()},
 		{"", "own", "a", none, unsigned},
@@ -52,12 +52,12 @@ func TestInclusionPolicy(t *testing.T) {
 		{"", "ownfree", "", receipt.Policy{Issuer: "issuer_a"}, verified()},
 		{"", "ownlate", "", none, refuted(sig, "key_expired", "")},
 		{"", "ownlate, log1", "", none, refuted(sig, "key_expired", "")},
-		{"", "ownlate w1@-60, log1", "", none, refuted(sig, "key_expired", "")}, // expiry is not beaten
+		{"", "ownlate w1@-60, log1", "", none, refuted(sig, "key_expired", "")}, // expiry still applies
 		{"", "ownlate", "", receipt.Policy{At: noon.Add(-1)}, verified()},
 		{"", "ownlate, own", "", none, verified()},
 		{"a", "ownlate, log1", "", none, verified()},
 		{"", "ownearly", "", none, refuted(sig, "key_not_yet_valid", "")},
-		{"a", "ownearly", "", none, verified()}, // a log may be younger than the receipt
+		{"a", "ownearly", "", none, verified()}, // a log may sign with a date before that of the receipt
 		{"", "ownearly", "", receipt.Policy{At: noon.Add(time.Second)}, verified()},
 		{"", "ownold w1@-60, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
@@ -66,12 +66,12 @@ func TestInclusionPolicy(t *testing.T) {
 		{"", "ownstolen w1@3601, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen ownstolenwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen ownwitness@0, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
-		{"", "ownstolen, log1 w1@0", "", none, refuted(sig, receipt.CodeKeyRevoked, "")}, // another checkpoint does not date this one
+		{"", "ownstolen, log1 w1@0", "", none, refuted(sig, receipt.CodeKeyRevoked, "")}, // another checkpoint is not evidence of the age of this one
 		{"", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, "threshold_not_met", "/signatures")},
 		{"w1", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, verified()},
 		{"ownwitness", "own", "", receipt.Policy{Witnesses: receipt.Quorum{Threshold: 1}}, undecided(sig, "threshold_not_met", "/signatures")},
 
-		// A checkpoint that is older than a revocation.
+		// A checkpoint that predates a revocation.
 		{"stolen", "log1", "", none, revoked},
 		{"stolen", "log1 w1@3599", "", none, verified()},
 		{"stolen", "log1 w1@3600", "", none, revoked},
@@ -95,7 +95,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"stolen", "log1 log2@0", "", none, revoked},
 		{"stolen", "log1 log2witness@0", "", none, verified()}, // another log's key
 		{"stolen", "log1 stranger@0", "", none, revoked},
-		{"stolen", "log1 w+@0", "", none, revoked}, // a key id that is no name of a note key
+		{"stolen", "log1 w+@0", "", none, revoked}, // a key ID that is not a valid note key name
 		{"stolen", "log1 wlate@-1", "", none, verified()},
 		{"stolen", "log1 wlate@0", "", none, revoked},
 		{"stolen", "log1 wearly@0", "", none, verified()},
@@ -130,10 +130,10 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "log1stolen, log1", "", none, verified()},
 		{"a", "log1stolen, log2 w1@0", "", none, verified()},
 
-		// Logs that are not known.
+		// Unknown logs.
 		{"a", "stranger", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
 		{"a", "stranger w1@0 w2@0", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
-		{"a", "stranger log1", "", none, undecided(batch, receipt.CodeUnknownKey, "")}, // log1 is not of that origin
+		{"a", "stranger log1", "", none, undecided(batch, receipt.CodeUnknownKey, "")}, // log1 does not have that origin
 		{"", "stranger own", "", none, undecided(batch, receipt.CodeUnknownKey, "")},
 		{"a", "log1 stranger", "", none, verified()},
 		{"a", "stranger, log1", "", none, verified()},
@@ -153,12 +153,12 @@ func TestInclusionPolicy(t *testing.T) {
 		{"a", "log1 w1@0 wlate@0", "", cosigners(2), short},
 		{"a", "log1 w1@0 wstolen@0", "", cosigners(2), short},
 		{"a", "log1 w1@0 stranger@0", "", cosigners(2), short},
-		{"a", "log1 w1@0, log2 w2@0", "", cosigners(2), short}, // one checkpoint has to have them
+		{"a", "log1 w1@0, log2 w2@0", "", cosigners(2), short}, // one checkpoint must have all of them
 		{"a", "log1 w1@0, log2 w2@0 w1@0", "", cosigners(2), verified()},
 		{"a", "log1 w1@0", "", cosigners(1, "w2"), short},
 		{"a", "log1 w1@0", "", cosigners(1, "w1", "w2"), verified()},
 		{"a", "stranger w1@0", "", cosigners(1), undecided(batch, receipt.CodeUnknownKey, "")},
-		{"a w1 w2", "log1", "", cosigners(2), short}, // countersignatures of the receipt are none of the checkpoint
+		{"a w1 w2", "log1", "", cosigners(2), short}, // countersignatures of the receipt do not count for the checkpoint
 	} {
 		t.Run(strings.Join([]string{c.signers, c.log, c.named}, "/"), func(t *testing.T) {
 			keys := logKeys()
@@ -224,7 +224,7 @@ func TestStandingResult(t *testing.T) {
 		}
 	}
 
-	// Nor does what stands beside a false checkpoint, in whatever order.
+	// Neither does anything next to an invalid checkpoint, in any order.
 	bad := keys.prove(t, data, "own log2")
 	at := strings.LastIndex(string(bad.Checkpoint), " ") + 20
 	bad.Checkpoint[at] ^= 1
@@ -235,13 +235,13 @@ func TestStandingResult(t *testing.T) {
 		}
 	}
 
-	// Nothing counts when the hash does not fit, and nothing is left for the next receipt.
+	// If the hash does not match, nothing counts, and nothing is carried over to the next receipt.
 	v := with(t, verifier(t, keys, receipt.Policy{}), proofs(keys.prove(t, data, "own"), keys.prove(t, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1)), "own")))
 	if rep := verify(v, []byte(strings.Replace(string(data), `"metadata":{}`, `"metadata":{"a":1}`, 1))); len(rep.Signatures) != 1 || rep.Check(receipt.StepBatch).Code != "step_not_reached" ||
 		rep.Check(receipt.StepSignatures).Status == receipt.StatusPassed || rep.Verdict != receipt.Refuted {
 		t.Errorf("hash mismatch: %+v", rep)
 	}
-	// An entry that calls itself a checkpoint is none.
+	// An entry that claims to be a checkpoint does not count as one.
 	posing := forge(t, plainDraft(), keep)
 	posing = []byte(strings.Replace(string(posing), `"signatures":[]`, `"signatures":[{"key_id":"own","algorithm":"checkpoint","signature":"x"}]`, 1))
 	if got, want := outcomeOf(verify(verifier(t, keys, receipt.Policy{}), posing)), undecided(receipt.StepSignatures, receipt.CodeUnsupportedAlgorithm, "/signatures/0"); got != want {

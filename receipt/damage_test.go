@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// judge verifies data by the fast and by the plain path, and its canonical form
-// too; all of them must agree.
+// judge verifies data with the fast path and with the plain path, and also its canonical form. All
+// results must agree.
 func judge(t testing.TB, fast, plain *receipt.Verifier, data []byte) *receipt.Report {
 	t.Helper()
 	rep := verify(fast, data)
@@ -29,7 +29,7 @@ func judge(t testing.TB, fast, plain *receipt.Verifier, data []byte) *receipt.Re
 	return rep
 }
 
-// TestEveryLeaf changes every leaf of a receipt with every member.
+// TestEveryLeaf verifies that a change to any leaf of a receipt that has every member is detected.
 func TestEveryLeaf(t *testing.T) {
 	keys := testKeys()
 	fast, plain := verifier(t, keys, receipt.Policy{}), verifier(t, keys, receipt.Policy{Plain: true})
@@ -40,7 +40,7 @@ func TestEveryLeaf(t *testing.T) {
 			continue
 		}
 		leaves++
-		taken := func(i int) bool { return testsize.Full() || i == 0 || (i+leaves)%4 == 0 } // another value, and one of the others in turn
+		taken := func(i int) bool { return testsize.Full() || i == 0 || (i+leaves)%4 == 0 } // another value, and one of the other changes in rotation
 		for _, changed := range leaf.changes(t, data, taken) {
 			rep := judge(t, fast, plain, changed)
 			if c := rep.Check(receipt.StepHash); rep.Verdict != receipt.Refuted || c.Code != receipt.CodeHashMismatch && c.Code != "malformed_hash" {
@@ -95,8 +95,8 @@ func leafPaths(t *testing.T, data []byte) []path {
 	return found
 }
 
-// changes returns copies of data with the leaf changed: to another value of its
-// type, and to values of other types, as far as they are taken.
+// changes returns copies of data in which the leaf has another value of its type or a value of
+// another type. It returns only the copies that taken selects.
 func (p path) changes(t *testing.T, data []byte, taken func(i int) bool) [][]byte {
 	t.Helper()
 	var changed [][]byte
@@ -151,8 +151,8 @@ func another(v any) any {
 	return "not null"
 }
 
-// TestEveryByte damages every byte of a small receipt. If the result is still verified, it must
-// have the same preimage and the same signatures that count.
+// TestEveryByte verifies that, if any byte of a small receipt is damaged and the receipt is still
+// verified, its preimage and the signatures that count are unchanged.
 func TestEveryByte(t *testing.T) {
 	keys := testKeys()
 	fast, plain := verifier(t, keys, receipt.Policy{}), verifier(t, keys, receipt.Policy{Plain: true})
@@ -181,7 +181,7 @@ func TestEveryByte(t *testing.T) {
 	}
 }
 
-// essence is what a verified receipt stands for.
+// essence returns what a verified receipt attests.
 func essence(t *testing.T, data []byte) string {
 	t.Helper()
 	doc, err := canon.Parse(data)
@@ -198,7 +198,7 @@ func essence(t *testing.T, data []byte) string {
 	return string(text)
 }
 
-// TestHashHints verifies that the known mistakes of issuers with the hash rule are recognized.
+// TestHashHints verifies that known mistakes in applying the hash rule are recognized.
 func TestHashHints(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

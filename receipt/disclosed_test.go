@@ -20,14 +20,14 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A keeper is a receipt with what it commits to.
+// A keeper is a receipt together with the values that it commits to.
 type keeper struct {
 	sealed    *receipt.Sealed
 	document  map[string]any
 	committed []redact.Disclosure
 }
 
-// candidates are fields with the values that were withheld, or are said to have been.
+// candidates returns fields with their withheld values, actual or claimed.
 func candidates() map[string][]string {
 	return map[string][]string{
 		"/metadata/a":                           {`{"b":1}`, `{"b":[7]}`, `{"b":"[redacted]"}`, `{"c":1}`, `{"b":{}}`, `"[redacted]"`},
@@ -45,8 +45,8 @@ func candidates() map[string][]string {
 	}
 }
 
-// TestDisclosedTogether compares the verdicts of runs with several receipts and disclosure
-// files with an oracle for plain JSON values.
+// TestDisclosedTogether verifies that the verdicts of runs with several receipts and disclosure
+// files match those of an oracle for plain JSON values.
 func TestDisclosedTogether(t *testing.T) {
 	n := 1_500
 	if testsize.Full() {
@@ -152,7 +152,7 @@ func randomFiles(r *rand.Rand, receipts []*keeper) (files []*redact.Disclosures)
 	return files
 }
 
-// verdicts are those of a run and of its receipts.
+// verdicts returns the verdicts of a run and of its receipts.
 func verdicts(t *testing.T, receipts []*keeper, files []*redact.Disclosures) string {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
@@ -179,7 +179,7 @@ func verdicts(t *testing.T, receipts []*keeper, files []*redact.Disclosures) str
 	return sum.Verdict().String() + ":" + text
 }
 
-// expected is what the same should be.
+// expected returns the expected result of verdicts.
 func expected(receipts []*keeper, files []*redact.Disclosures) string {
 	text, whole := "", "verified"
 	idle := false
@@ -205,8 +205,8 @@ func (k *keeper) commits(f redact.Disclosure) bool {
 	})
 }
 
-// useful reports whether a file has to do with the receipts: with the one that it names, or
-// with each of its values if it names none.
+// useful reports whether a file belongs to the receipts: it names one of them, or, if it names
+// none, each of its values belongs to one.
 func useful(d *redact.Disclosures, receipts []*keeper) bool {
 	if len(d.Fields) == 0 {
 		return false
@@ -258,7 +258,7 @@ func decoded(data []byte) (v any) {
 	return v
 }
 
-// lookup follows a path; covered says that a placeholder stands in the way.
+// lookup follows a path. The result covered reports whether a placeholder is in the way.
 func lookup(v any, path string) (found any, there, covered bool) {
 	for token := range strings.SplitSeq(path, "/") {
 		switch container := v.(type) {
@@ -281,7 +281,8 @@ func lookup(v any, path string) (found any, there, covered bool) {
 	return v, true, false
 }
 
-// fitsPlace says what may stand in the receipt in the place of a disclosed value.
+// fitsPlace reports whether the receipt can have its present value in the place of a disclosed
+// value.
 func fitsPlace(document map[string]any, field string, value any) bool {
 	found, there, _ := lookup(document, field[1:])
 	protected := field == "/receipt_id" || field == "/chain/receipt_hash"
@@ -291,8 +292,8 @@ func fitsPlace(document map[string]any, field string, value any) bool {
 	return !there && possible(document, field) || there && blank(found) || protected && reflect.DeepEqual(found, value)
 }
 
-// possible reports whether the value that is nearest above a place that is absent can have
-// had more than it has: elements of metadata are never removed, and a scalar has no members.
+// possible reports whether the nearest present ancestor of an absent field can have had more
+// content than it has now. Elements of metadata are never removed, and a scalar has no members.
 func possible(document map[string]any, field string) bool {
 	for above := field; ; {
 		above = above[:strings.LastIndexByte(above, '/')]
@@ -328,7 +329,8 @@ func blank(v any) bool {
 	return false
 }
 
-// holds says what a value disclosed for an ancestor may have in the place of another.
+// holds reports whether a value disclosed for an ancestor is compatible with another disclosed
+// value.
 func holds(ancestor any, rest, field string, value any) bool {
 	found, there, covered := lookup(ancestor, rest)
 	if list, there, _ := lookup(ancestor, "tool_calls"); there && strings.HasPrefix(field, "/side_effects/tool_calls/") {

@@ -15,7 +15,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// plainDraft has what the format demands.
+// plainDraft returns a draft with only the members that the format requires.
 func plainDraft() *receipt.Draft {
 	return &receipt.Draft{
 		ReceiptID:   "receipt_1",
@@ -31,7 +31,8 @@ func plainDraft() *receipt.Draft {
 	}
 }
 
-// richDraft has every member, and unknown ones in each of the seven open objects.
+// richDraft returns a draft with every member, and with unknown members in each of the seven open
+// objects.
 func richDraft() *receipt.Draft {
 	d := plainDraft()
 	digest := canon.Sum([]byte("x"))
@@ -94,7 +95,7 @@ func verify(v *receipt.Verifier, data []byte) *receipt.Report {
 	return rep
 }
 
-// TestFileWrite verifies that null means that there is no file, and that unknown digests are
+// TestFileWrite verifies that null indicates that there is no file, and that unknown digests are
 // omitted.
 func TestFileWrite(t *testing.T) {
 	known := receipt.OptionalDigest{Digest: canon.Sum([]byte("x"))}

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestProofs damages one part of a proof at a time.
+// TestProofs verifies the result if one part of a proof is damaged.
 func TestProofs(t *testing.T) {
 	keys := logKeys()
 	good := forge(t, plainDraft(), keep, keys["a"])
@@ -38,7 +38,7 @@ func TestProofs(t *testing.T) {
 			p.Checkpoint = []byte(changed)
 		})
 	}
-	line := func(p *tlog.Proof, name string) string { // the signature line of a name
+	line := func(p *tlog.Proof, name string) string { // the signature line with a name
 		at := strings.Index(string(p.Checkpoint), "— "+name)
 		return string(p.Checkpoint)[at : at+strings.Index(string(p.Checkpoint)[at:], "\n")+1]
 	}
@@ -51,7 +51,7 @@ func TestProofs(t *testing.T) {
 		payload[len(payload)-1] ^= 1
 		p.Checkpoint = bytes.Replace(p.Checkpoint, []byte(fields[2]), []byte(base64.StdEncoding.EncodeToString(payload)), 1)
 	}
-	// leafOf proves that something else than the leaf of the receipt is in a tree.
+	// leafOf returns a proof of a leaf other than that of the receipt.
 	leafOf := func(leaf merkle.Hash) *tlog.Proof {
 		leaves := []merkle.Hash{merkle.LeafHash([]byte("x")), leaf, merkle.LeafHash([]byte("y"))}
 		path, err := merkle.ProveInclusion(leaves, 1)
@@ -60,7 +60,7 @@ func TestProofs(t *testing.T) {
 		}
 		return &tlog.Proof{Index: 1, Hashes: path, Checkpoint: keys.checkpointOf(t, "log1", 3, merkle.Root(leaves))}
 	}
-	forked := func(how string) *tlog.Proof { // a tree of five, too
+	forked := func(how string) *tlog.Proof { // also a tree of five leaves
 		leaves := leavesWith(t, good)
 		leaves[0] = merkle.LeafHash([]byte("another"))
 		path, err := merkle.ProveInclusion(leaves, 3)
@@ -182,14 +182,14 @@ func TestWithin(t *testing.T) {
 			t.Errorf("%s: %v, want %v", how, got, want)
 		}
 	}
-	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // of the size of the other
+	whole := v.OpenCheckpoint(keys.checkpointOf(t, "own", 5, leaf)) // of the same size as the other
 	if got, want := outcomeOf(verify(with(t, with(t, v, proofs(fork)), receipt.Evidence{Checkpoint: whole}), data)), refuted(receipt.StepBatch, receipt.CodeCheckpointInvalid, ""); got != want {
 		t.Errorf("fork: %v, want %v", got, want)
 	}
 	if got := outcomeOf(verify(with(t, v, receipt.Evidence{Checkpoint: whole}), data)); got != verified() || whole.Fault != "" {
 		t.Errorf("the checkpoint itself was changed: %v, %q", got, whole.Fault)
 	}
-	// One that cannot be read includes nothing: a proof that fits decides.
+	// A checkpoint that cannot be read includes nothing, so a matching proof decides.
 	unreadable := v.OpenCheckpoint([]byte("no checkpoint"))
 	if got := outcomeOf(verify(with(t, with(t, v, proofs(fork)), receipt.Evidence{Checkpoint: unreadable}), data)); got != verified() {
 		t.Errorf("beside one that cannot be read: %v", got)
@@ -211,8 +211,8 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
-	// One that could not be compared leaves the receipt open, whatever else is brought
-	// with it or before it.
+	// A checkpoint that could not be compared leaves the receipt undecided, regardless of evidence
+	// added with it or before it.
 	outside := receipt.Evidence{Uncompared: "x"}
 	for name, v := range map[string]*receipt.Verifier{
 		"alone":          with(t, v, outside),
@@ -225,8 +225,8 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
-	// A proof shows that a receipt is in it when it leads to the same tree; one that
-	// leads to another tree does not, and to another one of the same size is a fork.
+	// A proof shows that a receipt is included if it leads to the same tree. A proof that leads to
+	// another tree does not, and another tree of the same size is a fork.
 	for name, c := range map[string]struct {
 		checkpoint []byte
 		want       outcome
@@ -242,7 +242,7 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
-	// The proof of another receipt refutes none for which an unknown log vouches.
+	// The proof of another receipt does not refute a receipt that an unknown log covers.
 	other := forge(t, plainDraft(), func(o map[string]any) { o["receipt_id"] = "receipt_other" }, keys["a"])
 	for log, want := range map[string]outcome{
 		"own":    refuted(receipt.StepBatch, receipt.CodeProofInvalid, ""),
@@ -254,7 +254,7 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
-	// It is not forgotten for what is brought after it.
+	// Evidence that is added later does not replace it.
 	if _, err := with(t, v, outside).With(receipt.Evidence{Materials: fakeMaterials{}}); err == nil {
 		t.Error("evidence after a checkpoint that was not compared")
 	}
@@ -263,8 +263,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// TestProofOfEveryBit verifies that no bit of a proof file can change if every part of it is
-// required.
+// TestProofOfEveryBit verifies that no bit of a proof file can change without detection if every
+// part of the file is required.
 func TestProofOfEveryBit(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep, keys["a"])
@@ -283,7 +283,7 @@ func TestProofOfEveryBit(t *testing.T) {
 		t.Fatalf("%v: %+v", got, rep.Finding())
 	}
 	for bit := range len(file) * 8 {
-		last := bytes.ContainsAny(file[bit/8:min(bit/8+2, len(file))], "=\n") // of a base64, that has bits to spare
+		last := bytes.ContainsAny(file[bit/8:min(bit/8+2, len(file))], "=\n") // the end of a base64 string, which has unused bits
 		if !testsize.Full() && bit%5 != 0 && !last {
 			continue
 		}
@@ -312,7 +312,7 @@ func TestCheckpointRule(t *testing.T) {
 		policy   receipt.Policy
 		evidence receipt.Evidence
 		want     outcome
-		notes    string // codes of what was not checked
+		notes    string // codes of the checks that were not made
 	}{
 		"not asked for":        {data, receipt.Policy{}, receipt.Evidence{}, verified(), "link_not_checked unauthenticated_members"},
 		"asked for":            {data, required, receipt.Evidence{}, missing, "link_not_checked checkpoint_required unauthenticated_members"},
@@ -353,7 +353,7 @@ func TestCheckpointRule(t *testing.T) {
 	}
 }
 
-// A batch is a receipt.Batch of a test.
+// A batch implements receipt.Batch for a test.
 type batch struct {
 	leaves map[string]merkle.Hash
 	hashes map[string]canon.Digest // may be nil
@@ -467,7 +467,7 @@ func TestBatches(t *testing.T) {
 			t.Errorf("%s, integrity only: %v", name, outcomeOf(integrity))
 		}
 	}
-	// A hash that does not fit: nothing of the batch is said.
+	// If the hash does not match, nothing is reported about the batch.
 	bad := bytes.Replace(r1, []byte(`"currency":"USD"`), []byte(`"currency":"EUR"`), 1)
 	if c := verify(with(t, verifier(t, keys, receipt.Policy{}), receipt.Evidence{Batches: of(b)}), bad).Check(receipt.StepBatch); c.Status != receipt.StatusNotChecked || c.Code != "step_not_reached" {
 		t.Errorf("%+v", c)
@@ -502,7 +502,8 @@ func TestWithRefuses(t *testing.T) {
 	if got := verify(with(t, with(t, v, receipt.Evidence{}), proofs(proof)), data).Verdict; got != receipt.Verified {
 		t.Errorf("none, then some: %v", got)
 	}
-	// The original stays without, and later changes of what was given do not matter.
+	// The original verifier still has no evidence, and later changes to the arguments have no
+	// effect.
 	w := with(t, v, proofs(proof))
 	proof.Index, proof.Hashes[0] = 9, merkle.Hash{}
 	if got := verify(w, data).Check(receipt.StepBatch).Status; got != receipt.StatusPassed {
@@ -513,7 +514,8 @@ func TestWithRefuses(t *testing.T) {
 	}
 }
 
-// TestSteadyStateWithProof verifies that opened checkpoints cost a stream only hashing.
+// TestSteadyStateWithProof verifies that opened checkpoints add only hashing to the cost of a
+// stream.
 func TestSteadyStateWithProof(t *testing.T) {
 	keys := logKeys()
 	schema, err := schemas.Compile(schemas.Receipt)
@@ -538,20 +540,20 @@ func TestSteadyStateWithProof(t *testing.T) {
 	}
 }
 
-// believers are the keys of a ring, but check signatures without an allocation.
+// believers is a ring that accepts all signatures without an allocation.
 type believers struct{ ring }
 
 func (b believers) CheckSignature(_ []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	return &b.ring[string(e.KeyID)].Key, nil
 }
 
-// bomb is a Batch that fails while a receipt is judged.
+// A bomb is a Batch that panics while a receipt is judged.
 type bomb struct{ batch }
 
 func (*bomb) Leaf([]byte) (merkle.Hash, bool) { panic("as asked") }
 
-// TestNothingIsLeftOfAPanic verifies that the results of one receipt never count for the next
-// one, even if the caller's code panicked in between.
+// TestNothingIsLeftOfAPanic verifies that the results of one receipt never count for the next one,
+// even if the caller's code panicked in between.
 func TestNothingIsLeftOfAPanic(t *testing.T) {
 	keys := logKeys()
 	data := forge(t, plainDraft(), keep)

@@ -13,10 +13,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// exampleKey makes the key pair of the examples: the signer for the issuer, the
-// trust for the others.
+// exampleKey returns the key pair of the examples: the signer for the issuer, and the trust for
+// verifiers.
 func exampleKey() (receipt.Signer, receipt.Trust) {
-	seed := bytes.NewReader(make([]byte, 32)) // crypto/rand.Reader, but for an example
+	seed := bytes.NewReader(make([]byte, 32)) // a fixed seed for the example; use crypto/rand.Reader
 	private, err := keys.Generate(seed, keys.Ed25519, "key_2026_04")
 	if err != nil {
 		panic(err)
@@ -60,7 +60,7 @@ func exampleReceipt(signers ...receipt.Signer) []byte {
 	return sealed.JSON()
 }
 
-// The issuer seals and signs a draft, somebody else verifies what it became.
+// The issuer seals and signs a draft, and a recipient verifies the resulting receipt.
 func Example() {
 	signer, trust := exampleKey()
 
@@ -79,7 +79,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	doc, report := new(canon.Document), new(receipt.Report) // reused from receipt to receipt
+	doc, report := new(canon.Document), new(receipt.Report) // reused for each receipt
 	verifier.VerifyBytes(sealed.JSON(), doc, report)
 
 	fmt.Println(report.Verdict, report.ReceiptID, report.ReceiptHash == sealed.Hash())
@@ -97,8 +97,8 @@ func Example() {
 	// redactions not_applicable
 }
 
-// A receipt comes with a nil error only, and what is false is told from what is
-// not known.
+// A receipt is returned only with a nil error, and errors distinguish invalid receipts from
+// receipts that could not be decided.
 func ExampleVerifier_Open() {
 	signer, trust := exampleKey()
 	verifier, err := receipt.NewVerifier(trust, receipt.Policy{})
@@ -110,7 +110,7 @@ func ExampleVerifier_Open() {
 	for _, data := range [][]byte{
 		signed,
 		bytes.Replace(signed, []byte(`"final_state":"SUCCEEDED"`), []byte(`"final_state":"CANCELED"`), 1),
-		exampleReceipt(), // nobody's signature
+		exampleReceipt(), // no signatures
 	} {
 		r, err := verifier.Open(data)
 		var refuted *receipt.RefutedError
@@ -132,7 +132,7 @@ func ExampleVerifier_Open() {
 	// ask for more: unsigned
 }
 
-// The finding is the one check to tell a person about.
+// The finding is the most important check to show to a person.
 func ExampleReport_Finding() {
 	signer, trust := exampleKey()
 	verifier, err := receipt.NewVerifier(trust, receipt.Policy{})

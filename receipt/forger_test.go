@@ -18,17 +18,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A forger makes mutants of valid receipts. It knows the fixtures' private keys,
-// so that a mutant can be sealed and signed again: then the hash holds, and the
-// schema and the policy decide.
+// A forger creates mutants of valid receipts. It has the private keys of the fixtures, so it can
+// seal and sign a mutant again. The hash then matches, and the schema and the policy decide.
 type forger struct {
 	seeds   []*mutate.Value
-	small   []*mutate.Value // those of them that take little time
+	small   []*mutate.Value // the seeds that take little time
 	private map[string]ed25519.PrivateKey
 	genuine map[string]bool // hashes of the seeds
 }
 
-// forgeryKeys are the fixtures' keys with which mutants are signed.
+// forgeryKeys returns the IDs of the fixtures' keys that sign mutants.
 func forgeryKeys() []string {
 	return []string{"key_2026_04", "key_eddsa", "key_second", "key_other_issuer", "key_unbound", "key_expired", "key_future", "key_compromised", "key_revoked",
 		"key_superseded", "key_superseded_later", "witness_1", "witness_2", "log_1", "key_stranger"}
@@ -53,7 +52,7 @@ func newForger(tb testing.TB) *forger {
 	return f
 }
 
-// fixtureKey reads a key without the packages under test.
+// fixtureKey reads a key without using the packages under test.
 func fixtureKey(tb testing.TB, id string) ed25519.PrivateKey {
 	tb.Helper()
 	text, err := fixtures.Read("keys/" + id + ".private.json")
@@ -83,14 +82,14 @@ func (f *forger) plant(tb testing.TB, text []byte) *mutate.Value {
 	return seed
 }
 
-// A mutant is a text, and the hash under which it was sealed, "" when it was not.
+// A mutant is a document and the hash under which it was sealed, or "" if it was not sealed.
 type mutant struct {
 	text   []byte
 	sealed string
-	holds  bool // the hash must hold: all that was changed is the spelling
+	holds  bool // the hash must match, because only the spelling was changed
 }
 
-// mutant makes one of one to three changes to a seed.
+// mutant applies one to three changes to a seed.
 func (f *forger) mutant(c mutate.Choices) (m mutant) {
 	tree, donor := f.small[c.IntN(len(f.small))].Clone(), f.seeds[c.IntN(len(f.seeds))]
 	if c.IntN(3) == 0 {
@@ -103,7 +102,7 @@ func (f *forger) mutant(c mutate.Choices) (m mutant) {
 			texts++
 		case 1:
 			entries++
-		case 2: // spelled anew below
+		case 2: // respelled below
 		default:
 			mutate.Structure(c, tree, donor)
 			changed = true
@@ -130,8 +129,8 @@ func (f *forger) mutant(c mutate.Choices) (m mutant) {
 	return m
 }
 
-// seal makes the hash of a mutant fit, and signs it, mostly as its issuer would.
-// What is no JSON, or has no chain, stays as it is.
+// seal updates the hash of a mutant and signs the mutant, usually as its issuer would. A document
+// that is not JSON or has no chain does not change.
 func (f *forger) seal(c mutate.Choices, tree *mutate.Value) (hash string) {
 	inner := tree.Member("chain")
 	doc, err := canon.Parse(tree.Append(nil))
@@ -173,14 +172,13 @@ func (f *forger) signers(c mutate.Choices) []string {
 
 func (f *forger) entry(c mutate.Choices, id, hash string) *mutate.Value {
 	algorithm, value := "ed25519", "base64:"+base64.StdEncoding.EncodeToString(ed25519.Sign(f.private[id], []byte(hash)))
-	if id == "key_eddsa" || c.IntN(6) == 0 { // a key for ed25519 may sign either way
+	if id == "key_eddsa" || c.IntN(6) == 0 { // a key for ed25519 may be used in both ways
 		algorithm, value = "EdDSA", f.token(c, id, hash)
 	}
 	return mutate.Parse([]byte(`{"key_id":"` + id + `","algorithm":"` + algorithm + `","signature":"` + value + `","signed_at":"2026-04-25T19:18:33Z"}`))
 }
 
-// token is a detached JWS, in half of the cases with a header or a signature that
-// is nearly right.
+// token returns a detached JWS, whose header or signature is slightly wrong in half of the cases.
 func (f *forger) token(c mutate.Choices, id, hash string) string {
 	headers := []string{
 		`{"alg":"EdDSA","kid":"key_eddsa","iat":1777144713}`, `{"kid":"key_eddsa","alg":"EdDSA"}`, ` { "alg" : "EdDSA" , "kid" : "key_eddsa" } `, `{"alg":"E\u0064DSA","kid":"key_eddsa"}`,
@@ -200,8 +198,8 @@ func (f *forger) token(c mutate.Choices, id, hash string) string {
 	return "jws:" + head + ".." + url.EncodeToString(signature)
 }
 
-// changeEntry names another key or algorithm in an entry of signatures, damages
-// its value, or changes anything in the list.
+// changeEntry replaces the key or algorithm in an entry of signatures, damages its value, or
+// changes the list in another way.
 func changeEntry(c mutate.Choices, list, donor *mutate.Value) {
 	if len(list.Items) == 0 || c.IntN(2) == 0 {
 		mutate.Structure(c, list, donor)
@@ -225,9 +223,8 @@ func changeEntry(c mutate.Choices, list, donor *mutate.Value) {
 	}
 }
 
-// changeSignature returns an Ed25519 signature that is nearly the given one: its
-// point of small order or encoded in another way, its scalar in or beyond the
-// order of the group.
+// changeSignature returns an Ed25519 signature that differs slightly from value: its point has
+// small order or another encoding, or its scalar equals or exceeds the order of the group.
 func changeSignature(c mutate.Choices, value []byte) []byte {
 	value = bytes.Clone(value)
 	point, scalar := value[:32], value[32:]
@@ -245,7 +242,7 @@ func changeSignature(c mutate.Choices, value []byte) []byte {
 	case 1:
 		small, _ := hex.DecodeString(points[c.IntN(len(points))])
 		copy(point, small)
-	case 2: // the same scalar, once more around
+	case 2: // the same scalar plus the group order
 		carry := 0
 		for i := range scalar {
 			carry += int(scalar[i]) + int(order[i])
@@ -261,9 +258,9 @@ func changeSignature(c mutate.Choices, value []byte) []byte {
 	return value
 }
 
-// allows reports whether a verified mutant may be: its content, canonicalized by
-// others alone, must have the hash that it states, and that must have been signed
-// by someone. For integrity nobody need sign.
+// allows returns why a mutant must not be verified, or "". The content, as canonicalized by an
+// independent implementation, must have the stated hash, and a key must have signed that hash
+// unless only integrity is checked.
 func (f *forger) allows(m mutant, integrity bool) string {
 	var o map[string]any
 	d := json.NewDecoder(bytes.NewReader(m.text))
@@ -295,7 +292,7 @@ func (f *forger) allows(m mutant, integrity bool) string {
 	return ""
 }
 
-// A judgment is one policy, by both paths.
+// A judgment is one policy, for both paths.
 type judgment struct {
 	name        string
 	policy      receipt.Policy
@@ -333,7 +330,7 @@ func judgments(tb testing.TB) []judgment {
 	return list
 }
 
-// judged picks the default in most cases.
+// judged returns the default in most cases.
 func judged(c mutate.Choices, list []judgment) judgment {
 	return list[max(c.IntN(len(list)+6)-6, 0)]
 }

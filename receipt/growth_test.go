@@ -16,9 +16,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A growthRing is the trusted keys, by id.
+// A growthRing contains the trusted keys, by ID.
 type growthRing struct {
-	receipt.Trust // nobody asks about receipts
+	receipt.Trust // never called for receipts
 	list          []receipt.NoteKey
 }
 
@@ -42,13 +42,13 @@ func growthKeys() *growthRing {
 	return r
 }
 
-// growthKey returns the key of an id.
+// growthKey returns the key with an ID.
 func growthKey(id string) ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte(id))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// A growthSigner signs notes as a log.
+// A growthSigner signs notes on behalf of a log.
 type growthSigner struct {
 	*tlog.Log
 	private ed25519.PrivateKey
@@ -56,8 +56,8 @@ type growthSigner struct {
 
 func (s growthSigner) Sign(msg []byte) ([]byte, error) { return ed25519.Sign(s.private, msg), nil }
 
-// open signs a checkpoint by the keys of ids, of which the first gives the origin,
-// and opens it with all keys of logs.
+// open signs a checkpoint with the keys named in ids, the first of which specifies the origin, and
+// opens it with the keys of all logs.
 func (r *growthRing) open(t *testing.T, ids string, size int, root merkle.Hash) *tlog.Signed {
 	t.Helper()
 	origins := map[string]string{"stranger": "stranger.example/stranger"}
@@ -96,7 +96,8 @@ func growthLog(t *testing.T, origin, id string) *tlog.Log {
 	return log
 }
 
-// TestCheckGrowth varies the signers of two checkpoints, their trees, and the proof.
+// TestCheckGrowth verifies the result for combinations of signers of two checkpoints, of trees, and
+// of proofs.
 func TestCheckGrowth(t *testing.T) {
 	keys := growthKeys()
 	leaves := make([]merkle.Hash, 5)

@@ -58,9 +58,7 @@ func TestErrorsEscapeNames(t *testing.T) {
 	}
 }
 
-// TestEdgeOfTime: an offset or a leap second carries the last second of 9999
-// and the first of 0000 into years without a text. Their reports have one.
-// TestZones: offsets are those of clocks (RFC 3339 section 5.6).
+// TestZones verifies that offsets are limited to those of clocks (RFC 3339 section 5.6).
 func TestZones(t *testing.T) {
 	for zone, want := range map[string]bool{
 		"Z": true, "z": true, "+00:00": true, "-00:00": true, "+23:59": true, "-23:59": true,
@@ -74,6 +72,8 @@ func TestZones(t *testing.T) {
 	}
 }
 
+// TestEdgeOfTime verifies that reports state a time for the last second of 9999 and the first of
+// 0000, even if an offset or a leap second moves it into a year that RFC 3339 cannot represent.
 func TestEdgeOfTime(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

@@ -141,7 +141,7 @@ func calls(ids ...string) (list []receipt.ToolCall) {
 	return list
 }
 
-// untold lists a member in a list of metadata, after an edit.
+// untold returns an edit that applies edit and then sets a list of metadata to pointer.
 func untold(edit func(*receipt.Draft), list, pointer string) func(*receipt.Draft) {
 	return func(d *receipt.Draft) {
 		edit(d)
@@ -149,7 +149,7 @@ func untold(edit func(*receipt.Draft), list, pointer string) func(*receipt.Draft
 	}
 }
 
-// counted lists a call that was made and one that was canceled, and counts n.
+// counted returns an edit that lists a completed call and a canceled call, and sets the count to n.
 func counted(n int64) func(*receipt.Draft) {
 	return func(d *receipt.Draft) {
 		d.SideEffects.ToolCalls = calls("a", "b")

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// logKeys are testKeys and keys of logs and witnesses around noon.
+// logKeys returns testKeys and the keys of logs and witnesses, whose times are around noon.
 func logKeys() ring {
 	r := testKeys()
 	both := []receipt.Role{receipt.RoleIssuer, receipt.RoleCheckpoint}
@@ -59,7 +59,7 @@ func logKeys() ring {
 	return r
 }
 
-// logSigner makes m a note.Signer under a name.
+// logSigner makes m a note.Signer with a name.
 type logSigner struct {
 	*tlog.Log
 	private ed25519.PrivateKey
@@ -88,9 +88,8 @@ func (m *member) asWitness(t testing.TB) *tlog.Cosigner {
 	}}
 }
 
-// checkpointOf signs a checkpoint as told: ids of logs, then of witnesses with
-// their times in seconds after noon, such as "log1 w1@-60 w2@3600". The first
-// log gives the origin.
+// checkpointOf signs a checkpoint as specified by how: IDs of logs, then of witnesses with their
+// times in seconds after noon, such as "log1 w1@-60 w2@3600". The first log specifies the origin.
 func (r ring) checkpointOf(t testing.TB, how string, size uint64, root merkle.Hash, extensions ...string) []byte {
 	t.Helper()
 	c := tlog.Checkpoint{Size: size, Root: root, Extensions: extensions}
@@ -120,7 +119,7 @@ func (r ring) checkpointOf(t testing.TB, how string, size uint64, root merkle.Ha
 	return msg
 }
 
-// sign signs anew while there are logs to sign.
+// sign signs repeatedly until all logs have signed.
 func (r ring) sign(t testing.TB, msg []byte, c tlog.Checkpoint, logs []note.Signer) []byte {
 	t.Helper()
 	if len(logs) == 0 {
@@ -146,7 +145,7 @@ func hashOf(t testing.TB, data []byte) canon.Digest {
 	return hash
 }
 
-// leavesWith returns leaves of which the fourth of five is the receipt's.
+// leavesWith returns five leaves, the fourth of which is that of the receipt.
 func leavesWith(t testing.TB, data []byte) []merkle.Hash {
 	t.Helper()
 	leaves := make([]merkle.Hash, 5)
@@ -157,7 +156,7 @@ func leavesWith(t testing.TB, data []byte) []merkle.Hash {
 	return leaves
 }
 
-// prove returns the proof that a receipt is in a tree of five, signed as told.
+// prove returns the proof that a receipt is in a tree of five leaves, signed as specified by how.
 func (r ring) prove(t testing.TB, data []byte, how string, extensions ...string) *tlog.Proof {
 	t.Helper()
 	leaves := leavesWith(t, data)

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// material makes a receipt with one material of the given members.
+// material creates a receipt with one material that has the given members.
 func material(t testing.TB, keys ring, members map[string]any) []byte {
 	t.Helper()
 	return forge(t, plainDraft(), func(o map[string]any) {
@@ -81,7 +81,7 @@ func TestInlineMaterial(t *testing.T) {
 		if got := outcomeOf(integrity); got != c.want {
 			t.Errorf("%s, integrity only: %v, want %v", name, got, c.want)
 		}
-		// A receipt hash that does not fit comes first.
+		// A receipt hash that does not match is reported first.
 		if got := verify(v, bytes.Replace(data, []byte(`"currency":"USD"`), []byte(`"currency":"EUR"`), 1)).Finding().Code; got != receipt.CodeHashMismatch {
 			t.Errorf("%s, altered: %s", name, got)
 		}
@@ -104,8 +104,8 @@ func TestSealChecksMaterial(t *testing.T) {
 	}
 }
 
-// files are the Materials of a test: what is named after a digest, and the digest
-// of what is in it.
+// files is the Materials of a test. It maps the digest that names a file to the digest of its
+// content.
 type files map[canon.Digest]canon.Digest
 
 func (f files) Lookup(d canon.Digest) (canon.Digest, bool) {
@@ -181,8 +181,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestScratchIsOverwritten verifies that one report can be used for receipts in any order of
-// sizes.
+// TestScratchIsOverwritten verifies that one report can be reused for receipts of different sizes
+// in any order.
 func TestScratchIsOverwritten(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

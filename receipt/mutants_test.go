@@ -20,11 +20,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestMutants judges mutants of valid receipts by the fast path, by the plain
-// path, and in canonical form. All must agree in everything that a report says.
+// TestMutants verifies that the fast path, the plain path, and the canonical form result in the
+// same report for mutants of valid receipts.
 //
-// MUTANTS=1000000 is how many, MUTANTS_SEED=7 makes others. A mutant that fails is
-// named by its seed and number, and is made again whatever the number of others.
+// MUTANTS=1000000 sets the number of mutants, and MUTANTS_SEED=7 selects different ones. A mutant
+// that fails is named by its seed and number, which reproduce it regardless of the number of
+// mutants.
 func TestMutants(t *testing.T) {
 	count, seed := numberOf(t, "MUTANTS", 500), numberOf(t, "MUTANTS_SEED", 1)
 	if testsize.Full() {
@@ -70,7 +71,7 @@ func numberOf(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// FuzzMutants is TestMutants with the bytes of the fuzzer as choices.
+// FuzzMutants is like TestMutants, but the fuzzer's bytes determine the choices.
 func FuzzMutants(f *testing.F) {
 	forger, list := newForger(f), judgments(f)
 	for seed := range uint64(40) {
@@ -88,8 +89,7 @@ func FuzzMutants(f *testing.F) {
 	})
 }
 
-// A comparer judges with the same documents and reports again and again, as a
-// stream does.
+// A comparer reuses the same documents and reports for all judgments, as a stream does.
 type comparer struct {
 	tb                       testing.TB
 	forger                   *forger
@@ -117,7 +117,7 @@ func (c *comparer) compare(name string, j judgment, m mutant) {
 	if c.canonical.Parse(m.text, canon.Limits{}) != nil {
 		return
 	}
-	if len(m.text)%4 == 0 && c.canonical.Depth() <= receipt.MaxDepth { // parsed before, by other limits
+	if len(m.text)%4 == 0 && c.canonical.Depth() <= receipt.MaxDepth { // parsed earlier with other limits
 		j.fast.Verify(&c.canonical, &c.again)
 		if what := differsInOrder(&c.fast, &c.again); what != "" {
 			c.complain(name, m, what+" of the parsed document differs", &c.again)
@@ -134,7 +134,7 @@ func (c *comparer) complain(name string, m mutant, what string, other *receipt.R
 	c.tb.Errorf("%s: %s\n%.5000q\nthe fast path: %s\notherwise: %s", name, what, m.text, describe(&c.fast), describe(other))
 }
 
-// differs says what two reports of the same bytes do not have in common.
+// differs describes the differences between two reports of the same bytes.
 func differs(a, b *receipt.Report) string {
 	switch {
 	case a.Verdict != b.Verdict:
@@ -155,8 +155,9 @@ func differs(a, b *receipt.Report) string {
 	return ""
 }
 
-// differsInOrder is differs for two texts of one value: the order of members
-// decides which of several lossy numbers, or too deep places, is found first.
+// differsInOrder is like differs, but for two spellings of one value: the order of members
+// determines which of several lossy numbers, or of several places that are too deep, is found
+// first.
 func differsInOrder(a, b *receipt.Report) string {
 	if a.Verdict != b.Verdict || a.ReceiptHash != b.ReceiptHash || !bytes.Equal(a.ReceiptID, b.ReceiptID) {
 		return "the verdict, hash or id"
@@ -167,7 +168,7 @@ func differsInOrder(a, b *receipt.Report) string {
 	return ""
 }
 
-// places are the codes of a report with their pointers, in order.
+// places returns the codes of a report with their pointers, in order.
 func places(rep *receipt.Report) []string {
 	var list []string
 	add := func(what any, code receipt.Code, pointer string) {
@@ -189,7 +190,7 @@ func places(rep *receipt.Report) []string {
 	return list
 }
 
-// A census counts what the mutants came to: verdicts, failed steps and codes.
+// A census counts the results of the mutants: verdicts, failed steps, and codes.
 type census map[string]int
 
 func (s census) count(rep *receipt.Report) {
@@ -213,8 +214,8 @@ func (s census) count(rep *receipt.Report) {
 	}
 }
 
-// check fails unless the mutants went everywhere: a mutator that has become weak
-// shows that nothing differs, too.
+// check fails unless the mutants produced a wide range of results, because a mutator that has
+// become weak would also show no differences.
 func (s census) check(t *testing.T, count int) {
 	t.Helper()
 	for what, least := range commonness() {
@@ -227,8 +228,8 @@ func (s census) check(t *testing.T, count int) {
 	}
 }
 
-// commonness says how many of 100,000 mutants must have a verdict, a failed step
-// or a code: about a quarter of how many have, and more of what must not become
+// commonness returns how many of 100,000 mutants must have a verdict, a failed step, or a code.
+// Each minimum is about a quarter of the actual number, and higher for results that must not become
 // rare.
 func commonness() map[string]int {
 	return map[string]int{

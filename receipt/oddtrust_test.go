@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// oddTrust is a Trust that gives one answer, whatever it is asked.
+// oddTrust is a Trust that always returns the same answer.
 type oddTrust struct{ err *receipt.SignatureError }
 
 func (o oddTrust) Len() int { return 1 }
@@ -15,8 +15,8 @@ func (o oddTrust) CheckSignature([]byte, *receipt.Entry) (*receipt.Key, *receipt
 	return nil, o.err
 }
 
-// TestTrustWithoutJudgement verifies that a Trust with an answer that is not allowed shows
-// nothing: the receipt is neither verified nor refuted, and is not reported as unsigned.
+// TestTrustWithoutJudgement verifies that a Trust that returns a disallowed answer decides nothing:
+// the receipt is neither verified nor refuted, and is not reported as unsigned.
 func TestTrustWithoutJudgement(t *testing.T) {
 	data := forge(t, plainDraft(), keep, logKeys()["a"])
 	want := undecided(receipt.StepSignatures, receipt.CodeUnknownKey, "/signatures/0")

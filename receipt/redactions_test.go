@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// counter gives other salts each time, the same in every run.
+// counter yields different salts each time, and the same sequence in every run.
 type counter struct{ n byte }
 
 func (c *counter) Read(b []byte) (int, error) {
@@ -20,7 +20,7 @@ func (c *counter) Read(b []byte) (int, error) {
 	return copy(b, sum[:]), nil
 }
 
-// redacted seals a draft of which two values were withheld.
+// redacted seals a draft from which two values were withheld.
 func redacted(t *testing.T) (sealed []byte, secret *redact.Disclosures) {
 	t.Helper()
 	d := plainDraft()
@@ -112,7 +112,7 @@ func TestDisclosures(t *testing.T) {
 		if got := rep.Check(receipt.StepRedactions); rep.Verdict != c.verdict || got.Status != c.status || got.Code != c.code {
 			t.Errorf("%s: %v, %v %s; want %v, %v %s", name, rep.Verdict, got.Status, got.Code, c.verdict, c.status, c.code)
 		}
-		// An altered receipt is refuted for that, whatever is disclosed.
+		// An altered receipt is refuted regardless of the disclosures.
 		v.VerifyBytes(bytes.Replace(sealed, []byte(`"yes"`), []byte(`"no"`), 1), new(canon.Document), rep)
 		if rep.Verdict != receipt.Refuted || rep.Finding().Code != receipt.CodeHashMismatch {
 			t.Errorf("%s, altered: %v", name, rep.Finding())
@@ -198,7 +198,7 @@ func TestDisclosedPrecision(t *testing.T) {
 		`"9007199254740993"`:         "",
 	} {
 		shown := redact.Disclosure{Field: "/metadata/id", Salt: "00112233445566778899aabbccddeeff", Value: []byte(value)}
-		committed, err := canon.Transform([]byte(value)) // what a reader would compute
+		committed, err := canon.Transform([]byte(value)) // the value that a reader would compute
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestDisclosedPrecision(t *testing.T) {
 	}
 }
 
-// disclosed verifies a receipt, its content only, beside disclosures.
+// disclosed verifies only the content of a receipt, together with disclosures.
 func disclosed(t *testing.T, sealed []byte, given []*redact.Disclosures) *receipt.Report {
 	t.Helper()
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})

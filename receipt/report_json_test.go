@@ -17,7 +17,7 @@ import (
 // sameReport compares the two ways to write a report.
 func sameReport(t testing.TB, name string, r *receipt.Report) {
 	t.Helper()
-	want, wrong := receipt.AppendJSON([]byte("before"), struct{ *receipt.Report }{r}) // by reflection
+	want, wrong := receipt.AppendJSON([]byte("before"), struct{ *receipt.Report }{r}) // encoded by reflection
 	got, err := receipt.AppendJSON([]byte("before"), r)
 	if !bytes.Equal(got, want) || (err == nil) != (wrong == nil) {
 		t.Errorf("%s: %v %v\ngot  %s\nwant %s", name, err, wrong, got, want)
@@ -84,8 +84,7 @@ func TestReportJSONMemory(t *testing.T) {
 	}
 }
 
-// fill sets every exported field, so that one that is not written
-// is missed.
+// fill sets every exported field, so that a field that is not written is detected.
 func fill(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.String:

@@ -26,7 +26,7 @@ func TestSealRoundTrip(t *testing.T) {
 		if !bytes.Equal(r.JSON(), data) {
 			t.Errorf("%s: the opened receipt has other bytes", name)
 		}
-		// What was opened seals to the same hash: nothing was lost on the way.
+		// An opened receipt seals to the same hash, so no content was lost.
 		again, err := receipt.Seal(&r.Draft, chain.Head{Hash: r.Chain.PreviousReceiptHash.Digest})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -150,7 +150,7 @@ func TestSealDocument(t *testing.T) {
 	for name, c := range map[string]struct {
 		draft string
 		head  chain.Head
-		at    string // the problem; "-" for none
+		at    string // where the problem is; "-" if there is none
 	}{
 		"plain":                   {draft, chain.Head{}, "-"},
 		"no marker":               {strings.Replace(draft, `"schema":"receipt-2026-04-25",`, "", 1), chain.Head{}, "-"},
@@ -198,8 +198,8 @@ func TestSealDocument(t *testing.T) {
 }
 
 func TestSealDropsNothing(t *testing.T) {
-	// A draft given as JSON keeps what typed members cannot tell apart: null and
-	// absent, and lists left out.
+	// A draft in JSON form keeps distinctions that typed members lose: null or absent, and omitted
+	// lists.
 	doc, err := canon.Parse(sealAndSign(t, plainDraft()))
 	if err != nil {
 		t.Fatal(err)

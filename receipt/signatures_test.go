@@ -67,8 +67,8 @@ func TestFirstReasonIsTold(t *testing.T) {
 	}
 }
 
-// TestSignatureOfOtherContent verifies that a valid signature of the stated hash does not pass
-// if that is not the hash of the content. The report states who signed it.
+// TestSignatureOfOtherContent verifies that a valid signature of the stated hash does not pass if
+// the content has another hash. The report states who signed the stated hash.
 func TestSignatureOfOtherContent(t *testing.T) {
 	keys := testKeys()
 	data := bytes.Replace(forge(t, plainDraft(), keep, keys["w1"], keys["a"]), []byte(`"metadata":{}`), []byte(`"metadata":{"a":1}`), 1)

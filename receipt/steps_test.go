@@ -41,8 +41,8 @@ func TestVerifyKeepsTheLimits(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoReceipt distinguishes other documents from damaged receipts and from receipts of
-// other versions.
+// TestWhatIsNoReceipt verifies that other documents are distinguished from damaged receipts and
+// from receipts of other versions.
 func TestWhatIsNoReceipt(t *testing.T) {
 	v := verifier(t, testKeys(), receipt.Policy{})
 	none := refuted(receipt.StepSchema, receipt.CodeNotAReceipt, "")
@@ -74,7 +74,8 @@ func TestWhatIsNoReceipt(t *testing.T) {
 	}
 }
 
-// TestHashWithoutStatement verifies that the hash is computed even if the receipt states none.
+// TestHashWithoutStatement verifies that the hash is computed even if the receipt does not state a
+// hash.
 func TestHashWithoutStatement(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})

@@ -12,17 +12,17 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// ring is a Trust over real Ed25519 keys, so that these tests need no package
-// keys. Its algorithm "ed25519" is the real one; "other" is known but no key's.
+// ring is a Trust with real Ed25519 keys, so that these tests do not need package keys. Its
+// algorithm "ed25519" is real. The algorithm "other" is known, but no key uses it.
 type ring map[string]*member
 
 type member struct {
 	receipt.Key
 	private func() ed25519.PrivateKey // most keys of a ring are not used
-	checked sync.Map                  // of a signature and its message, whether it holds: most are checked often
+	checked sync.Map                  // whether a signature of a message is valid; most are checked often
 }
 
-// newRing makes a key for each id; equal seeds are equal key material.
+// newRing generates a key for each ID. Equal seeds result in equal key material.
 func newRing(keys ...receipt.Key) ring {
 	r := ring{}
 	for _, k := range keys {

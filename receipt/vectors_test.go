@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// A bench judges whatever texts there are, each once.
+// A bench judges each distinct document once.
 type bench struct {
 	comparer
 	judgment
@@ -31,8 +31,8 @@ func (b *bench) judge(name string, m mutant) {
 	}
 }
 
-// put judges a receipt in which the text stands in the place of a member, sealed
-// and signed again as far as it still is a receipt.
+// put judges a receipt in which text replaces a member. The receipt is sealed and signed again if
+// it is still a receipt.
 func (b *bench) put(name string, text string, path ...string) {
 	tree := b.forger.seeds[0].Clone()
 	at := tree
@@ -46,7 +46,7 @@ func (b *bench) put(name string, text string, path ...string) {
 	b.judge(name+" as "+strings.Join(path, "/"), m)
 }
 
-// filesBelow are all files below a folder.
+// filesBelow returns all files below a directory.
 func filesBelow(t *testing.T, dir string, least int) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -64,7 +64,8 @@ func filesBelow(t *testing.T, dir string, least int) map[string][]byte {
 	return files
 }
 
-// TestEveryFixture uses receipts, keys, the manifest, and their source code as data.
+// TestEveryFixture judges all files of the fixtures, including keys, the manifest, and source code,
+// and verifies how many have each result.
 func TestEveryFixture(t *testing.T) {
 	b := newBench(t)
 	for name, text := range filesBelow(t, "../fixtures", 200) {
@@ -83,7 +84,8 @@ func TestEveryFixture(t *testing.T) {
 	}
 }
 
-// TestEveryVector uses every file of public test data, as data and as a value in a receipt.
+// TestEveryVector judges every file of public test data, both as a document and as a value in a
+// receipt.
 func TestEveryVector(t *testing.T) {
 	b := newBench(t)
 	for name, text := range filesBelow(t, filepath.Dir(vectors.Dir(t, "harn")), 400) {
@@ -98,7 +100,7 @@ func TestEveryVector(t *testing.T) {
 	}
 }
 
-// TestEveryInstance uses the values of test suites, each in several places of a receipt.
+// TestEveryInstance judges receipts with the values of test suites, each in several places.
 func TestEveryInstance(t *testing.T) {
 	b, turn, part := newBench(t), 0, 32
 	if testsize.Full() {
@@ -127,7 +129,7 @@ func TestEveryInstance(t *testing.T) {
 	}
 }
 
-// instances are the members of test cases that hold what is tested.
+// instances returns the members of test cases that contain the tested values.
 func instances(v *mutate.Value) (list []*mutate.Value) {
 	for _, name := range []string{"data", "doc", "value", "expected", "decoded", "const"} {
 		if m := v.Member(name); m != nil {
@@ -140,7 +142,7 @@ func instances(v *mutate.Value) (list []*mutate.Value) {
 	return list
 }
 
-// TestEveryNumber uses decimal texts that are difficult to parse, as values in receipts.
+// TestEveryNumber verifies receipts whose values are decimal strings that are difficult to parse.
 func TestEveryNumber(t *testing.T) {
 	b := newBench(t)
 	step := 24

@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// forge edits a sealed receipt as JSON and makes its hash and its signatures by
-// the given keys fit again, so that nothing but the edit is wrong.
+// forge edits a sealed receipt as JSON, and then updates its hash and its signatures by the given
+// keys, so that only the edit is wrong.
 func forge(t testing.TB, d *receipt.Draft, edit func(map[string]any), signers ...*member) []byte {
 	t.Helper()
 	o := map[string]any{}
@@ -65,7 +65,7 @@ func rehash(t testing.TB, o map[string]any, signers ...*member) []byte {
 
 func keep(map[string]any) {}
 
-// testKeys are the keys of the truth table.
+// testKeys returns the keys of the truth table.
 func testKeys() ring {
 	r := newRing(
 		receipt.Key{ID: "a", Issuers: []string{"issuer_a"}},
@@ -303,8 +303,8 @@ func TestNobodyRefutesByAdding(t *testing.T) {
 	}
 }
 
-// TestFalseEntryRefutes verifies that one invalid or malformed entry refutes regardless of its
-// author, and that an entry that cannot be checked does not.
+// TestFalseEntryRefutes verifies that one invalid or malformed entry refutes a receipt regardless
+// of who added the entry, and that an entry that cannot be checked does not refute it.
 func TestFalseEntryRefutes(t *testing.T) {
 	keys := testKeys()
 	v := verifier(t, keys, receipt.Policy{})
@@ -351,7 +351,7 @@ func TestTooManySignatures(t *testing.T) {
 	if got := outcomeOf(verify(v, forge(t, plainDraft(), keep, append(signers, keys["a"])...))); got != want {
 		t.Errorf("above the limit: %v, want %v", got, want)
 	}
-	for _, id := range []string{"w1", "late", "free"} { // what decides may be behind the limit
+	for _, id := range []string{"w1", "late", "free"} { // the decisive entry may be after the limit
 		signers = append(slices.Repeat([]*member{keys[id]}, 100), keys["a"])
 		rep := verify(v, forge(t, plainDraft(), keep, signers...))
 		if got := outcomeOf(rep); got != want || len(rep.Signatures) != 100 {
@@ -360,7 +360,7 @@ func TestTooManySignatures(t *testing.T) {
 	}
 }
 
-// TestEveryCode reaches each code that a verification can result in.
+// TestEveryCode verifies that a verification can result in each code.
 func TestEveryCode(t *testing.T) {
 	keys := testKeys()
 	good := forge(t, plainDraft(), keep, keys["a"])
@@ -455,7 +455,7 @@ func TestEveryCode(t *testing.T) {
 			t.Errorf("%s: the plain path reports\n%s\nthe fast one\n%s", c.name, got, want)
 		}
 	}
-	elsewhere := []receipt.Code{ // by TestSignaturePolicy, TestFalseEntryRefutes, TestTooManySignatures
+	elsewhere := []receipt.Code{ // in TestSignaturePolicy, TestFalseEntryRefutes, TestTooManySignatures
 		receipt.CodeUnsigned, receipt.CodeUnknownKey, receipt.CodeUnsupportedAlgorithm, receipt.CodeMalformedSignature, receipt.CodeAlgorithmMismatch,
 		receipt.CodeSignatureInvalid, "issuer_unbound", receipt.CodeIssuerMismatch, "role_mismatch", "named_key_missing",
 		"threshold_not_met", "key_not_yet_valid", "key_expired", receipt.CodeKeyRevoked, "signature_limit",
@@ -490,8 +490,8 @@ func TestEveryCode(t *testing.T) {
 	}
 }
 
-// selfRooted adds the receipt's stated hash as its merkle_root, as upstream's
-// fixtures have it. No hash can fit then.
+// selfRooted adds the receipt's stated hash as its merkle_root, as in the upstream fixtures. The
+// hash then never matches, because it covers the merkle_root.
 func selfRooted(data []byte) []byte {
 	const before = `"receipt_hash":`
 	at := bytes.Index(data, []byte(before)) + len(before)
@@ -508,7 +508,7 @@ func marshal(t testing.TB, v any) []byte {
 	return text
 }
 
-// checkReport holds what every report must hold.
+// checkReport verifies the properties that every report must have.
 func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt.Report) {
 	t.Helper()
 	text := marshal(t, rep)
@@ -525,7 +525,7 @@ func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt
 	} else if !bytes.Equal(marshal(t, again), text) {
 		t.Errorf("%s: the report changes when read back", name)
 	}
-	for s := receipt.StepParse; s <= receipt.StepRedactions; s++ { // every step is there, in order
+	for s := receipt.StepParse; s <= receipt.StepRedactions; s++ { // every step is present, in order
 		if !slices.ContainsFunc(rep.Checks, func(c receipt.Check) bool { return c.Step == s }) {
 			t.Errorf("%s: step %v is not reported", name, s)
 		}
@@ -533,7 +533,7 @@ func checkReport(t *testing.T, name string, schema *schemas.Schema, rep *receipt
 			t.Errorf("%s: the steps are out of order", name)
 		}
 	}
-	for _, c := range rep.Checks { // what was not checked is always listed
+	for _, c := range rep.Checks { // checks that were not made are always listed
 		if c.Status == receipt.StatusNotChecked && !slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return n.Code == c.Code }) {
 			t.Errorf("%s: %v was not checked, and the report does not say so", name, c.Step)
 		}

@@ -52,7 +52,8 @@ func TestVerifiedNeedsEveryStep(t *testing.T) {
 	}
 }
 
-// TestCloneHasItsOwnMemory includes memory that no form of a report shows.
+// TestCloneHasItsOwnMemory verifies that a clone does not share memory that no form of a report
+// shows.
 func TestCloneHasItsOwnMemory(t *testing.T) {
 	rep := &Report{tally: new(tally), scratch: make([]byte, 1)}
 	if c := rep.Clone(); c.tally != nil || c.scratch != nil {

@@ -50,7 +50,7 @@ func TestWatch(t *testing.T) {
 		if got := fmt.Sprint(idle()); got != c.idle {
 			t.Errorf("%s: idle %s, want %s", name, got, c.idle)
 		}
-		v.VerifyBytes(sealed, new(canon.Document), new(receipt.Report)) // nobody watches it
+		v.VerifyBytes(sealed, new(canon.Document), new(receipt.Report)) // without a watcher
 		if got := fmt.Sprint(idle()); got != c.idle {
 			t.Errorf("%s: a verifier that is not watched changed it: %s", name, got)
 		}
@@ -60,7 +60,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// fakeMaterials is one file, or none.
+// fakeMaterials contains one file, or none.
 type fakeMaterials struct{ digest canon.Digest }
 
 func (f fakeMaterials) Lookup(d canon.Digest) (canon.Digest, bool) { return d, d == f.digest }

@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestSecretNames verifies that no report has the name of a member that looks like a secret,
-// or a part of it, and that other names stay.
+// TestSecretNames verifies that reports contain neither the name of a member that looks like a
+// secret nor a part of that name, and that other names are kept.
 func TestSecretNames(t *testing.T) {
 	valid, err := fixtures.Read("valid/task.json")
 	if err != nil {
