@@ -29,8 +29,8 @@ const (
 	valid       = receipt.Code("")
 )
 
-// The vector of the format sheet, section 9, and #130: of the possible messages
-// only the documented one verifies.
+// The vector in section 9 of the format sheet, and #130: of the possible messages, only the
+// documented one verifies.
 func TestDocumentedVector(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "key_2026_04", rfc8032Public))
 	const overText = "base64:WbZ8sB4c76MvIDm9Oi8G7qbT7bL3EHYkYeFbUw+6wmCKBxh6f63z9XsBatwy5KaMb12N2gcJCTTkoVPCmlplAA=="
@@ -113,8 +113,8 @@ func TestNativeForm(t *testing.T) {
 	}
 }
 
-// Damage to any one byte of a native value is never valid, and mostly visible
-// without the key.
+// TestNativeDamage verifies that a native value with one damaged byte is never valid, and that most
+// damage is detected without the key.
 func TestNativeDamage(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "k", rfc8032Public))
 	good := []byte(native(ed25519.Sign(ed25519.NewKeyFromSeed(unhex(t, rfc8032Seed)), []byte(hashText))))
@@ -147,7 +147,7 @@ func TestSignThenDamage(t *testing.T) {
 		sig := signWith(t, k)
 		e := entryOf(sig)
 		wantCode(t, set, hashText, e, valid)
-		step, slow := 13, 61 // each comes by every bit of a byte
+		step, slow := 13, 61 // these steps reach every bit of a byte
 		if testsize.Full() {
 			step, slow = 1, 11
 		}
@@ -199,7 +199,7 @@ func TestAlgorithmConfusion(t *testing.T) {
 			want := mismatch
 			switch {
 			case theirs == Ed25519 && (ours == Ed25519 || ours == edDSA), ours == Ed25519 && theirs == edDSA:
-				want = untrue // an Ed25519 key does both, but these are zeros, and another key's
+				want = untrue // an Ed25519 key supports both, but this value is zeros or from another key
 			case ours == theirs:
 				want = valid
 			}
@@ -231,7 +231,7 @@ func mustDER(tb testing.TB, k *PrivateKey) []byte {
 	return der
 }
 
-// #144, at the door.
+// #144, through the public API.
 func TestPSSSalt(t *testing.T) {
 	key := testKeys()[ps256].key.(*rsa.PrivateKey)
 	for _, name := range []string{ps256, ps384, ps512} {
@@ -245,7 +245,7 @@ func TestPSSSalt(t *testing.T) {
 		h := alg.hash.New()
 		h.Write([]byte(first + "." + encodeURL([]byte(hashText))))
 		digest := h.Sum(nil)
-		for _, salt := range []int{rsa.PSSSaltLengthAuto, 1, 20, 32, 48, 64, 100} { // Auto: as long as can be
+		for _, salt := range []int{rsa.PSSSaltLengthAuto, 1, 20, 32, 48, 64, 100} { // Auto: the longest possible salt
 			sig, err := rsa.SignPSS(zeros{}, key, alg.hash, digest, &rsa.PSSOptions{SaltLength: salt})
 			if err != nil {
 				t.Fatal(err)
@@ -265,7 +265,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// Two issuers' keys in one file: each signature is the named key's only.
+// TestTwoIssuers verifies that a signature is accepted only for the key that it names if one file
+// contains the keys of two issuers.
 func TestTwoIssuers(t *testing.T) {
 	one, two := testKeys()[Ed25519], testKeys()[edDSA]
 	a, b := one.Public(), two.Public()
@@ -294,7 +295,8 @@ func TestSameMaterial(t *testing.T) {
 	}
 }
 
-// A native signature that is right costs no memory, without a table and with one.
+// TestNativeAllocations verifies that checking a valid native signature allocates no memory, with
+// or without a table.
 func TestNativeAllocations(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "k", rfc8032Public))
 	e := entry("k", "ed25519", native(ed25519.Sign(ed25519.NewKeyFromSeed(unhex(t, rfc8032Seed)), []byte(hashText))))
@@ -317,7 +319,7 @@ func TestNativeAllocations(t *testing.T) {
 	}
 }
 
-// Messages quote foreign text escaped and cut.
+// TestDetails verifies that messages quote untrusted text in escaped and truncated form.
 func TestDetails(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "k", rfc8032Public))
 	hostile := "\x1b[31m\u202e" + strings.Repeat("é", 1000)
@@ -338,7 +340,7 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// Random tokens neither panic nor verify.
+// TestRandomTokens verifies that random tokens neither panic nor verify.
 func TestRandomTokens(t *testing.T) {
 	set := setOf(t, testKeys()[es256].Public(), testKeys()[rs256].Public(), testKeys()[Ed25519].Public())
 	random := rand.New(rand.NewPCG(1, 2))

@@ -56,8 +56,8 @@ func TestSignCheckpointRefuses(t *testing.T) {
 	}
 }
 
-// TestCosign: a witness's key makes cosignatures under its name, and the private
-// file says what the key is for.
+// TestCosign verifies that a witness's key creates cosignatures with its name, and that the private
+// file states the purpose of the key.
 func TestCosign(t *testing.T) {
 	log, err := keys.Generate(rand.Reader, keys.Ed25519, "log")
 	if err != nil {

@@ -18,7 +18,7 @@ type cookbook struct {
 	Output struct{ Compact string }
 }
 
-// reproduce signs the payload again and returns the compact text, payload inside.
+// reproduce signs the payload again and returns the compact serialization with the payload.
 func reproduce(t *testing.T, k *PrivateKey, algorithm, id, payload string) string {
 	t.Helper()
 	alg, _ := algorithmOf(algorithm)
@@ -35,8 +35,8 @@ func reproduce(t *testing.T, k *PrivateKey, algorithm, id, payload string) strin
 	return compact
 }
 
-// #177: RFC 7520 sections 4.1 to 4.3 verify, and where the algorithm has no
-// randomness, signing gives the same text.
+// #177: the examples in RFC 7520 sections 4.1 to 4.3 verify. If the algorithm is deterministic,
+// signing reproduces them.
 func TestCookbookRFC7520(t *testing.T) {
 	for _, tc := range []struct {
 		file, algorithm string
@@ -67,7 +67,7 @@ func TestCookbookRFC7520(t *testing.T) {
 	}
 }
 
-// Sections 4.4 to 4.7 are made with a shared secret, and 4.8 is no compact JWS.
+// Sections 4.4 to 4.7 use a shared secret, and 4.8 is not a compact JWS.
 func TestCookbookRefused(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "sig-jose-cookbook"), "jws")
 	n := 0
@@ -89,8 +89,8 @@ func TestCookbookRefused(t *testing.T) {
 	}
 }
 
-// RFC 8037 appendix A.4. Its header has no kid, so as a receipt's signature the
-// token is malformed; its mathematics holds.
+// RFC 8037 appendix A.4. Its header has no kid, so the token is malformed as a receipt's signature,
+// but the signature itself is valid.
 func TestCookbookRFC8037(t *testing.T) {
 	var c cookbook
 	readVectors(t, "sig-jose-cookbook/curve25519", "jws.json", &c)

@@ -43,8 +43,8 @@ func judge(t *testing.T, number int, key string, message []byte, sig string) (ve
 	return string(code)
 }
 
-// #124: what we accept is what crypto/ed25519 accepts, but for the keys that are
-// refused when they are read.
+// #124: this package accepts what crypto/ed25519 accepts, except for keys that are rejected when
+// they are parsed.
 func TestCCTV(t *testing.T) {
 	var list []ed25519Vector
 	readVectors(t, "sig-cctv-ed25519", "ed25519vectors.json", &list)
@@ -64,8 +64,8 @@ func TestCCTV(t *testing.T) {
 	}
 }
 
-// Keys of 0, 1 and 11 are of low order, of 10 and 11 not canonical; in 6 and 7 S
-// is not below the group order (#127); 4 and 5 hold only with the cofactor.
+// Keys of 0, 1, and 11 have low order, and those of 10 and 11 are not canonical. In 6 and 7, S is
+// not below the group order (#127). 4 and 5 are valid only with the cofactor.
 func TestSpeccheck(t *testing.T) {
 	var list []struct {
 		PubKey             string `json:"pub_key"`
@@ -114,7 +114,7 @@ func TestWeakEd25519Keys(t *testing.T) {
 			}
 		}
 	}
-	// Every key that crypto/ed25519 makes is a point.
+	// Every key that crypto/ed25519 generates is a point.
 	for i := range 200 {
 		seed := make([]byte, 32)
 		seed[0] = byte(i)

@@ -15,8 +15,9 @@ import (
 
 const envelopeText = "DSSEv1 28 application/vnd.in-toto+json 2 {}"
 
-// TestEnvelopes: keys for Ed25519 and ES256 sign envelopes, here and elsewhere, and what they
-// sign is judged by the key, whatever algorithm the entry names or does not name.
+// TestEnvelopes verifies that keys for Ed25519 and ES256 sign envelopes, locally and in a key
+// service, and that the key determines how a signature is checked, regardless of the algorithm in
+// the entry.
 func TestEnvelopes(t *testing.T) {
 	for _, name := range Algorithms() {
 		k := testKeys()[name]
@@ -53,8 +54,8 @@ func TestEnvelopes(t *testing.T) {
 	}
 }
 
-// TestEnvelopeAlone: no signature of a receipt is one of an envelope, nor the other way
-// round, under the same key.
+// TestEnvelopeAlone verifies that a receipt signature is not valid for an envelope, and an envelope
+// signature is not valid for a receipt, under the same key.
 func TestEnvelopeAlone(t *testing.T) {
 	for _, name := range []string{Ed25519, edDSA, es256, rs256} {
 		k := testKeys()[name]
@@ -80,7 +81,8 @@ func TestEnvelopeAlone(t *testing.T) {
 		}
 	}
 
-	// A key that signs no envelopes judges none: what its entry holds is not looked at.
+	// A key that cannot sign envelopes does not check them either, regardless of the content of the
+	// entry.
 	k := testKeys()[rs256]
 	e := &receipt.Entry{KeyID: []byte(k.ID()), Signature: []byte("base64:AAAA")}
 	wantCode(t, setOf(t, k.Public()), envelopeText, e, receipt.CodeUnsupportedAlgorithm)
@@ -92,7 +94,8 @@ func TestEnvelopeAlone(t *testing.T) {
 	}
 }
 
-// TestEnvelopeForm: a value has one encoding, and a signature in DER too.
+// TestEnvelopeForm verifies that each value has only one accepted encoding, including signatures in
+// DER.
 func TestEnvelopeForm(t *testing.T) {
 	for _, name := range []string{Ed25519, es256} {
 		k := testKeys()[name]
@@ -122,14 +125,15 @@ func TestEnvelopeForm(t *testing.T) {
 			nativePrefix + base64.StdEncoding.EncodeToString([]byte{0x30, 6, 2, 1, 1, 2, 1, 1}): receipt.CodeSignatureInvalid,
 		} {
 			if strings.HasSuffix(value, "AA==") && !strings.HasSuffix(text, "=") {
-				continue // a text without padding goes on
+				continue // a string without padding continues
 			}
 			wantCode(t, set, envelopeText, &receipt.Entry{KeyID: []byte(k.ID()), Signature: []byte(value)}, want)
 		}
 	}
 }
 
-// TestEnvelopeOfAnotherKey: a service that answers with another key's signature is found out.
+// TestEnvelopeOfAnotherKey verifies that a signature by another key, returned by a service, is
+// detected.
 func TestEnvelopeOfAnotherKey(t *testing.T) {
 	for _, name := range []string{Ed25519, es256} {
 		other, err := Generate(rand.Reader, name, "")

@@ -10,9 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// One side makes a key and signs, the other trusts the key and checks.
+// One party generates a key and signs, and the other trusts the key and verifies.
 func Example() {
-	seed := bytes.NewReader(make([]byte, 32)) // crypto/rand.Reader, but for an example
+	seed := bytes.NewReader(make([]byte, 32)) // a fixed seed for the example; use crypto/rand.Reader
 	private, err := keys.Generate(seed, keys.Ed25519, "key_2026_04")
 	if err != nil {
 		panic(err)

@@ -79,7 +79,7 @@ func TestFileEditing(t *testing.T) {
 	}
 }
 
-// What a caller fills in obeys the rules of the file.
+// TestFileAddChecks verifies that values set by a caller must follow the rules for files.
 func TestFileAddChecks(t *testing.T) {
 	for name, change := range map[string]func(k *PublicKey){
 		"no id":            func(k *PublicKey) { k.ID = "" },
@@ -119,7 +119,7 @@ func TestFileAddChecks(t *testing.T) {
 	}
 }
 
-// Members that this package does not know survive, as they were spelled.
+// TestFileKeepsUnknownMembers verifies that unknown members are kept in their original spelling.
 func TestFileKeepsUnknownMembers(t *testing.T) {
 	const source = `{"x-set":{"b":1.0,"a":"\u00e9"},"keys":[{"use":"sig","alg":"EdDSA","x5t":"abc","kid":"k","kty":"OKP","crv":"Ed25519",` +
 		`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo","x-key":[1e0,{"z":1,"a":2}],"key_ops":["verify"]}]}`
@@ -161,7 +161,7 @@ func TestParsePublic(t *testing.T) {
 	}
 }
 
-// Everything a signature is checked with fits the schema's description too.
+// TestFromPublic verifies that every key that can check a signature also matches the schema.
 func TestFromPublic(t *testing.T) {
 	for _, name := range Algorithms() {
 		pub := testKeys()[name].Public().Crypto()
@@ -204,10 +204,10 @@ func written(tb testing.TB, f *File) []byte {
 	return data
 }
 
-// A file that was read can be written and read again, however much white space
-// its source did without.
+// TestFileSize verifies that a file that was read can be written and read again, even if its source
+// had little whitespace.
 func TestFileSize(t *testing.T) {
-	ones, deep := 75_000, 28 // 150 kB, and beyond MaxSetBytes with each on a line of 60 bytes
+	ones, deep := 75_000, 28 // 150 kB, and more than MaxSetBytes with each number on a line of 60 bytes
 	if testsize.Full() {
 		ones, deep = 600_000, 1
 	}
@@ -232,7 +232,7 @@ func TestFileSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := f.Marshal() // alg, which the source leaves out, is one member too many
+	data, err := f.Marshal() // alg, which the source omits, exceeds the limit by one member
 	wantRefused(t, err, receipt.CodeInvalidKeySet, "at most 4194304")
 	if data != nil {
 		t.Error("a file beside an error")

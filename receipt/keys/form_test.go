@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestForm: what a file is instead of a key set is told without words.
+// TestForm verifies that the error for a file that is not a key set contains the form of the file.
 func TestForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"-----BEGIN PUBLIC KEY-----\n":                "PEM",

@@ -10,7 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// A file that is read is written so that it is read as the same, byte for byte.
+// FuzzParseSet verifies that a file that was parsed is written in a form that parses to the same
+// bytes.
 func FuzzParseSet(f *testing.F) {
 	f.Add(setJSON(f, ed25519JWK(f, "a", rfc8032Public).with(object{"issuers": []string{"i"}, "roles": []string{"witness"},
 		"origin": "o", "nbf": 1, "exp": 2, "revoked": object{"at": 1, "reason": "r"}, "x-a": object{"b": 1}})))
@@ -31,7 +32,7 @@ func FuzzParseSet(f *testing.F) {
 			return
 		}
 		text := written(t, file)
-		for _, text := range [][]byte{data, text} { // what is read fits the published schema
+		for _, text := range [][]byte{data, text} { // an accepted file matches the published schema
 			doc, err := canon.Parse(text)
 			if err != nil {
 				t.Fatal(err)
@@ -55,8 +56,8 @@ func FuzzParseSet(f *testing.F) {
 	})
 }
 
-// No entry makes CheckSignature panic, and none but the one true signature is
-// valid, with tables or without. Every code is one of the five.
+// FuzzCheckSignature verifies that no entry makes CheckSignature panic, and that only the one
+// genuine signature is valid, with or without tables. Every code is one of the five.
 func FuzzCheckSignature(f *testing.F) {
 	ed, es := testKeys()[Ed25519], testKeys()[es256]
 	set := setOf(f, ed.Public(), es.Public())

@@ -100,7 +100,7 @@ func entryOf(s receipt.Signature) *receipt.Entry {
 
 func native(sig []byte) string { return "base64:" + base64.StdEncoding.EncodeToString(sig) }
 
-// codeOf is the code of CheckSignature's judgement, "" for valid.
+// codeOf returns the code of CheckSignature's result, or "" if the entry is valid.
 func codeOf(s *Set, message []byte, e *receipt.Entry) receipt.Code {
 	if _, err := checkBoth(s, message, e); err != nil {
 		return err.Code
@@ -108,8 +108,8 @@ func codeOf(s *Set, message []byte, e *receipt.Entry) receipt.Code {
 	return ""
 }
 
-// checkBoth judges an entry without tables and, when its key can have one, with it.
-// It panics when that is not the same.
+// checkBoth checks an entry without tables and, if its key can have a table, with one. It panics if
+// the results differ.
 func checkBoth(s *Set, message []byte, e *receipt.Entry) (*receipt.Key, *receipt.SignatureError) {
 	plain := *e
 	plain.Plain = true
@@ -125,7 +125,7 @@ func checkBoth(s *Set, message []byte, e *receipt.Entry) (*receipt.Key, *receipt
 	return k, err
 }
 
-// heat gives each Ed25519 key of the set its table.
+// heat creates a table for each Ed25519 key of the set.
 func heat(s *Set) {
 	for _, k := range s.byID {
 		if k.Algorithm == Ed25519 && k.table.Load() == nil {
@@ -136,7 +136,7 @@ func heat(s *Set) {
 
 var (
 	testBase   = sync.OnceValue(fixedbase.NewBase)
-	testTables sync.Map // by public key, since many tests are of the same few
+	testTables sync.Map // by public key, because many tests use the same few keys
 )
 
 func tableOf(public string) *fixedbase.Key {
@@ -166,7 +166,7 @@ func wantCode(tb testing.TB, s *Set, message string, e *receipt.Entry, want rece
 	}
 }
 
-// wantRefused asserts a *SetError of the code whose text has a part.
+// wantRefused asserts that err is a *SetError with the code and that its text contains part.
 func wantRefused(tb testing.TB, err error, code receipt.Code, part string) *SetError {
 	tb.Helper()
 	e, ok := errors.AsType[*SetError](err)
@@ -194,7 +194,7 @@ var testTime = time.Date(2026, 4, 25, 19, 17, 33, 250e6, time.UTC)
 
 func clock() time.Time { return testTime }
 
-// testKeys makes one key for each algorithm, once, since RSA takes its time.
+// testKeys generates one key per algorithm, once, because generating RSA keys is slow.
 var testKeys = sync.OnceValue(func() map[string]*PrivateKey {
 	keys := map[string]*PrivateKey{}
 	var rsaKey *PrivateKey
@@ -232,7 +232,7 @@ func setOf(tb testing.TB, keys ...*PublicKey) *Set {
 	return s
 }
 
-// rawSignature takes a signature out of its value; pack puts one back.
+// rawSignature extracts a signature from its value; pack puts a signature back.
 func rawSignature(tb testing.TB, value string) (sig []byte, pack func([]byte) string) {
 	tb.Helper()
 	if text, ok := strings.CutPrefix(value, nativePrefix); ok {
@@ -256,7 +256,7 @@ func flip(b []byte, bit int) []byte {
 	return c
 }
 
-// lookup finds a key by its kid.
+// lookup returns the key with a kid.
 func (s *Set) lookup(id string) (*PublicKey, bool) {
 	if k := s.byID[id]; k != nil {
 		return k.clone(), true
@@ -272,7 +272,7 @@ func thumbprintOf(pub crypto.PublicKey) ([32]byte, error) {
 	return thumbprint(m), nil
 }
 
-// nameOf is the id of a key that was given none.
+// nameOf returns the default ID of a key.
 func nameOf(pub crypto.PublicKey, algorithm string) (string, error) {
 	k, err := FromPublic(pub, "", algorithm)
 	if err != nil {

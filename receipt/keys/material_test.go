@@ -13,9 +13,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// TestNonCanonicalPoints: the encodings whose y is not reduced modulo p = 2^255−19,
-// that is p to p+18, with either sign of x (RFC 8032 section 5.1.3). crypto/ed25519
-// takes those that are points. The numbers below p are canonical.
+// TestNonCanonicalPoints verifies that encodings whose y is not reduced modulo p = 2^255−19, that
+// is, p to p+18, are rejected with either sign of x (RFC 8032 section 5.1.3). crypto/ed25519
+// accepts those that are points. The numbers below p are canonical.
 func TestNonCanonicalPoints(t *testing.T) {
 	encoding := func(low, high byte) []byte {
 		key := make([]byte, 32)
@@ -26,12 +26,12 @@ func TestNonCanonicalPoints(t *testing.T) {
 		return key
 	}
 	for _, high := range []byte{0x7f, 0xff} {
-		for low := 0xed + 2; low <= 0xff; low++ { // p and p+1 are of low order
+		for low := 0xed + 2; low <= 0xff; low++ { // p and p+1 have low order
 			_, err := FromPublic(ed25519.PublicKey(encoding(byte(low), high)), "k", "")
 			wantRefused(t, err, receipt.CodeWeakKey, "canonical encoding")
 		}
 		good := 0
-		for low := range 0xec { // p−1 is of low order
+		for low := range 0xec { // p−1 has low order
 			if _, err := FromPublic(ed25519.PublicKey(encoding(byte(low), high)), "k", ""); err == nil {
 				good++
 			} else {
@@ -41,7 +41,7 @@ func TestNonCanonicalPoints(t *testing.T) {
 		if good < 80 {
 			t.Errorf("%d encodings below p are taken, expected about half of 236", good)
 		}
-		// The others differ from them in one byte between.
+		// The remaining values differ from these in one byte in the middle.
 		for i := 1; i < 31; i++ {
 			key := encoding(0xf0, high)
 			key[i] = 0xfe
@@ -52,8 +52,9 @@ func TestNonCanonicalPoints(t *testing.T) {
 	}
 }
 
-// TestROCA: a modulus that is a power of 65537 modulo every small prime, as those of
-// CVE-2017-15361 are, and one that is not modulo one of them.
+// TestROCA verifies that a modulus that is a power of 65537 modulo every small prime, as in
+// CVE-2017-15361, is rejected, and that a modulus for which this does not hold modulo one of the
+// primes is accepted.
 func TestROCA(t *testing.T) {
 	primes := []int64{11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157}
 	product := big.NewInt(1)
@@ -87,10 +88,11 @@ func TestROCA(t *testing.T) {
 		for powers[other] || other == 0 {
 			other++
 		}
-		if other >= p { // 65537 generates all of them
+		if other >= p { // 65537 generates all residues
 			continue
 		}
-		// Of a power of 65537 modulo all primes but p: n + j·product/p is other modulo p.
+		// A power of 65537 modulo all primes except p: n + j·product/p has another residue modulo
+		// p.
 		step := new(big.Int).Quo(product, big.NewInt(p))
 		n := modulus(7, 1)
 		for new(big.Int).Mod(n, big.NewInt(p)).Int64() != other || n.Bit(0) == 0 {
@@ -102,7 +104,8 @@ func TestROCA(t *testing.T) {
 	}
 }
 
-// TestForeignCurves: another curve, and one that only has the name of P-256.
+// TestForeignCurves verifies that another curve is rejected, and so is a curve that only has the
+// name of P-256.
 func TestForeignCurves(t *testing.T) {
 	good := testKeys()[es256].key.Public().(*ecdsa.PublicKey)
 	for name, curve := range map[string]elliptic.Curve{"P-224": elliptic.P224(), "a name": elliptic.P256().Params()} {
@@ -116,7 +119,7 @@ func TestForeignCurves(t *testing.T) {
 	}
 }
 
-// TestNoDefaultID: what is no key has no name.
+// TestNoDefaultID verifies that a value that is not a key has no default ID.
 func TestNoDefaultID(t *testing.T) {
 	digest := sha256.Sum256(nil)
 	for _, pub := range []crypto.PublicKey{nil, digest, ed25519.PublicKey(nil), &rsa.PublicKey{}} {

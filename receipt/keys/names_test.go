@@ -20,30 +20,30 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A name is an entry of a trust file. The same material may have several.
+// A name is an entry of a trust file. One key material may have several names.
 type name struct {
 	id       string
 	material int
 	roles    []string
 	issuers  []string
-	nbf, exp int64 // 0: none
-	at       int64 // of the revocation; 0: none
+	nbf, exp int64 // 0: not set
+	at       int64 // time of the revocation; 0: not revoked
 	reason   string
 }
 
-// A mark is a signature by a material under a name.
+// A mark is a signature by a key material with a name.
 type mark struct {
 	label    string
 	material int
 }
 
-// A seen is a cosignature under a name at a time.
+// A seen is a cosignature with a name at a time.
 type seen struct {
 	by *name
 	at int64
 }
 
-// A trial is a receipt with its signatures, a trust file, a policy and a checkpoint.
+// A trial is a receipt with its signatures, a trust file, a policy, and a checkpoint.
 type trial struct {
 	names  []*name
 	issuer string
@@ -51,7 +51,7 @@ type trial struct {
 	marks  []mark
 	policy receipt.Policy
 
-	logged bool // there is a checkpoint that includes the receipt
+	logged bool // a checkpoint includes the receipt
 	logs   []*name
 	seen   []seen
 }
@@ -69,7 +69,7 @@ func material(i int) ed25519.PrivateKey {
 
 func (n *name) has(role string) bool { return slices.Contains(n.roles, role) }
 
-// TestNames compares verdicts with an oracle that knows keys by their material alone.
+// TestNames compares verdicts with an oracle that identifies keys only by their material.
 func TestNames(t *testing.T) {
 	n := 1_500
 	if testsize.Full() {
@@ -190,7 +190,7 @@ func randomTrial(r *rand.Rand) *trial {
 		}
 	}
 
-	// A note names its log by origin and material, and so all of the key's entries.
+	// A note identifies its log by origin and material, and thereby all entries of the key.
 	for _, n := range c.names {
 		if n.has("checkpoint") && slices.ContainsFunc(c.logs, func(o *name) bool { return o.material == n.material }) && !slices.Contains(c.logs, n) {
 			c.logs = append(c.logs, n)
@@ -199,7 +199,7 @@ func randomTrial(r *rand.Rand) *trial {
 	return c
 }
 
-// oracle judges by material. It has no notion of an ID but to find what a name means.
+// oracle computes the verdict from key material. It uses IDs only to resolve names.
 func (c *trial) oracle() string {
 	if !c.reachable(c.policy.Witnesses) || !c.reachable(c.policy.Checkpoint.Cosigners) {
 		return "unreachable"
@@ -215,7 +215,8 @@ func (c *trial) oracle() string {
 	return signed
 }
 
-// ended is when a material was first revoked for a reason that no date excuses.
+// ended returns the time at which a material was first revoked for a reason that always counts,
+// regardless of dates.
 func (c *trial) ended(material int) (at int64, yes bool) {
 	for _, n := range c.names {
 		if n.material == material && n.at != 0 && n.reason != "superseded" && (!yes || n.at < at) {
@@ -236,7 +237,7 @@ func (c *trial) counts(n *name, at int64, excused, young bool) bool {
 	return (young || at >= n.nbf) && (n.exp == 0 || at < n.exp)
 }
 
-// speaks is "yes", "unbound", or "no".
+// speaks returns "yes", "unbound", or "no".
 func (c *trial) speaks(n *name) string {
 	switch {
 	case !n.has("issuer"):
@@ -271,7 +272,8 @@ func (c *trial) reachable(q receipt.Quorum) bool {
 	return len(found) >= q.Threshold
 }
 
-// witnesses are those of the checkpoint that count: not the log's, not revoked.
+// witnesses returns the witnesses that count for the checkpoint: not those of the log itself, and
+// not revoked ones.
 func (c *trial) witnesses() (list []seen) {
 	for _, s := range c.seen {
 		logs := c.any(s.by.material, func(n *name) bool { return n.has("checkpoint") })
@@ -349,13 +351,13 @@ func (c *trial) signatures() string {
 		case !meant:
 		case speaks == "yes" && ok:
 			issued = true
-		case speaks == "unbound": // for whom the key speaks is missing evidence, too
+		case speaks == "unbound": // the issuer for which the key speaks is missing evidence, too
 		default:
 			uncounted = true
 		}
 	}
 
-	// A checkpoint by a key of the issuer stands for a signature.
+	// A checkpoint by a key of the issuer replaces a signature.
 	for _, n := range c.logs {
 		if meant := c.named == "" || c.named == n.id; meant && c.speaks(n) == "yes" {
 			if c.counts(n, issuedAt, c.older(n.material), false) {
@@ -385,7 +387,7 @@ func (c *trial) signatures() string {
 	return "undecided"
 }
 
-// verdict is what the library says.
+// verdict returns the verdict of the library.
 func (c *trial) verdict(t *testing.T, made map[string]*receipt.Sealed) string {
 	t.Helper()
 	set, err := keys.ParseSet(c.file(t))
@@ -459,7 +461,7 @@ func (c *trial) file(t *testing.T) []byte {
 	return data
 }
 
-// checkpoint is that of a log of one receipt, signed by each of the names.
+// checkpoint returns a checkpoint of a log with one receipt, signed with each of the names.
 func (c *trial) checkpoint(t *testing.T, hash canon.Digest) []byte {
 	t.Helper()
 	must := func(err error) {
@@ -477,7 +479,7 @@ func (c *trial) checkpoint(t *testing.T, hash canon.Digest) []byte {
 		}
 	}
 	if len(signers) == 0 {
-		signers = []int{99} // nobody's
+		signers = []int{99} // an unknown signer
 	}
 	var note []byte
 	for _, m := range signers {

@@ -137,7 +137,7 @@ func TestPEMRefused(t *testing.T) {
 		}
 	}
 
-	// A file that once took quadratic time. What lies far behind is not looked at.
+	// A file that once took quadratic time. The end of a long file is not examined.
 	slow := make([]byte, 100<<20)
 	begins := slow[:2*maxPEMBytes]
 	if testsize.Full() {

@@ -27,7 +27,7 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
-// #138 and what else could ask for less than its author meant.
+// #138 and other policies that could require less than their author intended.
 func TestParsePolicyRefused(t *testing.T) {
 	for text, want := range map[string][2]string{
 		`{}`:                                      {"", "issuer"},

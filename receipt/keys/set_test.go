@@ -26,7 +26,7 @@ func rsaJWK(kid string, n *big.Int, e []byte) object {
 	return object{"kty": "RSA", "kid": kid, "alg": "RS256", "n": encodeURL(n.Bytes()), "e": encodeURL(e)}
 }
 
-// modulus is an odd number of so many bits.
+// modulus returns an odd number with the given number of bits.
 func modulus(bits uint) *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(1), bits-1)
 	return n.Add(n, big.NewInt(0xabcdef))
@@ -103,7 +103,7 @@ func TestDefaultID(t *testing.T) {
 	}
 }
 
-// Everything that refuses a file, by the number of the reliability sheet.
+// TestSetRefused verifies the rejection of invalid files, by number in the reliability sheet.
 func TestSetRefused(t *testing.T) {
 	ed := func(members object) []byte { return setJSON(t, ed25519JWK(t, "k1", rfc8032Public).with(members)) }
 	ec := func(members object) []byte { return setJSON(t, ecJWK("k1").with(members)) }
@@ -251,7 +251,7 @@ func TestSetSyntax(t *testing.T) {
 	}
 }
 
-// #176: as many keys as are allowed, and one more.
+// #176: the maximum number of keys, and one more.
 func TestManyKeys(t *testing.T) {
 	var keys []any
 	for i := range MaxKeys {

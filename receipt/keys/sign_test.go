@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A service is a key somewhere else.
+// A service is a remote key.
 type service struct {
 	public crypto.PublicKey
 	key    crypto.Signer
@@ -51,20 +51,21 @@ func TestRemoteSigner(t *testing.T) {
 		e.SignedAt = []byte("2026-04-25T19:17:34Z")
 		want := malformed // iat protects it
 		if name == Ed25519 {
-			want = valid // nothing does
+			want = valid // no step does
 		}
 		wantCode(t, setOf(t, s.Public()), hashText, e, want)
 	}
 }
 
-// A hashing service is given messages, and hashes them.
+// A hashing is a service that receives messages and hashes them itself.
 type hashing struct{ service }
 
 func (s *hashing) SignMessageContext(_ context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error) {
 	return crypto.SignMessage(s.key, rand.Reader, message, opts)
 }
 
-// TestRemoteSignerOfMessages: a service that hashes itself is not given the digest.
+// TestRemoteSignerOfMessages verifies that a service that hashes messages itself receives the
+// message and not the digest.
 func TestRemoteSignerOfMessages(t *testing.T) {
 	digests := func(context.Context, []byte, crypto.SignerOpts) ([]byte, error) {
 		return nil, errors.New("this is no message")
@@ -100,7 +101,7 @@ func TestSignerWithoutClock(t *testing.T) {
 	}
 }
 
-// A receipt key signs receipt hashes and nothing else.
+// TestSignerRefusesOtherMessages verifies that a receipt key signs only receipt hashes.
 func TestSignerRefusesOtherMessages(t *testing.T) {
 	for _, message := range []string{"", "x", hashText[7:], hashText + "\n", strings.ToUpper(hashText), strings.Repeat("a", 71)} {
 		sig, err := NewSigner(testKeys()[Ed25519], clock).Sign(context.Background(), []byte(message))
@@ -110,7 +111,8 @@ func TestSignerRefusesOtherMessages(t *testing.T) {
 	}
 }
 
-// What a broken service returns never leaves the signer.
+// TestRemoteSignerConfirms verifies that the signer never returns an invalid result from a broken
+// service.
 func TestRemoteSignerConfirms(t *testing.T) {
 	ed, es := testKeys()[Ed25519], testKeys()[es256]
 	_, foreign, err := ed25519.GenerateKey(rand.Reader)
@@ -207,7 +209,7 @@ func TestSignerContext(t *testing.T) {
 	}
 }
 
-// Times before 1970 round down on both sides.
+// TestSignerTimes verifies that times before 1970 are rounded down on both sides.
 func TestSignerTimes(t *testing.T) {
 	k := testKeys()[edDSA]
 	for _, at := range []time.Time{time.Unix(0, 0), time.Unix(-1, 5e8), time.Unix(-2, 999_999_999), time.Date(2016, 12, 31, 23, 59, 59, 999_999_999, time.FixedZone("", 3600))} {
@@ -221,7 +223,7 @@ func TestSignerTimes(t *testing.T) {
 	}
 }
 
-// No verb shows a private key.
+// TestPrintingHidesSecrets verifies that no formatting verb prints a private key.
 func TestPrintingHidesSecrets(t *testing.T) {
 	for _, name := range []string{Ed25519, es256, rs256} {
 		k := testKeys()[name]

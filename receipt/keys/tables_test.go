@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys/internal/fixedbase"
 )
 
-// A signer of tests: its key in a set, and an entry that the key made.
+// A testSigner has a key in a set and an entry created with the key.
 type testSigner struct {
 	private ed25519.PrivateKey
 	entry   *receipt.Entry
@@ -46,8 +46,9 @@ func (s *Set) countTables() (n int) {
 	return n
 }
 
-// A table is made at the documented use, not before. Uses of both algorithms
-// count, and true and false signatures, but not those that name another key.
+// TestTableAfter verifies that a table is created at the documented use and not earlier. Uses with
+// both algorithms count, with valid or invalid signatures, but entries that name another key do
+// not.
 func TestTableAfter(t *testing.T) {
 	private, other := testKeys()[Ed25519], testKeys()[es256]
 	set := setOf(t, private.Public(), other.Public())
@@ -78,7 +79,8 @@ func TestTableAfter(t *testing.T) {
 	}
 }
 
-// At most maxTables keys get one; the others are judged all the same.
+// TestMaxTables verifies that at most maxTables keys get a table, and that other keys are checked
+// without one.
 func TestMaxTables(t *testing.T) {
 	set, signers := someSigners(t, maxTables+3)
 	set.tables.base = testBase
@@ -99,7 +101,7 @@ func TestMaxTables(t *testing.T) {
 	}
 }
 
-// Policy.Plain makes no table and asks none; other policies do.
+// TestPlain verifies that Policy.Plain neither creates nor uses tables, and that other policies do.
 func TestPlain(t *testing.T) {
 	jwks, err := fixtures.Read("keys/trust.json")
 	if err != nil {
@@ -128,7 +130,7 @@ func TestPlain(t *testing.T) {
 			if n := set.countTables(); plain && n != 0 || !plain && n != 1 {
 				t.Errorf("%s, plain %v: %d tables", name, plain, n)
 			}
-			for _, k := range set.byID { // with the table of another key, which refuses
+			for _, k := range set.byID { // with the table of another key, which rejects the signature
 				k.table.Store(tableOf(string(unhex(t, rfc8032Public))))
 			}
 			if v.VerifyBytes(data, doc, rep); (rep.Verdict == receipt.Verified) != plain {
@@ -138,9 +140,9 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestTokenTables: with a table the mathematics of a token is ours, without one
-// go-jose's. Truly signed tokens with every header that we read are valid either
-// way, whatever the message.
+// TestTokenTables verifies that tokens are checked by this module with a table and by go-jose
+// without one. Correctly signed tokens with any supported header are valid either way, for any
+// message.
 func TestTokenTables(t *testing.T) {
 	seed := unhex(t, rfc8032Seed)
 	private := ed25519.NewKeyFromSeed(seed)
@@ -175,7 +177,7 @@ func TestTokenTables(t *testing.T) {
 	}
 }
 
-// TestTablesTogether: many goroutines use one Set while its tables are made.
+// TestTablesTogether verifies that many goroutines can use one Set while its tables are created.
 func TestTablesTogether(t *testing.T) {
 	set, signers := someSigners(t, 3)
 	var bases atomic.Int64
@@ -203,10 +205,9 @@ func TestTablesTogether(t *testing.T) {
 	}
 }
 
-// BenchmarkEd25519 shows what tables bring: checks of a message of 71 bytes with 8
-// keys taking turns, as a verifier meets them, and what the tables cost. A Set
-// takes 8·tableAfter checks until all 8 keys have one. On a busy machine compare
-// the medians of several runs (-count 10).
+// BenchmarkEd25519 measures the effect and the cost of tables. It checks messages of 71 bytes with
+// 8 keys in rotation, as a verifier does. A Set needs 8·tableAfter checks until all 8 keys have a
+// table. On a busy machine, compare the medians of several runs (-count 10).
 func BenchmarkEd25519(b *testing.B) {
 	set, signers := someSigners(b, 8)
 	message := []byte(hashText)

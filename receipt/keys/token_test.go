@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// forge makes a token with any header, signed by the key.
+// forge returns a token with any header, signed by the key.
 func forge(tb testing.TB, k *PrivateKey, header string) string {
 	tb.Helper()
 	alg, _ := algorithmOf(k.algorithm)
@@ -24,7 +24,7 @@ func forge(tb testing.TB, k *PrivateKey, header string) string {
 	return tokenPrefix + first + ".." + encodeURL(sig)
 }
 
-// #147, #153 to #158, #163 to #168: headers that are truly signed, and refused.
+// #147, #153 to #158, #163 to #168: headers that are correctly signed but rejected.
 func TestHeaders(t *testing.T) {
 	k, err := newPrivate(testKeys()[es256].key, "k", es256)
 	if err != nil {
@@ -94,7 +94,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// An entry that names no key has no header that agrees with it by saying nothing.
+// TestHeaderOfNoKey verifies that a header without a string kid is malformed even if the entry
+// names no key.
 func TestHeaderOfNoKey(t *testing.T) {
 	k := testKeys()[es256]
 	set := setOf(t, k.Public())
@@ -108,7 +109,7 @@ func TestHeaderOfNoKey(t *testing.T) {
 	}
 }
 
-// signed_at lies outside the signature, iat inside: they must not contradict.
+// TestIssuedAt verifies that signed_at, which is not signed, must not contradict iat, which is.
 func TestIssuedAt(t *testing.T) {
 	k, err := newPrivate(testKeys()[edDSA].key, "k", edDSA)
 	if err != nil {
@@ -141,7 +142,7 @@ func TestIssuedAt(t *testing.T) {
 	}
 }
 
-// #150, #151, #159 to #165, #169: the text of a token.
+// #150, #151, #159 to #165, #169: the form of a token.
 func TestTokenForm(t *testing.T) {
 	k, err := newPrivate(testKeys()[es256].key, "k", es256)
 	if err != nil {

@@ -24,8 +24,8 @@ type jwsFile struct {
 	}
 }
 
-// publicOf is the JWK Set that a verifier would be given: private members of
-// asymmetric keys are cut off, as the file lists only some public keys.
+// publicOf returns the JWK Set for a verifier. It removes the private members of asymmetric keys,
+// because the file lists only some public keys.
 func publicOf(tb testing.TB, public, private object) []byte {
 	tb.Helper()
 	key := public
@@ -44,12 +44,12 @@ func publicOf(tb testing.TB, public, private object) []byte {
 	return setJSON(tb, keys...)
 }
 
-// checkAttached runs a token with its payload inside through CheckSignature: the
-// payload becomes the message, the token a detached one.
+// checkAttached checks a token with an attached payload with CheckSignature: the payload becomes
+// the message, and the token becomes detached.
 func checkAttached(set *Set, jws []byte) (receipt.Code, string) {
 	var compact string
 	if json.Unmarshal(jws, &compact) != nil {
-		compact = string(jws) // a JSON serialization: no token for us
+		compact = string(jws) // a JSON serialization, which is not a token here
 	}
 	kid, alg := "", ""
 	parts := strings.Split(compact, ".")
@@ -77,7 +77,7 @@ func checkAttached(set *Set, jws []byte) (receipt.Code, string) {
 	return "", ""
 }
 
-// A divergence is a test that we judge otherwise than its file, and why.
+// A divergence maps tests whose result differs from that in the file to the reason.
 type divergence map[int]string
 
 func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) map[int]string {
@@ -116,12 +116,12 @@ func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) m
 	return verdicts
 }
 
-// #143 to #146. We accept nothing that the file calls invalid. What we refuse
-// although it is called valid:
+// #143 to #146. This package accepts nothing that the file calls invalid. It rejects the following
+// although the file calls them valid:
 func TestWycheproofJWS(t *testing.T) {
 	const (
-		mac      = "belongs to a private or symmetric key" // receipts are not authenticated by shared secrets
-		oneAlg   = "algorithm_mismatch"                    // the key says PS256, the token PS384: the key decides
+		mac      = "belongs to a private or symmetric key" // shared secrets do not authenticate receipts
+		oneAlg   = "algorithm_mismatch"                    // the key specifies PS256 and the token PS384; the key decides
 		noSuch   = `alg is "ES521"`                        // a misspelling of ES512 in the file (RFC 7518 section 3.1)
 		inverted = mac                                     // 372, 373: an illegal character inserted, yet called valid
 	)

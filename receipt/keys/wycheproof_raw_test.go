@@ -49,7 +49,7 @@ func readRaw(t *testing.T, file string, atLeast int) []rawGroup {
 	return f.TestGroups
 }
 
-// #123, through the front door.
+// #123, through the public API.
 func TestWycheproofEd25519(t *testing.T) {
 	for _, g := range readRaw(t, "ed25519_test.json", 151) {
 		set := mustSet(t, ed25519JWK(t, "k", g.PublicKey.PK))
@@ -62,8 +62,8 @@ func TestWycheproofEd25519(t *testing.T) {
 	}
 }
 
-// The files below sign their message itself, a JWS its encoded form, so the
-// mathematics is asked directly, with keys that our readers read.
+// The files below sign their message itself, whereas a JWS signs its encoded form. The tests
+// therefore call the signature check directly, with keys that this package parsed.
 
 func TestWycheproofECDSA(t *testing.T) {
 	valid, highS := 0, 0
@@ -94,16 +94,16 @@ func TestWycheproofECDSA(t *testing.T) {
 	}
 }
 
-// RFC 7518 section 3.5 wants MGF1 and a salt of the hash itself. The tests of
-// those parameters agree. The other files' valid signatures are refused, and
-// one that its file calls invalid, since its salt has 32 bytes, is ours.
+// RFC 7518 section 3.5 requires MGF1 and a salt as long as the hash. The tests with those
+// parameters agree. Valid signatures in the other files are rejected, and one signature that its
+// file calls invalid is accepted, because its salt has 32 bytes.
 func TestWycheproofPSS(t *testing.T) {
 	hashes := map[string]crypto.Hash{"SHA-256": crypto.SHA256, "SHA-384": crypto.SHA384, "SHA-512": crypto.SHA512}
 	for _, f := range []struct {
 		name     string
 		tests    int
-		refused  int // valid, by the file's other parameters
-		accepted int // invalid, by the file's other parameters
+		refused  int // valid with the parameters of the file
+		accepted int // invalid with the parameters of the file
 		skipped  int // SHA-1, SHA-224 and the cut SHA-512, which no algorithm of ours names
 	}{
 		{"rsa_pss_2048_sha256_mgf1_32_test.json", 108, 0, 0, 0},
@@ -146,8 +146,8 @@ func TestWycheproofPSS(t *testing.T) {
 	}
 }
 
-// The divergences: keys with the exponent 3 are not read (#173), and the one
-// acceptable test of each file, a DigestInfo without NULL, is refused.
+// The divergences: keys with the exponent 3 are rejected (#173), and so is the only acceptable test
+// of each file, a DigestInfo without NULL.
 func TestWycheproofPKCS1(t *testing.T) {
 	for _, f := range []struct {
 		name        string

@@ -17,7 +17,7 @@ import (
 
 var production = sync.OnceValue(NewBase)
 
-// small builds quickly, for tests with many keys.
+// small returns a Base that is built quickly, for tests with many keys.
 var small = sync.OnceValue(func() *Base { return newBase(5, 4) })
 
 func mustKey(tb testing.TB, base *Base, public []byte) *Key {
@@ -29,8 +29,8 @@ func mustKey(tb testing.TB, base *Base, public []byte) *Key {
 	return k
 }
 
-// agree compares with crypto/ed25519 and returns its verdict. A key without
-// tables must have no signature at all.
+// agree checks a signature, compares the verdict with that of crypto/ed25519, and returns it. A key
+// without tables must not have any valid signature.
 func agree(tb testing.TB, base *Base, public, message, sig []byte) bool {
 	tb.Helper()
 	k, err := base.NewKey(public)
@@ -72,14 +72,14 @@ func torsion(tb testing.TB, j int) *edwards25519.Point {
 
 func plus(p, q *edwards25519.Point) *edwards25519.Point { return new(edwards25519.Point).Add(p, q) }
 
-// forge makes what is a signature but for torsion: R is r times the base point
-// plus shift, S is r + k·a.
+// forge returns a signature that is valid except for torsion: R is r times the base point plus
+// shift, and S is r + k·a.
 func forge(tb testing.TB, a, r *edwards25519.Scalar, public, message []byte, shift *edwards25519.Point) []byte {
 	tb.Helper()
 	return forgeOf(tb, a, r, public, message, plus(new(edwards25519.Point).ScalarBaseMult(r), shift).Bytes())
 }
 
-// forgeOf makes what is a signature but for R, which is as encoded.
+// forgeOf returns a signature that is valid except for R, which is used as encoded.
 func forgeOf(tb testing.TB, a, r *edwards25519.Scalar, public, message, encoded []byte) []byte {
 	tb.Helper()
 	hash := sha512.Sum512(append(append(append([]byte{}, encoded...), public...), message...))

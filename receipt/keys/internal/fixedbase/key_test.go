@@ -11,8 +11,8 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// TestMixedOrder: of a key with a component of low order, a signature is valid or
-// not by k modulo 8, which crypto/ed25519 gets right and so must we.
+// TestMixedOrder verifies that, for a key with a component of low order, the validity of a
+// signature depends on k modulo 8, as in crypto/ed25519.
 func TestMixedOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for component := range 8 {
@@ -34,8 +34,8 @@ func TestMixedOrder(t *testing.T) {
 	}
 }
 
-// TestEachBitOfR: a signature whose R differs in one bit, and whose S was made for that R by
-// who has the private key, is none: every bit of R is compared.
+// TestEachBitOfR verifies that every bit of R is compared: a signature whose R differs in one bit
+// is invalid, even if S was computed for that R with the private key.
 func TestEachBitOfR(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 7))
 	list := randomScalars(random, 2)
@@ -54,8 +54,8 @@ func TestEachBitOfR(t *testing.T) {
 	}
 }
 
-// TestLowOrder: under a key of low order S can be any number, which reaches the
-// ends of its range; R is then [S]B and eight times as likely valid.
+// TestLowOrder verifies that results agree for keys of low order. With these keys, S can be any
+// number, including the limits of its range, and R = [S]B is eight times as likely to be valid.
 func TestLowOrder(t *testing.T) {
 	message := []byte("message")
 	for component := range 8 {
@@ -77,8 +77,8 @@ func TestLowOrder(t *testing.T) {
 	}
 }
 
-// TestBounds: S from L on, other lengths, and encodings of R that decode to the
-// right point but are not what is computed.
+// TestBounds verifies that S from L on, other lengths, and encodings of R that decode to the right
+// point but differ from the computed encoding are rejected.
 func TestBounds(t *testing.T) {
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	public, message := private.Public().(ed25519.PublicKey), []byte("message")
@@ -108,7 +108,7 @@ func TestBounds(t *testing.T) {
 		refused("R of low order", public, append(torsion(t, j).Bytes(), sig[32:]...))
 	}
 
-	// With the key 0 the equation is R = [S]B; S = 0 makes R the identity.
+	// With the key 0, the equation is R = [S]B, and S = 0 makes R the identity.
 	identity, zero := edwards25519.NewIdentityPoint().Bytes(), make([]byte, 32)
 	if !agree(t, small(), identity, message, append(bytes.Clone(identity), zero...)) {
 		t.Error("the identity is not valid")
@@ -120,7 +120,7 @@ func TestBounds(t *testing.T) {
 	} {
 		other := unhex(t, encoding)
 		refused("R not canonical", identity, append(bytes.Clone(other), zero...))
-		if !agree(t, small(), other, message, append(bytes.Clone(identity), zero...)) { // but such a key is hashed as it is
+		if !agree(t, small(), other, message, append(bytes.Clone(identity), zero...)) { // but the key is hashed as encoded
 			t.Errorf("key %s: not valid", encoding)
 		}
 	}

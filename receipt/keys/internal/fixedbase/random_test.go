@@ -14,9 +14,9 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMany compares with crypto/ed25519 a million times, with fewer where it is
-// not asked for all tests: signatures of keys with and without a component of low
-// order, intact and damaged in every way that a forger would think of.
+// TestMany verifies that results match those of crypto/ed25519 a million times, or fewer unless all
+// tests are requested. The signatures are from keys with and without a component of low order,
+// intact and with many kinds of damage.
 func TestMany(t *testing.T) {
 	n := 2_000
 	if testsize.Full() {
@@ -48,7 +48,7 @@ func TestMany(t *testing.T) {
 	t.Logf("%d of %d are valid", sum, n)
 }
 
-// A signed message is what a case starts from.
+// A signed is a signed message from which a test case starts.
 type signed struct {
 	key     *Key
 	message []byte
@@ -61,7 +61,7 @@ func someSigners(tb testing.TB, base *Base) (list []signed) {
 	random := rand.New(rand.NewPCG(9, 10))
 	for i := range 12 {
 		a := scalar(tb, randomScalars(random, 1)[0])
-		component := max(0, i-5) // the first keys have none, as keys should
+		component := max(0, i-5) // the first keys have no such component, like regular keys
 		key := mustKey(tb, base, plus(new(edwards25519.Point).ScalarBaseMult(a), torsion(tb, component)).Bytes())
 		for found := 0; found < 32; {
 			message := randomBytes(random, random.IntN(200))
@@ -78,7 +78,7 @@ func someSigners(tb testing.TB, base *Base) (list []signed) {
 	return list
 }
 
-// damage copies a signed message and changes it in one of many ways, or in none.
+// damage copies a signed message and changes it in one of many ways, or not at all.
 func damage(list []signed, random *rand.Rand) signed {
 	from, other := list[random.IntN(len(list))], list[random.IntN(len(list))]
 	c := signed{from.key, bytes.Clone(from.message), bytes.Clone(from.sig)}
@@ -119,7 +119,7 @@ func damage(list []signed, random *rand.Rand) signed {
 		copy(r, randomBytes(random, 32))
 	case 14: // longer or shorter
 		c.sig = append(c.sig, c.sig...)[:random.IntN(129)]
-	case 15: // what every half of it could be
+	case 15: // each half has a possible value
 		copy(s, make([]byte, 32))
 		copy(r, edwards25519.NewIdentityPoint().Bytes())
 	}

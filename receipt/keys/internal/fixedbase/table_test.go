@@ -10,7 +10,7 @@ import (
 	"filippo.io/edwards25519"
 )
 
-// order is L of RFC 8032 section 5.1.
+// order returns L of RFC 8032 section 5.1.
 func order() *big.Int {
 	l, _ := new(big.Int).SetString("27742317777372353535851937790883648493", 10)
 	return l.Add(l, new(big.Int).Lsh(big.NewInt(1), 252))
@@ -32,9 +32,8 @@ func scalar(tb testing.TB, n *big.Int) *edwards25519.Scalar {
 	return s
 }
 
-// extremes are numbers below L that carry as far as can be, or not at all: near
-// 0, L and each power of two, and digits of ones, halves and alternating bits in
-// windows of each width.
+// extremes returns numbers below L with the most carries or none: near 0, L, and each power of two,
+// and with digits of ones, halves, and alternating bits in windows of each width.
 func extremes() []*big.Int {
 	l, one := order(), big.NewInt(1)
 	list := []*big.Int{new(big.Int)}
@@ -80,7 +79,7 @@ func randomScalars(random *rand.Rand, n int) []*big.Int {
 	return list
 }
 
-// value is the number that the terms of a table of P stand for, times P.
+// value returns the number that the terms of a table of P represent, times P.
 func (t *table) value(tb testing.TB, terms []term) *big.Int {
 	tb.Helper()
 	sum := new(big.Int)
@@ -102,7 +101,8 @@ func (t *table) value(tb testing.TB, terms []term) *big.Int {
 	return sum
 }
 
-// The digits of a scalar are the scalar, and each has a point in the table.
+// TestDigits verifies that the digits of a scalar represent the scalar, and that each digit has a
+// point in the table.
 func TestDigits(t *testing.T) {
 	list := append(extremes(), randomScalars(rand.New(rand.NewPCG(1, 2)), 2000)...)
 	if len(list) < 5000 {
@@ -124,7 +124,8 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// Each point is the multiple that its place says, computed in another way.
+// TestPoints verifies that each point is the multiple that its index specifies, computed in a
+// different way.
 func TestPoints(t *testing.T) {
 	p := plus(edwards25519.NewGeneratorPoint(), torsion(t, 3))
 	for _, width := range []uint{2, 3, 5, 7} {
@@ -141,8 +142,8 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestCombine compares [s]B − [k]A, torsion of A included, for numbers that no
-// hash would hit.
+// TestCombine verifies [s]B − [k]A, including the torsion of A, for numbers that no hash would
+// produce.
 func TestCombine(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	hard := extremes()
@@ -161,8 +162,8 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// What the documentation says of memory, and that a check needs no more room
-// than is reserved for its points.
+// TestSizes verifies the memory use that the documentation states, and that a check needs only the
+// space reserved for its points.
 func TestSizes(t *testing.T) {
 	if n := reflect.TypeFor[edwards25519.Point]().Size(); n != pointBytes {
 		t.Errorf("a point takes %d bytes", n)

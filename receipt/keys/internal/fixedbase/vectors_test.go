@@ -2,7 +2,7 @@ package fixedbase
 
 import "testing"
 
-// All keys are tried here, also those that a trust file must not have.
+// These tests use all keys, including keys that a trust file must not contain.
 
 func TestWycheproof(t *testing.T) {
 	var file struct {
