@@ -31,7 +31,7 @@ func TestIssuedInOrder(t *testing.T) {
 	l := create(t)
 	issuer := &ledger.Issuer{Store: l, KeepSecrets: true, Now: func() time.Time {
 		n := ticks.Add(1)
-		time.Sleep(time.Duration(n%3) * time.Millisecond) // between reading the clock and what is done with it
+		time.Sleep(time.Duration(n%3) * time.Millisecond) // between reading the clock and using the time
 		return time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Second)
 	}, Unsigned: true}
 	var group sync.WaitGroup
@@ -102,8 +102,9 @@ func TestClockGoesBack(t *testing.T) {
 	}
 }
 
-// TestSameDraftAtOnce verifies that many who issue one draft, through several issuers, get one
-// receipt, and that of two contents of an ID one is stored and the other gets an error.
+// TestSameDraftAtOnce verifies that concurrent issues of one draft, through several issuers, return
+// one receipt, and that of two different drafts with one ID, one is stored and the other gets an
+// error.
 func TestSameDraftAtOnce(t *testing.T) {
 	ctx, path := context.Background(), filepath.Join(t.TempDir(), "ledger.db")
 	l, err := ledger.Create(ctx, path)
@@ -153,7 +154,7 @@ func TestSameDraftAtOnce(t *testing.T) {
 	}
 }
 
-// slow signs like a key service far away.
+// slow signs like a remote key service.
 type slow struct {
 	receipt.Signer
 	takes time.Duration
@@ -207,7 +208,7 @@ func TestSlowSigners(t *testing.T) {
 	}
 }
 
-// A liar is a store that does not keep its promises.
+// A liar is a store that breaks its contract.
 type liar struct {
 	*ledger.SQLite
 	head   func(chain.Head, error) (chain.Head, error)
@@ -239,7 +240,7 @@ func (s *liar) Get(ctx context.Context, id string) (*receipt.Sealed, error) {
 	return r, err
 }
 
-// once lies the first time.
+// once applies the lie only to the first call.
 func once(lie func(func() error) error) func(func() error) error {
 	var told atomic.Bool
 	return func(store func() error) error {
@@ -250,8 +251,8 @@ func once(lie func(func() error) error) func(func() error) error {
 	}
 }
 
-// TestLyingStore verifies that whatever a store returns, an issuer ends, and never returns a
-// receipt of another draft.
+// TestLyingStore verifies that, regardless of the results of a store, an issuer returns and never
+// returns a receipt from another draft.
 func TestLyingStore(t *testing.T) {
 	other, err := receipt.Seal(draft("receipt_2", "w"), chain.Head{})
 	if err != nil {

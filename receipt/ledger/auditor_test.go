@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// auditor reads a ledger in every way and prints how many receipts it has and what is
-// wrong, without being able to write.
+// auditor reads a ledger in every supported way and prints the number of receipts and any errors.
+// It has no permission to write.
 func auditor(path string) error {
 	ctx := context.Background()
 	l, err := ledger.OpenReadOnly(ctx, path)
@@ -46,7 +46,7 @@ func auditor(path string) error {
 		return err
 	}
 	fmt.Println(n, "receipts,", c.Faults, "faults, marked", c.Marked)
-	for in := bufio.NewScanner(os.Stdin); in.Scan(); { // what changes while it is open
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); { // changes while the ledger is open
 		_, err := l.Get(ctx, in.Text())
 		fmt.Println(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// BenchmarkSync is what the disk takes to make 4 KiB durable: the floor under one
-// issue.
+// BenchmarkSync measures how long the disk takes to make 4 KiB durable, which is the minimum time
+// for one issue.
 func BenchmarkSync(b *testing.B) {
 	f, err := os.Create(filepath.Join(b.TempDir(), "file"))
 	if err != nil {
@@ -32,7 +32,7 @@ func BenchmarkSync(b *testing.B) {
 	}
 }
 
-// BenchmarkIssue issues one receipt after another, each durable before the next.
+// BenchmarkIssue issues receipts sequentially. Each is durable before the next is issued.
 func BenchmarkIssue(b *testing.B) {
 	issuer := &ledger.Issuer{Store: create(b), Signer: signer(b)}
 	n := 0
@@ -44,8 +44,7 @@ func BenchmarkIssue(b *testing.B) {
 	}
 }
 
-// BenchmarkIssueTogether issues from 128 goroutines into one stream, which commit
-// together.
+// BenchmarkIssueTogether issues from 128 goroutines into one stream, with group commits.
 func BenchmarkIssueTogether(b *testing.B) {
 	issuer := &ledger.Issuer{Store: create(b), Signer: signer(b)}
 	var n atomic.Int64
@@ -61,8 +60,8 @@ func BenchmarkIssueTogether(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "receipts/s")
 }
 
-// BenchmarkSize shows what issue, list and get cost in ledgers of 10³, 10⁵ and, with
-// LEDGER_MILLION set, 10⁶ receipts.
+// BenchmarkSize measures issue, list, and get in ledgers of 10³, 10⁵, and, if LEDGER_MILLION is
+// set, 10⁶ receipts.
 func BenchmarkSize(b *testing.B) {
 	sizes := []int{1_000, 100_000}
 	if os.Getenv("LEDGER_MILLION") != "" {

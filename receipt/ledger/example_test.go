@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A harness issues the receipts of two tasks. The second names the first as its
-// predecessor, whoever issued that.
+// A harness issues the receipts of two tasks. The second receipt names the first as its
+// predecessor.
 func Example() {
 	ctx := context.Background()
 	folder, err := os.MkdirTemp("", "ledger")
@@ -29,7 +29,7 @@ func Example() {
 	}
 	defer store.Close()
 
-	private, err := fixtures.Read("keys/key_2026_04.private.json") // a key that everyone knows
+	private, err := fixtures.Read("keys/key_2026_04.private.json") // a publicly known key
 	if err != nil {
 		panic(err)
 	}
@@ -56,7 +56,7 @@ func Example() {
 		}
 	}
 
-	// One is read by its id, all by a query.
+	// Get returns one receipt by ID, and a query returns all of them.
 	first, err := store.Get(ctx, "receipt_1")
 	if err != nil {
 		panic(err)

@@ -10,7 +10,7 @@ func OpenSteps(ctx context.Context, path, mode string, steps []string) (*SQLite,
 	return open(ctx, path, mode, steps)
 }
 
-// Migrations are those of this program.
+// Migrations returns the migrations of this program.
 func Migrations() []string { return migrations() }
 
 // Writing returns the connection for writes.

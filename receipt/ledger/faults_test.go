@@ -17,23 +17,23 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestFaults lets every write, sync, truncation, opening, removal and closing of
-// the ledger's files fail once, by EIO, by a full disk and by the death of the
-// process, while two receipts are issued and three are pruned. Whatever fails: the ledger
-// stays sound, what was acknowledged is in it, all three are pruned or none, and doing the
-// same again ends well.
+// TestFaults verifies that a ledger survives one failure of any write, sync, truncation, open,
+// removal, or close of its files while two receipts are issued and three are pruned. The failure is
+// EIO, a full disk, or the death of the process. The ledger must stay sound and contain all
+// acknowledged receipts, all three receipts or none must be pruned, and a repetition of the work
+// must succeed.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")
 	}
 	strace := tracer(t)
-	step := 24 // one of so many
+	step := 24 // test one call in this many
 	if testsize.Full() {
 		step = 1
 	}
 	base, possible, injected := filled(t, 3), 0, 0
 	calls := []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"}
-	_, _, log := withFault(t, strace, base, strings.Join(calls, ","), "retval=0:when=65535") // that is: none
+	_, _, log := withFault(t, strace, base, strings.Join(calls, ","), "retval=0:when=65535") // that is, never
 	for _, call := range calls {
 		count := strings.Count(log, call+"(")
 		for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=KILL"} {
@@ -53,9 +53,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// faultWorker issues two receipts, prunes three and prints what it was told is stored. All that
-// it does with the ledger's files it does on one thread: strace counts the calls of
-// each thread by themselves.
+// faultWorker issues two receipts, prunes three, and prints the acknowledged ones. It accesses the
+// ledger's files on one thread only, because strace counts the calls of each thread separately.
 func faultWorker(path string) error {
 	ctx := context.Background()
 	thread := &thread{calls: make(chan func())}
@@ -88,10 +87,10 @@ func faultWorker(path string) error {
 	return thread.do(l.Close)
 }
 
-// faultPruned is how many receipts are pruned.
+// faultPruned is the number of receipts that are pruned.
 const faultPruned = 3
 
-// A thread is a store that is used by one thread of the operating system.
+// A thread is a store whose calls all run on one thread of the operating system.
 type thread struct {
 	ledger.Store
 	calls chan func()
@@ -124,7 +123,7 @@ func (t *thread) Append(ctx context.Context, s chain.Stream, previous chain.Head
 	return t.do(func() error { return t.Store.Append(ctx, s, previous, run...) })
 }
 
-// tracer returns the path of strace, where it may trace.
+// tracer returns the path of strace, if it is permitted to trace.
 func tracer(t *testing.T) string {
 	t.Helper()
 	strace, err := exec.LookPath("strace")
@@ -140,7 +139,8 @@ func tracer(t *testing.T) string {
 	return strace
 }
 
-// fewerStops are the flags of a strace that can leave alone the calls that nobody asks for.
+// fewerStops returns the flags of strace that skip stops at calls that are not traced, if it
+// supports them.
 var fewerStops = sync.OnceValue(func() []string {
 	if exec.Command("strace", "-f", "--seccomp-bpf", "-e", "trace=fsync", "-o", os.DevNull, "true").Run() != nil {
 		return nil
@@ -148,8 +148,8 @@ var fewerStops = sync.OnceValue(func() []string {
 	return []string{"--seccomp-bpf"}
 })
 
-// withFault runs faultWorker on a copy of a ledger, with a fault at its calls, and
-// returns the copy, what the worker said, and what strace wrote down.
+// withFault runs faultWorker on a copy of a ledger with a fault at the given calls. It returns the
+// copy, the output of the worker, and the output of strace.
 func withFault(t *testing.T, strace, base, call, fault string) (path, said, traced string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -162,13 +162,13 @@ func withFault(t *testing.T, strace, base, call, fault string) (path, said, trac
 		t.Fatal(err)
 	}
 	var how []string
-	if !strings.HasPrefix(fault, "signal=") { // which it then sends nobody
+	if !strings.HasPrefix(fault, "signal=") { // with these flags, strace would not send the signal
 		how = fewerStops()
 	}
 	cmd := exec.Command(strace, append(how, "-f", "-qq", "-o", log, "-P", path, "-P", path+"-wal", "-P", path+"-shm",
 		"-e", "signal=none", "-e", "trace="+call, "-e", "inject="+call+":"+fault, os.Args[0])...)
 	cmd.Env = append(os.Environ(), "LEDGER_FAULT="+path)
-	out, _ := cmd.Output() // that it fails is what it is for
+	out, _ := cmd.Output() // the worker is expected to fail
 	trace, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
@@ -210,8 +210,7 @@ func injects(t *testing.T, strace, base, call, fault string, n int) {
 	}
 }
 
-// reopen opens a ledger after a fault. It must be sound before it is repaired by
-// being used.
+// reopen opens a ledger after a fault. The ledger must be sound even before use repairs it.
 func reopen(t *testing.T, name, path string) *ledger.Issuer {
 	t.Helper()
 	l, err := ledger.Open(context.Background(), path)

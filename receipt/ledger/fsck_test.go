@@ -60,7 +60,7 @@ func filled(t *testing.T, n int) (path string) {
 	return path
 }
 
-// ledgers contains the ledgers of filled by n, for copying.
+// ledgers contains the ledgers that filled created, by n, for copying.
 var ledgers sync.Map
 
 var filledFiles = [2]string{"ledger.db", "ledger.db-head"}
@@ -149,8 +149,7 @@ func TestCheckReads(t *testing.T) {
 	}
 }
 
-// TestCheckEdited edits rows as anyone with sqlite3 can, and wants each found and
-// named.
+// TestCheckEdited verifies that edits of rows with sqlite3 are detected and named.
 func TestCheckEdited(t *testing.T) {
 	v := verifier(t, receipt.Policy{IntegrityOnly: true})
 	for _, test := range []struct {
@@ -204,8 +203,8 @@ func dump(t *testing.T, path string) (list []string) {
 	return list
 }
 
-// TestCheckPages damages every page of the file: a check finds each one that is in
-// use, and never says that all is well, nor fails without a word.
+// TestCheckPages verifies that damage to any page of the file that is in use is detected, and that
+// a check never reports a damaged ledger as sound or fails without an explanation.
 func TestCheckPages(t *testing.T) {
 	v := verifier(t, receipt.Policy{IntegrityOnly: true})
 	path := filled(t, 9)
@@ -244,9 +243,9 @@ func TestCheckPages(t *testing.T) {
 	}
 }
 
-// TestCheckSpliced verifies that a break is reported, and nothing else, if each receipt is signed
-// and matches its row but the chain differs: a receipt was removed and the others were renumbered,
-// one has another parent, or one has none.
+// TestCheckSpliced verifies that only the break is reported if each receipt is signed and matches
+// its row but the chain differs: a receipt was removed and the others were renumbered, one receipt
+// has another parent, or one has none.
 func TestCheckSpliced(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	forge := func(t *testing.T, path, id string, head chain.Head) {

@@ -20,24 +20,24 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A writer is a process that issues until it is refused or killed, and what it was
-// told is stored.
+// A writer is a process that issues receipts until it is refused or killed. It records which
+// receipts were acknowledged.
 type writer struct {
 	*exec.Cmd
 	mu    sync.Mutex
-	told  []string // id and hash
+	told  []string // ID and hash
 	times []int64  // of the acknowledgments, in nanoseconds since 1970
 	ended chan struct{}
 }
 
-// writers starts processes that issue into a ledger, and waits until each was told
-// of some receipts.
+// writers starts processes that issue into a ledger, and waits until several receipts of each were
+// acknowledged.
 func writers(t *testing.T, path string, n int) []*writer {
 	t.Helper()
 	return writersOf(t, path, n, 100_000)
 }
 
-// writersOf is writers of so many receipts each at most.
+// writersOf starts writers that issue at most a given number of receipts each.
 func writersOf(t *testing.T, path string, n, most int) []*writer {
 	t.Helper()
 	var all []*writer
@@ -80,8 +80,8 @@ func (w *writer) acknowledged() []string {
 	return append([]string(nil), w.told...)
 }
 
-// acknowledgedAfter returns what the process acknowledged after a time, by its own clock: its
-// output may be read much later.
+// acknowledgedAfter returns the receipts that the process acknowledged after a time, by its own
+// clock, because its output may be read much later.
 func (w *writer) acknowledgedAfter(at time.Time) (receipts []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +93,7 @@ func (w *writer) acknowledgedAfter(at time.Time) (receipts []string) {
 	return receipts
 }
 
-// cutTime splits a line of a worker into the receipt and the time. A line that was cut off by a
+// cutTime splits a line of a worker into the receipt and the time. A line that was truncated by a
 // kill has the time 0.
 func cutTime(line string) (receipt string, at int64) {
 	i := strings.LastIndexByte(line, ' ')
@@ -104,8 +104,7 @@ func cutTime(line string) (receipt string, at int64) {
 	return line[:i], at
 }
 
-// end kills the writers that do not end by themselves within a time, and returns how
-// many those are.
+// end kills the writers that do not end within a time, and returns the number of killed writers.
 func end(all []*writer, wait time.Duration) (killed int) {
 	deadline := time.After(wait)
 	for _, w := range all {
@@ -124,8 +123,8 @@ func end(all []*writer, wait time.Duration) (killed int) {
 	return killed
 }
 
-// told waits until each of the writers was told of n more receipts, or has ended, for
-// a time at most.
+// told waits until n more receipts of each writer were acknowledged or the writer has ended, but at
+// most for a given time.
 func told(all []*writer, n int, wait time.Duration) {
 	deadline := time.Now().Add(wait)
 	for _, w := range all {
@@ -144,7 +143,7 @@ func (w *writer) running() bool {
 	}
 }
 
-// stored are the receipts that a ledger has, "id hash", whatever else is wrong with it.
+// storedIn returns the receipts in a ledger as "id hash", regardless of any other damage.
 func storedIn(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	l, err := ledger.OpenReadOnly(context.Background(), path)
@@ -168,12 +167,12 @@ func copyFile(t *testing.T, from, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(to, data, 0o600); err != nil { // into the same file, if there is one
+	if err := os.WriteFile(to, data, 0o600); err != nil { // into the existing file, if there is one
 		t.Fatal(err)
 	}
 }
 
-// backup copies a ledger that is in use, as its documentation says.
+// backup copies a ledger in use, as its documentation describes.
 func backup(t *testing.T, path string) (to string) {
 	t.Helper()
 	to = filepath.Join(t.TempDir(), "backup.db")
@@ -233,16 +232,16 @@ func TestFileTaken(t *testing.T) {
 				after += len(w.acknowledgedAfter(taken))
 			}
 			t.Logf("ended after %v; %d more were acknowledged meanwhile", time.Since(taken).Round(time.Millisecond), after)
-			if after > 2*n*3 { // those that were on their way
+			if after > 2*n*3 { // receipts that were in progress
 				t.Errorf("%d receipts were acknowledged after it was taken", after)
 			}
 		})
 	}
 }
 
-// TestRestored verifies that if a backup replaces a ledger, and its log is lost or its end cut off,
-// a check reports it without further information, nobody writes to it, and it can be used after the
-// mark was removed.
+// TestRestored verifies that if a backup replaces a ledger and its log is lost or truncated, a
+// check reports it without further information, nobody can write to the ledger, and the ledger is
+// usable after the mark has been removed.
 func TestRestored(t *testing.T) {
 	ctx, v := context.Background(), verifier(t, receipt.Policy{})
 	for name, lose := range map[string]func(t *testing.T, path, old string){
@@ -266,8 +265,8 @@ func TestRestored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filled(t, 3)
 			old := backup(t, path)
-			all := writersOf(t, path, 2, 30) // which SQLite keeps in the log: what is also in the file is not lost with it
-			if end(all, 0) != 2 {            // by a signal, in the middle of it
+			all := writersOf(t, path, 2, 30) // which SQLite keeps in the log: data that is also in the file is not lost with the log
+			if end(all, 0) != 2 {            // by a signal, while writing
 				t.Fatal("a writer has ended")
 			}
 			there := storedIn(t, path)
@@ -305,8 +304,8 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// TestCopy verifies that a ledger that was copied as documented, and one whose log is part of the
-// file, are sound without the files next to them.
+// TestCopy verifies that a ledger that was copied as documented, and a ledger whose log is part of
+// the file, are sound without the files next to them.
 func TestCopy(t *testing.T) {
 	v := verifier(t, receipt.Policy{})
 	path := filled(t, 3)
@@ -332,7 +331,7 @@ func TestMarkDamaged(t *testing.T) {
 	if err != nil || len(whole) < 1024 {
 		t.Fatal(len(whole), err)
 	}
-	whole = whole[:1024] // both marks; the queue behind them is nothing to rely on
+	whole = whole[:1024] // both marks; the queue after them is not reliable
 	for name, damaged := range map[string][]byte{"empty": {}, "cut": whole[:700], "zeros": make([]byte, 1024), "text": []byte("hello"), "longer": append(whole[:1024:1024], 'x')} {
 		if err := os.WriteFile(path+"-head", damaged, 0o600); err != nil {
 			t.Fatal(err)
@@ -387,8 +386,8 @@ func TestOpenedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestOverwritten verifies that if an older state is copied over the file of an open ledger,
-// receipts that were acknowledged afterwards are in the file in the end, or the ledger is refused.
+// TestOverwritten verifies that if an older state is copied over the file of an open ledger, either
+// all receipts acknowledged afterwards are in the file in the end, or the ledger is refused.
 func TestOverwritten(t *testing.T) {
 	enough := 30
 	if testsize.Full() {
@@ -423,16 +422,15 @@ func TestOverwritten(t *testing.T) {
 			}
 			_, list := faults(t, path, verifier(t, receipt.Policy{}))
 			t.Logf("%d of 4 went on, %d acknowledged after, %d of them lost, %d faults", killed, late, lost, len(list))
-			if lost > 8 || lost > 0 && len(list) == 0 { // those that were on their way
+			if lost > 8 || lost > 0 && len(list) == 0 { // receipts that were in progress
 				t.Errorf("%d of %d receipts that were acknowledged after it are lost; the check finds %.500q", lost, late, list)
 			}
 		})
 	}
 }
 
-// TestOverwrittenAndCheckpointed verifies that a writer notices an older state that was
-// copied over its ledger, even if a checkpoint made the file grow again before the writer
-// looked at its size.
+// TestOverwrittenAndCheckpointed verifies that a writer notices an older state that was copied over
+// its ledger, even if a checkpoint made the file grow again before the writer checked its size.
 func TestOverwrittenAndCheckpointed(t *testing.T) {
 	for _, checkpointed := range []int{1, 3, 10, 40, 200} {
 		for _, inLog := range []int{0, 1, 3, 20} {

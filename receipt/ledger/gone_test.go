@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
-// A heldStore returns a head when it is released, and stores everything.
+// A heldStore returns a head only when it is released, and stores all receipts.
 type heldStore struct {
 	asked, release chan struct{}
 	appended       []*receipt.Sealed
@@ -33,8 +33,8 @@ func (s *heldStore) Get(context.Context, string) (*receipt.Sealed, error) {
 	return nil, ledger.ErrNotFound
 }
 
-// A caller that has left may change its draft, or parse another text into its
-// document. Neither must become a receipt.
+// TestDraftOfCallerThatLeft verifies that if a caller that canceled changes its draft or parses
+// another text into its document, neither becomes a receipt.
 func TestDraftOfCallerThatLeft(t *testing.T) {
 	store := &heldStore{asked: make(chan struct{}), release: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Unsigned: true, KeepSecrets: true}
@@ -55,7 +55,7 @@ func TestDraftOfCallerThatLeft(t *testing.T) {
 	draft.Metadata["changed"] = true
 	store.release <- struct{}{}
 
-	// The next draft of the stream is worked on when the first one is done with.
+	// The next draft of the stream is processed when the first is done.
 	go func() { <-store.asked; store.release <- struct{}{} }()
 	if _, err := issuer.Issue(t.Context(), storetest.Draft("receipt_3", "w")); err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestDocumentOfCallerThatLeft(t *testing.T) {
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, expected the context's", err)
 	}
-	parseDraft(t, doc, "receipt_2") // that nobody asked to issue
+	parseDraft(t, doc, "receipt_2") // not passed to Issue
 	store.release <- struct{}{}
 
 	go func() { <-store.asked; store.release <- struct{}{} }()

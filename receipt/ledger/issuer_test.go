@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// faulty is a ledger whose next answers can be replaced.
+// faulty is a ledger whose results can be replaced.
 type faulty struct {
 	*ledger.SQLite
 	mu     sync.Mutex
@@ -53,8 +53,8 @@ func (f *faulty) Append(ctx context.Context, s chain.Stream, h chain.Head, run .
 	return f.next(&f.after)
 }
 
-// TestIssueTwice verifies that a draft that is issued again ends as one receipt, whatever a store
-// returns.
+// TestIssueTwice verifies that a draft that is issued again results in one receipt, regardless of
+// the results of the store.
 func TestIssueTwice(t *testing.T) {
 	ctx, lost := context.Background(), errors.New("the connection was lost")
 	for name, test := range map[string]*faulty{
@@ -82,15 +82,15 @@ func TestIssueTwice(t *testing.T) {
 }
 
 // TestIssueUntilKnown verifies that a draft is issued again while its outcome is unknown, and that
-// an attempt that stored nothing does not determine the outcome of the previous one.
+// an attempt that stored nothing does not determine the outcome of the previous attempt.
 func TestIssueUntilKnown(t *testing.T) {
 	lost := errors.New("the connection was lost")
 	other := draft("receipt_1", "w")
 	other.Metadata = receipt.Object{"a": "b"}
 	for name, test := range map[string]struct {
 		store   *faulty
-		signing error          // of the second attempt
-		first   *receipt.Draft // stored before; nil: none
+		signing error          // error of signing in the second attempt
+		first   *receipt.Draft // stored before; nil: nothing
 		want    error          // nil: a receipt
 	}{
 		"stored, and lost twice":            {store: &faulty{after: []error{lost}, before: []error{nil, lost, lost}}},
@@ -124,13 +124,14 @@ func TestIssueUntilKnown(t *testing.T) {
 		})
 	}
 
-	// The first attempt is stored, and nobody knows; later ones say that they store nothing.
+	// The first attempt is stored, but its outcome is unknown. Later attempts report that they
+	// stored nothing.
 	store := &faulty{SQLite: create(t), after: []error{lost}}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	issuer := &ledger.Issuer{Store: store, Signer: &failing{Signer: signer(t), calls: func(n int) error {
 		if n > 2 {
-			cancel() // it has been tried often enough, however long that took
+			cancel() // after enough attempts, regardless of their duration
 		}
 		if n > 1 {
 			return errors.New("the signer is away")
@@ -281,7 +282,7 @@ func TestIssueGroups(t *testing.T) {
 			}
 		})
 	}
-	store.hold <- struct{}{} // one run at least has begun; the others wait
+	store.hold <- struct{}{} // at least one batch has begun; the others wait
 	close(store.hold)
 	group.Wait()
 	total := 0
@@ -295,8 +296,8 @@ func TestIssueGroups(t *testing.T) {
 	}
 }
 
-// TestIssueCancelled verifies that a caller that leaves before anything was done gets the error of
-// the context, and a later one an UnknownOutcomeError.
+// TestIssueCancelled verifies that a caller that cancels before anything was done gets the error of
+// the context, and one that cancels later gets an UnknownOutcomeError.
 func TestIssueCancelled(t *testing.T) {
 	store := &faulty{SQLite: create(t), hold: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Signer: signer(t)}
@@ -316,14 +317,14 @@ func TestIssueCancelled(t *testing.T) {
 		return nil
 	}}
 	go func() { _, err := issuer.Issue(first, draft("receipt_1", "w")); errs <- err }()
-	<-signed // it is taken
+	<-signed // the draft is being processed
 	cancelFirst()
 	var unknown *ledger.UnknownOutcomeError
 	if err := <-errs; !errors.As(err, &unknown) || !errors.Is(err, context.Canceled) {
 		t.Errorf("taken: %v", err)
 	}
 	go func() { _, err := issuer.Issue(second, draft("receipt_2", "w")); errs <- err }()
-	cancelSecond() // it waits behind the first
+	cancelSecond() // it waits for the first
 	if err := <-errs; errors.As(err, &unknown) || !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting: %v", err)
 	}
@@ -398,7 +399,7 @@ func TestSign(t *testing.T) {
 		t.Errorf("an absent one: %v", err)
 	}
 
-	// Many sign at once, and each finds the signatures of the others.
+	// Many goroutines sign at the same time, and each keeps the signatures of the others.
 	var group sync.WaitGroup
 	for i := range 12 {
 		group.Go(func() {
@@ -429,7 +430,7 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// renamed signs under another key id.
+// renamed signs with another key ID.
 type renamed struct {
 	receipt.Signer
 	id string

@@ -19,8 +19,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// exchanges are statements that give two rows, 1 and 2 by sequence, each other's
-// column.
+// exchanges lists statements that swap the values of a column between rows 1 and 2, ordered by
+// sequence.
 var exchanges = []string{"receipt_id", "json", "stream, position", "hash", "position", "previous", "seq", "hash, previous", "json, receipt_id", "hash, json", "task", "session"}
 
 // exchange exchanges columns of two receipts, bypassing all indexes.
@@ -35,7 +35,7 @@ UPDATE receipts SET seq = -seq WHERE seq < 0`, columns, one, other))
 	execute(t, path, `CREATE INDEX receipts_place ON receipts (stream, position)`)
 }
 
-// A truth is a ledger that does not lie: its receipts by id, and their hashes.
+// A truth contains the receipts of an unaltered ledger by ID, and their hashes.
 type truth struct {
 	*testing.T
 	verifier *receipt.Verifier
@@ -58,20 +58,20 @@ func truthOf(t *testing.T, path string) *truth {
 	return all
 }
 
-// believed lets every reader read a ledger. What any of them gives out as a sound
-// receipt must be the one that was asked for, byte for byte; what a tree is made over,
-// or a head named as, must be true. It returns how many receipts were given out.
+// believed reads a ledger with every reader. Each receipt that a reader returns as sound must be
+// the requested one, byte for byte, and the trees and heads must be correct. It returns the number
+// of receipts that the readers returned.
 func (t *truth) believed(what, path string) (given int) {
 	t.Helper()
 	ctx := context.Background()
 	l, err := ledger.OpenReadOnly(ctx, path)
 	if err != nil {
-		return 0 // refused as a whole
+		return 0 // rejected completely
 	}
 	defer l.Close()
 	good := func(reader, id string, json []byte) {
 		if _, err := t.verifier.Open(json); err != nil {
-			return // it is given out, and whoever verifies it is told
+			return // the receipt is returned, and its verification reports the damage
 		}
 		if given++; !bytes.Equal(json, t.json[id]) {
 			t.Errorf("%s: %s says of %s:\n%s", what, reader, id, json)
@@ -111,8 +111,9 @@ func (t *truth) believed(what, path string) (given int) {
 	return given
 }
 
-// TestLyingRows verifies that no reader returns the wrong receipt, and a check finds it, if any
-// column of any row is exchanged with that of another row, of the same or of another stream.
+// TestLyingRows verifies that, if the value of any column of any row is exchanged with that of
+// another row of the same or another stream, no reader returns the wrong receipt and a check
+// detects the change.
 func TestLyingRows(t *testing.T) {
 	v := verifier(t, receipt.Policy{})
 	sound := filled(t, 3)
@@ -181,8 +182,8 @@ func TestLyingHeads(t *testing.T) {
 	}
 }
 
-// TestLyingPages flips bits in every page, one at a time: what is given out as sound
-// is what was stored.
+// TestLyingPages verifies that, if bits in any page are flipped, one page at a time, receipts
+// returned as sound match the stored ones.
 func TestLyingPages(t *testing.T) {
 	path := filled(t, 4)
 	truth := truthOf(t, path)
@@ -207,8 +208,8 @@ func TestLyingPages(t *testing.T) {
 	}
 }
 
-// TestServedChanged verifies that a source reports a row with another receipt, and serves an
-// altered receipt unchanged, so that verifying it refutes it.
+// TestServedChanged verifies that a source reports a row with a different receipt, and serves an
+// altered receipt unchanged, so that its verification refutes it.
 func TestServedChanged(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	execute(t, path, "UPDATE receipts SET json = (SELECT json FROM receipts WHERE receipt_id = 'a_1') WHERE receipt_id = 'a_2'")

@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// version1 creates a ledger from the stored text of one of the first version.
+// version1 creates a ledger from the stored SQL of a version 1 ledger.
 func version1(t *testing.T) (path string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/version1.sql")
@@ -31,7 +31,7 @@ func version1(t *testing.T) (path string) {
 	return path
 }
 
-// tables is the text of everything in a file: its version, its schema and its rows.
+// tables returns the complete content of a file as text: its version, its schema, and its rows.
 func tables(t *testing.T, path string) (schema, rows []string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -63,8 +63,8 @@ func tables(t *testing.T, path string) (schema, rows []string) {
 	return schema, rows
 }
 
-// TestVersion1: a ledger that the first version made opens, is sound, and grows. Its
-// tables are those that are made today: a released step never changes.
+// TestVersion1 verifies that a ledger created by the first version opens, is sound, and can grow.
+// Its tables match those created today, because a released migration step never changes.
 func TestVersion1(t *testing.T) {
 	ctx, path, v := context.Background(), version1(t), verifier(t, receipt.Policy{})
 	_, before := tables(t, path)
@@ -108,14 +108,14 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-// TestNextVersion verifies how a later program treats the ledgers of this one, and this one those
-// of a later one.
+// TestNextVersion verifies how a later version of the program handles ledgers of this version, and
+// how this version handles ledgers of a later one.
 func TestNextVersion(t *testing.T) {
 	ctx, path, v := context.Background(), version1(t), verifier(t, receipt.Policy{})
 	_, before := tables(t, path)
 	next := append(ledger.Migrations(), "ALTER TABLE receipts ADD COLUMN note TEXT; CREATE INDEX receipts_note ON receipts (note);")
 	var version *ledger.VersionError
-	early, err := ledger.OpenSteps(ctx, path, "ro", next) // a backup need not be writable to be checked
+	early, err := ledger.OpenSteps(ctx, path, "ro", next) // a backup can be checked without write permission
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func TestMigrationFails(t *testing.T) {
 }
 
 // TestSubjects verifies that a ledger of the first version finds the receipts of a task by their
-// subject, before and after its migration, also if receipts are damaged.
+// subject, before and after its migration, even if receipts are damaged.
 func TestSubjects(t *testing.T) {
 	ctx, path := context.Background(), version1(t)
 	execute(t, path, "UPDATE receipts SET json = CAST('{\"no receipt\"' AS BLOB) WHERE receipt_id = 'receipt_2'")

@@ -36,7 +36,7 @@ func TestParses(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// What is parsed once for all, such as a schema, is in both.
+	// Data that is parsed only once, such as a schema, is in both counts.
 	few, many := parses(t, binary, 10), parses(t, binary, 110)
 	if each := float64(many-few) / 100; each < 1 || each > 3 {
 		t.Errorf("%v parses for each receipt", each)

@@ -47,7 +47,7 @@ func TestPowerCut(t *testing.T) {
 	cuts, told := 0, []string(nil)
 	pruned := slices.IndexFunc(calls, func(c call) bool { return c.name == "acknowledge" && strings.HasPrefix(string(c.data), "pruned") })
 	var group sync.WaitGroup
-	slots := make(chan struct{}, 8) // they mostly wait for the disk
+	slots := make(chan struct{}, 8) // the runs mostly wait for the disk
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestPowerCut(t *testing.T) {
 	for n, c := range calls {
 		if n < 60 || n > len(calls)-12 || n > pruned-30 && n <= pruned+1 || c.path == "ledger.db" && n%8 == 0 || c.name == "sync" && n%5 == 0 || n%150 == 0 {
 			for k, keep := range choices(random) {
-				if (n+k)%step != 0 { // the others at the next calls
+				if (n+k)%step != 0 { // the other modes are used at the next calls
 					continue
 				}
 				files := d.after(keep)
@@ -83,13 +83,14 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// powerIssues is how many receipts the run issues: SQLite checkpoints about once.
+// powerIssues is the number of receipts that the run issues, during which SQLite checkpoints about
+// once.
 const powerIssues = 90
 
-// powerPruned is how many of them are pruned, after half of them.
+// powerPruned is the number of receipts that are pruned after half of them are issued.
 const powerPruned = 30
 
-// powerWorker is the traced run. It prints everything that it learns is durable.
+// powerWorker is the traced run. It prints every acknowledgment of durable data.
 func powerWorker(path string) error {
 	ctx := context.Background()
 	l, err := ledger.Create(ctx, path)
@@ -120,8 +121,8 @@ func powerWorker(path string) error {
 
 // A call is a system call on a file of the directory, or an output.
 type call struct {
-	name   string // write, truncate, create, unlink, sync, sync folder, acknowledge
-	path   string // in the folder
+	name   string // write, truncate, create, unlink, sync, sync directory, acknowledge
+	path   string // relative to the directory
 	offset int64  // or size
 	data   []byte
 }
@@ -164,7 +165,7 @@ type parser struct {
 	calls      []call
 }
 
-// ending is how strace ends a call; behind it may be the text of an error.
+// ending matches the end of a call in the output of strace; an error message may follow.
 var ending = regexp.MustCompile(`\)\s+= (-?\w+|\?)`)
 
 func (p *parser) line(line string) error {
@@ -179,18 +180,18 @@ func (p *parser) line(line string) error {
 		text = p.unfinished[pid] + rest
 	}
 	name, text, _ := strings.Cut(text, "(")
-	at := ending.FindStringSubmatchIndex(text) // the strings are in hexadecimal digits
+	at := ending.FindStringSubmatchIndex(text) // strings are printed as hexadecimal digits
 	if at == nil {
 		return errors.New("an unknown form")
 	}
 	text, result := text[:at[0]], text[at[2]:at[3]]
 	if strings.HasPrefix(result, "-") {
-		return nil // it failed, and did nothing
+		return nil // the call failed and had no effect
 	}
 	return p.call(name, strings.Split(text, ", "), result)
 }
 
-// call takes a call that succeeded.
+// call processes a successful call.
 func (p *parser) call(name string, args []string, result string) error {
 	file := p.fds[args[0]]
 	switch name {
@@ -235,15 +236,15 @@ func (p *parser) call(name string, args []string, result string) error {
 	return nil
 }
 
-// add takes a call to a file of the folder. The index of the log is not kept over
-// a restart: SQLite makes it anew.
+// add records a call on a file in the directory. The index of the log is not kept over a restart,
+// because SQLite recreates it.
 func (p *parser) add(c call) {
 	if c.path != "" && !strings.HasSuffix(c.path, "-shm") {
 		p.calls = append(p.calls, c)
 	}
 }
 
-// name returns the name of a file in the folder, "." for the folder.
+// name returns the name of a file in the directory, or "." for the directory.
 func (p *parser) name(quoted string) string {
 	path, err := filepath.Rel(p.folder, string(unhex(quoted)))
 	if err != nil || strings.HasPrefix(path, "..") {
@@ -262,7 +263,7 @@ func unhex(quoted string) []byte {
 
 // A disk contains the synced data and the pending data.
 type disk struct {
-	names map[string]*inode // of the folder when it was synced
+	names map[string]*inode // entries of the directory when it was last synced
 	now   map[string]*inode
 }
 
@@ -294,11 +295,11 @@ func (d *disk) apply(c call) {
 	}
 }
 
-// What is kept of a call that was not synced.
+// The part of an unsynced call that is kept.
 const (
 	nothing = iota
 	whole
-	torn // the first half of what was written
+	torn // the first half of the written data
 )
 
 // content returns the file with the kept part of its pending calls.
@@ -331,7 +332,7 @@ func (f *inode) content(keep func(n int) int) []byte {
 type choice struct {
 	what  string
 	names bool                             // creations and removals that were not synced
-	part  func(path string, n, of int) int // of the nth of the pending calls of a file
+	part  func(path string, n, of int) int // the kept part of the nth pending call on a file
 }
 
 func choices(random *rand.Rand) []choice {
@@ -379,7 +380,7 @@ func fingerprint(files map[string][]byte, told int) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// survives opens a ledger as it is after a power cut.
+// survives opens a ledger in the state after a power cut, and checks it.
 func survives(t *testing.T, what string, files map[string][]byte, told []string, v *receipt.Verifier) {
 	t.Helper()
 	dir, err := os.MkdirTemp(t.TempDir(), "")
@@ -395,7 +396,7 @@ func survives(t *testing.T, what string, files map[string][]byte, told []string,
 	ctx := context.Background()
 	l, err := ledger.Open(ctx, filepath.Join(dir, "ledger.db"))
 	if errors.Is(err, fs.ErrNotExist) && len(told) == 0 {
-		return // before anyone was told that there is one
+		return // before the ledger's creation was acknowledged
 	}
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
@@ -415,7 +416,7 @@ func survives(t *testing.T, what string, files map[string][]byte, told []string,
 		}
 		there = append(there, e.ID, e.Hash.String())
 	}
-	// All of them are pruned or none, and all once that was acknowledged.
+	// Either all of them are pruned or none, and all are pruned once pruning was acknowledged.
 	at := slices.Index(told, "pruned")
 	if checked.Pruned != powerPruned && (at >= 0 || checked.Pruned != 0) {
 		t.Errorf("%s: %d receipts are pruned", what, checked.Pruned)

@@ -18,9 +18,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// TestMain makes the test binary a program that issues receipts, when it is asked
-// to be one: LEDGER_WORKER is "file prefix count goroutines", and "stays" behind that if it does not end, LEDGER_POWER and
-// LEDGER_FAULT are files, LEDGER_RATE is "file prefix goroutines seconds".
+// TestMain runs the test binary as a program that issues receipts if an environment variable
+// requests it. LEDGER_WORKER is "file prefix count goroutines", followed by "stays" if the program
+// must not exit. LEDGER_POWER and LEDGER_FAULT are files. LEDGER_RATE is "file prefix goroutines
+// seconds".
 func TestMain(m *testing.M) {
 	testsize.Spare(400) // little heaps, swept less often
 	for name, work := range map[string]func(string) error{"LEDGER_WORKER": worker, "LEDGER_POWER": powerWorker, "LEDGER_FAULT": faultWorker, "LEDGER_RATE": rateWorker, "LEDGER_AUDITOR": auditor, "LEDGER_PRUNER": pruner} {
@@ -63,7 +64,7 @@ func worker(task string) error {
 					errs[g] = err
 					return
 				}
-				fmt.Println(s.ID(), s.Hash(), time.Now().UnixNano()) // one write each
+				fmt.Println(s.ID(), s.Hash(), time.Now().UnixNano()) // one write call per line
 			}
 		})
 	}
@@ -79,7 +80,7 @@ func worker(task string) error {
 	return l.Close()
 }
 
-// panics is a testing.TB outside of tests.
+// panics is a testing.TB for use outside of tests.
 type panics struct{ testing.TB }
 
 func (panics) Helper()           {}
@@ -98,7 +99,7 @@ func start(t *testing.T, path, prefix string, count, goroutines int) (*exec.Cmd,
 }
 
 // TestProcesses verifies that if eight processes issue into one stream at the same time, each from
-// several goroutines, no receipt is lost and nothing forks.
+// several goroutines, no receipt is lost and the chain does not fork.
 func TestProcesses(t *testing.T) {
 	const processes = 8
 	each := 1000

@@ -32,8 +32,8 @@ import (
 
 const logName = "log.example.net/receipts"
 
-// trusted are the keys of the fixtures, of which a revoked one is for checkpoints where
-// revoked is set.
+// trusted returns the keys of the fixtures. If revoked is set, they include a revoked key for
+// checkpoints.
 func trusted(t testing.TB, revoked bool) *keys.Set {
 	t.Helper()
 	data, err := fixtures.Read("keys/trust.json")
@@ -68,7 +68,7 @@ func checkpointOf(t testing.TB, key string, tree *merkle.Tree) []byte {
 	return note
 }
 
-// treeOf is the tree of the first of some receipts.
+// treeOf returns the tree of the receipts.
 func treeOf(entries []ledger.Entry) *merkle.Tree {
 	tree := new(merkle.Tree)
 	for _, e := range entries {
@@ -98,7 +98,7 @@ func openLedger(t testing.TB, path string) *ledger.SQLite {
 	return l
 }
 
-// prune prunes the first n receipts of a ledger under a checkpoint over them.
+// prune prunes the first n receipts of a ledger with a checkpoint that covers them.
 func prune(t testing.TB, l *ledger.SQLite, n int) (pruned int64) {
 	t.Helper()
 	ctx := context.Background()
@@ -121,7 +121,7 @@ func prune(t testing.TB, l *ledger.SQLite, n int) (pruned int64) {
 	return pruned
 }
 
-// lines are receipts as an export has them.
+// lines returns receipts in the form of an export.
 func lines(entries []ledger.Entry) []byte {
 	var b bytes.Buffer
 	for _, e := range entries {
@@ -130,8 +130,8 @@ func lines(entries []ledger.Entry) []byte {
 	return b.Bytes()
 }
 
-// TestPrune verifies that every reader reports pruned receipts and their archive, that the others
-// are unchanged, and that proving, issuing, and checking still work.
+// TestPrune verifies that every reader reports pruned receipts and their archive, that the other
+// receipts are unchanged, and that proving, issuing, and checking still work.
 func TestPrune(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 5)
 	l := openLedger(t, path)
@@ -167,7 +167,7 @@ func TestPrune(t *testing.T) {
 		}
 	}
 
-	// Lists leave out what is not there, and can tell of it.
+	// Lists omit pruned receipts, and can report the omission.
 	if rest := every(t, l.Scan(ctx, ledger.Query{})); !slices.EqualFunc(rest, all[6:], func(a, b ledger.Entry) bool { return a.ID == b.ID && bytes.Equal(a.JSON, b.JSON) }) {
 		t.Errorf("the rest is %v", rest)
 	}
@@ -185,7 +185,7 @@ func TestPrune(t *testing.T) {
 		}
 	}
 
-	// The view for people has what is there; another one says what is not.
+	// The view for people shows the remaining receipts, and another view lists the pruned ones.
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestPrune(t *testing.T) {
 		t.Errorf("%d receipts, %d pruned, %s, %v", here, away, archive, err)
 	}
 
-	// The tree is what it was, and grows from it.
+	// The tree is unchanged, and grows from its previous state.
 	after, err := l.Tree(ctx, ledger.Query{})
 	if err != nil || after.Root() != before.Root() || after.Size() != 10 {
 		t.Errorf("the tree is another one: %v", err)
@@ -226,8 +226,7 @@ func TestPrune(t *testing.T) {
 		}
 	}
 
-	// A draft of a receipt that was pruned is not issued again, and an import does not bring
-	// it back.
+	// A draft of a pruned receipt is not issued again, and an import does not restore it.
 	var gone *ledger.PrunedError
 	if _, err := issuer.Issue(ctx, draft("b_0", "b")); !errors.As(err, &gone) || gone.ID != "b_0" {
 		t.Errorf("issued again: %v", err)
@@ -237,7 +236,8 @@ func TestPrune(t *testing.T) {
 	}
 	soundly(t, path, 5, 6)
 
-	// Archive and rest are one chain, and the archive is what the checkpoint is over.
+	// The archive and the remaining receipts form one chain, and the archive contains what the
+	// checkpoint covers.
 	whole := verifyLines(t, append(lines(all[:6]), lines(grown[6:])...), nil)
 	if whole.Verdict() != receipt.Verified || whole.Receipts != 11 {
 		t.Errorf("together: %v, %+v", whole.Verdict(), whole)
@@ -247,7 +247,8 @@ func TestPrune(t *testing.T) {
 		t.Errorf("the archive: %v, %+v", part.Verdict(), part)
 	}
 
-	// Again it changes nothing; further on, it takes what is not in the first archive.
+	// Pruning again changes nothing. Pruning further removes receipts that are not in the first
+	// archive.
 	for _, n := range []int{6, 3} {
 		if again := prune(t, l, n); again != 0 {
 			t.Errorf("under %d again: %d receipts were pruned", n, again)
@@ -268,7 +269,7 @@ func TestPrune(t *testing.T) {
 	}
 	soundly(t, path, 1, 11)
 
-	// The space is given back when nobody has it open.
+	// The space is released when no process has the ledger open.
 	l.Close()
 	db.Close()
 	was := sizeOf(t, path)
@@ -292,7 +293,8 @@ func sizeOf(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// soundly checks that a ledger has so many receipts, so many that were pruned, and no fault.
+// soundly checks that a ledger has the given numbers of receipts and of pruned receipts, and no
+// fault.
 func soundly(t *testing.T, path string, receipts, pruned int) {
 	t.Helper()
 	c, list := faults(t, path, verifier(t, receipt.Policy{}))
@@ -320,7 +322,7 @@ func TestPruneRefused(t *testing.T) {
 	all := every(t, l.Scan(ctx, ledger.Query{}))
 	first, good := all[:4], checkpointOf(t, "log_1", treeOf(all[:4]))
 
-	// Another ledger has the same drafts, in another order; a fork has the same beginning.
+	// Another ledger has the same drafts in another order. A fork has the same beginning.
 	other := openLedger(t, filled(t, 4))
 	others := every(t, other.Scan(ctx, ledger.Query{}))
 	swapped := slices.Clone(first)
@@ -392,7 +394,8 @@ func TestPruneRefused(t *testing.T) {
 	}
 	soundly(t, path, 6, 0)
 
-	// A ledger whose content does not fit is not pruned: only the hash would stay.
+	// A ledger whose content does not match its hashes is not pruned, because only the hash would
+	// remain.
 	execute(t, path, "UPDATE receipts SET json = CAST(replace(CAST(json AS TEXT), '\"total\":0', '\"total\":7') AS BLOB) WHERE seq = 2")
 	var damage *ledger.DamageError
 	if _, err := l.Prunable(ctx, trusted(t, false), good, archiveOf(first)); !errors.As(err, &damage) || damage.ID != all[1].ID {
@@ -400,7 +403,7 @@ func TestPruneRefused(t *testing.T) {
 	}
 }
 
-// TestPruneChanged verifies that exactly the compared receipts are pruned, or none.
+// TestPruneChanged verifies that either exactly the compared receipts are pruned, or none.
 func TestPruneChanged(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l, second := openLedger(t, path), openLedger(t, path)
@@ -414,7 +417,7 @@ func TestPruneChanged(t *testing.T) {
 		return p
 	}
 
-	// A signature is added to one of them.
+	// A signature is added to one of the receipts.
 	p := compared(l, 4)
 	data, err := fixtures.Read("keys/witness_1.private.json")
 	if err != nil {
@@ -432,7 +435,7 @@ func TestPruneChanged(t *testing.T) {
 	}
 	all = every(t, l.Scan(ctx, ledger.Query{}))
 
-	// Others issue and sign: that changes nothing of the first ones.
+	// Other processes issue and sign, which does not change the first receipts.
 	p = compared(l, 4)
 	if _, err := second.Sign(ctx, all[5].ID, keys.NewSigner(key, nil)); err != nil {
 		t.Fatal(err)
@@ -445,7 +448,7 @@ func TestPruneChanged(t *testing.T) {
 	}
 	soundly(t, path, 3, 4)
 
-	// Two who prune: one does, whoever has more.
+	// If two processes prune, one succeeds, even if the other has more receipts to prune.
 	path = filled(t, 3)
 	l, second = openLedger(t, path), openLedger(t, path)
 	all = every(t, l.Scan(ctx, ledger.Query{}))
@@ -463,7 +466,7 @@ func TestPruneChanged(t *testing.T) {
 }
 
 // TestPruneOldCopy verifies that an older copy in the place of a pruned ledger is detected, and so
-// is a pruned one in the place of the other.
+// is a pruned copy in the place of the older ledger.
 func TestPruneOldCopy(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	old, err := os.ReadFile(path)
@@ -536,7 +539,7 @@ func TestPruneDamage(t *testing.T) {
 		l.Close()
 	}
 
-	// Of a checkpoint that no trusted key signed nobody knows who made it.
+	// If no trusted key signed a checkpoint, its origin is unknown.
 	if c, list := faults(t, sound, verifierWithout(t)); c.Verdict() != receipt.Undecided || c.Unsigned != 2 || len(list) > 0 {
 		t.Errorf("%+v, %q", c, list)
 	}
@@ -560,8 +563,8 @@ func verifierWithout(t *testing.T) *receipt.Verifier {
 	return v
 }
 
-// TestPruneVersion3 verifies that prunings of the version before, whose rows did not show whether
-// one of them was gone, can be read, and show it once they are brought up to date.
+// TestPruneVersion3 verifies that prunings in the previous version, whose rows did not show whether
+// a pruning was missing, can be read, and show this after migration.
 func TestPruneVersion3(t *testing.T) {
 	ctx, path := context.Background(), filled(t, 3)
 	l := openLedger(t, path)
@@ -597,7 +600,7 @@ func TestPruneVersion3(t *testing.T) {
 	}
 }
 
-// single reads the one text that a query selects.
+// single returns the only value that a query selects.
 func single(t *testing.T, path, query string) (text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -633,11 +636,12 @@ func TestPruneOlderReader(t *testing.T) {
 	}
 }
 
-// TestUntil verifies that a selection until a time does not change while others are stored.
+// TestUntil verifies that a selection until a given time does not change while other receipts are
+// stored.
 func TestUntil(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
-	for i, hour := range []int{1, 2, 5, 3, 6} { // one came with a time of its own
+	for i, hour := range []int{1, 2, 5, 3, 6} { // one draft has its own time
 		d := draft(fmt.Sprintf("receipt_%d", i), "w")
 		d.IssuedAt = receipt.At(time.Date(2026, 4, 25, hour, 0, 0, 0, time.UTC))
 		if _, err := issuer.Issue(ctx, d); err != nil {
@@ -739,7 +743,7 @@ func TestPruneWhileIssuing(t *testing.T) {
 	soundly(t, path, 302-int(pruned), int(pruned))
 }
 
-// pruner is a process that prunes: "file size".
+// pruner is a process that prunes. Its task is "file size".
 func pruner(task string) error {
 	path, size, _ := strings.Cut(task, "\t")
 	l, err := ledger.Open(context.Background(), path)
@@ -814,7 +818,7 @@ func TestPruneKilled(t *testing.T) {
 	t.Logf("%d times pruned, %d times not", pruned, kept)
 }
 
-// filledOne creates a ledger of n receipts of one stream.
+// filledOne creates a ledger with n receipts of one stream.
 func filledOne(t *testing.T, n int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "ledger.db")

@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// rateWorker issues for some seconds, as "file prefix goroutines seconds" says, and
-// prints how long each receipt took, in microseconds.
+// rateWorker issues receipts for several seconds, as specified by task ("file prefix goroutines
+// seconds"), and prints the duration of each issue in microseconds.
 func rateWorker(task string) error {
 	f := strings.Split(task, "\t")
 	goroutines, err := strconv.Atoi(f[2])
@@ -34,7 +34,7 @@ func rateWorker(task string) error {
 		return err
 	}
 	issuer := &ledger.Issuer{Store: l, Signer: signer(panics{})}
-	if _, err := issuer.Issue(ctx, draft(f[1], "w")); err != nil { // what is made once is made
+	if _, err := issuer.Issue(ctx, draft(f[1], "w")); err != nil { // does the one-time work
 		return err
 	}
 	errs, took := make([]error, goroutines), make([][]time.Duration, goroutines)
@@ -61,8 +61,8 @@ func rateWorker(task string) error {
 	return l.Close()
 }
 
-// rate lets processes issue into a new ledger for some seconds, and returns how many
-// receipts a second there were, and the times that half and 99 of 100 took at most.
+// rate runs processes that issue into a new ledger for some seconds. It returns the number of
+// receipts per second, and the median and 99th-percentile times.
 func rate(b testing.TB, path string, processes, goroutines, seconds int) (perSecond float64, p50, p99 time.Duration) {
 	b.Helper()
 	var running []*exec.Cmd
@@ -93,9 +93,9 @@ func rate(b testing.TB, path string, processes, goroutines, seconds int) (perSec
 	return float64(len(all)) / float64(seconds), all[len(all)/2], all[len(all)*99/100]
 }
 
-// BenchmarkProcesses issues into one stream from one process and from eight, in turns
-// of some seconds, and prints the ratio of their rates, and that of the times that 99
-// of 100 receipts and half of them took at most.
+// BenchmarkProcesses issues into one stream from one process and from eight, alternating every few
+// seconds, and prints the ratio of their rates and the ratios of their 99th-percentile and median
+// latencies.
 func BenchmarkProcesses(b *testing.B) {
 	for _, goroutines := range []int{1, 16} {
 		b.Run(fmt.Sprint("goroutines/", goroutines), func(b *testing.B) {
@@ -129,9 +129,9 @@ func fresh(b testing.TB) (path string) {
 	return path
 }
 
-// BenchmarkReaders issues from one process alone, and then while a thousand goroutines
-// of it read. It prints the ratio of the rates, how long half of the readers and 99 of
-// 100 waited for a receipt or a page, and the ratio of these.
+// BenchmarkReaders issues from one process alone, and then while a thousand of its goroutines read.
+// It prints the ratio of the rates, the median and 99th-percentile times of the readers for a
+// receipt or a page, and the ratio of these.
 func BenchmarkReaders(b *testing.B) {
 	ctx, l := context.Background(), create(b)
 	issuer := &ledger.Issuer{Store: l, Signer: signer(b)}

@@ -18,8 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// stocked has 600 receipts: of 3 workspaces, 4 sessions and 30 tasks, each an hour
-// before the one that was issued before it.
+// stocked returns a ledger of 600 receipts of 3 workspaces, 4 sessions, and 30 tasks. Each receipt
+// has a time one hour before that of the receipt issued before it.
 func stocked(t *testing.T) *ledger.SQLite {
 	t.Helper()
 	l := create(t)
@@ -159,7 +159,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestImport moves a ledger into another one, twice, and refuses what does not fit.
+// TestImport verifies that a ledger can be imported into another one, twice, and that receipts that
+// do not fit are rejected.
 func TestImport(t *testing.T) {
 	ctx, from := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: from, Signer: signer(t), KeepSecrets: true}
@@ -230,8 +231,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestOpen verifies that a file that is not a ledger, a newer one, and an absent one are refused,
-// and not changed.
+// TestOpen verifies that a file that is not a ledger, a newer ledger, and an absent file are
+// refused and not changed.
 func TestOpen(t *testing.T) {
 	ctx, dir := context.Background(), t.TempDir()
 	path := filepath.Join(dir, "ledger.db")
@@ -286,7 +287,7 @@ func TestOpen(t *testing.T) {
 	}
 	defer ro.Close()
 
-	// Nothing is stored, and that is known: nobody waits for it to be.
+	// Nothing can be stored, and the error says so, so callers do not retry.
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	issuer := &ledger.Issuer{Store: ro, Unsigned: true, KeepSecrets: true}

@@ -72,7 +72,7 @@ func TestReaders(t *testing.T) {
 	}
 }
 
-// prefix reads a ledger of one stream and returns how many receipts it saw.
+// prefix reads a ledger of one stream and returns the number of receipts that it contains.
 func prefix(ctx context.Context, l *ledger.SQLite, v *receipt.Verifier, least int) (n int, err error) {
 	before, err := l.Streams(ctx)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// reads lets somebody without any rights to write read a ledger.
+// reads reads a ledger in a process without permission to write.
 func reads(t *testing.T, path string, attr *syscall.SysProcAttr) string {
 	t.Helper()
 	program := filepath.Join(filepath.Dir(filepath.Dir(path)), "program")
@@ -36,9 +36,8 @@ func reads(t *testing.T, path string, attr *syscall.SysProcAttr) string {
 	return strings.TrimSpace(string(out))
 }
 
-// backups are the forms in which somebody finds a ledger that is not to be written: a
-// copy, a copy with its head, one with a log that was not written back, with an index
-// for it or without.
+// backups creates a ledger in the forms that a read-only backup can have: a copy, a copy with its
+// head, and a copy whose log was not written back, with or without its index.
 func backups(t *testing.T) (dir string, want map[string]string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ledger-backups-")
@@ -51,12 +50,12 @@ func backups(t *testing.T) (dir string, want map[string]string) {
 	})
 	path := filled(t, 3)
 	all := writers(t, path, 1)
-	end(all, 0) // what it wrote is in the log
+	end(all, 0) // the data that it wrote is in the log
 	twin := filepath.Join(t.TempDir(), "twin.db")
 	copyFile(t, path, twin)
 	copyFile(t, path+"-wal", twin+"-wal")
 	execute(t, twin, "PRAGMA wal_checkpoint(TRUNCATE)")
-	copied := twin // of the same form as .backup makes them
+	copied := twin // in the form that .backup creates
 	log, err := os.Stat(path + "-wal")
 	if err != nil || log.Size() == 0 {
 		t.Fatal(log, err)
@@ -88,11 +87,11 @@ func backups(t *testing.T) (dir string, want map[string]string) {
 }
 
 // TestReadOnly verifies that a backup in any form can be checked without permission to write, and
-// is not changed by that.
+// that the check does not change it.
 func TestReadOnly(t *testing.T) {
 	dir, want := backups(t)
 	attr := &syscall.SysProcAttr{}
-	if os.Getuid() == 0 { // whom nothing is forbidden
+	if os.Getuid() == 0 { // root, which has all permissions
 		attr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
 	}
 	for name, want := range want {
@@ -119,8 +118,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestReadOnlyMount is TestReadOnly on a file system that is mounted read-only, as
-// root, in a name space of its own.
+// TestReadOnlyMount runs TestReadOnly as root on a file system that is mounted read-only in a
+// separate namespace.
 func TestReadOnlyMount(t *testing.T) {
 	dir, want := backups(t)
 	program := filepath.Join(dir, "program")
@@ -145,8 +144,8 @@ func TestReadOnlyMount(t *testing.T) {
 	}
 }
 
-// TestReadFullDisk verifies that a ledger on a full disk, where SQLite cannot make its index, is read
-// in all of its forms.
+// TestReadFullDisk verifies that a ledger on a full disk, where SQLite cannot create its index, can
+// be read in all of its forms.
 func TestReadFullDisk(t *testing.T) {
 	dir, want := backups(t)
 	copyFile(t, os.Args[0], filepath.Join(dir, "program"))
@@ -172,8 +171,8 @@ func TestReadFullDisk(t *testing.T) {
 	}
 }
 
-// TestReadOnlyChanges verifies that a ledger that is read as one to which nobody may write is not
-// read any more after a write.
+// TestReadOnlyChanges verifies that a ledger that was opened as read-only can no longer be read
+// after a write.
 func TestReadOnlyChanges(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("it needs two users")

@@ -20,10 +20,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestSoak makes a ledger, checks it, makes a tree and an archive of it and verifies
-// the archive, in memory that does not grow with the ledger. Everything is
-// derived from the drafts, so the root is always the same. LEDGER_MILLION does it
-// with 10⁶ receipts.
+// TestSoak verifies that creating and checking a ledger, computing its tree, exporting it to an
+// archive, and verifying the archive use memory that does not grow with the ledger. Everything is
+// derived from the drafts, so the root is always the same. LEDGER_MILLION sets the number of
+// receipts to 10⁶.
 func TestSoak(t *testing.T) {
 	size, want := 3_000, "ze5teBU0stDgJzLZP6rdhtWyzgcDV/zcQf6cFHZnP/8="
 	if os.Getenv("LEDGER_MILLION") != "" {

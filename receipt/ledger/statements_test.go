@@ -62,7 +62,7 @@ func TestStatements(t *testing.T) {
 			t.Errorf("insertion %d: %v", n, err)
 		}
 	}
-	for n := range 100 { // more texts than are kept
+	for n := range 100 { // more statements than are cached
 		query(t, tx, fmt.Sprintf("SELECT %d FROM streams WHERE id = ?", n), 100).Close()
 	}
 	if again := seen(); again != first {

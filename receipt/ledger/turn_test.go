@@ -45,7 +45,7 @@ func TestQueueKilled(t *testing.T) {
 	}
 }
 
-// TestQueueDamaged verifies that everybody makes progress regardless of the content of the queue
+// TestQueueDamaged verifies that all processes make progress regardless of the content of the queue
 // file, and that no announcement in it becomes part of a chain.
 func TestQueueDamaged(t *testing.T) {
 	ctx, path := t.Context(), filled(t, 2)

@@ -27,7 +27,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// filled has n receipts of the task task_a, each with bytes of metadata.
+// filled returns a ledger with n receipts of the task task_a, each with the given number of bytes
+// of metadata.
 func filled(t *testing.T, n, bytes int) *ledger.SQLite {
 	t.Helper()
 	l, err := ledger.Create(context.Background(), filepath.Join(t.TempDir(), "ledger.db"))
@@ -60,7 +61,8 @@ func hashOf(t *testing.T, text []byte) canon.Digest {
 	return hash
 }
 
-// TestByTask verifies that pages of any limit form the complete list, and that none is too long.
+// TestByTask verifies that pages with any limit form the complete list, and that no page exceeds
+// its limit.
 func TestByTask(t *testing.T) {
 	ctx := context.Background()
 	large := struct{ receipts, bytes, limit, pages int }{5, 3 << 20, 200, 3}
@@ -109,7 +111,7 @@ func TestByTask(t *testing.T) {
 	}
 }
 
-// TestServe gets a receipt over HTTP that was issued after the server began.
+// TestServe verifies that a receipt that was issued after the server started is returned over HTTP.
 func TestServe(t *testing.T) {
 	l := filled(t, 1, 1)
 	v, err := serve.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}, nil)
@@ -150,8 +152,8 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestTaskOfSubject verifies that the receipts of a task are those that have it as their subject
-// and those that name it, each once, in the order of storing.
+// TestTaskOfSubject verifies that the receipts of a task are those that have the task as their
+// subject and those that name it, each once, in the order in which they were stored.
 func TestTaskOfSubject(t *testing.T) {
 	ctx := context.Background()
 	l, err := ledger.Create(ctx, filepath.Join(t.TempDir(), "ledger.db"))
@@ -226,7 +228,7 @@ func TestPruned(t *testing.T) {
 			t.Errorf("%s: %d, %v", request, status, members)
 		}
 
-		// Whoever may see some receipts is not told how many there are.
+		// A client that may see only some receipts does not get their number.
 		status, members = answer(request[0], request[1], s.keys["a"])
 		failure, _ = members["error"].(map[string]any)
 		details, _ = failure["details"].(map[string]any)
@@ -243,7 +245,7 @@ func TestPruned(t *testing.T) {
 		}
 	}
 
-	// A list that lacks something says so, within reach.
+	// An incomplete list is reported as such within reach.
 	for _, test := range []struct {
 		task, key string
 		pruned    any

@@ -88,7 +88,7 @@ func (i *issued) execute(statements string) {
 	}
 }
 
-// ask sends a request with a key, and returns status and body without the request's id.
+// ask sends a request with a key, and returns the status and the body without the request ID.
 func (i *issued) ask(key, method, path string) string {
 	i.t.Helper()
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, nil)
@@ -106,8 +106,8 @@ func tenantDraft(id, tenant, task string) *receipt.Draft {
 	return d
 }
 
-// TestTenants verifies that the key of one tenant gets the same as from a ledger without any data
-// of another tenant, also if that data is damaged.
+// TestTenants verifies that the key of one tenant gets the same answers as from a ledger without
+// any data of another tenant, even if that data is damaged.
 func TestTenants(t *testing.T) {
 	const marker = "MARKERB"
 	var ours, all []*receipt.Draft
@@ -145,7 +145,7 @@ DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
 	for limit := range 8 {
 		path := fmt.Sprintf("/v1/tasks/shared/receipts?limit=%d", limit)
 		paths = append(paths, "GET "+path)
-		for next := "x"; next != ""; { // through the whole list, as the tenant
+		for next := "x"; next != ""; { // through the entire list, as the tenant
 			var page struct {
 				Page struct {
 					Next string `json:"next_cursor"`
@@ -182,8 +182,8 @@ DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
 	}
 }
 
-// TestSubjects verifies that the receipts of a task are those that have it as their subject and
-// those that name it, each once.
+// TestSubjects verifies that the receipts of a task are those that have the task as their subject
+// and those that name it, each once.
 func TestSubjects(t *testing.T) {
 	draft := func(id, subject, task string) *receipt.Draft {
 		d := storetest.Draft(id, "w")

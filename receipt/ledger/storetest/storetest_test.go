@@ -36,7 +36,7 @@ func TestSQLite(t *testing.T) {
 	})
 }
 
-// memory is the smallest store that there can be.
+// memory is a minimal store.
 type memory struct {
 	mu    sync.Mutex
 	heads map[chain.Stream]chain.Head
