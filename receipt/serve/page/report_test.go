@@ -53,8 +53,8 @@ func between(t testing.TB, doc, before, after string) string {
 	return text
 }
 
-// TestReportForeignText verifies that values of a receipt, paths, and issuers are text, in the
-// plain part and in the data.
+// TestReportForeignText verifies that values of a receipt, paths, and issuers are treated as text,
+// in the plain part and in the data.
 func TestReportForeignText(t *testing.T) {
 	list := judged(t)
 	bad := list[0]
@@ -131,7 +131,8 @@ func TestReportVerdict(t *testing.T) {
 	}
 }
 
-// TestReportOne verifies that the report contains a single receipt completely, and none of several.
+// TestReportOne verifies that the report contains a single receipt completely, but none if there
+// are several.
 func TestReportOne(t *testing.T) {
 	list := judged(t)
 	for i, c := range list {

@@ -43,7 +43,7 @@ func browser(t *testing.T) string {
 	return ""
 }
 
-// dump opens an address and returns the document that is left when its scripts ran.
+// dump opens an address and returns the document after its scripts have run.
 func dump(t *testing.T, chromium, address string) string {
 	t.Helper()
 	profile := t.TempDir()
@@ -58,7 +58,7 @@ func dump(t *testing.T, chromium, address string) string {
 	return out.String()
 }
 
-// A caseJSON is a fixture as testdata/views.js takes it.
+// A caseJSON is a fixture in the form that testdata/views.js expects.
 type caseJSON struct {
 	File    string          `json:"file"`
 	Verdict receipt.Verdict `json:"verdict"`
@@ -85,7 +85,7 @@ func verifier(t testing.TB) *receipt.Verifier {
 	return v
 }
 
-// judged are the fixtures with their reports, which all tests share.
+// judged returns the fixtures with their reports, which all tests share.
 func judged(t testing.TB) []caseJSON {
 	t.Helper()
 	shared.once.Do(func() { shared.list = judge(t) })
@@ -129,7 +129,7 @@ func judge(t testing.TB) (list []caseJSON) {
 	return list
 }
 
-// TestViews runs testdata/views.js in a browser, over all fixtures.
+// TestViews verifies that testdata/views.js passes in a browser with all fixtures.
 func TestViews(t *testing.T) {
 	got := opened(t, "views")
 	if failures := element(t, got, "pre", "failures"); failures != "" {
@@ -141,8 +141,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// opened is a document, "views" or "report", when its scripts ran. At full size each is
-// opened alone, the report as a file. Else one browser opens both.
+// opened returns a document, "views" or "report", after its scripts have run. With testsize.Full,
+// each document is opened separately, the report as a file. Otherwise, one browser opens both.
 func opened(t *testing.T, name string) string {
 	t.Helper()
 	chromium := browser(t)
@@ -160,13 +160,13 @@ func opened(t *testing.T, name string) string {
 	return element(t, both.doc, "pre", name)
 }
 
-// both is what was left of both documents.
+// both contains the resulting content of both documents.
 var both struct {
 	once sync.Once
 	doc  string
 }
 
-// beside opens both documents in one, and writes down what is left of them as text.
+// beside opens both documents in one page and writes their resulting content as text.
 const beside = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><pre id="views"></pre><pre id="report"></pre><iframe src="/"></iframe><iframe src="/report"></iframe>
 <script>onload = () => ["views", "report"].forEach((id, n) => { document.getElementById(id).textContent = frames[n].document.documentElement.outerHTML; });</script></html>`
 
@@ -182,7 +182,7 @@ func serve(t *testing.T) string {
 	doc := fmt.Sprintf(`<!doctype html><html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'">
 <link rel="icon" href="data:,"><div id="place"></div><pre id="failures"></pre><p id="done"></p><script type="application/json" id="data">%s</script><script type="module" src="/testdata/views.js"></script></html>`, data)
 
-	// The scripts as they stand here: a browser joins modules itself, if it gets them by HTTP.
+	// The scripts are served unchanged, because a browser resolves module imports itself over HTTP.
 	files := http.FileServer(http.Dir("."))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, known := map[string]string{"/": doc, "/report": report, "/both": beside}[r.URL.Path]
@@ -218,7 +218,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// run renders the report of a run over some fixtures.
+// run renders the report of a run with the given fixtures.
 func run(t testing.TB, list []caseJSON) string {
 	t.Helper()
 	r, sum := new(page.Report), &stream.Summary{Scope: receipt.ScopeFull, Complete: true, Codes: map[receipt.Code]int{}}
@@ -251,7 +251,7 @@ func run(t testing.TB, list []caseJSON) string {
 	return out.String()
 }
 
-// hostile is a name that wants to be markup, a script, and another direction.
+// hostile is a name that contains markup, a script, and a change of text direction.
 const hostile = "</script></style><!--<script>pwned=1</script>\"'><img src=x onerror=pwned=1>\u202e\x1b[31m{{.Policy}}"
 
 // block returns the data of a report.

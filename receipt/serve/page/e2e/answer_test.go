@@ -20,7 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// testAnswer: who, what, when and whether it can be relied on come first, in words.
+// testAnswer verifies that the answer precedes the steps and states who signed, what was done,
+// when, and whether the receipt can be relied on.
 func testAnswer(b *tab) {
 	b.Helper()
 	asked := eval[[]string](b, `[...document.querySelectorAll("#outcome .question > h2")].map((h) => h.textContent)`)
@@ -43,9 +44,9 @@ func testAnswer(b *tab) {
 	}
 }
 
-// testSitting is one sitting in which one thing follows another: whatever is dropped,
-// from the next frame on nothing is about what was there before, causes have names, and
-// a file that is no receipt is told from one that is false.
+// testSitting verifies a sequence of actions in one session. From the next frame after each drop,
+// the page shows nothing about the previous input. Causes are described in words, and a file that
+// is not a receipt is distinguished from an invalid receipt.
 func testSitting(t *testing.T, browser context.Context, url, stream string) {
 	b := open(t, browser, url)
 	b.drop(fixture(t, "valid/task.json"), fixture(t, "keys/trust.json"))
@@ -73,8 +74,8 @@ func testSitting(t *testing.T, browser context.Context, url, stream string) {
 	b.quiet()
 }
 
-// fresh drops a file, and looks for what was there before in every frame until 100
-// milliseconds later, and in the next half of a second.
+// fresh drops a file, and checks that no frame shows the previous input, in the first 100
+// milliseconds and again in the next half second.
 func (b *tab) fresh(older, file string) {
 	b.Helper()
 	b.do(chromedp.Evaluate[chromedp.Void](`globalThis.stale = undefined;
@@ -95,8 +96,8 @@ func (b *tab) fresh(older, file string) {
 	}
 }
 
-// testOvertaken: a small file that is dropped while a large one is verified is what the
-// page shows, at once and for good.
+// testOvertaken verifies that a small file that is dropped while a large one is verified replaces
+// it on the page immediately and permanently.
 func testOvertaken(t *testing.T, browser context.Context, url, stream string) {
 	b := open(t, browser, url)
 	large := largeFile(t, stream)
@@ -105,7 +106,7 @@ func testOvertaken(t *testing.T, browser context.Context, url, stream string) {
 		b.wait(`!document.getElementById("running").hidden && document.getElementById("progress").value > 0`)
 		b.fresh("large.jsonl", fixture(t, "valid/task.json"))
 		b.expect("Verified", "Unchanged", "Signer confirmed")
-		time.Sleep(2 * time.Second) // in which the large one would have come to its end
+		time.Sleep(2 * time.Second) // long enough for the large file to finish
 		b.expect("Verified", "Unchanged", "Signer confirmed")
 		if given := b.text("#given"); strings.Contains(given, "large.jsonl") {
 			t.Errorf("given: %s", given)
@@ -141,7 +142,8 @@ func testSpeed(t *testing.T, browser context.Context, url string) {
 	}
 }
 
-// testEvidence: proofs, keys and receipts in one drop are told apart, in whatever order.
+// testEvidence verifies that proofs, keys, and receipts in one drop are distinguished, in any
+// order.
 func testEvidence(b *tab) {
 	b.Helper()
 	sealed := series(b.T, 3)
@@ -151,7 +153,7 @@ func testEvidence(b *tab) {
 	}
 	proof, trust := proofOf(b.T, sealed, 1), fixture(b.T, "keys/trust.json")
 
-	// One receipt with its proof, which comes first.
+	// One receipt with its proof, which is dropped first.
 	b.drop(proof, receipts[1], trust)
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 	b.click("#outcome .technical > summary")
@@ -163,14 +165,14 @@ func testEvidence(b *tab) {
 	}
 	b.basis("receipt.tlog-proof (a proof that a receipt is in a checkpoint)", "receipt verify --keys KEYS --proof EVIDENCE FILE.")
 
-	// The proof of another receipt shows nothing of this one, and is not passed over.
+	// The proof of another receipt is reported and not ignored.
 	b.drop(receipts[0], proof)
 	b.expect("Refuted", "Unchanged", "Signer confirmed")
 	if shown := b.text("#outcome .answer"); !strings.Contains(shown, "The proof that was given is damaged, or is of another receipt.") {
 		b.Errorf("with the proof of another: %s", shown)
 	}
 
-	// Several in any order: a verdict each, and the proof with the one that it is of.
+	// Several receipts in any order: each has a verdict, and the proof is used for its own receipt.
 	pdf := writeFile(b.T, "invoice.pdf", "%PDF-1.7\n")
 	b.drop(receipts[2], proof, pdf, receipts[0], fixture(b.T, "malicious/changed-cost.json"), receipts[1])
 	b.expect("Refuted")
@@ -187,8 +189,8 @@ func testEvidence(b *tab) {
 	b.basis("receipt.tlog-proof", "receipt verify --keys KEYS --proof EVIDENCE FILE.")
 }
 
-// basis looks for what the record of a verification says that it rests on: somebody who has
-// nothing but the paper must be able to come to the same verdict.
+// basis checks the basis stated in the record of a verification, from which a reader of the printed
+// record must be able to reproduce the verdict.
 func (b *tab) basis(parts ...string) {
 	b.Helper()
 	shown := b.text("#outcome .certificate .basis")
@@ -199,7 +201,8 @@ func (b *tab) basis(parts ...string) {
 	}
 }
 
-// testKinds: each of these is told by what it is, and none is called false.
+// testKinds verifies that each kind of file that is not a receipt is named, and that none is
+// reported as refuted.
 func testKinds(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	draft, err := os.ReadFile("../../../../docs/draft.json")
@@ -226,8 +229,8 @@ func testKinds(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// testPaper: what is printed is a record of the verification, without what is on the
-// screen only.
+// testPaper verifies that the printed page is a record of the verification, without elements that
+// are only for the screen.
 func testPaper(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	b.drop(fixture(t, "valid/full.json"), fixture(t, "keys/trust.json"))
@@ -251,8 +254,8 @@ func testPaper(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// testExampleIsNobody: after the example its keys, which are public on purpose, count for
-// nothing.
+// testExampleIsNobody verifies that the keys of the example, which are intentionally public, do not
+// count after the example.
 func testExampleIsNobody(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	b.click("#example")
@@ -265,7 +268,7 @@ func testExampleIsNobody(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// largeFile repeats a stream until verifying it takes seconds.
+// largeFile repeats a stream until its verification takes seconds.
 func largeFile(t *testing.T, stream string) string {
 	t.Helper()
 	text, err := os.ReadFile(stream)
@@ -275,8 +278,8 @@ func largeFile(t *testing.T, stream string) string {
 	return writeFile(t, "large.jsonl", strings.Repeat(string(text), 200))
 }
 
-// resealed is a receipt with another cost, sealed again and signed by somebody else in
-// the name of its key.
+// resealed returns a receipt with a changed cost that was sealed again and signed by another key
+// under the name of the original key.
 func resealed(t *testing.T) string {
 	t.Helper()
 	text, err := fixtures.Read("malicious/other-key-signed.json")
@@ -286,7 +289,7 @@ func resealed(t *testing.T) string {
 	return writeFile(t, "resealed.json", string(text))
 }
 
-// series are signed receipts, each behind the one before.
+// series returns signed receipts, each linked to its predecessor.
 func series(t *testing.T, count int) (list []*receipt.Sealed) {
 	t.Helper()
 	signer := keys.NewSigner(privateKey(t, "key_2026_04"), func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) })
@@ -304,8 +307,8 @@ func series(t *testing.T, count int) (list []*receipt.Sealed) {
 	return list
 }
 
-// proofOf writes a proof that a receipt is in a checkpoint over all of them, signed by
-// the log of the fixtures.
+// proofOf writes a proof that a receipt is in a checkpoint of all receipts, signed by the log of
+// the fixtures.
 func proofOf(t *testing.T, sealed []*receipt.Sealed, index int) string {
 	t.Helper()
 	var leaves []merkle.Hash

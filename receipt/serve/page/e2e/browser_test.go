@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long the page may take for anything; a loaded machine is slow.
+// patience is the time limit for each wait; a loaded machine is slow.
 const patience = 90 * time.Second
 
 // A tab is one page in the browser.
@@ -113,7 +113,7 @@ func (b *tab) listen(event any) {
 	}
 }
 
-// quiet fails when the page asked for anything or complained.
+// quiet fails if the page made a request or logged an error.
 func (b *tab) quiet() {
 	b.Helper()
 	b.mu.Lock()
@@ -135,7 +135,7 @@ func (b *tab) call(_ any, err error) {
 	b.must(err)
 }
 
-// eval returns the value of an expression as JSON would give it.
+// eval returns the value of an expression, decoded from JSON.
 func eval[T any](b *tab, expression string) T {
 	b.Helper()
 	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -157,11 +157,11 @@ func (b *tab) wait(expression string) {
 }
 
 func quote(text string) string {
-	q, _ := json.Marshal(text) // of a string
+	q, _ := json.Marshal(text) // encoding a string cannot fail
 	return string(q)
 }
 
-// text is what an element shows; "" when it is not there.
+// text returns the text that an element shows, or "" if it does not exist.
 func (b *tab) text(selector string) string {
 	b.Helper()
 	return eval[string](b, `document.querySelector(`+quote(selector)+`)?.innerText ?? ""`)
@@ -172,13 +172,13 @@ func (b *tab) count(selector string) int {
 	return eval[int](b, `document.querySelectorAll(`+quote(selector)+`).length`)
 }
 
-// click clicks as a person does: in the middle of what is seen.
+// click clicks in the middle of the visible part of an element.
 func (b *tab) click(selector string) {
 	b.Helper()
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// do acts on the page. The outcome that was there before is an old one.
+// do acts on the page. The outcome that was there before is marked as old.
 func (b *tab) do(action chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	eval[bool](b, `document.querySelector("#outcome > *")?.setAttribute("data-old", ""), true`)
@@ -203,7 +203,7 @@ func (b *tab) pick(field string, files ...string) {
 	b.do(chromedp.SetUploadFiles(chromedp.CSS(field), files, chromedp.NodeReady))
 }
 
-// expect waits for a new outcome: its verdict, and the headlines of one receipt.
+// expect waits for a new outcome with the verdict and, for one receipt, its headlines.
 func (b *tab) expect(verdict string, headlines ...string) {
 	b.Helper()
 	b.wait(`document.querySelector("#outcome > :not([data-old]) .verdict strong")?.textContent === ` + quote(verdict) +
@@ -237,7 +237,7 @@ func (b *tab) media(name string) {
 	b.call(chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name}))
 }
 
-// downloaded waits for a file that the page makes.
+// downloaded waits for a file that the page creates.
 func (b *tab) downloaded(name string) []byte {
 	b.Helper()
 	path := filepath.Join(b.downloads, name)
@@ -250,7 +250,7 @@ func (b *tab) downloaded(name string) []byte {
 	return nil
 }
 
-// picture keeps a screenshot when somebody wants to look.
+// picture saves a screenshot if one was requested.
 func (b *tab) picture(name string) {
 	b.Helper()
 	dir := os.Getenv("SCREENSHOTS")

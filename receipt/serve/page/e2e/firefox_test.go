@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// A fox is a page in Firefox, driven by WebDriver BiDi, the browser's own protocol.
+// A fox is a page in Firefox that WebDriver BiDi, the standard protocol of the browser, controls.
 type fox struct {
 	*testing.T
 	conn    *websocket.Conn
@@ -46,7 +46,7 @@ func startFirefox(t *testing.T, dark bool) *fox {
 	}
 	needs(t, "Firefox, Debian's package firefox-esr", path == "")
 
-	// Nothing of its own is fetched.
+	// The browser makes no network requests of its own.
 	profile := t.TempDir()
 	prefs := fmt.Sprintf("user_pref(%q, %d);\nuser_pref(%q, false);\nuser_pref(%q, %q);\n", "layout.css.prefers-color-scheme.content-override", map[bool]int{true: 0, false: 1}[dark],
 		"network.captive-portal-service.enabled", "datareporting.policy.dataSubmissionEnabled", "false")
@@ -93,7 +93,7 @@ func (f *fox) connect(url string) {
 	go f.listen()
 	f.call("session.new", map[string]any{"capabilities": map[string]any{}})
 	f.call("session.subscribe", map[string]any{"events": []string{"network.beforeRequestSent", "log.entryAdded"}})
-	var made struct{ Context string } // the keyboard is that of a window which was opened
+	var made struct{ Context string } // the keyboard belongs to an opened window
 	f.must(json.Unmarshal(f.call("browsingContext.create", map[string]any{"type": "window"}), &made))
 	f.context = made.Context
 	f.call("browsingContext.activate", map[string]any{"context": f.context})
@@ -106,7 +106,7 @@ func (f *fox) must(err error) {
 	}
 }
 
-// listen takes answers to whoever waits for them, and notes what the page does.
+// listen delivers answers to the callers that wait for them, and records the events of the page.
 func (f *fox) listen() {
 	for {
 		_, data, err := f.conn.Read(context.Background())
@@ -172,7 +172,7 @@ func (f *fox) open(url string, width int) {
 	f.wait(`document.getElementById("tool").textContent.startsWith("receipt ")`)
 }
 
-// eval gives the text of an expression.
+// eval returns the value of an expression as a string.
 func (f *fox) eval(expression string) string {
 	f.Helper()
 	var got struct {
@@ -197,7 +197,7 @@ func (f *fox) wait(expression string) {
 	f.Fatalf("never true: %s; the page shows:\n%.2000s", expression, f.eval("document.body.innerText"))
 }
 
-// give chooses files as with the dialog of the browser.
+// give chooses files as in the browser's file dialog.
 func (f *fox) give(files ...string) {
 	f.Helper()
 	f.eval(`document.querySelector("#outcome > *")?.setAttribute("data-old", "")`)
@@ -220,7 +220,7 @@ const (
 	enterKey = "\uE007"
 )
 
-// press presses a key and lets it go.
+// press presses and releases a key.
 func (f *fox) press(key string) {
 	f.Helper()
 	f.call("input.performActions", map[string]any{"context": f.context, "actions": []any{map[string]any{
@@ -228,8 +228,8 @@ func (f *fox) press(key string) {
 	}}})
 }
 
-// reach goes with the Tab key to what a selector names. Wherever it comes by, the place
-// can be seen.
+// reach presses Tab until the element that a selector names has the focus. Every element on the way
+// must show a focus ring.
 func (f *fox) reach(selector string) {
 	f.Helper()
 	var passed []string
@@ -250,7 +250,7 @@ func (f *fox) reach(selector string) {
 	f.Fatalf("the Tab key does not lead to %s, but by %q", selector, passed)
 }
 
-// judge lets axe-core look at what is shown now, and measures that it fits.
+// judge runs axe-core on the current content of the page, and checks that the content fits.
 func (f *fox) judge(name string) {
 	f.Helper()
 	if found := f.eval(`axe.run().then(({ passes, violations }) => passes.length === 0 ? "nothing was looked at" : violations.map((v) => v.id + ": " + v.help + " " + v.nodes[0].target).join("; "))`); found != "" {
@@ -272,8 +272,8 @@ func (f *fox) picture(name string) {
 	f.must(os.WriteFile(filepath.Join(dir, "firefox-"+name+".png"), shot.Data, 0o644))
 }
 
-// testFirefox is the sitting of testSitting in the other engine, wide and narrow, light
-// and dark.
+// testFirefox repeats testSitting in the other browser engine, with a wide and a narrow window, and
+// in light and dark mode.
 func testFirefox(t *testing.T, url, stream string) {
 	path := os.Getenv("AXE")
 	needs(t, "axe-core: $AXE names no file", path == "")
@@ -329,8 +329,8 @@ func testFirefox(t *testing.T, url, stream string) {
 	}
 }
 
-// testFirefoxKeys does with the keyboard alone what people do with a mouse: reach the
-// button for files, look at the example and its steps, alter it, and take that back.
+// testFirefoxKeys verifies that the page can be used with only the keyboard: reach the button for
+// files, view the example and its steps, alter it, and undo the change.
 func testFirefoxKeys(t *testing.T, url string) {
 	f := startFirefox(t, false)
 	f.open(url, 1100)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// states are what the page can look like.
+// states visits each state of the page.
 func states(b *tab, stream string, visit func(name string)) {
 	visit("start")
 	b.click("#example")
@@ -37,7 +37,8 @@ func states(b *tab, stream string, visit func(name string)) {
 	visit("many")
 }
 
-// unfolded is by how much the page is wider than the screen when all of it is open.
+// unfolded is a script that returns by how much the page is wider than the screen if all of its
+// sections are open.
 const unfolded = `(() => {
 	const folded = [...document.querySelectorAll("details:not([open])")];
 	for (const one of folded) one.open = true;
@@ -46,8 +47,8 @@ const unfolded = `(() => {
 	return over;
 })()`
 
-// testAccessibility lets axe-core judge every state, wide and narrow (WCAG 2.2,
-// levels A and AA, and its best practices), and its contrasts in the dark.
+// testAccessibility runs axe-core on every state, wide and narrow (WCAG 2.2, levels A and AA, and
+// its best practices), and checks the contrast in dark mode.
 func testAccessibility(t *testing.T, browser context.Context, url, stream string) {
 	path := os.Getenv("AXE")
 	needs(t, "axe-core: $AXE names no file", path == "")
@@ -77,7 +78,7 @@ func testAccessibility(t *testing.T, browser context.Context, url, stream string
 	}
 }
 
-// judge runs axe-core over what the page shows now.
+// judge runs axe-core on the current content of the page.
 func (b *tab) judge(name, options string) {
 	b.Helper()
 	found := eval[struct {

@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
 )
 
-// maxPage bounds what a browser fetches.
+// maxPage is the maximum number of bytes that a browser fetches.
 const maxPage = 3_250_000 // bytes, compressed
 
 func TestPage(t *testing.T) {
@@ -84,7 +84,7 @@ func TestPage(t *testing.T) {
 	t.Run("looks", func(t *testing.T) { testLooks(t, browser, server.URL+"/", stream) })
 }
 
-// testUse is what people do, in one sitting.
+// testUse performs typical actions in one session.
 func testUse(t *testing.T, browser context.Context, url, stream string) {
 	b := open(t, browser, url)
 	b.drop(fixture(t, "valid/task.json"), fixture(t, "keys/trust.json"))
@@ -119,8 +119,8 @@ func testUse(t *testing.T, browser context.Context, url, stream string) {
 	b.quiet()
 }
 
-// testOld: from the moment that something else is given, nothing on the page is about
-// what was there before.
+// testOld verifies that, as soon as new input is given, the page shows nothing about the previous
+// input.
 func testOld(b *tab, stream string) {
 	b.Helper()
 	for _, next := range []string{stream, fixture(b.T, "keys/trust.json"), fixture(b.T, "malicious/cut-off.json")} {
@@ -130,7 +130,7 @@ func testOld(b *tab, stream string) {
 			b.Errorf("the verdict is about %q", about)
 		}
 
-		// The first frame that is drawn after the drop, whatever the core is at.
+		// The first frame that is drawn after the drop, regardless of the state of the core.
 		b.do(chromedp.Evaluate[chromedp.Void](`globalThis.seen = undefined;
 			addEventListener("drop", () => requestAnimationFrame(() => {
 				const outcome = document.getElementById("outcome");
@@ -146,7 +146,7 @@ func testOld(b *tab, stream string) {
 	}
 }
 
-// testReceipt looks at a verified receipt.
+// testReceipt verifies how a verified receipt is displayed.
 func testReceipt(b *tab) {
 	b.Helper()
 	if n := b.count("#outcome svg.chart"); n < 3 {
@@ -183,8 +183,8 @@ func testReceipt(b *tab) {
 	}
 }
 
-// testTamper: an altered copy of the example is refuted, marked in every way, and gone
-// after undo. Of a receipt that was sent to somebody, no copy is altered.
+// testTamper verifies that an altered copy of the example is refuted and marked in every way, and
+// that undo removes it. The page does not offer to alter receipts that the user provides.
 func testTamper(b *tab) {
 	b.Helper()
 	if b.count("#tamper") != 0 {
@@ -221,7 +221,7 @@ func testTamper(b *tab) {
 	}
 }
 
-// testMany looks at a stream: totals, charts over time, and a receipt of it.
+// testMany verifies the page for a stream: totals, charts over time, and one of its receipts.
 func testMany(b *tab, stream string) {
 	b.Helper()
 	b.drop(stream)
@@ -244,7 +244,8 @@ func testMany(b *tab, stream string) {
 	b.expect("Undecided", "Fits its own hash", "Signer not confirmed")
 }
 
-// testPages: thousands of findings are turned page by page, and each can be opened.
+// testPages verifies that thousands of findings are shown in pages, and that a finding can be
+// opened.
 func testPages(b *tab) {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "findings.jsonl")
@@ -264,7 +265,7 @@ func testPages(b *tab) {
 	}
 }
 
-// testIntegrity: without keys nothing is green.
+// testIntegrity verifies that nothing is green without keys.
 func testIntegrity(b *tab) {
 	b.Helper()
 	b.click("#given .small")
@@ -293,7 +294,7 @@ func testPaste(b *tab) {
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 }
 
-// testProblems: what cannot be run has no outcome.
+// testProblems verifies that input that cannot be verified has no outcome.
 func testProblems(b *tab) {
 	b.Helper()
 	b.click(".choices summary")
@@ -311,9 +312,9 @@ func testProblems(b *tab) {
 	b.expect("Undecided")
 }
 
-// testFixtures: the page shows the verdicts that the manifest lists, whatever the
-// files hold, and complains of nothing. Every third will do: that the core gives
-// the same reports for all of them as the command is tested where the core is.
+// testFixtures verifies that the page shows the verdicts that the manifest lists, without errors.
+// It uses every third fixture, because the tests of the core compare all of its reports with those
+// of the command.
 func testFixtures(t *testing.T, browser context.Context, url string) {
 	m, err := fixtures.Load()
 	if err != nil || len(m.Cases) < 150 {
@@ -328,13 +329,13 @@ func testFixtures(t *testing.T, browser context.Context, url string) {
 			continue
 		}
 		b.pick("#receipt-files", fixture(t, c.File))
-		if c.File == "malicious/missing-chain.json" || c.File == "malicious/empty.json" { // in form a draft, which nobody has sealed, and no form at all
+		if c.File == "malicious/missing-chain.json" || c.File == "malicious/empty.json" { // a draft in form, which is not sealed, and an empty file
 			b.wait(`document.querySelector("#outcome > .strangers")`)
 			continue
 		}
 		want := words[c.Verdict.String()]
 		if c.Code == "empty_input" {
-			want = "Undecided" // no receipt, so nothing that could be refuted
+			want = "Undecided" // no receipt, so nothing can be refuted
 		}
 		b.wait(`document.querySelector("#outcome > :not([data-old]) .verdict strong")`)
 		if got := b.text("#outcome .verdict strong"); got != want {
@@ -347,7 +348,7 @@ func testFixtures(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// testBroken: where the core does not start nothing looks as if it had.
+// testBroken verifies that the page shows no outcome if the core does not start.
 func testBroken(t *testing.T, browser context.Context, path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -371,7 +372,7 @@ func testBroken(t *testing.T, browser context.Context, path string) {
 	}
 }
 
-// testCancel: what was cancelled has decided nothing, and the page goes on.
+// testCancel verifies that a canceled verification has no verdict and that the page remains usable.
 func testCancel(t *testing.T, browser context.Context, url, stream string) {
 	large := largeFile(t, stream)
 	b := open(t, browser, url)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// testShut breaks out of the page on purpose: nothing goes anywhere, and the
-// listening that the other tests rely on notices each attempt.
+// testShut verifies that the page blocks every attempt to send data or run other code, and that the
+// monitoring that other tests rely on records each attempt.
 func testShut(t *testing.T, browser context.Context, url, server string) {
 	attempts := map[string]string{
 		"fetch":     `fetch("SERVER/fetch").then(() => "sent", () => "refused")`,

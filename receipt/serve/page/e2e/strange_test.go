@@ -13,8 +13,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// testStrange is what else is dropped on a page: an attestation, a folder, an empty file, and
-// what somebody may see of one receipt beside others.
+// testStrange drops other kinds of input on the page: an attestation, a directory, an empty file,
+// and disclosures next to receipts.
 func testStrange(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	testAttestation(b)
@@ -24,7 +24,8 @@ func testStrange(t *testing.T, browser context.Context, url string) {
 	b.quiet()
 }
 
-// testAttestation: the receipt in a signed envelope is judged with the signature of that.
+// testAttestation verifies that a receipt in a signed envelope is judged with the signature of the
+// envelope.
 func testAttestation(b *tab) {
 	b.Helper()
 	statement, err := attest.NewStatement(series(b.T, 1)[0], "")
@@ -57,8 +58,8 @@ func testAttestation(b *tab) {
 	}
 }
 
-// testFolder: a folder is what is in it, and what cannot be read leaves nothing older on the
-// page.
+// testFolder verifies that a dropped directory is replaced by the files in it, except hidden ones,
+// and that a file that is not a receipt is listed as such.
 func testFolder(b *tab) {
 	b.Helper()
 	dir := filepath.Join(b.T.TempDir(), "april")
@@ -83,8 +84,8 @@ func testFolder(b *tab) {
 	}
 }
 
-// testEmpty: an empty file is none that is false, and when evidence comes after what is no
-// receipt, the page is not about that any more.
+// testEmpty verifies that an empty file is not reported as refuted, and that the page no longer
+// shows a file that is not a receipt after evidence is dropped.
 func testEmpty(b *tab) {
 	b.Helper()
 	b.fresh("april", writeFile(b.T, "lost.json", ""))
@@ -102,8 +103,8 @@ func testEmpty(b *tab) {
 	b.expect("Verified", "Unchanged", "Signer confirmed")
 }
 
-// testDisclosed verifies that disclosures that fit no receipt leave the run undecided, and
-// that false ones refute the receipt that they name.
+// testDisclosed verifies that disclosures that match no receipt leave the run undecided, and that
+// invalid disclosures refute the receipt that they name.
 func testDisclosed(b *tab) {
 	b.Helper()
 	sealed := series(b.T, 2)
@@ -112,7 +113,7 @@ func testDisclosed(b *tab) {
 		return writeFile(b.T, "shown.json", fmt.Sprintf(`{"disclosures_version":1,"receipt_hash":%q,"fields":[%s]}`, sealed[0].Hash(), fields))
 	}
 
-	b.drop(first, second, disclosed("")) // it discloses nothing, and so is of no use
+	b.drop(first, second, disclosed("")) // it discloses nothing, so it cannot be used
 	b.expect("Undecided")
 	if shown := b.text("#outcome"); !strings.Contains(shown, "has to do with no receipt of the input") {
 		b.Errorf("of disclosed values: %s", shown)
@@ -123,7 +124,7 @@ func testDisclosed(b *tab) {
 	b.expect("Undecided", "Unchanged", "Signer confirmed")
 }
 
-// listedRows are the verdicts one by one.
+// listedRows returns the verdicts in the list, in order.
 func listedRows(b *tab) string {
 	b.Helper()
 	return strings.Join(eval[[]string](b, `[...document.querySelectorAll("#outcome .verdicts li")].map((li) => li.querySelector("strong").textContent + " " + li.querySelector(".name").textContent)`), "; ")

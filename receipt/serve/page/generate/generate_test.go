@@ -21,8 +21,8 @@ func index(t *testing.T) []byte {
 	return data
 }
 
-// TestFill: every part is in its place, and the policy names the hashes of what is
-// between the tags.
+// TestFill verifies that every part is in its place, and that the policy contains the hash of the
+// content of each inline style and script.
 func TestFill(t *testing.T) {
 	p := parts{style: []byte("a{}"), app: []byte("f()"), worker: []byte("g()"), core: []byte("AAAA")}
 	page, err := p.fill(index(t))
@@ -53,7 +53,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestFillRefuses what would end a script early, or have no place.
+// TestFillRefuses verifies that fill rejects parts that would end a script early, and pages with a
+// missing or duplicate placeholder.
 func TestFillRefuses(t *testing.T) {
 	for _, text := range []string{"'</script>'", "'</STYLE'", "'<!--'"} {
 		p := parts{app: []byte(text)}
@@ -70,7 +71,7 @@ func TestFillRefuses(t *testing.T) {
 	}
 }
 
-// TestScripts: bundles are the same each time, and name nothing of this machine.
+// TestScripts verifies that the bundles are reproducible and contain no paths of the build machine.
 func TestScripts(t *testing.T) {
 	t.Chdir("..")
 	exec, err := wasmExec()

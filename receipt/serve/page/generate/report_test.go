@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReportIsFresh: what is committed is what the sources give.
+// TestReportIsFresh verifies that the committed files match the output of the sources.
 func TestReportIsFresh(t *testing.T) {
 	t.Chdir("..")
 	out := t.TempDir()
