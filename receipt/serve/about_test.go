@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestMetrics verifies the metrics, which have no label from a request.
+// TestMetrics verifies the metrics, and that no label contains data from a request.
 func TestMetrics(t *testing.T) {
 	h := start(t, options(t))
 	h.post("/v1/verify", "application/json", fixture(t, "valid/minimal.json"))
@@ -71,7 +71,7 @@ func TestKeySet(t *testing.T) {
 	}
 }
 
-// shownProofs are proofs of everything except the ID bad, in a tree of one leaf.
+// shownProofs contains proofs of every receipt except the ID bad, in a tree of one leaf.
 type shownProofs struct{ note []byte }
 
 func (p shownProofs) Checkpoint() []byte         { return p.note }
@@ -112,7 +112,7 @@ func TestMounts(t *testing.T) {
 	if got := h.get("/x/receipts/bad/proof"); got.status != 500 || got.code() != "internal_error" || bytes.Contains(got.body, []byte("disk")) {
 		t.Errorf("a proof that cannot be made: %d %s", got.status, got.body)
 	}
-	// The whole mounts below a path of somebody else's.
+	// The server can be mounted below a path of another server.
 	mux := http.NewServeMux()
 	mux.Handle("/receipts/", http.StripPrefix("/receipts", h.server))
 	below := startHandler(t, h.server, mux)
@@ -124,7 +124,7 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// TestDocs compares the table of routes in docs/http.md with the routes.
+// TestDocs verifies that the table of routes in docs/http.md matches the routes.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/http.md")
 	if err != nil {

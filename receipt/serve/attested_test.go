@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// attested puts a receipt into an attestation by a key of the fixtures.
+// attested returns an attestation of a receipt, signed by a key of the fixtures.
 func attested(t testing.TB, text []byte, key string) []byte {
 	t.Helper()
 	sealed, err := receipt.ParseSealed(text)
@@ -101,12 +101,12 @@ func TestLargeAttestation(t *testing.T) {
 	}
 }
 
-// judgement is the part of a report that is the same regardless of the source of the receipt.
+// judgement returns the part of a report that does not depend on the source of the receipt.
 func judgement(r *receipt.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %v %s %v\n", r.Verdict, r.Scope, r.ReceiptID, r.ReceiptHash)
 	for _, c := range r.Checks {
-		if c.Step != receipt.StepLink { // of one alone nothing is known
+		if c.Step != receipt.StepLink { // the link of a single receipt cannot be checked
 			fmt.Fprintf(&b, "%v %v %s %s %s\n", c.Step, c.Status, c.Code, c.Pointer, c.Detail)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// nextCursor is the cursor of an answer, "" for none.
+// nextCursor returns the cursor of an answer, or "" if there is none.
 func nextCursor(t testing.TB, got reply) string {
 	t.Helper()
 	var page struct {
@@ -31,8 +31,8 @@ func nextCursor(t testing.TB, got reply) string {
 	return *page.Page.NextCursor
 }
 
-// TestCursors verifies that a cursor that no list returned is refused, that one whose place is gone
-// is expired, and that each character of a cursor counts.
+// TestCursors verifies that a cursor that no list returned is refused, that a cursor whose position
+// no longer exists is expired, and that each character of a cursor matters.
 func TestCursors(t *testing.T) {
 	list := servetest.Receipts(t, 4)
 	serving := func(texts ...[]byte) *host {
@@ -93,8 +93,8 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
-// TestLongList verifies that a page of receipts has at most 8 MiB, or one receipt that is longer, and
-// that pages neither skip nor repeat one.
+// TestLongList verifies that a page of receipts has at most 8 MiB or consists of one longer
+// receipt, and that pages neither skip nor repeat a receipt.
 func TestLongList(t *testing.T) {
 	shelf, all := newShelf(), 0
 	for i, size := range []int{10, 9 << 20, 10, 3 << 20, 3 << 20, 3 << 20, 10, 10, 10} {
@@ -149,8 +149,8 @@ func (w *unreadAnswer) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// TestUnreadReceipts verifies that receipts that nobody reads take as much memory as is allowed, and
-// that it comes back.
+// TestUnreadReceipts verifies that receipts that clients do not read use at most the permitted
+// memory, and that this memory is released.
 func TestUnreadReceipts(t *testing.T) {
 	shelf := newShelf()
 	shelf.put("t", "r", bytes.Replace(servetest.Receipt(t, "r", "t", "w"), []byte("{"), append([]byte("{"), bytes.Repeat([]byte(" "), 1<<20)...), 1))

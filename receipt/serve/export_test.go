@@ -17,7 +17,7 @@ func RouteTable() (lines []string) {
 	return lines
 }
 
-// FindRoute returns what a route needs, and whether there is one with a pattern.
+// FindRoute returns the requirements of the route with a pattern, and whether the route exists.
 func FindRoute(pattern string) (found, version, key bool, params []string) {
 	for _, r := range new(Server).Routes() {
 		if r.Pattern == pattern {

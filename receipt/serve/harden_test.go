@@ -43,7 +43,7 @@ func TestTooLarge(t *testing.T) {
 			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
 		}
 	}
-	// What is stated alone decides before anything is read.
+	// The stated length alone decides before anything is read.
 	answer := h.raw("POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000000000000000\r\n\r\n")
 	if !strings.HasPrefix(answer, "HTTP/1.1 413 ") || !strings.Contains(answer, "Connection: close") {
 		t.Errorf("%.300s", answer)
@@ -59,9 +59,9 @@ func TestRefusedMidway(t *testing.T) {
 	o := options(t)
 	o.Limits.Document = 1000
 	h := start(t, o)
-	const size = 120_000 // beyond what is read, within what the system buffers
+	const size = 120_000 // more than is read, but less than the system buffers
 	request := fmt.Sprintf("POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", size, strings.Repeat(" ", size))
-	for range 20 { // a reset comes half a second later, which is a short time for a busy machine
+	for range 20 { // a reset arrives half a second later, which is a short time for a busy machine
 		conn, err := net.Dial("tcp", h.addr)
 		if err != nil {
 			t.Fatal(err)
@@ -119,8 +119,8 @@ func TestMalformedLengths(t *testing.T) {
 			t.Errorf("%s: %.200s", name, answer)
 		}
 	}
-	// Both: the chunks count, and the connection ends, so that nothing behind them can
-	// be a second request (RFC 9112, 6.1).
+	// If both are present, the chunks count and the connection is closed, so that the bytes that
+	// follow cannot be a second request (RFC 9112, 6.1).
 	answer := h.raw("POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 	if strings.Count(answer, "HTTP/1.1 ") != 1 {
 		t.Errorf("a smuggled request was answered: %s", answer)
@@ -130,8 +130,8 @@ func TestMalformedLengths(t *testing.T) {
 	}
 }
 
-// TestSlowClients verifies that clients that send a byte now and then are disconnected, and that
-// others are served in the meantime. Reliability 303, 320.
+// TestSlowClients verifies that clients that send single bytes at intervals are disconnected, and
+// that others are served in the meantime. Reliability 303, 320.
 func TestSlowClients(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("slow", func(t *testing.T) {
@@ -211,7 +211,8 @@ func (h *host) drip(request, drip string) string {
 	return string(answer)
 }
 
-// TestSlowReader verifies that an answer that nobody reads is abandoned. Reliability 304.
+// TestSlowReader verifies that an answer that the client does not read is abandoned. Reliability
+// 304.
 func TestSlowReader(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("reader", func(t *testing.T) {
@@ -226,7 +227,7 @@ func TestSlowReader(t *testing.T) {
 		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		_, _ = io.WriteString(conn, "POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n")
 		lines := strings.Repeat("{}\n", 10_000)
-		for err == nil { // until both buffers between us are full and the server gives up
+		for err == nil { // until both buffers are full and the server gives up
 			_, err = fmt.Fprintf(conn, "%x\r\n%s\r\n", len(lines), lines)
 		}
 		for { // its place is free again
@@ -372,8 +373,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestHosts verifies that a server that is reached by an unlisted name reveals nothing. Reliability
-// 314.
+// TestHosts verifies that a server that is reached through an unlisted host name reveals nothing.
+// Reliability 314.
 func TestHosts(t *testing.T) {
 	o := options(t)
 	o.Hosts = []string{"localhost", "127.0.0.1", "::1"}
@@ -436,7 +437,7 @@ func TestSaturated(t *testing.T) {
 		if answered.Load() == 0 || other.Load() > 0 {
 			t.Errorf("%d answered, %d refused, %d otherwise", answered.Load(), refused.Load(), other.Load())
 		}
-		const most = 200 << 20 // of half a gigabyte or more that was sent; clients and buffers of connections included
+		const most = 200 << 20 // at least half a gigabyte was sent; this includes clients and connection buffers
 		if peak > most {
 			t.Errorf("%d MiB in use, expected at most %d", peak>>20, most>>20)
 		}
@@ -447,8 +448,8 @@ func TestSaturated(t *testing.T) {
 	quiet(t, before)
 }
 
-// watch returns the most heap in use while f runs, above what was before, with the
-// collector as it is outside tests.
+// watch returns the peak heap use while f runs, minus the use before, with the default settings of
+// the garbage collector.
 func watch(f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC()
@@ -490,7 +491,7 @@ func TestBusy(t *testing.T) {
 	conn := h.dial(begins)
 	answer := bufio.NewReader(conn)
 	small := func() int { return h.post("/v1/verify", "application/json", []byte("{}")).status }
-	for small() != 503 { // until the one request is there; it is refused while a small one has the place
+	for small() != 503 { // until the large request has started; it is refused while a small one has the slot
 		_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
 		if _, err := answer.Peek(1); err == nil {
 			conn = h.dial(begins)
@@ -514,7 +515,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// A trap panics in a place of our choice.
+// A trap panics at a place that the test chooses.
 type trap struct{ *shelf }
 
 func (trap) Get(context.Context, string, protocol.Reach) (serve.Stored, error) {
@@ -593,8 +594,8 @@ func TestShutdown(t *testing.T) {
 	quiet(t, before)
 }
 
-// TestNoHTTP2: HTTP/2 without TLS is not spoken, so its floods find nobody.
-// Reliability 319.
+// TestNoHTTP2 verifies that the server does not accept HTTP/2 without TLS, so that HTTP/2 floods
+// have no effect. Reliability 319.
 func TestNoHTTP2(t *testing.T) {
 	h := start(t, options(t))
 	answer := h.raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
@@ -607,7 +608,7 @@ func TestNoHTTP2(t *testing.T) {
 	}
 }
 
-// A logBuffer takes the log of a server.
+// A logBuffer collects the log of a server.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -625,8 +626,8 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// TestLog verifies that the access log has one line per request, without data from the request
-// except its method. Reliability 313, 325.
+// TestLog verifies that the access log has one line per request, and that the method is the only
+// data from the request. Reliability 313, 325.
 func TestLog(t *testing.T) {
 	var log logBuffer
 	o := shelved(t)
@@ -684,9 +685,8 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestHTTP10: in HTTP/1.0 nothing but a Content-Length says where a body ends. Without
-// one it is refused, and behind any such request nothing is read as another one, also
-// when the client wants to keep the connection.
+// TestHTTP10 verifies that a body in HTTP/1.0 requires a Content-Length, and that bytes after any
+// such request are not parsed as another request, even if the client wants to keep the connection.
 func TestHTTP10(t *testing.T) {
 	h := start(t, options(t))
 	const (

@@ -57,8 +57,8 @@ func verifierOf(t testing.TB, policy receipt.Policy) *serve.Verifier {
 	return v
 }
 
-// noon is what the servers of tests take for now: later than every fixture that is
-// not about the future.
+// noon returns the current time for the test servers, which is later than every fixture that is not
+// about the future.
 func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
 
 // options returns options with the keys of the fixtures and the clock at noon.
@@ -126,7 +126,7 @@ func startHandler(t testing.TB, s *serve.Server, h http.Handler, change ...func(
 	return &host{t, s, hs, l.Addr().String(), client}
 }
 
-// A reply is an answer, read to its end.
+// A reply is a completely read answer.
 type reply struct {
 	status int
 	header http.Header
@@ -164,7 +164,7 @@ func (h *host) post(path, media string, body []byte, headers ...string) reply {
 	return h.do("POST", path, bytes.NewReader(body), append(headers, "Content-Type", media)...)
 }
 
-// version is the header that the protocol's routes want.
+// version returns the header that the protocol's routes require.
 func version() []string { return []string{"Harn-Agents-Protocol-Version", protocol.Version} }
 
 // raw sends bytes and returns everything until the server closes the connection.
@@ -176,7 +176,7 @@ func (h *host) raw(request string) string {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
-	_, _ = io.WriteString(conn, request) // a server that has enough closes early
+	_, _ = io.WriteString(conn, request) // a server that refuses the request closes early
 	answer, _ := io.ReadAll(conn)
 	return string(answer)
 }
@@ -191,7 +191,7 @@ func (r reply) object(t testing.TB) map[string]any {
 	return v
 }
 
-// code is the code of an error, "" for none.
+// code returns the code of an error, or "" if there is none.
 func (r reply) code() string {
 	var e struct {
 		Error struct{ Code, Type, Param string }
@@ -206,7 +206,7 @@ func (r reply) param() string {
 	return e.Error.Param
 }
 
-// lines are the lines of a streamed answer.
+// lines returns the lines of a streamed answer.
 func (r reply) lines() []string {
 	if len(r.body) == 0 {
 		return nil
@@ -221,7 +221,7 @@ func quiet(t testing.TB, before int) {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // nobody tells when a goroutine has ended
+		time.Sleep(10 * time.Millisecond) // the end of a goroutine is not observable
 	}
 	stacks := make([]byte, 1<<20)
 	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
@@ -230,7 +230,7 @@ func quiet(t testing.TB, before int) {
 // A shelf is a source in memory.
 type shelf struct {
 	texts map[string][]byte
-	tasks map[string][]string // of a task, in order
+	tasks map[string][]string // IDs by task, in order
 	err   error               // instead of any answer
 }
 
@@ -241,7 +241,7 @@ func (s *shelf) put(task, id string, text []byte) {
 	s.tasks[task] = append(s.tasks[task], id)
 }
 
-// Get believes nothing of reach, as a source may that forgets it.
+// Get ignores the reach, as a faulty source might.
 func (s *shelf) Get(_ context.Context, id string, _ protocol.Reach) (serve.Stored, error) {
 	if s.err != nil {
 		return serve.Stored{}, s.err

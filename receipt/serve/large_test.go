@@ -41,7 +41,7 @@ func TestLargeStreams(t *testing.T) {
 			if got.status == 200 && !bytes.Contains(got.body, []byte(`"error"`)) || got.status != 200 && (got.status != 503 || got.header.Get("Retry-After") == "") {
 				t.Errorf("%s beside another: %d %.200s", media, got.status, got.body)
 			}
-			_, _ = io.WriteString(one, "\n") // the other is not idle
+			_, _ = io.WriteString(one, "\n") // the other stream is not idle
 		}
 		if got := h.post("/v1/verify", "application/x-ndjson", many); got.status != 200 || len(got.lines()) != 2001 {
 			t.Errorf("small beside a large one: %d %d lines", got.status, len(got.lines()))

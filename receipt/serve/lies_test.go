@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// TestSourceLies verifies that if a source exchanges every receipt with another one, also with one
-// whose ID differs only in case, no route serves the wrong receipt, and none is valid.
+// TestSourceLies verifies that if a source returns a different receipt for every request, including
+// one whose ID differs only in case, no route serves the wrong receipt, and none is valid.
 func TestSourceLies(t *testing.T) {
 	ids := []string{"r_5", "r_7", "r_10", "r_14", "R_14", "r_1\u0034\u200b"}
 	texts := map[string][]byte{}
 	for _, id := range ids {
 		texts[id] = signedReceipt(t, receiptDraft(id, "task_of_"+id))
 	}
-	texts["damaged"] = bytes.Replace(texts["r_5"], []byte(`"USD"`), []byte(`"EUR",`), 1) // no JSON, but its id can be read
+	texts["damaged"] = bytes.Replace(texts["r_5"], []byte(`"USD"`), []byte(`"EUR",`), 1) // not JSON, but its ID can be read
 	texts["nothing"] = []byte(`{"receipt_id":`)
 	texts["no object"] = []byte(`["r_5"]`)
 	texts["enveloped"] = fmt.Appendf(nil, `{"wire":{"payload":%s}}`, texts["r_10"])
@@ -35,7 +35,7 @@ func TestSourceLies(t *testing.T) {
 				h.do("POST", path+"/verify", nil, version()...),
 				h.get("/v1/tasks/task_of_"+url.PathEscape(asked)+"/receipts", version()...),
 			} {
-				about := asked == "r_5" && name == "damaged" // refuted, as what was asked for
+				about := asked == "r_5" && name == "damaged" // refuted, as the requested receipt
 				if honest && got.status != 200 || !honest && !about && got.status != 500 {
 					t.Errorf("%s, given %s: %d %.300s", asked, name, got.status, got.body)
 				}

@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// storedReport asks a server about a stored receipt.
+// storedReport requests the report of a stored receipt from a server.
 func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason string, rep receipt.Report) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -41,7 +41,7 @@ func storedReport(t testing.TB, s *serve.Server, id string) (valid bool, reason 
 }
 
 // TestForkedFolder verifies that of two receipts with one predecessor, the later one is refuted, as
-// by receipt verify in the same folder.
+// by receipt verify in the same directory.
 func TestForkedFolder(t *testing.T) {
 	a := signedReceipt(t, receiptDraft("a", "t"))
 	later := receiptDraft("c", "t")
@@ -99,7 +99,7 @@ func TestOneFolderOneVerdict(t *testing.T) {
 		seen := map[string]bool{}
 		for want := range run.Reports() {
 			id := string(want.ReceiptID)
-			if id == "" || seen[id] { // nobody can ask for it, or it is a copy
+			if id == "" || seen[id] { // it cannot be requested, or is a copy
 				continue
 			}
 			seen[id] = true
@@ -152,7 +152,7 @@ func faultyChains(t testing.TB) (list [][][]byte) {
 	}
 }
 
-// split puts receipts into one file or several, in any order.
+// split distributes receipts over one or more files, in any order.
 func split(random *rand.Rand, texts [][]byte) map[string][]byte {
 	if random.IntN(2) == 0 {
 		random.Shuffle(len(texts), func(i, k int) { texts[i], texts[k] = texts[k], texts[i] })
@@ -186,9 +186,9 @@ func logKey(t testing.TB) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed)
 }
 
-// TestStoredCheckpoint verifies that with a checkpoint, a stored receipt gets the same verdict as
-// from receipt verify: covered by it or not, signed by a trusted log or by nobody, and required by
-// the policy or not.
+// TestStoredCheckpoint verifies that, with a checkpoint, a stored receipt gets the same verdict as
+// from receipt verify, whether or not the checkpoint covers it, a trusted log signed the
+// checkpoint, or the policy requires it.
 func TestStoredCheckpoint(t *testing.T) {
 	var list [][]byte
 	var head canon.Digest

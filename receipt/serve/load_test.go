@@ -56,8 +56,8 @@ func (h *host) dial(request string) net.Conn {
 	return conn
 }
 
-// TestUnreadPages verifies that clients that request the page and do not read it take no places
-// from clients with a key, and that the server stays ready.
+// TestUnreadPages verifies that clients that request the page and do not read it do not use up the
+// slots of clients with a key, and that the server stays ready.
 func TestUnreadPages(t *testing.T) {
 	o, auth, _ := locked(t)
 	o.Limits.Requests = 2
@@ -81,8 +81,8 @@ func TestUnreadPages(t *testing.T) {
 	}
 }
 
-// TestSharedPlaces verifies that one key cannot take all places of requests or of streams, and that
-// the server reports that it is busy when all are taken.
+// TestSharedPlaces verifies that one key cannot use all slots for requests or streams, and that the
+// server reports that it is busy if all slots are in use.
 func TestSharedPlaces(t *testing.T) {
 	o, one, other := locked(t)
 	o.Limits.Requests, o.Limits.Streams = 16, 4
@@ -94,7 +94,8 @@ func TestSharedPlaces(t *testing.T) {
 	ask := func(auth, media string) int {
 		return h.post("/v1/verify", media, []byte("{}\n"), "Authorization", auth).status
 	}
-	// Until they are there. One that came while asking had the last place was refused.
+	// Wait until the requests are there. A request that arrived while ask had the last slot was
+	// refused.
 	for ask(one, "application/x-ndjson") != 503 {
 		h.dial(stream)
 		time.Sleep(time.Millisecond)
@@ -126,7 +127,7 @@ func TestSharedPlaces(t *testing.T) {
 	}
 }
 
-// TestSharedMemory verifies that the bodies of one key leave memory for those of another.
+// TestSharedMemory verifies that the bodies of one key leave memory for those of another key.
 func TestSharedMemory(t *testing.T) {
 	o, one, other := locked(t)
 	o.Limits.Memory = 1 << 20
@@ -139,7 +140,7 @@ func TestSharedMemory(t *testing.T) {
 		if tries == 100 {
 			t.Fatal("one key gets all the memory")
 		}
-		h.dial(fmt.Sprintf("POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", one, len(body)+1, body)) // all but a byte
+		h.dial(fmt.Sprintf("POST /v1/verify HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", one, len(body)+1, body)) // all except one byte
 		time.Sleep(10 * time.Millisecond)
 	}
 	if got := ask(other); got != 200 {
@@ -147,8 +148,8 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// TestAmplified verifies that the answer to a stream is bounded by its length, and that invalid
-// lines are not answered forever. Reliability 285.
+// TestAmplified verifies that the length of a stream limits the length of the answer, and that the
+// server stops answering invalid lines. Reliability 285.
 func TestAmplified(t *testing.T) {
 	h := start(t, options(t))
 	bomb := bytes.Repeat(packed(t, strings.Repeat("{}\n", 1<<16)), 400) // of 78 MB
@@ -209,7 +210,7 @@ func packed(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// TestManyHeaders verifies the limit on header names, each of which takes memory.
+// TestManyHeaders verifies the limit on the number of headers, each of which uses memory.
 func TestManyHeaders(t *testing.T) {
 	h := start(t, options(t))
 	var names strings.Builder

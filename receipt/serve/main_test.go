@@ -6,8 +6,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMain spares the little heaps of most tests some collections, where they are not at
-// full size.
+// TestMain reduces garbage collection for the small heaps of most tests, unless they run at full
+// size.
 func TestMain(m *testing.M) {
 	testsize.Spare(400)
 	m.Run()

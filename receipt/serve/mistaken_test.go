@@ -12,8 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestMistakenBodies verifies that the report of a body that is not a receipt, or has another form
-// than its Content-Type, names it and suggests what to send. It stays refuted.
+// TestMistakenBodies verifies that the report of a body that is not a receipt, or whose form
+// differs from its Content-Type, names the form and suggests what to send. The verdict stays
+// refuted.
 func TestMistakenBodies(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")
@@ -52,7 +53,7 @@ func TestMistakenBodies(t *testing.T) {
 		{"one receipt of several lines", lines, string(indented), "this is one document of several lines: send it as application/json"},
 		{"nothing", "application/json", "", "it is empty"},
 
-		// What may be a receipt is not called anything else.
+		// A document that may be a receipt is not reported as anything else.
 		{"a cut receipt", "application/json", string(good[:len(good)/2]), ""},
 		{"a changed receipt", "application/json", strings.Replace(string(good), `"schema"`, `"scheme"`, 1), ""},
 		{"a cut line", lines, string(good[:len(good)/2]) + "\n", ""},

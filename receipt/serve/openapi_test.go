@@ -65,7 +65,7 @@ func (d *description) at(v any, names ...string) any {
 	return v
 }
 
-// pointer is a JSON Pointer of names.
+// pointer returns a JSON Pointer of names.
 func pointer(names ...string) string {
 	text := ""
 	for _, n := range names {
@@ -122,7 +122,7 @@ func (d *description) compile(t testing.TB, operation []string, media string) *j
 	return s
 }
 
-// bodies are the JSON values of an answer.
+// bodies returns the JSON values of an answer.
 func bodies(media string, body []byte) [][]byte {
 	switch {
 	case media == "application/x-ndjson":
@@ -133,7 +133,7 @@ func bodies(media string, body []byte) [][]byte {
 	return nil
 }
 
-// patternOf finds the described path that a path is of.
+// patternOf returns the pattern in the description that matches a path.
 func (d *description) patternOf(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	paths, _ := d.at(d.tree, "paths").(map[string]any)
@@ -150,8 +150,8 @@ func (d *description) patternOf(path string) string {
 	return path
 }
 
-// TestOpenAPIRoutes compares openapi.json with the routes: paths, methods, parameters, and the need
-// for a version and a key.
+// TestOpenAPIRoutes verifies that openapi.json matches the routes: paths, methods, parameters, and
+// whether a version and a key are required.
 func TestOpenAPIRoutes(t *testing.T) {
 	d := describe(t)
 	paths, _ := d.at(d.tree, "paths").(map[string]any)
@@ -197,8 +197,8 @@ func TestOpenAPIRoutes(t *testing.T) {
 	}
 }
 
-// TestOpenAPISchemas compares the schemas of reports, summaries, and replay requests with those of
-// package schemas.
+// TestOpenAPISchemas verifies that the schemas of reports, summaries, and replay requests match
+// those of package schemas.
 func TestOpenAPISchemas(t *testing.T) {
 	d := describe(t)
 	for name, source := range map[string]schemas.Name{"Report": "report", "Summary": "summary", "ReplayRequest": "replay-request"} {
@@ -222,7 +222,7 @@ func TestOpenAPISchemas(t *testing.T) {
 	}
 }
 
-// TestOpenAPIAnswers validates actual answers of every route and each possible status with
+// TestOpenAPIAnswers verifies that actual answers of every route, with each possible status, match
 // openapi.json.
 func TestOpenAPIAnswers(t *testing.T) {
 	d := describe(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// TestProofsHTTP verifies the routes of proofs, and that there are no others.
+// TestProofsHTTP verifies the routes for proofs, and that no others exist.
 func TestProofsHTTP(t *testing.T) {
 	list := [][]byte{servetest.Receipt(t, "r0", "t", "t"), servetest.Receipt(t, "../../etc/passwd", "t", "t")}
 	note := servetest.Checkpoint(t, list[:1]...)

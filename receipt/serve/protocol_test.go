@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// library returns a source with receipts of the task "t": a good one, a corrupted
-// one, one of a stranger, and what is not a receipt at all beside them.
+// library returns a source with receipts of the task "t": a valid one, a corrupted one, one from an
+// unknown signer, and documents that are not receipts.
 func library(t testing.TB) *shelf {
 	t.Helper()
 	s := newShelf()
@@ -41,8 +41,8 @@ func shelved(t testing.TB) serve.Options {
 	return o
 }
 
-// TestConformance runs the receipt probes of the public conformance runner against configured IDs,
-// with its headers.
+// TestConformance runs the receipt probes of the public conformance runner with its headers, for
+// the configured IDs.
 func TestConformance(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "runner")
@@ -123,7 +123,7 @@ func TestStored(t *testing.T) {
 			}
 		}
 		verified := h.do("POST", path+"/verify", nil, version()...)
-		if id == "array" { // it states no id, so nothing shows that it is what was asked for
+		if id == "array" { // it states no ID, so nothing shows that it is the requested receipt
 			if verified.status != 500 {
 				t.Errorf("%s: %d %s", id, verified.status, verified.body)
 			}
@@ -242,7 +242,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestPages verifies the pages of the receipts of a task.
+// TestPages verifies the pages of a task's receipts.
 func TestPages(t *testing.T) {
 	o := options(t)
 	source := library(t)
@@ -304,8 +304,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestVerifyStored verifies which questions about a stored receipt are accepted. A trust anchor is
-// a name that is looked up, and nothing is fetched. Reliability 321.
+// TestVerifyStored verifies which requests about a stored receipt are accepted. A trust anchor is a
+// name that is looked up, and nothing is fetched. Reliability 321.
 func TestVerifyStored(t *testing.T) {
 	o := shelved(t)
 	witness := verifierOf(t, receipt.Policy{Witnesses: receipt.Quorum{Threshold: 2}})
@@ -341,7 +341,7 @@ func TestVerifyStored(t *testing.T) {
 		if text != c.want {
 			t.Errorf("%.60s: %s, expected %s: %.300s", c.body, text, c.want, got.body)
 		}
-		if strings.Contains(string(got.body), "application/x-ndjson") { // no stream is taken here
+		if strings.Contains(string(got.body), "application/x-ndjson") { // streams are not accepted here
 			t.Errorf("%.60s: %.300s", c.body, got.body)
 		}
 	}
@@ -356,7 +356,7 @@ func TestVerifyStored(t *testing.T) {
 }
 
 // TestHidden verifies that an absent receipt, an absent route, and an absent store look the same,
-// and that nothing is shown without a version and a key.
+// and that the server reveals nothing without a version and a key.
 func TestHidden(t *testing.T) {
 	o := shelved(t)
 	key, keys := apiKeysOf(t, "ci")

@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// A stage is a harness that replays tasks of which it has the logs.
+// A stage is a harness that replays tasks whose logs it has.
 type stage struct {
 	owners map[string]serve.Owner
 	logs   map[string][]byte
@@ -73,7 +73,7 @@ func (s *stage) count() int {
 	return len(s.began)
 }
 
-// taskLog is the log of a task; answer is a member of the payload of a model's answer.
+// taskLog returns the log of a task. answer is a member of the payload of a model's answer.
 func taskLog(task, answer string) []byte {
 	var b bytes.Buffer
 	for i, e := range []string{`"task.started","payload":{}`, `"span.completed","payload":{"kind":"llm","provider":"p","model":"m",` + answer + `}`, `"task.completed","payload":{"checkpoint_id":"cp_1"}`} {
@@ -82,7 +82,7 @@ func taskLog(task, answer string) []byte {
 	return b.Bytes()
 }
 
-// staged are options of a server that replays the task t, of workspace w.
+// staged returns the options of a server that replays the task t of workspace w.
 func staged(t testing.TB) (serve.Options, *stage) {
 	t.Helper()
 	s := &stage{
@@ -128,7 +128,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("white space: %d %s", got.status, got.body)
 	}
 
-	// Who looks for it finds it, and only where there is one.
+	// A client can discover the capability, and only if the server has it.
 	if got := h.get("/v1").object(t); fmt.Sprint(got["capabilities"]) != "map[receipts:false replay:true rest:true sse:false websocket:false]" {
 		t.Error(got)
 	}
@@ -144,8 +144,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayRequests verifies that each violated rule of a request is a 400 that names the member,
-// whether the task exists or not, and that nothing begins.
+// TestReplayRequests verifies that each violated rule of a request results in a 400 that names the
+// member, whether the task exists or not, and that no replay begins.
 func TestReplayRequests(t *testing.T) {
 	var list []struct{ Name, Request, Param string }
 	text, err := os.ReadFile("../replay/testdata/bad_requests.json")
@@ -184,7 +184,7 @@ func TestReplayRequests(t *testing.T) {
 	}
 }
 
-// TestReplayRefusals verifies the answers to the errors of a harness.
+// TestReplayRefusals verifies how errors of a harness are answered.
 func TestReplayRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
 		task, body string
@@ -242,8 +242,8 @@ type same struct{ *stage }
 
 func (same) Replay(_ context.Context, q serve.ReplayQuery) (string, error) { return q.Task, nil }
 
-// TestReplayNeedsItsScope verifies the order of version, key, scope, and reach, each before the
-// task is looked up. A task out of reach looks like an absent one.
+// TestReplayNeedsItsScope verifies that version, key, scope, and reach are checked in this order,
+// each before the task is looked up. A task out of reach looks like an absent one.
 func TestReplayNeedsItsScope(t *testing.T) {
 	o, s := staged(t)
 	lines, held := "", map[string]string{}
@@ -302,8 +302,9 @@ func TestReplayNeedsItsScope(t *testing.T) {
 	}
 }
 
-// TestReplayOnce verifies that requests with one key begin one replay, also if they arrive at the
-// same time. The first one gets its task, as do all later ones for a day. Those in between get 202.
+// TestReplayOnce verifies that requests with one key begin one replay, even if they arrive at the
+// same time. The first request gets the task, and so do all requests for a day after the replay
+// began. Requests before that get 202.
 func TestReplayOnce(t *testing.T) {
 	var clock atomic.Int64
 	o, s := staged(t)
@@ -328,7 +329,7 @@ func TestReplayOnce(t *testing.T) {
 		go func() { answers <- ask(mine, "t", []string{oneSwap, spelled}[i%2], "k") }()
 	}
 	for s.count() == 0 {
-		time.Sleep(time.Millisecond) // until one of them has begun
+		time.Sleep(time.Millisecond) // until one of the replays has begun
 	}
 	if got := ask(mine, "t", "{}", "k"); got.status != 409 || got.code() != "idempotency_key_reused" {
 		t.Errorf("another body meanwhile: %d %s", got.status, got.body)
@@ -388,8 +389,8 @@ func TestReplayOnce(t *testing.T) {
 
 const inFlight = `{"object":"request.in_flight"}` + "\n"
 
-// TestReplayOnceFails verifies that a replay that did not begin may be tried again with the same
-// key and another body. After a 500, nobody knows whether it began, so it is not tried again.
+// TestReplayOnceFails verifies that a replay that did not begin can be retried with the same key
+// and another body. After a 500, it is unknown whether the replay began, so it is not retried.
 func TestReplayOnceFails(t *testing.T) {
 	o, s := staged(t)
 	h := start(t, o)
@@ -461,8 +462,8 @@ func (s *slowFirst) Replay(ctx context.Context, q serve.ReplayQuery) (string, er
 	return task, err
 }
 
-// TestReplaySecrets verifies that the replacement of a secret is in no answer and in no line of the
-// log, whatever the result.
+// TestReplaySecrets verifies that no answer and no line of the log contains the replacement of a
+// secret, regardless of the result.
 func TestReplaySecrets(t *testing.T) {
 	const secret = "hunter2-8675309"
 	var log logBuffer

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// receiptDraft is a draft by the issuer of the fixtures' keys.
+// receiptDraft returns a draft by the issuer of the fixtures' keys.
 func receiptDraft(id, task string) *receipt.Draft {
 	at := receipt.At(time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC))
 	return &receipt.Draft{
@@ -36,7 +36,8 @@ func signedReceipt(t testing.TB, d *receipt.Draft) []byte {
 	return signedBehind(t, d, canon.Digest{})
 }
 
-// signedBehind is signedReceipt for one that follows another; the zero digest is none.
+// signedBehind is like signedReceipt for a receipt with a predecessor; the zero digest stands for
+// no predecessor.
 func signedBehind(t testing.TB, d *receipt.Draft, previous canon.Digest) []byte {
 	t.Helper()
 	private, err := keys.ParsePrivate(fixture(t, "keys/key_2026_04.private.json"))
@@ -46,7 +47,7 @@ func signedBehind(t testing.TB, d *receipt.Draft, previous canon.Digest) []byte 
 	return sealedBy(t, private, d, previous)
 }
 
-// strangeReceipt is one that somebody signed whom the tests do not know.
+// strangeReceipt returns a receipt signed by a key that the tests do not trust.
 func strangeReceipt(t testing.TB, d *receipt.Draft) []byte {
 	t.Helper()
 	private, err := keys.Generate(strings.NewReader(strings.Repeat("x", 32)), keys.Ed25519, "key_of_a_stranger")

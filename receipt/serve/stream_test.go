@@ -24,7 +24,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// oneLine is a fixture without line ends.
+// oneLine returns a fixture without line endings.
 func oneLine(t testing.TB, path string) []byte {
 	t.Helper()
 	text, err := canon.Transform(fixture(t, path))
@@ -36,7 +36,7 @@ func oneLine(t testing.TB, path string) []byte {
 
 func ndjson(docs ...[]byte) []byte { return append(bytes.Join(docs, []byte("\n")), '\n') }
 
-// verdicts reads a streamed answer: one word a report, and the summary at its end.
+// verdicts parses a streamed answer: one word per report, and the summary at the end.
 func verdicts(t testing.TB, r reply) (list []string, sum *stream.Summary) {
 	t.Helper()
 	for _, line := range r.lines() {
@@ -222,7 +222,7 @@ func (h *host) live(t *testing.T, length int64) {
 	}
 }
 
-// TestLongStream verifies that a stream may take much longer than a client may be idle.
+// TestLongStream verifies that a stream may last much longer than a client may be idle.
 func TestLongStream(t *testing.T) {
 	for idle := 400 * time.Millisecond; ; idle *= 2 {
 		got, took, pause := longStream(t, idle)
@@ -237,8 +237,8 @@ func TestLongStream(t *testing.T) {
 	}
 }
 
-// longStream sends a stream that is four times as long as its client may stand still, and
-// returns the answer, how long sending took, and the longest pause of the client.
+// longStream sends a stream that lasts four times the idle limit. It returns the answer, the
+// duration of sending, and the longest pause of the client.
 func longStream(t *testing.T, idle time.Duration) (got reply, took, pause time.Duration) {
 	o := options(t)
 	o.Limits.Idle = idle
@@ -255,7 +255,7 @@ func longStream(t *testing.T, idle time.Duration) (got reply, took, pause time.D
 			if err != nil {
 				return
 			}
-			time.Sleep(10 * time.Millisecond) // a client that is slow, not one that waits
+			time.Sleep(10 * time.Millisecond) // a slow client, not a waiting one
 		}
 	}()
 	res, err := h.client.Post("http://"+h.addr+"/v1/verify", "application/x-ndjson", r)
@@ -264,7 +264,7 @@ func longStream(t *testing.T, idle time.Duration) (got reply, took, pause time.D
 		res.Body.Close()
 	}
 	got.err = err
-	_ = r.Close() // who stood still too long writes no more
+	_ = r.Close() // a client that was idle too long stops writing
 	<-ended
 	return got, took, pause
 }
@@ -328,7 +328,7 @@ func TestClientLeaves(t *testing.T) {
 		h := start(t, o)
 		good := oneLine(t, "valid/minimal.json")
 		for range 3 {
-			for !h.begin(t, ndjson(good, good, good)) { // the one before is still leaving
+			for !h.begin(t, ndjson(good, good, good)) { // the previous request is still ending
 				time.Sleep(time.Millisecond)
 			}
 		}

@@ -21,14 +21,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
 )
 
-// marker is in everything that the other tenant's receipts state.
+// marker is part of every value in the other tenant's receipts.
 const marker = "MARKERB"
 
 // A tenants creates receipts of tenants, each in its own chain.
 type tenants map[string]canon.Digest
 
-// receipt is the next one of a tenant; "" is none. Both tenants have receipts of the
-// task "shared".
+// receipt returns the next receipt of a tenant; "" stands for no tenant. Both tenants have receipts
+// of the task "shared".
 func (h tenants) receipt(t testing.TB, id, tenant, task string) []byte {
 	t.Helper()
 	d := receiptDraft(id, task)
@@ -40,8 +40,8 @@ func (h tenants) receipt(t testing.TB, id, tenant, task string) []byte {
 	return text
 }
 
-// twoTenants returns the receipts of tenant a, and what else the server has: those of
-// tenant b and of nobody.
+// twoTenants returns the receipts of tenant a, and the other receipts of the server: those of
+// tenant b and those without a tenant.
 func twoTenants(t testing.TB) (ours, theirs [][]byte) {
 	t.Helper()
 	h := tenants{}
@@ -57,7 +57,7 @@ func twoTenants(t testing.TB) (ours, theirs [][]byte) {
 	return ours, append(theirs, damaged, broken)
 }
 
-// mixed puts the receipts of both tenants between each other.
+// mixed interleaves the receipts of both tenants.
 func mixed(ours, theirs [][]byte) (all [][]byte) {
 	for i := range max(len(ours), len(theirs)) {
 		if i < len(theirs) {
@@ -84,15 +84,15 @@ func narrowKey(t testing.TB, name, members string) (key string, line string) {
 	return key, strings.TrimSuffix(string(text), "}") + members + "}\n"
 }
 
-// A question is a request that both servers are asked.
+// A question is a request that is sent to both servers.
 type question struct {
 	method, path string
 	body         []byte
 	headers      []string
 }
 
-// tenantQuestions asks every route for everything that the other tenant has: by id, by
-// task, by hash, by cursor, in whole and in part.
+// tenantQuestions returns requests to every route for all data of the other tenant: by ID, by task,
+// by hash, and by cursor, complete or in part.
 func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) {
 	add := func(method, path string, body []byte, headers ...string) {
 		list = append(list, question{method, path, body, headers})
@@ -132,7 +132,7 @@ func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) 
 	return list
 }
 
-// cursorsOf walks through a task and returns every cursor that is given out.
+// cursorsOf follows the list of a task and returns every cursor in the answers.
 func cursorsOf(h *host, task string, headers []string) (list []string) {
 	for _, limit := range []int{1, 2, 3} {
 		path := fmt.Sprintf("/v1/tasks/%s/receipts?limit=%d", task, limit)
@@ -200,7 +200,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, m
 		if got != want {
 			t.Errorf("%s %s: another answer than without the other tenant\n%.400s\n%.400s", q.method, q.path, got, want)
 		}
-		if sent := q.path == "/v1/verify"; !sent { // else the client knows it
+		if sent := q.path == "/v1/verify"; !sent { // otherwise the client already has it
 			for _, trace := range traces {
 				if strings.Contains(got, trace) {
 					t.Errorf("%s %s: %q in the answer\n%.400s", q.method, q.path, trace, got)
@@ -216,7 +216,7 @@ func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, m
 	}
 }
 
-// tracesOf returns texts that are known only from the receipts.
+// tracesOf returns strings that occur only in the receipts.
 func tracesOf(list [][]byte) (traces []string) {
 	traces = append(traces, marker)
 	add := func(d [32]byte) {
@@ -291,7 +291,7 @@ func TestTenantProofs(t *testing.T) {
 	}
 }
 
-// TestScopes verifies that a route without the scope of a key looks like an absent one.
+// TestScopes verifies that a route for which a key lacks the scope looks like an absent route.
 func TestScopes(t *testing.T) {
 	o := shelved(t)
 	lines, held := "", map[string]string{}

@@ -11,7 +11,7 @@ import (
 // TestTurns verifies that clients take turns, regardless of the number of their requests.
 func TestTurns(t *testing.T) {
 	turns := newTurns(10)
-	done, err := turns.take(t.Context(), "first", 100) // the largest takes all
+	done, err := turns.take(t.Context(), "first", 100) // the largest request uses all slots
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestTurnsGivenUp verifies that a client that gives up leaves no turn and delays nobody.
+// TestTurnsGivenUp verifies that a canceled waiter gives up its turn and does not delay others.
 func TestTurnsGivenUp(t *testing.T) {
 	turns := newTurns(2)
 	one, err := turns.take(t.Context(), "a", 1)

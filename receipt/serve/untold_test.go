@@ -11,7 +11,7 @@ import (
 )
 
 // TestUntoldTask verifies that the placeholder for an unreported task is not a task: receipts that
-// have only the placeholder in common are not listed together, and others are.
+// share only the placeholder are not listed together, but receipts that share a task are.
 func TestUntoldTask(t *testing.T) {
 	named := func(id, subject, task string, untold ...string) []byte {
 		d := receiptDraft(id, task)
@@ -52,7 +52,7 @@ func TestUntoldTask(t *testing.T) {
 		}
 	}
 
-	// What is passed over is a place to go on from, and no end.
+	// A list can continue after a skipped receipt and does not end there.
 	var ids []string
 	for query := "?limit=1"; ; {
 		some, next := list("unknown", query)

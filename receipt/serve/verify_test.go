@@ -17,8 +17,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestFixtures verifies that each fixture is answered 200 with the report of the library, as JSON
-// and, if it can be archived, as CBOR: a malformed one is refuted, not refused. Reliability 310.
+// TestFixtures verifies that each fixture is answered with status 200 and the report of the
+// library, as JSON and, if it can be archived, as CBOR: a malformed receipt is refuted, and the
+// request is not rejected. Reliability 310.
 func TestFixtures(t *testing.T) {
 	manifest, err := fixtures.Load()
 	if err != nil {
@@ -31,7 +32,8 @@ func TestFixtures(t *testing.T) {
 	}
 	archived := 0
 
-	// What is no receipt is named, and who sends it is told what to send instead.
+	// The answer names the kind of a document that is not a receipt, and suggests what to send
+	// instead.
 	hints := map[string][2]string{
 		"malicious/missing-chain.json": {`"missing member \"chain\"","hint":""`, `"missing member \"chain\"","hint":"this is a draft, which nobody has sealed: whoever made it seals and signs it"`},
 		"malicious/two-documents.json": {"there are two documents in one file; give each a file of its own", "several receipts are sent as application/x-ndjson, one a line"},
@@ -48,7 +50,7 @@ func TestFixtures(t *testing.T) {
 		if rep.Verdict != c.Verdict || c.Step != "" && !named {
 			t.Errorf("%s: %v %s, expected %v %s", c.File, rep.Verdict, rep.Finding().Code, c.Verdict, c.Code)
 		}
-		want, n := reportOf(t, judge, text, stream.JSON) // which takes an array apart
+		want, n := reportOf(t, judge, text, stream.JSON) // which splits an array into its elements
 		want = strings.Replace(want, hints[c.File][0], hints[c.File][1], 1)
 		if n == 1 && !bytes.HasPrefix(text, []byte("[")) && string(got.body) != want {
 			t.Errorf("%s:\ngot  %swant %s", c.File, got.body, want)
@@ -72,7 +74,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// sourceOf is a text as a source.
+// sourceOf returns text as a source.
 func sourceOf(name string, kind stream.Kind, text []byte) stream.Source {
 	s := stream.From(name, bytes.NewReader(text))
 	s.Kind = kind
@@ -94,7 +96,7 @@ func reportOf(t testing.TB, v *receipt.Verifier, text []byte, kind stream.Kind) 
 	return line, n
 }
 
-// TestDocumentForms verifies that one document gets one report, whatever it is.
+// TestDocumentForms verifies that one document gets one report, regardless of its form.
 func TestDocumentForms(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")
@@ -150,8 +152,8 @@ func TestDocumentForms(t *testing.T) {
 	}
 }
 
-// TestParameters verifies that each parameter has its effect, and that an invalid one is refused by
-// name.
+// TestParameters verifies that each parameter has its effect, and that an error names an invalid
+// parameter.
 func TestParameters(t *testing.T) {
 	h := start(t, options(t))
 	good := fixture(t, "valid/minimal.json")
@@ -235,7 +237,7 @@ func TestPolicy(t *testing.T) {
 		}
 	}
 
-	// Of this receipt, withheld values are not checked.
+	// The withheld values of this receipt are not checked.
 	o, v := options(t), verifierOf(t, receipt.Policy{Strict: true})
 	o.Verifier = func() *serve.Verifier { return v }
 	if got := start(t, o).post("/v1/verify", "application/json", fixture(t, "valid/task.json")); got.object(t)["verdict"] != "undecided" {
@@ -243,7 +245,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// TestSameTwice verifies that equal requests get equal answers, and leave nothing behind.
+// TestSameTwice verifies that equal requests get equal answers and have no lasting effect.
 // Reliability 323.
 func TestSameTwice(t *testing.T) {
 	h := start(t, options(t))

@@ -16,7 +16,7 @@ import (
 const text = `{"lifecycle":{"completed_at":%q},"cost":{"currency":%q,"total":%s},"approvals":[{"decision":"approved"},{"decision":"denied"},{"decision":"timeout"},{"decision":"denied"}],
 "side_effects":{"fs_writes":[{},{}],"network_egress":[{"bytes_sent":2048},{}],"tool_calls":[{}],"a2a_handoffs":[{},{},{}]}}`
 
-// A seen receipt is what Add is given.
+// A seen contains the arguments of Add.
 type seen struct {
 	rep  *receipt.Report
 	root canon.Node
@@ -123,8 +123,8 @@ func TestNothing(t *testing.T) {
 	wants(t, aggregated(t), `"currencies":[]`, `"bins":[]`, `"verified":{"receipts":0`, `"bytes_sent":"0"`, `"cost":{}`)
 }
 
-// TestEvidence verifies that an altered receipt adds nothing, and that integrity alone is not
-// verified.
+// TestEvidence verifies that an altered receipt adds nothing, and that an integrity check alone
+// does not count as verified.
 func TestEvidence(t *testing.T) {
 	altered := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "100")
 	altered.rep.Checks[2].Status = receipt.StatusFailed
@@ -137,7 +137,7 @@ func TestEvidence(t *testing.T) {
 }
 
 // TestCopies verifies that a receipt counts once in each class, so that an earlier copy without its
-// signature takes nothing from the verified one.
+// signature does not affect the verified one.
 func TestCopies(t *testing.T) {
 	e := entry(t, receipt.Verified, "2026-04-25T19:17:33Z", "USD", "2")
 	stripped := entry(t, receipt.Undecided, "2026-04-25T19:17:33Z", "USD", "2")
@@ -162,7 +162,7 @@ func TestTimes(t *testing.T) {
 	wants(t, got, `"time":2,`, `{"start":"0000-01-01T00:00:00Z"`, `{"start":"9900-01-01T00:00:00Z"`, `"cost":{"USD":"4"}`)
 }
 
-// TestOutlier verifies that one receipt of another time does not make the bins coarse for all
+// TestOutlier verifies that one receipt with a distant time does not make the bins coarse for all
 // others.
 func TestOutlier(t *testing.T) {
 	var list []seen
@@ -174,7 +174,7 @@ func TestOutlier(t *testing.T) {
 }
 
 // TestUnits verifies that the number of bins stays small, that every receipt is in one of them, and
-// that the order of the receipts makes no difference.
+// that the order of the receipts does not matter.
 func TestUnits(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 30, 0, 0, time.UTC)
 	for _, test := range []struct {
@@ -191,7 +191,7 @@ func TestUnits(t *testing.T) {
 		var list []seen
 		for i := range test.count {
 			at := begin
-			for range i { // a Duration has room for 292 years
+			for range i { // a Duration can represent 292 years
 				at = at.Add(test.step)
 			}
 			list = append(list, entry(t, receipt.Verified, at.Format(time.RFC3339), "USD", "0.1"))

@@ -43,7 +43,8 @@ func TestAmountRefuses(t *testing.T) {
 	}
 }
 
-// TestAmountOracle compares with fractions over the doubles' shortest texts.
+// TestAmountOracle verifies sums against exact fractions of the shortest decimal strings of the
+// doubles.
 func TestAmountOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var a amount

@@ -13,8 +13,8 @@ const silent = `{"metadata":{%q:[%s]},"lifecycle":{"completed_at":"1970-01-01T00
 "cost":{"currency":"USD","total":1,"provider_breakdown":[{"provider":"p","model":"m","amount":0,"input_tokens":5,"output_tokens":0}]},
 "side_effects":{"fs_writes":[],"network_egress":[{"bytes_sent":7}],"tool_calls":[],"a2a_handoffs":[]}}`
 
-// TestSilence verifies that unreported values are in no sum, no bin, and under no name, and are
-// counted as missing, and that without unreported values nothing is missing.
+// TestSilence verifies that unreported values are in no sum or bin and under no name and are
+// counted as missing, and that nothing is missing if all values are reported.
 func TestSilence(t *testing.T) {
 	for listed, parts := range map[string][]string{
 		``: {`"1970-01-01T00:00:00Z","empty":0,"verified":1`, `"untimed":0`, `"bytes_sent":"7","egress":1`, `"approved":1,"denied":1`, `"provider":"p"`,
@@ -47,7 +47,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// listing is a verified receipt that lists pointers under a name of its metadata.
+// listing returns a verified receipt that lists pointers under a name in its metadata.
 func listing(t *testing.T, name, pointers string) seen {
 	t.Helper()
 	return sound(t, fmt.Appendf(nil, silent, name, pointers))
@@ -63,7 +63,7 @@ func TestNoCost(t *testing.T) {
 	wants(t, aggregated(t, sound(t, bytes.Replace(free, []byte("/cost/total"), []byte("/cost/other"), 1))), `"timeout":0},"cost":{"USD":"0"}},"other"`)
 }
 
-// sound is a verified receipt.
+// sound returns a verified receipt.
 func sound(t *testing.T, src []byte) seen {
 	t.Helper()
 	doc, err := canon.Parse(src)

@@ -112,7 +112,7 @@ func TestFilesFormatted(t *testing.T) {
 }
 
 // TestFilesDamaged verifies that a receipt that is not JSON is found if its ID can be read, and is
-// served unchanged, so that verifying it refutes it.
+// served unchanged, so that its verification refutes it.
 func TestFilesDamaged(t *testing.T) {
 	good := servetest.Receipts(t, 2)
 	for _, c := range []struct{ name, text, id string }{
@@ -161,7 +161,7 @@ func TestFilesFixtures(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(text) > 0 && len(bytes.TrimSpace(text)) == 0 {
-			continue // no document at all: refused
+			continue // not a document, so it is rejected
 		}
 		f := openFiles(t, map[string][]byte{"a.json": text, "b.json": another})
 		for _, id := range []string{"receipt_01K0TASK", "receipt_01K0FULL", "receipt_01K0MINIMAL"} {
@@ -373,7 +373,7 @@ func TestFilesByTask(t *testing.T) {
 				break
 			}
 			files["d.json"] = servetest.Receipt(t, "added", "t", "t")
-			f = openFiles(t, files) // a restart, with more behind
+			f = openFiles(t, files) // a restart after more receipts were appended
 			delete(files, "d.json")
 		}
 		if got = got[:min(len(got), len(want))]; !slices.EqualFunc(got, want, bytes.Equal) {

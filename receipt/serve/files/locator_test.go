@@ -15,8 +15,8 @@ func TestIndexSize(t *testing.T) {
 	}
 }
 
-// TestIndexGrowth verifies that an index takes no more memory than its receipts need, and that it
-// does not move entries while it grows.
+// TestIndexGrowth verifies that an index uses only the memory that its receipts need, and that it
+// does not move entries as it grows.
 func TestIndexGrowth(t *testing.T) {
 	var entries pile[entry]
 	entries.add(entry{})

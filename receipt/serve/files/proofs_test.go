@@ -19,7 +19,7 @@ import (
 // other receipts have none.
 func TestProofs(t *testing.T) {
 	list := servetest.Receipts(t, 7)
-	all := append([][]byte{list[0], list[0]}, list[1:]...) // a copy is a leaf too
+	all := append([][]byte{list[0], list[0]}, list[1:]...) // a copy is a leaf, too
 	f := openFiles(t, map[string][]byte{"a.jsonl": servetest.Lines(all[:4]...), "b.cbor": servetest.Archived(t, all[4]), "c.jsonl": servetest.Lines(all[5:]...)})
 	note := servetest.Checkpoint(t, all[:6]...)
 	p, err := files.NewProofs(f, note)

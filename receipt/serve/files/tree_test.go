@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// TestTree compares roots and proofs with package merkle, for sizes around each power of two and
-// for all leaves at the borders of subtrees.
+// TestTree verifies that roots and proofs match those of package merkle, for sizes around each
+// power of two and for all leaves at the borders of subtrees.
 func TestTree(t *testing.T) {
 	var all []merkle.Hash
 	for i := range 2100 {
