@@ -40,7 +40,7 @@ func authenticate(a Authenticator, header string) (*Client, error) {
 	return a.Authenticate(&http.Request{Header: http.Header{"Authorization": {header}}})
 }
 
-// TestAPIKeys verifies that a key is accepted under its name, and nothing else is.
+// TestAPIKeys verifies that a key is accepted with its name, and that other keys are rejected.
 func TestAPIKeys(t *testing.T) {
 	random := bytes.NewReader(bytes.Repeat([]byte{0xff}, 32))
 	key, entry, err := NewAPIKey(random, "ci", noon())
@@ -81,12 +81,12 @@ func TestAPIKeys(t *testing.T) {
 
 func narrowed(line, members string) string { return strings.TrimSuffix(line, "}") + members + "}" }
 
-// TestAPIKeyLimits verifies that an entry is written as it is read, that an absent member is no
+// TestAPIKeyLimits verifies that an entry is written as it was read, that an absent member sets no
 // limit, and that an empty list matches nothing.
 func TestAPIKeyLimits(t *testing.T) {
 	const line = `{"name":"ci","sha256":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","created":"2026-04-25T19:00:00Z"`
 	a, b, none := chain.Stream{Issuer: "i", Tenant: "a", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Tenant: "b", HasTenant: true, Workspace: "w"}, chain.Stream{Issuer: "i", Workspace: "w"}
-	for members, want := range map[string]string{ // what is seen of a, b and none
+	for members, want := range map[string]string{ // which of a, b, and no tenant are visible
 		"": "ab-", `,"scopes":[]`: "ab-", `,"scopes":["receipts:verify"]`: "ab-",
 		`,"tenants":["a"]`: "a", `,"tenants":["b","a"]`: "ab", `,"tenants":[]`: "", `,"tenants":["A"]`: "",
 		`,"issuers":["i"]`: "ab-", `,"issuers":["I"]`: "", `,"issuers":[]`: "", `,"issuers":["i"],"tenants":["b"]`: "b",
@@ -115,8 +115,8 @@ func TestAPIKeyLimits(t *testing.T) {
 	}
 }
 
-// TestAPIKeyFiles verifies that a file is read completely or not at all, and that no error shows
-// text that may be a key.
+// TestAPIKeyFiles verifies that a file is accepted completely or not at all, and that no error
+// contains text that may be a key.
 func TestAPIKeyFiles(t *testing.T) {
 	const secret = "rk_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2U"
 	line := func(name, sum, created string) string {

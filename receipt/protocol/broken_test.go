@@ -44,14 +44,14 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
-// TestLogged verifies that the log contains the causes of server errors, and nothing about everyday
+// TestLogged verifies that the log contains the causes of server errors, and nothing about normal
 // conditions.
 func TestLogged(t *testing.T) {
 	full := Busy(1, "nothing was done")
 	full.Cause = errors.New("no space left on device")
 	for _, c := range []struct {
 		err  error
-		want string // in the log; "": nothing is
+		want string // in the log; "": no entry
 	}{
 		{full, "no space left on device"}, {errors.New("it went wrong"), "it went wrong"},
 		{Busy(1, "come again"), ""}, {NotImplemented("this"), ""},

@@ -11,8 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/chain"
 )
 
-// tokens is an Authenticator of another kind than API keys: the header X-Token names the
-// tenant of the client.
+// tokens is an Authenticator without API keys: the header X-Token names the tenant of the client.
 type tokens struct{ withoutActor bool }
 
 func (a tokens) Authenticate(r *http.Request) (*Client, error) {
@@ -32,7 +31,7 @@ func (a tokens) Authenticate(r *http.Request) (*Client, error) {
 	}
 }
 
-// things is a route that counts what is created, for each client.
+// things is a route that counts the created things of each client.
 func things() Route {
 	count := map[string]int{}
 	return Route{Pattern: "POST /v1/things", Scope: TasksWrite, Serve: func(w http.ResponseWriter, r *Request) error {
@@ -62,8 +61,8 @@ func TestAuthenticator(t *testing.T) {
 	}
 }
 
-// TestAuthenticatorWithoutActor verifies that an Idempotency-Key is refused if the clients
-// cannot be distinguished, and that requests without one are served.
+// TestAuthenticatorWithoutActor verifies that an Idempotency-Key is refused if clients cannot be
+// distinguished, and that requests without one are served.
 func TestAuthenticatorWithoutActor(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Auth = tokens{withoutActor: true} }, things())
 	if got := ask(m, "POST", "/v1/things", "{}", "X-Token", "a", "Idempotency-Key", "k"); got.status != 400 || !strings.Contains(got.body, "Idempotency-Key") {
@@ -74,8 +73,8 @@ func TestAuthenticatorWithoutActor(t *testing.T) {
 	}
 }
 
-// TestAuthIsConfigured verifies that a Mux needs an Authenticator or the explicit choice to
-// serve everybody, and that keys which are not loaded yet serve nobody.
+// TestAuthIsConfigured verifies that a Mux needs an Authenticator or the explicit choice to serve
+// all clients, and that keys that are not loaded yet accept no clients.
 func TestAuthIsConfigured(t *testing.T) {
 	for _, o := range []Options{{}, {Auth: tokens{}, Public: true}} {
 		o.Now, o.Random = noon, endless{}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCodes compares the table with the protocol, one row for each of its 18 codes.
+// TestCodes verifies that the table matches the protocol, with one row for each of its 18 codes.
 func TestCodes(t *testing.T) {
 	const table = `400 invalid_request request_error
 400 invalid_state_transition request_error
@@ -67,7 +67,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// TestErrorOf verifies that the text of an unknown error is not sent to a client.
+// TestErrorOf verifies that the text of an unknown error is not sent to the client.
 func TestErrorOf(t *testing.T) {
 	plain := ErrorOf(errors.New("dial 10.0.0.1: refused"))
 	if plain.HTTPStatus() != 500 || strings.Contains(fmt.Sprint(plain.Envelope("")), "10.0.0.1") {

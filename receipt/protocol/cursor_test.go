@@ -32,7 +32,7 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-// FuzzCursor verifies that an accepted cursor is the formatted one for its list and item.
+// FuzzCursor verifies that an accepted cursor equals the formatted cursor of its list and item.
 func FuzzCursor(f *testing.F) {
 	good := FormatCursor("list", []byte("task_1"))
 	for _, seed := range []string{"", good, good + "=", good[1:], "AQ", "AAAA", "\r\n" + good, strings.ToUpper(good), strings.Repeat("A", 600)} {

@@ -10,8 +10,9 @@ import (
 // A frame is a block of server-sent events as a plain reader sees it.
 type frame struct{ id, event, data string }
 
-// framesOf reads blocks as the public conformance runner does: separated by LF LF, and each
-// of them an event. A block of comments alone is none, and is only allowed behind the first.
+// framesOf parses blocks as the public conformance runner does: LF LF separates blocks, and each
+// block is an event. A block of comments only is not an event, and is allowed only after the first
+// event.
 func framesOf(t testing.TB, text string) (frames []frame, comments int) {
 	t.Helper()
 	if strings.ContainsRune(text, '\r') {
@@ -44,7 +45,7 @@ func framesOf(t testing.TB, text string) (frames []frame, comments int) {
 	return frames, comments
 }
 
-// TestAppendFrame verifies that a frame has three lines and an empty one, each ended by LF.
+// TestAppendFrame verifies that a frame has three lines and an empty line, each ended by LF.
 func TestAppendFrame(t *testing.T) {
 	got, err := appendEvent([]byte("x"), Event{ID: "e 1", Kind: "task.completed", JSON: json.RawMessage("{\r\n \"a\": \"\\n\"\n}")})
 	if want := "xid: e 1\nevent: task.completed\ndata: {   \"a\": \"\\n\" }\n\n"; err != nil || string(got) != want {
@@ -67,8 +68,8 @@ func TestAppendFrame(t *testing.T) {
 	}
 }
 
-// FuzzFrame verifies that a frame is read as one block with one event of its ID, so that no event
-// can inject another one into the stream.
+// FuzzFrame verifies that a frame is parsed as one block with one event that has its ID, so that no
+// event can inject another one into the stream.
 func FuzzFrame(f *testing.F) {
 	f.Add("e1", "task.completed", `{"a":1}`)
 	f.Add("e1\nevent: x", "k\r", "{\n}")

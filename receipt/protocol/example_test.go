@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// A garden is a harness with two routes: what is said here is its own work alone.
+// A garden is a harness with two routes. It contains only the harness's own code.
 type garden struct {
 	mu    sync.Mutex
 	tasks []task
@@ -89,7 +89,7 @@ func ExampleNewMux() {
 	// 404 {"error":{"code":"resource_not_found","message":"there is no such resource, or it may not be seen","type":"not_found_error","param":null
 }
 
-// A diary is a log of events in memory; that of a harness is in a file.
+// A diary is a log of events in memory; a real harness would use a file.
 type diary struct {
 	protocol.Bell
 	mu     sync.Mutex
@@ -118,7 +118,7 @@ func (d *diary) After(_ context.Context, id string, limit int) ([]protocol.Event
 	}
 	page := d.events[from:min(from+limit, len(d.events))]
 	if from+len(page) == len(d.events) && d.events[len(d.events)-1].Kind == "task.completed" {
-		return page, io.EOF // nothing follows the end of a task
+		return page, io.EOF // no events follow the end of a task
 	}
 	return page, nil
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCheckForm verifies each bound, at it and beyond it.
+// TestCheckForm verifies each bound, with values at the bound and beyond it.
 func TestCheckForm(t *testing.T) {
 	many := func(n int) http.Header {
 		h := http.Header{}
@@ -75,7 +75,7 @@ func TestPermits(t *testing.T) {
 	}
 }
 
-// TestHosts verifies that a Mux with Hosts refuses other names, before it asks for a version.
+// TestHosts verifies that a Mux with Hosts refuses other host names before it checks the version.
 func TestHosts(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Hosts = []string{"localhost", "::1"} }, Route{Pattern: "GET /v1", Serve: says("x")})
 	for host, want := range map[string]int{

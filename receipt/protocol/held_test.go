@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestLongPages verifies that a page of a list has at most 8 MiB, or one item that is longer, and that
-// pages of long items neither skip nor repeat one.
+// TestLongPages verifies that a page of a list has at most 8 MiB or consists of one longer item,
+// and that pages of long items neither skip nor repeat an item.
 func TestLongPages(t *testing.T) {
 	type item struct{ ID, Text string }
 	var items []item
@@ -65,8 +65,8 @@ func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckW
 	return w, ended
 }
 
-// TestUnreadAnswers verifies that answers that nobody reads take as much memory as is allowed and no
-// more, that no client takes all of it, and that it comes back.
+// TestUnreadAnswers verifies that answers that clients do not read use at most the permitted
+// memory, that no client uses all of it, and that it is released.
 func TestUnreadAnswers(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 1<<20)
 	m := muxOf(t, func(o *Options) { o.Limits.Memory = 16 << 20 }, Route{Pattern: "GET /long", Serve: func(w http.ResponseWriter, r *Request) error {
@@ -101,8 +101,8 @@ func TestUnreadAnswers(t *testing.T) {
 	}
 }
 
-// TestUnreadStreams verifies that a stream waits while streams that nobody reads have the memory for
-// pages, and continues when they are gone.
+// TestUnreadStreams verifies that a stream waits while streams that clients do not read use up the
+// memory for pages, and continues when they have ended.
 func TestUnreadStreams(t *testing.T) {
 	long := Event{ID: "event_1", Kind: "x", JSON: json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)}
 	m := muxOf(t, func(o *Options) { o.Limits.Memory = 2 << 20 }, Route{Pattern: "GET /stream", Serve: func(w http.ResponseWriter, r *Request) error {
@@ -144,8 +144,9 @@ func (l oneEvent) After(_ context.Context, id string, _ int) ([]Event, error) {
 	return []Event{l.event}, io.EOF
 }
 
-// TestStoredAnswer verifies that an answer that a log has is read there when the request is repeated, however
-// long it is, also if the handler failed after it was written, and that no memory holds it.
+// TestStoredAnswer verifies that an answer stored in a log is read from the log when the request is
+// repeated, regardless of its length and even if the handler failed after writing it, and that no
+// memory holds it.
 func TestStoredAnswer(t *testing.T) {
 	memory := NewMemory(MemoryLimits{Bytes: 1 << 20})
 	log, reads := map[string]string{}, 0

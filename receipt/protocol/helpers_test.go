@@ -22,7 +22,7 @@ import (
 // noon is the current time in tests.
 func noon() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
 
-// A clock is one that tests set.
+// A clock is a clock that tests can set.
 type clock struct{ past atomic.Int64 }
 
 func (c *clock) now() time.Time { return noon().Add(time.Duration(c.past.Load())) }
@@ -52,22 +52,22 @@ func muxOf(t testing.TB, change func(*Options), routes ...Route) *Mux {
 	return m
 }
 
-// A reply is an answer, read to its end.
+// A reply is a completely read answer.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// said is the status and the code of an error, and its param.
+// said returns the status, the code, and the param of an error.
 func (r reply) said() string {
 	var e struct{ Error struct{ Code, Param string } }
 	_ = json.Unmarshal([]byte(r.body), &e)
 	return strings.TrimSpace(fmt.Sprint(r.status, " ", e.Error.Code, " ", e.Error.Param))
 }
 
-// ask sends a request to a handler. Headers are pairs of a name and a value; the version and
-// the type of JSON are stated when the headers say nothing of them.
+// ask sends a request to a handler. Headers are pairs of a name and a value. The version and the
+// JSON content type are added if the headers do not set them.
 func ask(h http.Handler, method, path, body string, headers ...string) reply {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(VersionHeader, Version)
@@ -102,20 +102,20 @@ func quiet(t testing.TB, before int) {
 		if runtime.NumGoroutine() <= before {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // nobody tells when a goroutine has ended
+		time.Sleep(10 * time.Millisecond) // the end of a goroutine is not observable
 	}
 	stacks := make([]byte, 1<<20)
 	t.Errorf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
 }
 
-// until waits until something is so.
+// until waits until a condition is true.
 func until(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for range 30_000 {
 		if so() {
 			return
 		}
-		time.Sleep(time.Millisecond) // what is waited for tells nobody
+		time.Sleep(time.Millisecond) // the condition sends no signal
 	}
 	t.Fatalf("after half a minute it is not so that %s", what)
 }
@@ -132,7 +132,7 @@ func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// keysOf are API keys of names, each with members, and the header of each.
+// keysOf returns API keys with the given names and members, and the header of each key.
 func keysOf(t testing.TB, members map[string]string) (keys *APIKeys, bearer map[string]string) {
 	t.Helper()
 	text, bearer := "", map[string]string{}
@@ -161,11 +161,11 @@ type journal struct {
 	Bell
 	mu     sync.Mutex
 	events []Event
-	pruned int   // how many of the first are no longer kept
-	ended  bool  // nothing follows
+	pruned int   // the number of first events that are no longer kept
+	ended  bool  // no further events follow
 	fail   error // instead of any answer
 	reads  int
-	most   int // events that were given at a time
+	most   int // maximum number of events returned at a time
 }
 
 func eventOf(n int) Event {
@@ -219,7 +219,7 @@ func parses(path string) bool {
 	return err == nil && u.Host == ""
 }
 
-// askRaw sends a request with these headers and no others.
+// askRaw sends a request with exactly these headers.
 func askRaw(h http.Handler, method, path, body string, header http.Header) reply {
 	u, _ := url.ParseRequestURI(path)
 	r := &http.Request{Method: method, URL: u, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), RemoteAddr: "192.0.2.1:1234"}

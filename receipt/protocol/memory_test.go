@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// useOf is a use of an actor with a key and a body, each named by a text.
+// useOf returns a use by an actor with a key and a body, each named by a string.
 func useOf(actor, key, body string) Use {
 	return Use{Actor: canon.Sum([]byte(actor)), Key: canon.Sum([]byte(key)), Body: canon.Sum([]byte(body))}
 }
 
-// claimed does what was claimed, and is what a request would see: what was answered, that
-// another does it, or that it did it itself.
+// claimed claims a use and settles it with answer, if there is one. It returns what a request would
+// see: a stored answer, that another request does the work, or that it did the work itself.
 func claimed(m *Memory, u Use, now time.Time, answer *Answer) string {
 	claim, err := m.Claim(u, now)
 	switch {
@@ -39,7 +39,7 @@ func answerOf(text string) *Answer {
 	return &Answer{Status: 201, Header: http.Header{"Content-Type": {"x"}}, Body: []byte(text)}
 }
 
-// TestMemory verifies the rules of a key, one after the other.
+// TestMemory verifies the rules of a key, one after another.
 func TestMemory(t *testing.T) {
 	m := NewMemory(MemoryLimits{})
 	first, err := m.Claim(useOf("a", "k", "b"), noon())
@@ -71,7 +71,7 @@ func TestMemory(t *testing.T) {
 		}
 	}
 
-	// A day from the answer on, not from the beginning.
+	// The day starts with the answer, not with the first request.
 	first.End(answerOf("late"), noon().Add(day))
 	first.End(nil, noon().Add(day)) // the first end counts
 	if got := claimed(m, useOf("a", "k", "b"), noon().Add(2*day), nil); got != "answered late" {
@@ -82,8 +82,9 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryIsFull verifies that a use without room is refused until the oldest is a day old, that
-// no client takes all the room, and that a client without uses is accepted while there is room.
+// TestMemoryIsFull verifies that a use without room is refused until the oldest use is a day old,
+// that no client takes all the room, and that a client without uses is accepted while there is
+// room.
 func TestMemoryIsFull(t *testing.T) {
 	m := NewMemory(MemoryLimits{Keys: 3})
 	for i := range 3 {
@@ -105,8 +106,8 @@ func TestMemoryIsFull(t *testing.T) {
 		t.Errorf("when the oldest is forgotten: %s", got)
 	}
 
-	// By bytes: half for one alone, a third each for two. However much clients have, a new one
-	// finds room.
+	// With a limit in bytes: half for one client alone, a third each for two. A new client finds
+	// room, regardless of how much other clients use.
 	m = NewMemory(MemoryLimits{Bytes: 64 << 10})
 	large := answerOf(strings.Repeat("x", 20<<10))
 	var got []string
@@ -132,8 +133,8 @@ func TestMemoryIsFull(t *testing.T) {
 	}
 }
 
-// TestMemoryIsShared verifies that however many keys two clients use, a third and a fourth find room for
-// thousands of theirs.
+// TestMemoryIsShared verifies that, regardless of how many keys two clients use, a third and a
+// fourth find room for thousands of their own.
 func TestMemoryIsShared(t *testing.T) {
 	m := NewMemory(MemoryLimits{Keys: 1 << 20, Bytes: 16 << 20})
 	used := map[string]int{}
@@ -179,8 +180,8 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestOnceAmongMany verifies that one of many concurrent callers does the work, also if those
-// before it failed, and that waiting callers find its answer, also at the moment when it is
+// TestOnceAmongMany verifies that one of many concurrent callers does the work, even if callers
+// before it failed, and that waiting callers find its answer, even at the moment when it is
 // settled.
 func TestOnceAmongMany(t *testing.T) {
 	for _, fails := range []int{0, 2} {
@@ -192,8 +193,8 @@ func TestOnceAmongMany(t *testing.T) {
 	}
 }
 
-// onceAmong has n at once want what is done once, and returns how many did it. It fails as
-// often as is said, and then the next may do it.
+// onceAmong lets n goroutines claim the same work at the same time, and returns how many did it.
+// The first fails attempts fail, after which the next caller may do the work.
 func onceAmong(n, fails int) (did int) {
 	m := NewMemory(MemoryLimits{})
 	var among sync.WaitGroup
@@ -206,7 +207,7 @@ func onceAmong(n, fails int) (did int) {
 				if err != nil || claim.Answer != nil {
 					return
 				}
-				if claim.InFlight != nil { // who comes anew, and does not wait
+				if claim.InFlight != nil { // a new caller that does not wait
 					runtime.Gosched()
 					continue
 				}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// says answers with a text and the values of the path, to distinguish routes.
+// says returns a handler that answers with text and the values of the path, to distinguish routes.
 func says(text string) Handler {
 	return func(w http.ResponseWriter, r *Request) error {
 		Write(w, 200, "text/plain", []byte(strings.TrimSpace(text+" "+r.PathValue("id")+r.PathValue("task_id"))))
@@ -194,7 +194,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestBadRoutes verifies that invalid routes are refused by NewMux.
+// TestBadRoutes verifies that NewMux rejects invalid routes.
 func TestBadRoutes(t *testing.T) {
 	ok := says("x")
 	for name, list := range map[string][]Route{
@@ -291,7 +291,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 		"wrapped":  fmt.Errorf("in the store: %w", NotFound()),
 		"plain":    errors.New("open /secret/file: denied"),
 		"caused":   Internal(errors.New("open /secret/file: denied"), "the task cannot be read"),
-		"canceled": context.Canceled, // of something else than the request
+		"canceled": context.Canceled, // from another source than the request
 	}
 	m := muxOf(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) },
 		Route{Pattern: "GET /{id}", Serve: func(_ http.ResponseWriter, r *Request) error { return fail[r.PathValue("id")] }},
@@ -315,7 +315,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 		}
 	}
 
-	// What has begun is broken off, and never ends as if it were whole.
+	// An answer that has begun is aborted, and never ends as if it were complete.
 	func() {
 		defer func() {
 			if p := recover(); p != http.ErrAbortHandler {
@@ -325,7 +325,7 @@ func TestErrorsOfHandlers(t *testing.T) {
 		ask(m, "GET", "/panic/late", "")
 	}()
 
-	// A client that leaves is no mistake of the server.
+	// A client that disconnects is not a server error.
 	log.Reset()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -337,8 +337,8 @@ func TestErrorsOfHandlers(t *testing.T) {
 	}
 }
 
-// TestPlaces verifies that the next request is refused when all places are taken, that one client
-// does not take all, and that places are returned, also after a panic of a handler.
+// TestPlaces verifies that a request is refused while all slots are in use, that one client cannot
+// use all slots, and that slots are released, even after a panic of a handler.
 func TestPlaces(t *testing.T) {
 	keys, bearer := keysOf(t, map[string]string{"a": "", "b": ""})
 	gate, inside := make(chan struct{}), make(chan struct{}, 8)
@@ -376,8 +376,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestLateBody verifies that a body that does not arrive in time is a 504, and takes no place
-// afterwards.
+// TestLateBody verifies that a body that does not arrive in time results in a 504, and that the
+// request then uses no slot.
 func TestLateBody(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Arrive = 50 * time.Millisecond }, Route{Pattern: "POST /", Serve: says("x")})
 	s := serving(t, m)
@@ -401,7 +401,7 @@ func TestLateBody(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAll verifies that with Limits.Memory bodies and answers take from one pool.
+// TestMemoryOfAll verifies that, with Limits.Memory, bodies and answers share one pool.
 func TestMemoryOfAll(t *testing.T) {
 	m := muxOf(t, func(o *Options) { o.Limits.Memory = 64 << 10 },
 		Route{Pattern: "POST /", Body: BodyStream, Serve: func(w http.ResponseWriter, r *Request) error {
@@ -433,7 +433,7 @@ func TestMemoryOfBodies(t *testing.T) {
 		Route{Pattern: "POST /", Serve: says("x")},
 		Route{Pattern: "POST /bytes", Body: BodyBytes, Serve: says("x")},
 	)
-	few := `{"a":[1` + strings.Repeat(",1", 1000) + `]}` // whose index is given back
+	few := `{"a":[1` + strings.Repeat(",1", 1000) + `]}` // whose index is released
 	plain, many := `{"a":"`+strings.Repeat("x", 10<<10)+`"}`, `{"a":[1`+strings.Repeat(",1", 5<<10)+`]}`
 	for range 8 {
 		for _, body := range []string{plain, few} {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestNested verifies that a Mux below another one answers each request of a connection, and treats
-// none as that of a disconnected client.
+// none of them as a request from a disconnected client.
 func TestNested(t *testing.T) {
 	below := muxOf(t, nil, Route{Pattern: "/v1/", Body: BodyOptional, Serve: func(w http.ResponseWriter, r *Request) error {
 		select {
@@ -35,7 +35,7 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// askOften asks by one connection.
+// askOften sends several requests over one connection.
 func askOften(t *testing.T, h http.Handler) {
 	server := httptest.NewServer(h)
 	defer server.Close()

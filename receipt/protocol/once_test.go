@@ -35,7 +35,7 @@ func TestOnceScope(t *testing.T) {
 	)
 	for i, c := range []struct{ actor, method, path, body, key, want string }{
 		{"a", "POST", "/v1/things", `{"x":1,"y":2}`, "k", "201 1"},
-		{"a", "POST", "/v1/things", `{"y":2.0, "x":1}`, "k", "201 1"}, // the same, spelled otherwise
+		{"a", "POST", "/v1/things", `{"y":2.0, "x":1}`, "k", "201 1"}, // the same, in another spelling
 		{"a", "POST", "/v1/things", `{"x":2}`, "k", "409 idempotency_key_reused Idempotency-Key"},
 		{"a", "POST", "/v1/things", `{"x":2}`, "K", "201 2"},
 		{"b", "POST", "/v1/things", `{"x":2}`, "k", "201 3"},  // another actor
@@ -47,12 +47,12 @@ func TestOnceScope(t *testing.T) {
 		{"a", "POST", "/v1/things?p=1&workspace_id=u", `{}`, "k", "201 7"},
 		{"a", "POST", "/v1/things?p=2&workspace_id=u", `{}`, "k", "201 8"}, // another target
 		{"a", "POST", "/v1/things/1", ``, "k", "201 9"},
-		{"a", "POST", "/v1/things/1", `{}`, "k", "201 9"}, // none is {}
-		{"a", "POST", "/v1/things/%31", ``, "k", "201 9"}, // the same target, spelled otherwise
+		{"a", "POST", "/v1/things/1", `{}`, "k", "201 9"}, // no body means {}
+		{"a", "POST", "/v1/things/%31", ``, "k", "201 9"}, // the same target, in another spelling
 		{"a", "POST", "/v1/things/2", ``, "k", "201 10"},
 		{"a", "DELETE", "/v1/things", ``, "k", "201 11"},
 		{"a", "DELETE", "/v1/things", ``, "k", "201 11"},
-		{"a", "GET", "/v1/things", ``, "k", "201 12"}, // reading is not done once
+		{"a", "GET", "/v1/things", ``, "k", "201 12"}, // GET requests ignore the key
 		{"a", "GET", "/v1/things", ``, "k", "201 13"},
 		{"a", "POST", "/v1/again", `{}`, "k", "201 14"},
 		{"a", "POST", "/v1/again", `{}`, "k", "201 15"},
@@ -85,12 +85,12 @@ func TestOnceScope(t *testing.T) {
 }
 
 // TestOnceOutcomes verifies that an error releases the key, because nothing was done, and that
-// nothing is done twice after a 500, a panic, or an answer that is too long.
+// nothing is repeated after a 500, a panic, or an answer that is too long.
 func TestOnceOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
 		serve Handler
 		first string
-		twice bool // it is done again
+		twice bool // whether the work is repeated
 	}{
 		"an error":       {func(http.ResponseWriter, *Request) error { return Busy(1, "later") }, "503 service_unavailable", true},
 		"a refusal":      {func(http.ResponseWriter, *Request) error { return Invalid("x", "no") }, "400 invalid_request x", true},
@@ -169,7 +169,7 @@ func TestOnceAtOnce(t *testing.T) {
 						firsts.Add(1)
 						return
 					case got.status == 202 && got.body == "{\"object\":\"request.in_flight\"}\n" && got.header.Get("Retry-After") == "1":
-						if flying.Add(1) == 31 { // all but the one that does it were told so
+						if flying.Add(1) == 31 { // every request except the one that does the work got 202
 							close(gate)
 						}
 					default:
@@ -226,7 +226,7 @@ func TestClientLeaves(t *testing.T) {
 	if err := <-left; err == nil {
 		t.Fatal("the client did not leave")
 	}
-	time.Sleep(20 * time.Millisecond) // the server sees that by and by
+	time.Sleep(20 * time.Millisecond) // the server notices this after a delay
 	if during.Err() != nil {
 		t.Error("the handler is told to stop")
 	}
@@ -282,8 +282,8 @@ func (w *stuckWriter) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// TestRestart verifies that a harness can restore its answers after a restart from what requests
-// contain.
+// TestRestart verifies that a harness can restore its answers after a restart from the content of
+// requests.
 func TestRestart(t *testing.T) {
 	type line struct {
 		use    Use

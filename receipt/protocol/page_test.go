@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A shelf is a list to which others are added.
+// A shelf is a list to which items can be added.
 type shelf struct {
 	mu    sync.Mutex
 	items []string
@@ -24,7 +24,7 @@ func (s *shelf) add(n int) {
 	}
 }
 
-// serve lists the items by their names.
+// serve lists the items by name.
 func (s *shelf) serve(w http.ResponseWriter, r *Request) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func TestPageRules(t *testing.T) {
 		"/items": "200 50", "/items?limit=200": "200 60", "/items?limit=1": "200 1",
 		"/items?limit=0": "400 invalid_request limit", "/items?limit=201": "400 invalid_request limit", "/items?limit=01": "400 invalid_request limit", "/items?limit=-1": "400 invalid_request limit", "/items?limit=": "400 invalid_request limit", "/items?limit=1&limit=1": "400 invalid_request limit", "/items?from=1": "400 invalid_request from", "/items?a;b": "400 invalid_request", "/items?%zz": "400 invalid_request",
 		"/items?of=a&cursor=" + next:              "200 50",
-		"/items?limit=3&cursor=" + next + "&of=a": "200 3",                      // another limit is the same list
+		"/items?limit=3&cursor=" + next + "&of=a": "200 3",                      // another limit applies to the same list
 		"/items?of=b&cursor=" + next:              "400 invalid_request cursor", // another filter is not
 		"/items?cursor=" + next:                   "400 invalid_request cursor",
 		"/others?cursor=" + next:                  "400 invalid_request cursor",
@@ -123,7 +123,7 @@ func TestPageRules(t *testing.T) {
 	}
 }
 
-// protocolCursor is a cursor of a list.
+// protocolCursor returns a cursor of a list.
 func protocolCursor(t testing.TB, list, last string) string {
 	t.Helper()
 	cursor := FormatCursor(list, []byte(last))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestShares verifies that a client that holds nothing finds as much as any other client holds.
+// TestShares verifies that a client that uses nothing can get as much as any other client uses.
 func TestShares(t *testing.T) {
 	for _, all := range []int64{1, 2, 3, 8, 256} {
 		for clients := 1; clients <= 12; clients++ {

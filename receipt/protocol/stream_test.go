@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// streaming returns routes that give a log as a stream and as ranges.
+// streaming returns routes that serve a log as a stream and as ranges.
 func streaming(log Log) []Route {
 	return []Route{
 		{Pattern: "GET /v1/events/stream", Serve: func(w http.ResponseWriter, r *Request) error { return WriteStream(w, r, log) }},
@@ -31,7 +31,7 @@ func streaming(log Log) []Route {
 	}
 }
 
-// idsOf are the ids of frames.
+// idsOf returns the IDs of frames.
 func idsOf(frames []frame) string {
 	var ids []string
 	for _, f := range frames {
@@ -40,7 +40,7 @@ func idsOf(frames []frame) string {
 	return strings.Join(ids, " ")
 }
 
-// TestStream verifies that a stream begins at the beginning or after the named event, with one
+// TestStream verifies that a stream starts at the beginning or after the named event, with one
 // frame per event.
 func TestStream(t *testing.T) {
 	j := &journal{ended: true}
@@ -131,7 +131,7 @@ func TestStreamFailures(t *testing.T) {
 	}
 }
 
-// TestRange verifies ranges of events after the one that the client names.
+// TestRange verifies that a range contains the events after the one that the client names.
 func TestRange(t *testing.T) {
 	j := new(journal)
 	j.append(60)
@@ -208,7 +208,7 @@ func listen(t testing.TB, s *httptest.Server, last string, headers ...string) *l
 	return &listener{t, res, bufio.NewReader(res.Body), func() { cancel(); res.Body.Close() }, false}
 }
 
-// next is the next event; "" when the stream has ended. On a slow machine comments come
+// next returns the next event, or "" if the stream has ended. On a slow machine, comments arrive
 // between events, never before the first.
 func (l *listener) next() string {
 	l.t.Helper()
@@ -335,7 +335,7 @@ func TestSlowReader(t *testing.T) {
 		push()
 	}
 
-	// The slow one is cut off, before the end of what there is.
+	// The slow client is disconnected before it has received all events.
 	until(t, "one client is left", func() bool { return count.now.Load() == 1 })
 	_ = slow.SetReadDeadline(time.Now().Add(30 * time.Second))
 	text, _ := io.ReadAll(slow)
@@ -378,7 +378,7 @@ func TestBeats(t *testing.T) {
 	})
 }
 
-// TestClose verifies that Close ends all streams, and that no new one begins.
+// TestClose verifies that Close ends all streams, and that no new stream begins.
 func TestClose(t *testing.T) {
 	before := runtime.NumGoroutine()
 	j := new(journal)
@@ -462,7 +462,7 @@ func TestKeyIsTaken(t *testing.T) {
 			if name == "taken" {
 				j.append(1)
 			}
-			time.Sleep(16 * time.Second) // a beat, when nothing is appended
+			time.Sleep(16 * time.Second) // longer than the interval of heartbeats without new events
 			<-ended
 			if frames, _ := framesOf(t, w.Body.String()); len(frames) != 1 {
 				t.Errorf("%s: %s", name, w.Body)
@@ -471,8 +471,8 @@ func TestKeyIsTaken(t *testing.T) {
 	}
 }
 
-// TestKeysAreGone verifies that a stream ends when the keys of its client are no longer
-// loaded, and that a stream of an open route does not.
+// TestKeysAreGone verifies that a stream ends if the keys of its client are no longer loaded, and
+// that a stream of an open route does not.
 func TestKeysAreGone(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -13,14 +13,14 @@ func TestVisible(t *testing.T) {
 	all := Anyone()
 	for _, c := range []struct {
 		text                string
-		nobody, inside, all string // "": the text
+		nobody, inside, all string // "": the same text
 	}{
 		{`{"a":1,"b":[true,null,"x"]}`, "", "", ""},
 		{`[{"visibility":"public","x":1}]`, "", "", ""},
 		{`[{"visibility":"internal","x":1},2]`, `[2]`, "", ""},
 		{`[{"x":1},{"visibility":"receipt_only"},{"visibility":"internal"}]`, `[{"x":1}]`, `[{"x":1},{"visibility":"internal"}]`, ""},
 		{`[{"visibility":"later"}]`, `[]`, `[]`, ""},
-		{`[{"visibility":7},{"visibility":null}]`, "", "", ""}, // of other values, nothing is known
+		{`[{"visibility":7},{"visibility":null}]`, "", "", ""}, // other values are ignored
 		{`[{"visibilit\u0079":"internal"}]`, `[]`, "", ""},
 		{`[{"visibility":"receipt\u005fonly"}]`, `[]`, `[]`, ""},
 		{`{"id":"a","object":"artifact","visibility":"receipt_only","uri":"u","metadata":{"id":"b"}}`, `{"id":"a","object":"artifact","visibility":"receipt_only"}`, `{"id":"a","object":"artifact","visibility":"receipt_only"}`, ""},
@@ -44,7 +44,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestMuxReduces verifies that every way to answer leaves out what the client may not see.
+// TestMuxReduces verifies that every kind of answer omits what the client may not see.
 func TestMuxReduces(t *testing.T) {
 	const value = `{"id":"one","parts":[{"visibility":"internal","text":"redcurrant"}]}`
 	raw := []byte(value)

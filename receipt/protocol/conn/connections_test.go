@@ -15,11 +15,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol/conn"
 )
 
-// most is how many connections the servers of these tests have; a quarter of them is two.
+// most is the connection limit of the servers in these tests; a quarter of it is two.
 const most = 8
 
-// A limited server answers /waits when it is told to, and all else at once. Whoever has an
-// Authorization has shown a key.
+// A limited server answers /waits when the test signals it, and all other requests immediately. A
+// request with an Authorization header has presented a key.
 type limited struct {
 	t    *testing.T
 	addr string
@@ -35,7 +35,7 @@ func start(t *testing.T) *limited {
 			conn.ShowedKey(r.Context())
 		}
 		if r.URL.Path == "/waits" {
-			_ = http.NewResponseController(w).Flush() // the client knows that it is being answered
+			_ = http.NewResponseController(w).Flush() // so that the client sees the beginning of the answer
 			<-ctx.Done()
 		}
 	}))
@@ -47,7 +47,7 @@ func start(t *testing.T) *limited {
 	return l
 }
 
-// A client has a connection.
+// A client is a client with one connection.
 type client struct {
 	net.Conn
 	t    *testing.T
@@ -79,7 +79,7 @@ func (l *limited) dials(n int, path, header string) (list []*client) {
 
 const keyed = "Authorization: Bearer key\r\n"
 
-// ask asks, and reads the head of the answer, and all of it where it has an end.
+// ask sends a request, and reads the head of the answer and, if the answer ends, its body.
 func (c *client) ask(path, header string) error {
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n"+header+"\r\n"); err != nil {
@@ -95,15 +95,15 @@ func (c *client) ask(path, header string) error {
 // closed reports whether the server closes the connection within a minute.
 func (c *client) closed() bool { return !c.asleep(time.Minute) }
 
-// asleep reports whether nothing comes for some time.
+// asleep reports whether no data arrives for some time.
 func (c *client) asleep(long time.Duration) bool {
 	_ = c.SetDeadline(time.Now().Add(long))
 	_, err := c.from.ReadByte()
 	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// TestNewIsHeard: whoever asks soon after connecting is answered, however many others connect
-// and ask nothing; and those are closed.
+// TestNewIsHeard verifies that a client that sends a request soon after connecting is answered,
+// regardless of how many others connect without a request, and that those connections are closed.
 func TestNewIsHeard(t *testing.T) {
 	for range 100 {
 		l, began := start(t), time.Now()
@@ -113,7 +113,7 @@ func TestNewIsHeard(t *testing.T) {
 			silent = append(silent, l.dial())
 		}
 		if time.Since(began) > 100*time.Millisecond {
-			continue // the machine is busy: it did not ask soon
+			continue // the machine is busy, so the request was late
 		}
 		if err := one.ask("/", ""); err != nil {
 			t.Errorf("not answered: %v", err)
@@ -128,7 +128,7 @@ func TestNewIsHeard(t *testing.T) {
 	t.Skip("the machine is too busy")
 }
 
-// TestWaitingMakeRoom: connections that wait without a key do not keep others out.
+// TestWaitingMakeRoom verifies that waiting connections without a key do not keep others out.
 func TestWaitingMakeRoom(t *testing.T) {
 	for _, n := range []int{1, 2, 3, most, 3 * most} {
 		l := start(t)
@@ -150,8 +150,8 @@ func TestWaitingMakeRoom(t *testing.T) {
 	}
 }
 
-// TestActiveMakeRoom: connections that are answered without a key do not keep others out, and
-// are closed for nobody else.
+// TestActiveMakeRoom verifies that connections without a key that are being answered do not keep
+// others out, and are not closed for others.
 func TestActiveMakeRoom(t *testing.T) {
 	l := start(t)
 	active := l.dials(most, "/waits", "")
@@ -166,7 +166,8 @@ func TestActiveMakeRoom(t *testing.T) {
 	}
 }
 
-// TestSilentAreClosed: what has had the time to ask and did not is closed, but for a quarter.
+// TestSilentAreClosed verifies that connections without a request are closed after enough time,
+// except for a quarter of the limit.
 func TestSilentAreClosed(t *testing.T) {
 	l := start(t)
 	var silent []*client
@@ -184,13 +185,13 @@ func TestSilentAreClosed(t *testing.T) {
 			t.Error("more than a quarter stay open")
 		}
 	}
-	if !silent[4].asleep(time.Millisecond) { // the other one of the quarter is the new one
+	if !silent[4].asleep(time.Millisecond) { // the other connection in the quarter is the new one
 		t.Error("one of the quarter was closed")
 	}
 }
 
-// TestKeyedStay: what a key is answered on is closed for nobody, and what waits with a key only
-// where there is nothing else.
+// TestKeyedStay verifies that a connection with a key is never closed while it is being answered,
+// and is closed while it waits only if there is no other candidate.
 func TestKeyedStay(t *testing.T) {
 	l := start(t)
 	active := l.dials(most-2, "/waits", keyed)
@@ -207,7 +208,7 @@ func TestKeyedStay(t *testing.T) {
 
 	l.end()
 	for _, c := range active {
-		// The rest of its answer, and of the next one.
+		// The rest of its answer, and the next answer.
 		if _, err := io.CopyN(io.Discard, c.from, int64(len("0\r\n\r\n"))); err != nil {
 			t.Fatalf("a request with a key was broken off: %v", err)
 		}
