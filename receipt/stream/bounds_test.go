@@ -21,7 +21,7 @@ import (
 func TestRatio(t *testing.T) {
 	bounds := stream.Bounds{Ratio: 100}
 	list := jsonl(chained(t, 3000)...)
-	nothing := `{"a":"` + strings.Repeat(" ", 250) + `"}` + "\n" // of which 4 MiB are soon judged
+	nothing := `{"a":"` + strings.Repeat(" ", 250) + `"}` + "\n" // judging 4 MiB of these lines is fast
 	for name, pack := range map[string]func(testing.TB, []byte) []byte{
 		"gzip": gzipped, "zstd": func(t testing.TB, in []byte) []byte { return zstded(t, in) },
 	} {
@@ -136,7 +136,7 @@ func TestLargeInFlight(t *testing.T) {
 	if r.err != nil || r.summary.Receipts != 3*lines || r.summary.Verdict() != receipt.Refuted {
 		t.Fatalf("%v %v", r.summary, r.err)
 	}
-	if most > 180<<20 { // 32 MiB of lines in flight, one being read, one being judged, and as much garbage
+	if most > 180<<20 { // 32 MiB of lines in flight, one line being read, one being judged, and as much garbage
 		t.Errorf("%d MiB", most>>20)
 	} else {
 		t.Logf("%d MiB", most>>20)

@@ -63,7 +63,7 @@ func TestCheckpointHoles(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		docs  [][]byte
-		found bool // that the checkpoint is false of the input
+		found bool // whether the checkpoint is reported as invalid for the input
 	}{
 		{"as it was", l[:3], false},
 		{"and one more", l, false},
@@ -87,7 +87,7 @@ func TestCheckpointHoles(t *testing.T) {
 			t.Errorf("%s: %v", c.name, s.Findings)
 		}
 
-		// From an unknown log, the same checkpoint shows nothing and refutes nothing.
+		// If the log is unknown, the same checkpoint neither verifies nor refutes anything.
 		run := stream.Verify(t.Context(), integrity(t), bytes.NewReader(jsonl(c.docs...)), stream.Options{Checkpoint: over})
 		for rep := range run.Reports() {
 			if f := rep.Finding(); rep.Verdict != receipt.Refuted && (rep.Verdict != receipt.Undecided || f.Code != receipt.CodeUnknownKey) {

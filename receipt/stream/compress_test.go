@@ -34,7 +34,7 @@ func gzipped(t testing.TB, in []byte) []byte {
 func zstded(t testing.TB, in []byte, o ...zstd.EOption) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if len(in) <= 64<<10 { // a larger window is nothing but memory
+	if len(in) <= 64<<10 { // a larger window only uses memory
 		o = append([]zstd.EOption{zstd.WithWindowSize(64 << 10)}, o...)
 	}
 	w, err := zstd.NewWriter(&b, append(o, zstd.WithEncoderConcurrency(1))...)
@@ -116,8 +116,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// TestCompressionTold verifies that errors of compressed inputs state the fault and what to
-// do.
+// TestCompressionTold verifies that errors for compressed inputs state the fault and a remedy.
 func TestCompressionTold(t *testing.T) {
 	in := jsonl(newWriter(t, "a").many(3)...)
 	gz, zst := gzipped(t, in), zstded(t, in)
@@ -150,7 +149,7 @@ func TestCompressionTold(t *testing.T) {
 // it.
 func TestWindow(t *testing.T) {
 	l := newWriter(t, "a").many(1)
-	in := text(padded(l[0], 1<<20), bytes.Repeat([]byte("\n"), 19<<20)) // more than a window, or the frame would have none
+	in := text(padded(l[0], 1<<20), bytes.Repeat([]byte("\n"), 19<<20)) // more than a window; otherwise the frame would have no window
 	all := map[int][]byte{}
 	for _, c := range []struct {
 		window int
@@ -162,7 +161,7 @@ func TestWindow(t *testing.T) {
 			all[window] = zstded(t, in, zstd.WithWindowSize(window))
 		}
 		packed := bytes.Clone(all[window])
-		if c.window > 128<<20 { // the descriptor behind magic and header descriptor
+		if c.window > 128<<20 { // the descriptor after the magic number and the header descriptor
 			packed[5] = byte(28-10)<<3 | packed[5]&7
 		}
 		r := verify(t, packed, stream.Options{Long: c.long})
@@ -214,7 +213,7 @@ func bombs(t testing.TB, c string) map[string]func() io.Reader {
 // during f; outside tests, it is 100.
 func watch(percent int, f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(percent))
-	runtime.GC() // what pools hold is gone with the second
+	runtime.GC() // memory in pools is freed in the second collection
 	runtime.GC()
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -239,8 +238,8 @@ func watch(percent int, f func()) uint64 {
 	return most.Load() - min(before.HeapAlloc, most.Load())
 }
 
-// TestBombs verifies that an input that decompresses to nothing useful is given up, in
-// little time and memory.
+// TestBombs verifies that verification of an input that decompresses to useless data ends early,
+// with little time and memory.
 func TestBombs(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("reads gigabytes")

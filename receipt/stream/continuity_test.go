@@ -134,7 +134,7 @@ func TestFilesBroken(t *testing.T) {
 		{"copies", append(append([][]byte{}, list...), list[0], list[4], list[9], list[9]), stream.Options{}, "verified 10/0/0 map[] 4 copies"},
 	} {
 		for range orders {
-			var files []stream.Source // single receipts, so that no order inside a file counts
+			var files []stream.Source // single receipts, so that the order inside a file does not matter
 			for i, doc := range c.list {
 				content := doc
 				if i%3 == 0 {
@@ -218,8 +218,8 @@ func TestFilesCycle(t *testing.T) {
 	}
 }
 
-// TestTenants verifies that receipts without a tenant form their own stream, which differs
-// from that of an empty or any other tenant.
+// TestTenants verifies that receipts without a tenant form their own stream, distinct from that of
+// an empty tenant or any other tenant.
 func TestTenants(t *testing.T) {
 	var list [][]byte
 	want := map[chain.Stream]uint64{}
@@ -258,7 +258,7 @@ func TestTenants(t *testing.T) {
 
 func ptr(s string) *string { return &s }
 
-// TestContinues verifies the requirements on what a run continues and ends in.
+// TestContinues verifies the requirements on the predecessor and the head of a run.
 func TestContinues(t *testing.T) {
 	w := newWriter(t, "a")
 	list := w.many(8)

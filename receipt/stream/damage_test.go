@@ -22,11 +22,11 @@ func (r result) findings() (list []string) {
 	return list
 }
 
-// TestDamage verifies that one changed byte in one of 30 receipts is one finding, at that
-// receipt, regardless of how the receipts are distributed over files. A receipt that does
-// not match its hash keeps the place that its successor names. An unreadable document
-// leaves the next link unchecked. The one change that does not refute replaces the marker
-// by that of another format, which is undecided.
+// TestDamage verifies that one changed byte in one of 30 receipts results in one finding, at that
+// receipt, regardless of how the receipts are distributed over files. A receipt that does not match
+// its hash keeps the place that its successor names. An unreadable document leaves the next link
+// unchecked. The only change that does not refute replaces the marker with that of another format,
+// and the result is undecided.
 func TestDamage(t *testing.T) {
 	const n = 30
 	list := newWriter(t, "a").many(n)

@@ -68,14 +68,14 @@ func TestReadersAgree(t *testing.T) {
 				skipped = sum.Skipped[0].Detail
 			}
 			if len(sources) == 1 && skipped != "" {
-				err = nil // nothing else was there
+				err = nil // the input had no other content
 			}
 			if judged != c.want || skipped != c.other || err != nil {
 				t.Errorf("%s of %d sources is judged %q, %q, %v; expected %q, %q", name, len(sources), judged, skipped, err, c.want, c.other)
 			}
 		}
 
-		// Find returns the text of a document, whatever it contains.
+		// Find returns the text of a document regardless of its content.
 		if strings.Contains(name, "breaks off") {
 			continue // two lines
 		}

@@ -111,7 +111,7 @@ func ExampleSummary_Merge() {
 
 	whole, err := parts[0].Merge(parts[1])
 	if err != nil {
-		log.Fatal(err) // other keys, or other demands
+		log.Fatal(err) // different keys or requirements
 	}
 	fmt.Println(whole.Verdict(), whole.Receipts, "receipts in", len(whole.Streams), "stream")
 	// Output:

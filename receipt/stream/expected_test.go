@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// compared compares a merged summary with what is expected of the whole.
+// compared compares a merged summary with the expected summary of a run over all parts.
 func compared(t *testing.T, m *stream.Summary, o stream.Options) (*stream.Summary, error) {
 	t.Helper()
 	return m.Expect(o.Expect, o.Only)
 }
 
-// TestExpectedOfMerged verifies that Expect returns for merged parts what a run over all
-// files returns with the same options.
+// TestExpectedOfMerged verifies that Expect returns the same for merged parts as a run over all
+// files with the same options.
 func TestExpectedOfMerged(t *testing.T) {
 	a, b := newWriter(t, "a").many(6), newWriter(t, "b").many(4)
 	gone := newWriter(t, "c").many(2)

@@ -14,7 +14,7 @@ const (
 	LargeDocument = largeDocument
 )
 
-// ErrOnce is errOnce.
+// ErrOnce exports errOnce.
 var ErrOnce = errOnce
 
 // Indexed returns o with a limit in place of survey.MaxIndexed.
@@ -30,9 +30,9 @@ func (o Options) Rostered(n int) Options {
 }
 
 type (
-	// Asked is asked.
+	// Asked exports asked.
 	Asked = asked
-	// AskedQuorum is askedQuorum.
+	// AskedQuorum exports askedQuorum.
 	AskedQuorum = askedQuorum
 )
 

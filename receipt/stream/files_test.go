@@ -77,7 +77,7 @@ func TestFilesEnvelopes(t *testing.T) {
 		{"envelope", `{"object":"receipt","wire":{"payload":%s}}`, "verified 3/0/0; a 3"},
 		{"envelope of a receipt's marker", `{"schema":"receipt-2026-04-25","wire":{"payload":%s}}`, "refuted 2/1/0; f1 schema_invalid; f2 open; a 2"},
 		{"envelope of another marker", `{"schema":"receipt-2027-01-01","wire":{"payload":%s}}`, "undecided 2/0/1; f1 unsupported_schema; f2 open; a 2"},
-		{"imprecise envelope", `{"n":9007199254740993,"wire":{"payload":%s}}`, "verified 3/0/0; a 3"}, // nothing hashes the envelope
+		{"imprecise envelope", `{"n":9007199254740993,"wire":{"payload":%s}}`, "verified 3/0/0; a 3"}, // the envelope is not hashed
 		{"envelope in an envelope", `{"wire":{"payload":{"wire":{"payload":%s}}}}`, "refuted 2/1/0; f1 not_a_receipt; f2 open; a 2"},
 	} {
 		expect(t, c.name, verifyFiles(t, stream.Options{}, sources(list[0], wrap(c.format), list[2])...), c.want)
@@ -99,7 +99,7 @@ func TestFilesLowLimits(t *testing.T) {
 	expect(t, "lines", collect(lines), "undecided 2/0/1; input:2 size_limit; a 3")
 }
 
-// TestCopiesOfUndecided verifies that copies count once, whatever the verdict of the first.
+// TestCopiesOfUndecided verifies that copies count once, regardless of the verdict on the first.
 func TestCopiesOfUndecided(t *testing.T) {
 	v, err := receipt.NewVerifier(someTrust{}, receipt.Policy{})
 	if err != nil {

@@ -225,7 +225,7 @@ func TestKinds(t *testing.T) {
 		{"null", []byte("null"), "refuted 0/1/0; input not_object"},
 	} {
 		expect(t, c.name, verify(t, c.in, stream.Options{}), c.want)
-		got := verify(t, c.in, stream.Options{}) // and whatever Read brings
+		got := verify(t, c.in, stream.Options{}) // regardless of how many bytes Read returns
 		slow := collect(stream.Verify(t.Context(), integrity(t), &trickle{c.in, 0}, stream.Options{Jobs: 1}))
 		expect(t, c.name+", slowly", slow, got.String())
 	}
@@ -316,7 +316,7 @@ func spaces(n int) io.Reader {
 	return io.LimitReader(repeat(bytes.Repeat([]byte(" "), piece), int64(n/piece+1)), int64(n))
 }
 
-// parts returns a reader of texts and readers.
+// parts returns a reader that concatenates texts and readers.
 func parts(list ...any) io.Reader {
 	var all []io.Reader
 	for _, p := range list {
@@ -332,8 +332,8 @@ func parts(list ...any) io.Reader {
 	return io.MultiReader(all...)
 }
 
-// TestLongLines verifies that a line may be as long as a receipt, and that only a longer
-// line is rejected.
+// TestLongLines verifies that a line may be as long as a receipt, and that only longer lines are
+// rejected.
 func TestLongLines(t *testing.T) {
 	w := newWriter(t, "a")
 	l := w.many(3)

@@ -36,8 +36,8 @@ func TestMergeFindingsInOneOrder(t *testing.T) {
 	}
 }
 
-// TestMergeHealsWhatIsRefuted verifies that a receipt with a fault of its own is refuted
-// for that fault when its link holds among all parts, as in one run.
+// TestMergeHealsWhatIsRefuted verifies that a receipt with a fault of its own is refuted for that
+// fault if its link is valid across all parts, as in one run.
 func TestMergeHealsWhatIsRefuted(t *testing.T) {
 	v, err := receipt.NewVerifier(knows("known"), receipt.Policy{Issuer: "b"})
 	if err != nil {
@@ -62,7 +62,7 @@ func TestMergeHealsWhatIsRefuted(t *testing.T) {
 	}
 }
 
-// TestMergeCircle verifies that a stream in which each receipt is named has no head, so
+// TestMergeCircle verifies that a stream in which every receipt has a successor has no head, so
 // that a merge, like one run, has no note about receipts after it.
 func TestMergeCircle(t *testing.T) {
 	l, other := newWriter(t, "a").many(4), newWriter(t, "b").many(2)

@@ -101,7 +101,7 @@ func TestMergePartial(t *testing.T) {
 	}
 }
 
-// TestMergeDealt verifies that a receipt that is missing in one part may be in another.
+// TestMergeDealt verifies that a receipt that is missing in one part may be in another part.
 func TestMergeDealt(t *testing.T) {
 	list := newWriter(t, "a").many(7)
 	odd, even := part(t, stream.Options{}, list[0], list[2], list[4]), part(t, stream.Options{}, list[1], list[3], list[5])
@@ -222,8 +222,8 @@ func TestMergeManyIDs(t *testing.T) {
 	}
 }
 
-// TestMergeOldOverlap verifies that receipts that two parts contain stay counted twice in
-// later merges, and do not affect their streams otherwise.
+// TestMergeOldOverlap verifies that receipts that two parts contain remain counted twice in later
+// merges, and do not otherwise affect their streams.
 func TestMergeOldOverlap(t *testing.T) {
 	list, other := newWriter(t, "a").many(6), newWriter(t, "b").many(2)
 	for name, parts := range map[string][][][]byte{

@@ -8,9 +8,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// TestMergeable verifies that parts with more receipts than the limit for reports merge
-// exactly if that was requested, whatever they share, and that the merge is otherwise
-// undecided. In CI, these are more than 65,536 receipts.
+// TestMergeable verifies that parts with more receipts than the limit for reports merge exactly if
+// this was requested, regardless of which receipts they share, and that the merge is otherwise
+// undecided. In CI, the parts have more than 65,536 receipts.
 func TestMergeable(t *testing.T) {
 	n, limit, shared := 400, 300, 40
 	if testsize.Full() {

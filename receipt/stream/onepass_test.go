@@ -21,11 +21,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A cast is the receipts for cases: complete streams, forks, second beginnings, receipts
-// with IDs of others, and all kinds of damage.
+// A cast contains the receipts for cases: complete streams, forks, second beginnings, receipts with
+// the IDs of others, and all kinds of damage.
 type cast struct {
-	streams [][][]byte // each whole
-	odd     [][]byte   // what is wrong with one of them beside it
+	streams [][][]byte // each complete
+	odd     [][]byte   // receipts with a fault in relation to the streams
 }
 
 func newCast(t *testing.T) *cast {
@@ -46,18 +46,18 @@ func newCast(t *testing.T) *cast {
 		other.n = 100
 		at := func(h chain.Head) []byte { return other.seal(h) }
 		c.odd = append(c.odd,
-			at(head(list[1])), other.next(), // a fork, and what follows it
-			at(head(list[6])), at(head(list[6])), // two that continue the whole
+			at(head(list[1])), other.next(), // a fork, and its successor
+			at(head(list[6])), at(head(list[6])), // two successors of the complete stream
 			at(chain.Head{}), other.next(), // a second beginning
-			at(chain.Head{Hash: canon.Sum([]byte("elsewhere")), Count: 3}), other.next(), // behind a receipt that nobody has
-			at(head(c.streams[(i+1)%3][2])), other.next(), // behind one of another stream
+			at(chain.Head{Hash: canon.Sum([]byte("elsewhere")), Count: 3}), other.next(), // after a receipt that does not exist
+			at(head(c.streams[(i+1)%3][2])), other.next(), // after a receipt of another stream
 			altered(list[3]), altered(list[0]), altered(list[6]))
 		twice := newWriter(t, string(rune('a'+i)))
 		twice.n = 2
 		c.odd = append(c.odd, twice.seal(head(list[4])), twice.seal(head(list[6]))) // ids that were there
 		hash := func(k int) []byte { return []byte(head(list[k]).Hash.String()) }
 		c.odd = append(c.odd, bytes.Replace(list[1], hash(0), hash(5), 1), // a circle
-			bytes.Replace(list[2], hash(2), hash(5), 1), // the hash of another
+			bytes.Replace(list[2], hash(2), hash(5), 1), // the hash of another receipt
 			bytes.Replace(list[0], []byte(`"previous_receipt_hash":null`), []byte(`"previous_receipt_hash":"sha256:`+strings.Repeat("0", 64)+`"`), 1))
 	}
 	c.odd = append(c.odd, []byte(`{"schema":"receipt-2027-01-01"}`))
@@ -97,7 +97,7 @@ func (c *cast) sign(t *testing.T) {
 		return s.JSON()
 	}
 	for _, list := range c.streams {
-		c.odd = append(c.odd, list[3], by("other", list[4])) // copies under other signatures
+		c.odd = append(c.odd, list[3], by("other", list[4])) // copies with other signatures
 		for k := range list {
 			list[k] = by("known", list[k])
 		}
@@ -277,8 +277,8 @@ func TestOnePass(t *testing.T) {
 			seen["undecided"]++
 			continue
 		}
-		// A selection excuses only absent receipts. A verified result is therefore compared
-		// with one of selections only, and a refuted one with one without selections.
+		// A selection excuses only absent receipts. A verified result is therefore compared with a
+		// run over selections only, and a refuted result with a run without selections.
 		all.partial = partial == len(parts) || partial > 0 && verdict == receipt.Verified
 		whole := all.verify(t, v).Verdict()
 		if seen[verdict.String()]++; verdict != whole {

@@ -132,8 +132,8 @@ func TestOverlappingUnequal(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 
-	// A part without its middle is completed by another part with all receipts: its copy of
-	// the receipt after the gap does not count.
+	// A part without its middle is completed by another part with all receipts, so its copy of the
+	// receipt after the gap does not count.
 	gap := strict(jsonl(list[0], list[2]))
 	if gap.Verdict() != receipt.Refuted {
 		t.Fatal(gist(gap))

@@ -60,8 +60,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestDocumentsRefuse verifies that Read yields the documents before a fault, and nothing
-// after it.
+// TestDocumentsRefuse verifies that Read yields the documents before a fault, and none after it.
 func TestDocumentsRefuse(t *testing.T) {
 	const good = "{\"a\":1}\n"
 	for _, c := range []struct {

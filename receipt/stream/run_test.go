@@ -343,15 +343,14 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestLivePipe verifies that reports are returned one after the other while a pipe is still
-// open.
+// TestLivePipe verifies that reports are returned one after another while a pipe is still open.
 func TestLivePipe(t *testing.T) {
 	in, out := io.Pipe()
 	list := newWriter(t, "a").many(4)
 	seen := make(chan bool, len(list))
 	go func() {
 		for i, doc := range list {
-			if i > 1 { // the first is told from an only one by the second
+			if i > 1 { // the second document shows that the first is not the only one
 				<-seen
 			}
 			out.Write(append(doc, '\n'))

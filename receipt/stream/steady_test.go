@@ -101,7 +101,7 @@ func TestMemory(t *testing.T) {
 	v := integrity(t)
 	run := func(n int) uint64 {
 		in := &chainReader{w: newWriter(t, "a"), left: n}
-		return watch(20, func() { // so that little of it is garbage
+		return watch(20, func() { // so that little of the heap is garbage
 			s, err := stream.Verify(t.Context(), v, in, stream.Options{Jobs: 2}.Indexed(100)).Summary()
 			if err != nil || s.Verdict() != receipt.Verified || s.Receipts != n || len(s.Streams) != 1 || s.Streams[0].Count != uint64(n) {
 				t.Fatalf("%v, %+v", err, s)
@@ -109,7 +109,7 @@ func TestMemory(t *testing.T) {
 		})
 	}
 	few, many := run(2000), run(12000)
-	for range 2 { // on a busy machine a collection may come late; what is kept is there each time
+	for range 2 { // on a busy machine, a collection may be late; retained memory is counted each time
 		if many > few+(8<<20) {
 			few, many = run(2000), run(12000)
 		}

@@ -50,7 +50,7 @@ func TestStrictMerges(t *testing.T) {
 	anyOrder(t, "found later", receipt.Verified, reread(t, "the rest", rest), parts[0])
 	anyOrder(t, "a gap", receipt.Refuted, parts[0], parts[2])
 
-	// What is found about a content applies to each copy, regardless of their order.
+	// A finding about a content applies to each copy, regardless of their order.
 	twice := strictly(t, stream.Options{}, sources(list[2], list[2])...)
 	for name, parts := range map[string][]*stream.Summary{"within": {twice, strictly(t, stream.Options{}, sources(list[3])...)}, "across": {twice, parts[1]}} {
 		if m := anyOrder(t, name, receipt.Undecided, parts...); m.Copies == 0 || m.Undecided != 1 || m.Codes[receipt.CodeLinkNotChecked] != 1 {

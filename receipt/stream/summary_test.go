@@ -113,7 +113,7 @@ func TestSummaryRefuse(t *testing.T) {
 	}
 }
 
-// plain returns a summary without what depends on how the parts were read.
+// plain returns a summary without the values that depend on how the parts were read.
 func plain(t *testing.T, s *stream.Summary) string {
 	t.Helper()
 	c := *s
@@ -133,8 +133,8 @@ func merged(t *testing.T, parts ...*stream.Summary) *stream.Summary {
 	return m
 }
 
-// TestMerge verifies that the merged summaries of parts, in any order and grouping, equal
-// the summary of the whole.
+// TestMerge verifies that the merged summaries of parts, in any order and grouping, equal the
+// summary of a run over all of them.
 func TestMerge(t *testing.T) {
 	a, b := newWriter(t, "a").many(9), newWriter(t, "b").many(4)
 	parts := [][][]byte{append(append([][]byte{}, a[:2]...), b[:1]...), a[2:3], append(append([][]byte{}, a[3:7]...), b[1:3]...), a[7:], b[3:]}
@@ -268,8 +268,8 @@ func TestRollback(t *testing.T) {
 	}
 }
 
-// TestOverlap verifies that parts without rosters that end in the same receipt leave the
-// whole undecided, and that the JSON states why.
+// TestOverlap verifies that merging parts without rosters that end in the same receipt is
+// undecided, and that the JSON states why.
 func TestOverlap(t *testing.T) {
 	list := newWriter(t, "a").many(4)
 	whole, end := old(t, verify(t, jsonl(list...), stream.Options{}).summary), old(t, verify(t, jsonl(list[2:]...), stream.Options{}).summary)

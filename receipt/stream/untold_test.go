@@ -15,7 +15,7 @@ func TestTimesNotTold(t *testing.T) {
 	const told, untold = "2026-04-25T19:00:00Z", "1970-01-01T00:00:00Z"
 	for _, c := range []struct {
 		issued   [2]string
-		nobodys  int // which of both is not told
+		nobodys  int // which of the two times is unreported
 		warnings int
 	}{
 		{[2]string{told, untold}, 0, 1},

@@ -286,7 +286,7 @@ func TestEngineAgrees(t *testing.T) {
 	for i := range cases {
 		mix := i%2 == 0
 		files, copies := l.Deal(1+dice.IntN(12), i%3 > 0, mix, dice)
-		if i%4 == 3 { // something unreadable may be what is missing
+		if i%4 == 3 { // the unreadable document may be the missing receipt
 			files[0] = append(files[0], "{\"a\":\n"...)
 			files[len(files)-1] = append([]byte("[\n"), files[len(files)-1]...)
 		}

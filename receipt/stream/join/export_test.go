@@ -7,5 +7,5 @@ func (r *Record) AsOrphan() Part { return Part{roleOrphan, *r} }
 func (r *Record) AsTail() Part   { return Part{roleTail, *r} }
 func (r *Record) AsNames() Part  { return Part{roleNames, *r} }
 
-// Outcome is outcome.
+// Outcome exports outcome.
 func (r *Record) Outcome(strict bool) (receipt.Verdict, receipt.Code) { return r.outcome(strict) }

@@ -9,9 +9,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
-// TestDuplicateNamesTheFirstCopy verifies that a receipt whose ID is taken is related to the
-// copy of the owner that was read first. Neither the order of the copies nor the copies of
-// other contents change that.
+// TestDuplicateNamesTheFirstCopy verifies that a receipt whose ID is already in use is related to
+// the copy of the owner that was read first, regardless of the order of the copies and of copies
+// with other content.
 func TestDuplicateNamesTheFirstCopy(t *testing.T) {
 	var group []join.Record
 	add := func(content byte, reason receipt.Code, index int) {

@@ -25,8 +25,8 @@ func linesOf(files [][]byte) (list []stream.Source) {
 	return list
 }
 
-// told returns what reports state about receipts, without their places. After an @, it
-// names the receipt that an invalid link is related to.
+// told returns the statements of reports about receipts, without their places. After an @, it names
+// the receipt that an invalid link is related to.
 func told(run *stream.Run, related func(*receipt.Report) join.Place) (list []string) {
 	for rep := range run.Reports() {
 		link, batch, signed := rep.Check(receipt.StepLink), rep.Check(receipt.StepBatch), rep.Check(receipt.StepSignatures)
@@ -58,7 +58,7 @@ func linkOf(rep *receipt.Report) (at join.Place) {
 		return at
 	}
 	at.Source, _ = strconv.Atoi(related.Source)
-	at.Index = max(related.Index, 1) // 0: its source holds no other
+	at.Index = max(related.Index, 1) // 0: its source contains no other document
 	return at
 }
 

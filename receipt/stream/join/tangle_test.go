@@ -18,8 +18,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A tangle generates receipts with few streams, IDs, and hashes, so that all kinds of
-// faults in a chain occur together.
+// A tangle generates receipts with few streams, IDs, and hashes, so that all kinds of chain faults
+// occur together.
 type tangle struct {
 	t    testing.TB
 	dice *rand.Rand
@@ -68,7 +68,7 @@ func times() []string {
 // knot generates another document.
 func (g *tangle) knot(wild int) knot {
 	d, n := g.dice, len(g.made)
-	if n > 0 && d.IntN(14) == 0 { // a copy, perhaps under another signature
+	if n > 0 && d.IntN(14) == 0 { // a copy, possibly with another signature
 		old := g.made[d.IntN(n)]
 		if old.gap {
 			return old

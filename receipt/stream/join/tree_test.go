@@ -126,8 +126,8 @@ func logging(t *testing.T, p receipt.Policy) *receipt.Verifier {
 	return v
 }
 
-// claim returns a random checkpoint of leaves: of fewer, all, more, or other leaves, by any
-// signer, or forged.
+// claim returns a random checkpoint, which covers fewer leaves, all of them, more, or different
+// ones. It is signed by any signer, or forged.
 func claim(t *testing.T, leaves []merkle.Hash, dice *rand.Rand) []byte {
 	t.Helper()
 	leaves = slices.Clone(leaves)
@@ -156,8 +156,8 @@ func claim(t *testing.T, leaves []merkle.Hash, dice *rand.Rand) []byte {
 	return signed(t, "log_1", c)
 }
 
-// TestTreeAgrees verifies that a single machine and an engine return the same result for
-// each receipt and for all, whatever a checkpoint claims.
+// TestTreeAgrees verifies that a single machine and an engine return the same result for each
+// receipt and for all of them, regardless of the claims of a checkpoint.
 func TestTreeAgrees(t *testing.T) {
 	cases := 75
 	if testsize.Full() {
@@ -172,7 +172,7 @@ func TestTreeAgrees(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range cases {
 		list := g.list(uint64(seed), 1+seed%18)
-		if g.dice.IntN(2) == 0 { // nothing that leaves a hole
+		if g.dice.IntN(2) == 0 { // no document that leaves a hole
 			list = slices.DeleteFunc(list, func(k knot) bool { return k.gap })
 		}
 		if len(list) == 0 {

@@ -33,13 +33,13 @@ func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) 
 // TestLooseReceipts verifies that any number of receipts without a predecessor are judged
 // one by one, with little memory.
 func TestLooseReceipts(t *testing.T) {
-	n := maxDamaged + 4_000 // more than others has room for
+	n := maxDamaged + 4_000 // more than fit into the list of others
 	if testsize.Full() {
 		n = 100_000
 	}
 	for name, c := range map[string]struct {
 		link func(int, canon.Digest) chain.Link
-		want rules.Mark // of all but the one that begins the stream
+		want rules.Mark // of all receipts except the first of the stream
 	}{
 		"first":   {func(_ int, hash canon.Digest) chain.Link { return chain.Link{First: true, Hash: hash} }, rules.MarkSecond},
 		"missing": {func(_ int, hash canon.Digest) chain.Link { return chain.Link{Hash: hash, Previous: canon.Sum(hash[:])} }, rules.MarkMissing},

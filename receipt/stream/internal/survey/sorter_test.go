@@ -105,7 +105,7 @@ func TestSorterRaiseFails(t *testing.T) {
 	for range maxPieces - 1 {
 		s.add(make([]byte, 8))
 	}
-	s.levels[0].ends[3]++ // so that the next is no whole number of entries
+	s.levels[0].ends[3]++ // so that the next run is not a whole number of entries
 	for range 5 {
 		s.add(make([]byte, 8))
 	}
