@@ -5,6 +5,6 @@ import "bytes"
 // Bytes returns the text.
 func (t *Text) Bytes() []byte {
 	b := bytes.NewBuffer(make([]byte, 0, t.Size))
-	_, _ = t.WriteTo(b) // a buffer takes all
+	_, _ = t.WriteTo(b) // writing to a buffer cannot fail
 	return b.Bytes()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// required are the 36 members that every bundle must have.
+// required returns the paths of the 36 members that every bundle must have.
 func required() (ways [][]any) {
 	for _, name := range strings.Fields(`_type schema_version bundle_id created_at producer source runtime transcript tools permissions replay redaction attachments`) {
 		ways = append(ways, []any{name})
@@ -74,7 +74,7 @@ func TestRequired(t *testing.T) {
 			t.Errorf("without %v, markers allowed: %v", way, got)
 		}
 
-		// Null is there, and of the wrong type.
+		// The member is present as null, which has the wrong type.
 		v = tree(t, local)
 		put(t, v, nil, way...)
 		got := refused(t, encode(t, v), bundle.RefuseMarkers)
@@ -140,7 +140,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// places are ten places where a secret could be. The last is the name of a member.
+// places returns ten places where a secret could be. The last place is the name of a member.
 func places() [][]any {
 	return [][]any{
 		{"bundle_id"},
@@ -167,7 +167,7 @@ func planted(t testing.TB, local []byte, secret string, way []any) (data []byte,
 	return encode(t, v), pathOf(way)
 }
 
-// hides fails if a text contains twelve bytes of a secret.
+// hides fails if text contains twelve characters of a secret.
 func hides(t *testing.T, what, text, secret string) {
 	t.Helper()
 	for i := 0; i+12 <= len(secret); i++ {
@@ -198,7 +198,7 @@ func TestSecrets(t *testing.T) {
 			}
 			hides(t, what, got.Error(), s.Text)
 
-			// A heuristic alone warns.
+			// A match of a heuristic alone only causes a warning.
 			info, err := bundle.Check(parse(t, data), bundle.RefuseMarkers)
 			if heuristic := i >= 14; heuristic != (err == nil) {
 				t.Errorf("%s: %v", what, err)
@@ -212,10 +212,10 @@ func TestSecrets(t *testing.T) {
 				t.Errorf("%s, allowed: %v", what, err)
 			}
 
-			// What is made of it has nothing of the secret, and nothing that is refused.
+			// The sanitized bundle contains nothing of the secret and is not rejected.
 			text, err := bundle.Sanitize(parse(t, data), bundle.Sanitized, false)
 			if strings.Contains(path, "runtime") {
-				// The object that would go is one that the format wants.
+				// The format requires the object that would be removed.
 				var wrong *bundle.Error
 				if !errors.As(err, &wrong) || wrong.Kind != bundle.UnsafeSecretMarker || wrong.Path != path {
 					t.Errorf("%s: %v", what, err)
@@ -234,14 +234,14 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestInfo verifies what Check returns about a bundle.
+// TestInfo verifies the information that Check returns about a bundle.
 func TestInfo(t *testing.T) {
 	info, err := bundle.Check(parse(t, exported(t, file(t, "run.json"), bundle.Options{ID: "bundle_x", Mode: bundle.ReplayOnly}).Bytes()), bundle.RefuseHeuristics)
 	if err != nil || info.BundleID != "bundle_x" || info.Mode != bundle.ReplayOnly || info.RunRecordID != "run_garden" || info.SchemaVersion != 1 || info.Total != 0 {
 		t.Errorf("%+v, %v", info, err)
 	}
 
-	// Warnings are counted, and the first are told.
+	// Warnings are counted, and the first ones are listed.
 	v := tree(t, file(t, "local.json"))
 	put(t, v, "clean", "transcript", "sections", 0, "messages")
 	put(t, v, []any{}, "transcript", "sections", 0, "messages")
@@ -256,8 +256,8 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestHostile verifies that input is refused that other readers interpret in two ways or not at
-// all.
+// TestHostile verifies that input is rejected if other readers interpret it in two ways or cannot
+// read it.
 func TestHostile(t *testing.T) {
 	local := string(file(t, "local.json"))
 	secret := bundle.Shapes()[1].Text
@@ -291,7 +291,7 @@ func TestHostile(t *testing.T) {
 		}
 	}
 
-	// These are JSON as any.
+	// These are valid JSON documents.
 	for name, text := range map[string]string{
 		"CRLF":           strings.ReplaceAll(local, "\n", "\r\n"),
 		"an astral name": cut(`"by hand"`, `"x", "\ud83c\udf31": "\uD83C\uDF31", "\ufffe": "\u0000"`),
@@ -312,7 +312,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestNamesInPaths verifies that a path contains no name that looks like a secret, and nothing
+// TestNamesInPaths verifies that a path contains no name that looks like a secret, and no character
 // that could end a name.
 func TestNamesInPaths(t *testing.T) {
 	secret := bundle.Shapes()[1].Text
@@ -323,7 +323,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Errorf("%v, expected %v", got, &want)
 	}
 
-	// The object goes, and its place has no name of it.
+	// The object is removed, and its path does not contain its name.
 	text := sanitized(t, encode(t, v), bundle.ReplayOnly, true)
 	hides(t, "entries", fmt.Sprint(text.Entries), secret)
 	if at(t, tree(t, text.Bytes()), "metadata", "in") != "[redacted]" {
@@ -333,7 +333,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Errorf("the second time %v", twice.Entries)
 	}
 
-	// In a list of the format an object is left, and nothing in it; also the second time.
+	// In a list that the format defines, an empty object remains, even after a second pass.
 	calls := tree(t, file(t, "local.json"))
 	put(t, calls, []any{map[string]any{"tool_name": "x", secret: 1}}, "tools", "calls")
 	once := sanitized(t, encode(t, calls), bundle.Sanitized, false)
@@ -353,7 +353,7 @@ func TestNamesInPaths(t *testing.T) {
 		t.Error(err)
 	}
 
-	// Of a type that is wrong, too.
+	// This also applies to a value of the wrong type.
 	v = tree(t, file(t, "local.json"))
 	put(t, v, []any{map[string]any{"tool_name": 1, secret: 1}}, "tools", "calls")
 	if got := refused(t, encode(t, v), bundle.AllowMarkers); got.Path != "$.tools.calls[0].tool_name" {

@@ -42,8 +42,8 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// TestDraftNames verifies that the digests are those of the bundle's bytes and of the embedded
-// record.
+// TestDraftNames verifies that the digests in a draft are those of the bundle's bytes and of the
+// embedded record.
 func TestDraftNames(t *testing.T) {
 	data := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.ReplayOnly}).Bytes()
 	d := drafted(t, data, bundle.DraftOptions{})
@@ -56,7 +56,7 @@ func TestDraftNames(t *testing.T) {
 		t.Errorf("%+v, %+v", d.FinalArtifacts, d.ReplayInput)
 	}
 
-	// What was withheld has no digest of its own. Of each entry the pointer is there.
+	// Withheld values have no digest of their own. Each entry has a pointer.
 	for _, c := range d.SideEffects.ToolCalls {
 		if !c.OutputHash.IsZero() {
 			t.Errorf("%s: a digest of what was withheld", c.CallID)
@@ -81,7 +81,7 @@ func TestDraftPointers(t *testing.T) {
 	}
 }
 
-// TestDraftTells verifies that a draft contains only what the bundle states.
+// TestDraftTells verifies that a draft contains only information that the bundle states.
 func TestDraftTells(t *testing.T) {
 	change := func(way []any, with any) []byte {
 		v := tree(t, exported(t, file(t, "run.json"), bundle.Options{}).Bytes())
@@ -90,7 +90,7 @@ func TestDraftTells(t *testing.T) {
 	}
 	unreported := func(d *receipt.Draft) []string { return d.Metadata["unreported"].([]string) }
 
-	// Of a question without an answer nothing is approved.
+	// A request without an answer is not an approval.
 	d := drafted(t, change([]any{"permissions", 0, "payload", "decision"}, "approved"), bundle.DraftOptions{})
 	if len(d.Approvals) != 0 || !slices.Contains(unreported(d), "/approvals") {
 		t.Errorf("approvals %v", d.Approvals)
@@ -105,7 +105,8 @@ func TestDraftTells(t *testing.T) {
 		t.Errorf("approvals %+v", d.Approvals)
 	}
 
-	// The record may have lost part of a result before it was exported, which no list tells.
+	// Part of a result may have been removed from the record before the export, without being
+	// listed.
 	for _, result := range []string{"key <redacted:npm_token:40>", "[redacted]", "[withheld]"} {
 		d = drafted(t, change([]any{"tools", "calls", 0, "result"}, result), bundle.DraftOptions{})
 		if !d.SideEffects.ToolCalls[0].OutputHash.IsZero() {
@@ -113,7 +114,7 @@ func TestDraftTells(t *testing.T) {
 		}
 	}
 
-	// Times that are none, and a run of which nobody tells when it ended.
+	// Invalid times, and a run without a recorded end time.
 	d = drafted(t, change([]any{"source", "finished_at"}, nil), bundle.DraftOptions{})
 	if !slices.Contains(unreported(d), "/lifecycle/completed_at") || d.AutonomyBudget.Consumed.WallTimeMS != nil {
 		t.Errorf("%+v", d.Lifecycle)
@@ -124,7 +125,7 @@ func TestDraftTells(t *testing.T) {
 	}
 	drafted(t, change([]any{"created_at"}, "soon"), bundle.DraftOptions{IssuedAt: time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)})
 
-	// How a run ended is one of a few words.
+	// The status of a run is one of a few words.
 	for status, want := range map[string]string{"succeeded": "SUCCEEDED", "failed": "FAILED", "error": "FAILED", "cancelled": "CANCELED"} {
 		if d := drafted(t, change([]any{"source", "status"}, status), bundle.DraftOptions{}); d.Lifecycle.FinalState != want {
 			t.Errorf("%s: %s", status, d.Lifecycle.FinalState)
@@ -136,13 +137,13 @@ func TestDraftTells(t *testing.T) {
 		t.Error(err)
 	}
 
-	// Of several models nobody says which.
+	// If there are several models, the model is unreported.
 	d = drafted(t, change([]any{"runtime", "provider_models"}, []any{"a", "b"}), bundle.DraftOptions{})
 	if d.ModelRoute.ChosenModel.Model != "unknown" || !slices.Contains(unreported(d), "/model_route/chosen_model") {
 		t.Errorf("%+v", d.ModelRoute)
 	}
 
-	// Without anything to replay, none is possible.
+	// Without anything to replay, no replay is possible.
 	v = tree(t, exported(t, file(t, "run.json"), bundle.Options{}).Bytes())
 	put(t, v, nil, "replay", "run_record")
 	if d := drafted(t, encode(t, v), bundle.DraftOptions{}); d.ReplayInput.Determinism != "best_effort" || len(d.ReplayInput.Materials) != 0 {
@@ -154,8 +155,8 @@ func TestDraftTells(t *testing.T) {
 	}
 }
 
-// TestDraftHides verifies that a bundle with secrets gets no receipt. If they are allowed, the
-// draft contains none of them.
+// TestDraftHides verifies that no receipt is created from a bundle with secrets. If secrets are
+// allowed, the draft contains none of them.
 func TestDraftHides(t *testing.T) {
 	local := exported(t, file(t, "run.json"), bundle.Options{Mode: bundle.Local}).Bytes()
 	o := bundle.DraftOptions{Issuer: receipt.Issuer{ID: "h"}}

@@ -38,14 +38,14 @@ const (
 	section = "$.transcript.sections[0]."
 )
 
-// ofRun are the entries of testdata/run.json after sanitizing: three anchors, two paths of the
+// ofRun returns the entries for testdata/run.json after sanitizing: three anchors, two paths of the
 // record, and the key in the two copies of the transcript.
 func ofRun() []bundle.Entry {
 	return redactedAt("$.source.persisted_path", "$.replay.run_record.persisted_path",
 		"$.workspace.primary", section+anchor, inRun+anchor, section+apiKey, inRun+apiKey)
 }
 
-// withheldOfRun are the entries that replay_only adds.
+// withheldOfRun returns the entries that replay_only adds.
 func withheldOfRun() []bundle.Entry {
 	list := withheldAt("$.source.task", "$.replay.run_record.task",
 		"$.permissions[0].payload.prompt", "$.permissions[1].payload.text", "$.replay.run_record.hitl_questions[0].prompt",
@@ -60,7 +60,7 @@ func withheldOfRun() []bundle.Entry {
 	return list
 }
 
-// ofLocal are the entries of testdata/local.json.
+// ofLocal returns the entries of testdata/local.json.
 func ofLocal() []bundle.Entry {
 	const message = "$.transcript.sections[0].messages"
 	return slices.Concat(
@@ -95,7 +95,7 @@ func TestEntriesOfBundle(t *testing.T) {
 	local := file(t, "local.json")
 	same(t, "sanitized", sanitized(t, local, bundle.Sanitized, false).Entries, byPath(ofLocal()))
 
-	// What was left of a text that is withheld afterwards is not told.
+	// The remaining part of a text that is withheld later is not listed.
 	payload := ofLocal()
 	for i, e := range payload {
 		if e.Path == "$.attachments[0].text" || e.Path == "$.transcript.sections[0].messages[0].content" || e.Path == "$.transcript.sections[0].messages[1].content.url" {

@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// TestSameBytes verifies that repeated exports give the same bytes, regardless of the order of
-// the record's members and its line ends.
+// TestSameBytes verifies that repeated exports produce the same bytes, regardless of the order of
+// the record's members and its line endings.
 func TestSameBytes(t *testing.T) {
 	run := file(t, "run.json")
 	for _, mode := range []bundle.Mode{bundle.Local, bundle.Sanitized, bundle.ReplayOnly} {
@@ -63,7 +63,7 @@ func TestWorkspace(t *testing.T) {
 		t.Error("a path of the machine is still there")
 	}
 
-	// Without an anchor there is no workspace; null is one that is absent.
+	// Without an anchor, there is no workspace. A null anchor counts as absent.
 	for _, anchor := range []any{nil, "x"} {
 		put(t, v, anchor, "transcript", "metadata", "workspace_anchor")
 		if got, there := tree(t, exported(t, encode(t, v), bundle.Options{}).Bytes())["workspace"]; there {
@@ -95,8 +95,8 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestExportHides plants each secret at ten places of a record. No bundle contains a part of
-// one, and every bundle passes Check. If the name of a member is a secret, the object is
+// TestExportHides verifies that no bundle contains a part of a secret planted at any of ten places
+// in a record, and that every bundle passes Check. If a member name is a secret, the object is
 // removed.
 func TestExportHides(t *testing.T) {
 	for i, s := range bundle.Shapes() {
@@ -188,7 +188,8 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestLeast verifies that nothing is invented for a record with only its four required members.
+// TestLeast verifies that an export of a record with only its four required members adds no
+// invented values.
 func TestLeast(t *testing.T) {
 	text := exported(t, []byte(`{"id": "r", "workflow_id": "w", "task": "", "status": "running"}`), bundle.Options{CreatedAt: "2026-05-04T10:00:00Z", ID: "b", Producer: bundle.Producer{Name: "p", Version: "1"}})
 	const want = `{"_type":"harn_session_bundle","attachments":[],"bundle_id":"b","created_at":"2026-05-04T10:00:00Z",` +

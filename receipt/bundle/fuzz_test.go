@@ -39,7 +39,7 @@ func FuzzBundle(f *testing.F) {
 			mode, strict := manner.mode, manner.strict
 			text, err := bundle.Sanitize(b, mode, strict)
 			if err != nil {
-				continue // a secret in a name that has to stay, or a mode that took more
+				continue // a secret in a name that must stay, or a mode that removed more
 			}
 			clean := text.Bytes()
 			if !json.Valid(clean) || int64(len(clean)) != text.Size {

@@ -19,8 +19,8 @@ func imported(t *testing.T, data []byte) *bundle.Text {
 	return text
 }
 
-// TestImportRecord verifies that importing a local bundle returns the record, member by member,
-// and that the ID of a bundle is derived from the record that it returns.
+// TestImportRecord verifies that importing a local bundle returns the original record, member by
+// member, and that the ID of a bundle is derived from the returned record.
 func TestImportRecord(t *testing.T) {
 	run := file(t, "run.json")
 	for _, mode := range []bundle.Mode{bundle.Local, bundle.Sanitized, bundle.ReplayOnly} {

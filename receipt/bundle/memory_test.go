@@ -69,7 +69,8 @@ func TestLimits(t *testing.T) {
 	_, err = bundle.Parse([]byte("[" + strings.Repeat("1,", 2<<20) + "1]"))
 	refused("digits", err)
 
-	// What is read may become too large to be written: each level of a list indents the next.
+	// A readable bundle may become too large to write, because each level of a list adds
+	// indentation.
 	deep := strings.Repeat("[", 900) + strings.Repeat("1,", 150_000) + "1" + strings.Repeat("]", 900)
 	run, err := bundle.ParseRun([]byte(`{"id": "r", "workflow_id": "w", "task": "", "status": "completed", "finished_at": "2026-05-04T10:00:00Z", "x": ` + deep + `}`))
 	if err != nil {
@@ -80,7 +81,7 @@ func TestLimits(t *testing.T) {
 	_, err = bundle.Export(run, bundle.Options{})
 	refused("indents, and an id of it", err)
 
-	// And so may the list of what is taken out: each path names each level.
+	// The list of removals may also become too large, because each path names every level.
 	deep = strings.Repeat(`{"`+strings.Repeat("x", 100)+`":`, 900) + "[" + strings.Repeat(`{"token":1},`, 2_950) + "1]" + strings.Repeat("}", 900)
 	run, err = bundle.ParseRun([]byte(`{"id": "r", "workflow_id": "w", "task": "", "status": "completed", "finished_at": "2026-05-04T10:00:00Z", "content": ` + deep + `}`))
 	if err != nil {

@@ -59,7 +59,7 @@ var patterns = func() (list []pattern) {
 	return list
 }()
 
-// The user information of a URL within a text, which the format's own harness keeps.
+// The user information of a URL within a text, which the format's reference harness keeps.
 var userinfo = regexp.MustCompile(`(?i)(\b[a-z][a-z0-9+.-]*://)[^\s/?#"<>@]+@`)
 
 func clean(text string) string {
@@ -160,7 +160,7 @@ func (o *oracle) apply(v map[string]any, mode bundle.Mode) {
 	slices.SortStableFunc(o.entries, func(a, b bundle.Entry) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// agree compares the result of Sanitize for a local bundle with that of the oracle. One
+// agree verifies that the result of Sanitize for a local bundle matches that of the oracle. One
 // difference is intended: the changed text of a withheld value is not listed.
 func agree(t *testing.T, local []byte, mode bundle.Mode) {
 	t.Helper()
@@ -184,7 +184,7 @@ func agree(t *testing.T, local []byte, mode bundle.Mode) {
 	}
 	same(t, string(mode), got.Entries, o.entries)
 
-	// The content, but for the manifest, which TestManifest looks at.
+	// The content except for the manifest, which TestManifest checks.
 	text := tree(t, got.Bytes())
 	text["redaction"] = want["redaction"]
 	if string(encode(t, text)) != string(encode(t, want)) {

@@ -73,7 +73,7 @@ func modeRows(t *testing.T) string {
 	return b.String()
 }
 
-// becomes returns the result of a mode for the only value in a text.
+// becomes returns the result of a mode for a document with a single value.
 func becomes(t *testing.T, json string, m manner) string {
 	t.Helper()
 	doc, err := canon.Parse([]byte(json))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPaths verifies that paths are read as they are written, and no other text.
+// TestPaths verifies that formatted paths are parsed, and that other text is rejected.
 func TestPaths(t *testing.T) {
 	for path, want := range map[string][]step{
 		"$":                       nil,

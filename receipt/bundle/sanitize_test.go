@@ -27,7 +27,8 @@ func TestTwice(t *testing.T) {
 				t.Errorf("%v: another the second time\n%s\n%s", m, once, twice)
 			}
 
-			// By way of a weaker mode the same is gone, and stays listed.
+			// Sanitizing with a weaker mode first removes the same data, and the removals stay
+			// listed.
 			for _, weaker := range manners[:i] {
 				first := sanitized(t, data, weaker.mode, weaker.strict).Bytes()
 				text := sanitized(t, first, m.mode, m.strict)
@@ -62,7 +63,7 @@ func TestWeakerMode(t *testing.T) {
 		t.Error(err)
 	}
 
-	// A strict bundle stays one.
+	// A strict bundle stays strict.
 	if again := sanitized(t, withheld, bundle.ReplayOnly, false).Bytes(); !bytes.Equal(again, withheld) {
 		t.Error("a strict bundle is no longer strict")
 	}
@@ -88,22 +89,22 @@ func TestForeignManifest(t *testing.T) {
 	}
 	secret := bundle.Shapes()[1].Text
 	put(t, v, append(honest,
-		entry("$.bundle_id", "secret_pattern_or_url", "another text"),      // not what stands there
-		entry("$.nowhere", "secret_pattern_or_url", ""),                    // nothing
+		entry("$.bundle_id", "secret_pattern_or_url", "another text"),      // differs from the present value
+		entry("$.nowhere", "secret_pattern_or_url", ""),                    // does not exist
 		entry("$.source.task", "sensitive_field", "[redacted]"),            // it was not
 		entry("$."+secret, "sensitive_field", "[redacted]"),                // a secret
-		entry(`$["a`, "secret_pattern_or_url", secret),                     // no path
-		entry("$.bundle_id", "other", "bundle_by_hand"),                    // no class
+		entry(`$["a`, "secret_pattern_or_url", secret),                     // not a path
+		entry("$.bundle_id", "other", "bundle_by_hand"),                    // not a class
 		entry("$.source.task", "prompt_or_tool_payload", "[withheld]"),     // it was not
-		entry("$.source.status", "secret_pattern_or_url", "completed"),     // no placeholder is in it
-		map[string]any{"path": 1, "class": nil}, map[string]any{"x": "y"}), // no entries
+		entry("$.source.status", "secret_pattern_or_url", "completed"),     // the present value contains no placeholder
+		map[string]any{"path": 1, "class": nil}, map[string]any{"x": "y"}), // not entries
 		"redaction", "entries")
 	put(t, v, secret, "redaction", "note")
 	text := sanitized(t, encode(t, v), bundle.Sanitized, false)
 	same(t, "sanitized", text.Entries, byPath(ofLocal()))
 	hides(t, "bundle", string(text.Bytes()), secret)
 
-	// Of a local one nothing was taken out before, whatever it lists.
+	// Nothing was removed from a local bundle before, regardless of what it lists.
 	v = tree(t, file(t, "local.json"))
 	put(t, v, "<redacted:jwt:90>", "source", "status")
 	put(t, v, []any{entry("$.source.status", "secret_pattern_or_url", "<redacted:jwt:90>")}, "redaction", "entries")

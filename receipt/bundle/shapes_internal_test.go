@@ -14,7 +14,7 @@ var Update = flag.Bool("update", false, "write testdata/draft.json and the table
 // A Shape is one of the 16 forms of secrets. This file contains none of them as is.
 type Shape struct{ Name, Text string }
 
-// Shapes returns one of each, in the order of the patterns.
+// Shapes returns one example of each form, in the order of the patterns.
 func Shapes() []Shape {
 	letters := func(n int) string { return strings.Repeat("a1B2c3D4", n/8+1)[:n] }
 	upper := func(n int) string { return strings.Repeat("A1B2C3D4", n/8+1)[:n] }

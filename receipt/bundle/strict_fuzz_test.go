@@ -7,8 +7,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// FuzzPaths verifies that a text without absolute paths is not changed, and that repeated
-// passes over any other text soon find none.
+// FuzzPaths verifies that text without absolute paths is not changed, and that no paths remain in
+// other text after a few passes.
 func FuzzPaths(f *testing.F) {
 	for _, a := range surroundings {
 		for _, path := range []string{"/home/ada", "//a/b", "file:///a", `C:\x`, `\\a\b`, "%2Fa%2Fb", `\/a\/b`, "a://b/c", "/"} {

@@ -9,14 +9,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/bundle"
 )
 
-// surroundings are texts that may surround a path.
+// surroundings lists strings that may surround a path.
 var surroundings = []struct{ before, after string }{
 	{"", ""}, {"", "\n"}, {"", " "}, {"\n", "\n"}, {" ", " and more"}, {"see ", "."}, {"(", ")"}, {"`", "`"}, {`"`, `"`}, {"'", "'"}, {"“", "”"},
 	{`{"at":"`, `"}`}, {`{\"at\":\"`, `\"}`}, {"cwd=", ""}, {"cwd: ", ""}, {"cwd:", ""}, {"a,", ",b"}, {"[x](", ")"}, {"<", ">"}, {"\t", "\t"}, {"> ", ":12:3"},
 	{"https://example.org/?cwd=", "&a=b"}, {"see https://example.org/a/b and ", ""}, {"cc -I", ""}, {"cwd%3D", ""}, {"PATH=/usr/bin:", ":/opt/bin"},
 }
 
-// strict returns the strict bundle of a run that has a text at a place of any name.
+// strict returns the strict bundle of a run that contains a text in a member of any name.
 func strict(t *testing.T, text any) []byte {
 	t.Helper()
 	run := tree(t, file(t, "run.json"))
@@ -38,7 +38,7 @@ func TestStrictPaths(t *testing.T) {
 	for _, path := range paths {
 		for _, a := range surroundings {
 			text := a.before + path + a.after
-			if strings.Contains(text, "cwd://") { // that is a URL
+			if strings.Contains(text, "cwd://") { // which is a URL
 				continue
 			}
 			once := strict(t, text)
@@ -51,12 +51,12 @@ func TestStrictPaths(t *testing.T) {
 		}
 	}
 
-	// Names of members are texts, too.
+	// Member names are treated as text, too.
 	if named := strict(t, map[string]any{"/home/" + needle: 1}); bytes.Contains(named, []byte(needle)) {
 		t.Error("a path in a name is left")
 	}
 
-	// Other modes keep them, as the format does.
+	// Other modes keep absolute paths, as the format does.
 	run := tree(t, file(t, "run.json"))
 	put(t, run, map[string]any{"title": "see " + paths[0]}, "metadata")
 	if kept := exported(t, encode(t, run), bundle.Options{Mode: bundle.ReplayOnly}).Bytes(); !bytes.Contains(kept, []byte(needle)) {
@@ -64,8 +64,7 @@ func TestStrictPaths(t *testing.T) {
 	}
 }
 
-// TestStrictKeeps verifies that a strict bundle keeps texts that only resemble an absolute
-// path.
+// TestStrictKeeps verifies that a strict bundle keeps text that only resembles an absolute path.
 func TestStrictKeeps(t *testing.T) {
 	for _, text := range []string{
 		"", "/", " / ", "a / b", "and/or", "src/bed.txt", "./src", "../src", "~/src", "$HOME/x", "${ROOT}/x", "application/json", "#/definitions/bed", "a//b", "// a comment",
@@ -77,7 +76,7 @@ func TestStrictKeeps(t *testing.T) {
 	}
 }
 
-// TestStrictTime verifies that no text takes more than linear time.
+// TestStrictTime verifies that the time is linear for any text.
 func TestStrictTime(t *testing.T) {
 	for _, unit := range []string{"/", "//", `\`, `\\`, `\\a`, `\/`, "%2F", "</", "'/a ", `"/a `, "://", "/a /", "a:/ ", "C:", "/ a", "- -/", "a://"} {
 		if !testsize.Linear(1<<16, func(size int) func() {

@@ -14,8 +14,8 @@ func lists(d *receipt.Draft, name, at string) bool {
 	return slices.Contains(list, at)
 }
 
-// TestCostBounds verifies that a cost without some of the calls is a lower bound, and that no
-// other cost is.
+// TestCostBounds verifies that a cost is a lower bound if it lacks some of the calls, and only
+// then.
 func TestCostBounds(t *testing.T) {
 	for _, test := range []struct {
 		usage         map[string]any
@@ -55,7 +55,7 @@ func TestCostBounds(t *testing.T) {
 func TestCounts(t *testing.T) {
 	for _, test := range []struct {
 		told any
-		want int64 // -1: none
+		want int64 // -1: no bound
 	}{{0, 0}, {7, 7}, {-1, -1}, {int64(1<<53 - 1), 1<<53 - 1}, {int64(1 << 53), -1}, {1e300, -1}} {
 		v := tree(t, exported(t, file(t, "run.json"), bundle.Options{}).Bytes())
 		put(t, v, test.told, "runtime", "usage", "input_tokens")
@@ -112,7 +112,7 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// equal compares counts; nil means none.
+// equal compares counts; nil means no counts.
 func equal(t *testing.T, what string, got any, want map[string]int) {
 	t.Helper()
 	if want == nil && got == nil {
