@@ -2,7 +2,7 @@ package replay
 
 import "github.com/receiptkit/receiptkit/canon"
 
-// Bytes returns what a level compares, in canonical form.
+// Bytes returns the bytes that a level compares, in canonical form.
 func Bytes(doc *canon.Document, level Level) []byte {
 	var without []canon.Node
 	for _, at := range level.without() {

@@ -56,7 +56,7 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// deeds are events that record an answer or something else, under few names.
+// deeds returns events that record an answer or another fact, with a small set of names.
 func deeds() (list []struct {
 	kind    string
 	payload members
@@ -101,7 +101,7 @@ func deeds() (list []struct {
 // FuzzReplay verifies that, for any events in any order with any of the answers replaced, the
 // log of the replay can be recorded, and that its receipt is that of this replay.
 func FuzzReplay(f *testing.F) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each input takes a small heap, and is garbage then
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // each input uses a small heap, which is garbage afterward
 	all := deeds()
 	for i := range all {
 		f.Add([]byte{byte(i), byte(i), byte(i + 7)}, []byte{1, 0, 2, 3}, byte(i))
@@ -117,7 +117,7 @@ func FuzzReplay(f *testing.F) {
 		s.add("end", "task.completed", 4, members{})
 		log, err := replay.ReadLog(bytes.NewReader(s.bytes()), "")
 		if err != nil {
-			return // refused by the recorder: an order of deeds that cannot be
+			return // the recorder rejects an impossible order of events
 		}
 
 		asked := &replay.Request{Mode: replay.WithOverrides, Overrides: overridesOf(t, log, swaps)}
@@ -128,7 +128,7 @@ func FuzzReplay(f *testing.F) {
 		var missing *replay.UnavailableError
 		var refused *replay.RequestError
 		if errors.As(err, &missing) && missing.Checkpoint() || errors.As(err, &refused) && asked.Mode == replay.FromCheckpoint {
-			return // no such checkpoint, or an answer before it
+			return // the checkpoint does not exist, or an answer precedes it
 		}
 		if err != nil {
 			t.Fatal(err)

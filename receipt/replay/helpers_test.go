@@ -17,11 +17,11 @@ import (
 
 type members = map[string]any
 
-// A source is the log of a task while it is written.
+// A source is the log of a task that is being written.
 type source struct {
 	task    string
 	lines   [][]byte
-	foreign []int // which of them are of another task
+	foreign []int // indexes of the events of another task
 }
 
 // add adds an event at a second of 2026-01-01.

@@ -51,8 +51,7 @@ func TestLargeLog(t *testing.T) {
 	runtime.KeepAlive(text)
 }
 
-// A longLog is the log of a task of 100 MB that is stored nowhere: each line is created when it
-// is read.
+// A longLog is a task log of 100 MB that is not stored: each line is created when it is read.
 type longLog struct{ peak uint64 }
 
 const (
@@ -93,14 +92,13 @@ func (l *longLog) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, err
 }
 
-// TestLongLog verifies that reading, planning and replaying the longest log of small events
-// takes little memory in addition to the two digests that are kept of each event while it is
-// read.
+// TestLongLog verifies that reading, planning, and replaying the longest log of small events uses
+// little memory in addition to the two digests per event that are kept while reading.
 func TestLongLog(t *testing.T) {
 	if !testsize.Full() {
 		t.Skip("it takes some seconds; CI=1 runs it")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(20)) // so that little of what is in use is garbage
+	defer debug.SetGCPercent(debug.SetGCPercent(20)) // so that little of the heap is garbage
 	before := inUse()
 	in := &longLog{}
 	log, err := replay.ReadLog(in, "")

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// answersOf takes all answers of a log, and returns its digest.
+// answersOf takes all answers from a log, and returns the digest of the log.
 func answersOf(t testing.TB, text []byte, task string) (list []string) {
 	t.Helper()
 	log, err := replay.ReadLog(bytes.NewReader(text), task)
@@ -38,8 +38,8 @@ func answersOf(t testing.TB, text []byte, task string) (list []string) {
 	return list
 }
 
-// TestLogForms verifies that line ends, blank lines, whitespace and the order of members change
-// nothing. A byte order mark is refused, as when the log is recorded.
+// TestLogForms verifies that line endings, blank lines, whitespace, and the order of members do not
+// affect the result. A byte order mark is rejected, as when the log is recorded.
 func TestLogForms(t *testing.T) {
 	text := garden().bytes()
 	want := answersOf(t, text, "")
@@ -89,7 +89,7 @@ func TestTwoTasksInALog(t *testing.T) {
 	}
 }
 
-// TestRemappedNames verifies that an event with other IDs names events of the source only as
+// TestRemappedNames verifies that an event with another ID refers to an event of the source only as
 // its original.
 func TestRemappedNames(t *testing.T) {
 	s := garden()
@@ -105,8 +105,8 @@ func TestRemappedNames(t *testing.T) {
 	}
 }
 
-// TestSameAnswerTwice verifies that two calls of a model with the same result are two answers,
-// one of which can be replaced, and that a call that is recorded twice is one answer.
+// TestSameAnswerTwice verifies that two model calls with the same result are two answers, each of
+// which can be replaced, and that a call that is recorded twice is one answer.
 func TestSameAnswerTwice(t *testing.T) {
 	for id, want := range map[string]string{
 		"":   "llm:main:1 sha256:391552c099c101b131feaf24c5795a6a15bc8ec82015424e0d2b4274a369a0bf, llm:main:2 sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b",
@@ -130,10 +130,10 @@ func TestSameAnswerTwice(t *testing.T) {
 	}
 }
 
-// TestSwappedIntoAnother verifies that an answer that is replaced by the value of another one
-// stays a separate answer, even if both have one name.
+// TestSwappedIntoAnother verifies that an answer that is replaced by the value of another answer
+// stays separate, even if both have the same name.
 func TestSwappedIntoAnother(t *testing.T) {
-	one := "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" // of 1
+	one := "sha256:6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b" // digest of 1
 	s := &source{task: "task_1"}
 	s.add("e0", "task.submitted", 1, members{"autonomy_tier": "shadow"})
 	s.add("e1", "task.started", 1, members{})
@@ -163,7 +163,7 @@ func TestSwappedIntoAnother(t *testing.T) {
 // writes events at the same time.
 func TestAtOnce(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
-	for _, key := range p.Unmatched() { // once they are taken, the events tell of them
+	for _, key := range p.Unmatched() { // after they are taken, the events contain them
 		if _, err := p.Take(context.Background(), key); err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ type change struct {
 	edit func(d members)
 }
 
-// changes returns edits of every member: other values, no value, and additional members and
+// changes returns edits of every member: other values, a missing value, and additional members and
 // elements.
 func changes(d members) (list []change) {
 	walk(d, "", &list)
@@ -118,7 +118,7 @@ func tokens(at string) []string {
 	return list
 }
 
-// get returns the value in a place; nil if there is none.
+// get returns the value at a place, or nil if there is none.
 func get(d members, at string) (v any) {
 	v = d
 	for _, token := range tokens(at) {
@@ -191,14 +191,15 @@ func issued(t *testing.T, signer *keys.Signer, draft []byte, edits ...change) (*
 	return s.Document(), true
 }
 
-// noted reports whether a report lists a place, or one around it, as not checked.
+// noted reports whether a report lists a place, or a place that contains it, as not checked.
 func noted(rep *receipt.Report, at string) bool {
 	return slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool {
 		return n.Pointer != "" && (at == n.Pointer || strings.HasPrefix(at, n.Pointer+"/"))
 	})
 }
 
-// notedIn is noted for a container to which an element or a member was added or removed.
+// notedIn is like noted, but for a container to which an element or a member was added, or from
+// which one was removed.
 func notedIn(rep *receipt.Report, at string) bool {
 	return noted(rep, at) || slices.ContainsFunc(rep.NotChecked, func(n receipt.Note) bool { return strings.HasPrefix(n.Pointer, at+"/") })
 }
@@ -311,7 +312,7 @@ func TestCheckIsCompare(t *testing.T) {
 			t.Fatal(err)
 		}
 		all, draft := changes(fields), sealed(t, told)
-		soft := slices.DeleteFunc(slices.Clone(all), func(c change) bool { // no log and no request shows these
+		soft := slices.DeleteFunc(slices.Clone(all), func(c change) bool { // neither the log nor the request shows these
 			return !slices.Contains([]string{"/final_artifacts", "/identifiers/tenant_id", "/identifiers/persona_ref", "/trust/policy_ref", "/replay_input/materials/0/uri"}, c.at)
 		})
 		for range 10 {

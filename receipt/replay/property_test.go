@@ -23,7 +23,7 @@ import (
 // A dice creates random logs and requests.
 type dice struct{ *rand.Rand }
 
-// one reports true once in n times.
+// one returns true with probability 1/n.
 func (d dice) one(n int) bool { return d.IntN(n) == 0 }
 
 func (d dice) pick(list ...string) string { return list[d.IntN(len(list))] }
@@ -59,7 +59,7 @@ func (d dice) text() string {
 
 func (d dice) digest() string { return strings.Repeat(fmt.Sprintf("%02x", d.IntN(256)), 32) }
 
-// answer puts an answer into a payload: itself, its digest, or none.
+// answer adds an answer to a payload: the answer itself, its digest, or neither.
 func (d dice) answer(payload members, name string) members {
 	switch d.IntN(6) {
 	case 0:
@@ -71,14 +71,14 @@ func (d dice) answer(payload members, name string) members {
 	return payload
 }
 
-// log returns the log of task_1, between whose events others may be.
+// log returns the log of task_1, which may be interleaved with events of another task.
 func (d dice) log() *source {
 	s, other := &source{task: "task_1"}, &source{task: "task_2"}
 	n := 0
 	add := func(kind string, payload members) {
 		n++
 		s.add(fmt.Sprint("e", n), kind, n, payload)
-		if d.one(6) { // of another task, with the same names
+		if d.one(6) { // from another task, with the same names
 			other.add(fmt.Sprint("o", n), kind, n, payload)
 			s.between(other)
 		}
@@ -97,7 +97,7 @@ func (d dice) log() *source {
 			if d.one(2) {
 				payload["span_id"] = fmt.Sprint("s", i)
 			}
-			for range 1 + d.IntN(2) { // with an id it is the same call again, without one another call
+			for range 1 + d.IntN(2) { // with an ID it is the same call again, and without an ID it is another call
 				add("span.completed", payload)
 			}
 		case 2, 3:
@@ -161,7 +161,7 @@ func (d dice) request(log *replay.Log) string {
 	if d.one(4) {
 		checkpoint = 1 + d.IntN(log.Events)
 	}
-	before := func(event string) bool { // what is restored cannot be replaced
+	before := func(event string) bool { // restored answers cannot be replaced
 		n, err := strconv.Atoi(event[1:])
 		return err == nil && n < checkpoint
 	}
@@ -176,7 +176,7 @@ func (d dice) request(log *replay.Log) string {
 			put(dep.Key, "time", members{"value": strings.Replace(d.timeOf(log, dep), "Z", ".250Z", 1)})
 		case d.one(5) && !strings.Contains(dep.Key, " "):
 			put(dep.Key, "secret_value", nil)
-		case d.one(4), strings.Contains(dep.Key, " "): // a key has no spaces
+		case d.one(4), strings.Contains(dep.Key, " "): // a key contains no spaces
 			put(prefix+":label:"+fmt.Sprint(len(all)), d.pick(kinds...), members{"event_id": dep.EventID})
 		default:
 			put(dep.Key, d.pick(kinds...), nil)
@@ -191,7 +191,7 @@ func (d dice) request(log *replay.Log) string {
 	if d.one(4) {
 		put("time:lunch", "time", nil)
 	}
-	if event := fmt.Sprint("e", 1+d.IntN(log.Events)); d.one(4) && !before(event) { // refused, unless it is a note
+	if event := fmt.Sprint("e", 1+d.IntN(log.Events)); d.one(4) && !before(event) { // rejected, unless the event is a note
 		put("host:event:x", "event_payload", members{"event_id": event, "value": members{"artifact_id": "a", "kind": "file", "text": d.value(2)}})
 	}
 	for _, dep := range log.Dependencies {
@@ -226,13 +226,13 @@ func (d dice) timeOf(log *replay.Log, dep record.Dependency) string {
 	return strings.Trim(string(a.Value), `"`)
 }
 
-// A place is a place in a receipt to change, and the finding that follows.
+// A place is a place in a receipt to change, and the expected finding.
 type place struct {
 	change func(members)
 	want   string // a code and a pointer
 }
 
-// places returns all members of a replay's receipt that a single change makes false.
+// places returns all members of a replay's receipt that a single change makes incorrect.
 func places(d members) (list []place) {
 	const digest = "sha256:00000000000000000000000000000000000000000000000000000000000000ff"
 	add := func(want string, change func(members)) { list = append(list, place{change, want}) }
@@ -335,7 +335,7 @@ func TestRandomReplays(t *testing.T) {
 		}
 		var refused *replay.RequestError
 		if errors.As(err, &refused) && strings.HasSuffix(refused.Param, ".event_id") && strings.Contains(request, "host:event:x") {
-			continue // that event tells an answer, or a time
+			continue // the event contains an answer or a time
 		}
 		if err != nil {
 			t.Fatalf("log %d: %v\n%s\n%s", seed, err, text, request)
@@ -357,7 +357,7 @@ func TestRandomReplays(t *testing.T) {
 			t.Fatalf("log %d: %q\n%s\n%s", seed, findings(rep), text, request)
 		}
 
-		// Whoever runs the module again is answered what is told again.
+		// A module that runs again gets the replayed answers.
 		for _, m := range told.ReplayInput.Materials[1:] {
 			a, err := plan(t, log, request).Take(context.Background(), m.ID)
 			var missing *replay.UnavailableError
@@ -366,7 +366,7 @@ func TestRandomReplays(t *testing.T) {
 			}
 		}
 
-		// All places of some, and one place of each.
+		// For some receipts all places are changed, and for each of the others one place.
 		var fields members
 		draft, err := json.Marshal(told)
 		if err != nil {
@@ -404,8 +404,8 @@ func TestRandomReplays(t *testing.T) {
 	}
 }
 
-// changeLog changes one byte of the log. If the result can be read, it is another log or has
-// the same meaning.
+// changeLog changes one byte of the log. If the result is readable, it is another log or has the
+// same meaning.
 func (d dice) changeLog(t *testing.T, text []byte, request string, log *replay.Log, honest *canon.Document) {
 	t.Helper()
 	other := bytes.Clone(text)
@@ -423,7 +423,7 @@ func (d dice) changeLog(t *testing.T, text []byte, request string, log *replay.L
 	}
 	p, err := replay.NewPlan(context.Background(), changed, parse(t, request), nil)
 	if err != nil && want != "" {
-		return // the request is none for this log
+		return // the request does not match this log
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ func TestLogsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestDeltas verifies the deltas, in three states of a digest.
+// TestDeltas verifies the deltas for the three states of a digest.
 func TestDeltas(t *testing.T) {
 	p := plan(t, readLog(t, garden().bytes()), overrides)
 	sum := func(s string) string { return canon.Sum([]byte(s)).String() }
@@ -93,7 +93,7 @@ func TestDeltas(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 
-	// What the receipt of the replay lists is the same, however its events are named.
+	// The receipt of the replay lists the same values, regardless of the names of its events.
 	for _, remap := range []bool{false, true} {
 		d := recorded(t, events(t, p, replay.Run{TaskID: "task_2", Remap: remap}))
 		if got := deltas(d.Deltas); got != want {
@@ -102,8 +102,7 @@ func TestDeltas(t *testing.T) {
 	}
 }
 
-// TestTake verifies that each answer is returned once: the recorded one or that of the
-// override.
+// TestTake verifies that each answer is returned once: the recorded answer or that of the override.
 func TestTake(t *testing.T) {
 	ctx := context.Background()
 	p := plan(t, readLog(t, garden().bytes()), overrides)
@@ -239,8 +238,8 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotTold verifies that no output, event or recording contains the value or the
-// digest of a secret, by key or by kind.
+// TestSecretsAreNotTold verifies that no output, event, or recording contains the value or the
+// digest of a secret, selected by key or by kind.
 func TestSecretsAreNotTold(t *testing.T) {
 	const secret = "hunter2-hunter2"
 	digest := canon.Sum([]byte(`"` + secret + `"`)).String()[len("sha256:"):]
@@ -261,7 +260,7 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
-// TestReceiptOnly verifies that events have the digests of receipt_only values, and the values
+// TestReceiptOnly verifies that events contain the digests of receipt_only values, and the values
 // of other overrides.
 func TestReceiptOnly(t *testing.T) {
 	lines := string(bytes.Join(events(t, plan(t, readLog(t, garden().bytes()), overrides), replay.Run{TaskID: "task_2"}), nil))
@@ -272,7 +271,7 @@ func TestReceiptOnly(t *testing.T) {
 	}
 }
 
-// TestNothingIsDone verifies that replayed events add no side effects: the receipt has the
+// TestNothingIsDone verifies that replayed events add no side effects: the receipt contains the
 // answers of the source, and none of its actions.
 func TestNothingIsDone(t *testing.T) {
 	log := readLog(t, garden().bytes())
@@ -318,7 +317,8 @@ func findings(rep *receipt.Report) (list []string) {
 	return list
 }
 
-// TestOneChangeIsOneFinding changes the receipt, the request or the log in one place.
+// TestOneChangeIsOneFinding verifies that a change of the receipt, the request, or the log in one
+// place results in one finding.
 func TestOneChangeIsOneFinding(t *testing.T) {
 	s := garden()
 	p := plan(t, readLog(t, s.bytes()), overrides)
@@ -504,7 +504,8 @@ func TestCheckSource(t *testing.T) {
 	}
 }
 
-// TestEachMemberOfTheSource verifies that no other receipt is accepted as that of the source.
+// TestEachMemberOfTheSource verifies that a receipt that differs in any member is not accepted as
+// the source's receipt.
 func TestEachMemberOfTheSource(t *testing.T) {
 	s := garden()
 	p := plan(t, readLog(t, s.bytes()), ``)
@@ -554,7 +555,7 @@ func TestLogMayNotChange(t *testing.T) {
 	}
 }
 
-// TestCompare verifies that the differences of two receipts are listed by pointer.
+// TestCompare verifies that the differences between two receipts are listed by pointer.
 func TestCompare(t *testing.T) {
 	a := document(t, []byte(`{"a":[1,{"b":1e2}],"receipt_id":"x","identifiers":{"task_id":"1","session_id":"s"},"z":null}`))
 	for text, want := range map[string]string{

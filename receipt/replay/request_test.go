@@ -21,7 +21,7 @@ func with(key, override string) string {
 // A badRequest violates one rule at one member.
 type badRequest struct{ Name, Request, Param string }
 
-// badRequests returns the requests of a file that other tests also read, and large ones.
+// badRequests returns the invalid requests of a file that other tests also read, and large ones.
 func badRequests(t testing.TB) (list []badRequest) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/bad_requests.json")
@@ -45,7 +45,8 @@ func badRequests(t testing.TB) (list []badRequest) {
 	)
 }
 
-// TestBadRequests violates each rule once, and expects the member in the error.
+// TestBadRequests verifies that a request that violates one rule is rejected with an error that
+// names the member.
 func TestBadRequests(t *testing.T) {
 	for _, c := range badRequests(t) {
 		_, err := replay.ParseRequest([]byte(c.Request))
@@ -160,7 +161,7 @@ func FuzzKey(f *testing.F) {
 	})
 }
 
-// TestDigest verifies that equal requests have one digest, regardless of their spelling.
+// TestDigest verifies that equal requests have the same digest, regardless of their spelling.
 func TestDigest(t *testing.T) {
 	digest := func(text string) canon.Digest {
 		r, err := replay.ParseRequest([]byte(text))

@@ -31,7 +31,7 @@ func stranger(t *testing.T, verb string, files ...[]byte) []byte {
 	return bytes.TrimSpace(out)
 }
 
-// TestStranger verifies that an implementation of docs/replay.md in another language gives the
+// TestStranger verifies that an implementation of docs/replay.md in another language produces the
 // same deltas and the same projection.
 func TestStranger(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {

@@ -12,7 +12,7 @@ import (
 const ghost = `{"mode":"with_overrides","override":{
 	"llm:ghost:9":{"kind":"llm_provider_response","value":1}, "mcp:ghost:c":{"kind":"secret_value","value":"hunter2"}, "llm:main:1":{"kind":"llm_provider_response","value":2}}}`
 
-// TestUnusedOverrides verifies that an override of something that the log does not have adds no
+// TestUnusedOverrides verifies that an override of an answer that the log does not have adds no
 // delta unless a module requests it, and that the receipt then stays undecided.
 func TestUnusedOverrides(t *testing.T) {
 	log := readLog(t, garden().bytes())
@@ -29,13 +29,13 @@ func TestUnusedOverrides(t *testing.T) {
 		t.Errorf("%s: %q", rep.Verdict, findings(rep))
 	}
 
-	// A receipt that names the override nowhere leaves out what was asked for.
+	// A receipt that does not list the override omits part of the request.
 	delete(told.Metadata, "overrides_unused")
 	if rep, _ := check(t, p, sealed(t, told)); strings.Join(findings(rep), ", ") != "delta_missing /deltas" {
 		t.Errorf("%q", findings(rep))
 	}
 
-	// A module that asks for it: only its receipt states that.
+	// If a module requests the answer, only the receipt of its replay states this.
 	if _, err := p.Take(t.Context(), "llm:ghost:9"); err != nil {
 		t.Fatal(err)
 	}

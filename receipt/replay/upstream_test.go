@@ -51,7 +51,7 @@ func upstream() *source {
 	return s
 }
 
-// TestUpstreamRequest verifies that the published request is well-formed and states two false
+// TestUpstreamRequest verifies that the published request is well-formed and states two incorrect
 // digests.
 func TestUpstreamRequest(t *testing.T) {
 	p := plan(t, readLog(t, upstream().bytes()), string(published(t, "task-replay-request.json")))
@@ -150,8 +150,8 @@ func TestUpstreamReceipt(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The profile names the material of the log, and has metadata of its own. What it
-	// does not have is empty: the draft has approvals, which the published one leaves out.
+	// The profile names the material of the log, and has its own metadata. Members that the profile
+	// lacks are empty: the draft has approvals, which the published receipt omits.
 	d := l.Draft
 	d.ReplayInput.Materials[0].ID, d.ReplayInput.Materials[0].Metadata = "event_log_source_task", nil
 	d.Metadata = receipt.Object{"source": "agents-protocol-replay-conformance-fixture", "source_task_id": log.TaskID, "replay_mode": d.Metadata["replay_mode"]}
@@ -177,9 +177,9 @@ func TestUpstreamReceipt(t *testing.T) {
 	}
 }
 
-// TestTwoHarnesses verifies that two harnesses get the same receipt. One writes the events
-// again. The other runs its module again, requests the answers, and writes its own log of them,
-// with other IDs, another clock, another order of members and other whitespace.
+// TestTwoHarnesses verifies that two harnesses get the same receipt. The first harness writes the
+// recorded events again. The second runs its module again, requests the answers, and writes its own
+// log, with other IDs, another clock, another order of members, and other whitespace.
 func TestTwoHarnesses(t *testing.T) {
 	log := readLog(t, upstream().bytes())
 	told := recorded(t, events(t, plan(t, log, corrected(t)), replay.Run{TaskID: "task_a"}))
