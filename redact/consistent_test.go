@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestConsistent lists values that may be in the place of a disclosed value, in the receipt and
-// in the value disclosed for an ancestor.
+// TestConsistent verifies which values may be in the place of a disclosed value, both in the
+// receipt and in the value disclosed for an ancestor.
 func TestConsistent(t *testing.T) {
 	for _, c := range []struct {
 		receipt string
@@ -44,7 +44,7 @@ func TestConsistent(t *testing.T) {
 		{`{}`, [][2]string{{"/metadata/a", `1`}, {"/metadata/a", `2`}}, false},
 		{`{}`, [][2]string{{"/metadata/a", `9007199254740993`}}, false},
 
-		// URLs: nothing but user information and sensitive parameters is removed.
+		// URLs: only user information and sensitive parameters are removed.
 		{`{"metadata":{"a":"https://a.org"}}`, [][2]string{{"/metadata/a", `"https://hacker.ru/?q=a.org"`}}, false},
 		{`{"metadata":{"a":"https://a.org"}}`, [][2]string{{"/metadata/a", `"https://hacker.ru/?q=@a.org"`}}, false},
 		{`{"metadata":{"a":"https://a.org"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org"`}}, true},
@@ -59,7 +59,7 @@ func TestConsistent(t *testing.T) {
 		{`{"metadata":{"a":"https://a.org <redacted:pin>"}}`, [][2]string{{"/metadata/a", `"https://me:pw@a.org 1234"`}}, true},
 		{`{"metadata":{"a":"https://a.org <redacted:pin>"}}`, [][2]string{{"/metadata/a", `"https://b.org 1234"`}}, false},
 
-		// Texts of which parts were withheld.
+		// Texts with withheld parts.
 		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `"paid 5000 EUR to bob"`}}, false},
 		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `"paid 5 EUR to bob"`}}, true},
 		{`{"metadata":{"a":"paid 5 EUR to [redacted]"}}`, [][2]string{{"/metadata/a", `{"to":"bob"}`}}, false},
@@ -100,8 +100,8 @@ func TestConsistent(t *testing.T) {
 	}
 }
 
-// TestConsistentURLs verifies that values fit that any rules withheld from URLs, in all
-// spellings, and that they do not fit a receipt with another host.
+// TestConsistentURLs verifies that values match if rules withheld any parts of their URLs, in all
+// spellings, and that they do not match a receipt with another host.
 func TestConsistentURLs(t *testing.T) {
 	spellings := map[string]func(string) string{
 		"plain":   func(s string) string { return s },
@@ -139,7 +139,7 @@ func TestConsistentURLs(t *testing.T) {
 	}
 }
 
-// TestConsistentPlaceholders lists the texts that stand for a whole withheld value.
+// TestConsistentPlaceholders verifies the placeholders for an entire withheld value.
 func TestConsistentPlaceholders(t *testing.T) {
 	for text, known := range map[string]bool{
 		"[redacted]": true, "[withheld]": true, "%5Bredacted%5D": true, "<redacted:npm_token>": true, "<redacted:npm_token:40>": true,
@@ -195,7 +195,7 @@ func TestConsistentAfterTwoRedactions(t *testing.T) {
 		t.Errorf("%d values", len(shown))
 	}
 
-	// And one of them changed contradicts the others.
+	// A change to one of them contradicts the others.
 	last := &shown[len(shown)-1]
 	last.Value = []byte(`{"chosen_model":{"model":"other","provider":"p"}}`)
 	var contradiction *redact.ContradictionError

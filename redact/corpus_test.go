@@ -12,10 +12,10 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestCorpus measures what the default rules find in forms of secrets with new values: nearly
-// all common forms, most of the harder ones, and almost nothing in benign texts. A secret is
-// found if no twelve characters of it are left. A shorter secret is found if it is not left as
-// a whole.
+// TestCorpus verifies how many forms of secrets with new values the default rules find: nearly all
+// common forms, most of the harder ones, and almost nothing in benign texts. A secret is found if
+// fewer than twelve consecutive characters of it remain. A shorter secret is found if it does not
+// remain completely.
 func TestCorpus(t *testing.T) {
 	p := compile(t, redact.Default())
 	for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// laps is how often each form is written.
+// laps returns how many texts are generated from each form.
 func laps() int {
 	if testsize.Full() {
 		return 5
@@ -51,8 +51,7 @@ func laps() int {
 	return 1
 }
 
-// missedIn counts the texts with secrets that are left, as a member and in a text within a
-// text.
+// missedIn counts the texts whose secrets remain, both as a member and in a text within a text.
 func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, texts int) {
 	t.Helper()
 	r, withheld := rand.New(rand.NewPCG(21, 22)), regexp.MustCompile(`<redacted:[a-z0-9_]+>`)
@@ -100,7 +99,7 @@ func falseIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (wrong, texts
 	return wrong, texts
 }
 
-// asValue returns the JSON value of a text in a draft: the text after J:, or a string.
+// asValue returns the JSON value for a text in a draft: the part after J:, or the text as a string.
 func asValue(text string) string {
 	if value, ok := strings.CutPrefix(text, "J:"); ok {
 		return value

@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestCommitment computes a commitment by hand.
+// TestCommitment verifies that a commitment matches one computed by hand.
 func TestCommitment(t *testing.T) {
 	const salt = "00112233445566778899aabbccddeeff"
 	want := sha256.Sum256([]byte("receipt-redaction-v1\n" + `{"field":"/a\"é","salt":"` + salt + `","value":{"b":[1,null]}}`))
@@ -53,7 +53,8 @@ func sealedWith(t *testing.T) (*canon.Document, *redact.Disclosures) {
 	return doc, bound
 }
 
-// TestRoundTrip redacts, seals, binds, writes, parses, selects, and checks.
+// TestRoundTrip verifies that a draft can be redacted and sealed, and its disclosures bound,
+// written, parsed, selected, and checked.
 func TestRoundTrip(t *testing.T) {
 	doc, all := sealedWith(t)
 	if len(all.Fields) != 3 || all.Fields[0].Field != "/metadata/note" || string(all.Fields[0].Value) != `{"a":["b",1.5]}` {
@@ -120,7 +121,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
-// TestCheckRefuses verifies that invalid disclosures are refused (number 216 and others).
+// TestCheckRefuses verifies that invalid disclosures are rejected (number 216 and others).
 func TestCheckRefuses(t *testing.T) {
 	doc, _ := sealedWith(t)
 	digest := regexp.MustCompile(`sha256:[0-9a-f]{64}`)
@@ -169,7 +170,7 @@ func TestCheckRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 		if err != nil {
-			text := digest.ReplaceAllString(err.Error(), "") // which can have the digits of any value
+			text := digest.ReplaceAllString(err.Error(), "") // a digest can contain the digits of any value
 			if strings.Contains(text, "1234") || strings.Contains(text, "1235") {
 				t.Errorf("%s: %v", c.name, err)
 			}
@@ -218,8 +219,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestPrecision verifies that an integer that a commitment cannot distinguish from others is
-// neither withheld nor accepted as disclosed.
+// TestPrecision verifies that an integer that a commitment cannot distinguish from other integers
+// is neither withheld nor accepted as disclosed.
 func TestPrecision(t *testing.T) {
 	const file = `{"disclosures_version":1,"receipt_hash":null,"fields":[{"field":"/a","salt":"00112233445566778899aabbccddeeff","value":%s}]}`
 	for value, lossy := range map[string]bool{
@@ -259,7 +260,7 @@ func TestSalts(t *testing.T) {
 	if err != nil || r.Disclosures.Fields[0].Salt != "30313233343536373839616263646566" {
 		t.Errorf("%v, %v", r, err)
 	}
-	// Nothing is read when there is nothing to withhold.
+	// No salt is read if there is nothing to withhold.
 	if _, err := p.Redact(parse(t, `{}`), iotest.ErrReader(errors.New("broken"))); err != nil {
 		t.Error(err)
 	}
@@ -289,7 +290,7 @@ func TestPrinting(t *testing.T) {
 	for _, v := range values {
 		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%c", "%o", "%b", "%U"} {
 			if _, isPolicy := v.(*redact.Policy); isPolicy && format != "%v" {
-				continue // it holds pointers and patterns only, thousands
+				continue // it contains only thousands of pointers and patterns
 			}
 			if _, isPolicy := v.(redact.Policy); isPolicy {
 				continue

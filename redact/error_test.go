@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestErrorTexts verifies the texts of errors.
+// TestErrorTexts verifies the exact text of errors.
 func TestErrorTexts(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"id", "currency"}, Pointers: []string{"/metadata/x"}})
 	for in, want := range map[string]string{

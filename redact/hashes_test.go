@@ -109,8 +109,8 @@ func TestDeltasAmongNeighbours(t *testing.T) {
 	}
 }
 
-// TestHashesInNames verifies that a hash in a name withholds the object around it, together
-// with the other hits in it.
+// TestHashesInNames verifies that if a name contains a hash, the object around it is withheld,
+// together with other matches in it.
 func TestHashesInNames(t *testing.T) {
 	p := compile(t, redact.Rules{Names: []string{"pin"}})
 	r := redacted(t, p, `{"metadata":{"pin":"1234","b":{"`+digest("1234")+`":1,"pin":"5"}}}`)
@@ -123,7 +123,7 @@ func TestHashesInNames(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Problems[0] != (redact.Problem{Code: redact.CodeProtectedField, Pointer: "/identifiers/task_id", Rule: "hash of a withheld value"}) {
 		t.Error(err)
 	}
-	// What a detector took a part of is withheld as a whole when the rest has a hash.
+	// If a detector matched part of a value and the rest has a hash, the entire value is withheld.
 	p = compile(t, redact.Rules{Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	r = redacted(t, p, `{"metadata":{"pin":"1234","b":"k-1 `+digest("1234")+`"}}`)
 	if got := fields(r); got != "/metadata/b: pattern k, hash of a withheld value; /metadata/pin: name" || strings.Contains(string(r.Draft), "redacted:k") {
@@ -131,7 +131,7 @@ func TestHashesInNames(t *testing.T) {
 	}
 }
 
-// TestPIN verifies that a PIN cannot be found by trying all PINs against any hash in the
+// TestPIN verifies that a PIN cannot be recovered by comparing all PINs with the hashes in the
 // redacted receipt, in any form that a hash of it could have (number 215).
 func TestPIN(t *testing.T) {
 	const pin = "4711"

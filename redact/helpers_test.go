@@ -64,8 +64,8 @@ func fields(r *redact.Result) string {
 	return strings.Join(list, "; ")
 }
 
-// draft returns docs/draft.json with changes: a path such as "metadata.pin" and
-// JSON to put there; no JSON removes the member.
+// draft returns docs/draft.json with changes. Each change is a path such as "metadata.pin" and the
+// JSON to store there. Empty JSON removes the member.
 func draft(t testing.TB, changes ...string) string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/draft.json")

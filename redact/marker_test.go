@@ -21,7 +21,7 @@ func TestSensitive(t *testing.T) {
 	}
 	for _, name := range []string{
 		"", "input_tokens", "tokens", "token_count", "secrets", "passwords", "persisted-path", "persistedpath", "primary_key", "path", "project_root", "key", "auth", "api key",
-		"tоken", "ｔｏｋｅｎ", // a Cyrillic o; full width: other letters
+		"tоken", "ｔｏｋｅｎ", // a Cyrillic o, and full-width letters, are different letters
 	} {
 		if redact.Sensitive(name) {
 			t.Errorf("%q is sensitive", name)
@@ -47,14 +47,14 @@ func TestMark(t *testing.T) {
 		{"https://ada@example.org/?token=1&a=2#x=3", "https://example.org/?token=%5Bredacted%5D&a=2#x=3", "url", true},
 		{"see https://ada@example.org/ there", "see https://example.org/ there", "url", true},
 		{"ftp://ada@example.org/", "ftp://example.org/", "url", true},
-		{"https://$USER:$PASS@example.org/", "https://example.org/", "url", true}, // upstream's rule: the text is one URL
+		{"https://$USER:$PASS@example.org/", "https://example.org/", "url", true}, // rule of the upstream format: the text is a single URL
 		{"HTTPS://ada:" + npm + "@example.org/" + npm, "HTTPS://example.org/<redacted:npm_token:40>", "url npm_token", true},
 
-		// A key in which another secret seems to stand is one key, and goes as a whole.
+		// A key that seems to contain another secret is one key, and is removed completely.
 		{begin + "\n" + aws + "\n" + end, "<redacted:private_key_block:90>", "aws_access_key private_key_block", true},
 		{begin + "\nabc\n" + end + begin + end, "<redacted:private_key_block:65><redacted:private_key_block:60>", "private_key_block", true},
 
-		// What one pattern leaves shows another its word.
+		// Removing a match of one pattern exposes a word to another pattern.
 		{"password=tokenAKIA" + "ABCDEFGHIJKLMNOP", "<redacted:sensitive_assignment:14><redacted:aws_access_key:20>", "sensitive_assignment aws_access_key", true},
 	} {
 		got, ok := m.Mark([]byte(test.text))
@@ -76,7 +76,7 @@ func TestMark(t *testing.T) {
 		}
 	}
 
-	// Long texts are searched as a whole: windows would cut this key.
+	// Long texts are searched in one piece, because windows would split this key.
 	long := strings.Repeat("word ", 100_000) + begin + strings.Repeat("a", 20_000) + end
 	if got, ok := m.Mark([]byte(long)); !ok || len(got.Text) > 500_100 || !slices.Equal(got.Rules, []string{"private_key_block"}) {
 		t.Errorf("a key of 20,000 letters: %v, %d bytes are left", ok, len(got.Text))

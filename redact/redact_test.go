@@ -53,8 +53,8 @@ func TestSealed(t *testing.T) {
 	}
 }
 
-// TestFixtures verifies that the receipts of the fixtures are clean for every policy, except
-// for the strict one, which finds free text.
+// TestFixtures verifies that no policy finds anything in the receipts of the fixtures, except for
+// the strict policy, which finds free text.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("../fixtures/valid/*.json")
 	if err != nil || len(files) < 10 {
@@ -168,8 +168,8 @@ func TestHomePaths(t *testing.T) {
 	}
 }
 
-// TestNothingLeaks verifies that no secret, and no part of one, is in a draft, an entry, a
-// summary, a finding or an error (numbers 223 and 224).
+// TestNothingLeaks verifies that drafts, entries, summaries, findings, and errors contain no secret
+// and no part of a secret (numbers 223 and 224).
 func TestNothingLeaks(t *testing.T) {
 	token := githubToken
 	secrets := []string{token, "hunter2hunter2", "s3cr3tvalue", "4711"}
@@ -288,7 +288,7 @@ func TestManyValues(t *testing.T) {
 	}
 	b.WriteString(`}}`)
 	r := redacted(t, compile(t, redact.Rules{Names: []string{"pin"}}), b.String())
-	if len(r.Entries) != 4*n+1 { // hash7 is taken for a hash of what 7 holds
+	if len(r.Entries) != 4*n+1 { // hash7 is treated as a hash of the value of 7
 		t.Errorf("%d entries", len(r.Entries))
 	}
 }

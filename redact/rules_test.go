@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// TestCompileRefuses verifies that rules are refused that match nothing or everything (numbers
-// 210, 217, 221). Of the policy, an error quotes only the name of a detector.
+// TestCompileRefuses verifies that rules that match nothing or everything are rejected (numbers
+// 210, 217, 221). An error quotes only the name of a detector from the policy.
 func TestCompileRefuses(t *testing.T) {
 	detector := func(pattern string) redact.Rules {
 		return redact.Rules{Detectors: []secret.Detector{{Name: "x", Pattern: pattern}}}
@@ -55,8 +55,8 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestPointers verifies numbers 217 to 220. Documents contain only metadata, except where an
-// entire one is given.
+// TestPointers verifies numbers 217 to 220. Documents contain only metadata, unless a complete
+// document is given.
 func TestPointers(t *testing.T) {
 	for _, c := range []struct{ pointers, in, want, entries string }{
 		{"/metadata/a", `{"a":1,"b":2}`, `{"a":"[redacted]","b":2}`, "/metadata/a"},
@@ -84,7 +84,7 @@ func TestPointers(t *testing.T) {
 		{"/metadata/*/c", `{"a":1,"b":{"c":2},"d":[{"c":3}],"c":4}`, `{"a":1,"b":{"c":"[redacted]"},"c":4,"d":[{"c":3}]}`, "/metadata/b/c"},
 		{"/metadata/*", `{"*":1}`, `{"*":"[redacted]"}`, "/metadata/*"},
 		{"/metadata/**/missing", `{"a":1}`, `{"a":1}`, ""},
-		// null and what is withheld already
+		// null, and values that are already withheld
 		{"/metadata/a", `{"a":null}`, `{"a":null}`, ""},
 		{"/metadata/a /metadata/b", `{"a":"[redacted]","b":"[withheld]"}`, `{"a":"[redacted]","b":"[withheld]"}`, ""},
 		{"/metadata", `{}`, `{}`, ""},
@@ -108,7 +108,7 @@ func TestPointers(t *testing.T) {
 	}
 }
 
-// TestMissingPointer verifies that an entry of an earlier redaction stands for the value that a
+// TestMissingPointer verifies that an entry of an earlier redaction replaces the value that a
 // pointer names (number 218).
 func TestMissingPointer(t *testing.T) {
 	for _, c := range []struct{ pointer, in string }{
@@ -134,14 +134,14 @@ func TestMissingPointer(t *testing.T) {
 	}
 }
 
-// TestNames: numbers 181 to 187.
+// TestNames verifies numbers 181 to 187.
 func TestNames(t *testing.T) {
 	everyday := compile(t, redact.Default())
 	for name, want := range map[string]string{
 		"accessToken": "name", "ACCESS_TOKEN": "name", "access-token": "name", "access.token": "name", "access token": "name", "api key": "name",
 		"max_tokens": "", "input_tokens": "", "tokenizer": "", "next_page_token": "name", "tokens": "",
 		"password": "name", "db_password": "name", "passwords": "", "Authorization": "name", "Set-Cookie": "name", "x_api_key": "name", "X-Amz-Security-Token": "name",
-		"ｐａｓｓｗｏｒｄ": "", "pаssword": "", "pass\u200bword": "", "PASSWORD": "name", // full-width, Cyrillic and joined letters are others
+		"ｐａｓｓｗｏｒｄ": "", "pаssword": "", "pass\u200bword": "", "PASSWORD": "name", // full-width, Cyrillic, and joined letters are different letters
 		"primary": "name", "persisted_path": "name", "key": "", "secretary": "", "client_secret": "name", "": "",
 	} {
 		for value, withheld := range map[string]bool{`"x"`: true, `""`: true, `{"a":1}`: true, `{}`: true, `[1]`: true, `1`: true, `true`: true, `null`: false,
@@ -159,14 +159,14 @@ func TestNames(t *testing.T) {
 			again(t, everyday, r)
 		}
 	}
-	// Upstream withholds references too, and knows no headers.
+	// The upstream format also withholds references, and does not recognize headers.
 	r := redacted(t, compile(t, redact.Upstream()), `{"metadata":{"npm_token":"${NPM_TOKEN}","headers":{"x-signature":"x"}}}`)
 	if fields(r) != "/metadata/npm_token: name" {
 		t.Error(fields(r))
 	}
 }
 
-// TestHeaders: numbers 181 to 183 and 195.
+// TestHeaders verifies numbers 181 to 183 and 195.
 func TestHeaders(t *testing.T) {
 	p := compile(t, redact.Default())
 	for name, want := range map[string]string{
@@ -210,7 +210,7 @@ func TestRedactionsAreNoValues(t *testing.T) {
 	}
 }
 
-// TestPrivateJWK verifies that the private members of a JWK are withheld, and no members of a
+// TestPrivateJWK verifies that the private members of a JWK are withheld, but no members of a
 // public key or of another object.
 func TestPrivateJWK(t *testing.T) {
 	const value = "q7Zk2mXw9Rb4TcVn8Jd5Ph3Lg6Fs1YaGxKuEoWiDtMz"

@@ -11,11 +11,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestServices verifies that secrets of services are found in forms that no sample shows. A
-// secret is found if no twelve characters of it are left. A secret without a distinctive form
-// that looks like words by chance may be missed once or twice.
+// TestServices verifies that secrets of services are found in forms that no sample contains. A
+// secret is found if fewer than twelve consecutive characters of it remain. A secret without a
+// distinctive form that happens to resemble words may be missed once or twice.
 //
-// A key of Mailgun without a name looks like the numbers of a trace.
+// A Mailgun key without a name looks like the numbers of a trace.
 func TestServices(t *testing.T) {
 	p := compile(t, redact.Default())
 	r := rand.New(rand.NewPCG(9, 10))
@@ -47,8 +47,8 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// leftOf returns twelve characters of a secret that a text contains, if any. A secret that is
-// shorter must be contained as a whole.
+// leftOf returns twelve characters of a secret that remain in a text, or "". A secret that is
+// shorter must remain completely.
 func leftOf(text, secret string) string {
 	n := min(len(secret), 12)
 	for i := 0; i+n <= len(secret); i++ {
@@ -59,8 +59,7 @@ func leftOf(text, secret string) string {
 	return ""
 }
 
-// TestBenign verifies that nothing is withheld from texts that agents write every day and that
-// contain no secret.
+// TestBenign verifies that nothing is withheld from typical agent texts that contain no secret.
 func TestBenign(t *testing.T) {
 	p := compile(t, redact.Default())
 	r := rand.New(rand.NewPCG(11, 12))

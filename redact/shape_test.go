@@ -26,8 +26,9 @@ func pointers(n canon.Node, at string, list []string) []string {
 	return list
 }
 
-// TestEveryPlace withholds each value of a receipt with all members, one at a time. Either the
-// result is valid, or the value is required and has a fixed form, or it is protected.
+// TestEveryPlace verifies that each value of a receipt with all members can be withheld, one at a
+// time. Either the result is valid, or the value is required and has a fixed form, or it is
+// protected.
 func TestEveryPlace(t *testing.T) {
 	s := receiptSchema(t)
 	text := fullDraft(t)
@@ -96,7 +97,7 @@ func find(r *redact.Result, field string) *redact.Entry {
 	return nil
 }
 
-// again checks that redacting the result changes nothing.
+// again verifies that redacting the result again changes nothing.
 func again(t testing.TB, p *redact.Policy, r *redact.Result) {
 	t.Helper()
 	second := redacted(t, p, string(r.Draft))
@@ -154,8 +155,8 @@ func resolve(root, node map[string]any) map[string]any {
 	}
 }
 
-// hideable reports whether a schema accepts a value without content: any text, an empty list,
-// or an object whose required members are such values.
+// hideable reports whether a schema accepts a value without content: any string, an empty list, or
+// an object whose required members accept such values.
 func hideable(root, node map[string]any) bool {
 	switch node["type"] {
 	case "string":

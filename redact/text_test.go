@@ -10,11 +10,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// secret is a detector for tests: k- and digits.
+// kDigits returns a detector for tests that matches k- and digits.
 func kDigits() secret.Detector { return secret.Detector{Name: "k", Pattern: `k-[0-9]+`} }
 
-// TestTexts verifies numbers 190, 191, 211 and 212: encodings, placeholders, and text that one
-// match leaves for another.
+// TestTexts verifies numbers 190, 191, 211, and 212: encodings, placeholders, and text that becomes
+// a match after another match is removed.
 func TestTexts(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere, Detectors: []secret.Detector{
 		kDigits(),
@@ -35,7 +35,7 @@ func TestTexts(t *testing.T) {
 		{`%k-12%zz`, `%<redacted:k>%zz`, "pattern k"},
 		{`\u006b-12\n`, `<redacted:k>\n`, "pattern k"},
 		{`{\"pin\":\"1234\"}`, `{<redacted:quoted>}`, "pattern quoted"},
-		{`\ud83d\u006b-1 \ud83d\ude00`, `\ud83d<redacted:k> \ud83d\ude00`, "pattern k"}, // half of a pair takes nothing with it
+		{`\ud83d\u006b-1 \ud83d\ude00`, `\ud83d<redacted:k> \ud83d\ude00`, "pattern k"}, // half of a surrogate pair affects only itself
 		{`\ude00\u006b-1`, `\ude00<redacted:k>`, "pattern k"},
 		{`{\"a\":\"\ud83d\ude00k-1\ud83d\"}`, `{\"a\":\"\ud83d\ude00<redacted:k>\ud83d\"}`, "pattern k"},
 		{`\\u006b-12`, `\\u006b-12`, ""}, // twice: not found
@@ -47,7 +47,7 @@ func TestTexts(t *testing.T) {
 		{`https://h/?a=b&pw=c`, `https://h/?a=b&<redacted:pair>`, "pattern pair"},
 		{`pw=https://u:p@h`, `<redacted:pair>`, "url, pattern pair"},
 		{`https://k-1:p@h/k-2`, `https://h/<redacted:k>`, "url, pattern k"},
-		// placeholders are no secrets, names of unknown detectors are
+		// placeholders are not secrets, but names of unknown detectors are
 		{`[redacted]`, `[redacted]`, ""},
 		{`[withheld]`, `[withheld]`, ""},
 		{`<redacted:k>`, `<redacted:k>`, ""},
@@ -58,10 +58,10 @@ func TestTexts(t *testing.T) {
 		{`<redacted:k-12>`, `<<redacted:word>:<redacted:k>>`, "pattern word, pattern k"},
 		{`<redacted:k:k-1>`, `<<redacted:word>:k:<redacted:k>>`, "pattern word, pattern k"},
 		{`redacted`, `<redacted:word>`, "pattern word"},
-		// what is left over
+		// remainders
 		{`xxx`, `<redacted:grow><redacted:grow><redacted:grow>`, "pattern grow"},
 		{strings.Repeat("x", 9), `[redacted]`, "pattern grow"},
-		// not found: split over two values, other encodings
+		// not detected: secrets split across two values, and other encodings
 		{`ay0xMg==`, `ay0xMg==`, ""},
 	} {
 		rules := c.rules
@@ -92,7 +92,7 @@ func checkRules(t *testing.T, p *redact.Policy, in, want, rules string) {
 	again(t, p, r)
 }
 
-// TestLongTexts verifies that a secret is found once at any place of a long text (number 207).
+// TestLongTexts verifies that a secret is found once at any position in a long text (number 207).
 func TestLongTexts(t *testing.T) {
 	p := compile(t, redact.Default())
 	const token = githubToken
@@ -112,8 +112,8 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// TestHostileTexts verifies numbers 207 and 208 with the entire policy. A quadratic search of
-// one of these texts would take hours. A secret at the end is still found.
+// TestHostileTexts verifies that the entire policy takes linear time (numbers 207 and 208). A
+// quadratic search of one of these texts would take hours. A secret at the end is still found.
 func TestHostileTexts(t *testing.T) {
 	p := compile(t, redact.Default())
 	sizes := map[string]int{"eyJ": 1 << 20, "-----BEGIN ": 11 * 100_000, "Bearer ": 7 * 100_000, "token=": 1 << 20, "x y. ": 1 << 20}
@@ -132,7 +132,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// TestRepeated verifies that many secrets in one text take linear time, too.
+// TestRepeated verifies that a text with many secrets takes linear time, too.
 func TestRepeated(t *testing.T) {
 	p := compile(t, redact.Default())
 	size := 1 << 14
@@ -185,7 +185,7 @@ func TestMemberNames(t *testing.T) {
 	}
 }
 
-// TestTypedPlaces verifies the effect of detectors where no text is allowed.
+// TestTypedPlaces verifies the effect of detectors in members that cannot contain arbitrary text.
 func TestTypedPlaces(t *testing.T) {
 	p := compile(t, redact.Rules{Detectors: []secret.Detector{{Name: "digits", Pattern: `[0-9]{4,}`}, {Name: "modify", Pattern: `modify`}}})
 	r := redacted(t, p, `{"lifecycle":{"created_at":"2026-04-25T19:16:10Z"}, "final_artifacts":[{"sha256":"sha256:1234000000000000000000000000000000000000000000000000000000000001"}]}`)

@@ -10,12 +10,12 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// asTools returns names of tools that contain a text: after "__", before it, and between.
+// asTools returns tool names that contain a text after "__", before it, and between two of them.
 func asTools(text string) []string {
 	return []string{"mcp__srv__" + text, "mcp__" + text + "__list_issues", "mcp__srv__run__" + text + "__now", "host:mcp__srv__" + text + " of mcp__srv__list"}
 }
 
-// TestToolNames verifies that a text that is a secret is also one in the name of a tool.
+// TestToolNames verifies that text that is a secret is also detected in the name of a tool.
 func TestToolNames(t *testing.T) {
 	p := compile(t, redact.Default())
 	cleaned := func(text string) string {
@@ -56,8 +56,8 @@ func TestToolNames(t *testing.T) {
 	}
 }
 
-// TestToolNamesBenign verifies that a text that is not a secret is not one in the name of a
-// tool.
+// TestToolNamesBenign verifies that text that is not a secret is not detected as one in the name of
+// a tool.
 func TestToolNamesBenign(t *testing.T) {
 	p := compile(t, redact.Default())
 	inName := regexp.MustCompile(`^[\w.:-]+$`)

@@ -8,8 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// TestURLPasswords verifies that no password of a URL is kept, regardless of its scheme, the
-// text around it, and its encoding. Bundles and receipts have one rule.
+// TestURLPasswords verifies that no password in a URL is kept, regardless of its scheme, the
+// surrounding text, and its encoding. The same rule applies to bundles and receipts.
 func TestURLPasswords(t *testing.T) {
 	marker, err := redact.NewMarker()
 	if err != nil {

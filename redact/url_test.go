@@ -66,7 +66,7 @@ func TestURLs(t *testing.T) {
 		{`https://h:8080/a@b`, `https://h:8080/a@b`},
 		{`https://h:9/a@b`, `https://h:9/a@b`},
 		{`https://h:80:0/a@b`, `https://h:80:0/a@b`},
-		{`https://u:8/x:9@b`, `https://u:8/x:9@b`}, // documented: what reads as a port is one
+		{`https://u:8/x:9@b`, `https://u:8/x:9@b`}, // documented: a value that parses as a port is treated as a port
 		{`https://u:8x/y@b`, `https://b`},
 		{`http://[fe80::1]/a@b`, `http://[fe80::1]/a@b`},
 		{`git@github.com:x/y.git`, `git@github.com:x/y.git`},
@@ -89,7 +89,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// checkText puts a text into metadata and compares the result.
+// checkText stores a text in metadata and compares the redacted result.
 func checkText(t *testing.T, p *redact.Policy, in, want, rule string) {
 	t.Helper()
 	doc := `{"metadata":{"t":` + quote(in) + `}}`
@@ -128,8 +128,8 @@ func quote(text string) string {
 	return b.String() + `"`
 }
 
-// TestWholeURLs verifies upstream's rule, which applies only to http(s) URLs that are the
-// entire text.
+// TestWholeURLs verifies the upstream rule, which applies only to http(s) URLs that are the entire
+// text.
 func TestWholeURLs(t *testing.T) {
 	const r = "%5Bredacted%5D"
 	p := compile(t, redact.Rules{URLs: redact.URLsWhole})
@@ -149,7 +149,7 @@ func TestWholeURLs(t *testing.T) {
 	}
 }
 
-// TestURLTime verifies that no text takes more than linear time.
+// TestURLTime verifies that the time is linear for any text.
 func TestURLTime(t *testing.T) {
 	p := compile(t, redact.Rules{URLs: redact.URLsAnywhere})
 	size := 1 << 16

@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact/rulefile"
 )
 
-// example returns the one block of a language in docs/redaction.md.
+// example returns the only block of a language in docs/redaction.md.
 func example(t *testing.T, language string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/redaction.md")
@@ -23,7 +23,7 @@ func example(t *testing.T, language string) []byte {
 	return blocks[0][1]
 }
 
-// TestDocumentedPolicy runs the policy that the documents show.
+// TestDocumentedPolicy verifies that the policy in the documentation works as described.
 func TestDocumentedPolicy(t *testing.T) {
 	rules, err := rulefile.Parse(example(t, "yaml"))
 	if err != nil {
@@ -56,7 +56,7 @@ func TestDocumentedPolicy(t *testing.T) {
 	}
 }
 
-// TestDocumentedGitleaks runs the configuration that the documents show.
+// TestDocumentedGitleaks verifies that the configuration in the documentation works as described.
 func TestDocumentedGitleaks(t *testing.T) {
 	list, err := rulefile.ParseGitleaks(example(t, "toml"))
 	if err != nil {

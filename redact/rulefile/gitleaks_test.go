@@ -19,7 +19,7 @@ import (
 func config(t testing.TB) []secret.Detector {
 	t.Helper()
 	list, err := rulefile.ParseGitleaks(vectors.File(t, "secrets-gitleaks", "gitleaks.toml"))
-	if err != nil || len(list) != 221 { // of 222 rules, one has only a path
+	if err != nil || len(list) != 221 { // one of 222 rules has only a path
 		t.Fatalf("%d rules: %v", len(list), err)
 	}
 	return list
@@ -33,7 +33,7 @@ func compile(t testing.TB, detectors []secret.Detector) *secret.Scanner {
 	return s
 }
 
-// TestGitleaksSamples records what the rules of gitleaks find in their samples.
+// TestGitleaksSamples verifies the recorded matches of the gitleaks rules in their samples.
 //
 // Two secrets belong to rules that the configuration does not have. Of the samples without a
 // secret, two are secrets in files of another name, and four are for another rule.
@@ -148,7 +148,7 @@ func TestParseGitleaksRefuses(t *testing.T) {
 	}
 }
 
-// generate writes a text that a pattern matches, except for its assertions.
+// generate writes a text that a pattern matches, ignoring its assertions.
 func generate(r *rand.Rand, b *strings.Builder, re *syntax.Regexp) {
 	times := func(lo, hi int) {
 		if hi < 0 || hi > lo+4 {
@@ -204,10 +204,10 @@ func secretOf(re *syntax.Regexp) *syntax.Regexp {
 	return nil
 }
 
-// TestDefaultGeneralizes writes new secrets for each rule of gitleaks from its pattern alone,
-// and records how many of them the default detectors find. Most of the others are texts that
-// only a pattern creates: prefixes in capitals, curl with control characters, JWTs that are not
-// JSON.
+// TestDefaultGeneralizes generates new secrets for each gitleaks rule from its pattern alone, and
+// verifies how many of them the default detectors find. Most of the secrets that are not found are
+// texts that only a pattern creates: prefixes in capitals, curl with control characters, and JWTs
+// that are not JSON.
 func TestDefaultGeneralizes(t *testing.T) {
 	ours := compile(t, secret.Default())
 	forms := []string{

@@ -31,8 +31,8 @@ func mixed(n int) string {
 
 func hexes(n int) string { return strings.Repeat("8f3a91c7e20b5d64", n/16+1)[:n] }
 
-// TestUpstreamDetectors has the shortest and the longest text that each pattern accepts, and
-// texts that are one letter shorter or longer (session-bundle.md section 4).
+// TestUpstreamDetectors verifies that each pattern accepts its shortest and longest text, and
+// rejects texts that are one letter shorter or longer (session-bundle.md section 4).
 func TestUpstreamDetectors(t *testing.T) {
 	s := compile(t, Upstream())
 	all := func(prefix, letters string, lengths ...int) (list []string) {
@@ -104,13 +104,13 @@ func samples(t testing.TB) []sample {
 	return list
 }
 
-// TestSamples records what is found in the samples of gitleaks (reliability #203), in those
-// with and without a secret. Any match counts.
+// TestSamples verifies the recorded results for the samples of gitleaks (reliability #203), with
+// and without a secret. Any match counts.
 //
 // Two secrets are not found: braces around both parts of curl's --user, and the text
 // "service_account", which is not a secret. Of the nine samples that gitleaks does not treat as
-// secrets, four differ from one only in length or alphabet, two are secrets in files of another
-// name, and three are on a list there.
+// secrets, four differ from a secret only in length or alphabet, two are secrets in files of
+// another name, and three are on a list there.
 func TestSamples(t *testing.T) {
 	for _, test := range []struct {
 		name                string
@@ -137,7 +137,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestMisses has secrets that upstream misses (reliability #192 to #195, #204).
+// TestMisses verifies that secrets that upstream misses are found (reliability #192 to #195, #204).
 func TestMisses(t *testing.T) {
 	pem := func(kind string) string { return join("-----BEGIN ", kind, "PRIVATE KEY-----") }
 	end := func(kind string) string { return join("-----END ", kind, "PRIVATE KEY-----") }
@@ -217,7 +217,7 @@ func TestMisses(t *testing.T) {
 	}
 }
 
-// TestSurvivors has texts that are not secrets (reliability #205, #206).
+// TestSurvivors verifies that texts that are not secrets have no matches (reliability #205, #206).
 func TestSurvivors(t *testing.T) {
 	s := compile(t, Default())
 	texts := []string{

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write known.txt anew")
 
-// TestKnown verifies that the knowledge of detectors is what compiling them finds.
+// TestKnown verifies that the precomputed data of detectors matches the result of compiling them.
 func TestKnown(t *testing.T) {
 	var want strings.Builder
 	seen, digests := map[digest]bool{}, digester{}
@@ -104,7 +104,7 @@ func TestDigest(t *testing.T) {
 		t.Error("the name counts")
 	}
 
-	// A list that begins as the one before does is another one.
+	// A list that has the previous list as a prefix is a different list.
 	long := base
 	long.StopWords, long.Allowed = []string{"y", "z"}, []Allowance{base.Allowed[0], {}}
 	short := long

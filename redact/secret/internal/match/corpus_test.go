@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret/internal/match"
 )
 
-// TestCorpusIsNaive verifies that, in texts of the corpus next to each other, cut and joined, a
-// scan finds what a search of the entire text with every regular expression finds.
+// TestCorpusIsNaive verifies that a scan of concatenated, truncated, and joined texts of the corpus
+// matches the result of searching the entire text with every regular expression.
 func TestCorpusIsNaive(t *testing.T) {
 	detectors := everyday()
 	s := compile(t, detectors)

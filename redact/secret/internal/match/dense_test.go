@@ -27,8 +27,8 @@ func dense(r *rand.Rand, size int) []byte {
 	return b
 }
 
-// TestDenseIsNaive verifies that, where every few bytes are or resemble a secret, a scan finds
-// what a search of the entire text with every regular expression finds.
+// TestDenseIsNaive verifies that a scan of text in which every few bytes are or resemble a secret
+// matches the result of searching the entire text with every regular expression.
 func TestDenseIsNaive(t *testing.T) {
 	s := compile(t, everyday())
 	texts := 40
@@ -39,7 +39,7 @@ func TestDenseIsNaive(t *testing.T) {
 	found := 0
 	for range texts {
 		text := dense(r, 20+r.IntN(600))
-		if r.IntN(4) == 0 { // the same again and again
+		if r.IntN(4) == 0 { // repetitions of one assignment
 			text = []byte(strings.Repeat(string(text[:min(len(text), 40)]), 1+r.IntN(20)))
 		}
 		got := s.Scan(text, nil)
@@ -53,8 +53,8 @@ func TestDenseIsNaive(t *testing.T) {
 	}
 }
 
-// TestCriteria verifies that the criteria of allowances decide as their regular expressions do,
-// for secrets, words and texts.
+// TestCriteria verifies that the criteria of allowances match the results of their regular
+// expressions for secrets, words, and texts.
 func TestCriteria(t *testing.T) {
 	own := secret.Detector{Name: "own", Pattern: "x", Allow: []string{`\bcat\b`, `(?m)^cat$`, `cat$`, `^cat`, `\Bcat`, `(?i)k.s`, `^.$`, `[^a-z]t`, `caf\x{e9}`, `^$|cat`}}
 	s := compile(t, append(everyday(), own))
@@ -92,8 +92,8 @@ func TestCriteria(t *testing.T) {
 	}
 }
 
-// TestLastLetter verifies that a letter of several bytes is part of a match if it is the last
-// one of the match and of the text.
+// TestLastLetter verifies that a multibyte letter at the end of the text is part of a match that it
+// ends.
 func TestLastLetter(t *testing.T) {
 	detectors := []secret.Detector{{Name: "two", Pattern: `key[^ ]{2}$`}, {Name: "group", Pattern: `(?:tok|cat)=([^ ]{1,3})$`, Group: 1}}
 	s := compile(t, detectors)

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Naive scans a text as documented: with each detector alone, by a regular expression over the
-// entire text, and otherwise as little of the engine as possible.
+// Naive scans a text as documented: with each detector separately, by a regular expression over the
+// entire text, and otherwise with as little of the engine as possible.
 func Naive(s *Scanner, text []byte) []Span {
-	owner := make([]int, len(text)) // of each byte: 1 + the find that it belongs to
+	owner := make([]int, len(text)) // for each byte: 1 + the index of the match that contains it, or 0
 	var finds []Span
 	for i := range s.detectors {
 		d := &s.detectors[i].source

@@ -2,6 +2,6 @@
 
 package match_test
 
-// raceEnabled reports whether the race detector is on. It makes regular expressions ten times
-// slower, and sync.Pool drop values.
+// raceEnabled reports whether the race detector is on, which makes regular expressions ten times
+// slower and makes sync.Pool drop values.
 const raceEnabled = true

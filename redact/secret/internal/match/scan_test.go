@@ -26,7 +26,7 @@ func compile(t testing.TB, detectors []secret.Detector) *match.Scanner {
 // everyday returns the detectors that redaction uses by default.
 func everyday() []secret.Detector { return append(secret.Default(), secret.HomePath()) }
 
-// small returns detectors that meet on short texts, in every way that a search can take.
+// small returns detectors that match short texts and exercise every kind of search.
 func small() []secret.Detector {
 	return []secret.Detector{
 		{Name: "begins", Pattern: `ab[cd]{2,4}`},
@@ -66,8 +66,8 @@ func randomText(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// brief reports whether tests are to be short, with fewer and shorter texts that cover the same
-// cases. Claims about times need an ordinary run.
+// brief reports whether tests must be short, with fewer and shorter texts for the same cases. Tests
+// of durations need an ordinary run.
 func brief() bool { return testing.Short() || raceEnabled }
 
 // full reports whether tests run at their full size: if CI is set, and not under the race
@@ -138,7 +138,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// ordinary returns texts without secrets that resemble those of agents.
+// ordinary returns text without secrets that resembles the text that agents process.
 func ordinary(size int) []byte {
 	const sheet = `{"id":"evt_%d","kind":"model_call","provider":"anthropic","model":"sonnet-4","usage":{"input_tokens":%d,"output_tokens":%d,"cached_tokens":0},"cost":{"usd":0.0421},"route":{"key":"default","policy":"cheapest"},"args_hash":"sha256:%064x","trace_id":"%08x-9b1d-4c3e-8a77-1f2e3d4c5b6a","started_at":"2026-04-25T10:%02d:00Z"}
 2026-04-25T10:%02d:11.482Z INFO  http: GET /v1/tasks/task_%d 200 in 18ms bytes=5120 request_id=req_%d user_agent="curl/8.5.0" cache=hit
@@ -199,7 +199,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// TestScanHostile verifies that a text four times as long takes about four times as long,
+// TestScanHostile verifies that the time grows about fourfold if a text is four times as long,
 // regardless of its content (reliability #207 to #209).
 func TestScanHostile(t *testing.T) {
 	s := compile(t, secret.Default())
@@ -223,7 +223,7 @@ func TestScanHostile(t *testing.T) {
 	}
 }
 
-// scans returns scans of a text of a size that repeats a unit.
+// scans returns scans of a text of a given size that repeats a unit.
 func scans(s *match.Scanner, unit string) func(size int) func() {
 	return func(size int) func() {
 		text := []byte(strings.Repeat(unit, size/len(unit)))
@@ -231,7 +231,7 @@ func scans(s *match.Scanner, unit string) func(size int) func() {
 	}
 }
 
-// TestAnchorsAreLinear verifies the same for every detector alone, with its own anchors.
+// TestAnchorsAreLinear verifies the same for every detector separately, with its own anchors.
 func TestAnchorsAreLinear(t *testing.T) {
 	most := 1
 	if full() {
@@ -252,7 +252,7 @@ func TestAnchorsAreLinear(t *testing.T) {
 	}
 }
 
-// TestScanLong finds a secret once, wherever it is in a long text.
+// TestScanLong verifies that a secret is found exactly once at any position in a long text.
 func TestScanLong(t *testing.T) {
 	s := compile(t, secret.Default())
 	token := "gh" + "p_" + strings.Repeat("q7Zk2mXw9Rb4", 3)
@@ -293,8 +293,8 @@ func TestScanAllocates(t *testing.T) {
 	}
 }
 
-// TestScanOverlaps verifies that the earlier detector wins, and that a later one with a group
-// leaves no rest.
+// TestScanOverlaps verifies that the earlier detector takes precedence, and that a later detector
+// with a group leaves no remainder.
 func TestScanOverlaps(t *testing.T) {
 	s := compile(t, []secret.Detector{
 		{Name: "inner", Pattern: `bcd`},
@@ -357,15 +357,15 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestTreeSize verifies that the words of the default detectors take a few hundred KB, because
-// each process that searches for secrets creates them again.
+// TestTreeSize verifies that the words of the default detectors use a few hundred KB, because each
+// process that searches for secrets creates them again.
 func TestTreeSize(t *testing.T) {
 	if places, used := match.Edges(compile(t, secret.Default())); used < 5000 || places > 2*used {
 		t.Errorf("%d places for %d edges", places, used)
 	}
 }
 
-// TestCompileIsLazy verifies that default detectors are compiled only when a text needs them.
+// TestCompileIsLazy verifies that default detectors are not compiled before a text needs them.
 func TestCompileIsLazy(t *testing.T) {
 	s := compile(t, secret.Default())
 	before := match.Compiled(s)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTree verifies that the tree reports of every text over a few letters whether it is a word
-// or the beginning of one, as the list of words does.
+// TestTree verifies that the tree and the list of words agree, for every text of a few letters, on
+// whether it is a word or the beginning of a word.
 func TestTree(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
