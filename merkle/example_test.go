@@ -6,7 +6,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 )
 
-// leaves hashes what a log holds.
+// leaves returns the leaf hashes of the entries of a log.
 func leaves(data ...string) (list []merkle.Hash) {
 	for _, text := range data {
 		list = append(list, merkle.LeafHash([]byte(text)))
@@ -14,7 +14,7 @@ func leaves(data ...string) (list []merkle.Hash) {
 	return list
 }
 
-// A root commits to all leaves and to their number. A Tree computes it as they come.
+// A root commits to all leaves and to their number. A Tree computes the root incrementally.
 func ExampleTree() {
 	var tree merkle.Tree
 	for _, leaf := range leaves("april", "may", "june") {
@@ -30,7 +30,7 @@ func ExampleTree() {
 	// false
 }
 
-// Who knows only a root can be shown that a leaf is below it.
+// A client that has only a root can verify that a leaf is in the tree.
 func ExampleCheckInclusion() {
 	list := leaves("april", "may", "june", "july", "august")
 	root := merkle.Root(list)
@@ -53,7 +53,8 @@ func ExampleCheckInclusion() {
 	// June leads to another root: true
 }
 
-// Who kept the root of a log can be shown later that nothing of it was taken back.
+// A client that kept an earlier root of a log can verify that no entry was removed or changed
+// later.
 func ExampleCheckConsistency() {
 	list := leaves("april", "may", "june", "july", "august")
 	before, now := merkle.Root(list[:3]), merkle.Root(list)

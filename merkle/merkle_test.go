@@ -87,8 +87,8 @@ func hashes(d [][]byte) []merkle.Hash {
 
 const most = 130 // the greatest size that is tried
 
-// tried reports whether trees of a size are gone through: all up to 34 and those about 64 and
-// 128, and with CI set all.
+// tried reports whether tests use trees of a size: all sizes up to 34 and those near 64 and 128, or
+// all sizes if CI is set.
 func tried(n int) bool {
 	return testsize.Full() || n <= 34 || n >= 63 && n <= 66 || n >= 127
 }
@@ -150,7 +150,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// damage yields every proof that differs a little from a true one.
+// damage yields every proof that differs slightly from a valid one.
 func damage(proof []merkle.Hash) [][]merkle.Hash {
 	var damaged [][]merkle.Hash
 	for i := range proof {
@@ -202,7 +202,7 @@ func TestInclusion(t *testing.T) {
 			if check(other, uint64(i), uint64(n), proof, root) == nil || check(leaves[i], uint64(i), uint64(n), proof, wrongRoot) == nil {
 				t.Errorf("%d of %d: another leaf or root is accepted", i, n)
 			}
-			for j := range n { // no other index
+			for j := range n { // no other index is accepted
 				if j != i && check(leaves[i], uint64(j), uint64(n), proof, root) == nil {
 					t.Errorf("%d of %d: accepted at index %d", i, n, j)
 				}
@@ -289,7 +289,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // TestSecondPreimage verifies that a node is not accepted as a leaf, and that padding does not
-// give two lists the same root (CVE-2012-2459).
+// result in the same root for two lists (CVE-2012-2459).
 func TestSecondPreimage(t *testing.T) {
 	a, b, c := merkle.LeafHash([]byte("a")), merkle.LeafHash([]byte("b")), merkle.LeafHash([]byte("c"))
 	if merkle.LeafHash(slices.Concat(a[:], b[:])) == merkle.NodeHash(a, b) {
@@ -300,7 +300,8 @@ func TestSecondPreimage(t *testing.T) {
 	}
 }
 
-// TestTlog compares the results with the implementation of the checksum database.
+// TestTlog verifies that the results match those of the implementation for the Go checksum
+// database.
 func TestTlog(t *testing.T) {
 	const n = 300
 	var stored []tlog.Hash

@@ -23,7 +23,7 @@ import (
 
 const origin = "log.example.net/receipts"
 
-// data are n leaves, no two of them alike.
+// data returns n distinct leaves.
 func data(n int) [][]byte {
 	d := make([][]byte, n)
 	for i := range d {
@@ -97,7 +97,7 @@ func TestCheckpoint(t *testing.T) {
 	if _, _, err := openCheckpoint(msg, newLog(t, "other.example.net").verifier); err == nil {
 		t.Error("another log's key opens the checkpoint")
 	}
-	for i := range msg { // no byte can be changed
+	for i := range msg { // a change of any byte is detected
 		bad := bytes.Clone(msg)
 		bad[i] ^= 1
 		if c, _, err := openCheckpoint(bad, log.verifier); err == nil && c.String() != want.String() {
@@ -172,7 +172,7 @@ func TestCosignature(t *testing.T) {
 	if got, ok := cosignedAt(w2.Witness, n); ok {
 		t.Errorf("w2 did not cosign, found %v", got)
 	}
-	// An unknown witness's line is ignored, and says nothing.
+	// The line of an unknown witness is ignored and not reported.
 	_, n, err = openCheckpoint(msg, log.verifier, w2)
 	if err != nil || len(n.Sigs) != 1 || len(n.UnverifiedSigs) != 1 {
 		t.Errorf("unknown witness: %+v, %v", n, err)
@@ -180,13 +180,13 @@ func TestCosignature(t *testing.T) {
 	if _, ok := cosignedAt(w1.Witness, n); ok {
 		t.Error("an unverified cosignature has a time")
 	}
-	// A witness's line without the log's is no checkpoint.
+	// A note with a witness's line but without the log's is not a checkpoint.
 	text, sigs, _ := strings.Cut(string(msg), "\n\n")
 	only := text + "\n\n" + sigs[strings.Index(sigs, "\n")+1:]
 	if _, _, err := openCheckpoint([]byte(only), log.verifier, w1); err == nil {
 		t.Error("a witness stands for the log")
 	}
-	// A known witness's false line refutes.
+	// An invalid line of a known witness refutes the checkpoint.
 	var false_ *note.InvalidSignatureError
 	moved := strings.Replace(string(msg), "\n5\n", "\n6\n", 1)
 	if _, _, err := openCheckpoint([]byte(moved), w1, log.verifier); !errors.As(err, &false_) {
@@ -200,7 +200,7 @@ func TestCosignature(t *testing.T) {
 	if m, err := w1.Cosign(t.Context(), []byte("no note"), at); err == nil || m != nil {
 		t.Error("something else than a note is cosigned")
 	}
-	// A checkpoint that nobody signed, with and without its last line end.
+	// An unsigned checkpoint, with and without its last line ending.
 	bare := (&tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))}).String()
 	for _, text := range []string{bare, strings.TrimSuffix(bare, "\n")} {
 		if m, err := w1.Cosign(t.Context(), []byte(text), at); err == nil || m != nil {
@@ -268,11 +268,11 @@ func FuzzParseProof(f *testing.F) {
 	})
 }
 
-// openCheckpoint opens a signed checkpoint as package note does, to compare OpenSigned with. The note must carry a valid
-// signature of log, whose name must be the origin. Signatures of the witnesses
-// are checked too: a false one is an error (note.InvalidSignatureError), an
-// absent one is not. The returned note lists the valid signatures in Sigs and
-// those of unknown keys in UnverifiedSigs.
+// openCheckpoint opens a signed checkpoint with package note, to compare OpenSigned with. The note
+// must have a valid signature by log, whose name must be the origin. Signatures of the witnesses
+// are also checked: an invalid signature is an error (note.InvalidSignatureError), but an absent
+// one is not. The returned note lists the valid signatures in Sigs and those of unknown keys in
+// UnverifiedSigs.
 func openCheckpoint(msg []byte, log note.Verifier, witnesses ...note.Verifier) (*tlog.Checkpoint, *note.Note, error) {
 	n, err := note.Open(msg, note.VerifierList(append([]note.Verifier{log}, witnesses...)...))
 	if err != nil {
@@ -302,8 +302,8 @@ func signedBy(n *note.Note, v note.Verifier) bool {
 	return false
 }
 
-// cosignedAt returns the time that a cosignature states. It reports false when n
-// carries no verified cosignature of the witness.
+// cosignedAt returns the time that a cosignature states. It returns false if n has no verified
+// cosignature by the witness.
 func cosignedAt(w *tlog.Witness, n *note.Note) (time.Time, bool) {
 	for _, s := range n.Sigs {
 		if s.Name != w.Name() || s.Hash != w.KeyHash() {

@@ -17,7 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// newKnown returns the log key that newLog makes of the same name, for OpenSigned.
+// newKnown returns the log key that newLog creates from the same name, for OpenSigned.
 func newKnown(t *testing.T, name string, log logKey) *tlog.Log {
 	t.Helper()
 	seed := sha256.Sum256([]byte(name))
@@ -63,7 +63,7 @@ func TestOpenSigned(t *testing.T) {
 	if s, err := tlog.OpenSigned(msg, nil, nil); err != nil || len(s.Logs)+len(s.Cosignatures) != 0 || len(s.Unknown) != 5 {
 		t.Errorf("no keys: %+v, %v", s, err)
 	}
-	// The same material twice, as under two names of a key file, is no ambiguity.
+	// Repeated key material, as under two names in a key file, is not ambiguous.
 	if s, err := tlog.OpenSigned(msg, []*tlog.Log{known, newKnown(t, origin, log)}, nil); err != nil || len(s.Logs) != 2 {
 		t.Errorf("the same key twice: %+v, %v", s, err)
 	}
@@ -105,7 +105,7 @@ func TestOpenSignedRefuses(t *testing.T) {
 	payload[20] ^= 1
 	falseLine := fmt.Sprintf("— %s %s\n", origin, base64.StdEncoding.EncodeToString(payload))
 	short := fmt.Sprintf("— %s %s\n", origin, base64.StdEncoding.EncodeToString(payload[:30]))
-	loose := []byte(line) // sets a bit behind the 68 bytes of the payload
+	loose := []byte(line) // sets a bit after the 68 bytes of the payload
 	loose[len(loose)-3]++
 	unknown := func(n int) string {
 		var b strings.Builder
@@ -123,7 +123,7 @@ func TestOpenSignedRefuses(t *testing.T) {
 	for name, bad := range map[string]string{
 		"101 lines":           msg + unknown(100),
 		"false":               strings.Replace(msg, line, falseLine, 1),
-		"true, then false":    msg + falseLine, // note.Open never looks at the second
+		"true, then false":    msg + falseLine, // note.Open never checks the second line
 		"false, then true":    strings.Replace(msg, line, falseLine+line, 1),
 		"short":               strings.Replace(msg, line, short, 1),
 		"loose base64":        strings.Replace(msg, line, string(loose), 1),
