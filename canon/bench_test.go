@@ -96,8 +96,8 @@ func BenchmarkSum(b *testing.B) {
 	}
 }
 
-// BenchmarkTransform and BenchmarkReference measure the same task: one document at a time, with
-// all memory allocated anew.
+// BenchmarkTransform and BenchmarkReference measure the same task: one document at a time, with all
+// memory newly allocated.
 func BenchmarkTransform(b *testing.B) { benchmarkBoth(b, Transform) }
 
 func BenchmarkReference(b *testing.B) { benchmarkBoth(b, Reference) }

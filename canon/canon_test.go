@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// What is accepted, by reliability number, and its canonical form.
+// Accepted inputs, by reliability number, and their canonical forms.
 var transforms = []struct {
 	number    int
 	src, want string
@@ -191,8 +191,8 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// checkNodes fails unless each node of d is found by its own pointer and is
-// written as its own text is.
+// checkNodes fails unless each node of d is found by its own pointer and its canonical form matches
+// that of its own text.
 func checkNodes(tb testing.TB, d *Document) {
 	tb.Helper()
 	eachNode(d.Root(), func(n Node) {
@@ -251,14 +251,15 @@ func TestWithout(t *testing.T) {
 		if d.Digest(without...) != Sum(want) {
 			t.Fatalf("%q without %d values: wrong digest", src, len(without))
 		}
-		checkAccepted(t, src) // the document is what it was
+		checkAccepted(t, src) // the document is unchanged
 	}
 	if some < 1000 {
 		t.Errorf("left out %d values, too few to tell anything", some)
 	}
 }
 
-// prune returns v without some of its descendants, and adds those of n.
+// prune returns v without some of its descendants, and appends the corresponding descendants of n
+// to without.
 func prune(rng *rand.Rand, v tree, n Node, without *[]Node) tree {
 	rest := tree{kind: v.kind, text: v.text, float: v.float, str: v.str}
 	var nodes []Node
@@ -308,8 +309,8 @@ func parse(tb testing.TB, src string) *Document {
 	return d
 }
 
-// TestCompareNames compares compareNames with the definition, on all pairs of names made of
-// critical characters (reliability #43, #44).
+// TestCompareNames verifies that compareNames matches the definition, for all pairs of names made
+// of critical characters (reliability #43, #44).
 func TestCompareNames(t *testing.T) {
 	var names []string
 	for _, a := range someNames {
@@ -360,8 +361,8 @@ func TestPlainDecimal(t *testing.T) {
 	}
 }
 
-// randomDecimal returns a number without an exponent, often of about as many
-// digits as a double can hold.
+// randomDecimal returns a number without an exponent, often with about as many digits as a double
+// can represent.
 func randomDecimal(rng *rand.Rand) string {
 	digits := func(n int) (s string) {
 		for range n {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDigestDigits tries every byte at every position of the text of a digest. The accepted
-// texts are those that encoding/hex accepts in lowercase.
+// TestDigestDigits verifies, for every byte at every position of a digest, that a string is
+// accepted only if encoding/hex accepts it and it is lowercase.
 func TestDigestDigits(t *testing.T) {
 	good := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	for at := len("sha256:"); at < len(good); at++ {

@@ -173,7 +173,8 @@ func TestPointer(t *testing.T) {
 	}
 }
 
-// TestFind includes tokens that resemble array indexes, and escapes (reliability #217).
+// TestFind verifies lookups by pointer, including tokens that resemble array indexes and escapes
+// (reliability #217).
 func TestFind(t *testing.T) {
 	d := parse(t, `{"foo":["bar","baz"],"":0,"a/b":1,"m~n":8,"~1":9,"k\"l":6,"x\ny":7,"ʼ":5,"01":{"-":4},"n":1,"s":"ab"}`)
 	for text, want := range map[string]string{
@@ -364,8 +365,8 @@ func TestSourceUnchanged(t *testing.T) {
 	}
 }
 
-// TestSourceBounded verifies that a Document does not read the bytes after the source in the
-// caller's buffer, into which another goroutine may be reading the next document.
+// TestSourceBounded verifies that a Document does not read bytes after the source in the caller's
+// buffer, into which another goroutine may be reading the next document.
 func TestSourceBounded(t *testing.T) {
 	buf := []byte(`{"b":1,"a":2}` + strings.Repeat("x", 64))
 	end := bytes.IndexByte(buf, 'x')

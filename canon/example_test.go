@@ -16,7 +16,7 @@ func ExampleTransform() {
 	// Output: {"a":"€/😀","tokens":1000,"usd":2.5} <nil>
 }
 
-// A refusal says where, why, and what probably happened.
+// An error states the location, the reason, and the probable cause.
 func ExampleTransform_refused() {
 	for _, src := range []string{
 		"{\"verdict\": \"deny\",\n \"verdict\": \"allow\"}",
@@ -39,8 +39,8 @@ func ExampleTransform_refused() {
 	// hint: the file has curly quotation marks; it was probably re-saved or pasted, ask for it as an attachment
 }
 
-// The preimage of a receipt is the receipt without its own digest and without
-// its signatures; no copy is edited to make it.
+// The preimage of a receipt is the receipt without its own digest and its signatures. It is created
+// without editing a copy.
 func ExampleDocument_AppendCanonical() {
 	d, err := canon.Parse([]byte(`{"id": 7, "chain": {"receipt_hash": "sha256:…", "previous_receipt_hash": null}, "signatures": []}`))
 	if err != nil {
@@ -86,7 +86,7 @@ func ExampleNode_Member() {
 	// true
 }
 
-// A digest has one spelling.
+// A digest has only one valid spelling.
 func ExampleParseDigest() {
 	d, err := canon.ParseDigest("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
 	fmt.Println(d == canon.Sum(nil), err)

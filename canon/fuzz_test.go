@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTransform verifies that accepted documents have all their properties, that an error comes
-// with no value and a position inside the input, and that a reused Document behaves like a new
-// one.
+// FuzzTransform verifies that accepted documents have all their properties, that an error has no
+// value and a position inside the input, and that a reused Document behaves like a new one.
 func FuzzTransform(f *testing.F) {
 	for _, test := range transforms {
 		f.Add([]byte(test.src))
@@ -63,9 +62,8 @@ func checkRefused(t *testing.T, src, out []byte, err error) {
 	}
 }
 
-// stricter lists why this package may refuse what the reference accepts. It
-// never refuses for another reason, and never accepts what the reference
-// refuses.
+// stricter lists the reasons for which this package may reject input that the reference accepts. It
+// never rejects for another reason, and never accepts input that the reference rejects.
 var stricter = map[Code]string{
 	CodeDepthLimit:  "the default is 1,000 levels, the reference stops at 10,000",
 	CodeSizeLimit:   "the reference has no limit of its own",
@@ -96,8 +94,8 @@ func TestStricterThanReference(t *testing.T) {
 	}
 }
 
-// FuzzPointer verifies that parsing a pointer and formatting it are inverse, and that a pointer
-// finds the same value as its tokens one by one.
+// FuzzPointer verifies that parsing and formatting a pointer are inverse operations, and that a
+// pointer finds the same value as its tokens, one by one.
 func FuzzPointer(f *testing.F) {
 	for _, s := range []string{"", "/", "/a~1b", "/m~0n", "/~01", "/a~b", "/~2", "/foo/-", "/foo/01", "/foo/0", "/ʼ", "a", "//"} {
 		f.Add(s)
@@ -127,8 +125,8 @@ func FuzzPointer(f *testing.F) {
 	})
 }
 
-// FuzzString verifies that UTF-8 text survives a round trip and that encoding/json reads the
-// same text.
+// FuzzString verifies that UTF-8 text survives a round trip and that encoding/json decodes the same
+// text.
 func FuzzString(f *testing.F) {
 	for _, s := range someNames {
 		f.Add(s)

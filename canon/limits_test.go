@@ -41,7 +41,7 @@ func TestSizeLimit(t *testing.T) {
 		}
 		checkLimit(t, d.Parse(src, Limits{Bytes: test.limit}), CodeSizeLimit)
 	}
-	// Before anything else, so that nothing too long is ever read.
+	// This is checked first, so that input that is too long is never read.
 	checkLimit(t, d.Parse([]byte("\xff\xff"), Limits{Bytes: 1}), CodeSizeLimit)
 }
 
@@ -53,8 +53,8 @@ func checkLimit(t *testing.T, err error, want Code) {
 }
 
 // TestHostile verifies that every input takes linear time, or n log n if members are sorted
-// (reliability #31, #32, #39 to #42). Each input takes between some milliseconds and a tenth of
-// a second. Quadratic time would take minutes.
+// (reliability #31, #32, #39 to #42). Each input takes between a few milliseconds and a tenth of a
+// second. Quadratic time would take minutes.
 func TestHostile(t *testing.T) {
 	million, most := 300_000, 2*time.Second
 	switch {
@@ -99,7 +99,7 @@ func TestHostile(t *testing.T) {
 		var out []byte
 		var err error
 		took := most + 1
-		for try := 0; try < 3 && took > most; try++ { // a machine that is busy now is not always so
+		for try := 0; try < 3 && took > most; try++ { // a busy machine may be less busy in the next attempt
 			began := time.Now()
 			out, err = Transform([]byte(test.src))
 			took = time.Since(began)
@@ -157,8 +157,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestMemory verifies that the index is at most the documented multiple of the source: two
-// bytes of source result in at most one node of 20 bytes.
+// TestMemory verifies that the size of the index is at most the documented multiple of the source:
+// two bytes of source result in at most one node of 20 bytes.
 func TestMemory(t *testing.T) {
 	src := []byte("[" + strings.Repeat("0,", 500_000) + "0]")
 	d, err := Parse(src)

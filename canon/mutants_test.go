@@ -10,9 +10,9 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestMutants damages documents in their structure and in their bytes. For accepted documents,
-// the output must equal that of the reference. Rejected documents must be rejected by the
-// reference, too, except for those in stricter. A Document that was used for all previous
+// TestMutants damages documents in their structure and in their bytes. For accepted documents, it
+// verifies that the output equals that of the reference. Rejected documents must be rejected by the
+// reference, too, except for the reasons in stricter. A Document that was used for all previous
 // inputs must behave like a new one.
 func TestMutants(t *testing.T) {
 	seeds := mutantSeeds(t)
@@ -54,7 +54,7 @@ func TestMutants(t *testing.T) {
 	t.Logf("%d accepted, %d of them canonical, %v", accepted, same, codes)
 }
 
-// mutantSeeds are the documents of this package's tables and the small fixtures.
+// mutantSeeds returns the documents in this package's tables and the small fixtures.
 func mutantSeeds(t *testing.T) (seeds []*mutate.Value) {
 	t.Helper()
 	for _, test := range transforms {
@@ -90,8 +90,8 @@ func mutant(c *rand.Rand, seeds []*mutate.Value) []byte {
 	return text
 }
 
-// checkLeavingOut leaves out every so manyth member of the root, which must write
-// what the same document without it would be.
+// checkLeavingOut verifies that leaving out some members of the root, at regular intervals,
+// produces the same output as the same document without them.
 func checkLeavingOut(t *testing.T, d *Document, i int) {
 	t.Helper()
 	root := d.Root()

@@ -9,8 +9,8 @@ import (
 )
 
 // TestManyNames sorts many names that are as similar as an attacker can make them: made of few
-// pieces, with long common beginnings, ending where others continue with U+0000, on both sides
-// of the surrogates, and some of them repeated.
+// pieces, with long common prefixes, ending where others continue with U+0000, on both sides of the
+// surrogates, and some of them repeated.
 func TestManyNames(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 785))
 	pieces := []string{"\x00", "a", "b", "é", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff", "aaaaaaaa", "\x00\x00\x00\x00\x00\x00\x00\x00"}
@@ -31,7 +31,7 @@ func TestManyNames(t *testing.T) {
 		}
 		checkNames(t, names)
 	}
-	var long []string // each the beginning of the next
+	var long []string // each is a prefix of the next
 	for i := range 500 {
 		long = append(long, strings.Repeat("a", i), strings.Repeat("\x00", i+1))
 	}
@@ -39,8 +39,8 @@ func TestManyNames(t *testing.T) {
 	checkNames(t, long)
 }
 
-// checkNames compares the canonical order of an object's members with the order of
-// their UTF-16 code units (RFC 8785 section 3.2.3), and what is said of duplicates.
+// checkNames verifies that the canonical order of an object's members matches the order of their
+// UTF-16 code units (RFC 8785 section 3.2.3), and that duplicates are reported correctly.
 func checkNames(t *testing.T, names []string) {
 	t.Helper()
 	var src []byte
@@ -51,7 +51,7 @@ func checkNames(t *testing.T, names []string) {
 	src = append(src, '}')
 	d, err := Parse(src)
 	if at := duplicateAt(names); at >= 0 {
-		// The error is about the first name that stands there a second time.
+		// The error is at the first name that is a repetition.
 		if syntax, ok := err.(*SyntaxError); !ok || syntax.Code != codeDuplicateName || at != countMembers(src[:syntax.Offset]) {
 			t.Fatalf("%q: %v", names, err)
 		}
@@ -83,5 +83,5 @@ func duplicateAt(names []string) int {
 	return -1
 }
 
-// countMembers returns how many members are whole in src.
+// countMembers returns the number of complete members in src.
 func countMembers(src []byte) int { return strings.Count(string(src), ":0") }

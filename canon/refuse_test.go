@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is refused, by reliability number.
+// Rejected inputs, by reliability number.
 var refusals = []struct {
 	number int
 	src    string
@@ -157,7 +157,8 @@ func TestRefusedControlCharacters(t *testing.T) {
 	}
 }
 
-// TestRefusedBytes does the same for bytes that are not UTF-8, quotes, and backslashes.
+// TestRefusedBytes verifies the offset for bytes that are not UTF-8, for quotes, and for
+// backslashes.
 func TestRefusedBytes(t *testing.T) {
 	for c := 0x80; c < 0x100; c++ {
 		for before := range 17 {
@@ -173,7 +174,7 @@ func TestRefusedBytes(t *testing.T) {
 	}
 }
 
-// TestErrorText fixes the text of errors, which people read and scripts compare.
+// TestErrorText verifies the exact text of errors, because people read it and scripts compare it.
 func TestErrorText(t *testing.T) {
 	deep := strings.Repeat("[", MaxDepth+1)
 	for _, test := range []struct{ src, want string }{
@@ -210,8 +211,8 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestErrorBounded verifies that the pointer of an error begins at the root regardless of its
-// length, and that foreign text in a message is bounded.
+// TestErrorBounded verifies that the pointer in an error begins at the root regardless of its
+// length, and that input text in a message is bounded.
 func TestErrorBounded(t *testing.T) {
 	src := `{"start":` + strings.Repeat(`[0,`, 600) + `x`
 	e := refused(t, []byte(src), CodeSyntax)

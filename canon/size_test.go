@@ -30,7 +30,7 @@ func TestSize(t *testing.T) {
 	for name, c := range map[string]struct {
 		src  string
 		most int64 // times the source
-		step bool  // parts of its index grow step by step
+		step bool  // parts of its index grow in steps
 	}{
 		"digits":            {fill(`[`, `1,`, `]`), 11, false},
 		"objects":           {fill(`[`, `{},`, `]`), 14, false},
@@ -53,9 +53,9 @@ func TestSize(t *testing.T) {
 		if (err != nil) != (name == "an error") {
 			t.Fatalf("%s: %v", name, err)
 		}
-		// The copy of the source, and what append took before the rest was counted.
+		// The copy of the source, and the allocations by append before the rest was counted.
 		took, size := int64(after.TotalAlloc-before.TotalAlloc)-int64(len(c.src)), Size([]byte(c.src))
-		if c.step { // all of the steps take five times the last
+		if c.step { // the total of all steps is five times the last step
 			took /= 2
 		}
 		if slack := int64(5 * largeIndex * nodeBytes); took > size+slack || size > c.most*int64(len(c.src))+slack {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// A tree is a JSON value made up at random, to be written in many spellings.
+// A tree is a randomly generated JSON value that can be written in many spellings.
 type tree struct {
 	kind  Kind
 	text  string // literal

@@ -65,7 +65,7 @@ func accepted(tb testing.TB, src []byte, want string) {
 	}
 }
 
-// TestVectorsJCS uses the files of the RFC's author and of the reference implementation in Go:
+// TestVectorsJCS verifies the files of the RFC's author and of the reference implementation in Go:
 // input, expected output, and the output in hexadecimal.
 func TestVectorsJCS(t *testing.T) {
 	for folder, counts := range map[string]struct{ inputs, hexes int }{
@@ -98,7 +98,7 @@ func TestVectorsJCS(t *testing.T) {
 	}
 }
 
-// TestVectorsAppendixB uses the numbers in RFC 8785 appendix B (reliability #27).
+// TestVectorsAppendixB verifies the numbers in RFC 8785 appendix B (reliability #27).
 func TestVectorsAppendixB(t *testing.T) {
 	var rows []struct {
 		IEEE754  string  `json:"ieee754"`
@@ -147,8 +147,8 @@ func TestVectorsES6File(t *testing.T) {
 	}
 }
 
-// TestVectorsES6Generator generates the first million lines of the ES6 number file (reliability
-// #28), or a tenth of them at the modest size.
+// TestVectorsES6Generator verifies the first million generated lines of the ES6 number file
+// (reliability #28), or a tenth of them at modest size.
 func TestVectorsES6Generator(t *testing.T) {
 	var facts struct {
 		Static []string `json:"static_u64_hex"`
@@ -219,8 +219,8 @@ func TestVectorsES6Generator(t *testing.T) {
 	}
 }
 
-// What the JSON Parsing Test Suite leaves to the implementation (reliability
-// #47): the canonical form, or the code of the refusal.
+// The cases that the JSON Parsing Test Suite leaves to the implementation (reliability #47), with
+// the canonical form or the error code.
 var nstImplementation = map[string]any{
 	"i_number_double_huge_neg_exp.json":   "[0]",
 	"i_number_real_underflow.json":        "[0]",
@@ -306,7 +306,7 @@ func TestVectorsNSTParsing(t *testing.T) {
 	}
 }
 
-// TestVectorsNSTTransform uses the files that other parsers silently change (reliability #48).
+// TestVectorsNSTTransform verifies the files that other parsers silently change (reliability #48).
 // A lossy integer is rounded as RFC 8785 requires, and reported.
 func TestVectorsNSTTransform(t *testing.T) {
 	const nfc, nfd = "\u00e9", "e\u0301"
@@ -359,7 +359,8 @@ func TestVectorsNSTTransform(t *testing.T) {
 	}
 }
 
-// TestVectorsNumbers uses decimal texts with the bits of their doubles (reliability #50).
+// TestVectorsNumbers verifies that decimal strings result in the correct bits of their doubles
+// (reliability #50).
 func TestVectorsNumbers(t *testing.T) {
 	dir := vectors.Dir(t, "numbers-parse-fxx")
 	finite, infinite, other := 0, 0, 0
@@ -393,8 +394,8 @@ func TestVectorsNumbers(t *testing.T) {
 	}
 }
 
-// checkNumber fails unless text has the value want, and its canonical form has
-// the same bits (but for -0, which is 0) and is its own canonical form.
+// checkNumber fails unless text has the value want, and its canonical form has the same bits
+// (except for -0, which becomes 0) and is its own canonical form.
 func checkNumber(t *testing.T, text []byte, want float64) {
 	t.Helper()
 	d, err := Parse(text)
@@ -413,7 +414,7 @@ func checkNumber(t *testing.T, text []byte, want float64) {
 	accepted(t, []byte(out), out)
 }
 
-// TestVectorsPointers uses the pointers in JSON Patch's tests and the values that they find.
+// TestVectorsPointers verifies that the pointers in the JSON Patch tests find the expected values.
 func TestVectorsPointers(t *testing.T) {
 	dir := vectors.Dir(t, "json-patch-tests")
 	found, missing, parsed := 0, 0, 0
@@ -442,7 +443,7 @@ func TestVectorsPointers(t *testing.T) {
 				}
 				ops = append(ops, op.Op)
 			}
-			// Only where every step is a test is the document what it was.
+			// The document is unchanged only if every step is a test.
 			if len(ops) == 0 || strings.Trim(strings.Join(ops, ""), "tes") != "" {
 				continue
 			}
