@@ -8,13 +8,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// An answer holds the answer of a handler until its receipt is issued.
+// An answer holds the response of a handler until its receipt is issued.
 type answer struct {
 	header  http.Header
 	status  int
 	begun   bool
 	body    bytes.Buffer
-	receipt *receipt.Sealed // nil: there is none
+	receipt *receipt.Sealed // nil if there is none
 }
 
 func newAnswer() *answer { return &answer{header: http.Header{}, status: http.StatusOK} }

@@ -42,8 +42,8 @@ func serving(t *testing.T, existing http.HandlerFunc, log io.Writer) (url string
 	return server.URL, store
 }
 
-// TestReceipts: each request has a receipt, which is verified and says how it went; the answer
-// is that of the handler.
+// TestReceipts verifies that each request has a verified receipt that states its outcome, and that
+// the answer is that of the handler.
 func TestReceipts(t *testing.T) {
 	var log bytes.Buffer
 	url, store := serving(t, existing, &log)
@@ -92,8 +92,8 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-// TestNoReceipt: what was done is answered also when no receipt can be issued, and that is
-// logged.
+// TestNoReceipt verifies that a served request is answered even if no receipt can be issued, and
+// that the failure is logged.
 func TestNoReceipt(t *testing.T) {
 	var log bytes.Buffer
 	url, store := serving(t, existing, &log)
@@ -108,7 +108,8 @@ func TestNoReceipt(t *testing.T) {
 	}
 }
 
-// TestRun: the program serves until it is told to end, and leaves nothing behind.
+// TestRun verifies that the program serves until it is told to end, and that it leaves no files
+// behind.
 func TestRun(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -138,7 +139,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestDocs: what docs/protocol.md shows of it is here, line by line, in whole pieces.
+// TestDocs verifies that each part of the excerpt in docs/protocol.md matches consecutive lines of
+// receipts.go.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/protocol.md")
 	if err != nil {
@@ -161,7 +163,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// lines are the lines of a text without their indentation.
+// lines returns the lines of a text without their indentation.
 func lines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		list = append(list, strings.TrimSpace(line))

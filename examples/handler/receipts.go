@@ -18,10 +18,11 @@ import (
 
 type object = map[string]any
 
-// issuerID is in each receipt, and in the trusted keys of whoever verifies it.
+// issuerID is part of each receipt, and of the trusted keys of recipients.
 const issuerID = "harness_example_cloud"
 
-// withReceipts gives a receipt for each request that a handler answers. The answer names it.
+// withReceipts issues a receipt for each request that a handler answers. The answer names the
+// receipt.
 func withReceipts(existing http.Handler, issuer *ledger.Issuer, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))

@@ -24,8 +24,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
-// TestHarness runs the program as its reader does, looks at what it serves, and
-// interrupts it. The second run goes on where the first one ended.
+// TestHarness verifies that the program serves the receipts of its tasks and the page, and ends
+// when interrupted. The second run continues the stream of the first.
 func TestHarness(t *testing.T) {
 	program, path := build(t), filepath.Join(t.TempDir(), "it's a ledger.db")
 	set := trust(t, keyFile)
@@ -45,7 +45,7 @@ func TestHarness(t *testing.T) {
 	}
 }
 
-// TestFolder: nothing is left of a run that names no ledger.
+// TestFolder verifies that a run without -ledger leaves no files behind.
 func TestFolder(t *testing.T) {
 	program, temp := build(t), t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -59,7 +59,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestFailedTask: a task that fails has a receipt, which says so.
+// TestFailedTask verifies that a failed task has a receipt that states the failure.
 func TestFailedTask(t *testing.T) {
 	for _, test := range []struct {
 		folder, site, calls string
@@ -87,8 +87,8 @@ func TestFailedTask(t *testing.T) {
 	}
 }
 
-// TestUnknownOutcome: the same draft is issued again until its fate is known, also
-// when the program is told to end.
+// TestUnknownOutcome verifies that a draft is issued again until its outcome is known, even if the
+// program has been told to end.
 func TestUnknownOutcome(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	i := issuer(t)
@@ -106,7 +106,7 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
-// forgetful stores receipts and does not know it.
+// forgetful stores receipts but reports an error.
 type forgetful struct {
 	ledger.Store
 	times int
@@ -121,7 +121,7 @@ func (f *forgetful) Append(ctx context.Context, s chain.Stream, previous chain.H
 	return err
 }
 
-// issuer returns one with a ledger of its own.
+// issuer returns an issuer with its own ledger.
 func issuer(t *testing.T) *ledger.Issuer {
 	t.Helper()
 	store, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
@@ -136,7 +136,8 @@ func issuer(t *testing.T) *ledger.Issuer {
 	return &ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now)}
 }
 
-// TestReadme: what the README shows of issuing is here, line by line, in one piece.
+// TestReadme verifies that each part of the README's excerpts of this program matches consecutive
+// lines of it.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -164,7 +165,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// lines are the lines of a text without their indentation.
+// lines returns the lines of a text without their indentation.
 func lines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		list = append(list, strings.TrimSpace(line))
@@ -187,12 +188,12 @@ type process struct {
 	errors   bytes.Buffer
 	url      string
 	receipts []string // their ids
-	replays  []string // the ids of those of replays
+	replays  []string // IDs of the receipts of replays
 }
 
 const root, keyFile = "../..", "../../fixtures/keys/trust.json"
 
-// asProgram is a variable by which the tests are the program themselves.
+// asProgram is the environment variable that makes the test binary run the program.
 const asProgram = "TEST_AS_HARNESS"
 
 func TestMain(m *testing.M) {
@@ -215,7 +216,7 @@ func build(t *testing.T) string {
 	return program
 }
 
-// start starts the program in a clone's folder and reads what it prints until it waits.
+// start starts the program in a directory of the clone and reads its output until it waits.
 func start(t *testing.T, program string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(program, args...)}
@@ -276,7 +277,7 @@ func (p *process) check(t *testing.T, id string, set *keys.Set) {
 	}
 }
 
-// do asks, and expects an answer.
+// do sends a request and checks that it succeeds.
 func (p *process) do(t *testing.T, method, route string, body []byte) []byte {
 	t.Helper()
 	status, data := p.ask(t, method, route, body)
@@ -337,7 +338,7 @@ func verifier(t *testing.T, set *keys.Set) *receipt.Verifier {
 	return v
 }
 
-// fsck checks that a ledger is sound and has so many receipts in one stream.
+// fsck checks that a ledger is sound and has want receipts in one stream.
 func fsck(t *testing.T, path string, set *keys.Set, want int) {
 	t.Helper()
 	ctx := context.Background()

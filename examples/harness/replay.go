@@ -13,10 +13,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// swapped is a request that replaces what the site answered.
+// swapped is a request that replaces the answer of the site.
 const swapped = `{"mode":"with_overrides","override":{"host:http.get:call_2":{"kind":"tool_result","value":503,"visibility":"public","reason":"what if the site were down"}}}`
 
-// replayBoth replays a task exactly, and with one answer swapped. Each has a receipt.
+// replayBoth replays a task exactly, and then with one answer replaced. Each replay has a receipt.
 func (h *harness) replayBoth(ctx context.Context, task string) error {
 	for _, request := range []string{"", swapped} {
 		asked, err := replay.ParseRequest([]byte(request))
@@ -32,7 +32,7 @@ func (h *harness) replayBoth(ctx context.Context, task string) error {
 	return nil
 }
 
-// Owner says to the server whose a task is: it lets nobody replay those of others.
+// Owner returns the owner of a task. The server lets no other client replay the task.
 func (h *harness) Owner(_ context.Context, task string) (serve.Owner, error) {
 	if _, done := h.logs.Load(task); !done {
 		return serve.Owner{}, serve.ErrNotFound
@@ -40,14 +40,14 @@ func (h *harness) Owner(_ context.Context, task string) (serve.Owner, error) {
 	return serve.Owner{Stream: chain.Stream{Issuer: issuerID, Workspace: workspace}, Session: session}, nil
 }
 
-// Replay replays a task for whoever asks the server to. Its errors are the answers.
+// Replay replays a task for a client of the server. The server returns its errors to the client.
 func (h *harness) Replay(ctx context.Context, q serve.ReplayQuery) (string, error) {
 	_, task, err := h.replay(ctx, q.Task, q.Request)
 	return task, err
 }
 
-// replay tells the events of a task again, with what a request swaps, and issues a
-// receipt of that. Nothing is written and nothing is asked: the answers are recorded.
+// replay writes the events of a task again, with the substitutions of a request, and issues a
+// receipt of the replay. It writes no file and sends no request, because the answers are recorded.
 func (h *harness) replay(ctx context.Context, source string, asked *replay.Request) (sealed *receipt.Sealed, task string, err error) {
 	plan, err := h.planOf(ctx, source, asked)
 	if err != nil {
@@ -72,7 +72,7 @@ func (h *harness) replay(ctx context.Context, source string, asked *replay.Reque
 	return sealed, task, err
 }
 
-// planOf reads the log of a task, and finds in it what a request swaps.
+// planOf reads the log of a task, and finds the answers that a request replaces.
 func (h *harness) planOf(ctx context.Context, task string, asked *replay.Request) (*replay.Plan, error) {
 	log, done := h.logs.Load(task)
 	if !done {

@@ -12,8 +12,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/replay"
 )
 
-// TestReplay: a task is replayed exactly, twice, and with one answer swapped. The receipts
-// are those of these replays, two exact ones are the same, and nothing is done again.
+// TestReplay verifies that a task can be replayed exactly, twice, and with one answer replaced. The
+// receipts are those of these replays, the two exact replays have equal receipts, and no action is
+// repeated.
 func TestReplay(t *testing.T) {
 	asked := 0
 	site := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
@@ -68,8 +69,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestReplayFlag: the program replays its last task when it is asked to, and serves both
-// receipts.
+// TestReplayFlag verifies that -replay makes the program replay its last task and serve the
+// receipts of both replays.
 func TestReplayFlag(t *testing.T) {
 	p := start(t, build(t), "-tasks", "1", "-replay")
 	if len(p.replays) != 2 {
@@ -83,7 +84,7 @@ func TestReplayFlag(t *testing.T) {
 	p.interrupt(t)
 }
 
-// TestReplayOverHTTP: whoever may ask the server has a task replayed, and finds its
+// TestReplayOverHTTP verifies that a client can request the replay of a task over HTTP and get its
 // receipt.
 func TestReplayOverHTTP(t *testing.T) {
 	p := start(t, build(t), "-tasks", "2")

@@ -19,19 +19,19 @@ import (
 
 type object = map[string]any
 
-// A harness is what its tasks share.
+// A harness contains the values that its tasks share.
 type harness struct {
 	issuer *ledger.Issuer
-	folder string // in which tasks work
-	site   string // which they look at
+	folder string // working directory of tasks
+	site   string // site that tasks request
 
-	logs sync.Map // the events of tasks that have ended, by their ids
+	logs sync.Map // events of finished tasks, by task ID
 }
 
 // issuerID, workspace and session are the same for all that is done here.
 const issuerID, workspace, session = "harness_example_cloud", "garden", "session_toy"
 
-// do does one task, and issues its receipt however the task ends.
+// do performs one task, and issues its receipt even if the task fails.
 func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 	var log []byte
 	keep := func(line []byte) error { log = append(log, line...); return nil }
@@ -40,7 +40,7 @@ func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 		return nil, err
 	}
 	id, sequence := "task_"+rand.Text(), 0
-	tell := func(kind string, payload object) { // what happens, when it happens
+	tell := func(kind string, payload object) { // records an event when it happens
 		sequence++
 		event, _ := json.Marshal(object{ // cannot fail: all values are plain
 			"id": fmt.Sprint(sequence), "sequence": sequence, "event": kind, "created_at": time.Now().UTC(), "payload": payload,
@@ -63,21 +63,21 @@ func (h *harness) do(ctx context.Context) (*receipt.Sealed, error) {
 	return h.issue(ctx, draft)
 }
 
-// issue makes the receipt of a draft: also when the program is told to end, since
-// what the receipt is about has happened.
+// issue issues the receipt of a draft, even if the program has been told to end, because the task
+// has already happened.
 func (h *harness) issue(ctx context.Context, draft *receipt.Draft) (*receipt.Sealed, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	return h.issuer.IssueUntilKnown(ctx, draft) // link, look for secrets, seal, sign, commit
 }
 
-// work writes a file when a person agrees, and looks at a site.
+// work writes a file after a person approves, and requests a site.
 func (h *harness) work(tell func(string, object)) error {
 	failed := func(id string, err error) error { tell("tool.failed", object{"tool_call_id": id}); return err }
 	name, text := "garden-"+rand.Text()+".txt", []byte("water the beans\n")
 	tell("tool.requested", object{"tool_call_id": "call_1", "name": "file.write", "input": string(text)})
 	tell("tool.approval_required", object{"tool_call_id": "call_1", "approval_id": "approval_1", "action": "file.write"})
-	tell("tool.approved", object{"approval_id": "approval_1", "actor": "user_robin"}) // who would be asked
+	tell("tool.approved", object{"approval_id": "approval_1", "actor": "user_robin"}) // a real harness asks this person
 	if err := os.WriteFile(filepath.Join(h.folder, name), text, 0o600); err != nil {
 		return failed("call_1", err)
 	}
