@@ -57,7 +57,7 @@ func TestInclusionPolicy(t *testing.T) {
 		{"", "ownlate, own", "", none, verified()},
 		{"a", "ownlate, log1", "", none, verified()},
 		{"", "ownearly", "", none, refuted(sig, "key_not_yet_valid", "")},
-		{"a", "ownearly", "", none, verified()}, // a log may sign with a date before that of the receipt
+		{"a", "ownearly", "", none, verified()}, // the log's key may become valid after the time of the receipt
 		{"", "ownearly", "", receipt.Policy{At: noon.Add(time.Second)}, verified()},
 		{"", "ownold w1@-60, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},
 		{"", "ownstolen, log1", "", none, refuted(sig, receipt.CodeKeyRevoked, "")},

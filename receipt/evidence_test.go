@@ -254,7 +254,7 @@ func TestWithin(t *testing.T) {
 		}
 	}
 
-	// Evidence that is added later does not replace it.
+	// No evidence can be added after a checkpoint that was not compared.
 	if _, err := with(t, v, outside).With(receipt.Evidence{Materials: fakeMaterials{}}); err == nil {
 		t.Error("evidence after a checkpoint that was not compared")
 	}

@@ -155,7 +155,7 @@ func differs(a, b *receipt.Report) string {
 	return ""
 }
 
-// differsInOrder is like differs, but for two spellings of one value: the order of members
+// differsInOrder is like differs, but for two spellings of one value. The order of members
 // determines which of several lossy numbers, or of several places that are too deep, is found
 // first.
 func differsInOrder(a, b *receipt.Report) string {

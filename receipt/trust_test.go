@@ -78,7 +78,7 @@ func (m *member) signed(message, value []byte) bool {
 	return holds.(bool)
 }
 
-// Sign makes m a Signer.
+// Sign implements receipt.Signer.
 func (m *member) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
 	if err := ctx.Err(); err != nil {
 		return receipt.Signature{}, err
