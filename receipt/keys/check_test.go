@@ -29,8 +29,8 @@ const (
 	valid       = receipt.Code("")
 )
 
-// The vector in section 9 of the format sheet, and #130: of the possible messages, only the
-// documented one verifies.
+// TestDocumentedVector verifies the vector in section 9 of the format sheet, and that only the
+// documented message verifies of all possible messages (reliability #130).
 func TestDocumentedVector(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "key_2026_04", rfc8032Public))
 	const overText = "base64:WbZ8sB4c76MvIDm9Oi8G7qbT7bL3EHYkYeFbUw+6wmCKBxh6f63z9XsBatwy5KaMb12N2gcJCTTkoVPCmlplAA=="
@@ -61,7 +61,8 @@ func TestDocumentedVector(t *testing.T) {
 	}
 }
 
-// #128, #140, #141 and the order of judgement: form before key.
+// TestNativeForm verifies that a native value has only one valid form, and that the form is checked
+// before the key (reliability #128, #140, #141).
 func TestNativeForm(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "k", rfc8032Public), ecJWK("ec"))
 	sig := ed25519.Sign(ed25519.NewKeyFromSeed(unhex(t, rfc8032Seed)), []byte(hashText))
@@ -139,7 +140,8 @@ func TestNativeDamage(t *testing.T) {
 	}
 }
 
-// #329: every algorithm signs, verifies, and fails after any change.
+// TestSignThenDamage verifies that signatures of every algorithm are valid, and invalid after any
+// change (reliability #329).
 func TestSignThenDamage(t *testing.T) {
 	for _, name := range Algorithms() {
 		k := testKeys()[name]
@@ -179,7 +181,8 @@ func TestSignThenDamage(t *testing.T) {
 	}
 }
 
-// #145, #148, #149: the key decides the algorithm, in every combination.
+// TestAlgorithmConfusion verifies that the key determines the algorithm, in every combination
+// (reliability #145, #148, #149).
 func TestAlgorithmConfusion(t *testing.T) {
 	for ours, k := range testKeys() {
 		named, err := newPrivate(k.key, "k", ours)
@@ -231,7 +234,7 @@ func mustDER(tb testing.TB, k *PrivateKey) []byte {
 	return der
 }
 
-// #144, through the public API.
+// TestPSSSalt verifies that only a salt as long as the hash is accepted (reliability #144).
 func TestPSSSalt(t *testing.T) {
 	key := testKeys()[ps256].key.(*rsa.PrivateKey)
 	for _, name := range []string{ps256, ps384, ps512} {
@@ -284,7 +287,8 @@ func TestTwoIssuers(t *testing.T) {
 	}
 }
 
-// #137: the same key under two ids is the same material.
+// TestSameMaterial verifies that the same key with two IDs has the same thumbprint (reliability
+// #137).
 func TestSameMaterial(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "a", rfc8032Public), ed25519JWK(t, "b", rfc8032Public).with(object{"alg": "EdDSA"}))
 	value := native(ed25519.Sign(ed25519.NewKeyFromSeed(unhex(t, rfc8032Seed)), []byte(hashText)))

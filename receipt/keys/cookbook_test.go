@@ -35,8 +35,8 @@ func reproduce(t *testing.T, k *PrivateKey, algorithm, id, payload string) strin
 	return compact
 }
 
-// #177: the examples in RFC 7520 sections 4.1 to 4.3 verify. If the algorithm is deterministic,
-// signing reproduces them.
+// TestCookbookRFC7520 verifies that the examples in RFC 7520 sections 4.1 to 4.3 are valid and, if
+// the algorithm is deterministic, that signing reproduces them (reliability #177).
 func TestCookbookRFC7520(t *testing.T) {
 	for _, tc := range []struct {
 		file, algorithm string
@@ -67,7 +67,8 @@ func TestCookbookRFC7520(t *testing.T) {
 	}
 }
 
-// Sections 4.4 to 4.7 use a shared secret, and 4.8 is not a compact JWS.
+// TestCookbookRefused verifies that the other examples are rejected: sections 4.4 to 4.7 use a
+// shared secret, and 4.8 is not a compact JWS.
 func TestCookbookRefused(t *testing.T) {
 	dir := filepath.Join(vectors.Dir(t, "sig-jose-cookbook"), "jws")
 	n := 0
@@ -89,8 +90,8 @@ func TestCookbookRefused(t *testing.T) {
 	}
 }
 
-// RFC 8037 appendix A.4. Its header has no kid, so the token is malformed as a receipt's signature,
-// but the signature itself is valid.
+// TestCookbookRFC8037 verifies the example in RFC 8037 appendix A.4. Its header has no kid, so the
+// token is malformed as a receipt's signature, but the signature itself is valid.
 func TestCookbookRFC8037(t *testing.T) {
 	var c cookbook
 	readVectors(t, "sig-jose-cookbook/curve25519", "jws.json", &c)

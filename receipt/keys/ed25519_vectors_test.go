@@ -43,8 +43,8 @@ func judge(t *testing.T, number int, key string, message []byte, sig string) (ve
 	return string(code)
 }
 
-// #124: this package accepts what crypto/ed25519 accepts, except for keys that are rejected when
-// they are parsed.
+// TestCCTV verifies that the same signatures are accepted as by crypto/ed25519, except for keys
+// that are rejected when they are parsed (reliability #124).
 func TestCCTV(t *testing.T) {
 	var list []ed25519Vector
 	readVectors(t, "sig-cctv-ed25519", "ed25519vectors.json", &list)
@@ -64,8 +64,9 @@ func TestCCTV(t *testing.T) {
 	}
 }
 
-// Keys of 0, 1, and 11 have low order, and those of 10 and 11 are not canonical. In 6 and 7, S is
-// not below the group order (#127). 4 and 5 are valid only with the cofactor.
+// TestSpeccheck verifies the vectors of speccheck. Keys of 0, 1, and 11 have low order, and those
+// of 10 and 11 are not canonical. In 6 and 7, S is not below the group order (#127). 4 and 5 are
+// valid only with the cofactor.
 func TestSpeccheck(t *testing.T) {
 	var list []struct {
 		PubKey             string `json:"pub_key"`
@@ -84,8 +85,8 @@ func TestSpeccheck(t *testing.T) {
 	}
 }
 
-// #125, #126: the list of the CCTV README, and the rest of the values of y from
-// p to 2^255−1 in both signs.
+// TestWeakEd25519Keys verifies that the keys listed in the CCTV README are rejected, and so are the
+// other values of y from p to 2^255−1 with both signs (reliability #125, #126).
 func TestWeakEd25519Keys(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(vectors.Dir(t, "sig-cctv-ed25519"), "README.md"))
 	if err != nil {
@@ -124,8 +125,8 @@ func TestWeakEd25519Keys(t *testing.T) {
 	}
 }
 
-// An oracle for points: x² = (y²−1)/(dy²+1) has a root modulo p (RFC 8032
-// section 5.1.3).
+// TestEd25519Points verifies that isPoint matches an oracle for points: x² = (y²−1)/(dy²+1) has a
+// root modulo p (RFC 8032 section 5.1.3).
 func TestEd25519Points(t *testing.T) {
 	p := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 255), big.NewInt(19))
 	d := new(big.Int).ModInverse(big.NewInt(121666), p)

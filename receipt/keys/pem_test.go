@@ -59,7 +59,7 @@ func TestPEM(t *testing.T) {
 	}
 }
 
-// #129, #295.
+// TestPEMRefused verifies that invalid PEM files are rejected (reliability #129, #295).
 func TestPEMRefused(t *testing.T) {
 	ed, es, rs := testKeys()[Ed25519], testKeys()[es256], testKeys()[rs256]
 	good, secret := spki(t, ed.Public().Crypto()), pkcs8(t, ed.key)

@@ -27,7 +27,8 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
-// #138 and other policies that could require less than their author intended.
+// TestParsePolicyRefused verifies that policies that could require less than their author intended
+// are rejected (reliability #138).
 func TestParsePolicyRefused(t *testing.T) {
 	for text, want := range map[string][2]string{
 		`{}`:                                      {"", "issuer"},

@@ -42,7 +42,7 @@ func TestPrivateRoundTrip(t *testing.T) {
 	}
 }
 
-// RFC 8032 TEST 1, from the bytes of its seed.
+// TestGenerateFromSeed verifies that the seed of RFC 8032 TEST 1 results in its key.
 func TestGenerateFromSeed(t *testing.T) {
 	k, err := Generate(bytes.NewReader(unhex(t, rfc8032Seed)), Ed25519, "")
 	if err != nil {

@@ -65,7 +65,7 @@ func TestSetMembers(t *testing.T) {
 	}
 }
 
-// RFC 8037 appendix A.3 and RFC 7638 section 3.1.
+// TestThumbprint verifies the thumbprints in RFC 8037 appendix A.3 and RFC 7638 section 3.1.
 func TestThumbprint(t *testing.T) {
 	set := mustSet(t, ed25519JWK(t, "a", rfc8032Public), object{"kty": "RSA", "kid": "b", "alg": "RS256", "e": "AQAB",
 		"n": "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMs" +
@@ -222,7 +222,8 @@ func TestSetRefused(t *testing.T) {
 	}
 }
 
-// #129, #175: no private member of any type is read or shown, wherever it is.
+// TestPrivateMembersRefused verifies that no private member of any key type is accepted or shown in
+// an error, regardless of its position (reliability #129, #175).
 func TestPrivateMembersRefused(t *testing.T) {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		for _, value := range []any{"VERYSECRET", 1, nil, []string{"VERYSECRET"}} {
@@ -251,7 +252,8 @@ func TestSetSyntax(t *testing.T) {
 	}
 }
 
-// #176: the maximum number of keys, and one more.
+// TestManyKeys verifies that the maximum number of keys is accepted, and one more is rejected
+// (reliability #176).
 func TestManyKeys(t *testing.T) {
 	var keys []any
 	for i := range MaxKeys {

@@ -24,7 +24,8 @@ func forge(tb testing.TB, k *PrivateKey, header string) string {
 	return tokenPrefix + first + ".." + encodeURL(sig)
 }
 
-// #147, #153 to #158, #163 to #168: headers that are correctly signed but rejected.
+// TestHeaders verifies that tokens with unacceptable headers are rejected although their signatures
+// are correct (reliability #147, #153 to #158, #163 to #168).
 func TestHeaders(t *testing.T) {
 	k, err := newPrivate(testKeys()[es256].key, "k", es256)
 	if err != nil {
@@ -142,7 +143,8 @@ func TestIssuedAt(t *testing.T) {
 	}
 }
 
-// #150, #151, #159 to #165, #169: the form of a token.
+// TestTokenForm verifies that malformed tokens are rejected (reliability #150, #151, #159 to #165,
+// #169).
 func TestTokenForm(t *testing.T) {
 	k, err := newPrivate(testKeys()[es256].key, "k", es256)
 	if err != nil {
@@ -212,7 +214,8 @@ func TestTokenForm(t *testing.T) {
 	wantCode(t, set, `"`+hashText+`"`, entry("k", es256, good), untrue)                                 // #169
 }
 
-// #151 and #152.
+// TestECDSAEdges verifies that ECDSA signatures with r or s out of range, swapped, or negated r are
+// invalid, and that a negated s is valid (reliability #151, #152).
 func TestECDSAEdges(t *testing.T) {
 	k, err := newPrivate(testKeys()[es256].key, "k", es256)
 	if err != nil {

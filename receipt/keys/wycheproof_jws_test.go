@@ -116,8 +116,8 @@ func runWycheproof(t *testing.T, file string, atLeast int, reasons divergence) m
 	return verdicts
 }
 
-// #143 to #146. This package accepts nothing that the file calls invalid. It rejects the following
-// although the file calls them valid:
+// TestWycheproofJWS verifies that nothing is accepted that the file calls invalid (reliability #143
+// to #146). The following is rejected although the file calls it valid:
 func TestWycheproofJWS(t *testing.T) {
 	const (
 		mac      = "belongs to a private or symmetric key" // shared secrets do not authenticate receipts

@@ -49,7 +49,8 @@ func readRaw(t *testing.T, file string, atLeast int) []rawGroup {
 	return f.TestGroups
 }
 
-// #123, through the public API.
+// TestWycheproofEd25519 verifies that results match those in the file, through the public API
+// (reliability #123).
 func TestWycheproofEd25519(t *testing.T) {
 	for _, g := range readRaw(t, "ed25519_test.json", 151) {
 		set := mustSet(t, ed25519JWK(t, "k", g.PublicKey.PK))
@@ -94,9 +95,10 @@ func TestWycheproofECDSA(t *testing.T) {
 	}
 }
 
-// RFC 7518 section 3.5 requires MGF1 and a salt as long as the hash. The tests with those
-// parameters agree. Valid signatures in the other files are rejected, and one signature that its
-// file calls invalid is accepted, because its salt has 32 bytes.
+// TestWycheproofPSS verifies that results match those in the files, except for the parameters. RFC
+// 7518 section 3.5 requires MGF1 and a salt as long as the hash. Valid signatures with other
+// parameters are rejected, and one signature that its file calls invalid is accepted, because its
+// salt has 32 bytes.
 func TestWycheproofPSS(t *testing.T) {
 	hashes := map[string]crypto.Hash{"SHA-256": crypto.SHA256, "SHA-384": crypto.SHA384, "SHA-512": crypto.SHA512}
 	for _, f := range []struct {
@@ -146,8 +148,9 @@ func TestWycheproofPSS(t *testing.T) {
 	}
 }
 
-// The divergences: keys with the exponent 3 are rejected (#173), and so is the only acceptable test
-// of each file, a DigestInfo without NULL.
+// TestWycheproofPKCS1 verifies that results match those in the files, with two exceptions: keys
+// with the exponent 3 are rejected (#173), and so is the only acceptable test of each file, a
+// DigestInfo without NULL.
 func TestWycheproofPKCS1(t *testing.T) {
 	for _, f := range []struct {
 		name        string
