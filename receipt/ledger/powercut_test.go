@@ -90,7 +90,7 @@ const powerIssues = 90
 // powerPruned is the number of receipts that are pruned after half of them are issued.
 const powerPruned = 30
 
-// powerWorker is the traced run. It prints every acknowledgment of durable data.
+// powerWorker performs the traced run. It prints every acknowledgment of durable data.
 func powerWorker(path string) error {
 	ctx := context.Background()
 	l, err := ledger.Create(ctx, path)

@@ -743,7 +743,7 @@ func TestPruneWhileIssuing(t *testing.T) {
 	soundly(t, path, 302-int(pruned), int(pruned))
 }
 
-// pruner is a process that prunes. Its task is "file size".
+// pruner prunes in a process of its own. task is "file size".
 func pruner(task string) error {
 	path, size, _ := strings.Cut(task, "\t")
 	l, err := ledger.Open(context.Background(), path)
