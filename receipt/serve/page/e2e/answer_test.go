@@ -115,7 +115,8 @@ func testOvertaken(t *testing.T, browser context.Context, url, stream string) {
 	b.quiet()
 }
 
-// testSpeed: once the page is there, a receipt is judged within a second of its drop.
+// testSpeed verifies that a loaded page shows the verdict on a receipt within a second after the
+// receipt is dropped.
 func testSpeed(t *testing.T, browser context.Context, url string) {
 	b := open(t, browser, url)
 	b.drop(fixture(t, "keys/trust.json"))
