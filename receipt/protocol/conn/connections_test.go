@@ -151,7 +151,7 @@ func TestWaitingMakeRoom(t *testing.T) {
 }
 
 // TestActiveMakeRoom verifies that connections without a key that are being answered do not keep
-// others out, and are not closed for others.
+// others out, and that only the oldest of them is closed to make room.
 func TestActiveMakeRoom(t *testing.T) {
 	l := start(t)
 	active := l.dials(most, "/waits", "")
