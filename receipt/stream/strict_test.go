@@ -72,8 +72,7 @@ func TestStrictCopies(t *testing.T) {
 	}
 }
 
-// TestStrictGiven verifies that a merge keeps what was given to a part about its
-// predecessor.
+// TestStrictGiven verifies that a merge keeps the predecessors that were specified for its parts.
 func TestStrictGiven(t *testing.T) {
 	list, other := newWriter(t, "a").many(4), newWriter(t, "b").many(2)
 	head := headOf(t, list[0])
