@@ -143,7 +143,7 @@ func TestDraftTells(t *testing.T) {
 		t.Errorf("%+v", d.ModelRoute)
 	}
 
-	// Without anything to replay, no replay is possible.
+	// Without an embedded run record, the receipt lists no materials.
 	v = tree(t, exported(t, file(t, "run.json"), bundle.Options{}).Bytes())
 	put(t, v, nil, "replay", "run_record")
 	if d := drafted(t, encode(t, v), bundle.DraftOptions{}); d.ReplayInput.Determinism != "best_effort" || len(d.ReplayInput.Materials) != 0 {
