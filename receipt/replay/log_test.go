@@ -105,7 +105,7 @@ func TestRemappedNames(t *testing.T) {
 	}
 }
 
-// TestSameAnswerTwice verifies that two model calls with the same result are two answers, each of
+// TestSameAnswerTwice verifies that two model calls with the same result are two answers, one of
 // which can be replaced, and that a call that is recorded twice is one answer.
 func TestSameAnswerTwice(t *testing.T) {
 	for id, want := range map[string]string{

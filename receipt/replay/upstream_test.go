@@ -205,7 +205,7 @@ func TestTwoHarnesses(t *testing.T) {
 	}
 }
 
-// rerun is a harness that runs its module again: it requests each answer and logs it.
+// rerun runs the module of a harness again: it requests each answer and logs it.
 func rerun(t testing.TB, p *replay.Plan, task string) (lines [][]byte) {
 	t.Helper()
 	take := func(key string) json.RawMessage {
