@@ -21,7 +21,7 @@ func compile(t testing.TB, detectors []Detector) *Scanner {
 	return s
 }
 
-// Secrets are assembled when a test runs, so that this file contains none.
+// join assembles a secret when a test runs, so that this file contains none.
 func join(parts ...string) string { return strings.Join(parts, "") }
 
 func mixed(n int) string {
