@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// existing is the handler that the program served before.
+// existing is the handler that the program served before it issued receipts.
 func existing(w http.ResponseWriter, r *http.Request) {
 	name, err := io.ReadAll(io.LimitReader(r.Body, 80))
 	if err != nil || len(name) == 0 {

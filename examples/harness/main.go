@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// run does the tasks and serves their receipts until ctx ends.
+// run performs the tasks and serves their receipts until ctx ends.
 func run(ctx context.Context, tasks int, again bool, path, private, public string) error {
 	folder, err := os.MkdirTemp("", "harness-")
 	if err != nil {
