@@ -22,16 +22,16 @@ import (
 
 const agentPrefix = "agent:"
 
-// An agentKey is a key of an ssh-agent (draft-ietf-sshm-ssh-agent). Each question has a
-// connection of its own, so that one that nobody answers holds up no other.
+// An agentKey is a key held by an ssh-agent (draft-ietf-sshm-ssh-agent). Each request uses its own
+// connection, so that an unanswered request does not delay others.
 type agentKey struct {
 	socket
 	key    ssh.PublicKey
 	public crypto.PublicKey
 }
 
-// openAgent finds a key by its fingerprint. Comments name nothing: any two keys may have
-// the same.
+// openAgent finds a key by its fingerprint. Key comments are not used, because two keys may have
+// the same comment.
 func openAgent(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) {
 	fingerprint := strings.TrimPrefix(name, agentPrefix)
 	if !isFingerprint(fingerprint) {
@@ -53,6 +53,8 @@ func openAgent(ctx context.Context, e *cli.Env, name string, o Options) (Key, er
 		return nil, s.failure(name, err)
 	}
 
+	// The agent lists all of its keys. Select the named key, and reject a type that cannot sign
+	// receipts.
 	key, err := choose(name, fingerprint, list)
 	if err != nil {
 		return nil, err
@@ -60,25 +62,26 @@ func openAgent(ctx context.Context, e *cli.Env, name string, o Options) (Key, er
 	return newRemote(e, name, o.ID, &agentKey{s, key, key.(ssh.CryptoPublicKey).CryptoPublicKey()})
 }
 
-// isFingerprint reports whether a text is what ssh-keygen -l prints of a key.
+// isFingerprint reports whether text has the form in which ssh-keygen -l prints a SHA-256
+// fingerprint.
 func isFingerprint(text string) bool {
 	digest, found := strings.CutPrefix(text, "SHA256:")
 	hash, err := base64.RawStdEncoding.Strict().DecodeString(digest)
 	return found && err == nil && len(hash) == crypto.SHA256.Size()
 }
 
-// choose finds the key with the fingerprint among those of an agent, if it is one that
-// signs receipts.
+// choose returns the key with the given fingerprint from an agent's list, if its type can sign
+// receipts.
 func choose(name, fingerprint string, list []*agent.Key) (ssh.PublicKey, error) {
 	var others []string
 	certified := false
 	for _, k := range list {
 		key, err := ssh.ParsePublicKey(k.Blob)
 		if err != nil {
-			continue // of a type that is not known here
+			continue // a key type that is not supported
 		}
 
-		// ssh-add -l prints the fingerprint of the key in a certificate, too.
+		// ssh-add -l also prints the fingerprint of the key in a certificate.
 		if c, ok := key.(*ssh.Certificate); ok {
 			certified = certified || ssh.FingerprintSHA256(c.Key) == fingerprint
 			continue
@@ -100,10 +103,10 @@ func choose(name, fingerprint string, list []*agent.Key) (ssh.PublicKey, error) 
 		"%q is not among the %s of the ssh-agent: %s", name, cli.Plural(len(list), "key", ""), foreign.Cut(strings.Join(others, ", "), maxNamed))
 }
 
-// maxNamed is how much of what an agent or a plugin says a message holds, in bytes.
+// maxNamed is the maximum number of bytes of an agent's or plugin's output in a message.
 const maxNamed = 500
 
-// signs refuses keys that cannot sign receipts.
+// signs returns key, or an error if keys of its type cannot sign receipts.
 func signs(name string, key ssh.PublicKey) (ssh.PublicKey, error) {
 	switch key.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
@@ -124,7 +127,7 @@ func (k *agentKey) SignContext(context.Context, []byte, crypto.SignerOpts) ([]by
 	return nil, errHashed
 }
 
-// SignMessageContext has the agent sign. The algorithm follows from the key, as does the
+// SignMessageContext requests a signature from the agent. The key determines the algorithm and the
 // hash (RFC 5656 section 6.2.1, RFC 8709 section 6).
 func (k *agentKey) SignMessageContext(ctx context.Context, message []byte, _ crypto.SignerOpts) ([]byte, error) {
 	var sig *ssh.Signature
@@ -145,7 +148,7 @@ func (k *agentKey) SignMessageContext(ctx context.Context, message []byte, _ cry
 		return sig.Blob, nil // RFC 8709 section 6: the 64 bytes of RFC 8032
 	}
 
-	// RFC 5656 section 3.1.2: r and s, which callers want in DER.
+	// RFC 5656 section 3.1.2: the blob contains r and s, and callers expect DER.
 	var rs struct{ R, S *big.Int }
 	if err := ssh.Unmarshal(sig.Blob, &rs); err != nil {
 		return nil, fmt.Errorf("the ssh-agent returned no ECDSA signature: %w", err)
@@ -153,7 +156,7 @@ func (k *agentKey) SignMessageContext(ctx context.Context, message []byte, _ cry
 	return asn1.Marshal(rs)
 }
 
-// A socket is where an agent listens.
+// A socket is the Unix socket of an agent.
 type socket struct {
 	path     string
 	patience time.Duration
@@ -164,8 +167,8 @@ var (
 	errSilent = errors.New("it took too long")
 )
 
-// ask has a question answered over a connection of its own. What the caller's context
-// says comes first; errSilent is an agent that took too long.
+// ask opens a connection and calls question with a client on it. If the caller's context has ended,
+// ask returns its error. If the agent did not respond in time, ask returns errSilent.
 func (s socket) ask(ctx context.Context, question func(agent.ExtendedAgent) error) error {
 	within, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
@@ -203,8 +206,8 @@ func (s socket) failure(name string, err error) error {
 	return cli.Usage("SSH_AUTH_SOCK has to name the socket of an ssh-agent", "%q: what answers at %q is no ssh-agent: %w", name, s.path, err)
 }
 
-// refusal describes why an agent did not sign with a key. An agent reports only that it did
-// not sign.
+// refusal describes why an agent did not sign with a key. The agent reports only that it did not
+// sign.
 func (s socket) refusal(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, errAbsent):
@@ -215,5 +218,5 @@ func (s socket) refusal(err error) error {
 	return fmt.Errorf("the ssh-agent did not sign (%w): the key was removed, the agent was locked, or somebody said no", err)
 }
 
-// moreTime is what to do about a service that takes too long.
+// moreTime is the hint for a service that took too long.
 const moreTime = "wait longer with --key-timeout"

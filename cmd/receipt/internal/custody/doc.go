@@ -1,13 +1,12 @@
-// Package custody finds private keys and signs with them: in a file, in an ssh-agent, or in
-// a service behind a plugin.
+// Package custody finds private keys and signs with them. A key is in a file, in an ssh-agent, or
+// in a service that a plugin reaches.
 //
-// A name of a key is the path of a file, or
+// The name of a key is a file path or one of these forms:
 //
 //	agent:SHA256:…   a key of the ssh-agent at $SSH_AUTH_SOCK, by the fingerprint that
 //	                 ssh-add -l prints
 //	NAME://KEY       the key KEY of the plugin sigstore-kms-NAME on PATH
 //
-// Signatures of an agent or a plugin are verified with the public key before they are
-// returned. Each signature takes one request, which waits at most as long as the caller
-// specifies.
+// Signatures from an agent or a plugin are verified with the public key before they are returned.
+// Each signature takes one request, which waits at most as long as the caller specifies.
 package custody

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// ageHeader is the beginning of an encrypted file (C2SP age) that is not in armor.
+// ageHeader is the beginning of an encrypted file (C2SP age) without armor.
 const ageHeader = "age-encryption.org/v1\n"
 
 func isAge(data []byte) bool {
@@ -26,7 +26,7 @@ func isArmored(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte(armor.Header))
 }
 
-// decryptAge returns what is in an encrypted file, for which it asks the passphrase.
+// decryptAge decrypts a file, after prompting for its passphrase.
 func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]byte, error) {
 	var in io.Reader = bytes.NewReader(data)
 	if isArmored(data) {
@@ -35,7 +35,7 @@ func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]by
 
 	out, err := age.Decrypt(in, &typist{ctx: ctx, e: e, path: path})
 	switch {
-	case errors.As(err, new(*cli.Failure)): // of the one who was asked
+	case errors.As(err, new(*cli.Failure)): // the typist's error, which already explains the failure
 		return nil, err
 	case errors.As(err, new(*age.NoIdentityMatchError)):
 		return nil, wrongPassphrase(path)
@@ -43,6 +43,7 @@ func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]by
 		return nil, cli.Usage("", "%q is no file of age that can be read: %w", path, err)
 	}
 
+	// Read one byte more than the limit, so that a longer file is rejected and not truncated.
 	text, err := io.ReadAll(io.LimitReader(out, maxFile+1))
 	if err != nil {
 		return nil, cli.Usage("", "%q is damaged: %w", path, err)
@@ -53,14 +54,14 @@ func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]by
 	return text, nil
 }
 
-// A typist is somebody at the terminal, who is asked when a passphrase would help.
+// A typist prompts for a passphrase on the terminal if the file is encrypted with one.
 type typist struct {
 	ctx  context.Context
 	e    *cli.Env
 	path string
 }
 
-// Unwrap implements age.Identity.
+// Unwrap implements [age.Identity].
 func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	if n := workFactor(stanzas); n > maxWorkFactor {
 		return nil, cli.Usage("age -d decrypts it, and age -p -a encrypts it again", "%q wants scrypt with 2^%d rounds, more than 2^%d", t.path, n, maxWorkFactor)
@@ -80,12 +81,13 @@ func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	return identity.Unwrap(stanzas)
 }
 
-// maxWorkFactor bounds what a file makes this machine do: 2^20 rounds take 1 GiB of memory
-// and some seconds, as much as of a PKCS #8 file. What age writes takes a quarter of it.
+// maxWorkFactor limits the work that a file can require: 2^20 rounds use 1 GiB of memory and take
+// some seconds, the same limit as for PKCS #8. Files that age writes need a quarter of it.
 const maxWorkFactor = 20
 
-// workFactor is the largest that a file asks for (C2SP age, "The scrypt recipient type"),
-// so that nobody types a passphrase in vain. What is malformed, age refuses.
+// workFactor returns the largest scrypt work factor in a file (C2SP age, "The scrypt recipient
+// type"), so that a file over the limit is rejected before the prompt. Malformed stanzas are
+// skipped here, and age rejects them.
 func workFactor(stanzas []*age.Stanza) (most int) {
 	for _, s := range stanzas {
 		if s.Type != "scrypt" || len(s.Args) != 2 {

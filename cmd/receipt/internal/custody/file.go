@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// maxFile is the size of the largest private key file that is read, in bytes.
+// maxFile is the maximum size of a private key file, in bytes.
 const maxFile = 64 << 10
 
 // An inFile is a key that was read from a file.
@@ -32,7 +32,7 @@ type inFile struct {
 func (k *inFile) Signer() *keys.Signer { return keys.NewSigner(k.PrivateKey, k.now) }
 
 func openFile(ctx context.Context, e *cli.Env, path string, o Options) (Key, error) {
-	if path == cli.StdinName { // often the receipt is
+	if path == cli.StdinName { // stdin is often the receipt
 		return nil, cli.Usage("", "--key is a file, stdin is not read for it")
 	}
 	data, err := input.ReadBounded(e, path, maxFile+1)
@@ -43,13 +43,13 @@ func openFile(ctx context.Context, e *cli.Env, path string, o Options) (Key, err
 		return nil, cli.Usage("", "%q is larger than a key file ever is, %d bytes", path, maxFile)
 	}
 
-	// Who reads an encrypted file has no key yet.
+	// Other users who can read an encrypted file do not have its key, so its mode is not checked.
 	if isAge(data) {
 		if data, err = decryptAge(ctx, e, path, data); err != nil {
 			return nil, err
 		}
 	} else if f := kind.Of(data, true); f.Kind == kind.PrivateKey || f.Kind == kind.Unknown {
-		// Of a file of another kind the mode does not matter.
+		// The mode matters only if the file is, or may be, a private key.
 		if err := warnMode(e, path); err != nil {
 			return nil, err
 		}
@@ -62,13 +62,13 @@ func openFile(ctx context.Context, e *cli.Env, path string, o Options) (Key, err
 	return &inFile{private, e.Now}, nil
 }
 
-// parse reads a private key.
+// parse parses a private key in OpenSSH format, in PEM, or as a JWK.
 func parse(ctx context.Context, e *cli.Env, path string, data []byte, id string) (*keys.PrivateKey, error) {
 	if isOpenSSH(data) {
 		return parseOpenSSH(ctx, e, path, data, id)
 	}
 
-	// PEM has no place for an id, which --key-id gives.
+	// PEM has no field for the ID, so --key-id supplies it.
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN")) {
 		return parsePEM(ctx, e, path, data, id)
 	}
@@ -105,7 +105,7 @@ func parsePEM(ctx context.Context, e *cli.Env, path string, data []byte, id stri
 	return private, nil
 }
 
-// decryptPKCS8 returns the PEM file of an encrypted one, for which it asks the passphrase.
+// decryptPKCS8 decrypts a PKCS #8 key, after prompting for its passphrase, and returns it as PEM.
 func decryptPKCS8(ctx context.Context, e *cli.Env, path string, der []byte) ([]byte, error) {
 	key, params, err := readEncrypted(der)
 	if err != nil {
@@ -126,7 +126,7 @@ func decryptPKCS8(ctx context.Context, e *cli.Env, path string, der []byte) ([]b
 	return text, nil
 }
 
-// warnMode says when others on the machine can read a private key. It is no error:
+// warnMode prints a warning if other users can read a private key. This is not an error, because
 // secrets that a cluster mounts are often readable by a group.
 func warnMode(e *cli.Env, path string) error {
 	info, err := os.Stat(path)
@@ -144,8 +144,8 @@ func isOpenSSH(data []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("-----BEGIN OPENSSH PRIVATE KEY-----"))
 }
 
-// parseOpenSSH reads a private key of OpenSSH (its PROTOCOL.key), encrypted or not. Its
-// id is the one that the same key has in an agent.
+// parseOpenSSH parses an OpenSSH private key (its PROTOCOL.key), encrypted or not. Without
+// --key-id, its ID is the same as that of the same key in an agent.
 func parseOpenSSH(ctx context.Context, e *cli.Env, path string, data []byte, id string) (*keys.PrivateKey, error) {
 	key, err := ssh.ParseRawPrivateKey(data)
 	if errors.As(err, new(*ssh.PassphraseMissingError)) {
@@ -162,7 +162,7 @@ func parseOpenSSH(ctx context.Context, e *cli.Env, path string, data []byte, id 
 		return nil, cli.Usage("", "%q holds no private key of OpenSSH that can be read", path)
 	}
 
-	// In the form in which private keys are judged.
+	// Convert the key to PKCS #8, the form in which package keys checks private keys.
 	if k, ok := key.(*ed25519.PrivateKey); ok {
 		key = *k
 	}

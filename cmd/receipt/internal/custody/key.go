@@ -17,26 +17,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A Key signs, wherever its private half is.
+// A Key signs with a private key, regardless of where the key is stored.
 type Key interface {
-	// Public returns the public half. Of a key that is no file of ours nobody knows
-	// its roles: it has none.
+	// Public returns the public key. For a key of an agent or a plugin, its roles are unknown and
+	// therefore empty.
 	Public() *keys.PublicKey
 
-	// Signer signs receipts.
+	// Signer returns a signer of receipts.
 	Signer() *keys.Signer
 
-	// SignCheckpoint signs a checkpoint of a log, as [keys.PrivateKey.SignCheckpoint].
+	// SignCheckpoint signs a checkpoint of a log, like [keys.PrivateKey.SignCheckpoint].
 	SignCheckpoint(ctx context.Context, c *tlog.Checkpoint) ([]byte, error)
 
-	// Cosign cosigns one as a witness, as [keys.PrivateKey.Cosign].
+	// Cosign cosigns a checkpoint as a witness, like [keys.PrivateKey.Cosign].
 	Cosign(ctx context.Context, name string, checkpoint []byte, at time.Time) ([]byte, error)
 }
 
-// Options say how a key is opened.
+// Options specify how a key is opened.
 type Options struct {
-	ID       string        // the key id; "": the one of the file, or the one that the material makes
-	Patience time.Duration // with an agent or a plugin, for each answer
+	ID       string        // key ID; if empty, the ID in the file, or one derived from the key
+	Patience time.Duration // maximum wait for each response of an agent or plugin
 }
 
 // Open finds a key by its name.
@@ -54,8 +54,8 @@ func Open(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) 
 	return openFile(ctx, e, name, o)
 }
 
-// Elsewhere reports whether a name is of a key that is in no file. An address of the web is
-// not the name of a plugin.
+// Elsewhere reports whether name refers to a key that is not in a file. A web address is not the
+// name of a plugin.
 func Elsewhere(name string) bool {
 	scheme, _, found := strings.Cut(name, pluginMark)
 	switch strings.ToLower(scheme) {
@@ -65,34 +65,35 @@ func Elsewhere(name string) bool {
 	return strings.HasPrefix(name, agentPrefix) || found
 }
 
-// AddPatience adds the flag for how long a key may take.
+// AddPatience adds the flag for the maximum wait.
 func AddPatience(cmd *cobra.Command, patience *time.Duration) {
 	cmd.Flags().DurationVar(patience, "key-timeout", Patience, "maximum wait for each response from an agent or plugin, a `DURATION`")
 }
 
-// Patience is how long an agent or a plugin is waited for when nobody says otherwise:
-// somebody may have to look for a token and touch it.
+// Patience is the default maximum wait for an agent or a plugin. A user may have to find a token
+// and touch it.
 const Patience = time.Minute
 
-// A service has a private key and hashes what it signs with it.
+// A service has a private key and hashes the messages that it signs.
 type service interface {
 	keys.ContextSigner
 	SignMessageContext(ctx context.Context, message []byte, opts crypto.SignerOpts) ([]byte, error)
 }
 
-// A remote key is in a service, which is asked for each signature.
+// A remote is a key in a service. Each signature takes one request.
 type remote struct {
 	service service
 	signer  *keys.Signer
 }
 
-// newRemote makes a Key of a service that signs with the natural algorithm of its key.
+// newRemote returns a Key for a service that signs with the one algorithm of its key type.
 func newRemote(e *cli.Env, name, id string, s service) (Key, error) {
 	if _, ok := s.Public().(*rsa.PublicKey); ok {
 		return nil, cli.Usage("keys of the types Ed25519 and ECDSA have one algorithm",
 			"%q is an RSA key, and nothing says with which of six algorithms it signs", name)
 	}
 
+	// The public key determines the algorithm, because the service does not report one.
 	public, err := keys.FromPublic(s.Public(), id, "")
 	if err != nil {
 		return nil, cli.Usage("", "%q: %w", name, err)
@@ -135,7 +136,7 @@ func (r *remote) Cosign(ctx context.Context, name string, checkpoint []byte, at 
 	return s.Cosign(ctx, checkpoint, at)
 }
 
-// ed25519 returns the key of a log or a witness, which C2SP knows of this type only.
+// ed25519 returns the public key for a log or a witness. C2SP checkpoints require Ed25519.
 func (r *remote) ed25519() (ed25519.PublicKey, error) {
 	k := r.Public()
 	public, ok := k.Crypto().(ed25519.PublicKey)
@@ -145,10 +146,10 @@ func (r *remote) ed25519() (ed25519.PublicKey, error) {
 	return public, nil
 }
 
-// sign makes an Ed25519 signature (RFC 8032), which package tlog verifies.
+// sign returns an Ed25519 signature (RFC 8032), which package tlog verifies.
 func (r *remote) sign(ctx context.Context, message []byte) ([]byte, error) {
 	return r.service.SignMessageContext(ctx, message, crypto.Hash(0))
 }
 
-// errHashed is what a service says that is given a digest: each is asked for messages.
+// errHashed indicates that a service was given a digest instead of a message.
 var errHashed = errors.New("custody: a service is given messages, and hashes them itself")

@@ -12,11 +12,11 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// errNoTerminal says that nobody can be asked for a passphrase.
+// errNoTerminal indicates that there is no terminal for a prompt.
 var errNoTerminal = errors.New("there is no terminal to ask at")
 
-// ask asks for a passphrase at the terminal that the process belongs to, whatever its
-// streams are: stdin may be a receipt, and stderr a log. What is typed is not shown.
+// ask prompts for a passphrase on the controlling terminal and not on the standard streams, because
+// stdin may be a receipt and stderr a log. The input is not echoed.
 func ask(ctx context.Context, e *cli.Env, question string) (string, error) {
 	in, out, err := openTerminal()
 	if err != nil {
@@ -38,8 +38,8 @@ func ask(ctx context.Context, e *cli.Env, question string) (string, error) {
 		typed <- answer{text, err}
 	}()
 
-	// After an interruption the reader is left to itself: nothing else ends it, and what it
-	// would put back has been put back.
+	// On interruption, the reading goroutine is abandoned, because nothing can unblock it. The
+	// terminal state that it would restore has been restored here.
 	select {
 	case a := <-typed:
 		in.Close()
@@ -52,7 +52,7 @@ func ask(ctx context.Context, e *cli.Env, question string) (string, error) {
 	}
 }
 
-// An answer is a line that somebody typed.
+// An answer is the result of a prompt.
 type answer struct {
 	text []byte
 	err  error
@@ -68,7 +68,7 @@ func (a answer) passphrase() (string, error) {
 	return "", cli.Usage("", "the terminal cannot be read: %w", cli.Reason(a.err))
 }
 
-// askFor asks for the passphrase of a file.
+// askFor prompts for the passphrase of a file.
 func askFor(ctx context.Context, e *cli.Env, path string) (string, error) {
 	passphrase, err := ask(ctx, e, fmt.Sprintf("passphrase of %q:", path))
 	if errors.Is(err, errNoTerminal) {
@@ -82,7 +82,7 @@ func wrongPassphrase(path string) error {
 	return cli.Usage("", "%q: the passphrase is wrong", path)
 }
 
-// NewPassphrase asks for a passphrase for a new file, twice.
+// NewPassphrase prompts twice for the passphrase of a new file.
 func NewPassphrase(ctx context.Context, e *cli.Env, path string) (string, error) {
 	first, err := ask(ctx, e, fmt.Sprintf("passphrase for %q:", path))
 	if errors.Is(err, errNoTerminal) {
@@ -102,8 +102,7 @@ func NewPassphrase(ctx context.Context, e *cli.Env, path string) (string, error)
 	return first, nil
 }
 
-// openTerminal opens the terminal that the process belongs to: what is typed, and what is
-// shown.
+// openTerminal opens the controlling terminal for input and output.
 func openTerminal() (in, out *os.File, err error) {
 	reads, writes := "/dev/tty", "/dev/tty"
 	if runtime.GOOS == "windows" {

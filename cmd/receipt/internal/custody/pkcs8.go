@@ -17,10 +17,10 @@ import (
 	"golang.org/x/crypto/scrypt"
 )
 
-// pkcs8Type is the type of a PEM file with an encrypted private key (RFC 7468 section 11).
+// pkcs8Type is the PEM type of an encrypted private key (RFC 7468 section 11).
 const pkcs8Type = "ENCRYPTED PRIVATE KEY"
 
-// Bounds of the work that a file may ask for: some seconds, and a gigabyte.
+// Limits on the work that a file can require: some seconds and 1 GiB of memory.
 const (
 	maxIterations = 10_000_000
 	maxScryptN    = 1 << 20
@@ -28,8 +28,8 @@ const (
 	maxScryptP    = 16
 )
 
-// errPassphrase is a passphrase that opens nothing, or a file that is damaged: of this
-// form nobody can tell.
+// errPassphrase indicates a wrong passphrase or a damaged file. PKCS #8 has no way to distinguish
+// them.
 var errPassphrase = errors.New("the passphrase is wrong, or the file is damaged")
 
 // An encryptedKey is an EncryptedPrivateKeyInfo (RFC 5958 section 3).
@@ -38,7 +38,7 @@ type encryptedKey struct {
 	Data      []byte
 }
 
-// The parameters of PBES2 (RFC 8018 appendix A).
+// Parameters of PBES2 (RFC 8018 appendix A).
 type (
 	pbes2 struct{ Derivation, Scheme pkix.AlgorithmIdentifier }
 
@@ -56,7 +56,7 @@ type (
 	}
 )
 
-// readEncrypted reads what a passphrase is needed for, without one.
+// readEncrypted parses the parts that can be read without a passphrase.
 func readEncrypted(der []byte) (*encryptedKey, *pbes2, error) {
 	k, p := new(encryptedKey), new(pbes2)
 	if rest, err := asn1.Unmarshal(der, k); err != nil || len(rest) > 0 {
@@ -71,7 +71,7 @@ func readEncrypted(der []byte) (*encryptedKey, *pbes2, error) {
 	return k, p, nil
 }
 
-// open decrypts the key, into a PEM file that is not encrypted.
+// open decrypts the key and returns it as unencrypted PEM.
 func (k *encryptedKey) open(p *pbes2, passphrase string) ([]byte, error) {
 	size, iv, err := p.cipher()
 	if err != nil {
@@ -89,6 +89,8 @@ func (k *encryptedKey) open(p *pbes2, passphrase string) ([]byte, error) {
 		return nil, errors.New("it is damaged")
 	}
 
+	// PBES2 has no authentication, so only the padding and the structure of the result reveal a
+	// wrong passphrase.
 	text := make([]byte, len(k.Data))
 	cipher.NewCBCDecrypter(block, iv).CryptBlocks(text, k.Data)
 	text, ok := unpad(text)
@@ -96,7 +98,7 @@ func (k *encryptedKey) open(p *pbes2, passphrase string) ([]byte, error) {
 		return nil, errPassphrase
 	}
 
-	// What is in it is for package keys to judge; this is whether it is one.
+	// Check only that the result is a private key. Package keys checks its content.
 	var plain struct { // RFC 5208 section 5
 		Version   int
 		Algorithm pkix.AlgorithmIdentifier
@@ -108,8 +110,8 @@ func (k *encryptedKey) open(p *pbes2, passphrase string) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), nil
 }
 
-// cipher returns the length of the key, in bytes, and the initialization vector of
-// AES-CBC (RFC 8018 appendix B.2.5).
+// cipher returns the length of the key, in bytes, and the initialization vector of AES-CBC (RFC
+// 8018 appendix B.2.5).
 func (p *pbes2) cipher() (size int, iv []byte, err error) {
 	switch oid := p.Scheme.Algorithm.String(); oid {
 	case "2.16.840.1.101.3.4.1.2":
@@ -127,7 +129,7 @@ func (p *pbes2) cipher() (size int, iv []byte, err error) {
 	return size, iv, nil
 }
 
-// derive makes a key of a passphrase.
+// derive derives a key from a passphrase.
 func (p *pbes2) derive(passphrase string, size int) ([]byte, error) {
 	switch oid := p.Derivation.Algorithm.String(); oid {
 	case "1.2.840.113549.1.5.12":
@@ -159,7 +161,7 @@ func (p *pbes2) derive(passphrase string, size int) ([]byte, error) {
 	}
 }
 
-// prfOf is the hash of an HMAC (RFC 8018 appendix B.1); of none, of SHA-1.
+// prfOf returns the hash function of an HMAC (RFC 8018 appendix B.1). The default is SHA-1.
 func prfOf(oid asn1.ObjectIdentifier) (func() hash.Hash, error) {
 	switch name := oid.String(); name {
 	case "", "1.2.840.113549.2.7":
@@ -175,7 +177,7 @@ func prfOf(oid asn1.ObjectIdentifier) (func() hash.Hash, error) {
 	}
 }
 
-// unpad takes the padding off (RFC 8018 section 6.1.1, step 4).
+// unpad removes the padding (RFC 8018 section 6.1.1, step 4).
 func unpad(text []byte) ([]byte, bool) {
 	n := int(text[len(text)-1])
 	if n == 0 || n > aes.BlockSize {

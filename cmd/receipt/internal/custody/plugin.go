@@ -24,15 +24,15 @@ const (
 	pluginProtocol = "v1"
 )
 
-// A pluginKey is a key that a program knows how to reach: a plugin of sigstore's, by the
-// protocol v1 of its package pkg/signature/kms/cliplugin. The program runs once for each
-// question, with two arguments: v1, and JSON that has the question; the message is its
-// stdin, JSON on its stdout is the answer. Its exit status says nothing.
+// A pluginKey is a key that a sigstore plugin reaches with protocol v1 of the package
+// pkg/signature/kms/cliplugin. The program runs once per request with two arguments, v1 and a JSON
+// request. The message is its stdin, and its stdout is a JSON response. Its exit status has no
+// meaning.
 type pluginKey struct {
 	program
-	resource string // the key, in the words of the plugin
+	resource string // ID of the key, as the plugin names it
 	public   crypto.PublicKey
-	hash     crypto.Hash // the one that the algorithm of the key takes
+	hash     crypto.Hash // the hash of the key's algorithm
 }
 
 func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (Key, error) {
@@ -51,8 +51,8 @@ func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (Key, e
 	}
 	e.Finally(p.rest)
 
-	// Of the key nothing is known before it is seen; SHA-256 is what callers of plugins
-	// say by default.
+	// Nothing is known about the key before it is fetched. SHA-256 is the default of plugin
+	// callers.
 	k := &pluginKey{program: p, resource: resource, hash: crypto.SHA256}
 	public, err := k.fetch(ctx)
 	if ctx.Err() != nil {
@@ -62,6 +62,7 @@ func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (Key, e
 		return nil, cli.Usage("", "%q: %w", name, err)
 	}
 
+	// From here on, requests state the hash that belongs to the fetched key.
 	k.public = public
 	if ec, ok := public.(*ecdsa.PublicKey); ok {
 		k.hash = hashOf(ec)
@@ -69,14 +70,14 @@ func openPlugin(ctx context.Context, e *cli.Env, name string, o Options) (Key, e
 	return newRemote(e, name, o.ID, k)
 }
 
-// isPluginName reports whether a text is one part of the name of a program: it leads to
-// no other folder.
+// isPluginName reports whether name is a single file name, so that it cannot lead to another
+// directory.
 func isPluginName(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	return name != "" && len(name) <= 64 && strings.Contains(letters, name[:1]) && strings.Trim(name, letters+"-_+") == ""
 }
 
-// hashOf is the hash of the one algorithm of a curve (RFC 7518 section 3.4).
+// hashOf returns the hash of the only algorithm for a curve (RFC 7518 section 3.4).
 func hashOf(k *ecdsa.PublicKey) crypto.Hash {
 	switch k.Params().BitSize {
 	case 384:
@@ -87,14 +88,14 @@ func hashOf(k *ecdsa.PublicKey) crypto.Hash {
 	return crypto.SHA256
 }
 
-// fetch asks for the public key: base64 of a file in PEM.
+// fetch requests the public key, which is PEM in base64.
 func (k *pluginKey) fetch(ctx context.Context) (crypto.PublicKey, error) {
 	text, err := k.ask(ctx, nil, "publicKey", "publicKeyPEM")
 	if err != nil {
 		return nil, err
 	}
 
-	// An RSA key is read, to be told what is wrong with it.
+	// Accept an RSA key here, so that newRemote can report why it cannot be used.
 	public, err := keys.ParsePublicPEM(text, "", "")
 	if err != nil {
 		if public, rsa := keys.ParsePublicPEM(text, "", "PS256"); rsa == nil {
@@ -111,14 +112,14 @@ func (k *pluginKey) SignContext(context.Context, []byte, crypto.SignerOpts) ([]b
 	return nil, errHashed
 }
 
-// SignMessageContext has the plugin sign: for Ed25519 the 64 bytes of RFC 8032, for ECDSA
-// DER, as the services behind plugins return them.
+// SignMessageContext requests a signature from the plugin: the 64 bytes of RFC 8032 for Ed25519, or
+// DER for ECDSA, as the services return them.
 func (k *pluginKey) SignMessageContext(ctx context.Context, message []byte, _ crypto.SignerOpts) ([]byte, error) {
 	return k.ask(ctx, message, "signMessage", "signature")
 }
 
-// ask runs the plugin, and returns a member of its answer, which is base64. The answer is a
-// member that is named like the method.
+// ask runs the plugin and returns a base64 member of its response, decoded. The response contains
+// an object named after the method, which has the member.
 func (k *pluginKey) ask(ctx context.Context, message []byte, method, member string) ([]byte, error) {
 	text, err := k.question(method, time.Now().Add(k.patience).UTC())
 	if err != nil {
@@ -133,6 +134,8 @@ func (k *pluginKey) ask(ctx context.Context, message []byte, method, member stri
 	if err := doc.Parse(out, canon.Limits{Bytes: maxAnswer, Depth: 64}); err != nil || doc.Root().Kind() != canon.KindObject {
 		return nil, fmt.Errorf("%s answered no JSON object%s", k.name, said)
 	}
+
+	// A plugin reports an error in errorMessage and not in its exit status.
 	if why := doc.Root().Member("errorMessage").String(); why != "" {
 		return nil, fmt.Errorf("%s says: %s%s", k.name, foreign.Quote(why, maxNamed), said)
 	}
@@ -148,8 +151,8 @@ func (k *pluginKey) ask(ctx context.Context, message []byte, method, member stri
 	return data, nil
 }
 
-// findProgram looks for a plugin in the folders of PATH that have a place: what another
-// folder holds depends on where somebody stands.
+// findProgram looks for a plugin in the absolute directories of PATH. The content of a relative
+// directory depends on the working directory.
 func findProgram(name string, patience time.Duration) (program, error) {
 	path, err := exec.LookPath(name)
 	switch {
@@ -161,14 +164,14 @@ func findProgram(name string, patience time.Duration) (program, error) {
 	return program{name: name, path: path, patience: patience, running: new(runs)}, nil
 }
 
-// question returns the JSON of a question, as package cliplugin of sigstore has it in its
-// common/interface.go and common/options.go. What callers of it never leave out is not left
-// out here: plugins may rely on it.
+// question returns the JSON of a request, as defined by sigstore's package cliplugin in
+// common/interface.go and common/options.go. It includes every member that sigstore always sends,
+// because plugins may rely on them.
 func (k *pluginKey) question(method string, deadline time.Time) ([]byte, error) {
 	type object = map[string]any
 	rpc := object{"ctxDeadline": deadline, "keyVersion": "", "remoteVerification": false} // "": the plugin's version
 	arguments := object{"publicKeyOptions": object{"rpcOptions": rpc}}
-	if method == "signMessage" { // the message is on stdin, so that no digest is given
+	if method == "signMessage" { // the message is on stdin, so no digest is passed
 		arguments = object{"signOptions": object{"rpcOptions": rpc, "messageOptions": object{}}}
 	}
 	return json.Marshal(object{

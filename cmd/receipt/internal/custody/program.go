@@ -12,27 +12,27 @@ import (
 	"github.com/receiptkit/receiptkit/canon/foreign"
 )
 
-// Bounds of what a program writes, in bytes, and of how long what it left behind may
-// keep its output open.
+// Limits on the output of a program, in bytes, and on how long processes that it started may keep
+// the output open.
 const (
 	maxAnswer = 1 << 20
 	maxSaid   = 500
 	lingering = 250 * time.Millisecond
 )
 
-// A program is run, in a group of processes of its own, and is gone afterwards with
-// whatever it began.
+// A program is a plugin executable. On Unix, each run has its own process group, and all processes
+// in the group are killed when the run ends.
 type program struct {
 	name, path string
 	patience   time.Duration
 	running    *runs
 }
 
-// runs are those of a program that are under way. Each reads; who writes waits for all,
-// and lets none begin any more.
+// runs tracks the current runs of a program. Each run holds a read lock. The write lock waits for
+// all runs to end and blocks new runs.
 type runs struct{ sync.RWMutex }
 
-// rest waits for what runs. A run whose context has ended is being killed.
+// rest waits for current runs to end. A run whose context has ended is already being killed.
 func (p program) rest() { p.running.Lock() }
 
 var (
@@ -40,8 +40,8 @@ var (
 	errLate = errors.New("it took too long")
 )
 
-// run runs the program once and returns what it wrote to stdout, and for an error
-// message what it wrote to stderr: a phrase to put behind, or nothing.
+// run runs the program once. It returns the content of stdout, and a phrase that quotes stderr for
+// the end of an error message, or an empty string.
 func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []byte, said string, err error) {
 	p.running.RLock()
 	defer p.running.RUnlock()
@@ -51,7 +51,7 @@ func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []b
 	late := time.AfterFunc(p.patience, func() { cancel(errLate) })
 	defer late.Stop()
 
-	// What a program writes is kept up to a bound, and one that goes on is ended.
+	// Keep output up to a limit, and kill a program that exceeds it.
 	answer := &bounded{most: maxAnswer, full: func() { cancel(errLoud) }}
 	messages := &bounded{most: maxSaid, full: func() {}}
 	cmd := exec.CommandContext(within, p.path, args...)
@@ -59,6 +59,7 @@ func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []b
 	cmd.WaitDelay = lingering
 	own(cmd)
 
+	// Wait returns when the program has exited. Then end kills the processes that it started.
 	err = cmd.Start()
 	if err != nil {
 		return nil, "", fmt.Errorf("%s does not run: %w", p.name, err)
@@ -66,8 +67,8 @@ func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []b
 	err = cmd.Wait()
 	end(cmd)
 
-	// The exit status has no meaning, and what stays behind of a program that has answered
-	// is not its answer.
+	// The exit status has no meaning. If the program has answered, an error from processes that it
+	// left behind does not matter.
 	said = messages.phrase()
 	switch why := context.Cause(within); {
 	case ctx.Err() != nil:
@@ -82,7 +83,7 @@ func (p program) run(ctx context.Context, stdin []byte, args ...string) (out []b
 	return answer.kept, said, nil
 }
 
-// A bounded writer keeps the first bytes, and tells once when there are more.
+// A bounded writer keeps the first bytes, and calls full once if there are more.
 type bounded struct {
 	kept []byte
 	most int
@@ -90,7 +91,7 @@ type bounded struct {
 	full func()
 }
 
-// Write never fails: whoever writes is not ended by that.
+// Write never fails, because an error would end the writing program.
 func (b *bounded) Write(p []byte) (int, error) {
 	room := b.most - len(b.kept)
 	b.kept = append(b.kept, p[:min(room, len(p))]...)
@@ -101,7 +102,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// phrase quotes what was written.
+// phrase quotes the output for the end of a message.
 func (b *bounded) phrase() string {
 	if text := bytes.TrimSpace(b.kept); len(text) > 0 {
 		return "; it wrote " + foreign.Quote(text, maxSaid)

@@ -7,13 +7,14 @@ import (
 	"syscall"
 )
 
-// own gives a program a group of processes, so that what it begins is ended with it.
+// own configures cmd to run in its own process group, so that its child processes are killed with
+// it.
 func own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// end ends what is left of the group of a program that is gone itself.
+// end kills the remaining processes in the group of a program that has exited.
 func end(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // there is seldom anything
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // usually, no process remains
 }
