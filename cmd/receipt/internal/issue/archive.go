@@ -30,13 +30,13 @@ and verdicts do not change.`,
 	}, newArchivePack(e), newArchiveUnpack(e))
 }
 
-// archiveOptions are those of both directions.
+// archiveOptions are the options of archive pack and archive unpack.
 type archiveOptions struct {
 	input.Flags
 	output cli.OutputFlags
 	doing  string // packing or unpacking
 
-	refuse func(*stream.Document) error // what is not copied; nil: everything is
+	refuse func(*stream.Document) error // rejects documents that must not be copied; nil: copy all
 }
 
 func (o *archiveOptions) add(cmd *cobra.Command) {
@@ -91,7 +91,7 @@ object within the limits of receipts is an error, and no file is left.`,
 	return cmd
 }
 
-// run copies documents to an output whose extension is one of those.
+// run copies documents to an output with one of the given extensions.
 func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths []string, extensions ...string) error {
 	selected, err := o.Keeping(e, paths, "output", o.output.Path)
 	if err != nil {
@@ -121,7 +121,7 @@ func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths []string, ex
 	return out.Commit()
 }
 
-// A DocumentWriter writes documents as the extension of its file says.
+// A DocumentWriter writes documents in the format of its file extension.
 type DocumentWriter struct {
 	*cli.Output
 	path  string
@@ -131,8 +131,8 @@ type DocumentWriter struct {
 	text  []byte
 }
 
-// NewDocumentWriter opens an output whose extension is one of those; the first
-// is that of stdout.
+// NewDocumentWriter opens an output with one of the given extensions. The first extension is the
+// format of stdout.
 func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*DocumentWriter, error) {
 	form := extensions[0]
 	if !to.Stdout() {
@@ -146,7 +146,7 @@ func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*
 		return nil, cli.Usage(hint, "the output is a file %s, found %q", cli.OrList(extensions), to.Path)
 	}
 
-	// The extension says whether it is one document or any number of them.
+	// The extension determines whether the output contains exactly one document.
 	w := &DocumentWriter{path: to.Path, one: form == ".cbor" || form == ".json"}
 	if strings.HasPrefix(form, ".cbor") {
 		w.cbor = archive.NewCodec()
@@ -160,7 +160,7 @@ func NewDocumentWriter(e *cli.Env, to *cli.OutputFlags, extensions ...string) (*
 	return w, err
 }
 
-// Put writes one document; address is where it came from.
+// Put writes one document. Errors name the address, which is the document's source.
 func (w *DocumentWriter) Put(address string, d *canon.Document) (err error) {
 	if w.Count++; w.one && w.Count > 1 {
 		return w.tooMany()
@@ -190,7 +190,7 @@ func notArchived(address string, err error) error {
 	return fmt.Errorf("%q: %w", address, err)
 }
 
-// Commit makes the output appear, unless there is nothing to write.
+// Commit moves the output into place, or returns an error if no document was written.
 func (w *DocumentWriter) Commit() error {
 	if w.Count == 0 {
 		return cli.Usage("", "input contains no receipt")

@@ -63,6 +63,8 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string) err
 		return commitFailure(path, err)
 	}
 
+	// Open the key only after the receipt and the commit were checked, because the user may have to
+	// type a passphrase.
 	key, err := o.key.Open(ctx, e)
 	if err != nil {
 		return err
@@ -78,8 +80,8 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string) err
 	return o.output.Write(e, envelope.Bytes(), 0o644)
 }
 
-// review judges the attestation before anybody else does: with the trusted keys, or else
-// as far as the key that signs it tells.
+// review verifies the attestation before it is written, with the trusted keys or, without --keys,
+// with the signing key only.
 func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelope, sealed *receipt.Sealed, public *keys.PublicKey) error {
 	set, err := o.trusted(e, sealed, public)
 	if err != nil {
@@ -90,6 +92,8 @@ func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelop
 		return cli.Usage("", "%w", err)
 	}
 
+	// The last signature in the report is that of the attestation, because it is checked after the
+	// signatures of the receipt.
 	rep := new(receipt.Report)
 	attest.NewOpener(set, v.Policy()).Judge(v, envelope.Bytes(), rep)
 	f, last := rep.Finding(), rep.Signatures[len(rep.Signatures)-1]
@@ -106,15 +110,15 @@ func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelop
 	return cli.Undecided(attestHow(path, f.Code), "%q cannot be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
 }
 
-// warnOtherKey says that the receipt names another key than the one that attests it.
+// warnOtherKey prints a warning if the receipt names a different key from the one that attests it.
 func warnOtherKey(e *cli.Env, sealed *receipt.Sealed, public *keys.PublicKey) {
 	if named := sealed.Document().Root().Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
 		e.Warn("", "the receipt names %q as its issuer's key; an attestation by %q does not count as its issuer's", named.String(), public.ID)
 	}
 }
 
-// trusted is the file of keys that was named, or else the key that signs, for the issuer
-// of this receipt alone.
+// trusted returns the keys in the file of --keys. Without --keys, it returns the signing key,
+// restricted to the issuer of this receipt.
 func (o *attestOptions) trusted(e *cli.Env, sealed *receipt.Sealed, public *keys.PublicKey) (*keys.Set, error) {
 	if o.keys != "" {
 		file, err := trust.ReadKeys(e, o.keys)

@@ -105,7 +105,7 @@ func NewHash(e *cli.Env) *cobra.Command {
 	}
 }
 
-// printHash prints the hash that a receipt should state, whatever it states.
+// printHash prints the computed hash of a receipt, regardless of the stated one.
 func printHash(e *cli.Env, path string) error {
 	doc, err := input.ReadHashable(e, path)
 	if err != nil {

@@ -73,7 +73,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		return err
 	}
 
-	// Commitments count in a receipt that fits its hash.
+	// Commitments have meaning only in a receipt that matches its hash.
 	if err := input.RefuseDraft(path, data, " --key KEY -o RECEIPT"); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		}
 	}
 
-	// A value that does not fit its commitment is not handed on.
+	// A value that does not match its commitment must not be passed on.
 	if err := bound.Check(sealed.Document()); err != nil {
 		how := "it has to be what receipt redact --disclosures wrote for this receipt"
 		if unknown := (*redact.UnknownFieldError)(nil); errors.As(err, &unknown) {
@@ -103,7 +103,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 	return o.output.Write(e, bound.Marshal(), 0o600)
 }
 
-// fieldsHow names the fields of which a receipt has commitments, the first few of them.
+// fieldsHow returns a hint that names the first few fields with a commitment.
 func fieldsHow(doc *canon.Document) string {
 	const most = 5
 	var fields []string

@@ -16,7 +16,8 @@ import (
 //go:embed record.md.tmpl
 var recordPage string
 
-// RecordPage returns docs/record.md: what becomes what, from the tables that a recording follows.
+// RecordPage returns docs/record.md, which describes how log entries map to receipt members. The
+// content is from the tables that record uses.
 func RecordPage() ([]byte, error) {
 	page, err := template.New("record").Parse(recordPage)
 	if err != nil {
@@ -37,19 +38,19 @@ func RecordPage() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// cell returns a text as a cell of a table has it.
+// cell escapes s for a cell of a Markdown table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 //go:embed events.md.tmpl
 var eventsIntro string
 
-// EventsPage returns docs/events.md: every member of every kind of event that is read, from the
-// schema of events.
+// EventsPage returns docs/events.md, which describes every member of every kind of event that is
+// read. The content is from the event schema.
 func EventsPage() []byte {
 	text, _ := schemas.Source("event")
 	doc, err := canon.Parse(text)
 	if err != nil {
-		return nil // tests compile it
+		return nil // tests compile the schema
 	}
 
 	var b bytes.Buffer
@@ -76,21 +77,21 @@ func EventsPage() []byte {
 	return b.Bytes()
 }
 
-// An eventsPage is written from the schema.
+// An eventsPage writes the page from the schema.
 type eventsPage struct {
 	w       io.Writer
 	schema  canon.Node
-	kinds   [][]string        // of events, and what becomes of them
-	receipt map[string]string // what becomes of a kind
+	kinds   [][]string        // kinds of events and their effect on the receipt
+	receipt map[string]string // effect on the receipt, by kind
 }
 
-// def is what a $ref refers to.
+// def returns the name and the definition that a $ref refers to.
 func (p *eventsPage) def(n canon.Node) (name string, def canon.Node) {
 	name = strings.TrimPrefix(n.Member("$ref").String(), "#/$defs/")
 	return name, p.schema.Member("$defs").Member(name)
 }
 
-// kindsOf are the kinds that a rule is for; none of a rule that only adds a condition.
+// kindsOf returns the event kinds that a rule applies to, or nil if the rule only adds a condition.
 func (p *eventsPage) kindsOf(rule canon.Node) (kinds []string) {
 	if !rule.Member("$comment").IsZero() {
 		return nil
@@ -105,7 +106,7 @@ func (p *eventsPage) kindsOf(rule canon.Node) (kinds []string) {
 	return kinds
 }
 
-// form writes the kinds that have a form of payloads, and its members.
+// form writes the section for one payload form: its event kinds and its members.
 func (p *eventsPage) form(rule canon.Node) {
 	kinds := p.kindsOf(rule)
 	if kinds == nil {
@@ -120,7 +121,7 @@ func (p *eventsPage) form(rule canon.Node) {
 	p.members(form)
 }
 
-// evidence lists the kinds of which nothing is read.
+// evidence lists the event kinds whose payload is not read.
 func (p *eventsPage) evidence() {
 	var list []string
 	for _, k := range p.kinds {
@@ -132,7 +133,7 @@ func (p *eventsPage) evidence() {
 		"`"+strings.Join(list, "`, `")+"`")
 }
 
-// isPayload reports whether a definition is the form of payloads.
+// isPayload reports whether the definition name is a payload form.
 func (p *eventsPage) isPayload(name string) bool {
 	for _, rule := range p.schema.Member("allOf").Elements() {
 		if of, _ := p.def(rule.Member("then").Member("properties").Member("payload")); of == name && p.kindsOf(rule) != nil {
@@ -142,7 +143,8 @@ func (p *eventsPage) isPayload(name string) bool {
 	return false
 }
 
-// element is what has the members of a definition: itself, or an element of its list.
+// element returns the node that has a definition's members: the definition itself, or the element
+// of its list.
 func (p *eventsPage) element(def canon.Node) canon.Node {
 	if items := def.Member("items"); !items.IsZero() {
 		return items
@@ -150,7 +152,7 @@ func (p *eventsPage) element(def canon.Node) canon.Node {
 	return def
 }
 
-// nested reports whether a definition has members to tell, and is not only a condition.
+// nested reports whether a definition has members to list and is not only a condition.
 func (p *eventsPage) nested(def canon.Node) bool {
 	return !p.element(def).Member("properties").IsZero() && def.Member("if").IsZero()
 }
@@ -168,7 +170,7 @@ func (p *eventsPage) members(of canon.Node) {
 	}
 }
 
-// is says what a value may be.
+// is returns the type of a value in words.
 func (p *eventsPage) is(n canon.Node) string {
 	name, def := p.def(n)
 	switch name {
@@ -193,7 +195,7 @@ func (p *eventsPage) is(n canon.Node) string {
 		return fmt.Sprintf("[%s](#%s)", name, strings.ToLower(name))
 	}
 
-	// What is said in place.
+	// The type is specified inline.
 	switch {
 	case !n.Member("enum").IsZero():
 		return "text"
@@ -208,7 +210,7 @@ func (p *eventsPage) is(n canon.Node) string {
 	return "time"
 }
 
-// typeWord is the first of several types: null is always one.
+// typeWord returns the first of several types. The other type is always null.
 func typeWord(types canon.Node) string {
 	for _, t := range types.Elements() {
 		return strings.Replace(t.String(), "string", "text", 1)

@@ -112,7 +112,7 @@ Exit codes for a directory, or with --each:
 	return cmd
 }
 
-// complete reads the flags that have a form of their own.
+// complete validates and parses the flags that pflag does not.
 func (o *recordOptions) complete() error {
 	if o.Issuer.ID == "" {
 		return cli.Usage("use the issuer ID for which the key was generated", "missing --issuer ID")
@@ -132,9 +132,9 @@ func (o *recordOptions) complete() error {
 	return nil
 }
 
-// keptLog begins the file of --log, which is written beside its place first, as a log may be
-// larger than memory. It holds what the task did, so only its owner may read it. Without the
-// flag it is nil.
+// keptLog creates the file of --log under a temporary name, because a log may be larger than
+// memory. Only the owner can read the file, because it contains what the task did. Without --log,
+// keptLog returns nil.
 func (o *recordOptions) keptLog() (*cli.File, error) {
 	switch o.log {
 	case "":
@@ -153,13 +153,13 @@ func (o *recordOptions) keptLog() (*cli.File, error) {
 	return file, nil
 }
 
-// recordLogs records the logs of one task. Only agents leave several.
+// recordLogs records the logs of one task. Only the logs of agents consist of several files.
 func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOptions) error {
 	if err := o.complete(); err != nil {
 		return err
 	}
 
-	// Without --frames, the first lines of the log tell its form.
+	// Without --frames, the form is detected from the first lines of the log.
 	form := record.FormUnknown
 	if o.frames {
 		form = record.FormFrames
@@ -176,7 +176,8 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 		return err
 	}
 
-	// Before the logs are read: they may be long, and stdin comes once.
+	// Check the paths before the logs are read, because logs may be long and stdin can be read only
+	// once.
 	for _, path := range paths {
 		if err := checkLogPaths(path, o); err != nil {
 			return err
@@ -187,7 +188,7 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 			return err
 		}
 	}
-	// What it is given is what the draft's digest covers.
+	// The kept log contains the events that the draft's digest covers.
 	kept, err := o.keptLog()
 	if err != nil {
 		return err
@@ -198,12 +199,15 @@ func recordLogs(ctx context.Context, e *cli.Env, paths []string, o *recordOption
 	if o.withheld.path != "" {
 		o.Withhold = o.withheld.commit
 	}
+
+	// Agents' own logs are read by package source, and the protocol's events and frames by package
+	// record.
 	if o.from != "" || len(paths) > 1 || form == record.FormUnknown && logs.ofAgents() {
 		return recordAgent(e, o, paths, logs, kept)
 	}
 	log, err := record.Read(logs.inputs[0], o.Options, form)
 	if err != nil {
-		if errors.Is(err, record.ErrNotEnded) && o.TaskID != "" { // which may be no task of the log
+		if errors.Is(err, record.ErrNotEnded) && o.TaskID != "" { // the log may not contain this task at all
 			return cli.Undecided("check the ID of --task, or record the log when that task has ended", "%q: %w", cli.SourceName(paths[0]), err)
 		}
 		return recordFailure(paths[0], err)
@@ -226,7 +230,7 @@ func checkKinds(paths []string, from string) error {
 	return nil
 }
 
-// sizeOf returns the number of bytes in files, as far as it is known.
+// sizeOf returns the total size of the files in bytes, as far as it is known.
 func sizeOf(paths []string) (size int64) {
 	for _, path := range paths {
 		n, _ := input.SizeOf(path)
@@ -248,13 +252,13 @@ func recordAgent(e *cli.Env, o *recordOptions, paths []string, logs *logs, kept 
 	return finishRecorded(e, o, kept, log.Draft, notes)
 }
 
-// recorded reports whether receipts are made of files of a kind, as far as it is known.
+// recorded reports whether files of kind k can be recorded, or may be.
 func recorded(k kind.Kind) bool {
 	return k == kind.Unknown || k == kind.Events || k == kind.Frames || k == kind.Transcript
 }
 
-// finishRecorded writes the draft and the log. What the draft leaves out is told, so that
-// nobody takes it for the whole log.
+// finishRecorded writes the draft and the log, and then prints notes about entries that the draft
+// omits, so that readers do not mistake it for the complete log.
 func finishRecorded(e *cli.Env, o *recordOptions, kept *cli.File, d *receipt.Draft, notes []string) error {
 	text, err := record.JSON(d)
 	if err != nil {
@@ -280,13 +284,13 @@ func recordFailure(path string, err error) error {
 	var told *cli.Failure
 	var option *record.OptionError
 
-	// In order: what is known more exactly comes before what holds of all.
+	// The order matters: more specific errors come first.
 	switch {
-	case errors.As(err, &told): // the file of --log, or an interruption
+	case errors.As(err, &told): // an error of the --log file, or an interruption
 		return told
 	case errors.As(err, &refusal) && refusal.Code == record.CodeOtherTask:
 		return cli.Usage("--task ID names the one that is meant", "%q: %w", name, err)
-	case errors.As(err, &limit): // nothing is false: it is more than is recorded
+	case errors.As(err, &limit): // the log is valid but exceeds a limit
 		return cli.Usage("", "%q: %w", name, err)
 	case errors.As(err, &refusal) && refusal.Code == record.CodeSession:
 		return cli.Usage("--session ID names the one that is meant", "%q: %w", name, err)
@@ -323,7 +327,7 @@ func malformedHow(path string, err error) string {
 	return input.LogHow(path)
 }
 
-// recordFlag is the flag of an option.
+// recordFlag returns the flag that sets an option.
 func recordFlag(option string) string {
 	switch option {
 	case "WorkspaceRef":
@@ -344,7 +348,7 @@ func recordFlag(option string) string {
 	return option
 }
 
-// recordNotes says what of the log the draft does not tell.
+// recordNotes describes the log entries that the draft omits.
 func recordNotes(c record.FrameCounts) (notes []string) {
 	add := func(n int, one, many string) { notes = appendCount(notes, n, one, many) }
 

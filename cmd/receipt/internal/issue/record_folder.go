@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// folderFlags are those of a recording of folders.
+// folderFlags are the flags for recording directories, and for --each.
 type folderFlags struct {
 	each, since, settled string
 	ledger, format       string
@@ -26,7 +26,7 @@ type folderFlags struct {
 	rules                []string
 }
 
-// settledByDefault is for how long nothing was written into a log of what is over.
+// settledByDefault is how long a log must be without new entries to count as ended.
 const settledByDefault = "30m"
 
 func (o *folderFlags) register(cmd *cobra.Command) {
@@ -45,7 +45,7 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 	o.key.AddKey(cmd)
 }
 
-// ofFolders reports whether more than the draft of one task is asked for.
+// ofFolders reports whether the flags or the paths require more than the draft of one task.
 func (o *folderFlags) ofFolders(paths []string) bool {
 	if o.each+o.since+o.ledger != "" || o.dryRun {
 		return true
@@ -58,7 +58,8 @@ func (o *folderFlags) ofFolders(paths []string) bool {
 	return false
 }
 
-// refuseFolderFlags refuses flags that only folders take, for one task.
+// refuseFolderFlags returns an error if a flag that requires --each or a directory is set for a
+// single task.
 func refuseFolderFlags(cmd *cobra.Command) error {
 	for _, name := range []string{"settled", "ended", "supersede", "unsigned", "rules", "format", "key", "key-timeout"} {
 		if cmd.Flags().Changed(name) {
@@ -68,7 +69,7 @@ func refuseFolderFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// recordFolders records every task of the logs in files and folders.
+// recordFolders records every task in the logs of files and directories.
 func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []string, o *recordOptions) error {
 	for _, name := range []string{"task", "receipt-id", "subject", "log", "log-uri", "disclosures", "frames", "session", "issued-at"} {
 		if cmd.Flags().Changed(name) {
@@ -81,6 +82,7 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 		}
 	}
 
+	// Open the key before complete, because the key can determine the issuer.
 	options, err := o.folder.options(e)
 	if err != nil {
 		return err
@@ -96,7 +98,7 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 	return daily.Run(ctx, e, paths, options)
 }
 
-// options reads the flags that have a form of their own.
+// options parses the flags that pflag does not.
 func (o *folderFlags) options(e *cli.Env) (*daily.Options, error) {
 	d := &daily.Options{Ledger: o.ledger, Look: o.dryRun, Ended: o.ended, Supersede: o.supersede, Apart: o.each == "task", JSON: o.format == "json"}
 	var err error
@@ -110,8 +112,8 @@ func (o *folderFlags) options(e *cli.Env) (*daily.Options, error) {
 	return d, err
 }
 
-// sign reads the key. Where nobody says who issues, the trusted keys do, when they let it
-// speak for one issuer alone.
+// sign opens the key. If no issuer is specified, it uses the trust file's issuer, if the key may
+// speak for exactly one.
 func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions, d *daily.Options) error {
 	o.key.Named(r.Issuer.PublicKeyID)
 	signed := o.key.Path != ""
@@ -143,7 +145,7 @@ func (o *folderFlags) sign(ctx context.Context, e *cli.Env, r *recordOptions, d 
 	return nil
 }
 
-// sinceTime is the instant that --since names. A date begins at midnight UTC.
+// sinceTime parses --since. A date stands for midnight UTC.
 func sinceTime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -161,7 +163,7 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// duration reads what time.ParseDuration does, and days.
+// duration parses a time.ParseDuration string, or a number of days such as 7d.
 func duration(text string) (time.Duration, error) {
 	const day = 24 * time.Hour
 	if days, isDays := strings.CutSuffix(text, "d"); isDays {

@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// Logs are those of one task, open.
+// logs are the open logs of one task.
 type logs struct {
 	inputs []source.Input
 	heads  []*bufio.Reader
@@ -30,7 +30,7 @@ type logs struct {
 	done   []func()
 }
 
-// A summed reader knows the digest of what was read of it.
+// A summed reader computes the digest and the size of the bytes read from it.
 type summed struct {
 	io.Reader
 	hash hash.Hash
@@ -46,7 +46,7 @@ func (s *summed) Read(p []byte) (int, error) {
 
 func (s *summed) sum() (canon.Digest, int64) { return canon.Digest(s.hash.Sum(nil)), s.size }
 
-// openLogs opens logs, which are known in the draft by the last parts of their names.
+// openLogs opens logs. The draft identifies them by their base names.
 func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Progress) (*logs, error) {
 	l := new(logs)
 	for _, path := range paths {
@@ -60,6 +60,9 @@ func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Pro
 		if path == cli.StdinName {
 			name = "stdin"
 		}
+
+		// Logs may be compressed. The digest covers the bytes of the file, and the events are read
+		// from the plain text.
 		packed := &summed{Reader: lines, hash: sha256.New()}
 		plain, _, done, err := unpack.Plain(bufio.NewReader(packed), unpack.Options{}, &packed.size)
 		if err != nil {
@@ -68,18 +71,18 @@ func openLogs(ctx context.Context, e *cli.Env, paths []string, progress *cli.Pro
 		l.done = append(l.done, done)
 		head := bufio.NewReaderSize(plain, kind.Head)
 		l.heads = append(l.heads, head)
-		l.inputs = append(l.inputs, source.Input{Name: name, Reader: head, Sum: packed.sum}) // the draft names the file as it lies
+		l.inputs = append(l.inputs, source.Input{Name: name, Reader: head, Sum: packed.sum}) // the digest covers the file as stored
 	}
 	return l, nil
 }
 
-// ofAgents reports whether the first lines are of a log that an agent wrote for itself.
+// ofAgents reports whether the first lines of the first log have the format of an agent's own log.
 func (l *logs) ofAgents() bool {
 	head, _ := l.heads[0].Peek(kind.Head)
 	return source.Sight(head).Kind != source.Unknown
 }
 
-// declined is the failure for logs of an agent that is known by name and not read.
+// declined returns an error if a log belongs to an agent that is recognized but not supported.
 func (l *logs) declined(paths []string) error {
 	for i, in := range l.heads {
 		head, _ := in.Peek(kind.Head)
@@ -90,8 +93,8 @@ func (l *logs) declined(paths []string) error {
 	return nil
 }
 
-// declined is the failure for a log of an agent that is not read, and for a database; nil for
-// every other file.
+// declined returns an error for a log of an unsupported agent and for a database, and nil for every
+// other file.
 func declined(path string, f kind.Found) error {
 	switch f.Kind {
 	case kind.Session:
@@ -102,12 +105,13 @@ func declined(path string, f kind.Found) error {
 	return nil
 }
 
-// notSupported is the failure for what is named and not read.
+// notSupported returns the error for a file that is recognized but not supported.
 func notSupported(path, what, next string) error {
 	return cli.Refuted(next, "%q is %s, which is not supported", cli.SourceName(path), what)
 }
 
-// exportStore says how to get a session out of the database of an agent, by its name.
+// exportStore returns a hint for exporting a session from an agent's database, based on the file
+// name.
 func exportStore(name string) string {
 	switch name {
 	case "opencode.db":
@@ -148,7 +152,7 @@ func sourceFailure(paths []string, err error) error {
 	return recordFailure(paths[0], err)
 }
 
-// passedNotes says what of the logs the draft does not tell, and what it tells as one.
+// passedNotes describes the entries that the draft omits and the sessions that it combines.
 func passedNotes(p source.Passed) (notes []string) {
 	total := 0
 	for _, n := range p.Records {

@@ -10,7 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// checkLogPaths refuses a file that would take the place of another of this run.
+// checkLogPaths returns an error if two files of this run have the same path, or if the disclosures
+// would go to stdout.
 func checkLogPaths(input string, o *recordOptions) error {
 	same := func(a, b string) bool { return a != "" && a != cli.StdinName && b != "" && cli.SameFile(a, b) }
 	switch secret := o.withheld.path; {
@@ -30,8 +31,8 @@ func checkLogPaths(input string, o *recordOptions) error {
 	return nil
 }
 
-// writeRecorded writes the draft, and before it the withheld values and the log that the
-// draft names: all of these files, or none.
+// writeRecorded writes the draft, and before it the withheld values and the log that the draft
+// names. It writes all of these files, or none.
 func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) error {
 	var files []*cli.File
 	prepare := func(path string, data []byte, mode fs.FileMode) error {
@@ -47,7 +48,7 @@ func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) e
 		}
 	}()
 
-	// All are on the disk before the first gets its name.
+	// Write all files to disk before the first is renamed into place.
 	if o.withheld.path != "" {
 		if err := prepare(o.withheld.path, o.withheld.values.Marshal(), 0o600); err != nil {
 			return err
@@ -63,23 +64,25 @@ func writeRecorded(e *cli.Env, o *recordOptions, kept *cli.File, draft []byte) e
 		return cli.CommitAll(files...)
 	}
 
+	// Stdout cannot be taken back, so the other files are committed before the draft is printed.
 	if err := cli.CommitAll(files...); err != nil {
 		return err
 	}
 	return o.output.Write(e, draft, 0o644)
 }
 
-// A withheld collects the values that a draft withholds, with the salts of their commitments,
-// for a file that only its owner may read.
+// A withheld collects the values that a draft withholds, with the salts of their commitments, for a
+// file that only its owner can read.
 type withheld struct {
 	path   string
 	values redact.Disclosures
 }
 
-// commit returns the commitment to a value.
+// commit returns the commitment to a value. For the same field, it always returns the same
+// commitment.
 func (w *withheld) commit(field string, value []byte) canon.Digest {
 	for _, d := range w.values.Fields {
-		if d.Field == field { // a draft may be made again
+		if d.Field == field { // a draft may be created again
 			return d.Commitment()
 		}
 	}

@@ -93,7 +93,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 		}
 	}
 
-	// Salts are all that keep a short value from being guessed by its commitment.
+	// The salt is the only protection against guessing a short value from its commitment.
 	result, err := policy.Redact(draft, rand.Reader)
 	if err != nil {
 		return cli.Refuted("", "%q: %w", cli.SourceName(path), err)
@@ -123,10 +123,10 @@ func supersede(e *cli.Env, draft *canon.Document, arg string) (*canon.Document, 
 	return canon.Parse(text)
 }
 
-// succeeds makes sure that the receipt of a draft can take the place of a known receipt: it
-// needs an ID of its own, and only the issuer of a receipt can replace it.
+// succeeds returns an error unless the receipt of a draft can supersede a known receipt. It must
+// have a different ID and the same issuer.
 func succeeds(draft canon.Node, k input.Known) error {
-	if k.Stream == nil { // a hash names neither
+	if k.Stream == nil { // a hash identifies neither
 		return nil
 	}
 	if id := draft.Member("receipt_id").String(); id == k.ID {
@@ -138,8 +138,8 @@ func succeeds(draft canon.Node, k input.Known) error {
 	return nil
 }
 
-// explainRedaction prints places and rules. Nothing of what was found is in them,
-// nor what only the default detectors would find, in the name of a member.
+// explainRedaction prints places and rules. The output contains no values that were found. Secrets
+// that the default detectors find in a member name are also removed.
 func explainRedaction(e *cli.Env, policy *redact.Policy, doc *canon.Document, check bool) error {
 	found := policy.Find(doc)
 	var b bytes.Buffer
@@ -161,7 +161,7 @@ func explainRedaction(e *cli.Env, policy *redact.Policy, doc *canon.Document, ch
 	return nil
 }
 
-// redactionPolicy compiles the rules that the flags name, all of them together.
+// redactionPolicy compiles the combined rules of all --rules flags.
 func redactionPolicy(e *cli.Env, names []string) (*redact.Policy, error) {
 	if slices.Equal(names, []string{"default"}) {
 		return redact.Everyday()
@@ -200,6 +200,7 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 		return rules, err
 	}
 
+	// The extension determines the format of a rule file.
 	if strings.EqualFold(filepath.Ext(name), ".toml") {
 		rules.Name = name
 		rules.Detectors, err = rulefile.ParseGitleaks(data)
@@ -215,8 +216,8 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 	return rules, nil
 }
 
-// joinRules withholds what either of two sets of rules does. Of two detectors of
-// one name the first is kept.
+// joinRules returns rules that withhold everything that a or b withholds. If two detectors have the
+// same name, the first is kept.
 func joinRules(a, b redact.Rules) redact.Rules {
 	a.Name = strings.TrimPrefix(a.Name+"+"+b.Name, "+")
 	a.Pointers = append(slices.Clip(a.Pointers), b.Pointers...)
@@ -234,8 +235,8 @@ func joinRules(a, b redact.Rules) redact.Rules {
 	return a
 }
 
-// warnOfSecrets says where a draft that is about to be sealed still seems to hold
-// secrets. Under strict it is refused.
+// warnOfSecrets prints a warning if a draft to be sealed seems to contain secrets. If strict is
+// set, it returns an error instead.
 func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) error {
 	policy, err := redact.Everyday()
 	if err != nil {
@@ -260,10 +261,10 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 	return nil
 }
 
-// writeRedacted writes a redacted draft and what was withheld from it. Both are
-// on the disk, under names of their own, before either gets its name: first the
-// disclosures, without which the draft is worth less, then the draft. Killed in
-// between, the disclosures are there alone; no file is ever there in part.
+// writeRedacted writes a redacted draft and its disclosures. Both are on disk under temporary names
+// before either is renamed. The disclosures are renamed first, because the draft loses information
+// without them. If the process is killed between the renames, only the disclosures exist. Neither
+// file is ever incomplete.
 func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Result) error {
 	draft := append(result.Draft, '\n')
 	if o.disclosures == "" {
@@ -285,7 +286,7 @@ func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Re
 	}
 	defer secret.Discard()
 
-	if o.output.Stdout() { // whoever reads it may have all of it when writing fails: the disclosures stay
+	if o.output.Stdout() { // a reader may have the entire draft even if the write fails, so the disclosures stay
 		if err := secret.Commit(); err != nil {
 			return err
 		}

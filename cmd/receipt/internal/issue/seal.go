@@ -49,7 +49,8 @@ A draft is a receipt without /chain/receipt_hash and /signatures. Without
 }
 
 func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
-	// The key comes first: somebody may have to type, and stdin be waited for.
+	// Open the key first, because the user may have to type a passphrase, and reading stdin may
+	// block.
 	key, err := o.key.OpenGiven(ctx, e)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 		}
 	}
 
-	// Redact, seal, sign: signatures are over the hash.
+	// The order is redact, seal, sign, because signatures cover the hash.
 	sealed, err := receipt.SealDocument(draft, head)
 	if err != nil {
 		return SealFailure(path, err)
@@ -90,7 +91,7 @@ func seal(ctx context.Context, e *cli.Env, path string, o *sealOptions) error {
 	return o.output.Write(e, append(sealed.JSON(), '\n'), 0o644)
 }
 
-// SealFailure describes all problems of a draft that was not sealed.
+// SealFailure returns an error that lists all problems of a draft that could not be sealed.
 func SealFailure(path string, err error) error {
 	var invalid *receipt.InvalidError
 	if !errors.As(err, &invalid) {
@@ -107,7 +108,7 @@ func SealFailure(path string, err error) error {
 	return cli.Refuted(sealHow(path, invalid), "%s", text)
 }
 
-// sealHow says what is done with a receipt that is sealed already.
+// sealHow returns the hint for a receipt that is already sealed.
 func sealHow(path string, invalid *receipt.InvalidError) string {
 	for _, p := range invalid.Problems {
 		if p.Pointer == "/chain/receipt_hash" {
@@ -117,8 +118,8 @@ func sealHow(path string, invalid *receipt.InvalidError) string {
 	return ""
 }
 
-// HeadOf finds the head that a draft of the stream has to name: the argument
-// itself, a receipt of the same stream, or what an earlier report states for it.
+// HeadOf returns the head that a draft of the stream must link to. The argument previous is a hash,
+// a receipt of the same stream, or a report that states the head.
 func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error) {
 	known, err := input.ReadKnown(e, previous)
 	var damaged *receipt.RefutedError
@@ -137,15 +138,15 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 	return chain.Head{Hash: known.Hash}, nil
 }
 
-// StatedHead is the head that the summary of an earlier run states for a stream. What
-// was not verified has none to follow.
+// StatedHead returns the head that the summary of an earlier run states for a stream. It returns an
+// error if the summary's verdict is not verified.
 func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, error) {
 	if v := sum.Verdict(); v != receipt.Verified {
 		return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q says %s, so the heads that it states prove nothing", path, v)
 	}
 
 	for _, s := range sum.Streams {
-		if s.Stream == of && s.Failures.Count > 0 { // a selection of them was asked for
+		if s.Stream == of && s.Failures.Count > 0 { // the summary may cover a selection of receipts
 			return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q: the stream of the draft has %d breaks, so its head is not known", path, s.Failures.Count)
 		}
 	}
@@ -157,7 +158,7 @@ func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, 
 	return head, nil
 }
 
-// NoHead is the failure for a report that names no head of the stream of a draft.
+// NoHead returns the error for a report that states no head for the stream of a draft.
 func NoHead(path string, stream chain.Stream) error {
 	return cli.Usage("use the predecessor's file or hash", "%q states no head of the draft's stream, %s", path, input.StreamText(stream))
 }
@@ -207,8 +208,8 @@ If the key file is encrypted, sign prompts for the passphrase on the terminal.`,
 	return cmd
 }
 
-// readSealed reads a receipt that a key does something with. What is not sound itself is
-// neither signed nor attested; the exit code is that of its report.
+// readSealed reads a receipt to be signed or attested. It returns an error unless the receipt is
+// intact. The exit code of the error matches the receipt's verdict.
 func readSealed(e *cli.Env, path, done, key string) (*receipt.Sealed, error) {
 	data, err := input.ReadReceipt(e, path)
 	if err != nil {
