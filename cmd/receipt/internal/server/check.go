@@ -12,7 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// A flagCheck refuses flags that contradict each other, before anything is read.
+// A flagCheck rejects conflicting flags before any file is read.
 type flagCheck struct{ *serveOptions }
 
 func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
@@ -26,6 +26,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 		return o.checkPageOnly(flags)
 	}
 
+	// The flags of a server that verifies or serves receipts follow.
 	if err := o.checkClients(); err != nil {
 		return err
 	}
@@ -39,6 +40,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 		return cli.Usage("", "--integrity-only checks no signatures, so it excludes --keys, --issuer, --policy and --anchors")
 	}
 
+	// Files may be read again while the server runs.
 	for _, path := range append([]string{o.Keys, o.Policy, o.apiKeys, o.anchors, o.checkpoint}, o.batches...) {
 		if path == cli.StdinName {
 			return cli.Usage("write the input to a file", "what a server reads it may have to read again, and stdin can be read once")
@@ -48,7 +50,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	return o.checkLimits()
 }
 
-// checkStores refuses two stores, and evidence about stored receipts without a store.
+// checkStores rejects two stores, and evidence about stored receipts without a store.
 func (o flagCheck) checkStores() error {
 	switch {
 	case o.ledger != "" && len(o.receipts) > 0:
@@ -77,7 +79,7 @@ func (o flagCheck) checkLimits() error {
 	return nil
 }
 
-// checkNewKey: making a key is not serving.
+// checkNewKey validates the flags of --new-api-key, which creates a key and starts no server.
 func (o flagCheck) checkNewKey(flags *pflag.FlagSet) error {
 	if o.apiKeys == "" {
 		return cli.Usage("specify the file with --api-keys FILE; it is created if it does not exist", "--new-api-key adds to a file of API keys")
@@ -96,8 +98,8 @@ func (o flagCheck) checkPageOnly(flags *pflag.FlagSet) error {
 	return o.checkLimits()
 }
 
-// checkClients makes sure that somebody has said who may come in, where others than
-// this machine can.
+// checkClients returns an error if other machines can reach the address and no flag specifies which
+// clients are accepted.
 func (o flagCheck) checkClients() error {
 	loopback, err := CheckAddr(o.addr)
 	if err != nil || loopback || o.noAuth || o.apiKeys != "" {
@@ -110,7 +112,7 @@ func (o flagCheck) checkClients() error {
 	return cli.Usage(hint, "%q is reachable from other machines, but no authentication is configured", o.addr)
 }
 
-// onlyFlags refuses every flag but those that mean something.
+// onlyFlags returns an error if a flag other than the known ones is set.
 func onlyFlags(flags *pflag.FlagSet, why string, known ...string) (err error) {
 	allowed := map[string]bool{}
 	for _, name := range known {
@@ -124,8 +126,8 @@ func onlyFlags(flags *pflag.FlagSet, why string, known ...string) (err error) {
 	return err
 }
 
-// CheckAddr reads an address without asking anyone for it: names other than
-// localhost would be a question to the network.
+// CheckAddr validates an address and reports whether it is a loopback address. It accepts no host
+// names except localhost, because resolving them would require a network request.
 func CheckAddr(addr string) (loopback bool, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err == nil {
@@ -149,7 +151,7 @@ func CheckAddr(addr string) (loopback bool, err error) {
 	return ip.IsLoopback(), nil
 }
 
-// onlyPage answers everything but the page and health as a route that there is not.
+// onlyPage returns 404 for all paths except the page and the health routes.
 func onlyPage(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.EscapedPath() {

@@ -17,25 +17,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
-// An httpServer runs a server until it is told to end.
+// An httpServer runs a server until its context ends.
 type httpServer struct {
 	server  *serve.Server
 	handler http.Handler
 	log     *slog.Logger
 	files   *watchedFiles
 	grace   time.Duration
-	clients string // who may come in
+	clients string // description of the accepted clients, for the log
 
-	connections int // at a time; 0: serve.MaxConnections
+	connections int // maximum number of connections; 0: serve.MaxConnections
 }
 
-// run serves until ctx is done, and then lets requests finish.
+// run serves until ctx is done, and then lets current requests finish.
 func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
 	listener, err := listen(ctx, addr)
 	if err != nil {
 		return err
 	}
 
+	// From here on, a first signal ends ctx, and a second one ends requests that are still running.
 	e.MayTake(h.grace + time.Second)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -52,7 +53,7 @@ func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
 	stopWatch := h.startWatch()
 	defer stopWatch()
 
-	// Programs wait for this line: connections are taken from here on.
+	// Programs wait for this line. The server accepts connections from here on.
 	h.log.Info("listening", "address", listener.Addr().String(), "clients", h.clients)
 	if _, err := fmt.Fprintf(e.Out, "listening on http://%s\n", listener.Addr()); err != nil {
 		server.Close()
@@ -68,7 +69,7 @@ func (h *httpServer) run(ctx context.Context, e *cli.Env, addr string) error {
 	return h.shutdown(server, signals)
 }
 
-// startWatch watches files, and SIGHUP where there is one.
+// startWatch reloads changed files, and all files on SIGHUP, where that signal exists.
 func (h *httpServer) startWatch() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -78,15 +79,15 @@ func (h *httpServer) startWatch() (stop func()) {
 	return func() { signal.Stop(signals); cancel(); <-ended }
 }
 
-// shutdown takes no more requests and waits for those that are being answered, as
-// long as the first signal allows and no second one comes.
+// shutdown rejects new requests and waits for current ones. It returns early if the grace period
+// ends or a second signal arrives.
 func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) error {
 	h.server.Drain()
 	h.log.Info("shutting down; a second signal ends requests that are still being answered", "timeout", h.grace.String())
 	ctx, cancel := context.WithTimeout(context.Background(), h.grace)
 	defer cancel()
 
-	// Requests end by themselves, or at the second signal.
+	// Shutdown returns when the requests have ended or the grace period is over.
 	ended := make(chan error, 1)
 	go func() { ended <- server.Shutdown(ctx) }()
 	for came := 0; came < 2; {
@@ -98,7 +99,7 @@ func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) err
 			}
 			h.log.Info("stopped")
 			return nil
-		case <-signals: // the first one too
+		case <-signals: // the first signal is also received here
 			came++
 		}
 	}
@@ -107,7 +108,7 @@ func (h *httpServer) shutdown(server *http.Server, signals <-chan os.Signal) err
 	return cli.Usage("", "requests were cut off by a second signal")
 }
 
-// listen opens a port.
+// listen opens a TCP port.
 func listen(ctx context.Context, addr string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {

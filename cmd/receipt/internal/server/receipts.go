@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// addReceipts indexes the receipts that are served.
+// addReceipts indexes the receipts to be served.
 func addReceipts(ctx context.Context, o *serveOptions, e *cli.Env, trust *trusted, s *serve.Options, log *slog.Logger) error {
 	selected, err := selectServed(e, o.receipts)
 	if err != nil {
@@ -32,7 +32,7 @@ func addReceipts(ctx context.Context, o *serveOptions, e *cli.Env, trust *truste
 		return servedFailure(err)
 	}
 
-	// What is not served is in the log.
+	// Log the inputs that are not served.
 	more, count := index.Skipped()
 	told := append(selected.Skipped, more...)
 	count += len(selected.Skipped)
@@ -50,7 +50,7 @@ func addReceipts(ctx context.Context, o *serveOptions, e *cli.Env, trust *truste
 	return addProofs(o, e, trust, index, s, log)
 }
 
-// selectServed finds the files that paths name, by the rules of verify.
+// selectServed selects the files that paths name, by the same rules as receipt verify.
 func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 	selected, err := input.SelectSources(e, paths, stream.Sniffed)
 	switch {
@@ -62,15 +62,15 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 		return nil, selected.Missing[0]
 	}
 
-	named := map[string]bool{} // what is named twice is served once
+	named := map[string]bool{} // a file that is named twice is served once
 	selected.Sources = slices.DeleteFunc(selected.Sources, func(src stream.Source) bool {
 		twice := named[src.Name]
 		named[src.Name] = true
 		return twice
 	})
 
-	// A server reads again and again, which a pipe does not allow; one may also take the place
-	// of a file later.
+	// The server reads files repeatedly, and a pipe can be read only once. A pipe may also replace
+	// a file later, so the type is checked again on each open.
 	for i := range selected.Sources {
 		src := &selected.Sources[i]
 		path, open := src.Name, src.Open
@@ -78,7 +78,7 @@ func selectServed(e *cli.Env, paths []string) (*input.Selection, error) {
 			return nil, cli.Usage("write the input to a file", "receipts are served from files, found --receipts %q", path)
 		}
 		src.Open = func() (io.ReadCloser, error) {
-			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe might never end
+			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe may block forever
 				return nil, fmt.Errorf("%w: no regular file", serve.ErrChanged)
 			}
 			return open()
@@ -99,7 +99,7 @@ func servedFailure(err error) error {
 		return cli.Usage("", "interrupted")
 	}
 
-	// What holds no receipts is of some use elsewhere.
+	// For a file of another kind, the hint names the command or flag that accepts it.
 	var other *stream.OtherKindError
 	switch {
 	case errors.As(err, &other) && other.Found.Kind == kind.Ledger:
@@ -110,8 +110,8 @@ func servedFailure(err error) error {
 	return cli.Usage("", "%w", err)
 }
 
-// instead is what to do with the first of the files, none of which holds a receipt, if it is
-// known what that is.
+// instead returns a hint for the first of several files without receipts, if its kind is
+// recognized.
 func instead(sources []stream.Source) string {
 	if len(sources) == 0 {
 		return ""
@@ -129,7 +129,7 @@ func instead(sources []stream.Source) string {
 	return ""
 }
 
-// refusal is what an error of the server's says, for a message that names the file.
+// refusal formats a server error for a message that already names the file.
 func refusal(err error) string {
 	var key *protocol.APIKeyError
 	var checkpoint *files.CheckpointError
@@ -142,7 +142,7 @@ func refusal(err error) string {
 	return err.Error()
 }
 
-// logSkipped names what is not served, the first of it.
+// logSkipped logs the first skipped inputs and the number of the others.
 func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 	const most = 20
 	for _, n := range list[:min(len(list), most)] {
@@ -153,8 +153,9 @@ func logSkipped(log *slog.Logger, list []stream.Notice, count int) {
 	}
 }
 
-// addProofs serves a checkpoint and proofs. A signature of a trusted key that is
-// false refuses it; that nobody who is trusted signed it is for clients to judge.
+// addProofs serves a checkpoint and its inclusion proofs. It returns an error if a trusted key's
+// signature is invalid. If no trusted key signed the checkpoint, it only logs a warning, because
+// clients decide whom they trust.
 func addProofs(o *serveOptions, e *cli.Env, judge *trusted, index *files.Index, s *serve.Options, log *slog.Logger) error {
 	var logs []*tlog.Log
 	if file := judge.file.Load(); file != nil {
@@ -166,7 +167,7 @@ func addProofs(o *serveOptions, e *cli.Env, judge *trusted, index *files.Index, 
 		return err
 	}
 
-	// The checkpoint has to be over the receipts that are served.
+	// The checkpoint must cover the receipts that are served.
 	proofs, err := files.NewProofs(index, h.Note)
 	if err != nil {
 		return cli.Refuted("", "%q: %s", o.checkpoint, refusal(err))

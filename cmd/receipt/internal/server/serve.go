@@ -1,5 +1,5 @@
-// Package server contains the command serve: its flags, the files that it watches, and the
-// HTTP server around package receipt/serve.
+// Package server contains the command serve: its flags, the files that it watches, and the HTTP
+// server around package receipt/serve.
 package server
 
 import (
@@ -78,7 +78,7 @@ SIGINT and SIGTERM let requests finish; a second signal does not.`,
 }
 
 func (o *serveOptions) register(f *pflag.FlagSet) {
-	// In the order of help: what is served, by what it is judged, who may come in, the limits.
+	// The order is that of the help text: served receipts, requirements, clients, and limits.
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 selects a free one")
 	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in `PATH`, a file, directory, or pattern; repeatable, also as arguments")
 	f.BoolVar(&o.partial, "partial", false, "treat the receipts as a selection, and do not check absent predecessors")
@@ -101,7 +101,7 @@ func (o *serveOptions) register(f *pflag.FlagSet) {
 	o.logFormat = "auto"
 	cli.Choose(f, &o.logFormat, "log-format", "log `FORMAT`; auto is text on a terminal", "text", "json", "auto")
 
-	// 0 stands for the default of package serve, which the text names.
+	// 0 selects the default of package serve, which the help text states.
 	f.Int64Var(&o.limits.Document, "max-body", 0, "maximum receipt size in `BYTES`; 0 means 16 MiB")
 	f.Int64Var(&o.limits.Memory, "max-memory", 0, "maximum memory for single receipts in `BYTES`; 0 means 128 MiB")
 	f.Int64Var(&o.limits.Judging, "max-judging", 0, "maximum memory for judging receipts beyond 256 KiB, in `BYTES`; 0 means 256 MiB")
@@ -128,7 +128,7 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 		return cli.Usage("", "%w", err)
 	}
 
-	// A file that is bad when it is read again changes nothing.
+	// If a reloaded file is invalid, the earlier content stays in use.
 	files.report = func(name string, err error) {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
@@ -144,20 +144,20 @@ func serveHTTP(ctx context.Context, e *cli.Env, o *serveOptions) error {
 	return h.run(ctx, e, o.addr)
 }
 
-// assemble reads everything that is served.
+// assemble reads all files and returns the options of the server.
 func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles, log *slog.Logger) (*serve.Options, error) {
 	s := &serve.Options{Page: page.Handler(), Tool: cli.ToolName(), Now: e.Now, Log: log, Limits: o.limits, Hosts: o.hostNames()}
 	if o.pageOnly {
-		o.IntegrityOnly = true // of what is verified in the browser the server sees nothing
+		o.IntegrityOnly = true // the server does not see receipts that are verified in the browser
 	}
 
-	// What is watched is loaded here first: a server does not start with a bad file.
+	// Load each watched file once, because a server must not start with an invalid file.
 	judge := newTrusted(e, o.PolicyFlags)
 	if err := w.add("keys", judge.load, judge.paths()...); err != nil {
 		return nil, err
 	}
 
-	// Functions, so that a request takes what was read last.
+	// These are functions, so that each request uses the most recently loaded keys.
 	s.Verifier, s.Keys = judge.verifier.Load, judge.publicKeys
 	if err := addAnchors(o, e, w, s); err != nil {
 		return nil, err
@@ -179,6 +179,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles
 		s.Batches = append(s.Batches, m)
 	}
 
+	// The flags were checked, so at most one store is set.
 	switch {
 	case o.ledger != "":
 		return s, addLedger(ctx, o, s)
@@ -189,7 +190,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles
 	return s, nil
 }
 
-// clients says who may come in.
+// clients describes the clients that are accepted.
 func (o *serveOptions) clients() string {
 	loopback, _ := CheckAddr(o.addr)
 	switch {
@@ -201,19 +202,19 @@ func (o *serveOptions) clients() string {
 	return "everybody"
 }
 
-// hostNames are the names that a Host header may have; none: any. On a loopback address a page
-// of the web could otherwise reach the server by a name that leads there (DNS
-// rebinding).
+// hostNames returns the names that the Host header may contain, or none to accept any. Without this
+// check on a loopback address, a web page could reach the server through a host name that resolves
+// to the address (DNS rebinding).
 func (o *serveOptions) hostNames() []string {
 	if loopback, _ := CheckAddr(o.addr); !loopback {
 		return o.hosts
 	}
-	host, _, _ := net.SplitHostPort(o.addr) // checked
+	host, _, _ := net.SplitHostPort(o.addr) // validated by flagCheck
 	return append([]string{"localhost", "127.0.0.1", "::1", host}, o.hosts...)
 }
 
-// newServeLog returns the log of a server: on stderr, for persons on a terminal and
-// as a JSON object a line for programs.
+// newServeLog returns the server log on stderr: text on a terminal by default, otherwise one JSON
+// object per line.
 func newServeLog(e *cli.Env, format string) *slog.Logger {
 	if format == "text" || format == "auto" && e.ErrTerminal {
 		return slog.New(slog.NewTextHandler(e.Err, nil))
@@ -221,8 +222,8 @@ func newServeLog(e *cli.Env, format string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(e.Err, nil))
 }
 
-// addLedger serves a ledger until the process ends. It is open for reading
-// only, so that others may issue into it.
+// addLedger serves a ledger until the process ends. The ledger is opened read-only, so that other
+// processes can issue receipts into it.
 func addLedger(ctx context.Context, o *serveOptions, s *serve.Options) error {
 	l, err := input.OpenLedger(ctx, o.ledger, false)
 	if err != nil {

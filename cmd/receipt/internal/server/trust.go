@@ -22,18 +22,19 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A trusted is what receipts are judged by. It may be replaced while it is in use.
+// A trusted holds the keys and the policy that receipts are verified with. They may be replaced
+// while in use.
 type trusted struct {
 	e        *cli.Env
 	flags    trust.PolicyFlags
 	file     atomic.Pointer[trust.KeyFile]
-	public   atomic.Pointer[[]byte] // the keys as a JWK Set
+	public   atomic.Pointer[[]byte] // the keys, as a JWK Set
 	verifier atomic.Pointer[serve.Verifier]
 }
 
 func newTrusted(e *cli.Env, flags trust.PolicyFlags) *trusted { return &trusted{e: e, flags: flags} }
 
-// paths are the files that load reads.
+// paths returns the files that load reads.
 func (t *trusted) paths() (list []string) {
 	if t.flags.Policy != "" {
 		list = append(list, t.flags.Policy)
@@ -44,7 +45,7 @@ func (t *trusted) paths() (list []string) {
 	return list
 }
 
-// load reads the keys and the policy. On error everything stays as it is.
+// load reads the keys and the policy. On error, nothing changes.
 func (t *trusted) load() error {
 	policy, err := t.flags.Requirements(t.e)
 	if err != nil {
@@ -65,7 +66,7 @@ func (t *trusted) use(file *trust.KeyFile, policy receipt.Policy) error {
 	var named *stream.Keys
 	var public []byte
 	if file != nil {
-		// Clients are told which file it is, not where it lies on the server.
+		// Report the name of the file to clients, but not its path on the server.
 		trust, named = file.Set, &stream.Keys{Path: filepath.Base(file.Path), SHA256: file.SHA256, Count: file.Set.Len()}
 		var all keys.File
 		if err := all.Add(file.Set.Keys()...); err != nil {
@@ -82,14 +83,14 @@ func (t *trusted) use(file *trust.KeyFile, policy receipt.Policy) error {
 		return cli.Usage("", "%w", err)
 	}
 
-	// Stored when all of it is made: what is bad leaves the old ones as they are.
+	// Store the new values only after all of them were created, so that an error changes nothing.
 	t.file.Store(file)
 	t.public.Store(&public)
 	t.verifier.Store(v)
 	return nil
 }
 
-// publicKeys returns the JWK Set; nil without keys.
+// publicKeys returns the keys as a JWK Set, or nil if there are none.
 func (t *trusted) publicKeys() []byte {
 	if public := t.public.Load(); public != nil {
 		return *public
@@ -97,15 +98,14 @@ func (t *trusted) publicKeys() []byte {
 	return nil
 }
 
-// Bounds of a file of anchors.
+// Limits for a file of anchors.
 const (
 	maxAnchorsBytes = 1 << 20
 	maxAnchors      = 100
 	maxAnchorName   = 200
 )
 
-// addAnchors adds the key sets that requests may choose. The same policy holds for
-// all of them.
+// addAnchors adds the key sets that requests can select. All of them use the same policy.
 func addAnchors(o *serveOptions, e *cli.Env, w *watchedFiles, s *serve.Options) error {
 	if o.anchors == "" {
 		return nil
@@ -124,7 +124,7 @@ func addAnchors(o *serveOptions, e *cli.Env, w *watchedFiles, s *serve.Options) 
 	s.Anchors = map[string]func() *serve.Verifier{}
 	for _, a := range files {
 		flags := o.PolicyFlags
-		// Paths are relative to the file that names them.
+		// Resolve paths relative to the file of anchors.
 		if flags.Keys = a.path; !filepath.IsAbs(a.path) {
 			flags.Keys = filepath.Join(filepath.Dir(o.anchors), a.path)
 		}
@@ -138,10 +138,10 @@ func addAnchors(o *serveOptions, e *cli.Env, w *watchedFiles, s *serve.Options) 
 	return nil
 }
 
-// An Anchor is a key file by the name that requests give it.
+// An Anchor is a key file and the name by which requests select it.
 type Anchor struct{ name, path string }
 
-// ParseAnchors reads a file of anchors: {"NAME": "KEY-FILE", …}.
+// ParseAnchors parses a file of anchors: {"NAME": "KEY-FILE", …}.
 func ParseAnchors(data []byte) (list []Anchor, err error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(data, canon.Limits{Bytes: maxAnchorsBytes}); err != nil {
@@ -164,7 +164,7 @@ func ParseAnchors(data []byte) (list []Anchor, err error) {
 	return list, nil
 }
 
-// An apiKeyFile is the file of API keys, as it was when it last was a good one.
+// An apiKeyFile is a file of API keys. It holds the most recent valid content.
 type apiKeyFile struct {
 	e       *cli.Env
 	path    string
@@ -184,8 +184,7 @@ func (f *apiKeyFile) load() error {
 	return nil
 }
 
-// addAPIKey makes an API key and shows it, the only time that anyone sees it. The
-// file gets its digest.
+// addAPIKey creates an API key, prints it once, and adds its digest to the file.
 func addAPIKey(e *cli.Env, o *serveOptions) error {
 	path := o.apiKeys
 	if path == cli.StdinName {
@@ -205,17 +204,18 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 		return cli.Usage("", "%s", refusal(err))
 	}
 
+	// Validate the new content before it replaces the old one, so that an error changes nothing.
 	after, err := withAPIKey(before, entry)
 	if err != nil {
 		return cli.Usage("", "%q: %s; nothing was changed", path, refusal(err))
 	}
 
 	target := path
-	if real, err := filepath.EvalSymlinks(path); err == nil { // a symbolic link stays one
+	if real, err := filepath.EvalSymlinks(path); err == nil { // keep a symbolic link
 		target = real
 	}
 
-	// A new file is for its owner alone; another keeps its mode.
+	// Only the owner can read a new file. An existing file keeps its mode.
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(target); err == nil {
 		mode = info.Mode().Perm()
@@ -229,7 +229,7 @@ func addAPIKey(e *cli.Env, o *serveOptions) error {
 	return err
 }
 
-// withAPIKey appends an entry to a file and makes sure that the whole can be read.
+// withAPIKey appends an entry to a file's content and checks that the result can be parsed.
 func withAPIKey(before []byte, entry protocol.APIKey) ([]byte, error) {
 	line, err := json.Marshal(entry)
 	if err != nil {

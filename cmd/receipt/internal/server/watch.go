@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// watchedFiles loads files again that change while they are in use. If one does not load, the
-// earlier content stays in use: a mistake in a file must not remove the keys that it had.
+// watchedFiles reloads files that change while they are in use. If a file cannot be loaded, the
+// earlier content stays in use, because a mistake in a file must not remove the keys in it.
 type watchedFiles struct {
-	report func(name string, err error) // of each time something was loaded again
+	report func(name string, err error) // called after each reload
 
 	mu      sync.Mutex
 	watched []*watched
 }
 
-// watched are files that are loaded together.
+// A watched is a group of files that are loaded together.
 type watched struct {
 	name  string
 	paths []string
-	seen  []fs.FileInfo // nil for one that could not be looked at
-	load  func() error  // leaves everything as it is when it fails
+	seen  []fs.FileInfo // nil for a file that could not be examined
+	load  func() error  // changes nothing if it fails
 }
 
-// watchInterval is how soon a change is seen.
+// watchInterval is the interval of checks for changes.
 const watchInterval = time.Second
 
-// add loads files, and from then on each time that one of them changes. The error is
-// that of the first load; the files are then not watched.
+// add loads files now and each time one of them changes. If the first load fails, add returns its
+// error and does not watch the files.
 func (f *watchedFiles) add(name string, load func() error, paths ...string) error {
 	one := &watched{name: name, paths: paths, seen: look(paths), load: load}
 	if err := load(); err != nil {
@@ -42,8 +42,8 @@ func (f *watchedFiles) add(name string, load func() error, paths ...string) erro
 	return nil
 }
 
-// look tells of each file what is different when it was written or replaced. It is
-// looked at before it is read: what is written after that is seen the next time.
+// look returns the metadata that shows whether a file was written or replaced. Call look before
+// reading the file, so that a later write is detected by the next check.
 func look(paths []string) (list []fs.FileInfo) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -62,7 +62,7 @@ func unchanged(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// check loads what has changed; with force everything, as far as anyone can tell.
+// check reloads files that changed. If force is set, it reloads all files.
 func (f *watchedFiles) check(force bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,7 @@ func (f *watchedFiles) check(force bool) {
 	}
 }
 
-// run checks at the interval, and everything at each signal, until ctx is done.
+// run checks for changes at the interval, and reloads everything on each signal, until ctx is done.
 func (f *watchedFiles) run(ctx context.Context, interval time.Duration, signals <-chan os.Signal) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
