@@ -29,8 +29,8 @@ record, and draft creates the draft of a receipt for the bundle.`,
 	}, newExport(e), newValidate(e), newSanitize(e), newImport(e), newDraft(e))
 }
 
-// write writes a text to stdout or to a file, whole or not at all. Even what is sanitized is
-// for its owner alone until somebody decides otherwise.
+// write writes a text to stdout or to a file, which is created completely or not at all. Only the
+// owner can read the file, even for a sanitized bundle, until the owner changes its mode.
 func write(e *cli.Env, to *cli.OutputFlags, t *bundle.Text) error {
 	out, err := to.Open(e, 0o600)
 	if err != nil {
@@ -44,7 +44,7 @@ func write(e *cli.Env, to *cli.OutputFlags, t *bundle.Text) error {
 	return out.Commit()
 }
 
-// markerFlags say what becomes of texts that look like secrets.
+// markerFlags specify how strings that look like secrets are handled.
 type markerFlags struct{ allow, strict bool }
 
 func (o *markerFlags) register(f *pflag.FlagSet) {
@@ -64,7 +64,7 @@ func (o *markerFlags) markers() (bundle.Markers, error) {
 	return bundle.RefuseMarkers, nil
 }
 
-// read reads a bundle.
+// read reads and parses a bundle.
 func read(e *cli.Env, path string) (*bundle.Bundle, error) {
 	data, err := input.ReadBounded(e, path, bundle.MaxBytes+1)
 	if err != nil {
@@ -77,7 +77,7 @@ func read(e *cli.Env, path string) (*bundle.Bundle, error) {
 	return b, nil
 }
 
-// failure describes why a file was not accepted. The message contains no text of the file.
+// failure describes why a file was not accepted. The message contains no text from the file.
 func failure(path, what string, err error) error {
 	name := cli.SourceName(path)
 	var wrong *bundle.Error
@@ -104,6 +104,8 @@ func kindFailure(name, what string, wrong *bundle.Error) error {
 		return cli.Undecided("create the draft after the run has ended", "%q: %w", name, wrong)
 	}
 
+	// Suggest the next step: remove a secret, use the command for this kind of file, or check the
+	// form.
 	hint := ""
 	switch f := input.KindOfFile(name); {
 	case wrong.Kind == bundle.UnsafeSecretMarker:
@@ -116,10 +118,11 @@ func kindFailure(name, what string, wrong *bundle.Error) error {
 	return cli.Refuted(hint, "%q: invalid %s: %w", name, what, wrong)
 }
 
-// What a file was taken for.
+// Expected contents of a file, for messages.
 const aBundle, aRun = "session bundle", "run record"
 
-// stays is failure for what takes secrets out: the one that it refuses is the name of a member.
+// stays is like failure, for commands that remove secrets. The only marker that they refuse is in a
+// member name, which they cannot replace.
 func stays(path, what string, err error) error {
 	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) && wrong.Kind == bundle.UnsafeSecretMarker {
 		return cli.Refuted("rename the member, or leave the object out", "%q: %w", cli.SourceName(path), wrong)
@@ -127,7 +130,7 @@ func stays(path, what string, err error) error {
 	return failure(path, what, err)
 }
 
-// optionText names an option as the command does.
+// optionText describes an option error with the name of the flag.
 func optionText(err *bundle.OptionError) string {
 	flags := map[string]string{
 		"Mode": "--mode", "Strict": "--strict", "CreatedAt": "--created-at", "Issuer.ID": "--issuer", "IssuedAt": "--issued-at",

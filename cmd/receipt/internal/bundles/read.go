@@ -43,7 +43,7 @@ Exit codes:
 	return cmd
 }
 
-// A result is what validate says as JSON.
+// A result is the JSON output of validate for a valid bundle.
 type result struct {
 	OK            bool             `json:"ok"`
 	BundleID      string           `json:"bundle_id"`
@@ -53,7 +53,7 @@ type result struct {
 	Warnings      []bundle.Warning `json:"warnings,omitempty"`
 }
 
-// A refusal is what it says of what is none.
+// A refusal is the JSON output of validate for an invalid bundle.
 type refusal struct {
 	OK   bool        `json:"ok"`
 	Kind bundle.Kind `json:"kind"`
@@ -88,7 +88,7 @@ func validate(e *cli.Env, path string, markers bundle.Markers, asJSON bool) erro
 	return nil
 }
 
-// refuse says as JSON, too, why a file is no bundle.
+// refuse returns err. If asJSON is set, it first prints why the file is not a valid bundle.
 func refuse(e *cli.Env, err error, asJSON bool) error {
 	var wrong *bundle.Error
 	if !asJSON || !errors.As(err, &wrong) {
@@ -104,7 +104,7 @@ func refuse(e *cli.Env, err error, asJSON bool) error {
 	return err
 }
 
-// warn tells where a heuristic takes something for a secret.
+// warn prints a warning for each string that only a heuristic considers a secret.
 func warn(e *cli.Env, info *bundle.Info) {
 	for _, w := range info.Warnings {
 		e.Warn("", "at %s: %s", w.Path, w.Rule)
