@@ -76,6 +76,7 @@ func (o *checkOptions) check(ctx context.Context, e *cli.Env, path string) error
 	}
 	defer done()
 
+	// Verify the receipt first. Check then adds the results of the comparison to the same report.
 	doc, rep := new(canon.Document), &receipt.Report{Source: cli.SourceName(path)}
 	v.VerifyBytes(data, doc, rep)
 	source, err := o.readSource(e, v)
@@ -96,7 +97,8 @@ func (o *checkOptions) check(ctx context.Context, e *cli.Env, path string) error
 	return cli.ExitWith(cli.VerdictExit(rep.Verdict))
 }
 
-// readSource reads the receipt of the source, if any, which must be verified itself.
+// readSource reads the receipt of the source, if one is specified, and returns an error unless it
+// is verified.
 func (o *checkOptions) readSource(e *cli.Env, v *receipt.Verifier) (*canon.Document, error) {
 	if o.of == "" {
 		return nil, nil
@@ -117,7 +119,8 @@ func (o *checkOptions) readSource(e *cli.Env, v *receipt.Verifier) (*canon.Docum
 	}
 }
 
-// page is the report as it was asked for: all that is false, or else what is missing.
+// page formats the report. The text lists all failed checks and, if the verdict is undecided,
+// missing evidence.
 func (o *checkOptions) page(rep *receipt.Report) ([]byte, error) {
 	if o.format == "json" {
 		text, err := receipt.AppendJSON(nil, rep)
@@ -147,7 +150,7 @@ func (o *checkOptions) page(rep *receipt.Report) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// undecided lists what is missing: of the comparison everything, else the first thing.
+// undecided lists missing evidence: the first finding, and all findings of the comparison.
 func undecided(b *print.Block, rep *receipt.Report) {
 	first := rep.Finding()
 	row(b, first)
@@ -158,7 +161,7 @@ func undecided(b *print.Block, rep *receipt.Report) {
 	}
 }
 
-// notChecked lists the places that the check leaves open.
+// notChecked lists the members that the check could not compare.
 func notChecked(b *print.Block, rep *receipt.Report) {
 	var open []string
 	for _, n := range rep.NotChecked {
@@ -256,7 +259,8 @@ func compare(e *cli.Env, a, b string, level replay.Level, format string) error {
 	return nil
 }
 
-// unreadable turns a refusal into exit 2: with what is no receipt nothing is compared.
+// unreadable changes the exit code of a failure to 2, because there is nothing to compare if an
+// input is not a receipt.
 func unreadable(err error) error {
 	if f, ok := err.(*cli.Failure); ok {
 		return &cli.Failure{Code: cli.ExitUsage, Err: f.Err, Hint: f.Hint}

@@ -33,7 +33,7 @@ the request, and compare lists the differences between two receipts.`,
 	}, newPlan(e), newRun(e), newCheck(e), newCompare(e))
 }
 
-// What a plan is made of.
+// planFlags are the inputs of a plan.
 type planFlags struct{ request, artifacts, source string }
 
 func (o *planFlags) register(f *pflag.FlagSet, task string) {
@@ -42,7 +42,8 @@ func (o *planFlags) register(f *pflag.FlagSet, task string) {
 	f.StringVar(&o.source, task, "", "task `ID` in a log of several tasks")
 }
 
-// plan makes the plan. The log is a file, as it is read more than once; close ends that.
+// plan creates the plan. The log must be a file, because it is read more than once. The caller must
+// call close when done.
 func (o *planFlags) plan(ctx context.Context, e *cli.Env, path string) (p *replay.Plan, close func(), err error) {
 	request, err := o.read(e)
 	if err != nil {
@@ -61,6 +62,8 @@ func (o *planFlags) plan(ctx context.Context, e *cli.Env, path string) (p *repla
 	if err == nil {
 		p, err = replay.NewPlan(ctx, log, request, o.folder())
 	}
+
+	// The plan reads the log again, so the file stays open until close is called.
 	done := func() {
 		progress.End()
 		in.Close()
@@ -165,7 +168,7 @@ Exit codes:
 	return cmd
 }
 
-// conclude reports whether the plan can be run.
+// conclude returns an error unless the plan can be run.
 func conclude(e *cli.Env, path string, p *replay.Plan) error {
 	wrong := tellMismatches(e, p)
 	for _, key := range p.Unmatched() {
@@ -181,7 +184,7 @@ func conclude(e *cli.Env, path string, p *replay.Plan) error {
 	return nil
 }
 
-// A planPage is a plan as JSON.
+// A planPage is the JSON form of a plan.
 type planPage struct {
 	Version      int             `json:"replay_plan_version"`
 	TaskID       string          `json:"task_id"`

@@ -75,8 +75,8 @@ func noteUnused(e *cli.Env, p *replay.Plan) {
 	}
 }
 
-// write writes the events to stdout, or to a file, whole or not at all. It holds what the
-// task was answered, so only its owner may read it.
+// write writes the events to stdout or to a file, which is created completely or not at all. Only
+// the owner can read the file, because it contains the recorded answers.
 func (o *runOptions) write(e *cli.Env, path string, p *replay.Plan) error {
 	out, err := o.output.Open(e, 0o600)
 	if err != nil {
