@@ -66,7 +66,7 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 	if err != nil {
 		return err
 	}
-	// Where none is named, all that can be verifier keys.
+	// If no ID is given, export all keys that can be verifier keys.
 	if len(ids) == 0 {
 		list = slices.DeleteFunc(list, func(k *keys.PublicKey) bool {
 			return k.Origin == "" && (!k.Has(receipt.RoleWitness) || k.Algorithm != keys.Ed25519)
@@ -123,7 +123,7 @@ keys import does.`,
 	return cmd
 }
 
-// publicSet is a key set of one key, that nobody has bound to an issuer.
+// publicSet returns a key set with only this key, which is not bound to an issuer.
 func publicSet(key custody.Key) ([]byte, error) {
 	var file keys.File
 	if err := file.Add(key.Public()); err != nil {
@@ -132,7 +132,7 @@ func publicSet(key custody.Key) ([]byte, error) {
 	return file.Marshal()
 }
 
-// publicOf returns the public half of a key that is in no file.
+// publicOf returns the public half of a key that is not in a file.
 func publicOf(ctx context.Context, e *cli.Env, name, id string, patience time.Duration) ([]*keys.PublicKey, error) {
 	key, err := custody.Open(ctx, e, name, custody.Options{ID: id, Patience: patience})
 	if err != nil {

@@ -76,7 +76,7 @@ func generate(ctx context.Context, e *cli.Env, o *generateOptions) error {
 		return addFailure(trust, err, public)
 	}
 
-	// The private half says, too, what the key is for.
+	// The private key file also records the purpose of the key.
 	secret, err := private.For(public.Roles, public.Origin).MarshalPrivate()
 	if err != nil {
 		return err
@@ -116,8 +116,8 @@ func (o *generateOptions) check() error {
 	return o.bindingFlags.check()
 }
 
-// writePair writes a private key and the trust file with its public one: both or
-// none. A key that is overwritten is lost only when all else went well.
+// writePair writes both the private key and the trust file, or neither. An existing key is
+// overwritten only after everything else has succeeded.
 func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 	const ownerOnly = 0o600
 	private, err := cli.PrepareFile(path, secret, ownerOnly, true)
@@ -126,7 +126,7 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 	}
 	defer private.Discard()
 
-	// Overwriting comes last: until then the old key is there.
+	// Overwrite last, because the old key exists until then.
 	if force {
 		if err := trust.save(); err != nil {
 			return err
@@ -134,14 +134,14 @@ func writePair(trust *trustFile, path string, secret []byte, force bool) error {
 		return private.Commit()
 	}
 
-	// A new file comes first, since its name may be taken.
+	// Create a new file first, because its name may be taken.
 	if err := private.CommitNew(); errors.Is(err, fs.ErrExist) {
 		return cli.Usage("overwrite it with --force; the old key is then lost", "%q exists already", path)
 	} else if err != nil {
 		return err
 	}
 	if err := trust.save(); err != nil {
-		os.Remove(path) // a key that nobody trusts is of no use
+		os.Remove(path) // without the trust file, the key is of no use
 		return err
 	}
 

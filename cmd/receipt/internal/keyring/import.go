@@ -30,7 +30,7 @@ type importOptions struct {
 	to            string
 	patience      time.Duration
 
-	verifiers bool // FILE holds verifier keys
+	verifiers bool // FILE contains verifier keys
 }
 
 func newKeysImport(e *cli.Env) *cobra.Command {
@@ -85,12 +85,12 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 		return err
 	}
 
-	// Whom a key speaks for is never taken from the file.
+	// The issuers that a key speaks for are never taken from the file.
 	for _, k := range found {
 		if o.algorithm != "" && k.Algorithm != o.algorithm {
 			return cli.Usage("", "%q: the key %q is for %s, --alg says %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
 		}
-		verifier := k.Origin // of a verifier key, whose name is a part of it
+		verifier := k.Origin // the name in a verifier key, which is part of it
 		if !o.verifiers {
 			verifier = ""
 		}
@@ -104,6 +104,7 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 		k.Origin = cmp.Or(verifier, k.Origin)
 	}
 
+	// Write the file only if all keys were added.
 	if err := trust.Add(found...); err != nil {
 		return addFailure(trust, err, found...)
 	}
@@ -113,7 +114,7 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 
 	fmt.Fprintf(e.Out, "trust file   %s (%d)\n", cli.EscapeLine(trust.path), len(trust.Keys()))
 	for _, k := range found {
-		if k, err = trust.find(k.ID); err != nil { // as the file has it now: its material may be revoked
+		if k, err = trust.find(k.ID); err != nil { // read the stored key, because its material may be revoked
 			return err
 		}
 		printKey(e.Out, k, e.Now())
@@ -125,7 +126,8 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 	return nil
 }
 
-// fits checks that the flags agree with a verifier key, which is for one role under one name.
+// fits returns an error if the flags conflict with a verifier key, which is for one role and one
+// name.
 func (o *importOptions) fits(path string, k *keys.PublicKey, name string) error {
 	switch {
 	case name == "":
@@ -138,7 +140,7 @@ func (o *importOptions) fits(path string, k *keys.PublicKey, name string) error 
 	return nil
 }
 
-// read reads the public keys that a file holds, or the one of a key that is in none.
+// read returns the public keys in a file, or the public half of a key that is not in a file.
 func (o *importOptions) read(ctx context.Context, e *cli.Env, path string) ([]*keys.PublicKey, error) {
 	if custody.Elsewhere(path) {
 		return publicOf(ctx, e, path, o.id, o.patience)
@@ -159,7 +161,7 @@ func (o *importOptions) read(ctx context.Context, e *cli.Env, path string) ([]*k
 	return found, nil
 }
 
-// publicKeys reads keys in any of the forms that people send.
+// publicKeys parses public keys in any of the common forms.
 func publicKeys(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	start := bytes.TrimSpace(data)
 	switch {
@@ -186,14 +188,14 @@ func one(k *keys.PublicKey, err error) ([]*keys.PublicKey, error) {
 	return []*keys.PublicKey{k}, nil
 }
 
-// parseJWKs reads a JWK, or all of a JWK Set, whose keys may lack a kid.
+// parseJWKs parses a JWK, or all keys of a JWK Set, which may lack a kid.
 func parseJWKs(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	doc, err := canon.Parse(data)
 	if err != nil || doc.Root().Member("keys").Kind() != canon.KindArray {
 		return one(keys.ParsePublic(data, id, algorithm))
 	}
 
-	// RFC 7517 section 5: "keys" holds the set.
+	// RFC 7517 section 5: the member "keys" contains the set.
 	list := doc.Root().Member("keys")
 	switch n := list.Len(); {
 	case n == 0:
@@ -225,7 +227,7 @@ func addFailure(t *trustFile, err error, list ...*keys.PublicKey) error {
 	return cli.Usage("", "what was given cannot be trusted: %w", err)
 }
 
-// printKey says which key it is, in words that two people can compare.
+// printKey prints the properties of a key, including a fingerprint that two people can compare.
 func printKey(w io.Writer, k *keys.PublicKey, now time.Time) {
 	fmt.Fprintf(w, "key          %s, %s, %s\n", cli.EscapeLine(k.ID), k.Algorithm, cli.RolesText(k))
 	if k.Has(receipt.RoleIssuer) {
@@ -237,11 +239,11 @@ func printKey(w io.Writer, k *keys.PublicKey, now time.Time) {
 	fmt.Fprintf(w, "fingerprint  %s\n", k.Fingerprint())
 }
 
-// maxOpenSSH is the size of the largest file of OpenSSH lines that is read.
+// maxOpenSSH is the maximum size of a file of OpenSSH keys, in bytes.
 const maxOpenSSH = 1 << 20
 
-// isOpenSSH reports whether a file looks like OpenSSH public key lines, which
-// may begin with comments.
+// isOpenSSH reports whether data looks like OpenSSH public key lines, which may be preceded by
+// comments.
 func isOpenSSH(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimSpace(line)
@@ -254,8 +256,8 @@ func isOpenSSH(data []byte) bool {
 	return false
 }
 
-// parseOpenSSH reads a file of lines as in id_ed25519.pub (sshd(8),
-// AUTHORIZED_KEYS FILE FORMAT), without options. An error names the line.
+// parseOpenSSH parses lines such as those of id_ed25519.pub (sshd(8), AUTHORIZED_KEYS FILE FORMAT),
+// without options. Errors name the line.
 func parseOpenSSH(data []byte, id, algorithm string) ([]*keys.PublicKey, error) {
 	if len(data) > maxOpenSSH {
 		return nil, fmt.Errorf("the file has more than %d bytes of OpenSSH keys", maxOpenSSH)
@@ -290,7 +292,7 @@ func parseOpenSSHLine(line []byte, id, algorithm string) (*keys.PublicKey, error
 
 	switch parsed.Type() {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoRSA, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
-	default: // certificates, security keys (which sign something else), DSA
+	default: // certificates, security keys (which sign something else), and DSA
 		return nil, fmt.Errorf("receipts are not signed by keys of the type %s", parsed.Type())
 	}
 

@@ -35,16 +35,16 @@ configuration directory. A private key is stored in a file of its own.`,
 	}, newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e), newKeysPublic(e))
 }
 
-// A trustFile is a file of trusted keys that is listed or edited.
+// A trustFile is a file of trusted keys to be listed or edited.
 type trustFile struct {
 	*keys.File
 	path   string
 	mode   fs.FileMode
-	create bool // missing folders too: it is the user's own
+	create bool // also create missing directories, because the default path belongs to the user
 }
 
-// openTrust reads the trust file of a flag, for editing with an empty one in
-// place of a file that does not exist.
+// openTrust reads the trust file that the flag specifies. If edit is set, a missing file counts as
+// empty.
 func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	path := trust.TrustPath(e, flag)
 	if path == "" {
@@ -54,7 +54,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	t := &trustFile{path: path, mode: 0o644, create: flag == "" && e.Getenv("RECEIPT_KEYS") == ""}
 	if path != cli.StdinName {
 		info, err := os.Stat(path)
-		// Where there is nothing, an edit begins a file. A link that leads nowhere is a mistake.
+		// An edit creates a missing file. A dangling link is a mistake.
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, link := os.Lstat(path); edit && link != nil {
 				t.File = new(keys.File)
@@ -84,7 +84,7 @@ func openTrust(e *cli.Env, flag string, edit bool) (*trustFile, error) {
 	return t, nil
 }
 
-// save writes the file whole or not at all. A symbolic link stays one.
+// save replaces the file atomically, and keeps a symbolic link.
 func (t *trustFile) save() error {
 	path := t.path
 	if path == cli.StdinName {
@@ -96,7 +96,7 @@ func (t *trustFile) save() error {
 		}
 	}
 
-	// The link stays, and what it leads to is replaced.
+	// Replace the target of a link and not the link itself.
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -106,7 +106,7 @@ func (t *trustFile) save() error {
 		return cli.Usage("", "%q: %w", t.path, err)
 	}
 
-	// What is written can be read again.
+	// Never write a file that is too large to be read again.
 	if len(text) > keys.MaxSetBytes {
 		return cli.Usage("", "the trust file %q would have %d bytes, at most %d are read", t.path, len(text), keys.MaxSetBytes)
 	}
@@ -114,7 +114,7 @@ func (t *trustFile) save() error {
 	return cli.ReplaceFile(path, text, t.mode)
 }
 
-// find returns the key with the id.
+// find returns the key with the given ID.
 func (t *trustFile) find(id string) (*keys.PublicKey, error) {
 	for _, k := range t.Keys() {
 		if k.ID == id {
@@ -124,7 +124,7 @@ func (t *trustFile) find(id string) (*keys.PublicKey, error) {
 	return nil, cli.Usage("list the IDs with receipt keys list", "%q is not among the %d keys of %q", id, len(t.Keys()), t.path)
 }
 
-// namesakes returns the other IDs of a key: those of the same material (RFC 7638).
+// namesakes returns the other IDs of the same key material (RFC 7638).
 func (t *trustFile) namesakes(k *keys.PublicKey) (ids []string) {
 	for _, other := range t.Keys() {
 		if other.Thumbprint == k.Thumbprint && other.ID != k.ID {
@@ -134,7 +134,7 @@ func (t *trustFile) namesakes(k *keys.PublicKey) (ids []string) {
 	return ids
 }
 
-// bindingFlags say what a key is trusted for.
+// bindingFlags specify what a key is trusted for.
 type bindingFlags struct {
 	issuers, roles []string
 	anyIssuer      bool
@@ -163,9 +163,9 @@ func (b *bindingFlags) check() error {
 		}
 	}
 
-	// Only the name is tried; any key will do.
+	// Only the name is validated here, so any key works.
 	if b.origin != "" {
-		if _, err := tlog.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // no checkpoint could name it
+		if _, err := tlog.NewLog(b.origin, make(ed25519.PublicKey, ed25519.PublicKeySize)); err != nil { // an invalid name cannot be in a checkpoint
 			return cli.Usage("a log is named by a URL without https://, such as log.example.net/receipts", "--origin %q: %s", b.origin, trust.PlainMerkle(err))
 		}
 	}
@@ -173,12 +173,13 @@ func (b *bindingFlags) check() error {
 	return nil
 }
 
-// forIssuers reports whether a key of these roles speaks for issuers at all.
+// forIssuers reports whether the roles include that of an issuer.
 func (b *bindingFlags) forIssuers() bool {
 	return len(b.roles) == 0 || slices.Contains(b.roles, string(receipt.RoleIssuer))
 }
 
-// bind replaces whatever the key said about itself: trust is the user's to give.
+// bind replaces the issuers, roles, and origin that the key states, because only the user assigns
+// trust.
 func (b *bindingFlags) bind(k *keys.PublicKey) {
 	k.Issuers, k.Roles, k.Origin = b.issuers, nil, b.origin
 	for _, r := range b.roles {
@@ -186,7 +187,7 @@ func (b *bindingFlags) bind(k *keys.PublicKey) {
 	}
 }
 
-// issuersText is whom a key speaks for.
+// issuersText returns the issuers that a key speaks for.
 func issuersText(k *keys.PublicKey) string {
 	switch {
 	case !k.Has(receipt.RoleIssuer):
@@ -197,7 +198,7 @@ func issuersText(k *keys.PublicKey) string {
 	return cli.EscapeLine(strings.Join(k.Issuers, ", "))
 }
 
-// chosen returns the keys with the ids, or all, in the order of the file.
+// chosen returns the keys with the given IDs, or all keys, in the order of the file.
 func (t *trustFile) chosen(ids []string) ([]*keys.PublicKey, error) {
 	for _, id := range ids {
 		if _, err := t.find(id); err != nil {

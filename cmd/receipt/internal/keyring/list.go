@@ -69,7 +69,7 @@ func listText(w io.Writer, list []*keys.PublicKey, now time.Time) error {
 	return t.Flush()
 }
 
-// widest is the length of the longest line.
+// widest returns the length of the longest line, in characters.
 func widest(text string) (most int) {
 	for line := range strings.Lines(text) {
 		most = max(most, utf8.RuneCountInString(line)-1)
@@ -77,7 +77,7 @@ func widest(text string) (most int) {
 	return most
 }
 
-// listBlocks is the same list for a narrow terminal, a block a key.
+// listBlocks writes the list for a narrow terminal, with one block per key.
 func listBlocks(w io.Writer, list []*keys.PublicKey, now time.Time) error {
 	for i, k := range list {
 		var b print.Block

@@ -52,7 +52,7 @@ func revoke(e *cli.Env, id string, at time.Time, why, to string) error {
 		return cli.Usage("", "%q: %w", trust.path, err)
 	}
 
-	// Found again, as it is after the revocation.
+	// Look the key up again, because Revoke changed it.
 	k, err := trust.find(id)
 	if err != nil {
 		return err
@@ -61,7 +61,8 @@ func revoke(e *cli.Env, id string, at time.Time, why, to string) error {
 		return err
 	}
 
-	// Whoever holds a stolen key also holds its clock.
+	// The holder of a stolen key also controls its clock, so only a superseded key keeps its
+	// earlier signatures.
 	effect, label := "no signature of it counts", "also ended"
 	if why == receipt.ReasonSuperseded {
 		effect, label = "signatures before that keep counting", "not ended"

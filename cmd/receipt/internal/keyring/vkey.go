@@ -15,14 +15,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// The types of verifier keys of signed notes (C2SP signed-note and tlog-cosignature).
+// Types of verifier keys of signed notes (C2SP signed-note and tlog-cosignature).
 const (
 	logType     = 0x01
 	witnessType = 0x04
 )
 
-// verifierKeys returns the verifier keys of a trusted key: of type 0x04 for a witness, whose
-// cosignatures have that type, and of type 0x01 for a log. A key with both roles has both.
+// verifierKeys returns the verifier keys for a trusted key: type 0x04 for a witness, because its
+// cosignatures have that type, and type 0x01 for a log. A key with both roles has both.
 func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	public, ok := k.Crypto().(ed25519.PublicKey)
 	witness := k.Has(receipt.RoleWitness)
@@ -46,7 +46,7 @@ func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	return list, nil
 }
 
-// verifierKey is name+hash+base64(type ‖ key); "" if no note allows the name.
+// verifierKey returns name+hash+base64(type ‖ key), or "" if the name is not valid in notes.
 func verifierKey(name string, kind byte, public ed25519.PublicKey) string {
 	hash, err := noteHash(name, kind, public)
 	if err != nil {
@@ -55,7 +55,7 @@ func verifierKey(name string, kind byte, public ed25519.PublicKey) string {
 	return fmt.Sprintf("%s+%08x+%s", name, hash, base64.StdEncoding.EncodeToString(append([]byte{kind}, public...)))
 }
 
-// noteHash is the key ID of a verifier key.
+// noteHash returns the key ID of a verifier key.
 func noteHash(name string, kind byte, public ed25519.PublicKey) (uint32, error) {
 	if kind == witnessType {
 		w, err := tlog.NewWitness(name, public)
@@ -71,7 +71,7 @@ func noteHash(name string, kind byte, public ed25519.PublicKey) (uint32, error) 
 	return l.KeyHash(), nil
 }
 
-// isVerifierKey reports whether a file begins as a verifier key does.
+// isVerifierKey reports whether data begins with a verifier key.
 func isVerifierKey(data []byte) bool {
 	line, _, _ := bytes.Cut(data, []byte("\n"))
 	name, rest, ok := strings.Cut(string(line), "+")
@@ -79,8 +79,8 @@ func isVerifierKey(data []byte) bool {
 	return ok && more && len(hash) == 8 && !strings.ContainsAny(name, " {\t")
 }
 
-// parseVerifierKeys reads verifier keys, one per line. Each has the name as its origin, and
-// the role that its type is for.
+// parseVerifierKeys parses verifier keys, one per line. Each key gets its name as the origin and
+// the role of its type.
 func parseVerifierKeys(data []byte, id string) (found []*keys.PublicKey, err error) {
 	for line := range bytes.Lines(data) {
 		text := strings.TrimSpace(string(line))
@@ -106,6 +106,7 @@ func parseVerifierKey(text, id string) (*keys.PublicKey, error) {
 		return nil, errors.New("expected the base64 of 33 bytes at the end of a verifier key: its type and an Ed25519 key")
 	}
 
+	// The key ID is a hash of the name and the key, so it reveals a damaged key or a changed name.
 	kind, public := material[0], ed25519.PublicKey(material[1:])
 	if kind != logType && kind != witnessType {
 		return nil, fmt.Errorf("the verifier key is of the type 0x%02x; expected 0x01 (a log) or 0x04 (a witness)", kind)
