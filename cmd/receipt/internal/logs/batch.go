@@ -1,4 +1,4 @@
-// Package logs holds the verbs about many receipts that are kept: batch and ledger.
+// Package logs contains the commands for stored sets of receipts: batch and ledger.
 package logs
 
 import (

@@ -84,7 +84,7 @@ func (o *checkpointOptions) run(ctx context.Context, e *cli.Env, paths []string)
 	}
 
 	written := o.output.Path
-	if o.extends != "" && cli.SameFile(o.extends, written) { // it contains the one that it replaces
+	if o.extends != "" && cli.SameFile(o.extends, written) { // the checkpoint in the output file is the one to extend
 		written = ""
 	}
 	return o.with(ctx, e, paths, written, func(m *meant) error { return o.checkpoint(ctx, e, m, key, log) })
@@ -106,7 +106,7 @@ func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected
 	}
 	defer remove()
 
-	// Opened before the work, so that it is not done in vain.
+	// Open the output first, so that an error is reported before the work.
 	out, err := o.output.Open(e, 0o644)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected
 		return err
 	}
 
-	// C2SP tlog-checkpoint: origin, size and root, as a signed note.
+	// C2SP tlog-checkpoint: origin, size, and root, as a signed note.
 	note, err := key.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: o.origin, Size: tree.Size(), Root: tree.Root()})
 	if err != nil {
 		return o.key.Failure(ctx, err)
@@ -132,7 +132,7 @@ func (o *checkpointOptions) checkpoint(ctx context.Context, e *cli.Env, selected
 	return out.Commit()
 }
 
-// signer reads the key, before anything else is done in vain.
+// signer opens the key, so that an error is reported before the receipts are read.
 func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key, *tlog.Log, error) {
 	switch {
 	case o.key.Path == "":
@@ -146,7 +146,7 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key
 		return nil, nil, err
 	}
 
-	// What the key file says of the key; one of another program says nothing.
+	// The key file may name a log. A key from another program does not.
 	half := key.Public()
 	if half.Origin != "" && half.Origin != o.origin {
 		return nil, nil, cli.Usage("--origin "+cli.ShellName(half.Origin)+", or a key of its own for another log", "%q is the key of the log %q, found --origin %q", o.key.Path, half.Origin, o.origin)
@@ -165,8 +165,8 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key
 	return key, log, o.ofLog(e, half)
 }
 
-// ofLog looks at the role of the key. One that says another is refused. One that says none
-// is a key of issuers to all who read its public half, and can be given the role there.
+// ofLog checks the role of the key. It rejects a key with a different role. A key without a role
+// gets only a warning, because recipients can assign the role in their trust files.
 func (o *checkpointOptions) ofLog(e *cli.Env, half *keys.PublicKey) error {
 	switch {
 	case half.Has(receipt.RoleCheckpoint) || trust.SignsLog(e, half, o.origin):
@@ -180,7 +180,7 @@ func (o *checkpointOptions) ofLog(e *cli.Env, half *keys.PublicKey) error {
 	return nil
 }
 
-// last reads the checkpoint that the new one has to extend; nil for none.
+// last reads the checkpoint that the new one must extend, or returns nil without --extends.
 func (o *checkpointOptions) last(e *cli.Env, log *tlog.Log) (*trust.Head, error) {
 	if o.extends == "" {
 		return nil, nil
@@ -198,16 +198,16 @@ func (o *checkpointOptions) last(e *cli.Env, log *tlog.Log) (*trust.Head, error)
 	return h, nil
 }
 
-// grow verifies the receipts and makes the tree over them.
+// grow verifies the receipts and builds the tree over them.
 func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *meant, last *trust.Head, progress *cli.Progress) (*merkle.Tree, error) {
-	// For integrity alone: a log says what it has seen, not who signed it.
+	// Check integrity only: a log states which receipts exist, not who signed them.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
 		return nil, err
 	}
 
 	tree := new(merkle.Tree)
-	before := merkle.EmptyRoot() // at the size of the last checkpoint
+	before := merkle.EmptyRoot() // root at the size of the last checkpoint
 	grow := func(hash canon.Digest) {
 		tree.Append(receipt.CheckpointLeaf(hash))
 		if last != nil && tree.Size() == last.Size {
@@ -216,6 +216,7 @@ func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *mean
 		progress.Receipts(1)
 	}
 
+	// Pruned receipts come first. Only their IDs and hashes are left.
 	for e, err := range selected.pruned {
 		if err != nil {
 			return nil, ledgerReading(err)
@@ -243,7 +244,7 @@ func (o *checkpointOptions) grow(ctx context.Context, e *cli.Env, selected *mean
 		return tree, nil
 	}
 
-	// The tree as large as that of the last checkpoint has to have its root.
+	// The tree at the size of the last checkpoint must have its root.
 	if err = last.CheckRoot(before); tree.Size() < last.Size {
 		err = last.TooLarge(tree.Size())
 	}
@@ -260,7 +261,7 @@ func notSigned(rep *receipt.Report) error {
 		Hint: "receipt verify --integrity-only " + cli.ShellFile(rep.Address()) + " shows all of it"}
 }
 
-// sound checks that all inputs were read and that their receipts are linked.
+// sound returns an error unless all inputs were read and their receipts are linked.
 func sound(sum *stream.Summary, err error) error {
 	if err := input.Fatal(err); err != nil {
 		return err

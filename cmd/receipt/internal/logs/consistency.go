@@ -28,7 +28,7 @@ type consistencyOptions struct {
 func newConsistency(e *cli.Env, ledger bool) *cobra.Command {
 	o := consistencyOptions{receiptFlags: receiptFlags{ledger: ledger}}
 	mark, since := "", "issued-from"
-	if ledger { // whose --from is a time
+	if ledger { // in a ledger, --from is a time
 		mark, since = "-checkpoint", "from"
 	}
 
@@ -109,7 +109,8 @@ func (o *consistencyOptions) prove(ctx context.Context, e *cli.Env, selected *me
 		return err
 	}
 
-	// From a larger tree, or to another of the same size, there is nothing to prove.
+	// If the first tree is larger, or is a different tree of the same size, there is nothing to
+	// prove.
 	if code := receipt.Contradiction(&from.Checkpoint, &to.Checkpoint); code != "" {
 		hint := "if the log signed both, keep both: together they prove that it showed two trees"
 		if code == receipt.CodeTruncated {
@@ -127,14 +128,14 @@ func (o *consistencyOptions) prove(ctx context.Context, e *cli.Env, selected *me
 	}
 	selected.TellSkipped(e)
 
-	// Both roots are computed from the receipts: no checkpoint is believed.
+	// Compute both roots from the receipts, without relying on either checkpoint.
 	for _, h := range []*trust.Head{to, from} {
 		if err := h.Over(leaves); err != nil {
 			return err
 		}
 	}
 
-	// RFC 9162 section 2.1.4.1.
+	// RFC 9162 section 2.1.4.1
 	proof, err := tlog.ProveExtension(leaves, from.Size)
 	if err != nil {
 		return err
@@ -143,7 +144,8 @@ func (o *consistencyOptions) prove(ctx context.Context, e *cli.Env, selected *me
 	return o.output.Write(e, proof.Format(), 0o644)
 }
 
-// heads reads both checkpoints, which have to be of one log and not be empty.
+// heads reads both checkpoints, which must belong to the same log. The earlier one must not be
+// empty.
 func (o *consistencyOptions) heads(e *cli.Env, logs []*tlog.Log) (from, to *trust.Head, err error) {
 	if from, err = trust.ReadHead(e, o.from, logs); err != nil {
 		return nil, nil, err
@@ -175,7 +177,7 @@ func (o *consistencyOptions) verify(e *cli.Env) error {
 		return err
 	}
 
-	// Signatures are checked as the checkpoints are read.
+	// ReadHead also verifies the signatures.
 	from, to, err := o.heads(e, file.Logs())
 	if err != nil {
 		return err
@@ -212,7 +214,7 @@ func readExtension(e *cli.Env, path string) (*tlog.Extension, error) {
 	return nil, cli.Usage("write a proof with receipt batch consistency", "%q: %s", cli.SourceName(path), trust.PlainMerkle(err))
 }
 
-// A consistency is what is found out of two checkpoints and a proof.
+// A consistency is the result of checking a proof against two checkpoints.
 type consistency struct {
 	*receipt.Growth
 	from, to *trust.Head
@@ -220,7 +222,7 @@ type consistency struct {
 	file     *trust.KeyFile
 }
 
-// text says why the verdict is what it is.
+// text returns the reason for the verdict.
 func (r *consistency) text() string {
 	head, stated, size, root := r.from, "from", r.proof.Size1, r.proof.Root1
 	if r.Later {
@@ -242,7 +244,7 @@ func (r *consistency) text() string {
 	return fmt.Sprintf("the proof is %s another tree: %s, root %v", stated, trust.LeavesText(size), root)
 }
 
-// signers returns the ids of the keys by which the log signed.
+// signers returns the IDs of the log's keys that signed.
 func (r *consistency) signers() (ids []string) {
 	for _, key := range r.Signers {
 		if key != nil {
@@ -259,6 +261,7 @@ func (r *consistency) print(e *cli.Env) error {
 		title += ", " + string(r.Code)
 	}
 
+	// Print what was compared, so that a reader can check it.
 	fmt.Fprintf(&b, "%s: %s\n", print.PaintIf(e.Colored(), r.Verdict, title), cli.EscapeLine(r.text()))
 	row := func(label, text string) { fmt.Fprintf(&b, "  %-*s%s\n", cli.LabelWidth, label, cli.EscapeLine(text)) }
 	row("log", r.from.Origin)
@@ -278,7 +281,7 @@ func (r *consistency) print(e *cli.Env) error {
 
 const wrongOrder = "make sure that the first of the two is the earlier one; a log never shrinks"
 
-// advice says what two trees mean.
+// advice returns what to do about contradicting checkpoints.
 func (r *consistency) advice() string {
 	switch {
 	case r.Code == receipt.CodeTruncated:

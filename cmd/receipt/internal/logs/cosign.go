@@ -91,7 +91,7 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
 	}
 
-	// It is on the disk before the cosignature leaves the process.
+	// Record the claim on disk before the cosignature leaves the process.
 	if err := trust.Claim(state, c.Head); err != nil {
 		return err
 	}
@@ -100,13 +100,13 @@ func (o *cosignOptions) cosign(ctx context.Context, e *cli.Env, path string) err
 	}
 
 	if o.output.Stdout() {
-		return nil // stdout is the checkpoint
+		return nil // stdout contains the checkpoint
 	}
 	return c.print(e)
 }
 
-// stateFile is where the witness remembers what it cosigned: beside its key, or where it is
-// told to.
+// stateFile returns the path of the state file, which records what the witness cosigned: that of
+// --state, or a file next to the key.
 func (o *cosignOptions) stateFile(e *cli.Env, key *keys.PublicKey) (string, error) {
 	switch {
 	case o.state == cli.StdinName:
@@ -119,7 +119,7 @@ func (o *cosignOptions) stateFile(e *cli.Env, key *keys.PublicKey) (string, erro
 	return o.key.Path + "-cosigned", nil
 }
 
-// trusted reads the trusted keys; nil when none are named.
+// trusted reads the trusted keys, or returns nil if --keys is not set.
 func (o *cosignOptions) trusted(e *cli.Env) (*trust.KeyFile, error) {
 	if o.keys == "" {
 		return nil, nil
@@ -127,15 +127,15 @@ func (o *cosignOptions) trusted(e *cli.Env) (*trust.KeyFile, error) {
 	return trust.ReadKeys(e, o.keys)
 }
 
-// A cosigner is a witness's key and the name that it cosigns under.
+// A cosigner is a witness's key and the name that it uses in cosignatures.
 type cosigner struct {
 	key     custody.Key
 	name    string
 	witness *tlog.Witness
 }
 
-// witness reads the key. What it is for, the trusted keys say when they have it, and
-// else its own file.
+// witness opens the key. Its role is read from the trusted keys if they contain the key, and
+// otherwise from the key file.
 func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.KeyFile) (*cosigner, error) {
 	hint := "generate a key with receipt keys generate --any-issuer --role witness"
 	if o.key.Path == "" {
@@ -147,8 +147,8 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 		return nil, err
 	}
 
-	// What the trusted file says of the same key (RFC 7638) holds, before what its own says.
-	// A revocation other than "superseded" holds for the key, under whatever ID.
+	// The trusted keys take precedence over the key file for the same key (RFC 7638). A revocation
+	// with a reason other than "superseded" applies to all IDs of the key.
 	public, ended := key.Public(), false
 	if file != nil {
 		for _, k := range file.Set.Keys() {
@@ -163,11 +163,13 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	}
 
 	if !public.Has(receipt.RoleWitness) {
-		if custody.Elsewhere(o.key.Path) { // where nothing says what a key is for
+		if custody.Elsewhere(o.key.Path) { // such keys have no file that states a role
 			hint = "--keys names the trusted keys that give it the role: receipt keys import KEY --any-issuer --role witness"
 		}
 		return nil, cli.Usage(hint, "the key %q is for the role %s, and cosigning takes the role witness", public.ID, cli.RolesText(public))
 	}
+
+	// A cosignature by an expired or revoked key would not count, so refuse to create it.
 	why := lapsed(public, e.Now())
 	if ended {
 		why = "is revoked"
@@ -188,7 +190,7 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	return w, nil
 }
 
-// lapsed says why what a key signs now does not count; "" when it does.
+// lapsed returns why a signature made now does not count, or "" if it does.
 func lapsed(k *keys.PublicKey, now time.Time) string {
 	switch cli.KeyStatus(k, now) {
 	case "revoked":
@@ -201,17 +203,17 @@ func lapsed(k *keys.PublicKey, now time.Time) string {
 	return ""
 }
 
-// A cosigned checkpoint is one that gets a cosignature, or has it already.
+// A cosigned is a checkpoint that has the cosignature, or is about to get it.
 type cosigned struct {
 	*trust.Head
 	by      *cosigner
-	log     string    // the trusted key by which the log signed; "" when nobody looked
-	at      time.Time // of the cosignature
+	log     string    // ID of the trusted key by which the log signed; "" if it was not checked
+	at      time.Time // time of the cosignature
 	already bool
 }
 
-// open reads a checkpoint, and refuses one that the witness must not cosign: one that
-// is malformed or false, or of a log that no trusted key vouches for.
+// open reads a checkpoint. It returns an error if the witness must not cosign it: if it is
+// malformed or invalid, or no trusted key of its log signed it.
 func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned, error) {
 	var logs []*tlog.Log
 	if file != nil {
@@ -223,7 +225,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 		return nil, err
 	}
 
-	// A witness that has cosigned it keeps its earlier time.
+	// If the witness already cosigned it, the earlier time stays.
 	c := &cosigned{Head: h, by: w}
 	for _, s := range h.Cosignatures {
 		c.at, c.already = s.At, true
@@ -233,7 +235,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 		return c, nil
 	}
 
-	// Without a key of the log, the witness would vouch for anybody's tree.
+	// Without a key of the log, the witness would vouch for trees of unknown origin.
 	key, code := receipt.CheckpointSigner(file.Set, h.Signed)
 	switch code {
 	case "":
@@ -245,7 +247,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 			"%q: %s: no trusted key of the log %q signed it; nothing was cosigned", cli.SourceName(path), code, h.Origin)
 	}
 
-	// A log that is its own witness adds nothing.
+	// A log that is its own witness adds no assurance.
 	for _, log := range logs {
 		if log.Name() == h.Origin && log.Key().Equal(w.witness.Key()) {
 			return nil, cli.Usage("a witness is somebody else than the log", "%q is a key of the log %q itself", w.key.Public().ID, h.Origin)
@@ -255,7 +257,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 	return c, nil
 }
 
-// add cosigns, unless the witness has done that already.
+// add adds the cosignature, unless the checkpoint already has it.
 func (c *cosigned) add(ctx context.Context, now time.Time) error {
 	if c.already {
 		return nil
@@ -264,7 +266,7 @@ func (c *cosigned) add(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	signed, err := tlog.OpenSigned(note, nil, []*tlog.Witness{c.by.witness}) // a note has a limit
+	signed, err := tlog.OpenSigned(note, nil, []*tlog.Witness{c.by.witness}) // the size of a note is limited
 	if err != nil {
 		return err
 	}

@@ -79,9 +79,9 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 	defer progress.End()
 	progress.Pass(0, 0, max(entries(ctx, l, query), 0))
 
-	// One document for all: a ledger may be larger than memory.
+	// Reuse one document, because a ledger may be larger than memory.
 	doc := new(canon.Document)
-	query.Pruned = first != nil // they are under the checkpoint, too
+	query.Pruned = first != nil // the checkpoint covers pruned receipts too
 	for entry, err := range l.Scan(ctx, query) {
 		if err != nil {
 			return ledgerReading(err)
@@ -89,6 +89,8 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 		if !first.add(&entry) {
 			break
 		}
+
+		// Pruned receipts come first. If one appears later, another process is pruning.
 		if entry.JSON == nil {
 			if out.Count > 0 {
 				return ledgerReading(ledger.ErrPruneChanged)
@@ -108,17 +110,17 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 		return err
 	}
 
-	// Who exports a ledger has to know what is not in it.
+	// Report the pruned receipts, because the export does not contain them.
 	if err := tellPruned(ctx, e, l, query, "receipt ledger list --pruned names them and their archives"); err != nil {
 		return err
 	}
 	if out.Count == 0 {
-		return out.Output.Commit() // a day without receipts is not a mistake
+		return out.Output.Commit() // a day without receipts is not an error
 	}
 	return out.Commit()
 }
 
-// under reads the checkpoint that the receipts have to be under; nil for none.
+// under reads the checkpoint that must cover the receipts, or returns nil without --checkpoint.
 func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l *ledger.SQLite) (*firsts, error) {
 	if o.checkpoint == "" {
 		return nil, nil
@@ -138,14 +140,14 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l *ledger.S
 	return &firsts{head: head}, nil
 }
 
-// The firsts are the receipts that a checkpoint is over, one after the other. Without a
-// checkpoint, which is nil, there is no end.
+// A firsts collects the receipts that a checkpoint covers, in order. If it is nil, there is no
+// checkpoint and no limit.
 type firsts struct {
 	head *trust.Head
 	tree merkle.Tree
 }
 
-// add takes the next receipt, and reports whether the checkpoint is over it.
+// add appends the next receipt, and reports whether the checkpoint covers it.
 func (f *firsts) add(e *ledger.Entry) (more bool) {
 	if f == nil {
 		return true
@@ -157,7 +159,7 @@ func (f *firsts) add(e *ledger.Entry) (more bool) {
 	return true
 }
 
-// whole makes sure that they are all that the checkpoint is over, and no others.
+// whole returns an error unless the added receipts are exactly those that the checkpoint covers.
 func (f *firsts) whole() error {
 	switch {
 	case f == nil:

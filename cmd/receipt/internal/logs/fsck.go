@@ -73,6 +73,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	}
 	defer l.Close()
 
+	// Print faults while they are found, because the check of a large ledger takes long.
 	told := 0
 	tell := func(f ledger.Fault) {
 		if told++; told <= o.limit {
@@ -85,7 +86,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	of := max(entries(ctx, l, ledger.Query{}), 0)
 	seen := func(receipts int) {
 		progress.Pass(1, 0, of)
-		progress.Receipts(min(receipts, 1)) // none at its beginning
+		progress.Receipts(min(receipts, 1)) // 0 at the beginning of the pass
 	}
 
 	c, err := l.Check(ctx, v, tell, seen)
@@ -93,7 +94,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 		return cli.Usage("", "%q is not checked to its end: %w", path, err)
 	}
 
-	// A ledger that was cut off or rolled back looks sound from inside.
+	// A truncated or rolled-back ledger is consistent in itself, so compare it with known heads.
 	lost := func(f ledger.Fault) {
 		c.Faults++
 		tell(f)
@@ -108,7 +109,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 	return o.total(e, path, c, file)
 }
 
-// faultPlace names the receipt of a fault, as far as it is known.
+// faultPlace describes the receipt with the fault, as far as it is known.
 func faultPlace(f ledger.Fault) string {
 	var parts []string
 	if f.ID != "" {
@@ -129,9 +130,9 @@ func faultPlace(f ledger.Fault) string {
 	return ", " + cli.EscapeLine(text)
 }
 
-// expectHeads looks for heads that were known before.
+// expectHeads reports known heads that are not in the ledger.
 func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func(ledger.Fault)) error {
-	// A hash alone does not name a stream; it may be in any.
+	// A hash alone does not identify a stream, so accept it in any stream.
 	wanted := map[chain.Stream]chain.Head{}
 	if k.Summary != nil {
 		wanted = k.Summary.Heads()
@@ -146,7 +147,7 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 	for s, head := range wanted {
 		found, err := l.ByHash(ctx, head.Hash)
 		ok := err == nil
-		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.DamageError)) { // which is not such a receipt
+		if !ok && !errors.Is(err, ledger.ErrNotFound) && !errors.As(err, new(*ledger.DamageError)) { // other errors are not about this receipt
 			return cli.Usage("", "%w", err)
 		}
 
@@ -163,7 +164,7 @@ func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func
 	return nil
 }
 
-// total prints what was checked, and decides.
+// total prints what was checked and returns the exit code.
 func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, file *trust.KeyFile) error {
 	for _, s := range c.Streams {
 		fmt.Fprintf(e.Text(), "stream       %s: %s, head %v\n", cli.EscapeLine(input.StreamText(s.Stream)), cli.Plural(int(s.Head.Count), "receipt", ""), s.Head.Hash)
@@ -183,7 +184,8 @@ func (o *ledgerFsckOptions) total(e *cli.Env, path string, c *ledger.Checked, fi
 		fmt.Fprintf(e.Text(), "keys         %s\n", cli.EscapeLine(file.String()))
 	}
 
-	// Integrity alone is called intact: anyone can write a receipt that fits its hash.
+	// With --integrity-only, the result is intact and not verified, because anyone can write a
+	// receipt that matches its hash.
 	verdict := c.Verdict()
 	word := verdict.String()
 	if verdict == receipt.Verified && o.IntegrityOnly {

@@ -70,7 +70,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	var found addresses
 	count, err := l.Import(ctx, v, documents(ctx, selected, o.Long, &found))
 
-	// What came before a failure is stored, and is counted whatever follows.
+	// Receipts before a failure are stored, so print their number in any case.
 	pruned := ""
 	if count.Pruned > 0 {
 		pruned = fmt.Sprintf(", %s pruned before", cli.Count(count.Pruned))
@@ -93,7 +93,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	return nil
 }
 
-// addresses are where the latest documents were found: more than an import stores
+// addresses holds the addresses of the most recent documents. It holds more than an import stores
 // at a time.
 type addresses struct {
 	last  [1024]string
@@ -105,7 +105,7 @@ func (a *addresses) add(address string) {
 	a.count++
 }
 
-// place names the nth document, or says that there is none.
+// place returns the address of the nth document, or describes it by its number if there is none.
 func (a *addresses) place(n uint64) string {
 	if n == 0 || n > uint64(a.count) {
 		return fmt.Sprintf("receipt %s of the archive", cli.Count(int(n)))
@@ -113,11 +113,12 @@ func (a *addresses) place(n uint64) string {
 	return fmt.Sprintf("%q", a.of(int(n)))
 }
 
-// of returns the address of the nth document, from 1.
+// of returns the address of the nth document, counted from 1.
 func (a *addresses) of(n int) string { return a.last[(n-1)%len(a.last)] }
 
-// documents are the receipts of the inputs.
+// documents returns the receipts of the inputs.
 func documents(ctx context.Context, s *input.Selection, long bool, found *addresses) iter.Seq2[[]byte, error] {
+	// Each has no way to stop early except an error.
 	return func(yield func([]byte, error) bool) {
 		stopped := errors.New("stopped")
 		err := s.Each(ctx, long, func(d *stream.Document) error {
@@ -220,7 +221,7 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 	}
 	defer l.Close()
 
-	// A receipt is printed when it is stored: whoever has read it can rely on it.
+	// A receipt is printed only after it is stored, so that readers can rely on it.
 	issuer := &ledger.Issuer{Store: l, Signer: signer, Unsigned: o.unsigned, KeepSecrets: o.keepSecrets}
 	progress := selected.Begin(e, "issuing")
 	defer progress.End()

@@ -15,7 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// NewLedger returns the command receipt ledger, which shows receipts with show.
+// NewLedger returns the command receipt ledger, which prints receipts with show.
 func NewLedger(e *cli.Env, show Shower) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "ledger COMMAND",
@@ -30,7 +30,7 @@ The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		newCheckpoint(e, true), newProve(e, true), newConsistency(e, true))
 }
 
-// ledgerFile is the first argument of each of the verbs.
+// ledgerFile validates the first argument of all subcommands.
 func ledgerFile(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cli.Usage(cmd.CommandPath()+" --help has examples", "expected the FILE of a ledger")
@@ -134,8 +134,8 @@ were removed: receipt ledger fsck --expect-head HASH, receipt verify
 	}
 }
 
-// A Shower shows one receipt to a person, as the verb show does; name is what its
-// source is called, and judge the command that checks who signed.
+// A Shower prints one receipt in readable form, as the command show does. The source is called
+// name, and judge is the command that verifies signatures.
 type Shower func(e *cli.Env, name string, data []byte, judge string) error
 
 func newLedgerShow(e *cli.Env, show Shower) *cobra.Command {
@@ -234,7 +234,7 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 	}
 	defer l.Close()
 
-	// Each is printed when it is stored, so that a run that was cut off can be repeated.
+	// Each receipt is printed after it is stored, so an interrupted run can be repeated.
 	signer := signing.Signer()
 	for _, id := range ids {
 		signed, err := l.Sign(ctx, id, signer)

@@ -69,7 +69,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 	defer progress.End()
 	progress.Pass(0, 0, max(entries(ctx, l, query), 0))
 
-	// A ledger may be large: nothing is held but a line.
+	// Hold only one line in memory, because a ledger may be large.
 	out := bufio.NewWriter(e.Text())
 	if o.format == "json" {
 		out = bufio.NewWriter(e.Out)
@@ -110,7 +110,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 	return out.Flush()
 }
 
-// listPruned lists what is known of receipts that are in archives.
+// listPruned lists the remaining data of receipts that are in archives.
 func (o *ledgerListOptions) listPruned(ctx context.Context, l *ledger.SQLite, q ledger.Query, line func(any) error) error {
 	prunings, err := l.Prunings(ctx)
 	if err != nil {
@@ -120,6 +120,9 @@ func (o *ledgerListOptions) listPruned(ctx context.Context, l *ledger.SQLite, q 
 		if err != nil {
 			return ledgerReading(err)
 		}
+
+		// Pruned receipts are in the order of their prunings, so advance to the one that has this
+		// receipt.
 		for len(prunings) > 1 && !prunings[0].Has(&entry) {
 			prunings = prunings[1:]
 		}
@@ -131,7 +134,7 @@ func (o *ledgerListOptions) listPruned(ctx context.Context, l *ledger.SQLite, q 
 	return nil
 }
 
-// A prunedReceipt is a line for a receipt that is in an archive.
+// A prunedReceipt is a line of the list for a receipt that is in an archive.
 type prunedReceipt struct {
 	Sequence int64        `json:"sequence"`
 	Position uint64       `json:"position"`
@@ -142,7 +145,7 @@ type prunedReceipt struct {
 	Digest   canon.Digest `json:"archive_sha256"`
 }
 
-// String is the line for a person.
+// String returns the line as text.
 func (r *prunedReceipt) String() string {
 	return cli.EscapeLine(fmt.Sprintf("%s  pruned  %s", r.ID, r.Archive))
 }
@@ -153,13 +156,13 @@ type listedReceipt struct {
 	Position   uint64       `json:"position"`
 	ID         string       `json:"receipt_id"`
 	Hash       canon.Digest `json:"receipt_hash"`
-	IssuedAt   *string      `json:"issued_at"`   // null when the source did not tell it
-	State      *string      `json:"final_state"` // the same
+	IssuedAt   *string      `json:"issued_at"`   // null if the source did not record it
+	State      *string      `json:"final_state"` // null if the source did not record it
 	Task       string       `json:"task_id"`
 	Signatures int          `json:"signatures"`
 
-	Supersedes   string `json:"supersedes,omitzero"`    // the hash that metadata.supersedes states
-	SupersededBy string `json:"superseded_by,omitzero"` // receipt_id, of a receipt in the ledger
+	Supersedes   string `json:"supersedes,omitzero"`    // hash that metadata.supersedes states
+	SupersededBy string `json:"superseded_by,omitzero"` // receipt_id of a receipt in the ledger
 }
 
 func rowOf(entry *ledger.Entry, newer versions) (*listedReceipt, error) {
@@ -181,7 +184,7 @@ func rowOf(entry *ledger.Entry, newer versions) (*listedReceipt, error) {
 		root.Member("metadata").Member("supersedes").String(), newer.of(root, entry.Hash)}, nil
 }
 
-// String is the line for a person.
+// String returns the line as text.
 func (r *listedReceipt) String() string {
 	unsigned := ""
 	if r.Signatures == 0 {
@@ -203,18 +206,19 @@ func (r *listedReceipt) String() string {
 	return cli.EscapeLine(fmt.Sprintf("%s  %-20s  %-9s  %s%s%s", r.ID, text(r.IssuedAt), text(r.State), r.Task, unsigned, version))
 }
 
-// Versions are the receipts of a ledger that supersede others, by what they supersede.
+// versions maps superseded receipts to the receipt_id of their successor.
 type versions map[version]string
 
-// A version is a receipt of an issuer. The receipt of another issuer is not its successor,
-// whatever that receipt states.
+// A version identifies a receipt by its issuer and hash. A receipt can be superseded only by the
+// same issuer, regardless of what other receipts state.
 type version struct {
 	issuer string
 	hash   canon.Digest
 }
 
-// successors reads which receipts of a ledger supersede others: few, as a receipt is
-// superseded only to withhold what it should not have stated.
+// successors returns which receipts of a ledger supersede others. There are few, because a receipt
+// is superseded only to withhold something that it should not have stated, or because its log
+// changed.
 func successors(ctx context.Context, l *ledger.SQLite) (versions, error) {
 	newer := versions{}
 	for entry, err := range l.Scan(ctx, ledger.Query{}) {

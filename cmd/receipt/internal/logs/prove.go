@@ -86,15 +86,15 @@ func (o *proveOptions) prove(ctx context.Context, e *cli.Env, selected *meant) e
 	return o.output.Write(e, proof.Format(), 0o644)
 }
 
-// wanted is the receipt that is to be proved, and where it was found.
+// A wanted is the receipt to be proved, and its place in the input.
 type wanted struct {
 	name  string
 	id    string       // "" for a file
-	hash  canon.Digest // of the file, or of the one found by its id
+	hash  canon.Digest // hash of the file, or of the receipt with the ID
 	found bool
 	index uint64
-	seen  uint64 // receipts so far
-	twice bool   // several receipts have the id
+	seen  uint64 // number of receipts so far
+	twice bool   // several different receipts have the ID
 }
 
 func (o *proveOptions) wanted(e *cli.Env) (*wanted, error) {
@@ -116,7 +116,7 @@ func (o *proveOptions) wanted(e *cli.Env) (*wanted, error) {
 	return &wanted{name: cli.SourceName(o.receipt), hash: sealed.Hash()}, nil
 }
 
-// look compares one receipt after the other with the one that is wanted.
+// look compares the next receipt of the input with the wanted one.
 func (w *wanted) look(id string, hash canon.Digest) {
 	at := w.seen
 	w.seen++
@@ -136,7 +136,7 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 		return nil, err
 	}
 
-	// Over other receipts the proof would be of another tree.
+	// Over other receipts, the proof would belong to a different tree.
 	if err := h.Over(leaves); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 		return nil, cli.Refuted("use a later checkpoint", "%q is number %d of the input, the checkpoint is over the first %s", w.name, w.index+1, trust.LeavesText(h.Size))
 	}
 
-	// RFC 9162 section 2.1.3.1.
+	// RFC 9162 section 2.1.3.1
 	hashes, err := merkle.ProveInclusion(leaves, w.index)
 	if err != nil {
 		return nil, err
@@ -159,8 +159,8 @@ func (w *wanted) prove(ctx context.Context, selected *meant, long bool, h *trust
 	return &tlog.Proof{Index: w.index, Hashes: hashes, Checkpoint: h.Note}, nil
 }
 
-// readLeaves returns the leaf hashes of the receipts of the input, at most those
-// of a tree of the size, and calls each with all of them.
+// readLeaves returns the leaf hashes of the first size receipts of the input, and calls each for
+// all receipts.
 func readLeaves(ctx context.Context, selected *meant, long bool, size uint64, each func(id string, hash canon.Digest)) (leaves []merkle.Hash, err error) {
 	add := func(id string, hash canon.Digest) {
 		each(id, hash)
@@ -190,7 +190,7 @@ func readLeaves(ctx context.Context, selected *meant, long bool, size uint64, ea
 	return leaves, err
 }
 
-// hashOf computes the hash of a receipt, which has to be the one that it states.
+// hashOf computes the hash of a receipt, and returns an error unless it is the stated one.
 func hashOf(d *stream.Document) (canon.Digest, error) {
 	link, placed := chain.LinkOf(d.Document)
 	if d.Root().Member("schema").String() != receipt.SchemaMarker || !placed {

@@ -83,7 +83,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 	}
 	defer l.Close()
 
-	// Nothing is locked while they are compared.
+	// The comparison holds no lock.
 	progress := a.Begin(e, "comparing", "pruning")
 	defer progress.End()
 	var found addresses
@@ -92,7 +92,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 		return pruneFailure(err, path, &found, head)
 	}
 
-	// Only an archive that is on the disk is one.
+	// Sync the archive before the ledger is pruned, because the archive is then the only copy.
 	digest, err := a.finish()
 	if err != nil {
 		return cli.Usage("", "%q: %w", o.archive, cli.Reason(err))
@@ -116,7 +116,7 @@ func (o *ledgerPruneOptions) tell(e *cli.Env, n int64, head *trust.Head, digest 
 	return err
 }
 
-// An archived is a file whose bytes are digested as they are read.
+// An archived is a file whose digest is computed while it is read.
 type archived struct {
 	*input.Selection
 	file *os.File
@@ -131,6 +131,7 @@ func openArchive(e *cli.Env, path string) (*archived, error) {
 		return nil, cli.Usage("", "%q is not a file that stays", path)
 	}
 
+	// Open the file once, so that the digest covers exactly the bytes that are compared.
 	s, err := input.SelectSources(e, []string{path}, stream.Sniffed)
 	if err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ func openArchive(e *cli.Env, path string) (*archived, error) {
 	return a, nil
 }
 
-// finish makes sure that the archive is on the disk, and returns the digest of all of it.
+// finish syncs the archive to disk and returns the digest of the entire file.
 func (a *archived) finish() (digest canon.Digest, err error) {
 	if _, err := io.Copy(a.sum, a.file); err != nil {
 		return digest, err
@@ -153,7 +154,7 @@ func (a *archived) finish() (digest canon.Digest, err error) {
 	if err := a.file.Sync(); err != nil {
 		return digest, err
 	}
-	cli.SyncFolder(a.file.Name()) // it may have been renamed just now
+	cli.SyncFolder(a.file.Name()) // the file may have been renamed just before
 	return canon.Digest(a.sum.Sum(nil)), nil
 }
 

@@ -73,7 +73,7 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 		return cli.Usage("", "the drafts and --previous are both stdin, which can be read only once")
 	}
 
-	// Both files are opened first: what cannot be written is not sealed.
+	// Open both files first, so that nothing is sealed that cannot be written.
 	out, err := issue.NewDocumentWriter(e, &o.output, ".jsonl", ".ndjson", ".cborseq")
 	if err != nil {
 		return err
@@ -96,7 +96,8 @@ func batchSeal(ctx context.Context, e *cli.Env, paths []string, o *batchSealOpti
 
 // make reads the drafts and seals them.
 func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input.Selection) (*batch.Batch, error) {
-	// The key comes first: somebody may have to type, and stdin be waited for.
+	// Open the key first, because the user may have to type a passphrase, and reading stdin may
+	// block.
 	key, err := o.key.OpenGiven(ctx, e)
 	if err != nil {
 		return nil, err
@@ -125,10 +126,10 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 		progress.Pass(1, 0, 0)
 	}
 
-	// The slow part is signing, one receipt after the other.
+	// The slow part is signing one receipt after another.
 	made, err := batch.Seal(ctx, drafts, heads, signer)
 	switch {
-	case counting.err != nil: // no draft is to blame
+	case counting.err != nil: // the key failed, not a draft
 		return nil, o.key.Failure(ctx, counting.err)
 	case err != nil:
 		return nil, batchFailure(err, places)
@@ -137,8 +138,7 @@ func (o *batchSealOptions) make(ctx context.Context, e *cli.Env, selected *input
 	return made, nil
 }
 
-// A countingSigner tells a progress of each receipt that it signs, and keeps why it did
-// not sign one.
+// A countingSigner reports each signature to a progress, and keeps the error of the last one.
 type countingSigner struct {
 	receipt.Signer
 	progress *cli.Progress
@@ -152,7 +152,7 @@ func (s *countingSigner) Sign(ctx context.Context, message []byte) (receipt.Sign
 	return signature, err
 }
 
-// drafts reads the drafts, and where each came from.
+// drafts reads the drafts and their addresses.
 func (o *batchSealOptions) drafts(ctx context.Context, selected *input.Selection) (drafts []*canon.Document, places []string, err error) {
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {
 		if len(drafts) == batch.MaxEntries {
@@ -175,7 +175,7 @@ func (o *batchSealOptions) drafts(ctx context.Context, selected *input.Selection
 	return drafts, places, err
 }
 
-// headsOf finds what the first draft of each stream follows.
+// headsOf returns the head that the first draft of each stream links to.
 func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.Stream]chain.Head, error) {
 	heads := map[chain.Stream]chain.Head{}
 	if previous == "" {
@@ -186,7 +186,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 		heads[chain.StreamOf(d)] = chain.Head{}
 	}
 
-	// For one stream a hash or a receipt is enough.
+	// For a single stream, a hash or a receipt is enough.
 	if len(heads) == 1 {
 		only := chain.StreamOf(drafts[0])
 		head, err := issue.HeadOf(e, previous, only)
@@ -194,7 +194,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 		return heads, err
 	}
 
-	// For several, a report names the head of each.
+	// For several streams, a report must state the head of each.
 	k, err := input.ReadKnown(e, previous)
 	switch {
 	case err != nil:
@@ -212,7 +212,7 @@ func headsOf(e *cli.Env, previous string, drafts []*canon.Document) (map[chain.S
 	return heads, nil
 }
 
-// warnOtherKeys says that drafts name another key than the one that signs.
+// warnOtherKeys prints a warning if drafts name a different key from the signing key.
 func warnOtherKeys(e *cli.Env, drafts []*canon.Document, id string) {
 	others := 0
 	for _, d := range drafts {
@@ -225,7 +225,7 @@ func warnOtherKeys(e *cli.Env, drafts []*canon.Document, id string) {
 	}
 }
 
-// maxDrafts is how many drafts a failure words.
+// maxDrafts is the maximum number of drafts that a failure describes.
 const maxDrafts = 20
 
 // batchFailure describes the problems of all drafts.
@@ -276,7 +276,7 @@ func draftErrors(err error) (list []*batch.DraftError) {
 	return list
 }
 
-// write writes both files or none.
+// write writes both files, or neither.
 func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, manifest *cli.File) error {
 	for _, r := range made.Receipts {
 		if err := out.Put(r.ID(), r.Document()); err != nil {
@@ -291,7 +291,8 @@ func (o *batchSealOptions) write(made *batch.Batch, out *issue.DocumentWriter, m
 		return err
 	}
 
-	// A batch without its manifest is not one: the receipts go, unless they replaced others.
+	// A batch is incomplete without its manifest, so remove the receipts, unless they replaced an
+	// existing file.
 	if err := manifest.Commit(); err != nil {
 		if out.File != nil {
 			out.File.Withdraw()

@@ -21,12 +21,12 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// receiptFlags choose the receipts of a tree: those of files, or those of a ledger that is
-// named alone, or a part of these.
+// receiptFlags select the receipts of a tree: those in files, those in a ledger that is the only
+// argument, or a part of a ledger.
 type receiptFlags struct {
 	input.Flags
 	part   ledgerRange
-	ledger bool // only a ledger will do: the command has a name below receipt ledger
+	ledger bool // the command is a subcommand of receipt ledger, so the input must be a ledger
 }
 
 func (o *receiptFlags) register(f *pflag.FlagSet, from string) {
@@ -34,7 +34,7 @@ func (o *receiptFlags) register(f *pflag.FlagSet, from string) {
 	o.part.register(f, from, "of a ledger: ")
 }
 
-// args are the arguments of a command with these flags.
+// args validates the arguments of a command with these flags.
 func (o *receiptFlags) args(cmd *cobra.Command, args []string) error {
 	if o.ledger {
 		return onlyLedgerFile(cmd, args)
@@ -42,8 +42,8 @@ func (o *receiptFlags) args(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// with finds the receipts that are meant, and does something with them. None of the inputs is
-// the file that is written.
+// with selects the receipts and passes them to do. It returns an error if the output file is one of
+// the inputs.
 func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, written string, do func(*meant) error) error {
 	if !o.ledger && !o.isLedger(paths) {
 		if o.part != (ledgerRange{}) {
@@ -63,7 +63,7 @@ func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, wri
 	}
 	defer l.Close()
 
-	// Damage ends the reading, which knows of it as text only.
+	// The reader passes on damage only as text, so it also stores the error here.
 	var damage error
 	m, err := o.part.selection(ctx, path, l, &damage)
 	if err == nil {
@@ -80,15 +80,15 @@ func (o *receiptFlags) isLedger(paths []string) bool {
 	return len(paths) == 1 && o.FilesFrom == "" && input.KindOfFile(paths[0]).Kind == kind.Ledger
 }
 
-// Those that are meant are receipts that can be read, and before them those that a ledger
-// has pruned, of which it has the ids and the hashes.
+// A meant is the selected receipts. Receipts that the ledger has pruned come first; only their IDs
+// and hashes can be read.
 type meant struct {
 	*input.Selection
 	pruned iter.Seq2[ledger.Entry, error]
-	all    bool // were pruned: nothing can be read
+	all    bool // all receipts were pruned, so none can be read
 }
 
-// onceStdin refuses - as more than one of the inputs and these files.
+// onceStdin returns an error if stdin is named more than once among the inputs and files.
 func (m *meant) onceStdin(files ...string) error {
 	if m.Stdin {
 		files = append(files, cli.StdinName)
@@ -96,14 +96,14 @@ func (m *meant) onceStdin(files ...string) error {
 	return cli.OnceStdin(files...)
 }
 
-// ledgerRange names receipts of a ledger; all of them without any flag.
+// A ledgerRange selects receipts of a ledger. The zero value selects all.
 type ledgerRange struct {
 	stream              string
 	from, before, until time.Time
 }
 
-// register adds the flags to those of a command, where the name of --from may be taken. Of is
-// what the usage of each begins with.
+// register adds the flags to those of a command. The parameter from is the name of the flag for
+// --from, which may be taken, and of is the beginning of each usage text.
 func (r *ledgerRange) register(f *pflag.FlagSet, from, of string) {
 	f.StringVar(&r.stream, "stream", "", of+"only the stream of the receipt with this `HASH`")
 	cli.TimeVar(f, &r.from, from, of+"only receipts issued at this `TIME` (RFC 3339) or later")
@@ -111,7 +111,7 @@ func (r *ledgerRange) register(f *pflag.FlagSet, from, of string) {
 	cli.TimeVar(f, &r.until, "until", of+"only receipts stored before the first one issued at this `TIME` or later")
 }
 
-// query finds out what is meant.
+// query returns the query for the selected receipts.
 func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Query, err error) {
 	q.From, q.Before, q.Until = r.from, r.before, r.until
 	if r.stream == "" {
@@ -135,20 +135,20 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 	return q, nil
 }
 
-// selection makes an input of what is meant: lines, in the order of storing. Damage is
-// where it says which receipt is damaged.
+// selection returns the selected receipts as an input of lines, in the order in which they were
+// stored. If the reader finds damage, it stores the error in *damage.
 func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLite, damage *error) (*meant, error) {
 	q, err := r.query(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 
-	// What is left of pruned receipts has to be what their checkpoints are over.
+	// The remaining data of pruned receipts must match their checkpoints.
 	if _, err := l.Prunings(ctx); err != nil {
 		return nil, ledgerReading(err)
 	}
-	// The pruned ones are read first, and passed over when the others are: when more were
-	// pruned between, none must be left out.
+	// Pruned receipts are read first, and skipped when the others are read. If another process
+	// prunes more in the meantime, the read fails, so that no receipt is omitted.
 	all, pruned := q, new(int)
 	all.Pruned = true
 	s := &input.Selection{Entries: entries(ctx, l, q), Sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
@@ -159,8 +159,7 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLi
 	return &meant{s, prunedOf(ctx, l, q, pruned), none}, err
 }
 
-// prunedOf are the receipts of a query that were pruned, which come before the others. It
-// counts them.
+// prunedOf returns the pruned receipts of a query, which precede the others, and counts them.
 func prunedOf(ctx context.Context, l *ledger.SQLite, q ledger.Query, count *int) iter.Seq2[ledger.Entry, error] {
 	q.Pruned = true
 	return func(yield func(ledger.Entry, error) bool) {
@@ -177,10 +176,10 @@ func prunedOf(ctx context.Context, l *ledger.SQLite, q ledger.Query, count *int)
 	}
 }
 
-// allPruned reports whether there are receipts of a query, and none that can be read.
+// allPruned reports whether the query matches receipts, but none that can be read.
 func allPruned(ctx context.Context, l *ledger.SQLite, q ledger.Query) (bool, error) {
 	for range l.Scan(ctx, q) {
-		return false, nil // what is wrong with it the one who reads it says
+		return false, nil // an error is reported by the caller that reads the receipts
 	}
 	n, err := l.CountPruned(ctx, q)
 	if err != nil {
@@ -189,7 +188,7 @@ func allPruned(ctx context.Context, l *ledger.SQLite, q ledger.Query) (bool, err
 	return n > 0, nil
 }
 
-// tellPruned says that some of the receipts that are meant are in archives.
+// tellPruned prints how many of the selected receipts are in archives.
 func tellPruned(ctx context.Context, e *cli.Env, l *ledger.SQLite, q ledger.Query, hint string) error {
 	n, err := l.CountPruned(ctx, q)
 	if err != nil {
@@ -208,7 +207,7 @@ func verbOf(n int64) string {
 	return "were"
 }
 
-// entries is how many receipts are meant, -1 when that is not known without reading them.
+// entries returns the number of selected receipts, or -1 if it is not known without reading them.
 func entries(ctx context.Context, l *ledger.SQLite, q ledger.Query) (n int64) {
 	streams, err := l.Streams(ctx)
 	if err != nil || q.Task != "" || q.Session != "" || !q.From.IsZero() || !q.Before.IsZero() || !q.Until.IsZero() {
@@ -222,14 +221,14 @@ func entries(ctx context.Context, l *ledger.SQLite, q ledger.Query) (n int64) {
 	return cmp.Or(n, -1)
 }
 
-// A ledgerReader reads receipts, one a line.
+// A ledgerReader reads receipts, one per line.
 type ledgerReader struct {
 	next func() (ledger.Entry, error, bool)
 	stop func()
-	line []byte // what is left of it
+	line []byte // the unread rest of the line
 	err  error
 
-	pruned int // how many come before the first one that is read
+	pruned int // number of pruned receipts before the first one to read
 	damage *error
 }
 
@@ -248,14 +247,14 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 			r.err = ledger.ErrPruneChanged
 		case !more:
 			r.err = io.EOF
-		case bytes.ContainsAny(e.JSON, "\r\n"): // the receipts that are stored have no line ends
+		case bytes.ContainsAny(e.JSON, "\r\n"): // stored receipts contain no line ends
 			r.err = fmt.Errorf("receipt %q of the ledger is damaged; receipt ledger fsck tells more", e.ID)
 		default:
 			r.line = append(append(r.line, e.JSON...), '\n')
 		}
 	}
 
-	// An error comes after all that was read before it.
+	// Return an error only after everything that was read before it.
 	if len(r.line) == 0 {
 		return 0, r.err
 	}
