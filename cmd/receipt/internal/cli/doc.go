@@ -1,4 +1,4 @@
-// Package cli contains what all commands share: their environment (Env), exit codes and
-// failures with a hint, flags, the escaping of foreign text, and the writing of files. Of
-// receipts, it knows only verdicts, keys, and times.
+// Package cli contains what all commands share: their environment (Env), exit codes, failures with
+// a hint, flags, escaping of foreign text, and writing of files. Its only knowledge of receipts is
+// about verdicts, keys, and times.
 package cli

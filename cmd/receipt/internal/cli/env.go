@@ -23,21 +23,21 @@ type Env struct {
 	Getenv   func(string) string
 	Now      func() time.Time
 	Terminal bool // out is a terminal
-	Width    int  // of that, in columns; 0 when it is not known
+	Width    int  // width of Out in columns; 0 if unknown
 
 	Piped       bool // out is a pipe, perhaps to a pager on the same terminal
 	ErrTerminal bool // err is a terminal
-	ErrWidth    int  // of that, in columns; 0 when it is not known
+	ErrWidth    int  // width of Err in columns; 0 if unknown
 
-	Color string // of --color: always, never, or auto
+	Color string // value of --color: always, never, or auto
 
-	Messages func() (*redact.Policy, error) // what messages are searched with; nil: compiled when there is one
+	Messages func() (*redact.Policy, error) // policy that removes secrets from messages; nil: compiled for each message
 
-	Patience *atomic.Int64 // how long an interrupted run may take to end, in nanoseconds; may be nil
+	Patience *atomic.Int64 // time that an interrupted run may take to end, in nanoseconds; may be nil
 
 	screen   *screen
-	progress *Progress // the last that began
-	last     []func()  // what is done when the verb has ended
+	progress *Progress // the most recent one
+	last     []func()  // functions to run when the command has ended
 }
 
 // Finally registers a function that runs when the command has ended, regardless of the result.
@@ -51,8 +51,8 @@ func (e *Env) End() {
 	e.last = nil
 }
 
-// Stdin returns stdin, once: whoever reads it again, for another purpose, would find it
-// empty.
+// Stdin returns stdin. It returns an error if it was called before, because a second reader would
+// find stdin empty.
 func (e *Env) Stdin() (io.ReadCloser, error) {
 	if e.inTaken {
 		return nil, Usage("", "stdin is specified twice, but can be read only once")
@@ -64,14 +64,14 @@ func (e *Env) Stdin() (io.ReadCloser, error) {
 	return io.NopCloser(e.In), nil
 }
 
-// Progress shows on a terminal how far a run is that may take long, until End. Passes are
-// what it does, one after the other.
+// Progress shows the progress of a long run on a terminal, until End. The passes are the steps of
+// the run, in order.
 func (e *Env) Progress(passes ...string) *Progress {
 	return e.ProgressWhen("auto", passes...)
 }
 
-// ProgressWhen is Progress for a verb that was told when to: always, never, or auto, which
-// is on a terminal where somebody looks and no pager may write.
+// ProgressWhen is like Progress, for a command with --progress: always, never, or auto. With auto,
+// progress is shown only on a terminal that is watched and that no pager writes to.
 func (e *Env) ProgressWhen(when string, passes ...string) *Progress {
 	looks := e.ErrTerminal && !e.Piped && e.Getenv("CI") == "" && e.Getenv("TERM") != "dumb"
 	if when == "never" || when == "auto" && !looks {
@@ -85,20 +85,19 @@ func (e *Env) ProgressWhen(when string, passes ...string) *Progress {
 	return e.progress
 }
 
-// HideProgress shows no more of how far the run is: somebody types.
+// HideProgress stops showing progress, because the user is typing.
 func (e *Env) HideProgress() { e.progress.hide() }
 
-// Counted counts what is read from r in the progress of the run, if there is one.
+// Counted returns a reader that reports the bytes read from r to the progress of the run, if any.
 func (e *Env) Counted(r io.ReadCloser) io.ReadCloser { return e.progress.Reader(r) }
 
-// typed reports whether somebody types what is read from stdin.
+// typed reports whether stdin is a terminal.
 func (e *Env) typed() bool {
 	f, ok := e.In.(*os.File)
 	return ok && IsTerminal(f)
 }
 
-// ShareTerminal lets messages, and results that go to a terminal, take the place of the
-// line that tells of progress.
+// ShareTerminal makes messages, and results that go to a terminal, replace the progress line.
 func (e *Env) ShareTerminal() {
 	s := &screen{w: e.Err}
 	e.screen = s
@@ -112,15 +111,15 @@ func (e *Env) ShareTerminal() {
 	}
 }
 
-// MayTake says that a run needs longer than a moment to end when it is interrupted.
+// MayTake sets how long an interrupted run may take to end, if it needs more than the default.
 func (e *Env) MayTake(d time.Duration) {
 	if e.Patience != nil {
 		e.Patience.Store(int64(d))
 	}
 }
 
-// Colored reports whether results are coloured: as --color says, else on a terminal
-// (see no-color.org).
+// Colored reports whether results are colored. The --color flag decides. If it is auto, they are
+// colored on a terminal unless NO_COLOR is set (see no-color.org).
 func (e *Env) Colored() bool {
 	switch e.Color {
 	case "always":
@@ -158,11 +157,11 @@ func (e *Env) say(kind, text, hint string) {
 	}
 }
 
-// WithoutSecrets returns a message with placeholders in the place of what the
-// default detectors find. Messages quote names of members and arguments, and
-// somebody will put a token there; what is on a terminal ends in a log.
+// WithoutSecrets replaces secrets in a message, which the default detectors find, with
+// placeholders. Messages quote member names and arguments, which may contain a token, and terminal
+// output often ends up in a log.
 //
-// Home directories stay: most messages name a file.
+// Home directories are not replaced, because most messages name a file.
 func (e *Env) WithoutSecrets(text string) string {
 	const whole = "the message is withheld: it could not be searched for secrets"
 	compile := e.Messages
@@ -180,7 +179,7 @@ func (e *Env) WithoutSecrets(text string) string {
 		return whole
 	}
 
-	// A URL in a pointer is seen with its slashes (RFC 6901 section 4).
+	// A URL in a JSON Pointer is searched with its slashes unescaped (RFC 6901 section 4).
 	shown := strings.NewReplacer("~1", "/", "~0", "~").Replace(clean)
 	again, err := redactText(policy, shown)
 	switch {
@@ -193,8 +192,8 @@ func (e *Env) WithoutSecrets(text string) string {
 	return clean
 }
 
-// Text is where results for a person go. On a terminal lines are folded to its width;
-// anywhere else they are as they are, with their values whole.
+// Text returns the writer for results in text form. On a terminal, lines are folded to its width.
+// Elsewhere, lines do not change, so that values stay complete.
 func (e *Env) Text() io.Writer {
 	if !e.Terminal || e.Width < minWidth {
 		return e.Out
@@ -202,8 +201,9 @@ func (e *Env) Text() io.Writer {
 	return &fitter{w: e.Out, width: e.Width}
 }
 
-// Notes is where messages for a person go, a line or more at once. On a terminal they are
-// folded to its width; anywhere else each is one line, for whoever searches them.
+// Notes returns the writer for messages. Each write must contain complete lines. On a terminal,
+// lines are folded to its width. Elsewhere, each message stays on one line, so that it can be
+// searched for.
 func (e *Env) Notes() io.Writer {
 	if !e.ErrTerminal || e.ErrWidth < minWidth {
 		return e.Err

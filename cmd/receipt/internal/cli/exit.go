@@ -14,11 +14,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// Exit codes. Nothing but a positive verdict returns exitVerified.
+// Exit codes. Only a positive verdict returns ExitVerified.
 const (
 	ExitVerified  = 0
 	ExitRefuted   = 1
-	ExitUsage     = 2 // something could not be read or run as asked
+	ExitUsage     = 2 // something could not be read, or the command could not run as requested
 	ExitUndecided = 3
 )
 
@@ -50,7 +50,7 @@ func Usage(hint, format string, args ...any) error {
 	return &Failure{ExitUsage, fmt.Errorf(format, args...), hint}
 }
 
-// interrupted is what a signal ended, in words for whoever sent it.
+// interrupted replaces the text of the error of a canceled context.
 type interrupted struct{ error }
 
 func (interrupted) Error() string   { return "interrupted" }
@@ -90,7 +90,7 @@ func Finish(e *Env, err error) int {
 	if err == nil {
 		return ExitVerified
 	}
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) { // the reader has seen enough
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) { // the reader closed the pipe, so there is nothing to report
 		return ExitUsage
 	}
 
@@ -104,15 +104,15 @@ func Finish(e *Env, err error) int {
 	return code
 }
 
-// hintOf is what to do about a failure: what the verb says, else what the parse saw of
-// a file that is no JSON.
+// hintOf returns the hint for a failure: that of the command, or that of the parser for a file that
+// is not JSON.
 func hintOf(err error) string {
 	var f *Failure
 	if errors.As(err, &f) && f.Hint != "" {
 		return f.Hint
 	}
 	var syntax *canon.SyntaxError
-	var inKeys *keys.SetError // has the hint in its text
+	var inKeys *keys.SetError // its text contains the hint
 	if errors.As(err, &syntax) && !errors.As(err, &inKeys) {
 		return syntax.Hint
 	}

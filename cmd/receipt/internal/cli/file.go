@@ -10,22 +10,21 @@ import (
 	"strings"
 )
 
-// A File is written beside its place and gets its name when it is whole and on the
-// disk, so that nobody ever finds a part of it. Until then it has no name, where the
-// system has such files, or one that begins with .receipt-. It is the one way in which
-// a file comes to be here.
+// A File is written under a temporary name and renamed when it is complete and synced to disk, so
+// that an incomplete file is never visible. Until then, it has no name if the system supports that,
+// or a name that begins with .receipt-. All new files of this program are written in this way.
 type File struct {
 	out      *bufio.Writer
 	temp     *os.File
-	name     string // of the temporary file, "" if it has none
+	name     string // name of the temporary file; "" if it has none
 	path     string
 	mode     fs.FileMode
-	replaces bool // another file of that name
-	ready    bool // whole and on the disk
+	replaces bool // a file with this name exists
+	ready    bool // complete and synced
 	named    bool
 }
 
-// NewFile begins a file. An existing one is kept unless force is set.
+// NewFile creates a file. It keeps an existing file unless force is set.
 func NewFile(path string, mode fs.FileMode, force bool) (*File, error) {
 	replaces, err := MayWrite(path, force)
 	if err != nil {
@@ -42,9 +41,9 @@ func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
 		return f, nil
 	}
 
-	temp, err := os.CreateTemp(folder, temporary+"*") // its owner's alone, so far
+	temp, err := os.CreateTemp(folder, temporary+"*") // for now, only the owner can read it
 	if errors.Is(err, fs.ErrNotExist) {
-		if written, _ := filepath.Split(path); written != "" { // a secret in a URL is known by its two slashes
+		if written, _ := filepath.Split(path); written != "" { // keep both slashes, by which a secret in a URL is detected
 			folder = strings.TrimRightFunc(written, func(r rune) bool { return r == '/' || r == filepath.Separator })
 		}
 		return nil, Usage("mkdir -p "+ShellFile(folder), "%q: the folder %q does not exist", path, folder)
@@ -56,10 +55,10 @@ func newFile(path string, mode fs.FileMode, replaces bool) (*File, error) {
 	return f, nil
 }
 
-// temporary begins the names of files that are not committed.
+// temporary is the prefix of the names of uncommitted files.
 const temporary = ".receipt-"
 
-// PrepareFile is NewFile with all that the file is to hold, on the disk.
+// PrepareFile creates a file with the given content and syncs it to disk, without committing it.
 func PrepareFile(path string, data []byte, mode fs.FileMode, force bool) (*File, error) {
 	f, err := NewFile(path, mode, force)
 	if err != nil {
@@ -68,8 +67,7 @@ func PrepareFile(path string, data []byte, mode fs.FileMode, force bool) (*File,
 	return f, f.fill(data)
 }
 
-// ReplaceFile writes a whole file: path holds the old content or the new one, never a
-// part.
+// ReplaceFile replaces a file atomically.
 func ReplaceFile(path string, data []byte, mode fs.FileMode) error {
 	f, err := newFile(path, mode, true)
 	if err != nil {
@@ -93,14 +91,14 @@ func (f *File) fill(data []byte) error {
 	return err
 }
 
-// Write adds to the file.
+// Write appends p to the file.
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.out.Write(p)
 	return n, f.fault(err)
 }
 
-// Ready brings all of the file onto the disk, so that only the name is left to give. A
-// file without a name stays open until it has one.
+// Ready syncs the file to disk, so that only the rename is left. A file without a name stays open
+// until Commit.
 func (f *File) Ready() error {
 	if f.ready {
 		return nil
@@ -113,8 +111,7 @@ func (f *File) Ready() error {
 	return f.fault(err)
 }
 
-// Commit gives the file its name, and has the folder written before anything else
-// gets one.
+// Commit gives the file its name and syncs the directory before it returns.
 func (f *File) Commit() error {
 	if err := f.Ready(); err != nil {
 		return err
@@ -126,7 +123,7 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// rename gives the file its name, whatever had that.
+// rename gives the file its name, and replaces any file with that name.
 func (f *File) rename() error {
 	if f.name == "" {
 		err := nameFile(f.temp, f.path)
@@ -144,15 +141,15 @@ func (f *File) rename() error {
 	return os.Rename(f.name, f.path)
 }
 
-// settle ends what was done for a file that has its name.
+// settle closes a file that has its name, and syncs the directory.
 func (f *File) settle() {
 	f.named = true
 	f.temp.Close()
 	SyncFolder(f.path)
 }
 
-// CommitNew is Commit for a name that nothing may have, even something that appears
-// meanwhile: a link fails where a rename would not. The error is then fs.ErrExist.
+// CommitNew is like Commit, but returns fs.ErrExist if a file with that name exists, even if it was
+// created in the meantime. It uses a link, which fails where a rename would replace the file.
 func (f *File) CommitNew() error {
 	if err := f.Ready(); err != nil {
 		return err
@@ -175,7 +172,7 @@ func (f *File) CommitNew() error {
 	return nil
 }
 
-// link gives the file a name that nothing may have.
+// link gives the file a name that must not exist.
 func (f *File) link() error {
 	if f.name == "" {
 		return nameFile(f.temp, f.path)
@@ -187,8 +184,8 @@ func (f *File) link() error {
 	return err
 }
 
-// AppendFile adds text to the end of a file in one write, and brings it onto the disk. It
-// creates the file if there is none.
+// AppendFile appends text to a file in one write and syncs it to disk. It creates the file if it
+// does not exist.
 func AppendFile(path string, text []byte, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, mode)
 	if err != nil {
@@ -200,8 +197,8 @@ func AppendFile(path string, text []byte, mode fs.FileMode) error {
 	return err
 }
 
-// SyncFolder brings the name of a file onto the disk. Where folders cannot be synced, their order
-// is the system's.
+// SyncFolder syncs the directory of a file to disk. If directories cannot be synced, the system
+// determines the order of writes.
 func SyncFolder(path string) {
 	if folder, err := os.Open(filepath.Dir(path)); err == nil {
 		folder.Sync()
@@ -222,7 +219,7 @@ func CommitAll(files ...*File) error {
 	return nil
 }
 
-// Discard removes what got no name.
+// Discard removes the file if it was not committed.
 func (f *File) Discard() {
 	if !f.named {
 		f.temp.Close()
@@ -232,14 +229,14 @@ func (f *File) Discard() {
 	}
 }
 
-// Withdraw removes a file that has its name, unless it replaced another.
+// Withdraw removes a committed file, unless it replaced another.
 func (f *File) Withdraw() {
 	if f.named && !f.replaces {
 		os.Remove(f.path)
 	}
 }
 
-// fault names the file by the name that it was to have.
+// fault returns err with the final name of the file.
 func (f *File) fault(err error) error {
 	if err == nil {
 		return nil
@@ -248,7 +245,7 @@ func (f *File) fault(err error) error {
 	if errors.As(err, &told) {
 		return err
 	}
-	if link := (*os.LinkError)(nil); errors.As(err, &link) { // which names the temporary file
+	if link := (*os.LinkError)(nil); errors.As(err, &link) { // it names the temporary file
 		err = link.Err
 	}
 	return Usage("", "%q: %w", f.path, Reason(err))

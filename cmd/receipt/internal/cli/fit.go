@@ -11,10 +11,10 @@ import (
 	"golang.org/x/term"
 )
 
-// minWidth is the narrowest terminal that lines are folded for.
+// minWidth is the minimum width of terminals for which lines are folded.
 const minWidth = 40
 
-// TerminalWidth is the width of a terminal in columns; 0 of anything else.
+// TerminalWidth returns the width of a terminal in columns, or 0 if f is not a terminal.
 func TerminalWidth(f *os.File) int {
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
@@ -23,7 +23,7 @@ func TerminalWidth(f *os.File) int {
 	return width
 }
 
-// A fitter folds lines. What is not a whole line yet waits for its end.
+// A fitter folds lines. It buffers an incomplete line until its end is written.
 type fitter struct {
 	w     io.Writer
 	width int
@@ -49,9 +49,9 @@ func (f *fitter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fold breaks a line at spaces, and puts what follows below the text of its first label.
-// A digest that does not fit has a line of its own, and is cut in its middle when that is
-// too short as well; of other words the rest stands on the next line.
+// fold breaks a line at spaces and aligns the following lines below the text after the label. A
+// digest that does not fit gets its own line, and is shortened in the middle if that line is also
+// too short. Other long words continue on the next line.
 func fold(line string, width int) string {
 	if columns(line) <= width {
 		return line
@@ -60,8 +60,8 @@ func fold(line string, width int) string {
 	start, hang := hangOf(line, width)
 	head, words := line[:start], strings.Split(line[start:], " ")
 
-	// A command is to be copied whole: it has a line of its own when that is enough, and
-	// where it is broken the shell is told so.
+	// Commands are for copying. A command gets its own line if it fits there. Otherwise, each line
+	// break in it is escaped for the shell.
 	end, command := "", commandIn(words)
 	apart := command > 0 && hang+columns(strings.Join(words[command:], " ")) <= width
 	var b strings.Builder
@@ -73,8 +73,8 @@ func fold(line string, width int) string {
 			end = " \\"
 			width -= len(end)
 		}
-		// A digest is to be kept and compared: it is whole on a line of its own, if there is
-		// any room for one.
+		// Digests are for copying and comparing. A digest is printed in full on its own line if
+		// there is any room for it.
 		own := (width - n) &^ 1
 		alone := isDigest(word) && hang+n > width && at+1+n > width && own > 0
 		if alone {
@@ -102,9 +102,9 @@ func fold(line string, width int) string {
 	return b.String()
 }
 
-// hangOf is where the text of a line begins, after a label and two spaces or more, and in
-// which column its next line does. Below a message that is where a digest is whole yet in
-// 80 columns.
+// hangOf returns where the text of a line begins, after a label and at least two spaces, and the
+// column in which continuation lines begin. After the prefix of a message, the column leaves room
+// for a full digest in 80 columns.
 func hangOf(line string, width int) (start, hang int) {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if strings.HasPrefix(line, "receipt: ") {
@@ -120,10 +120,10 @@ func hangOf(line string, width int) (start, hang int) {
 	return indent, indent
 }
 
-// commandIn is which of some words is the first of a command of this program that goes to
-// their end; as many as there are when there is none. Before it stands nothing, or what
-// ends in a colon; a plain word is a verb of it or the value of a flag, or it goes on in
-// prose.
+// commandIn returns the index of the first word of a command of this program that extends to the
+// end of words, or len(words) if there is none. The command is preceded by nothing or by a word
+// that ends in a colon. A plain word after it must be a subcommand or the value of a flag; any
+// other plain word means that the text is prose.
 func commandIn(words []string) int {
 	plain := regexp.MustCompile("^[a-z]+$|[,;]$").MatchString
 	for first, word := range words {
@@ -145,8 +145,8 @@ func commandIn(words []string) int {
 	return len(words)
 }
 
-// digestIn is the digits of a digest, and what stands before and behind it; "" of any
-// other word.
+// digestIn returns the digits of a digest, and the text before and after them. It returns empty
+// strings for any other word.
 func digestIn(word string) (before, digits, behind string) {
 	const size, marks = 64, `",;:.()`
 	head, rest, ok := strings.Cut(word, "sha256:")
@@ -161,7 +161,7 @@ func isDigest(word string) bool {
 	return digits != ""
 }
 
-// shorten makes a word fit into the room that is left on its line.
+// shorten makes a word fit into the remaining room on its line.
 func shorten(word string, room, hang, width int) string {
 	if before, digits, behind := digestIn(word); digits != "" && room >= 24 {
 		keep := (room - len(before) - 1 - len(behind)) / 2
@@ -180,7 +180,7 @@ func shorten(word string, room, hang, width int) string {
 	return b.String()
 }
 
-// columns is how wide a text is, without the codes of its colours.
+// columns returns the width of a text, without color codes.
 func columns(s string) int {
 	n := 0
 	for s != "" {

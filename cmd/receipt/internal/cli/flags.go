@@ -30,7 +30,7 @@ func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 		}
 		return Usage(cmd.CommandPath()+" --help lists the commands", "expected a command")
 	}
-	cmd.FParseErrWhitelist.UnknownFlags = true // after a misspelled verb they are not the mistake
+	cmd.FParseErrWhitelist.UnknownFlags = true // after a misspelled command, unknown flags are not the mistake
 	cmd.AddCommand(below...)
 	return cmd
 }
@@ -57,7 +57,7 @@ func (i *instant) String() string { return i.text }
 func (i *instant) Type() string { return "string" }
 
 func (i *instant) Set(text string) (err error) {
-	if i.text = text; text == "" { // which RefuseEmpty refuses
+	if i.text = text; text == "" { // RefuseEmpty rejects it
 		return nil
 	}
 	if *i.to, err = receipt.ParseTime(text); err != nil {
@@ -77,15 +77,15 @@ func Choices(flags *pflag.FlagSet, name string, values ...string) {
 // ChoicesOf returns the values that Choices stated for a flag; nil for any other flag.
 func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choices] }
 
-// A choice is the value of a flag that takes one of a few words. Before the flag is given it
-// is the default, which may be none of them.
+// A choice is the value of a flag that accepts one of a few words. The default may be a different
+// word.
 type choice struct {
 	to    *string
 	words []string
 }
 
 func (c *choice) String() string {
-	if c.to == nil { // pflag asks the zero value
+	if c.to == nil { // pflag calls String on the zero value
 		return ""
 	}
 	return *c.to
@@ -94,7 +94,7 @@ func (c *choice) String() string {
 func (c *choice) Type() string { return "string" }
 
 func (c *choice) Set(word string) error {
-	if word != "" && !slices.Contains(c.words, word) { // an empty one RefuseEmpty refuses
+	if word != "" && !slices.Contains(c.words, word) { // RefuseEmpty rejects an empty value
 		return &ValueError{word, "must be " + OrList(c.words)}
 	}
 	*c.to = word
@@ -122,8 +122,8 @@ func FileArg(args []string) string {
 	return args[0]
 }
 
-// RefuseEmpty refuses a flag that was given without a value, as by --issuer
-// "$UNSET": that must not mean that nothing was demanded.
+// RefuseEmpty returns an error if a flag has an empty value, as in --issuer "$UNSET". An empty
+// value must not mean that there is no requirement.
 func RefuseEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
@@ -133,11 +133,10 @@ func RefuseEmpty(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// MaxJobs is the largest value of --jobs. It bounds the memory that jobs need.
+// MaxJobs is the maximum value of --jobs. It limits the memory that jobs need.
 const MaxJobs = 1024
 
-// Alias keeps another name of a flag working, out of sight. Both set the same value,
-// once.
+// Alias adds a hidden old name for a flag. Both names set the same value, at most once.
 func Alias(flags *pflag.FlagSet, name, old string) {
 	f := *flags.Lookup(name)
 	f.Name, f.Shorthand, f.Hidden = old, "", true
@@ -155,11 +154,11 @@ func SourceName(path string) string {
 	return path
 }
 
-// OnceEach makes a verb, and the verbs below it, refuse a flag that is given twice.
-// The last one would win: of two --expect-head or --checkpoint one would be a
-// demand that nobody checks. Flags that take a list stay as they are.
+// OnceEach makes a command and its subcommands reject a flag that is given twice. Otherwise, the
+// last value would win, and of two values of --expect-head or --checkpoint, one requirement would
+// not be checked. Flags that accept a list do not change.
 func OnceEach(cmd *cobra.Command) {
-	once := map[pflag.Value]*onceValue{} // by what is set: a flag may have two names
+	once := map[pflag.Value]*onceValue{} // by value, because a flag may have two names
 	wrap := func(f *pflag.Flag) {
 		if _, list := f.Value.(pflag.SliceValue); !list {
 			v := once[f.Value]
@@ -168,7 +167,7 @@ func OnceEach(cmd *cobra.Command) {
 				once[f.Value] = v
 			}
 			f.Value = v
-			if f.DefValue == "0s" { // help leaves a zero out, and knows that of a duration by its type only
+			if f.DefValue == "0s" { // help omits a zero default, but recognizes that of a duration only by its type
 				f.DefValue = "0"
 			}
 		}
@@ -179,14 +178,14 @@ func OnceEach(cmd *cobra.Command) {
 	}
 }
 
-// An onceValue is the value of a flag that may be given once.
+// An onceValue is the value of a flag that can be given only once.
 type onceValue struct {
 	pflag.Value
 	given bool
 	first string
 }
 
-// Set refuses a second text.
+// Set returns an error if the value was already set.
 func (v *onceValue) Set(text string) error {
 	if v.given {
 		return fmt.Errorf("it is given twice, first as %.80q", v.first)
@@ -195,7 +194,7 @@ func (v *onceValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// OnceStdin refuses - in more than one place.
+// OnceStdin returns an error if more than one of the places is stdin.
 func OnceStdin(places ...string) error {
 	n := 0
 	for _, p := range places {

@@ -8,7 +8,8 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// CompileMessages takes some milliseconds, which is why env can have the result.
+// CompileMessages compiles the policy for messages. This takes some milliseconds, so the result can
+// be stored in Env.
 func CompileMessages() (*redact.Policy, error) {
 	return redact.Rules{Name: "messages", URLs: redact.URLsAnywhere, References: true, Detectors: secret.Default()}.Compile()
 }

@@ -25,7 +25,7 @@ func (o *OutputFlags) Register(f *pflag.FlagSet, usage string) {
 // Stdout reports whether the result goes to stdout.
 func (o *OutputFlags) Stdout() bool { return o.Path == "" || o.Path == StdinName }
 
-// Check reports whether the output can be written. It is called before anything is read.
+// Check returns an error if the output cannot be written. Call it before anything is read.
 func (o *OutputFlags) Check() error {
 	if o.Stdout() {
 		return nil
@@ -34,12 +34,12 @@ func (o *OutputFlags) Check() error {
 	return err
 }
 
-// Write writes all of a result.
+// Write writes an entire result.
 func (o *OutputFlags) Write(e *Env, data []byte, mode fs.FileMode) error {
 	return WriteOutput(e, o.Path, data, mode, o.Force)
 }
 
-// Open returns an Output for a result that is written piece by piece.
+// Open returns an Output for a result that is written in parts.
 func (o *OutputFlags) Open(e *Env, mode fs.FileMode) (*Output, error) {
 	if o.Stdout() {
 		return &Output{bufio.NewWriterSize(e.Out, 64<<10), nil}, nil
@@ -72,8 +72,8 @@ func (o *Output) Discard() {
 	}
 }
 
-// WriteOutput writes a result to stdout for "" and "-", or to a file that it
-// creates whole or not at all. An existing file is kept unless force is set.
+// WriteOutput writes a result to stdout if path is "" or "-", and otherwise to a file, which is
+// created completely or not at all. An existing file is kept unless force is set.
 func WriteOutput(e *Env, path string, data []byte, mode fs.FileMode, force bool) error {
 	if path == "" || path == StdinName {
 		_, err := e.Out.Write(data)
@@ -85,9 +85,9 @@ func WriteOutput(e *Env, path string, data []byte, mode fs.FileMode, force bool)
 	return ReplaceFile(path, data, mode)
 }
 
-// MayWrite says whether a file may get the name path, and whether it takes that of
-// another, which needs force. A device or a pipe is never replaced: what was to be
-// written into it would be written beside it, and it would be gone.
+// MayWrite returns an error if a file with the name path must not be written. An existing file can
+// be replaced only if force is set. A device or a pipe is never replaced, because the output would
+// not go into it, and it would be lost.
 func MayWrite(path string, force bool) (replaces bool, err error) {
 	_, err = os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +96,7 @@ func MayWrite(path string, force bool) (replaces bool, err error) {
 		return false, Usage("", "%q: %w", path, Reason(err))
 	}
 
-	info, err := os.Stat(path) // of a link what it leads to, if that is there
+	info, err := os.Stat(path) // for a link, the info is that of its target, if it exists
 	switch {
 	case err == nil && info.IsDir():
 		return false, Usage("", "%q is a folder, expected a file", path)
@@ -109,7 +109,7 @@ func MayWrite(path string, force bool) (replaces bool, err error) {
 	return true, nil
 }
 
-// SameFile reports whether two paths lead to one file, or are the same path.
+// SameFile reports whether two paths refer to the same file, or are the same path.
 func SameFile(a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true

@@ -9,18 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// When a line of progress is shown: a run that is over sooner shows none.
+// Times at which the progress line is shown. A run that ends earlier shows none.
 const (
 	firstFrame = 500 * time.Millisecond
 	frameEvery = 250 * time.Millisecond
 )
 
-// progressWidth is how many columns a line of progress has at most. The last column of
-// a terminal stays empty: some go to the next line when it is written.
+// progressWidth is the maximum width of the progress line. The last column of a terminal stays
+// empty, because some terminals wrap the line when it is written.
 const progressWidth = 79
 
-// A Progress tells how far a run is, in passes over its input or steps of its work. The
-// nil Progress is one that nobody sees. Its methods are safe for concurrent use.
+// A Progress shows the progress of a run, in passes over its input or steps of its work. A nil
+// Progress shows nothing. Its methods are safe for concurrent use.
 type Progress struct {
 	screen *screen
 	width  int
@@ -29,8 +29,8 @@ type Progress struct {
 
 	mu                   sync.Mutex
 	pass                 int       // from 0
-	begun                time.Time // of the pass
-	bytes, ofBytes       int64     // of: 0 when it is not known
+	begun                time.Time // start of the pass
+	bytes, ofBytes       int64     // ofBytes and ofReceipts are 0 if unknown
 	receipts, ofReceipts int64
 	hidden               bool
 
@@ -38,7 +38,8 @@ type Progress struct {
 	ended      sync.Once
 }
 
-// newProgress begins to show a line on a screen of so many columns, 0 when that is not known.
+// newProgress starts showing progress on a screen with the given number of columns, or 0 if
+// unknown.
 func newProgress(s *screen, columns int, now func() time.Time, passes []string) *Progress {
 	width := progressWidth
 	if columns > 0 {
@@ -49,7 +50,7 @@ func newProgress(s *screen, columns int, now func() time.Time, passes []string) 
 	return p
 }
 
-// run shows frame by frame.
+// run shows one frame after another.
 func (p *Progress) run() {
 	defer close(p.gone)
 	wait := time.NewTimer(firstFrame)
@@ -75,7 +76,7 @@ func (p *Progress) frame() {
 	}
 }
 
-// End takes the line away. It may be called more than once.
+// End removes the line. It may be called more than once.
 func (p *Progress) End() {
 	if p == nil {
 		return
@@ -87,7 +88,7 @@ func (p *Progress) End() {
 	})
 }
 
-// hide shows nothing more: somebody types where the line would be.
+// hide removes the line and shows no more, because the user is typing.
 func (p *Progress) hide() {
 	if p == nil {
 		return
@@ -98,8 +99,8 @@ func (p *Progress) hide() {
 	p.screen.erase()
 }
 
-// Pass begins a pass, counted from 0, of so many bytes and receipts; 0 is for what is not
-// known. A pass that has begun already goes on.
+// Pass begins a pass, counted from 0, with the given totals; 0 means unknown. If the pass has
+// already begun, only the totals change.
 func (p *Progress) Pass(n int, bytes, receipts int64) {
 	if p == nil {
 		return
@@ -112,7 +113,7 @@ func (p *Progress) Pass(n int, bytes, receipts int64) {
 	p.ofBytes, p.ofReceipts = bytes, receipts
 }
 
-// Read counts bytes that were read.
+// Read adds n to the bytes that were read.
 func (p *Progress) Read(n int) {
 	if p != nil {
 		p.mu.Lock()
@@ -121,7 +122,7 @@ func (p *Progress) Read(n int) {
 	}
 }
 
-// Receipts counts receipts that are done with.
+// Receipts adds n to the receipts that were processed.
 func (p *Progress) Receipts(n int) {
 	if p != nil {
 		p.mu.Lock()
@@ -130,7 +131,7 @@ func (p *Progress) Receipts(n int) {
 	}
 }
 
-// Reader counts what is read from r.
+// Reader returns a reader that counts the bytes read from r.
 func (p *Progress) Reader(r io.ReadCloser) io.ReadCloser {
 	if p == nil {
 		return r
@@ -138,7 +139,7 @@ func (p *Progress) Reader(r io.ReadCloser) io.ReadCloser {
 	return &countedReader{r, p}
 }
 
-// A countedReader counts what is read.
+// A countedReader counts the bytes that are read.
 type countedReader struct {
 	io.ReadCloser
 	progress *Progress
@@ -150,8 +151,8 @@ func (r *countedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// text is a line: which pass it is, how much of how much, how much longer. What has no
-// place on it is left out, from its end.
+// text formats the line: the pass, the amount of work done, and the remaining time. Parts that do
+// not fit are omitted, from the end.
 func (p *Progress) text() string {
 	doing := p.passes[p.pass]
 	if len(p.passes) > 1 {
@@ -174,7 +175,7 @@ func (p *Progress) text() string {
 		parts = append(parts, Plural(int(p.receipts), "receipt", ""))
 	}
 
-	// How long the rest takes can be told of a pass of which some was seen.
+	// The remaining time can be estimated only after some of the pass is done.
 	elapsed := p.now().Sub(p.begun)
 	switch {
 	case done >= 0.01 && done < 1 && elapsed >= time.Second:
@@ -201,16 +202,15 @@ func (p *Progress) fit(line string, parts []string) string {
 	return line
 }
 
-// A screen is a terminal on which one line comes and goes: whatever is written takes its
-// place.
+// A screen is a terminal with a temporary last line, which all other output replaces.
 type screen struct {
 	mu    sync.Mutex
 	w     io.Writer
-	shown bool // the line stands there
-	open  bool // what was written last has no end of line
+	shown bool // the line is visible
+	open  bool // the most recent output does not end in a line feed
 }
 
-// show puts a line in the place of the one before it, unless another one is not ended.
+// show replaces the line, unless other output has an incomplete line.
 func (s *screen) show(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +221,7 @@ func (s *screen) show(line string) {
 	s.shown = true
 }
 
-// erase takes the line away.
+// erase removes the line.
 func (s *screen) erase() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,10 +235,10 @@ func (s *screen) clear() {
 	}
 }
 
-// eraseLine is ECMA-48's "erase in line", from its beginning.
+// eraseLine is ECMA-48's "erase in line", from the beginning of the line.
 const eraseLine = "\r\x1b[K"
 
-// A sharer writes to a screen.
+// A sharer writes to a terminal that has a screen.
 type sharer struct {
 	io.Writer
 	screen *screen

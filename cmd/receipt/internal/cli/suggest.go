@@ -21,6 +21,8 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 
+	// Try the most specific suggestion first: a known synonym, then a subcommand of this name, then
+	// a similar name.
 	word := args[0]
 	rest := rest(cmd, args)
 	spelt := strings.TrimPrefix(cmd.CommandPath()+" "+word, cmd.Root().Name()+" ")
@@ -38,7 +40,7 @@ func UnknownVerb(cmd *cobra.Command, args []string) error {
 	return Usage(hint, "unknown command %q", spelt)
 }
 
-// synonym is the verb that does what people call otherwise; "" for none.
+// synonym returns the command that a common other name stands for, or "".
 func synonym(word string) string {
 	switch word {
 	case "validate", "check":
@@ -51,8 +53,8 @@ func synonym(word string) string {
 	return ""
 }
 
-// below are the verbs of this name in the groups of a command: receipt batch prove for
-// prove.
+// below returns the subcommands of this name in the groups of a command, such as receipt batch
+// prove for prove.
 func below(cmd *cobra.Command, word string) (verbs []string) {
 	for _, group := range cmd.Commands() {
 		for _, c := range group.Commands() {
@@ -64,18 +66,18 @@ func below(cmd *cobra.Command, word string) (verbs []string) {
 	return verbs[:min(len(verbs), 3)]
 }
 
-// lineKey is the key of the command line in a context.
+// lineKey is the context key of the command line.
 type lineKey struct{}
 
-// WithLine keeps the words of the command line: cobra drops the flags of a verb that it does
-// not know.
+// WithLine stores the command line in the context, because cobra drops the flags of an unknown
+// command.
 func WithLine(ctx context.Context, args []string) context.Context {
 	return context.WithValue(ctx, lineKey{}, args)
 }
 
-// rest is what follows a misspelt verb, flags and all, to be typed again, when that is short:
-// files, and words without anything that a shell reads. What else is typed there may be
-// anything.
+// rest returns the words after a misspelled command, including flags, so that the hint can repeat
+// them. It returns them only if they are few, short, and either files or words without special
+// characters, because other words may contain anything.
 func rest(cmd *cobra.Command, args []string) (words []string) {
 	const most, longest = 8, 60
 	typed := args
@@ -99,7 +101,7 @@ func rest(cmd *cobra.Command, args []string) (words []string) {
 	return words
 }
 
-// looksLikePath reports whether a word is a file, or is written as one.
+// looksLikePath reports whether a word is a file, or is written like one.
 func looksLikePath(word string) bool {
 	if _, err := os.Stat(word); err == nil {
 		return true
@@ -107,7 +109,8 @@ func looksLikePath(word string) bool {
 	return strings.ContainsAny(word, "./") || strings.ContainsRune(word, os.PathSeparator)
 }
 
-// FlagHint says which flag was probably meant, else where they are listed.
+// FlagHint returns a hint for a flag error: the flag that was probably meant, or how to list the
+// flags.
 func FlagHint(cmd *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
@@ -128,7 +131,7 @@ func FlagHint(cmd *cobra.Command, err error) string {
 	return cmd.CommandPath() + " --help shows the flags"
 }
 
-// elsewhere says how it is written here what other programs have a flag for.
+// elsewhere returns a hint for flags that other programs have and this program writes differently.
 func elsewhere(cmd *cobra.Command, name string) string {
 	has := func(flag string) bool { return cmd.Flags().Lookup(flag) != nil }
 	switch {
@@ -144,9 +147,9 @@ func elsewhere(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// Misdashed refuses a long flag that was written with one dash, or with the long dash that
-// a page or a mail made of two: both would be read as something else, as -keys is as -k with
-// the file "eys".
+// Misdashed returns an error for a long flag with a single dash, or with a long dash that a web
+// page or mail program substituted for two. Without this check, such a flag would be misread: -keys
+// would be -k with the file "eys".
 func Misdashed(cmd *cobra.Command, args []string) error {
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
@@ -175,8 +178,8 @@ func Misdashed(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Nearest is the name that a word was meant to be; "" when none is near. A third of
-// its letters may be wrong, or it may be the beginning of one name alone.
+// Nearest returns the name that a word was probably meant to be, or "" if no name is similar. Up to
+// a third of its letters may differ, or it may be the beginning of exactly one name.
 func Nearest(word string, names []string) string {
 	word = strings.ToLower(word)
 	best, least := "", max(1, len(word)/3)
@@ -195,8 +198,8 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// Distance counts the letters to insert, delete, replace or swap with the next
-// (the restricted form of Damerau and Levenshtein).
+// Distance returns the number of letters to insert, delete, replace, or swap with their neighbor
+// (the restricted Damerau–Levenshtein distance).
 func Distance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	before, last, row := rows[0], rows[1], rows[2]

@@ -16,7 +16,7 @@ import (
 // EscapeLine escapes foreign text for printing on one line.
 func EscapeLine(s string) string { return foreign.Escape(s) }
 
-// EscapeText is escapeLine for a text of our own that has several lines.
+// EscapeText is like EscapeLine, for text that may have several lines.
 func EscapeText(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
@@ -25,7 +25,7 @@ func EscapeText(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// ShellFile makes the name of an input safe to paste into a shell.
+// ShellFile quotes the name of an input for pasting into a shell.
 func ShellFile(source string) string {
 	switch {
 	case source == SourceName(StdinName):
@@ -36,9 +36,9 @@ func ShellFile(source string) string {
 	return ShellName(source)
 }
 
-// ShellName makes foreign text safe to paste into a shell: what must not be shown as it is
-// stands in the form of bash, zsh and POSIX 2024 that reads escapes. A quotation mark in it
-// is an escape, too: a shell that does not know the form would end the text there.
+// ShellName quotes foreign text for pasting into a shell. Characters that must not be printed are
+// escaped in the $'…' form of bash, zsh, and POSIX 2024. Quotation marks are escaped too, because a
+// shell without this form would end the string there.
 func ShellName(s string) string {
 	plain := !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+=-", r)
@@ -52,8 +52,8 @@ func ShellName(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Bare is a foreign name inside a sentence: quoted when it could be mistaken for
-// a part of it.
+// Bare formats a foreign name inside a sentence. It quotes the name if it could be mistaken for
+// part of the sentence.
 func Bare(s string) string {
 	if ShellName(s) == s {
 		return s
@@ -70,7 +70,7 @@ func BareNames(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Wrap breaks a text at 78 columns and indents all lines but the first.
+// Wrap breaks a text at 78 columns and indents all lines except the first.
 func Wrap(text string, indent int) string {
 	var b strings.Builder
 	column := indent
@@ -91,15 +91,16 @@ func Wrap(text string, indent int) string {
 // Cell escapes text for a Markdown table.
 func Cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
-// Plural is a number with its noun, in the plural when it is not one, and a verb after it.
+// Plural formats a number with its noun, in the plural unless the number is 1, and an optional
+// verb.
 func Plural(n int, noun, verb string) string { return headline.Plural(n, noun, verb) }
 
-// DurationText is a duration in at most two units, such as 1 min 19 s.
+// DurationText formats a duration in at most two units, such as 1 min 19 s.
 func DurationText(d time.Duration) string {
 	return headline.Elapsed(time.Time{}, time.Time{}.Add(d))
 }
 
-// ClockText is a time of a receipt in UTC, with its date or without.
+// ClockText formats a time of a receipt in UTC, with or without its date.
 func ClockText(n canon.Node, withDate bool) string {
 	t, err := receipt.ParseTime(n.Text())
 	switch {
@@ -111,7 +112,7 @@ func ClockText(n canon.Node, withDate bool) string {
 	return t.UTC().Format("15:04:05")
 }
 
-// Number is a JSON number for a person; anything else as it stands.
+// Number formats a JSON number for display. Other values are formatted as by Show.
 func Number(n canon.Node) string {
 	if n.Kind() != canon.KindNumber {
 		return Show(n)
@@ -122,7 +123,7 @@ func Number(n canon.Node) string {
 // Group3 separates the thousands of a plain decimal.
 func Group3(s string) string { return headline.Group3(s) }
 
-// Show is a value for a line: canonical, escaped, bounded.
+// Show formats a value for one line: canonical, escaped, and shortened.
 func Show(n canon.Node) string {
 	text := []rune(string(n.AppendCanonical(nil)))
 	if len(text) > 80 {
@@ -149,10 +150,10 @@ func Count(n int) string { return Group3(strconv.Itoa(n)) }
 
 const LabelWidth = 13
 
-// MaxStreams is how many streams are named with their heads.
+// MaxStreams is the maximum number of streams that are listed with their heads.
 const MaxStreams = 5
 
-// MostUntold is how many pointers are listed.
+// MostUntold is the maximum number of pointers that are listed.
 const MostUntold = 20
 
 // RolesText lists the roles of a key.
@@ -167,8 +168,8 @@ func RolesText(k *keys.PublicKey) string {
 	return strings.Join(names, ", ")
 }
 
-// KeyStatus judges a key by the clock, as what it signs now would be: valid, revoked, expired
-// or not_yet_valid.
+// KeyStatus returns the status of signatures that a key would make now: valid, revoked, expired, or
+// not_yet_valid.
 func KeyStatus(k *keys.PublicKey, now time.Time) string {
 	r := k.Revoked
 	switch {
@@ -182,7 +183,7 @@ func KeyStatus(k *keys.PublicKey, now time.Time) string {
 	return "valid"
 }
 
-// OrList is "a", "a or b", or "a, b, or c".
+// OrList formats a list as "a", "a or b", or "a, b, or c".
 func OrList(list []string) string {
 	last := len(list) - 1
 	switch {

@@ -7,9 +7,8 @@ import (
 	"unsafe"
 )
 
-// openUnnamed makes a file in a folder that has no name, so that nothing remains of it
-// when the process is killed (open(2), O_TMPFILE). It returns nil where that is not
-// possible.
+// openUnnamed creates a file without a name in a directory, so that nothing remains if the process
+// is killed (open(2), O_TMPFILE). It returns nil if the system does not support this.
 func openUnnamed(folder string) *os.File {
 	const unnamed = 0x400000 | syscall.O_DIRECTORY // O_TMPFILE
 	f, err := os.OpenFile(folder, os.O_WRONLY|unnamed, 0o600)
@@ -17,7 +16,7 @@ func openUnnamed(folder string) *os.File {
 		return nil
 	}
 
-	// It gets its name by this path.
+	// The file is later named by this path.
 	if _, err := os.Stat(pathOf(f)); err != nil {
 		f.Close()
 		return nil
@@ -27,8 +26,8 @@ func openUnnamed(folder string) *os.File {
 
 func pathOf(f *os.File) string { return "/proc/self/fd/" + strconv.Itoa(int(f.Fd())) }
 
-// nameFile gives an unnamed file a name that nothing may have. os.Link does not follow the
-// link in /proc, so the system is called directly (linkat(2)).
+// nameFile gives an unnamed file a name that must not exist. os.Link does not follow the link in
+// /proc, so the system call is made directly (linkat(2)).
 func nameFile(f *os.File, path string) error {
 	from, err := syscall.BytePtrFromString(pathOf(f))
 	if err != nil {
@@ -40,7 +39,7 @@ func nameFile(f *os.File, path string) error {
 	}
 
 	const here, follow = -100, 0x400 // AT_FDCWD, AT_SYMLINK_FOLLOW
-	folder := here                   // a variable: the constant is negative
+	folder := here                   // a variable, because the constant is negative
 	_, _, failed := syscall.Syscall6(syscall.SYS_LINKAT, uintptr(folder), uintptr(unsafe.Pointer(from)), uintptr(folder), uintptr(unsafe.Pointer(to)), follow, 0)
 	if failed != 0 {
 		return &os.LinkError{Op: "link", Old: f.Name(), New: path, Err: failed}

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// openUnnamed is described for Linux.
+// openUnnamed returns nil, because only Linux supports files without a name.
 func openUnnamed(string) *os.File { return nil }
 
 func nameFile(*os.File, string) error { return errors.ErrUnsupported }
