@@ -18,7 +18,7 @@ type Options struct {
 	Apart     bool           // one receipt per task instead of per session
 	Since     time.Time      // tasks that ended earlier are omitted; zero omits none
 	Settled   time.Duration  // the time after the last line when a task is over; 0: every task is over
-	Ended     []string       // sessions that are over, whatever their logs state
+	Ended     []string       // sessions that are over, regardless of their logs
 	Supersede bool           // a receipt supersedes an earlier one if its log has changed
 	Policy    *redact.Policy // what is withheld
 	Ledger    string         // where receipts are issued; "" writes drafts
