@@ -13,7 +13,7 @@ import (
 
 // KeyFlags name a private key.
 type KeyFlags struct {
-	Path     string // or the name of a key that is not in a file
+	Path     string // a file, or the name of a key that is not in a file
 	id       string
 	patience time.Duration
 }
@@ -47,7 +47,7 @@ func (k *KeyFlags) Open(ctx context.Context, e *cli.Env) (custody.Key, error) {
 	return custody.Open(ctx, e, k.Path, custody.Options{ID: k.id, Patience: k.patience})
 }
 
-// OpenGiven finds the key if one is named; nil otherwise.
+// OpenGiven opens the key if one is named, and returns nil otherwise.
 func (k *KeyFlags) OpenGiven(ctx context.Context, e *cli.Env) (custody.Key, error) {
 	if given, err := k.Given(); err != nil || !given {
 		return nil, err
@@ -55,7 +55,7 @@ func (k *KeyFlags) OpenGiven(ctx context.Context, e *cli.Env) (custody.Key, erro
 	return k.Open(ctx, e)
 }
 
-// Required says that the key is missing, if it is.
+// Required returns an error if no key is named.
 func (k *KeyFlags) Required() error {
 	if k.Path == "" {
 		return cli.Usage("generate a key with receipt keys generate", "missing --key KEY")
