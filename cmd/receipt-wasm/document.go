@@ -19,26 +19,26 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A document is one receipt with the bytes that its hash covers.
+// A document is one receipt and the bytes that its hash covers.
 type document struct {
-	Source    []byte // its JSON text as it was received; of CBOR, the JSON it stands for
-	Canonical []byte // RFC 8785; nil when the source is not strict JSON
-	Preimage  []byte // the hashed bytes; nil when the source is not a JSON object
+	Source    []byte // the JSON text as received; for CBOR, the equivalent JSON
+	Canonical []byte // RFC 8785; nil if the source is not strict JSON
+	Preimage  []byte // the hashed bytes; nil if the source is not a JSON object
 	Hash      string // sha256: and 64 hexadecimal digits, of Preimage; "" without it
 	Shell     string // a command that prints the digits of Hash
 	Targets   []target
-	Headline  *headline.Headline // nil when the source is not a JSON object
+	Headline  *headline.Headline // nil if the source is not a JSON object
 }
 
-// open reads the document of a source that a report is about, by the report's
-// index. Nothing is judged.
+// open returns the document of a source that the report with the given index is about. It verifies
+// nothing.
 func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 	text, err := find(ctx, s, index)
 	if err != nil {
 		return nil, err
 	}
 
-	// What is not strict JSON (RFC 7493) is shown as it came.
+	// A source that is not strict JSON (RFC 7493) is shown as received.
 	d := &document{Source: text}
 	doc := new(canon.Document)
 	if doc.Parse(text, canon.Limits{Bytes: receipt.MaxBytes}) != nil {
@@ -49,22 +49,23 @@ func open(ctx context.Context, s stream.Source, index int) (*document, error) {
 		d.Headline = headline.Read(doc.Root()).Headline()
 	}
 
-	// Not every document has a preimage, and without one there is no hash.
+	// Not every document has a preimage, and without a preimage there is no hash.
 	d.Canonical = doc.AppendCanonical(nil)
 	if d.Preimage, err = chain.AppendPreimage(nil, doc); err != nil {
 		d.Preimage = nil
 		return d, nil
 	}
 
-	// The same hash by other tools, and the places where a reader can change the receipt.
+	// Also return a command that computes the same hash with other tools, and the places where a
+	// reader can change the receipt.
 	d.Hash = canon.Sum(d.Preimage).String()
 	d.Shell = shell(d.Preimage, s.Name, index)
 	d.Targets = targets(doc)
 	return d, nil
 }
 
-// find returns the text that the report of an index is about: of an API envelope, and of
-// an attestation, the receipt in it.
+// find returns the text that the report with the given index is about. For an API envelope or an
+// attestation, it is the receipt inside.
 func find(ctx context.Context, s stream.Source, index int) ([]byte, error) {
 	found, err := s.Find(index, false)
 	if other := (*stream.OtherKindError)(nil); errors.As(err, &other) && other.Found.Kind == kind.Attestation {
@@ -79,8 +80,8 @@ func find(ctx context.Context, s stream.Source, index int) ([]byte, error) {
 	return textOf(ctx, one, 1, found)
 }
 
-// textOf runs a verifier over a source until it is at an index. What has no report is as
-// it came.
+// textOf runs a verifier over a source up to the given index. If there is no report for it, textOf
+// returns came.
 func textOf(ctx context.Context, s stream.Source, index int, came []byte) ([]byte, error) {
 	policy := receipt.Policy{IntegrityOnly: true}
 	v, err := receipt.NewVerifier(nil, policy)
@@ -98,20 +99,20 @@ func textOf(ctx context.Context, s stream.Source, index int, came []byte) ([]byt
 	return came, err
 }
 
-// inMemory is a source that is held in memory.
+// inMemory returns a source that reads from memory.
 func inMemory(name string, data []byte) stream.Source {
 	return stream.Source{Name: name, Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(data)), nil
 	}}
 }
 
-// maxShell bounds what is pasted: a shell takes 128 KiB as one argument, a
-// terminal far less at once.
+// maxShell is the maximum size of a command to paste. A shell accepts 128 KiB as one argument, but
+// a terminal accepts far less in one paste.
 const maxShell = 16 << 10
 
-// shell returns a command that prints the hash of the preimage. It carries the
-// preimage itself, so that nothing of ours is between the reader and the hash,
-// unless that is too long or holds characters that a terminal would not take.
+// shell returns a command that prints the hash of the preimage. The command contains the preimage,
+// so that it depends on no code of this project, unless the preimage is too long or contains
+// characters that a terminal does not accept.
 func shell(preimage []byte, name string, index int) string {
 	text := string(preimage)
 	if len(text) <= maxShell && utf8.ValidString(text) && !strings.ContainsFunc(text, foreign.Unsafe) {
@@ -129,20 +130,21 @@ func shell(preimage []byte, name string, index int) string {
 	return "receipt canon --preimage " + quote(name) + " | sha256sum"
 }
 
-// quote makes one word of a POSIX shell (POSIX.1-2024, 2.2.2).
+// quote quotes s as one word for a POSIX shell (POSIX.1-2024, 2.2.2).
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// A target is a place of a receipt where one byte can be changed so that a
-// receipt of the same form remains, which says something else.
+// A target is a place in a receipt where changing one byte yields a receipt of the same form with a
+// different meaning.
 type target struct {
 	Pointer string `json:"pointer"` // RFC 6901
-	Label   string `json:"label"`   // for a person
-	Before  string `json:"before"`  // the value as it is spelled
+	Label   string `json:"label"`   // description for the user
+	Before  string `json:"before"`  // the value as written
 	After   string `json:"after"`
-	Offset  int    `json:"offset"` // of the byte in the source, from 0
+	Offset  int    `json:"offset"` // offset of the byte in the source, from 0
 }
 
-// places are what people would like to change, the most telling first.
+// places returns the values that a reader would most likely want to change, the most interesting
+// first.
 func places() []target {
 	return []target{
 		{Pointer: "/cost/total", Label: "the cost"},
@@ -156,7 +158,7 @@ func places() []target {
 	}
 }
 
-// targets returns the places that doc has.
+// targets returns the places that are present in doc.
 func targets(doc *canon.Document) []target {
 	list := []target{}
 	for _, t := range places() {
@@ -185,8 +187,8 @@ func targets(doc *canon.Document) []target {
 	return list
 }
 
-// changeable returns the place of the last byte of a value that can be another
-// one: a digit, or a letter of a string without escapes; -1 for none.
+// changeable returns the index of the last byte of a value that can be changed, which is a digit,
+// or a letter of a string without escapes. It returns -1 if there is none.
 func changeable(n canon.Node) int {
 	raw := n.Raw()
 	switch n.Kind() {
@@ -203,7 +205,7 @@ func changeable(n canon.Node) int {
 	return -1
 }
 
-// other returns another digit for a digit and another letter for a letter.
+// other returns a different digit for a digit, and a different letter for a letter.
 func other(c byte) byte {
 	switch c {
 	case '9', 'z', 'Z':
@@ -224,8 +226,7 @@ func cut(raw []byte) string {
 	return string(raw)
 }
 
-// tamper returns a copy of a receipt's text with one byte changed at one of its
-// targets.
+// tamper returns a copy of a receipt's text in which one byte at the target is changed.
 func tamper(source []byte, pointer string) ([]byte, target, error) {
 	doc := new(canon.Document)
 	if err := doc.Parse(source, canon.Limits{Bytes: receipt.MaxBytes}); err != nil {

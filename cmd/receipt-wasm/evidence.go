@@ -16,23 +16,23 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A besideFile is evidence for receipts, of a kind that kind.Beside reports; keys are
-// no evidence.
+// A besideFile is evidence for receipts, of a kind for which kind.Beside reports true. Keys are not
+// evidence.
 type besideFile struct {
 	Name string
 	Kind kind.Kind
 	Data []byte
 }
 
-// evidence is what the files beside the receipts hold.
+// evidence contains the parsed evidence files.
 type evidence struct {
 	receipt.Evidence
 	checkpoint []byte
-	findings   []stream.Finding // what is malformed refutes, whatever the receipts say
+	findings   []stream.Finding // malformed evidence, which refutes the input regardless of the receipts
 	names      map[receipt.Piece]string
 }
 
-// readEvidence reads the files as the command does.
+// readEvidence reads the files as the command receipt verify does.
 func readEvidence(files []besideFile) (*evidence, error) {
 	ev := &evidence{names: map[receipt.Piece]string{}}
 	for _, f := range files {
@@ -43,7 +43,7 @@ func readEvidence(files []besideFile) (*evidence, error) {
 	return ev, nil
 }
 
-// proofDetail says what is malformed in a file with a proof.
+// proofDetail describes what is malformed in a proof.
 func proofDetail(err error) string {
 	var malformed *tlog.ProofError
 	if errors.As(err, &malformed) {
@@ -100,7 +100,7 @@ func (ev *evidence) refute(f besideFile, code receipt.Code, detail, hint string)
 	ev.findings = append(ev.findings, stream.Finding{Code: code, Source: f.Name, Detail: detail, Hint: hint})
 }
 
-// apply gives the evidence to a verifier and to its run.
+// apply adds the evidence to a verifier and to the options of its run.
 func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Verifier, error) {
 	o.Checkpoint = ev.checkpoint
 	o.Summing.Evidence = func(p receipt.Piece) string {
@@ -115,10 +115,11 @@ func (ev *evidence) apply(v *receipt.Verifier, o *stream.Options) (*receipt.Veri
 	return v.With(ev.Evidence)
 }
 
-// fitting tells which of the files are of the receipt at a place of a source: proofs whose
-// paths lead from its hash to the root of their checkpoint, and disclosures that are bound to
-// it, or are bound to none and have a value that fits one of its commitments. Nothing is judged by it, nor who signed the
-// checkpoint.
+// fitting returns the indexes of the files that belong to the receipt at the given index of a
+// source. A proof belongs to it if its path leads from the receipt's hash to the root of the
+// checkpoint. Disclosures belong to it if they are bound to it, or if they are unbound and a value
+// matches one of its commitments. fitting verifies nothing else; in particular, it does not check
+// who signed the checkpoint.
 func fitting(ctx context.Context, s stream.Source, index int, files []besideFile) ([]int, error) {
 	d, err := open(ctx, s, index)
 	if err != nil || d.Preimage == nil {
@@ -145,8 +146,8 @@ func proves(data []byte, hash canon.Digest) bool {
 	return err == nil && merkle.CheckInclusion(receipt.CheckpointLeaf(hash), p.Index, c.Size, p.Hashes, c.Root) == nil
 }
 
-// discloses reports whether disclosed values are of a receipt. Of what cannot be read
-// whoever judges the receipt by it says so.
+// discloses reports whether disclosed values belong to a receipt. It also returns true for a file
+// that cannot be read, so that the verification reports the error.
 func discloses(data []byte, hash canon.Digest, text []byte) bool {
 	d, err := redact.ParseDisclosures(data)
 	if err != nil || d.ReceiptHash == hash {

@@ -11,18 +11,18 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// pieceBytes is how much of an input is asked for at once.
+// pieceBytes is the maximum number of bytes that one call requests from an input.
 const pieceBytes = 1 << 20
 
-// source reads an input of the page, any number of times.
+// source returns a source that reads an input of the page, any number of times.
 func source(input js.Value) stream.Source {
 	return stream.Source{Name: input.Get("name").String(), Open: func() (io.ReadCloser, error) {
 		return &reader{input: input, size: input.Get("size").Float()}, nil
 	}}
 }
 
-// A reader reads an input from its beginning. Offsets are JavaScript numbers,
-// exact to 2^53.
+// A reader reads an input from the beginning. Offsets are JavaScript numbers, which are exact up to
+// 2^53.
 type reader struct {
 	input        js.Value
 	offset, size float64
@@ -66,7 +66,7 @@ func bytesOf(array js.Value) []byte {
 	return data
 }
 
-// arrayOf copies data into a Uint8Array; nil into null.
+// arrayOf copies data into a Uint8Array. It returns null for nil.
 func arrayOf(data []byte) js.Value {
 	if data == nil {
 		return js.Null()
@@ -76,9 +76,9 @@ func arrayOf(data []byte) js.Value {
 	return array
 }
 
-// promising makes a JavaScript function of f that returns a promise. f runs in a
-// goroutine of its own, because it may wait for promises itself. A panic becomes
-// an error: nothing was decided then.
+// promising converts f to a JavaScript function that returns a promise. f runs in its own
+// goroutine, because it may wait for promises. A panic becomes an error, which states that nothing
+// was decided.
 func promising(f func(args []js.Value) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var executor js.Func
@@ -115,7 +115,7 @@ func await(promise js.Value) (js.Value, error) {
 		err   error
 	}
 
-	// A promise settles once: with room for one, neither function waits.
+	// A promise settles once, so with a buffer of one, neither function blocks.
 	done := make(chan settled, 1)
 	fulfilled := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		done <- settled{value: args[0]}

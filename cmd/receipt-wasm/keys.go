@@ -17,10 +17,10 @@ type keyFile struct {
 	Data []byte
 }
 
-// A keyReport says whose keys were used.
+// A keyReport describes the trusted keys of a verification.
 type keyReport struct {
 	Path   string       `json:"path"`   // the names of the files
-	SHA256 canon.Digest `json:"sha256"` // of the file; of several, of one trust file that holds their keys
+	SHA256 canon.Digest `json:"sha256"` // of the file; for several files, of one trust file that contains their keys
 	Count  int          `json:"count"`
 	Keys   []keyInfo    `json:"keys"`
 }
@@ -31,7 +31,7 @@ type keyInfo struct {
 	Algorithm   string       `json:"algorithm"`
 	Fingerprint string       `json:"fingerprint"` // RFC 7638, base64url
 	File        string       `json:"file"`
-	Issuers     []string     `json:"issuers"` // none: speaks for the issuer that the caller names
+	Issuers     []string     `json:"issuers"` // if empty, the key speaks for the issuer that the caller names
 	Roles       []string     `json:"roles"`
 	NotBefore   receipt.Time `json:"not_before,omitzero"`
 	NotAfter    receipt.Time `json:"not_after,omitzero"`
@@ -43,8 +43,8 @@ type revocation struct {
 	Reason string       `json:"reason"`
 }
 
-// trust joins the key files. A key that two files state alike counts once; one
-// id with two meanings is an error.
+// trust merges the key files. Identical entries count once. Different entries with the same ID are
+// an error.
 func trust(files []keyFile) (*keys.Set, *keyReport, error) {
 	joined := new(keys.File)
 	var names []string
@@ -74,7 +74,7 @@ func trust(files []keyFile) (*keys.Set, *keyReport, error) {
 		}
 	}
 
-	// One set of all files, as if they had been one.
+	// Build one set of all files, as if they were one file.
 	set, err := joined.Set()
 	if err != nil {
 		return nil, nil, err
@@ -100,7 +100,7 @@ func describe(k *keys.PublicKey, file string) keyInfo {
 		info.Roles = append(info.Roles, string(r))
 	}
 
-	// A key without roles is an issuer's.
+	// A key without roles has the role issuer.
 	if len(info.Roles) == 0 {
 		info.Roles = append(info.Roles, string(receipt.RoleIssuer))
 	}
@@ -118,7 +118,7 @@ func describe(k *keys.PublicKey, file string) keyInfo {
 	return info
 }
 
-// summaryKeys is the part of the report that a summary has room for.
+// summaryKeys returns the part of the report that a summary contains.
 func (k *keyReport) summaryKeys() *stream.Keys {
 	if k == nil {
 		return nil

@@ -51,7 +51,7 @@ func callFitting(args []js.Value) (any, error) {
 	return list, nil
 }
 
-// besideOf reads an array of files beside receipts.
+// besideOf converts an array of evidence files.
 func besideOf(files js.Value) (list []besideFile) {
 	for i := range files.Length() {
 		f := files.Index(i)
@@ -108,7 +108,7 @@ func callTamper(args []js.Value) (any, error) {
 	return map[string]any{"source": arrayOf(text), "target": string(described)}, nil
 }
 
-// A pageSink hands results to JavaScript, as copies.
+// A pageSink passes copies of results to JavaScript.
 type pageSink struct{ js.Value }
 
 func (s pageSink) Keys(text []byte)      { s.Call("keys", arrayOf(text)) }

@@ -40,27 +40,27 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// A request is what somebody wants verified. Without key files only integrity is
-// asked for, and the reports say so.
+// A request specifies what to verify. Without key files, only integrity is checked, and the reports
+// state this.
 type request struct {
 	Sources []stream.Source
 	Keys    []keyFile
 	Beside  []besideFile
 	Options options
 	Clock   func() time.Time
-	Tool    string // what the summary calls this program
+	Tool    string // name of this program in the summary
 }
 
-// options are the choices of the page, as it writes them in JSON.
+// options are the choices on the page, encoded as JSON.
 type options struct {
-	IntegrityOnly bool   `json:"integrity_only"` // whatever keys there are
-	Issuer        string `json:"issuer"`         // issuer.id that receipts must have; "": any
-	At            string `json:"at"`             // RFC 3339, when keys are judged; "": at issued_at
-	Partial       bool   `json:"partial"`        // the input is a selection: absent predecessors are not breaks
+	IntegrityOnly bool   `json:"integrity_only"` // even if there are keys
+	Issuer        string `json:"issuer"`         // required issuer.id; "": any
+	At            string `json:"at"`             // RFC 3339, time at which keys are judged; "": issued_at
+	Partial       bool   `json:"partial"`        // the input is a selection, so absent predecessors are not breaks
 	Unordered     bool   `json:"unordered"`      // inputs are not in the order of their chains
 }
 
-// policy makes the policy of the options.
+// policy returns the policy that the options specify.
 func (r *request) policy(now time.Time) (receipt.Policy, error) {
 	p := receipt.Policy{Now: now, IntegrityOnly: r.integrityOnly()}
 	if !p.IntegrityOnly {
@@ -79,23 +79,24 @@ func (r *request) policy(now time.Time) (receipt.Policy, error) {
 
 func (r *request) integrityOnly() bool { return r.Options.IntegrityOnly || len(r.Keys) == 0 }
 
-// Bounds of what is handed out beside the lines.
+// Limits on results that are passed on in addition to the lines.
 const (
-	maxFindings = 10_000    // reports that are not verified; more are counted
-	chunkBytes  = 256 << 10 // lines are handed out together
+	maxFindings = 10_000    // reports that are not verified; the others are counted
+	chunkBytes  = 256 << 10 // size at which lines are passed on
 )
 
-// A sink takes results as they come. All texts are JSON, valid during the call.
+// A sink receives results as they become available. All texts are JSON, and valid only during the
+// call.
 type sink interface {
-	Keys(text []byte)      // a keyReport, or null; once, before all else
-	Lines(text []byte)     // whole lines of the NDJSON report, the summary's too
-	Finding(text []byte)   // a report that is not verified, of the first maxFindings
+	Keys(text []byte)      // a keyReport, or null; once, before all other results
+	Lines(text []byte)     // complete lines of the NDJSON report, including the summary
+	Finding(text []byte)   // a report that is not verified; only the first maxFindings
 	Summary(text []byte)   // once
 	Aggregate(text []byte) // once, after the summary
 }
 
-// verify runs a request. The error says that it could not be run as asked; what
-// could not be read of the input is in the summary.
+// verify runs a request. It returns an error if the request could not run as specified. Inputs that
+// could not be read are listed in the summary.
 func verify(ctx context.Context, r *request, out sink) error {
 	started := r.Clock()
 	policy, err := r.policy(started)
@@ -103,7 +104,7 @@ func verify(ctx context.Context, r *request, out sink) error {
 		return err
 	}
 
-	// Integrity needs no keys, and then none are shown.
+	// Integrity checks need no keys, so no keys are reported.
 	var given *keyReport
 	var trusted receipt.Trust
 	if !policy.IntegrityOnly {
@@ -141,7 +142,7 @@ func verify(ctx context.Context, r *request, out sink) error {
 		}
 	}
 
-	// A run that was cut off has a summary, too, which says so.
+	// An interrupted run also has a summary, which states that it is incomplete.
 	sum, err := run.Summary()
 	if incomplete := (*stream.IncompleteError)(nil); err != nil && !errors.As(err, &incomplete) {
 		return err
@@ -151,7 +152,7 @@ func verify(ctx context.Context, r *request, out sink) error {
 	return p.end(sum)
 }
 
-// A printer hands reports to a sink.
+// A printer passes reports to a sink.
 type printer struct {
 	sink     sink
 	lines    []byte
@@ -170,8 +171,8 @@ func (p *printer) report(rep *receipt.Report, text []byte) error {
 	p.lines = append(p.lines, '\n')
 	p.add(rep, text)
 
-	// A finding follows the lines up to its own: whoever counts both never counts more
-	// findings than receipts.
+	// Pass on the lines before the finding, so that a reader never counts more findings than
+	// receipts.
 	found := rep.Verdict != receipt.Verified && p.findings < maxFindings
 	line := p.lines[from : len(p.lines)-1]
 	if found || len(p.lines) >= chunkBytes {
@@ -185,7 +186,7 @@ func (p *printer) report(rep *receipt.Report, text []byte) error {
 	return nil
 }
 
-// add adds a receipt to the sums, which look only at one that fits its hash.
+// add adds a receipt to the sums. They include only receipts that match their hash.
 func (p *printer) add(rep *receipt.Report, text []byte) {
 	limits := canon.Limits{Bytes: receipt.MaxBytes, Depth: receipt.MaxDepth}
 	if text == nil || p.doc.Parse(text, limits) != nil {
@@ -211,7 +212,7 @@ func (p *printer) end(sum *stream.Summary) error {
 	p.lines = append(append(p.lines, text...), "}\n"...)
 	p.flush()
 
-	// The report of a receipt that is alone lists what it leaves unchecked.
+	// For a single receipt, its report lists what was not checked.
 	shown := *sum
 	if sum.Receipts+sum.Copies > 1 {
 		shown.NotChecked = slices.Concat(sum.NotChecked, headline.Unchecked(sum.Unchecked, sum.Withheld))
@@ -224,9 +225,9 @@ func (p *printer) end(sum *stream.Summary) error {
 	return nil
 }
 
-// recognize tells by its first bytes what somebody dropped; whole says that these are
-// all. A file that gzip compressed is told by what is in it. An attestation holds a receipt,
-// and is judged with it.
+// recognize returns the kind of a file from its first bytes; whole reports whether these are all
+// bytes. For a gzip-compressed file, the kind is that of the content. An attestation contains a
+// receipt and is verified with it, so it has no kind here.
 func recognize(head []byte, whole bool) kind.Found {
 	found := recognizePlain(head, whole)
 	if found.Kind == kind.Attestation {
@@ -241,13 +242,13 @@ func recognizePlain(head []byte, whole bool) kind.Found {
 		return kind.Of(head, whole)
 	}
 
-	// Of a part that breaks off, what came before is still its beginning.
+	// A truncated part still reveals the beginning of the content.
 	inner, err := io.ReadAll(io.LimitReader(packed, kind.Head))
 	found := kind.Of(inner, false)
 	if err == nil && whole && len(inner) < kind.Head {
 		found = kind.Of(inner, true)
 	}
-	if found.Kind.Beside() { // evidence is read as it is
+	if found.Kind.Beside() { // evidence must not be compressed
 		found.Kind, found.Next = kind.Packed, "unpack it first: only receipts are read compressed"
 	}
 	return found
