@@ -34,7 +34,7 @@ the program contains the verification page of receipt serve.`,
 	}
 }
 
-// pageBuilt says whether the page is there, and how it gets there.
+// pageBuilt reports whether the page is built in, and how to build it.
 func pageBuilt() string {
 	if page.Built() {
 		return "built in"
@@ -42,8 +42,8 @@ func pageBuilt() string {
 	return "not built in (in a checkout: go generate ./receipt/serve/page, then go install ./cmd/receipt)"
 }
 
-// platform is what the program was built with and for, the format it knows, and whether
-// it has the page.
+// platform describes the Go version, the target, the receipt format, and whether the page is built
+// in.
 func platform() string {
 	return fmt.Sprintf("%s %s/%s\n%s\nverification page: %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, receipt.SchemaMarker, pageBuilt())
 }
@@ -112,8 +112,8 @@ func newMan(e *cli.Env) *cobra.Command {
 	return cmd
 }
 
-// manPage renders one page. Its date is fixed, so that equal programs write
-// equal pages.
+// manPage renders one page. Its date is fixed, so that the same program always writes the same
+// page.
 func manPage(cmd *cobra.Command) ([]byte, error) {
 	date := time.Date(2026, 4, 25, 0, 0, 0, 0, time.UTC)
 	var b bytes.Buffer
@@ -124,7 +124,7 @@ func manPage(cmd *cobra.Command) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// manEnd is what every page ends with, in the macros of man(7).
+// manEnd is the end of every page, in man(7) macros.
 const manEnd = `.SH EXIT STATUS
 .TP
 .B 0

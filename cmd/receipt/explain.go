@@ -121,11 +121,12 @@ func title(where string) string {
 	return "Step " + where
 }
 
-// nearest suggests the codes that are like what was typed, the likest first.
+// nearest suggests the codes most similar to typed, the most similar first.
 func nearest(typed string) string {
 	typed = strings.ReplaceAll(strings.ToLower(typed), "-", "_")
 
-	// No code is that long, and the distance costs the product of both lengths.
+	// No code is that long, and computing the distance takes time proportional to the product of
+	// both lengths.
 	if len(typed) > 64 {
 		return ""
 	}
@@ -135,7 +136,7 @@ func nearest(typed string) string {
 		far  int
 	}
 
-	// A third of the letters may be wrong. After those come codes that share a word.
+	// Up to a third of the letters may differ. Codes that share a word come after those.
 	var found []candidate
 	for _, info := range receipt.Codes() {
 		code := string(info.Code)
@@ -143,7 +144,7 @@ func nearest(typed string) string {
 		switch {
 		case far <= max(len(typed), len(code))/3:
 		case len(typed) > 2 && strings.Contains(code, typed), strings.Contains(typed, code), sharesWord(code, typed):
-			far += 100 // after those that are only misspelt
+			far += 100 // after codes that are only misspelled
 		default:
 			continue
 		}

@@ -1,9 +1,8 @@
-// Command receipt makes and verifies receipts of AI-agent tasks.
+// Command receipt creates and verifies receipts of AI agent tasks.
 //
-// Results go to stdout, messages to stderr. The exit code is 0 when everything
-// that was asked for was positively shown, 1 when something is false or
-// malformed, 2 when something could not be read or run as asked, and 3 when
-// evidence is missing.
+// Results are written to stdout, messages to stderr. The exit code is 0 if every requirement was
+// checked and met, 1 if something is invalid or malformed, 2 if something could not be read or the
+// command could not run as requested, and 3 if evidence is missing.
 package main
 
 import (
@@ -25,7 +24,7 @@ import (
 func main() {
 	limitGarbage()
 
-	signal.Ignore(syscall.SIGPIPE) // writing tells, and temporary files are removed
+	signal.Ignore(syscall.SIGPIPE) // writes return an error instead, so temporary files are removed
 	ctx, stop := signal.NotifyContext(context.Background(), interruptions(os.Args[1:])...)
 
 	done := make(chan int, 1)
@@ -43,24 +42,25 @@ func main() {
 	os.Exit(await(ctx, stop, done, &patience, e.Err))
 }
 
-// limitGarbage keeps the heap small. Verifying millions of receipts makes garbage
-// all the time and keeps little: half the usual room for it costs some processor
-// time, and keeps 1.1 GB of lines within 64 MiB.
+// limitGarbage keeps the heap small. Verifying millions of receipts allocates continuously and
+// keeps little. Half of the usual heap growth costs some processor time, and verifies 1.1 GB of
+// lines within 64 MiB.
 //
-// That begins with the first collection, at 16 MiB. A heap that small would
-// otherwise be collected ten times while the detectors of secrets are compiled,
-// which takes longer than compiling them.
+// The limit applies after the first collection, at 16 MiB. Otherwise, the small heap would be
+// collected ten times while the secret detectors are compiled, which takes longer than compiling
+// them.
 func limitGarbage() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
 
-	debug.SetGCPercent(400) // of the least heap, 4 MiB
+	debug.SetGCPercent(400) // of the minimum heap, 4 MiB
 	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, 50)
 }
 
-// interruptions are the signals upon which a run tidies up and ends. A terminal that
-// is closed is one, unless nohup has it ignored; serve reads its files again instead.
+// interruptions returns the signals on which a run cleans up and ends. They include SIGHUP, which a
+// closing terminal sends, unless nohup has it ignored. The command serve reloads its files on
+// SIGHUP instead.
 func interruptions(args []string) []os.Signal {
 	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if serves := len(args) > 0 && args[0] == "serve"; !serves && !signal.Ignored(syscall.SIGHUP) {
@@ -69,14 +69,14 @@ func interruptions(args []string) []os.Signal {
 	return list
 }
 
-// await returns the exit code of a run. One that is interrupted has a moment to
-// tidy up, or as long as it said; it may be waiting for an input that never comes.
+// await returns the exit code of a run. An interrupted run gets one second to clean up, or as long
+// as it requested, because it may be waiting for input that never arrives.
 func await(ctx context.Context, stop func(), done <-chan int, patience *atomic.Int64, messages io.Writer) int {
 	select {
 	case code := <-done:
 		return code
 	case <-ctx.Done():
-		stop() // a second signal ends the program at once
+		stop() // a second signal ends the program immediately
 	}
 	select {
 	case code := <-done:

@@ -26,7 +26,7 @@ func run(ctx context.Context, args []string, e *cli.Env) int {
 	root := newRootFor(e, args)
 	root.SetArgs(args)
 
-	// After a misspelled verb its flags are unknown, and not the mistake.
+	// After a misspelled command, unknown flags are not the mistake.
 	root.FParseErrWhitelist.UnknownFlags = len(args) > 0 && !strings.HasPrefix(args[0], "-")
 	defer e.End()
 	if verb, rest, err := root.Find(args); err == nil {
@@ -37,11 +37,11 @@ func run(ctx context.Context, args []string, e *cli.Env) int {
 	return cli.Finish(e, root.ExecuteContext(cli.WithLine(ctx, args)))
 }
 
-// newRoot is the command with all of its verbs.
+// newRoot returns the root command with all commands.
 func newRoot(e *cli.Env) *cobra.Command { return rootWith(e, verbs()) }
 
-// newRootFor is the command for one line. Most begin with a verb that looks at no other: to
-// make all of them, with their two hundred flags, would take longer than many a verb does.
+// newRootFor returns the root command for one command line. Most lines use a single command, and
+// building all commands with their two hundred flags would take longer than many commands run.
 func newRootFor(e *cli.Env, args []string) *cobra.Command {
 	if len(args) > 0 {
 		for _, v := range verbs() {
@@ -58,7 +58,7 @@ func newRootFor(e *cli.Env, args []string) *cobra.Command {
 	return root
 }
 
-// rootWith is the command with these verbs.
+// rootWith returns the root command with the given commands.
 func rootWith(e *cli.Env, list []verb) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "receipt",
@@ -73,7 +73,7 @@ Exit codes:
   3  evidence is missing`,
 		Example: `  receipt verify --keys keys.json receipt.json
   receipt show receipt.json`,
-		SilenceErrors:         true, // finish prints them
+		SilenceErrors:         true, // Finish prints them
 		SilenceUsage:          true,
 		DisableFlagsInUseLine: true,
 		Args:                  cobra.ArbitraryArgs,
@@ -88,6 +88,8 @@ Exit codes:
 	root.SetIn(e.In)
 	root.SetOut(e.Text())
 	root.SetErr(e.Notes())
+
+	// Flag errors and empty flags are reported like all other failures, with a hint.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cli.Usage(cli.FlagHint(cmd, err), "%s", flagError(err))
 	})
@@ -102,7 +104,7 @@ Exit codes:
 	root.SetUsageFunc(plainUsage(root.UsageFunc()))
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}")
-	root.CompletionOptions.DisableDefaultCmd = true // it is a verb of its own here
+	root.CompletionOptions.DisableDefaultCmd = true // completion is a separate command here
 	root.SetHelpCommand(newHelp())
 	for _, v := range list {
 		root.AddCommand(v.make(e))
@@ -112,8 +114,8 @@ Exit codes:
 	return root
 }
 
-// plainUsage prints the usage of a command: flags that few people need after all others, and
-// those that each command has in the help of receipt alone.
+// plainUsage prints the usage of a command. Rarely used flags come last, and flags that every
+// command has are listed only in the help of receipt itself.
 func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	return func(cmd *cobra.Command) error {
 		cmd.DisableFlagsInUseLine = true
@@ -137,13 +139,13 @@ func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	}
 }
 
-// A verb is made when it is asked for.
+// A verb creates a command when it is needed.
 type verb struct {
 	name string
 	make func(*cli.Env) *cobra.Command
 }
 
-// verbs are all but help, which cobra adds.
+// verbs returns all commands except help, which cobra adds.
 func verbs() []verb {
 	return []verb{
 		{"verify", verify.New},
@@ -173,8 +175,8 @@ func verbs() []verb {
 	}
 }
 
-// flagError is the text of a flag error without the words of strconv, and with the long
-// name of the flag alone.
+// flagError formats a flag error without the messages of strconv, and with only the long name of
+// the flag.
 func flagError(err error) string {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
@@ -194,7 +196,7 @@ func flagError(err error) string {
 	return cli.EscapeLine(text)
 }
 
-// wantedOf is what a flag takes that is no text.
+// wantedOf describes the values that a flag accepts, unless they are text.
 func wantedOf(f *pflag.Flag) string {
 	switch kind := f.Value.Type(); {
 	case kind == "bool":
@@ -207,7 +209,7 @@ func wantedOf(f *pflag.Flag) string {
 	return "a whole number"
 }
 
-// newHelp is cobra's help, but a verb that is unknown is an error.
+// newHelp returns a help command that, unlike cobra's, rejects an unknown command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -226,7 +228,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// group sorts the verbs of the help by what they are for.
+// group sorts the commands in the help by purpose.
 func group(root *cobra.Command) {
 	for _, g := range []struct {
 		id, title string
@@ -251,11 +253,11 @@ func group(root *cobra.Command) {
 	root.SetHelpCommandGroupID("about")
 }
 
-// completeFlags tells shells the values of flags that take one of a few words: those that
-// cli.Choices stated, and these.
+// completeFlags registers the values of flags that accept one of a few words for shell completion:
+// those stated by cli.Choices, and the ones listed here.
 func completeFlags(cmd *cobra.Command) {
 	complete := func(name string, values []string) {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveDefault)) // refused when given twice
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveDefault)) // fails if called twice for a flag
 	}
 	also := map[string][]string{
 		"progress":    {"auto", "always", "never"},
@@ -280,5 +282,5 @@ func completeFlags(cmd *cobra.Command) {
 	}
 }
 
-// versionText is what version and --version print.
+// versionText returns the output of version and --version.
 func versionText() string { return cli.ToolName() + "\n" + platform() }

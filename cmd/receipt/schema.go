@@ -19,7 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// eventSchema is the schema of the lines of a log; every other one is of a document.
+// eventSchema is the schema for the lines of a log. All other schemas are for documents.
 const eventSchema schemas.Name = "event"
 
 type schemaOptions struct {
@@ -96,7 +96,7 @@ func writeSchema(cmd *cobra.Command, e *cli.Env, n schemas.Name, o *schemaOption
 	return o.output.Write(e, text, 0o644)
 }
 
-// unknownSchema is the failure for a name that no schema has.
+// unknownSchema returns the failure for an unknown schema name.
 func unknownSchema(name string) error {
 	var names []string
 	for _, n := range schemas.Names() {
@@ -109,21 +109,21 @@ func unknownSchema(name string) error {
 	return cli.Usage(hint, "unknown schema %q", name)
 }
 
-// maxFindings is how many places are printed; the others are counted.
+// maxFindings is the maximum number of places that are printed; the others are counted.
 const maxFindings = 20
 
-// A schemaCheck says where what it is given does not fit a schema.
+// A schemaCheck lists where a file does not match a schema.
 type schemaCheck struct {
 	out      io.Writer
 	name     schemas.Name
 	schema   *schemas.Schema
-	file     string // as the caller named it
+	file     string // name as the caller specified it
 	findings int
-	checked  int // documents or lines
+	checked  int // number of documents or lines
 	unfit    int
 }
 
-// checkFile checks a file by a schema.
+// checkFile checks a file against a schema.
 func checkFile(ctx context.Context, e *cli.Env, n schemas.Name, path string) error {
 	schema, err := schemas.Compile(n)
 	if err != nil {
@@ -142,7 +142,7 @@ func checkFile(ctx context.Context, e *cli.Env, n schemas.Name, path string) err
 	return c.conclude()
 }
 
-// document checks a file that is one document.
+// document checks a file that contains one document.
 func (c *schemaCheck) document(e *cli.Env, path string) error {
 	data, most, err := c.read(e, path)
 	if err != nil {
@@ -156,7 +156,7 @@ func (c *schemaCheck) document(e *cli.Env, path string) error {
 	return nil
 }
 
-// read reads a document, and says how long one may be: bundles are longer than receipts.
+// read reads a document, and returns its maximum size. Bundles may be larger than receipts.
 func (c *schemaCheck) read(e *cli.Env, path string) (data []byte, most int, err error) {
 	if c.name == "session-bundle" {
 		data, err = input.ReadBounded(e, path, bundle.MaxBytes+1)
@@ -166,7 +166,7 @@ func (c *schemaCheck) read(e *cli.Env, path string) (data []byte, most int, err 
 	return data, canon.MaxBytes, err
 }
 
-// lines checks a log, in the lines that a recorder reads.
+// lines checks a log, split into lines as record splits it.
 func (c *schemaCheck) lines(ctx context.Context, e *cli.Env, path string) error {
 	if f := input.KindOfFile(path); f.Kind != kind.Unknown && f.Kind != kind.Events {
 		return cli.Usage(input.Next(f, path), "%q is not a log of events: it is %s", path, f.What)
@@ -214,7 +214,7 @@ func (c *schemaCheck) fits(at string, doc *canon.Document) {
 	c.findings += found.Total - len(found.Problems)
 }
 
-// find prints a place, if it is among the first.
+// find prints a place, if it is among the first maxFindings.
 func (c *schemaCheck) find(at, pointer, detail string) {
 	if c.findings++; c.findings > maxFindings {
 		return
