@@ -24,7 +24,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// socketFolder is a folder whose path is short enough for a socket.
+// socketFolder returns a directory whose path is short enough for a socket.
 func socketFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "agent")
@@ -35,7 +35,7 @@ func socketFolder(t *testing.T) string {
 	return dir
 }
 
-// newAgent starts an agent with keys, and returns an environment that has it.
+// newAgent starts an agent with keys, and returns an environment that names it.
 func newAgent(t *testing.T, names ...string) (*keyservice.Agent, *cli.Env) {
 	t.Helper()
 	a, err := keyservice.NewAgent(names...)
@@ -51,7 +51,7 @@ func newAgent(t *testing.T, names ...string) (*keyservice.Agent, *cli.Env) {
 	return a, environment(t, map[string]string{"SSH_AUTH_SOCK": socket})
 }
 
-// listens has somebody answer who is no agent.
+// listens starts a server that is not an agent, and returns an environment that names it.
 func listens(t *testing.T, answer func(net.Conn)) *cli.Env {
 	t.Helper()
 	socket := filepath.Join(socketFolder(t), "s")
@@ -63,7 +63,7 @@ func listens(t *testing.T, answer func(net.Conn)) *cli.Env {
 	return environment(t, map[string]string{"SSH_AUTH_SOCK": socket})
 }
 
-// named is the name of a key of the tests.
+// named returns the name of a test key in an agent.
 func named(t *testing.T, key string) string {
 	t.Helper()
 	fingerprint, err := keyservice.Fingerprint(key)
@@ -73,8 +73,8 @@ func named(t *testing.T, key string) string {
 	return "agent:" + fingerprint
 }
 
-// TestAgent: of an agent with several keys of one comment the one with the fingerprint
-// signs.
+// TestAgent verifies that the key with the given fingerprint signs, in an agent with several keys
+// that have the same comment.
 func TestAgent(t *testing.T) {
 	_, e := newAgent(t, "rsa", "other-ed25519", "ed25519", "p256", "p384")
 	for name, algorithm := range map[string]string{"ed25519": keys.Ed25519, "other-ed25519": keys.Ed25519, "p256": "ES256", "p384": "ES384"} {
@@ -83,7 +83,7 @@ func TestAgent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := keys.FromPublic(own.Public(), "", "") // the id of the file of the same key
+		want, err := keys.FromPublic(own.Public(), "", "") // the ID that the same key has in a file
 		if err != nil || key.Public().ID != want.ID || key.Public().Algorithm != algorithm {
 			t.Errorf("%s: %s, %s, %v", name, key.Public().ID, key.Public().Algorithm, err)
 		}
@@ -91,7 +91,7 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// TestRealAgent: the same with the agent that people have.
+// TestRealAgent verifies the same with OpenSSH's ssh-agent.
 func TestRealAgent(t *testing.T) {
 	if _, err := exec.LookPath("ssh-agent"); err != nil {
 		t.Skip(err)
@@ -106,7 +106,7 @@ func TestRealAgent(t *testing.T) {
 		cmd.Wait()
 	})
 
-	// It is filled over its own protocol.
+	// Add keys with the protocol of the agent.
 	var conn net.Conn
 	for began := time.Now(); conn == nil; time.Sleep(5 * time.Millisecond) {
 		var err error
@@ -131,7 +131,7 @@ func TestRealAgent(t *testing.T) {
 		check(t, open(t, e, named(t, name), long))
 	}
 
-	// It shows nothing while it is locked, and signs nothing.
+	// A locked agent lists no keys and does not sign.
 	key := open(t, e, named(t, "ed25519"), long)
 	if err := real.Lock([]byte("x")); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestRealAgent(t *testing.T) {
 		t.Error(got)
 	}
 
-	// It is unlocked, and the key removed after it was found.
+	// After the agent is unlocked, the key is found, and then removed.
 	if err := real.Unlock([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestRealAgent(t *testing.T) {
 	}
 }
 
-// TestAgentSigns: whatever an agent returns in place of a signature, there is none.
+// TestAgentSigns verifies that an invalid response of an agent never becomes a signature.
 func TestAgentSigns(t *testing.T) {
 	a, e := newAgent(t, "ed25519", "p256")
 	for name, test := range map[string]struct {
@@ -212,7 +212,7 @@ func TestAgentSigns(t *testing.T) {
 	}
 }
 
-// TestAgentKeys: keys that cannot sign receipts are refused, with the reason.
+// TestAgentKeys verifies that keys that cannot sign receipts are rejected with the reason.
 func TestAgentKeys(t *testing.T) {
 	a, e := newAgent(t, "ed25519")
 	ed, err := keyservice.Key("ed25519")
@@ -283,12 +283,12 @@ func TestAgentKeys(t *testing.T) {
 		}
 	}
 
-	// A certificate, and types that nobody knows, keep no key from being found.
+	// Certificates and unknown key types do not prevent a key from being found.
 	a.OnList = listed(unknown, whole(certificate), whole(plain))
 	check(t, open(t, e, named(t, "ed25519"), long))
 }
 
-// TestAgentNames: nothing but a whole fingerprint names a key.
+// TestAgentNames verifies that only a complete fingerprint names a key.
 func TestAgentNames(t *testing.T) {
 	_, e := newAgent(t, "ed25519")
 	whole := named(t, "ed25519")
@@ -299,7 +299,7 @@ func TestAgentNames(t *testing.T) {
 	}
 }
 
-// TestAgentAbsent: no agent, and things that are none.
+// TestAgentAbsent verifies the errors for a missing agent and for servers that are not agents.
 func TestAgentAbsent(t *testing.T) {
 	name := named(t, "ed25519")
 	if got := refused(t.Context(), t, environment(t, nil), name, long); got != `"`+name+`": there is no ssh-agent: SSH_AUTH_SOCK is not set` {
@@ -310,7 +310,7 @@ func TestAgentAbsent(t *testing.T) {
 		t.Error(got)
 	}
 
-	read := func(c net.Conn) { // a question: its length, and it
+	read := func(c net.Conn) { // a request: its length and its body
 		var size [4]byte
 		if _, err := io.ReadFull(c, size[:]); err == nil {
 			_, _ = io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(size[:])))
@@ -337,8 +337,8 @@ func TestAgentAbsent(t *testing.T) {
 	}
 }
 
-// TestAgentSlow: an agent that does not answer is not waited for longer than was said,
-// nor after an interruption.
+// TestAgentSlow verifies that the wait for an unresponsive agent ends after the timeout and on an
+// interruption.
 func TestAgentSlow(t *testing.T) {
 	over := make(chan struct{})
 	e := listens(t, func(c net.Conn) { <-over })
@@ -353,7 +353,7 @@ func TestAgentSlow(t *testing.T) {
 		t.Error(got)
 	}
 
-	// One that lists its keys, and waits for somebody to confirm.
+	// An agent that lists its keys and waits for the user to confirm.
 	a, e := newAgent(t, "ed25519")
 	a.OnSign = func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 		<-over
@@ -365,7 +365,7 @@ func TestAgentSlow(t *testing.T) {
 	}
 }
 
-// TestFiles: a private key of OpenSSH has the id that it has in an agent.
+// TestFiles verifies that an OpenSSH private key has the same ID in a file as in an agent.
 func TestFiles(t *testing.T) {
 	e := environment(t, nil)
 	for _, name := range []string{"ed25519", "p256", "p384"} {

@@ -21,7 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// TestMain is the plugin when it is called by its name.
+// TestMain runs the plugin if the program is called by the plugin's name.
 func TestMain(m *testing.M) {
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "sigstore-kms-") {
 		keyservice.Plugin()
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 const hash = "sha256:cf33bfcb36ec5c146e7e083d23b73cb7ccd5db142d9ba0b06d1bb0f70d0bbfc6"
 
-// environment has variables, and no other.
+// environment returns an environment with only the given variables.
 func environment(t *testing.T, variables map[string]string) *cli.Env {
 	t.Helper()
 	e := &cli.Env{
@@ -45,7 +45,7 @@ func environment(t *testing.T, variables map[string]string) *cli.Env {
 	return e
 }
 
-// check makes all that a key makes, and verifies it by the public half alone.
+// check creates each kind of signature with a key, and verifies them with only the public key.
 func check(t *testing.T, key custody.Key) {
 	t.Helper()
 	sig, err := key.Signer().Sign(t.Context(), []byte(hash))
@@ -76,7 +76,7 @@ func check(t *testing.T, key custody.Key) {
 	}
 }
 
-// open opens a key that has to be there.
+// open opens a key that must exist.
 func open(t *testing.T, e *cli.Env, name string, patience time.Duration) custody.Key {
 	t.Helper()
 	key, err := custody.Open(t.Context(), e, name, custody.Options{Patience: patience})
@@ -86,7 +86,7 @@ func open(t *testing.T, e *cli.Env, name string, patience time.Duration) custody
 	return key
 }
 
-// signing returns what signing failed with; a signature beside it is a fault.
+// signing returns the error of signing, and reports a test failure if there is a signature.
 func signing(ctx context.Context, t *testing.T, key custody.Key) string {
 	t.Helper()
 	sig, err := key.Signer().Sign(ctx, []byte(hash))
@@ -101,7 +101,7 @@ func signing(ctx context.Context, t *testing.T, key custody.Key) string {
 	return err.Error()
 }
 
-// refused returns why a key was not opened, which no verdict is.
+// refused returns why a key was not opened, with exit code 2.
 func refused(ctx context.Context, t *testing.T, e *cli.Env, name string, patience time.Duration) string {
 	t.Helper()
 	key, err := custody.Open(ctx, e, name, custody.Options{Patience: patience})
@@ -113,7 +113,7 @@ func refused(ctx context.Context, t *testing.T, e *cli.Env, name string, patienc
 	return f.Error()
 }
 
-// TestPatience: a key service is waited for, and not for ever.
+// TestPatience verifies that a timeout of zero or less is rejected.
 func TestPatience(t *testing.T) {
 	for _, patience := range []time.Duration{0, -time.Second} {
 		if why := refused(t.Context(), t, environment(t, nil), "agent:SHA256:x", patience); !strings.HasPrefix(why, "--key-timeout is longer than nothing, found ") {

@@ -14,8 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 )
 
-// TestWorkFactor: a file does not make this machine work longer than some seconds, nor
-// somebody type a passphrase for it in vain.
+// TestWorkFactor verifies that a file with an excessive work factor is rejected before the prompt.
 func TestWorkFactor(t *testing.T) {
 	to, err := age.NewScryptRecipient("correct horse")
 	if err != nil {

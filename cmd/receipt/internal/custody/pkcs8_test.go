@@ -14,7 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// The files are of openssl pkcs8 -topk8, all of plain.pem.
+// encryptedFile returns the content of a PEM file in testdata. The files were created from
+// plain.pem by openssl pkcs8 -topk8.
 func encryptedFile(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -52,8 +53,8 @@ func TestPKCS8(t *testing.T) {
 	}
 }
 
-// TestPKCS8Refuses: what is not read is told before anybody is asked, or with the bound
-// that it breaks.
+// TestPKCS8Refuses verifies that unsupported files and parameters over the limits are rejected with
+// the reason.
 func TestPKCS8Refuses(t *testing.T) {
 	for name, want := range map[string]string{
 		"plain.pem": "it is no encrypted PKCS #8",
@@ -69,7 +70,7 @@ func TestPKCS8Refuses(t *testing.T) {
 		}
 	}
 
-	// More work than anybody waits for.
+	// More work than the limit allows.
 	for _, n := range []int{-1, 0, maxIterations + 1} {
 		key, params, err := readEncrypted(encryptedFile(t, "aes192-sha512.pem"))
 		if err != nil {
@@ -91,8 +92,8 @@ func TestPKCS8Refuses(t *testing.T) {
 	}
 }
 
-// TestPKCS8Damage: no byte that is changed, and none that is missing, does more than to be
-// refused or to make another key.
+// TestPKCS8Damage verifies that a file with a changed byte, or a truncated file, gives either an
+// error or a key, and never both or neither.
 func TestPKCS8Damage(t *testing.T) {
 	der := encryptedFile(t, "aes128-sha1.pem")
 	for i := range der {

@@ -16,7 +16,7 @@ import (
 
 const long = 30 * time.Second // for a process on a busy machine
 
-// plugins puts the plugin into a folder of PATH, by these names.
+// plugins adds a directory with the plugin to PATH, under the given names.
 func plugins(t *testing.T, names ...string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -50,7 +50,7 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// TestPluginID: a key has one id, wherever it is.
+// TestPluginID verifies that a key in a plugin has the same ID as elsewhere.
 func TestPluginID(t *testing.T) {
 	plugins(t, "test")
 	public := open(t, environment(t, nil), "test://ed25519", long).Public()
@@ -60,7 +60,7 @@ func TestPluginID(t *testing.T) {
 	}
 }
 
-// TestPluginRefuses: whatever a plugin does in place of a signature, there is none.
+// TestPluginRefuses verifies that an invalid response of a plugin never becomes a signature.
 func TestPluginRefuses(t *testing.T) {
 	plugins(t, "test")
 	for how, want := range map[string]string{
@@ -85,7 +85,7 @@ func TestPluginRefuses(t *testing.T) {
 	}
 }
 
-// TestPluginKeyRefused: the same where it is asked for the key.
+// TestPluginKeyRefused verifies the same for requests of the public key.
 func TestPluginKeyRefused(t *testing.T) {
 	plugins(t, "test")
 	e := environment(t, nil)
@@ -111,8 +111,8 @@ func TestPluginKeyRefused(t *testing.T) {
 	}
 }
 
-// TestPluginMessages: what a plugin says beside its answer is in the message, quoted and
-// cut.
+// TestPluginMessages verifies that an error contains the other output of the plugin, quoted and
+// shortened.
 func TestPluginMessages(t *testing.T) {
 	plugins(t, "test")
 	got := refused(t.Context(), t, environment(t, nil), "test://ed25519?key=secret", long)
@@ -124,7 +124,7 @@ func TestPluginMessages(t *testing.T) {
 	}
 }
 
-// TestPluginSlow: one that does not answer is ended when it was waited for.
+// TestPluginSlow verifies that a plugin that does not answer is killed after the timeout.
 func TestPluginSlow(t *testing.T) {
 	plugins(t, "test")
 	e := environment(t, nil)
@@ -133,14 +133,14 @@ func TestPluginSlow(t *testing.T) {
 		t.Error(got)
 	}
 
-	// A key that was seen, and signs no more.
+	// A plugin that returns the key, but does not sign in time.
 	key := open(t, e, "test://ed25519?sign=slow", 5*time.Second)
 	if _, err := key.Signer().Sign(t.Context(), []byte(hash)); err == nil || !strings.HasSuffix(err.Error(), `: sigstore-kms-test did not answer within 5s, which --key-timeout makes longer`) {
 		t.Error(err)
 	}
 }
 
-// TestPluginInterrupted: an interruption ends the wait at once.
+// TestPluginInterrupted verifies that an interruption ends the wait immediately.
 func TestPluginInterrupted(t *testing.T) {
 	plugins(t, "test")
 	e := environment(t, nil)
@@ -152,7 +152,7 @@ func TestPluginInterrupted(t *testing.T) {
 	}
 }
 
-// TestPluginRelativePath: a program in a folder that PATH names relative is not run.
+// TestPluginRelativePath verifies that a program in a relative directory of PATH is not run.
 func TestPluginRelativePath(t *testing.T) {
 	plugins(t, "test")
 	t.Chdir(filepath.SplitList(os.Getenv("PATH"))[0])
@@ -163,7 +163,7 @@ func TestPluginRelativePath(t *testing.T) {
 	}
 }
 
-// TestEndWaits: a program does not end before its plugins have.
+// TestEndWaits verifies that End waits for running plugins.
 func TestEndWaits(t *testing.T) {
 	plugins(t, "test")
 	asked, release := make(chan bool), make(chan struct{})
