@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUnnamed verifies that a file that was not committed has no name, so that nothing remains when
-// the process is killed, and that it gets its name, its content, and its mode in the end.
+// TestUnnamed verifies that an uncommitted file has no name, so that nothing remains if the process
+// is killed, and that Commit gives it its name, content, and mode.
 func TestUnnamed(t *testing.T) {
 	dir := t.TempDir()
 	if f := openUnnamed(dir); f == nil {

@@ -36,7 +36,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFitter: lines arrive in pieces, and only terminals fold.
+// TestFitter verifies that lines written in pieces are folded on a terminal, and do not change
+// elsewhere.
 func TestFitter(t *testing.T) {
 	long := strings.Repeat("word ", 20) + "end\nnext\n"
 	var out bytes.Buffer
@@ -64,8 +65,8 @@ func TestFitter(t *testing.T) {
 	}
 }
 
-// TestFoldDigest: who keeps a head or compares two hashes has all of it where a line can
-// hold it, also on 80 columns below a label.
+// TestFoldDigest verifies that a digest is printed in full if a line has room for it, also after a
+// label on 80 columns.
 func TestFoldDigest(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	for _, c := range []struct {
