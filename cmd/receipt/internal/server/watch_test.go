@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestWatch: a file that changes is loaded, one that is bad is tried once, and every
-// attempt is told.
+// TestWatch verifies that a changed file is loaded, an invalid file is tried once, and every
+// attempt is reported.
 func TestWatch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	used := ""
@@ -65,7 +65,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchRun: a signal loads everything, and the watch ends with its context.
+// TestWatchRun verifies that a signal reloads everything, and that run returns when its context
+// ends.
 func TestWatchRun(t *testing.T) {
 	loaded := make(chan bool, 9)
 	w := &watchedFiles{report: func(string, error) {}}
@@ -82,7 +83,7 @@ func TestWatchRun(t *testing.T) {
 	<-ended
 }
 
-// replace puts a file in the place of another at once.
+// replace replaces a file atomically.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
