@@ -11,8 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 )
 
-// TestClaimTogether verifies that of several trees of one size, cosigned at the same time,
-// at most one is claimed, and that nothing else is claimed afterwards.
+// TestClaimTogether verifies that, if several trees of the same size are cosigned at the same time,
+// at most one is claimed, and that no other tree is claimed afterwards.
 func TestClaimTogether(t *testing.T) {
 	for round := range 20 {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(round))
