@@ -33,10 +33,10 @@ func read(t *testing.T, name string) []byte {
 	return data
 }
 
-// got is a sink that keeps all.
+// A got is a sink that stores all results.
 type got struct {
 	keys, summary, aggregate string
-	lines                    strings.Builder // of very many receipts
+	lines                    strings.Builder // with reports of very many receipts
 	findings                 []string
 }
 
@@ -99,7 +99,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// withoutNotes is a summary without not_checked: the one that is shown also lists what
+// withoutNotes returns a summary without not_checked, because the displayed summary also lists what
 // single receipts leave unchecked.
 func withoutNotes(t *testing.T, summary string) string {
 	t.Helper()
@@ -132,8 +132,8 @@ func TestUnchecked(t *testing.T) {
 	}
 }
 
-// TestFindingsAreBounded: of very many findings the first are handed out, and all
-// are in the lines.
+// TestFindingsAreBounded verifies that at most maxFindings findings are passed on, and that the
+// lines contain all of them.
 func TestFindingsAreBounded(t *testing.T) {
 	text := strings.Repeat("{\"a\":1}\n", maxFindings+5)
 	g := verified(t, &request{Clock: time.Now, Sources: []stream.Source{inMemory("a.jsonl", []byte(text))}})
@@ -142,11 +142,11 @@ func TestFindingsAreBounded(t *testing.T) {
 	}
 }
 
-// counter is a sink that counts what it was given so far.
+// A counter is a sink that counts the results so far.
 type counter struct {
 	got
 	lines, found int
-	most         int // findings beyond the receipts that were known then
+	most         int // maximum number of findings in excess of the lines at that time
 }
 
 func (c *counter) Lines(text []byte) { c.lines += bytes.Count(text, []byte{'\n'}) }
@@ -156,7 +156,8 @@ func (c *counter) Finding([]byte) {
 	c.most = max(c.most, c.found-c.lines)
 }
 
-// TestFindingsFollowTheirLines: at no time are there more findings than receipts.
+// TestFindingsFollowTheirLines verifies that the number of findings never exceeds the number of
+// receipts.
 func TestFindingsFollowTheirLines(t *testing.T) {
 	text := strings.Repeat("{\"a\":1}\n", 500)
 	c := new(counter)
@@ -219,8 +220,8 @@ func TestKeyReport(t *testing.T) {
 	}
 }
 
-// TestOpen: the bytes are those that the report is about, whatever the file holds
-// them in.
+// TestOpen verifies that open returns the bytes that the report is about, regardless of the
+// encoding of the file.
 func TestOpen(t *testing.T) {
 	task := read(t, "valid/task.json")
 	doc, err := canon.Parse(task)
@@ -270,7 +271,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestShell runs the line that is shown.
+// TestShell verifies that the displayed command prints the hash.
 func TestShell(t *testing.T) {
 	if _, err := exec.LookPath("sha256sum"); err != nil {
 		t.Skip("no sha256sum")
@@ -291,8 +292,8 @@ func TestShell(t *testing.T) {
 	}
 }
 
-// TestTamper: each target changes one byte, and the receipt no longer fits its
-// hash.
+// TestTamper verifies that each target changes exactly one byte, and that the receipt no longer
+// matches its hash.
 func TestTamper(t *testing.T) {
 	for _, file := range []string{"valid/task.json", "valid/full.json", "valid/minimal.json"} {
 		source := read(t, file)
@@ -328,8 +329,8 @@ func TestTamper(t *testing.T) {
 	}
 }
 
-// TestRecognize: files are told by what is in them, also through gzip, and no fixture
-// is taken for keys.
+// TestRecognize verifies that files are recognized by their content, also if compressed with gzip,
+// and that no fixture is recognized as keys or evidence.
 func TestRecognize(t *testing.T) {
 	var packed, keys bytes.Buffer
 	for out, text := range map[*bytes.Buffer]string{&packed: strings.Repeat("\x00", 257) + "ustar\x00", &keys: `{"keys":[]}`} {
@@ -359,8 +360,8 @@ func TestRecognize(t *testing.T) {
 	}
 }
 
-// TestEvidence: what lies beside receipts counts as it does for the command, and what
-// is malformed refutes.
+// TestEvidence verifies that evidence affects the verdict as it does for the command, and that
+// malformed evidence refutes the input.
 func TestEvidence(t *testing.T) {
 	task := read(t, "valid/task.json")
 	r := func(files ...besideFile) *request {
@@ -397,17 +398,17 @@ func TestEvidence(t *testing.T) {
 	}
 	places, err := fitting(context.Background(), inMemory("a", task), 1, []besideFile{
 		{Kind: kind.Proof, Data: []byte("no proof")},
-		{Kind: kind.Disclosures, Data: []byte(bound)}, // of another receipt
+		{Kind: kind.Disclosures, Data: []byte(bound)}, // for another receipt
 		{Kind: kind.Disclosures, Data: []byte(strings.Replace(bound, "sha256:"+strings.Repeat("a", 64), d.Hash, 1))},
-		{Kind: kind.Disclosures, Data: []byte("{}")}, // of which a verdict says that it cannot be read
+		{Kind: kind.Disclosures, Data: []byte("{}")}, // unreadable, which the verification reports
 	})
 	if err != nil || !slices.Equal(places, []int{2, 3}) {
 		t.Errorf("%v %v", places, err)
 	}
 }
 
-// TestDisclosures verifies that disclosures concern the receipt that they name, or those whose
-// commitments they fit, as for the command.
+// TestDisclosures verifies that disclosures apply to the receipt that they name or, if unbound, to
+// receipts whose commitments they match, as for the command.
 func TestDisclosures(t *testing.T) {
 	shown := redact.Disclosure{Field: "/metadata/pin", Salt: strings.Repeat("1", 32), Value: []byte(`"1234"`)}
 	var sources []stream.Source
@@ -459,8 +460,8 @@ func TestDisclosures(t *testing.T) {
 	}
 }
 
-// TestAttestation: the receipt in an attestation is judged with it, as receipt verify does,
-// and is what is shown.
+// TestAttestation verifies that the receipt in an attestation is verified with it, as receipt
+// verify does, and that open returns the receipt.
 func TestAttestation(t *testing.T) {
 	task := read(t, "valid/task.json")
 	sealed, err := receipt.ParseSealed(task)
@@ -518,7 +519,7 @@ func TestAttestation(t *testing.T) {
 	}
 }
 
-// TestContinuity verifies that a page can state that its input is a selection or in no order.
+// TestContinuity verifies that the options can state that the input is a selection or is unordered.
 func TestContinuity(t *testing.T) {
 	var lines bytes.Buffer
 	for _, name := range []string{"valid/task-second.json", "valid/task.json"} {

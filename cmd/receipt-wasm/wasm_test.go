@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A job is a line for testdata/run.cjs, an answer one from it.
+// A job is an input line for testdata/run.cjs, and an answer is a line of its output.
 type job struct {
 	Files   []string       `json:"files"`
 	Keys    []string       `json:"keys"`
@@ -28,7 +28,7 @@ type job struct {
 	Open    int            `json:"open,omitzero"`
 	Tamper  string         `json:"tamper,omitzero"`
 
-	flags []string // what the command is given to do the same
+	flags []string // flags with which the command does the same
 }
 
 type answer struct {
@@ -40,7 +40,8 @@ type answer struct {
 
 const trust = "keys/trust.json"
 
-// TestCore runs the WebAssembly core under node.
+// TestCore verifies that the WebAssembly core, run under node, gives the same results as the
+// command.
 func TestCore(t *testing.T) {
 	if !testsize.Full() {
 		t.Skip("it compiles everything once more, for another machine; CI=true runs it")
@@ -51,8 +52,8 @@ func TestCore(t *testing.T) {
 	t.Run("refused", func(t *testing.T) { testRefused(t, b) })
 }
 
-// testSameAsCommand: for every fixture the core writes what receipt verify
-// --format ndjson writes, byte for byte, but for the time of the run.
+// testSameAsCommand verifies that, for every fixture, the core writes the same bytes as receipt
+// verify --format ndjson, except for the time of the run.
 func testSameAsCommand(t *testing.T, tools tools) {
 	jobs := jobs(t, tools)
 	answers := tools.run(t, jobs)
@@ -69,8 +70,8 @@ func testSameAsCommand(t *testing.T, tools tools) {
 	}
 }
 
-// checkSummary verifies that the last line has the summary, to which the page adds what the
-// receipts leave unchecked together.
+// checkSummary verifies that the last line contains the displayed summary, except for not_checked,
+// to which the page adds what the receipts leave unchecked.
 func checkSummary(t *testing.T, j job, lines, summary string) {
 	t.Helper()
 	lines = strings.TrimSuffix(lines, "\n")
@@ -95,8 +96,8 @@ func checkSummary(t *testing.T, j job, lines, summary string) {
 	}
 }
 
-// jobs are every fixture with the keys and without, in other encodings, and whole
-// streams.
+// jobs returns one job per fixture with keys and one without, and jobs with other encodings and
+// entire streams.
 func jobs(t *testing.T, tools tools) (list []job) {
 	m, err := fixtures.Load()
 	if err != nil {
@@ -153,8 +154,8 @@ func compress(t *testing.T, data []byte) []byte {
 	return b.Bytes()
 }
 
-// testBytesOfOne: what the hash covers comes out of the core as out of the
-// command, and a changed byte is noticed.
+// testBytesOfOne verifies that the core and the command return the same hashed bytes, and that a
+// changed byte is detected.
 func testBytesOfOne(t *testing.T, tools tools) {
 	const file = "valid/task.json"
 	got := tools.run(t, []job{{Files: []string{file}, Keys: []string{trust}, Open: 1, Tamper: "/cost/total"}})[0]
@@ -177,7 +178,7 @@ func testBytesOfOne(t *testing.T, tools tools) {
 	}
 }
 
-// testRefused: what cannot be run as asked is an error and has no verdict.
+// testRefused verifies that a request that cannot run as specified returns an error and no verdict.
 func testRefused(t *testing.T, tools tools) {
 	jobs := []job{
 		{Files: []string{"valid/task.json"}, Keys: []string{"valid/task.json"}},
@@ -191,8 +192,8 @@ func testRefused(t *testing.T, tools tools) {
 	}
 }
 
-// timeless takes the time of the run out of a summary, and out of the warning that
-// a receipt is of the future.
+// timeless removes the time of the run from a summary, and from the warning about a receipt from
+// the future.
 func timeless(lines string) string {
 	return regexp.MustCompile(`("started":"|"finished":"|later than now, )[^"]*"`).ReplaceAllString(lines, `$1"`)
 }
@@ -208,7 +209,7 @@ func difference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
 
-// tools are the command and the core, built for the test.
+// tools are the paths of the command and the core, built for the test.
 type tools struct{ receipt, wasm, exec string }
 
 func build(t *testing.T) tools {
@@ -240,7 +241,7 @@ func goTool(t *testing.T, env []string, args ...string) string {
 	return string(out)
 }
 
-// command runs the command in the folder of the fixtures, whatever its exit code.
+// command runs the command in the directory of the fixtures, regardless of its exit code.
 func (b tools) command(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(b.receipt, args...)
@@ -252,7 +253,7 @@ func (b tools) command(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// run gives the jobs to the core, in one process.
+// run passes the jobs to the core in one process.
 func (b tools) run(t *testing.T, jobs []job) []answer {
 	t.Helper()
 	var in bytes.Buffer
