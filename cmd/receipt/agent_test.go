@@ -9,13 +9,13 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 )
 
-// startAgent is the command of scripts
+// startAgent is the script command
 //
 //	agent KEY…
 //
-// that starts an ssh-agent with keys of package keyservice, which is there until the
-// script ends. Each key's name for --key is in a variable: of the key p256 in $P256, of
-// other-ed25519 in $OTHER.
+// It starts an ssh-agent with keys of package keyservice, which runs until the script ends. For
+// each key, a variable contains its name for --key: $P256 for the key p256, and $OTHER for
+// other-ed25519.
 func startAgent(ts *testscript.TestScript, neg bool, names []string) {
 	if neg || len(names) == 0 {
 		ts.Fatalf("usage: agent key…")
@@ -24,7 +24,7 @@ func startAgent(ts *testscript.TestScript, neg bool, names []string) {
 	ts.Check(err)
 	for _, name := range names {
 		if name == "rsa" {
-			continue // which is another one each time
+			continue // differs in every run
 		}
 		fingerprint, err := keyservice.Fingerprint(name)
 		ts.Check(err)

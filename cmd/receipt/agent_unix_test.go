@@ -17,10 +17,10 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/keyservice"
 )
 
-// A keyService is what plugins that are asked tell of themselves.
+// A keyService receives the reports of plugins when they are asked to sign.
 type keyService struct {
-	ids     chan int      // of the processes that were asked to sign, or of their children
-	release chan struct{} // closed: those that wait go on
+	ids     chan int      // IDs of the plugin processes, or of their children
+	release chan struct{} // if closed, waiting plugins continue
 }
 
 func newKeyService(t *testing.T) *keyService {
@@ -59,7 +59,7 @@ func (s *keyService) letGo() {
 	}
 }
 
-// asked waits until a plugin was asked.
+// asked waits until a plugin is asked to sign, and returns its process ID.
 func (s *keyService) asked(t *testing.T) int {
 	t.Helper()
 	select {
@@ -71,7 +71,7 @@ func (s *keyService) asked(t *testing.T) int {
 	return 0
 }
 
-// issuing starts receipt ledger issue over a draft with this id.
+// issuing starts receipt ledger issue with a draft that has the given ID.
 func issuing(t *testing.T, id, key string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	draft, err := os.ReadFile("draft.json")
@@ -89,8 +89,8 @@ func issuing(t *testing.T, id, key string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, told
 }
 
-// inLedgerFolder goes into a folder with a ledger, a draft, and a key in a file that is
-// the plugin's, too.
+// inLedgerFolder changes to a directory with a ledger, a draft, a key file, and a trust file that
+// also contains the plugin's key.
 func inLedgerFolder(t *testing.T) {
 	t.Helper()
 	draft, err := os.ReadFile("../../docs/draft.json")
@@ -111,8 +111,8 @@ func inLedgerFolder(t *testing.T) {
 	}
 }
 
-// TestSlowKeyHoldsNobodyUp: while a key service takes its time, others issue into the same
-// stream; its receipt follows theirs in the end, and the chain has no fork.
+// TestSlowKeyHoldsNobodyUp verifies that, while a key service is slow, other processes can issue
+// into the same stream. The slow receipt then follows theirs, without a fork.
 func TestSlowKeyHoldsNobodyUp(t *testing.T) {
 	inLedgerFolder(t)
 	s := newKeyService(t)
@@ -128,7 +128,7 @@ func TestSlowKeyHoldsNobodyUp(t *testing.T) {
 	if err := slow.Wait(); err != nil {
 		t.Fatalf("%v, %s", err, said)
 	}
-	s.asked(t) // it signed again, behind the others
+	s.asked(t) // it signed again, after the other receipts
 
 	out, _ := exec.Command("receipt", "ledger", "fsck", "l.db", "--keys", "keys.json", "--issuer", "my_harness").CombinedOutput()
 	if !strings.HasPrefix(string(out), "stream ") || !strings.Contains(string(out), ": 4 receipts, head ") || !strings.Contains(string(out), ", 0 faults\n") {
@@ -136,8 +136,8 @@ func TestSlowKeyHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestInterruptedKeyService: Ctrl-C ends the wait for a key service, and the plugin with
-// what it began; nothing was stored.
+// TestInterruptedKeyService verifies that an interrupt ends the wait for a key service, kills the
+// plugin and its child processes, and stores nothing.
 func TestInterruptedKeyService(t *testing.T) {
 	inLedgerFolder(t)
 	s := newKeyService(t)
@@ -170,7 +170,7 @@ func TestInterruptedKeyService(t *testing.T) {
 				t.Fatalf("%s: process %d is left over", verb.args, child)
 			}
 		}
-		after := strings.Replace(strings.Join(files(t), " "), "l.db l.db-head", "l.db", 1) // of a ledger that was opened
+		after := strings.Replace(strings.Join(files(t), " "), "l.db l.db-head", "l.db", 1) // opening a ledger creates its head file
 		if after != before {
 			t.Errorf("%s: there is %s, want %s", verb.args, after, before)
 		}
@@ -180,7 +180,7 @@ func TestInterruptedKeyService(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs: one that is only to be reaped does not.
+// alive reports whether a process is running. A zombie is not.
 func alive(id int) bool {
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
 	return syscall.Kill(id, 0) == nil && !bytes.Contains(stat, []byte(") Z "))

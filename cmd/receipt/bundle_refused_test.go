@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestBundleRefused: whatever is missing or of another version, the exit is 1, the place is
-// named, and no verb leaves a file.
+// TestBundleRefused verifies that, for a missing member or an unsupported version, every subcommand
+// exits with 1, names the place, and leaves no file.
 func TestBundleRefused(t *testing.T) {
 	code, local, stderr := command(nil, "bundle", "export", "../../receipt/bundle/testdata/run.json")
 	if code != 0 {

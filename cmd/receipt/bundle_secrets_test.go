@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// A planting puts a text somewhere into a run record, or the bundle of one.
+// A planting is a place in a run record, or in its bundle, where a string is inserted.
 type planting struct {
-	path string // of the value, or of the object with the name
+	path string // of the value, or of the object that has the member
 	way  []any
 }
 
-// plantings are ten places of a local bundle. Of the last one the name of a member is the text.
+// plantings returns ten places in a local bundle. In the last one, the string is a member name.
 func plantings() []planting {
 	return []planting{
 		{"$.bundle_id", []any{"bundle_id"}},
@@ -35,7 +35,7 @@ func plantings() []planting {
 	}
 }
 
-// plant changes a bundle. The last step nil means the name of a member.
+// plant inserts a string into a bundle. If the last step is nil, the string is a member name.
 func plant(t *testing.T, data []byte, way []any, text string) []byte {
 	t.Helper()
 	var v any
@@ -66,8 +66,8 @@ func plant(t *testing.T, data []byte, way []any, text string) []byte {
 	return b.Bytes()
 }
 
-// bundleSecrets are the 16 forms that bundles are searched for, each with the part that nobody
-// may see. None stands here as it is.
+// bundleSecrets returns the 16 kinds of secrets that bundles are searched for. They are assembled
+// at run time, so that the source contains none of them.
 func bundleSecrets() (list [][2]string) {
 	letters := strings.Repeat("a1B2c3D4", 8)
 	upper := strings.ToUpper(letters)
@@ -84,7 +84,7 @@ func bundleSecrets() (list [][2]string) {
 	return list
 }
 
-// leaks returns twelve bytes of a secret that a text has, or nothing.
+// leaks returns a 12-byte part of a secret that text contains, or "".
 func leaks(text, secret string) string {
 	for i := 0; i+12 <= len(secret); i++ {
 		part := secret[i : i+12]
@@ -95,8 +95,10 @@ func leaks(text, secret string) string {
 	return ""
 }
 
-// TestBundleSecrets plants each of the 16 secrets at ten places, or at two of them: exit 1 with the place and the
-// rule, no file, and no verb says a part of the secret. What is sanitized has none of it.
+// TestBundleSecrets verifies that a planted secret makes every subcommand exit with 1 and name the
+// place and the rule, without writing a file or printing any part of the secret, and that a
+// sanitized bundle does not contain it. Each of the 16 secrets is planted at ten places or, by
+// default, at two of them.
 func TestBundleSecrets(t *testing.T) {
 	code, local, stderr := command(nil, "bundle", "export", "../../receipt/bundle/testdata/run.json", "--local")
 	if code != 0 {
@@ -113,7 +115,7 @@ func TestBundleSecrets(t *testing.T) {
 		name, secret := s[0], s[1]
 		for j, p := range places {
 			if !testsize.Full() && (i+j)%5 > 0 {
-				continue // diagonals: two places of each secret, three secrets or more at each place
+				continue // diagonals: two places for each secret, at least three secrets for each place
 			}
 			if err := os.WriteFile(file, plant(t, []byte(local), p.way, secret), 0o600); err != nil {
 				t.Fatal(err)
@@ -131,7 +133,8 @@ func TestBundleSecrets(t *testing.T) {
 					t.Errorf("%v left a file", args)
 				}
 
-				// Without --strict a heuristic is a warning, and says no more.
+				// Without --strict, a match of a heuristic is only a warning, which does not
+				// contain the secret.
 				if code, stdout, stderr := command(nil, args...); i >= 14 {
 					if code != 0 {
 						t.Errorf("%v, %s at %s: exit %d, %s", args, name, p.path, code, stderr)
@@ -149,7 +152,7 @@ func TestBundleSecrets(t *testing.T) {
 	}
 }
 
-// checkSanitized sanitizes a file: nothing is left of the secret, or nothing is written.
+// checkSanitized verifies that sanitizing a file removes the secret and gives a valid bundle.
 func checkSanitized(t *testing.T, dir, file, what, secret string) {
 	t.Helper()
 	code, stdout, stderr := command(nil, "bundle", "sanitize", file)

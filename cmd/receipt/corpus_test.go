@@ -31,14 +31,14 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// corpusCommands make inputs for scripts:
+// corpusCommands returns the script commands that create inputs:
 //
 //	receipts [-n N] [-id I] [-workspace W] [-tenant T] [-issuer I] [-other K] [-same K] FILE   lines of a signed stream
-//	repack IN OUT          lines as what OUT is called: .gz, .zst, .cbor, .cborseq
-//	files IN DIR           each line as DIR/0001.json and so on
-//	checkpoint IN OUT [N]  of the first N lines, signed by log_1
-//	prove IN N OUT         that line N is in the checkpoint of all
-//	replaced IN OUT A B…   the text with each A, which is in it, replaced by its B
+//	repack IN OUT          lines in the format of OUT's extension: .gz, .zst, .cbor, .cborseq
+//	files IN DIR           each line as DIR/0001.json, and so on
+//	checkpoint IN OUT [N]  a checkpoint of the first N lines, signed by log_1
+//	prove IN N OUT         a proof that the checkpoint of all lines covers line N
+//	replaced IN OUT A B…   the text with each A, which must be in it, replaced with its B
 //	batch IN OUT MANIFEST  the receipts sealed again as one batch of the content profile
 func corpusCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){}
@@ -70,7 +70,7 @@ func replaced(ts *testscript.TestScript, args []string) error {
 	return os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600)
 }
 
-// corpusSigner signs as the issuer of the fixtures at a fixed time.
+// corpusSigner returns a signer for the issuer of the fixtures, with a fixed time.
 func corpusSigner(ts *testscript.TestScript) receipt.Signer {
 	data, err := fixtures.Read("keys/key_2026_04.private.json")
 	ts.Check(err)
@@ -189,7 +189,7 @@ func corpusLines(ts *testscript.TestScript, path string) []string {
 	return strings.SplitAfter(strings.TrimSuffix(ts.ReadFile(path), "\n"), "\n")
 }
 
-// corpusLeaves are the leaf hashes of the receipts of a file.
+// corpusLeaves returns the leaf hashes of the receipts in a file.
 func corpusLeaves(ts *testscript.TestScript, path string) (leaves []merkle.Hash) {
 	for _, line := range corpusLines(ts, path) {
 		sealed, err := receipt.ParseSealed([]byte(line))
@@ -200,7 +200,7 @@ func corpusLeaves(ts *testscript.TestScript, path string) (leaves []merkle.Hash)
 	return leaves
 }
 
-// corpusLog signs notes as log_1.
+// A corpusLog signs notes as log_1.
 type corpusLog struct {
 	*tlog.Log
 	key ed25519.PrivateKey

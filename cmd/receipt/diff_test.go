@@ -9,7 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestDiffLongName: a name is not repeated for each of the values below it.
+// TestDiffLongName verifies that a long member name is not repeated for each value below it.
 func TestDiffLongName(t *testing.T) {
 	dir := t.TempDir()
 	name := strings.Repeat("é", 1<<19)

@@ -11,12 +11,12 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// fewer makes the thousand drafts of docs/batches.md forty, of which the number 417 is the
-// seventeenth. What it replaces stands there once.
+// fewer maps commands of docs/batches.md with a thousand drafts to commands with forty drafts, in
+// which number 417 is the seventeenth. Each key occurs once in the page.
 var fewer = map[string]string{"seq -w 1 1000": "seq -w 0401 0440", "sed -n 417p": "sed -n 17p", "sed -n 418p": "sed -n 18p"}
 
-// TestBatchesDocument types what docs/batches.md says, and expects what it says: with a
-// thousand receipts at full size, and otherwise with forty.
+// TestBatchesDocument verifies that the commands in docs/batches.md print what the page shows, with
+// a thousand receipts at full size and with forty otherwise.
 func TestBatchesDocument(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash in PATH")
@@ -82,7 +82,7 @@ func TestBatchesDocument(t *testing.T) {
 
 type step struct{ name, commands string }
 
-// marked returns the fenced blocks behind <!-- test: NAME --> in their order.
+// marked returns the fenced blocks after <!-- test: NAME -->, in order.
 func marked(t *testing.T, file string) (steps []step) {
 	t.Helper()
 	doc, err := os.ReadFile(file)

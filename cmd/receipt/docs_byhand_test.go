@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestByHandCommand runs the two lines that stand first in docs/by-hand.md.
+// TestByHandCommand verifies that the first two lines of commands in docs/by-hand.md work.
 func TestByHandCommand(t *testing.T) {
 	for _, program := range []string{"sh", "sha256sum"} {
 		if _, err := exec.LookPath(program); err != nil {

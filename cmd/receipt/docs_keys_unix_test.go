@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestKeysPage runs what docs/keys.md does with a key in an ssh-agent.
+// TestKeysPage verifies that the commands of docs/keys.md for a key in an ssh-agent work.
 func TestKeysPage(t *testing.T) {
 	for _, program := range []string{"ssh-agent", "ssh-keygen", "ssh-add"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -30,7 +30,7 @@ func TestKeysPage(t *testing.T) {
 		t.Fatal("docs/keys.md has no block that begins with an ssh-agent")
 	}
 
-	// A socket has a short name, which a folder for tests may not have.
+	// The path of a socket must be short, and that of a test directory may be too long.
 	dir, err := os.MkdirTemp("", "page")
 	if err != nil {
 		t.Fatal(err)

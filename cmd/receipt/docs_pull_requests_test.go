@@ -16,15 +16,15 @@ import (
 
 const pullRequests = "../../docs/pull-requests.md"
 
-// A gate is what a CI system runs of docs/pull-requests.md, and where it runs it.
+// A gate is a job from docs/pull-requests.md for a CI system, and where the system runs it.
 type gate struct {
 	name    string
 	script  string
-	env     []string                     // beside HEAD, %s is the head commit
-	arrange func(p *project, dir string) // what the system checks out
+	env     []string                     // in addition to HEAD; %s is the head commit
+	arrange func(p *project, dir string) // creates the checkout of the system
 }
 
-// gates reads the jobs of the page, as the systems do.
+// gates parses the jobs on the page as the CI systems do.
 func gates(t *testing.T) []gate {
 	t.Helper()
 	page, err := os.ReadFile(pullRequests)
@@ -49,7 +49,7 @@ func gates(t *testing.T) []gate {
 		t.Fatal(err)
 	}
 
-	// What is installed is the command under test.
+	// Replace the installed command with the one under test.
 	run := func(lines []string) string {
 		script, installs := "", 0
 		for _, line := range lines {
@@ -83,12 +83,12 @@ func gates(t *testing.T) []gate {
 	}
 }
 
-// A project is a repository with a main branch, which has the trusted keys, and a branch
-// with the work of an agent.
+// A project is a repository with a main branch, which has the trusted keys, and a branch with an
+// agent's work.
 type project struct {
 	t      *testing.T
 	origin string
-	work   string // a clone of the agent's
+	work   string // the agent's clone
 	head   string
 }
 
@@ -96,7 +96,7 @@ func projectIn(t *testing.T, root string) *project {
 	return &project{t: t, origin: filepath.Join(root, "origin.git"), work: filepath.Join(root, "work")}
 }
 
-// newProject makes one, and returns its folder.
+// newProject creates a project and returns its directory.
 func newProject(t *testing.T) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -112,11 +112,11 @@ func newProject(t *testing.T) (root string) {
 		p.commit("the agent's " + name)
 	}
 	p.git(p.work, "push", "--quiet", "origin", "work")
-	p.git(p.work, "remote", "set-url", "origin", "../origin.git") // wherever it is copied to
+	p.git(p.work, "remote", "set-url", "origin", "../origin.git") // valid in copies, too
 	return root
 }
 
-// copyOf is a project like the one in a folder, with a receipt and a key that nobody committed.
+// copyOf returns a copy of the project in a directory, with an uncommitted receipt and key.
 func copyOf(t *testing.T, folder string) *project {
 	t.Helper()
 	root := t.TempDir()
@@ -130,11 +130,11 @@ func copyOf(t *testing.T, folder string) *project {
 	return p
 }
 
-// environ is what commands see: nothing of whoever runs the test.
+// environ returns the environment of commands, without the variables of the test process.
 func (p *project) environ(more ...string) []string {
 	home := filepath.Dir(p.work)
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_TEMPLATE_DIR=",
-		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false", // of repositories that live for a second
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false", // such repositories exist for only a second
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com"}, more...)
 }
 
@@ -181,7 +181,7 @@ func (p *project) copy(fixture, name string) {
 	p.write(name, string(text))
 }
 
-// bash types commands, and stops at the first that fails.
+// bash runs commands, and stops at the first that fails.
 func (p *project) bash(dir, script string, env ...string) (output string, exit int) {
 	p.t.Helper()
 	c := exec.Command("bash", "-e", "-c", script)
@@ -194,7 +194,7 @@ func (p *project) bash(dir, script string, env ...string) (output string, exit i
 	return string(out), c.ProcessState.ExitCode()
 }
 
-// cloned is a clone as systems make it.
+// cloned returns a clone as CI systems create it.
 func (p *project) cloned() (clone string) {
 	p.t.Helper()
 	clone = filepath.Join(p.t.TempDir(), "clone")
@@ -217,8 +217,8 @@ func (p *project) passes(g gate, clone string) (output string, exit int) {
 	return p.bash(dir, g.script, env...)
 }
 
-// TestPullRequestsDocument runs the gates of docs/pull-requests.md over a real repository:
-// a head commit with a verified receipt passes, and nothing else does.
+// TestPullRequestsDocument verifies that the gates of docs/pull-requests.md accept a head commit
+// with a verified receipt, and reject all other commits, in a real repository.
 func TestPullRequestsDocument(t *testing.T) {
 	for _, tool := range []string{"bash", "git"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -296,7 +296,7 @@ func TestPullRequestsDocument(t *testing.T) {
 		test.arrange(p)
 		clone := p.cloned()
 		for i, g := range gates(t) {
-			if i == 2 && !testsize.Full() && test.exit != 0 && test.exit != 128 { // the script of the one before, which finds another commit
+			if i == 2 && !testsize.Full() && test.exit != 0 && test.exit != 128 { // same script as the previous gate, with a different commit
 				continue
 			}
 			if out, exit := p.passes(g, clone); exit != test.exit || !strings.Contains(out, test.says) {

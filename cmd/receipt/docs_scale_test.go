@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestScaleDocument types what docs/scale.md says of a machine with many cores.
+// TestScaleDocument verifies that the commands of docs/scale.md for a machine with many cores work.
 func TestScaleDocument(t *testing.T) {
 	for _, name := range []string{"bash", "xargs"} {
 		if _, err := exec.LookPath(name); err != nil {

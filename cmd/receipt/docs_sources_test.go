@@ -13,14 +13,14 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// daily is a home with real logs in it, and what docs/sources.md says of every day.
+// A daily is a home directory with real logs, and the commands of docs/sources.md for daily use.
 type daily struct {
 	t      *testing.T
 	home   string
-	blocks map[string][]string // by language, in their order
+	blocks map[string][]string // by language, in order
 }
 
-// newDaily copies published logs to where agents keep theirs. They are older than a day.
+// newDaily copies published logs to where agents store theirs. They are older than a day.
 func newDaily(t *testing.T) *daily {
 	t.Helper()
 	logs := vectors.Dir(t, "sources")
@@ -56,7 +56,7 @@ func newDaily(t *testing.T) *daily {
 	return d
 }
 
-// sh runs commands where the ledger is.
+// sh runs commands in the directory of the ledger.
 func (d *daily) sh(commands, in string) string {
 	d.t.Helper()
 	cmd := exec.Command("sh", "-ec", commands)
@@ -70,14 +70,14 @@ func (d *daily) sh(commands, in string) string {
 	return string(out)
 }
 
-// said is what the hook and the jobs logged, which then is empty.
+// said returns what the hook and the jobs logged, and clears it.
 func (d *daily) said() string {
 	d.t.Helper()
 	return d.sh("cat record.log; : >record.log", "")
 }
 
-// waited is said when the detached recording of the hook has written a text, and nothing more
-// for a moment.
+// waited is like said, but first waits until the detached recording of the hook has logged text and
+// then pauses.
 func (d *daily) waited(text string) string {
 	d.t.Helper()
 	before := ""
@@ -92,9 +92,9 @@ func (d *daily) waited(text string) string {
 	return d.said()
 }
 
-// TestDailyDocument types what docs/sources.md says of every day, over real logs: from
-// transcripts to verified receipts in one command, then a session ends, and a job of cron and
-// one of systemd run.
+// TestDailyDocument verifies that the commands of docs/sources.md for daily use work with real
+// logs: transcripts become verified receipts in one command, and later by a hook at the end of a
+// session, a cron job, and a systemd unit.
 func TestDailyDocument(t *testing.T) {
 	d := newDaily(t)
 	project := filepath.Join(d.home, ".claude/projects/spotter")
@@ -109,7 +109,7 @@ func TestDailyDocument(t *testing.T) {
 		}
 	}
 
-	// The hook: a session ended a moment ago.
+	// The hook: a session has just ended.
 	if err := os.Rename(late, filepath.Join(project, "short.jsonl")); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestDailyDocument(t *testing.T) {
 		t.Errorf("the hook recorded %s", out)
 	}
 
-	// Cron: five fields, and a command.
+	// Cron: five fields and a command.
 	d.sh(strings.SplitN(d.blocks[""][0], " ", 6)[5], "")
 	if out := d.said(); !strings.Contains(out, "7 tasks of 3 sessions: 7 receipts issued, 0 known before\n") {
 		t.Errorf("cron recorded %s", out)

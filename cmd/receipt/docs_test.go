@@ -10,8 +10,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestDocumentedCommands: what the documents tell people to type has verbs and
-// flags that exist.
+// TestDocumentedCommands verifies that the commands in the documentation use only existing
+// subcommands and flags.
 func TestDocumentedCommands(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(files) < 6 {

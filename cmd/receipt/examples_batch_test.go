@@ -12,8 +12,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
-// addBatchFiles adds what the examples of archive, batch and merge name. All but
-// the first of them are made by the verbs themselves.
+// addBatchFiles adds the files that the examples of archive, batch, and merge name. All except the
+// first are created by the commands.
 func addBatchFiles(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	read := func(name string) []byte {
@@ -70,7 +70,7 @@ func addBatchFiles(t *testing.T, files map[string][]byte) {
 	do("may.report.json", "verify", "--keys", "keys.json", "--format", "json", "second.json")
 }
 
-// ledgerOf is a ledger with the receipts of a file.
+// ledgerOf returns a ledger with the receipts of a file.
 func ledgerOf(t *testing.T, receipts string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.db")

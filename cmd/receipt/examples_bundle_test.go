@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// addBundles adds a run record, and bundles of it.
+// addBundles adds a run record and bundles of it.
 func addBundles(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	run, err := os.ReadFile("../../receipt/bundle/testdata/run.json")

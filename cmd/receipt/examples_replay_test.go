@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// addReplay adds a log, a request to replay its task with something swapped, and what
-// comes of it: the events, and the receipts of the task and of its replay.
+// addReplay adds a log, a request to replay its task with a substitution, and the results: the
+// events, and the receipts of the task and of its replay.
 func addReplay(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	script, err := os.ReadFile("testdata/replay.txtar")

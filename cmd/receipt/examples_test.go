@@ -19,10 +19,9 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestExamples runs both examples of every verb's help, each in a folder that
-// holds the files that examples name. Those of receipt keys build on each other
-// and have a script, those of receipt serve run until they are interrupted and have
-// a test.
+// TestExamples verifies that both examples of every command's help work, each in a directory with
+// the files that examples name. The examples of receipt keys depend on each other and have a
+// script. Those of receipt serve run until they are interrupted and have their own test.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some hundred processes")
@@ -62,7 +61,7 @@ func runExample(t *testing.T, files map[string][]byte, line string) {
 		}
 	}
 
-	// What needs no shell needs no process either, but for what others see of it.
+	// An example without shell syntax needs no process, except at full size.
 	if !testsize.Full() && !strings.ContainsAny(line, "|<>$;&*'\"") {
 		t.Chdir(dir)
 		code, out, message := command(nil, strings.Fields(line)[1:]...)
@@ -122,7 +121,7 @@ func emptyLedger(t *testing.T) []byte {
 	return data
 }
 
-// draftOf is a receipt as it was before it was sealed.
+// draftOf returns a receipt as it was before it was sealed.
 func draftOf(t *testing.T, sealed []byte) []byte {
 	t.Helper()
 	var members map[string]any

@@ -27,7 +27,7 @@ import (
 
 const trustedKeys = "../../fixtures/keys/trust.json"
 
-// command runs one command line without a process of its own.
+// command runs one command line in the test process.
 func command(stdin io.Reader, args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = run(context.Background(), args, &cli.Env{
@@ -40,11 +40,11 @@ func command(stdin io.Reader, args ...string) (code int, stdout, stderr string) 
 	return code, out.String(), err.String()
 }
 
-// messagesOnce is what messages are searched with, compiled once for all tests: these run
-// some thousand commands.
+// messagesOnce compiles the policy for messages once for all tests, which run some thousand
+// commands.
 var messagesOnce = sync.OnceValues(cli.CompileMessages)
 
-// cases are the fixtures that the manifest lists.
+// cases returns the fixtures that the manifest lists.
 func cases(t *testing.T) []fixtures.Case {
 	t.Helper()
 	m, err := fixtures.Load()
@@ -57,8 +57,8 @@ func cases(t *testing.T) []fixtures.Case {
 	return m.Cases
 }
 
-// receipts are the cases that hold a document: a file without one is no receipt
-// that could be judged, but an input that cannot be used.
+// receipts returns the cases that contain a document. A file without a document is not a receipt to
+// be verified but an unusable input.
 func receipts(t *testing.T) []fixtures.Case {
 	t.Helper()
 	all := cases(t)
@@ -69,7 +69,8 @@ func receipts(t *testing.T) []fixtures.Case {
 	return list
 }
 
-// TestEmptyFiles: a file without a document is exit 2, alone and among others.
+// TestEmptyFiles verifies that a file without a document gives exit code 2, alone and among other
+// files.
 func TestEmptyFiles(t *testing.T) {
 	for _, c := range cases(t) {
 		if c.Code != "empty_input" {
@@ -84,7 +85,7 @@ func TestEmptyFiles(t *testing.T) {
 	}
 }
 
-// some returns all of a list at full size, and otherwise an eighth of it.
+// some returns the entire list at full size, and otherwise an eighth of it.
 func some[T any](list []T) (kept []T) {
 	for i, v := range list {
 		if testsize.Full() || i%8 == 0 {
@@ -96,8 +97,8 @@ func some[T any](list []T) (kept []T) {
 
 func fixturePath(c fixtures.Case) string { return filepath.Join("../../fixtures", c.File) }
 
-// TestFixtureExits expects of every fixture the exit code that the manifest states, in
-// every format, with and without the fast paths. Nothing but verified is 0.
+// TestFixtureExits verifies that every fixture gives the exit code that the manifest states, in
+// every format, with and without the fast paths. Only verified gives 0.
 func TestFixtureExits(t *testing.T) {
 	seen := map[int]int{}
 	for _, c := range some(cases(t)) {
@@ -129,8 +130,8 @@ func TestFixtureExits(t *testing.T) {
 	}
 }
 
-// TestFixtureJSON reads the machine forms of every fixture back: they fit their
-// schemas, are strict JSON, and say what the manifest says.
+// TestFixtureJSON verifies that the JSON reports of every fixture match their schemas, are strict
+// JSON, and agree with the manifest.
 func TestFixtureJSON(t *testing.T) {
 	whole, one, total := compiled(t, "verify"), compiled(t, "report"), compiled(t, "summary")
 	for _, c := range some(receipts(t)) {
@@ -167,7 +168,7 @@ func compiled(t *testing.T, name schemas.Name) *schemas.Schema {
 	return s
 }
 
-// inReport is the report of a line and those of the whole document.
+// inReport returns the report of a line and those in the entire document.
 func inReport(root, line canon.Node) []canon.Node {
 	list := []canon.Node{line}
 	for _, n := range root.Member("reports").Elements() {
@@ -195,9 +196,8 @@ func fitting(t *testing.T, file string, s *schemas.Schema, text string) canon.No
 	return doc.Root()
 }
 
-// TestControls runs every verb that prints foreign text over all fixtures and
-// over receipts made of nothing but traps, and finds no byte that a terminal
-// might obey, and no line that looks like ours but is not.
+// TestControls verifies that no command that prints foreign text prints a terminal control
+// character or a forged line, for all fixtures and for receipts that consist of traps.
 func TestControls(t *testing.T) {
 	for _, c := range some(cases(t)) {
 		path := fixturePath(c)
@@ -245,14 +245,14 @@ func printsClean(t *testing.T, lines [][]string) {
 	t.Helper()
 	for _, args := range lines {
 		_, stdout, stderr := command(strings.NewReader(""), args...)
-		if args[0] != "seal" && args[0] != "sign" || !strings.HasPrefix(stdout, "{") { // its result is a receipt, bytes for bytes
+		if args[0] != "seal" && args[0] != "sign" || !strings.HasPrefix(stdout, "{") { // its result is a receipt, which is written unchanged
 			clean(t, args, stdout)
 		}
 		clean(t, args, stderr)
 	}
 }
 
-// clean finds no unsafe character in what was printed, and no forged line.
+// clean verifies that output contains no unsafe characters and no forged lines.
 func clean(t *testing.T, args []string, text string) {
 	t.Helper()
 	for i := 0; i < len(text); {
@@ -270,8 +270,8 @@ func clean(t *testing.T, args []string, text string) {
 	}
 }
 
-// traps writes receipts of which every text that may be foreign is a trap, and
-// returns their names, which are traps too.
+// traps writes receipts in which every foreign text is a trap, and returns their names, which are
+// traps too.
 func traps(t *testing.T) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -296,8 +296,8 @@ func traps(t *testing.T) (paths []string) {
 	return paths
 }
 
-// trapped returns variants of a receipt that hold trap in many places: sealed
-// again so that they reach the signatures, and as they are.
+// trapped returns variants of a receipt with trap in many places: sealed again, so that
+// verification reaches the signatures, and unsealed.
 func trapped(t *testing.T, task []byte, trap string) map[string][]byte {
 	t.Helper()
 	texts := func(v any) any { return everywhere(v, trap) }
@@ -348,7 +348,7 @@ func trapped(t *testing.T, task []byte, trap string) map[string][]byte {
 	return made
 }
 
-// everywhere puts trap behind every text of v.
+// everywhere appends trap to every string in v.
 func everywhere(v any, trap string) any {
 	switch v := v.(type) {
 	case string:
@@ -365,8 +365,8 @@ func everywhere(v any, trap string) any {
 	return v
 }
 
-// TestUsage expects exit 2, nothing on stdout and an error of calls that make no
-// sense.
+// TestUsage verifies that invalid command lines exit with 2, write nothing to stdout, and print an
+// error.
 func TestUsage(t *testing.T) {
 	const task = "../../fixtures/valid/task.json"
 	for _, line := range []string{
@@ -387,13 +387,13 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A fullWriter takes nothing, as a full disk.
+// A fullWriter fails every write, like a full disk.
 type fullWriter struct{}
 
 func (fullWriter) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// TestFull expects exit 2 and a clear error when results cannot be written, even
-// those of a verified receipt.
+// TestFull verifies that a failed write of results gives exit code 2 and a clear error, even for a
+// verified receipt.
 func TestFull(t *testing.T) {
 	const task = "../../fixtures/valid/task.json"
 	for _, args := range [][]string{
@@ -424,7 +424,7 @@ func closedPipe() io.Writer {
 	return w
 }
 
-// privateKey is a copy of a test key that others cannot read.
+// privateKey returns a copy of a test key that other users cannot read.
 func privateKey(t *testing.T) string {
 	t.Helper()
 	key, err := fixtures.Read("keys/witness_1.private.json")

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// oneLine is a fixture on one line.
+// oneLine returns a fixture on one line.
 func oneLine(t *testing.T, name string) string {
 	t.Helper()
 	var line bytes.Buffer
@@ -26,9 +26,9 @@ func oneLine(t *testing.T, name string) string {
 	return line.String() + "\n"
 }
 
-// TestReportsAtOnce: whoever sends a receipt and waits for its report gets it, without
-// sending another. (The first waits for the second: a document by itself is reported
-// otherwise.)
+// TestReportsAtOnce verifies that a client that sends a receipt and waits receives its report
+// without sending another receipt. The first report arrives only after the second receipt was sent,
+// because a single document is reported differently.
 func TestReportsAtOnce(t *testing.T) {
 	line := oneLine(t, "valid/task.json")
 	for _, format := range []string{"json", "ndjson"} {
@@ -59,7 +59,7 @@ func TestReportsAtOnce(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: after %d receipts %d reports, %v", format, sent, seen, err)
 				}
-				if strings.Contains(part, `"warnings":[`) { // the last of its lists
+				if strings.Contains(part, `"warnings":[`) { // the last list of a report
 					seen++
 				}
 			}
@@ -74,8 +74,8 @@ func TestReportsAtOnce(t *testing.T) {
 	}
 }
 
-// TestInterruptedReports: of a run that is interrupted while nobody reads, what stands in
-// the pipe are whole lines.
+// TestInterruptedReports verifies that, if a run is interrupted while nobody reads, the pipe
+// contains only complete lines.
 func TestInterruptedReports(t *testing.T) {
 	inFolder(t, 1)
 	lines := strings.Repeat(oneLine(t, "valid/task.json"), 1000)
@@ -119,8 +119,8 @@ func TestInterruptedReports(t *testing.T) {
 	}
 }
 
-// untilFull waits until a pipe that nobody reads holds much, and takes no more for half a
-// second.
+// untilFull waits until an unread pipe holds at least 16 KiB and its content does not grow for half
+// a second.
 func untilFull(t *testing.T, r *os.File) {
 	t.Helper()
 	raw, err := r.SyscallConn()

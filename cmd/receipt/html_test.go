@@ -17,8 +17,9 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
-// sentences prints the headlines of receipts as the page shows them, one JSON string per
-// line. Its elements are reduced to their text: what they look like, a browser tests.
+// sentences is a script that prints the headlines of receipts as the page shows them, one JSON
+// string per line. Elements are reduced to their text, because browser tests cover their
+// appearance.
 const sentences = `
 globalThis.Node = class { constructor(text = "") { this.text = text; } append(...list) { for (const one of list) this.text += one.text; } setAttribute() {} };
 globalThis.document = { createElement: () => new Node(), createTextNode: (text) => new Node(text) };
@@ -91,8 +92,8 @@ func TestPageSentence(t *testing.T) {
 	}
 }
 
-// listings are receipts that list one member of theirs as not told, too high, both, or an
-// estimate, of each place, whatever stands there; and tasks that took any time.
+// listings returns receipts that list one of their members as unreported, as an upper bound, as
+// both, or as an estimate, for each member of the sentence, and tasks of any duration.
 func listings(t *testing.T) (list [][]byte) {
 	t.Helper()
 	text, err := fixtures.Read("valid/full.json")
@@ -146,7 +147,7 @@ func encoded(t *testing.T, value any) []byte {
 	return line
 }
 
-// placesOf returns the pointers of all that the sentence is made of.
+// placesOf returns the pointers of all values in the sentence.
 func placesOf(value any, at string) (list []string) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -10,7 +10,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestLedgerCheckpointDamaged: nothing is signed over a damaged ledger.
+// TestLedgerCheckpointDamaged verifies that no checkpoint is signed for a damaged ledger.
 func TestLedgerCheckpointDamaged(t *testing.T) {
 	for _, test := range []struct {
 		damage, want string
@@ -64,7 +64,7 @@ func copyFixture(t *testing.T, name, to string) {
 	}
 }
 
-// issueThree makes a ledger of receipt_1, receipt_2 and receipt_3.
+// issueThree creates a ledger with receipt_1, receipt_2, and receipt_3.
 func issueThree(t *testing.T, path string) {
 	t.Helper()
 	if err := os.WriteFile(path, emptyLedger(t), 0o600); err != nil {
@@ -82,8 +82,8 @@ func issueThree(t *testing.T, path string) {
 	}
 }
 
-// TestLedgerPruningDamaged: what is false of many receipts is said of the ledger, and of no
-// receipt without a name.
+// TestLedgerPruningDamaged verifies that damage that concerns many receipts is reported for the
+// ledger, and not for a receipt without an ID.
 func TestLedgerPruningDamaged(t *testing.T) {
 	dir := t.TempDir()
 	path, key, checkpoint, archive := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "log.json"), filepath.Join(dir, "three.txt"), filepath.Join(dir, "three.jsonl")

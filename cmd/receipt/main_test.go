@@ -19,16 +19,16 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
 )
 
-// roomVariable says how many bytes a file may have, in a process of its own: the
-// limit is for all files of a process, and go test writes some for its own ends.
+// roomVariable is the variable for the maximum file size in bytes. The limit is set in a separate
+// process, because it applies to all files of a process, and go test writes its own files.
 const roomVariable = "RECEIPT_TEST_ROOM"
 
 func TestMain(m *testing.M) {
 	flag.Bool("update", false, "rewrite the expected output in testdata")
-	if os.Getenv("GOGC") == "" { // a third of the time would go into collecting little heaps
+	if os.Getenv("GOGC") == "" { // otherwise, a third of the time is spent on collecting small heaps
 		debug.SetGCPercent(400)
 	}
-	if os.Getenv(roomVariable) != "" { // begun by a test, and ends without tidying up
+	if os.Getenv(roomVariable) != "" { // started by a test; ends without cleaning up
 		os.Exit(m.Run())
 	}
 	testscript.Main(inMemory{m}, map[string]func(){
@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// inMemory are the tests with their files in memory. The commands stand beside the test
-// binary, as links to it.
+// inMemory runs the tests with their files in memory. The commands are links to the test binary,
+// next to it.
 type inMemory struct{ *testing.M }
 
 func (m inMemory) Run() int {
@@ -45,9 +45,9 @@ func (m inMemory) Run() int {
 	return m.M.Run()
 }
 
-// TestScripts runs testdata/*.txtar. -update rewrites what they compare with.
+// TestScripts runs testdata/*.txtar. The flag -update rewrites the expected output.
 func TestScripts(t *testing.T) {
-	scripts := "*" // with -short those in which goroutines work together
+	scripts := "*" // with -short, those that test concurrency
 	if testing.Short() {
 		scripts = "verify_[cir]*"
 	}
@@ -58,7 +58,8 @@ func TestScripts(t *testing.T) {
 	runScripts(t, files, nil)
 }
 
-// TestUpstreamReplay: what others published of a replay, a request and a receipt.
+// TestUpstreamReplay verifies that a replay request and a receipt that others published are
+// accepted.
 func TestUpstreamReplay(t *testing.T) {
 	published, err := filepath.Abs(vectors.Dir(t, "harn"))
 	if err != nil {
@@ -67,8 +68,7 @@ func TestUpstreamReplay(t *testing.T) {
 	runScripts(t, []string{"testdata/upstream/replay.txtar"}, map[string]string{"harn": published})
 }
 
-// runScripts runs scripts, in folders with links to the fixtures and to what else they
-// need.
+// runScripts runs scripts in directories with links to the fixtures and to the given targets.
 func runScripts(t *testing.T, files []string, links map[string]string) {
 	t.Helper()
 	fixtures, err := filepath.Abs("../../fixtures")
@@ -108,8 +108,8 @@ func runScripts(t *testing.T, files []string, links map[string]string) {
 	})
 }
 
-// many is the pattern of names for scripts that take as many files as there are: all of
-// them at full size, and otherwise a few.
+// many returns a pattern for scripts that read many files: all files at full size, and otherwise a
+// few.
 func many() string {
 	if testsize.Full() {
 		return "*"
@@ -117,7 +117,7 @@ func many() string {
 	return "[n-p]*"
 }
 
-// exits N COMMAND ARG… runs a command that must end with the exit status N.
+// exits N COMMAND ARG… runs a command that must exit with code N.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	expectExit(ts, neg, args, func() int {
 		err := ts.Exec(args[1], args[2:]...)
@@ -129,7 +129,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// expectExit expects of a run the exit status that args begin with.
+// expectExit checks that a run ends with the exit code at the start of args.
 func expectExit(ts *testscript.TestScript, neg bool, args []string, run func() int) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits N command [arg…]")

@@ -19,10 +19,10 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestHangUp: a terminal that is closed is an interruption that tidies up, too.
+// TestHangUp verifies that a closed terminal interrupts a run, which then cleans up.
 func TestHangUp(t *testing.T) {
-	// A process that was begun by nohup ignores the signal, and would hand that on;
-	// one that catches it does not.
+	// If nohup started this process, it ignores the signal, and so would its child processes. A
+	// process that catches the signal does not pass that on.
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGHUP)
 	defer signal.Stop(caught)
@@ -66,8 +66,8 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
-// writesHere reports whether a process has a file in the current folder open, also one
-// without a name, which Linux lists below /proc.
+// writesHere reports whether a process has a file in the current directory open. The file may have
+// no name, and Linux lists it in /proc.
 func writesHere(t *testing.T, pid int) bool {
 	t.Helper()
 	here, err := os.Getwd()

@@ -12,8 +12,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestMergeEdited: a report that somebody edited contradicts itself, and is refused, or
-// is as good as it was. It never becomes verified.
+// TestMergeEdited verifies that merge rejects an edited report because it contradicts itself.
 func TestMergeEdited(t *testing.T) {
 	g, dir := newMill(t).grist(), t.TempDir()
 	write := func(name string, data []byte) string {
@@ -72,7 +71,7 @@ func TestMergeEdited(t *testing.T) {
 			}
 			for name, text := range map[string]string{"all": edited, "without roster": withoutRoster(edited), "the summary": summaryOf(edited)} {
 				if name == "the summary" && !strings.Contains(text, c.new) && c.text == good {
-					continue // what was edited is in the reports
+					continue // the edit is in the reports
 				}
 				path := write("edited."+format, []byte(text))
 				code, out, stderr := command(nil, "merge", path)
@@ -84,8 +83,8 @@ func TestMergeEdited(t *testing.T) {
 	}
 }
 
-// TestMergeLaundered: with its codes and counts all in order, a report that says
-// verified of what its own reports refute is refused, or its roster is.
+// TestMergeLaundered verifies that merge rejects a report whose summary was consistently changed to
+// verified, because its reports or its roster contradict it.
 func TestMergeLaundered(t *testing.T) {
 	g, dir := newMill(t).grist(), t.TempDir()
 	in := filepath.Join(dir, "in.jsonl")
@@ -113,7 +112,7 @@ func TestMergeLaundered(t *testing.T) {
 	}
 }
 
-// withoutRoster is a report as an older version wrote it.
+// withoutRoster returns a report as an older version wrote it.
 func withoutRoster(text string) string {
 	return regexp.MustCompile(`,"roster":{"streams":\[.*?\],"sources":\[[^]]*\](?:,"outcomes":true)?}`).ReplaceAllString(text, "")
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
-// A mill makes signed receipts of one issuer.
+// A mill creates signed receipts of one issuer.
 type mill struct {
 	*testing.T
 }
@@ -33,7 +33,7 @@ func newMill(t *testing.T) *mill {
 	return &mill{t}
 }
 
-// make returns a receipt behind another, unsigned.
+// make returns an unsigned receipt that follows head.
 func (m *mill) make(workspace, id string, n int, head chain.Head) *receipt.Sealed {
 	m.Helper()
 	d := corpusDraft(n)
@@ -45,7 +45,7 @@ func (m *mill) make(workspace, id string, n int, head chain.Head) *receipt.Seale
 	return sealed
 }
 
-// by signs with a key of the fixtures.
+// by adds a signature by a key of the fixtures.
 func (m *mill) by(key string, sealed *receipt.Sealed) *receipt.Sealed {
 	m.Helper()
 	data, err := fixtures.Read("keys/" + key + ".private.json")
@@ -63,7 +63,8 @@ func (m *mill) by(key string, sealed *receipt.Sealed) *receipt.Sealed {
 	return sealed
 }
 
-// zeroGenesis names the hash of no receipt as its predecessor, under a hash that fits.
+// zeroGenesis changes the predecessor of a receipt to the zero hash, and updates the receipt's
+// hash.
 func (m *mill) zeroGenesis(sealed *receipt.Sealed) []byte {
 	m.Helper()
 	hash := sealed.Hash().String()
@@ -77,8 +78,8 @@ func (m *mill) zeroGenesis(sealed *receipt.Sealed) []byte {
 	return bytes.Replace(doc, []byte(hash), []byte(canon.Sum(canonical).String()), 1)
 }
 
-// grist is receipts from which cases are made: streams that are whole, and what is
-// wrong beside them, each in one way.
+// A grist contains the receipts from which cases are made: complete streams, and receipts with one
+// fault each.
 type grist struct{ streams, odd [][][]byte }
 
 func (m *mill) grist() *grist {
@@ -124,7 +125,7 @@ func (m *mill) grist() *grist {
 	return g
 }
 
-// draw returns the lines of a case.
+// draw returns the lines of a random case.
 func (g *grist) draw(r *rand.Rand) (list [][]byte) {
 	for _, s := range g.streams[:1+r.IntN(3)] {
 		from := 0
@@ -147,13 +148,13 @@ func (g *grist) draw(r *rand.Rand) (list [][]byte) {
 	return list
 }
 
-// A handful is the files that one run verifies.
+// A handful is the set of files that one run verifies.
 type handful struct {
 	files   []string
 	partial bool
 }
 
-// deal writes lines to files, and gives these to parts.
+// deal writes lines to files, and assigns the files to parts.
 func deal(t *testing.T, r *rand.Rand, dir string, list [][]byte) (parts []handful) {
 	t.Helper()
 	n := 1 + r.IntN(4)
@@ -165,7 +166,7 @@ func deal(t *testing.T, r *rand.Rand, dir string, list [][]byte) (parts []handfu
 		}
 		lines[at] = append(lines[at], line)
 	}
-	if r.IntN(3) == 0 && len(list) > 0 { // the same receipts in two parts, in their order
+	if r.IntN(3) == 0 && len(list) > 0 { // the same receipts in two parts, in the same order
 		from := r.IntN(len(list))
 		lines[n] = append(lines[n], list[from:from+1+r.IntN(min(4, len(list)-from))]...)
 	}
@@ -193,7 +194,7 @@ func deal(t *testing.T, r *rand.Rand, dir string, list [][]byte) (parts []handfu
 	return parts
 }
 
-// verify verifies a part, and writes its report in one of the ways there are.
+// verify verifies a part, and writes its report in a random format.
 func (p *handful) verify(t *testing.T, r *rand.Rand, trust []string, report string) (path string, code int) {
 	t.Helper()
 	args := append([]string{"verify", "--jobs", "1"}, trust...)
@@ -205,7 +206,7 @@ func (p *handful) verify(t *testing.T, r *rand.Rand, trust []string, report stri
 	if r.IntN(2) == 0 {
 		code, _, _ = command(nil, append(append(args, "--quiet", "--report", path), p.files...)...)
 	}
-	if _, err := os.Stat(path); err != nil { // or nothing could be read, of which stdout has a report alone
+	if _, err := os.Stat(path); err != nil { // or nothing could be read, and only stdout has a report
 		var out string
 		code, out, _ = command(nil, append(append(args, "--format", format), p.files...)...)
 		if err := os.WriteFile(path, []byte(out), 0o600); err != nil {
@@ -215,7 +216,7 @@ func (p *handful) verify(t *testing.T, r *rand.Rand, trust []string, report stri
 	return path, code
 }
 
-// fold merges reports, some of them before others.
+// fold merges reports in a random order, some of them in intermediate steps.
 func fold(t *testing.T, r *rand.Rand, dir string, reports []string) (code int, out string) {
 	t.Helper()
 	reports = slices.Clone(reports)
@@ -243,10 +244,10 @@ func verdictIn(t *testing.T, text string) string {
 	return doc.Root().Member("summary").Member("verdict").String()
 }
 
-// TestMergeRandomly: files with everything that can be wrong with a chain are verified
-// in parts, which overlap, and merged, and verified together: the verdict and the exit
-// code are the same, or the merge is undecided because some parts are selections and others
-// are not. RECEIPT_MERGE_CASES is how many cases are tried.
+// TestMergeRandomly verifies that merging the reports of overlapping parts, whose receipts have all
+// kinds of faults, gives the same verdict and exit code as one verification of all parts. The merge
+// may also be undecided if only some of the parts are selections. RECEIPT_MERGE_CASES is the number
+// of cases.
 func TestMergeRandomly(t *testing.T) {
 	cases := 20
 	if testsize.Full() {
@@ -287,11 +288,11 @@ func TestMergeRandomly(t *testing.T) {
 		}
 		verdict := verdictIn(t, out)
 		seen[verdict]++
-		// A selection forgives what is absent, and nothing else: what is verified is so
-		// when all are selections, and what is refuted when none is.
+		// A selection only allows absent receipts. A verified result must therefore also be
+		// verified if all parts are selections, and a refuted one must be refuted if none is.
 		all.partial = partial == len(parts) || partial > 0 && verdict == "verified"
 		_, wholeCode := all.verify(t, r, trust, filepath.Join(dir, "whole"))
-		mixed := partial > 0 && partial < len(parts) // of which no run can be one
+		mixed := partial > 0 && partial < len(parts) // a single run cannot be both
 		if wholeCode == code || mixed && code == cli.ExitUndecided || code == cli.ExitUsage && wholeCode == cli.ExitRefuted {
 			continue
 		}

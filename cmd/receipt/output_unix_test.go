@@ -15,8 +15,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestNoFile: what is no file is never replaced by one, --force or not. A user with
-// enough rights would have lost /dev/null to -o /dev/null --force.
+// TestNoFile verifies that pipes are never replaced by output, with or without --force. Otherwise,
+// a privileged user could lose /dev/null to -o /dev/null --force.
 func TestNoFile(t *testing.T) {
 	inFolder(t, 1)
 	for name, text := range map[string]string{"task.json": fixture(t, "valid/task.json"), "trust.json": fixture(t, "keys/trust.json"), "key.json": fixture(t, "keys/key_second.private.json")} {
@@ -62,7 +62,7 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// runIn runs a command in the current folder.
+// runIn runs a command in the current directory.
 func runIn(t *testing.T, args ...string) (code int, message string) {
 	t.Helper()
 	var stderr bytes.Buffer

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A lakeReport is what a report says of receipts and streams.
+// A lakeReport is the part of a report about receipts and streams.
 type lakeReport struct {
 	Reports []struct {
 		ReceiptID string `json:"receipt_id"`
@@ -51,7 +51,7 @@ func readLakeReport(t *testing.T, path string) (r lakeReport) {
 	return r
 }
 
-// found are who is not verified, and why.
+// found returns the receipts that are not verified, and the reasons.
 func (r *lakeReport) found() (list []lake.Finding) {
 	for _, rep := range r.Reports {
 		want := map[string]string{"refuted": "failed", "undecided": "not_checked"}[rep.Verdict]
@@ -70,10 +70,10 @@ func (r *lakeReport) found() (list []lake.Finding) {
 		list = append(list, lake.Finding{Code: f.Code, Where: f.Stream.Workspace})
 	}
 	lake.Sort(list)
-	return slices.Compact(list) // a copy that does not count is listed, too
+	return slices.Compact(list) // a copy that does not count is also listed
 }
 
-// poured is a lake as files, and what was known of it before.
+// A poured is a lake that was written to files, and its known heads.
 type poured struct {
 	sqlFolder
 	*lake.Lake
@@ -117,7 +117,7 @@ func (p *poured) whole() (r lakeReport) {
 	return readLakeReport(p.t, filepath.Join(p.dir, "whole.json"))
 }
 
-// merged verifies each part on its own, and merges the reports.
+// merged verifies each part separately, and merges the reports.
 func (p *poured) merged() (r lakeReport) {
 	p.t.Helper()
 	args := []string{"merge", "--expect-head", p.earlier, "--format", "json", "-o", filepath.Join(p.dir, "merged.json")}
@@ -132,7 +132,7 @@ func (p *poured) merged() (r lakeReport) {
 	return readLakeReport(p.t, filepath.Join(p.dir, "merged.json"))
 }
 
-// asked are the answers of SQL over the rows of parts that were verified apart.
+// asked returns the results of SQL queries on the rows of parts that were verified separately.
 func (p *poured) asked(engine string) (list []lake.Finding) {
 	p.t.Helper()
 	if err := os.Mkdir(filepath.Join(p.dir, "rows"), 0o700); err != nil {
@@ -162,7 +162,7 @@ func (p *poured) asked(engine string) (list []lake.Finding) {
 	return list
 }
 
-// apart says what one list has and the other has not.
+// apart describes the differences between two lists.
 func apart(got, planted []lake.Finding) string {
 	without := func(list, others []lake.Finding) []lake.Finding {
 		return slices.DeleteFunc(slices.Clone(list), func(f lake.Finding) bool { return slices.Contains(others, f) })
@@ -170,10 +170,10 @@ func apart(got, planted []lake.Finding) string {
 	return fmt.Sprintf("%d found and %d planted; found alone %v, planted alone %v", len(got), len(planted), without(got, planted), without(planted, got))
 }
 
-// TestPartsAgree: of receipts with every fault of a chain, dealt out to parts that overlap,
-// in any order, one machine, the merge of reports of the parts, and SQL over their rows find
-// the same, which is what was planted. (Package join compares an engine.) In CI these are
-// 100 parts, and with DuckDB, which the step sql has, 100,000 receipts.
+// TestPartsAgree verifies that three methods find exactly the planted faults of chains: one
+// verification of all parts, a merge of the parts' reports, and SQL on their rows. The parts
+// overlap and are in any order. Package join compares a further engine. CI uses 100 parts and, with
+// DuckDB in the step sql, 100,000 receipts.
 func TestPartsAgree(t *testing.T) {
 	n, parts, engine := 1200, 9, os.Getenv("DUCKDB")
 	if testsize.Full() {

@@ -22,18 +22,17 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// A typist sits at a terminal, from which a program was started whose streams are
-// elsewhere.
+// A typist operates a terminal from which a program was started whose streams are redirected.
 type typist struct {
 	t    *testing.T
 	p    *pseudoterminal
 	cmd  *exec.Cmd
 	out  bytes.Buffer
 	told bytes.Buffer
-	read int // of the terminal's text
+	read int // number of bytes of the terminal's text that were read
 }
 
-// atTerminal starts the program in a session of its own, whose terminal it is.
+// atTerminal starts the program in a new session with its own terminal.
 func atTerminal(t *testing.T, dir, stdin string, args ...string) *typist {
 	t.Helper()
 	w := &typist{t: t, p: newTerminal(t, 80)}
@@ -48,7 +47,7 @@ func atTerminal(t *testing.T, dir, stdin string, args ...string) *typist {
 	return w
 }
 
-// echoes reports whether the terminal shows what is typed.
+// echoes reports whether the terminal echoes input.
 func (w *typist) echoes() bool {
 	var modes syscall.Termios
 	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, w.p.mine.Fd(), syscall.TCGETS, uintptr(unsafe.Pointer(&modes))); errno != 0 {
@@ -57,7 +56,7 @@ func (w *typist) echoes() bool {
 	return modes.Lflag&syscall.ECHO != 0
 }
 
-// asked waits for a question, and until nothing that is typed is shown.
+// asked waits for a prompt, and until the terminal does not echo input.
 func (w *typist) asked(question string) {
 	w.t.Helper()
 	for began := time.Now(); !strings.Contains(w.p.String()[w.read:], question+" ") || w.echoes(); time.Sleep(time.Millisecond) {
@@ -68,7 +67,7 @@ func (w *typist) asked(question string) {
 	w.read = len(w.p.String())
 }
 
-// types answers a question.
+// types answers a prompt.
 func (w *typist) types(question, text string) {
 	w.t.Helper()
 	w.asked(question)
@@ -77,7 +76,7 @@ func (w *typist) types(question, text string) {
 	}
 }
 
-// ends waits for the end of the program, after which the terminal shows what is typed.
+// ends waits for the program to end, and checks that the terminal echoes input again.
 func (w *typist) ends(exit int) (stdout, stderr string) {
 	w.t.Helper()
 	defer time.AfterFunc(30*time.Second, func() { w.cmd.Process.Kill() }).Stop()
@@ -96,8 +95,8 @@ func (w *typist) ends(exit int) (stdout, stderr string) {
 	return w.out.String(), w.told.String()
 }
 
-// TestPassphrase: a key that is made encrypted signs after its passphrase was typed, and
-// only then; stdin and stdout are for the receipt.
+// TestPassphrase verifies that a key that was generated encrypted signs only after its passphrase
+// was typed, and that stdin and stdout stay available for the receipt.
 func TestPassphrase(t *testing.T) {
 	dir := t.TempDir()
 	draft, err := os.ReadFile("../../docs/draft.json")
@@ -131,7 +130,7 @@ func TestPassphrase(t *testing.T) {
 		t.Errorf("%v, %s", err, out)
 	}
 
-	if !testsize.Full() { // a key that takes less to decrypt
+	if !testsize.Full() { // a key that takes less work to decrypt
 		if err := os.WriteFile(filepath.Join(dir, "me.key"), lightlyEncrypted(t, fixture(t, "keys/key_2026_04.private.json")), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -143,8 +142,8 @@ func TestPassphrase(t *testing.T) {
 	}
 }
 
-// lightlyEncrypted is a private key as keys generate --encrypt writes it, but for how much
-// work it takes to try a passphrase.
+// lightlyEncrypted returns a private key as keys generate --encrypt writes it, except with a lower
+// work factor.
 func lightlyEncrypted(t *testing.T, key string) []byte {
 	t.Helper()
 	recipient, err := age.NewScryptRecipient("correct horse")
@@ -165,7 +164,7 @@ func lightlyEncrypted(t *testing.T, key string) []byte {
 	return file.Bytes()
 }
 
-// TestPassphraseWrong: what was typed wrong, or not at all, makes no receipt and no key.
+// TestPassphraseWrong verifies that a wrong or empty passphrase produces no receipt and no key.
 func TestPassphraseWrong(t *testing.T) {
 	dir := t.TempDir()
 	_, key, err := ed25519.GenerateKey(nil)
@@ -196,7 +195,7 @@ func TestPassphraseWrong(t *testing.T) {
 
 	for _, test := range []struct {
 		args  []string
-		types []string // question and answer by turns
+		types []string // alternating prompts and answers
 		told  string
 	}{
 		{ssh, []string{ofSSH, "wrong\n"}, "receipt: error: \"id_ed25519\": the passphrase is wrong\n"},
@@ -220,7 +219,7 @@ func TestPassphraseWrong(t *testing.T) {
 		}
 	}
 
-	// The same with what is right.
+	// The same with correct answers.
 	for _, test := range []struct{ args, types []string }{
 		{ssh, []string{ofSSH, "correct horse\n"}},
 		{pem, []string{ofPEM, "correct horse\n"}},
@@ -231,7 +230,8 @@ func TestPassphraseWrong(t *testing.T) {
 	}
 }
 
-// TestPassphraseWithoutTerminal: nobody is asked over a pipe, and nothing waits.
+// TestPassphraseWithoutTerminal verifies that, without a terminal, nothing prompts over a pipe or
+// waits.
 func TestPassphraseWithoutTerminal(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile("internal/custody/testdata/scrypt.pem")
@@ -265,7 +265,7 @@ receipt: hint: run the command on a terminal
 	}
 }
 
-// filesIn are the names in a folder.
+// filesIn returns the names in a directory.
 func filesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)

@@ -20,13 +20,13 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// A pseudoterminal is what a person looks at.
+// A pseudoterminal is a terminal that the test reads.
 type pseudoterminal struct {
-	user *os.File // what the person has
-	mine *os.File // what a program has
+	user *os.File // the user's side
+	mine *os.File // the program's side
 
 	mu   sync.Mutex
-	text []byte // all that was written to it
+	text []byte // everything that was written to it
 	done chan struct{}
 }
 
@@ -37,7 +37,7 @@ const (
 	ptySize   = syscall.TIOCSWINSZ
 )
 
-// newTerminal opens a terminal of so many columns.
+// newTerminal opens a terminal with the given number of columns.
 func newTerminal(t *testing.T, columns uint16) *pseudoterminal {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -59,7 +59,7 @@ func newTerminal(t *testing.T, columns uint16) *pseudoterminal {
 	go func() {
 		defer close(p.done)
 		for part := make([]byte, 4096); ; {
-			n, err := user.Read(part) // EIO when nobody has the other side
+			n, err := user.Read(part) // EIO if the other side is closed
 			p.mu.Lock()
 			p.text = append(p.text, part[:n]...)
 			p.mu.Unlock()
@@ -78,17 +78,17 @@ func (p *pseudoterminal) String() string {
 	return string(p.text)
 }
 
-// frames are the lines of progress so far.
+// frames returns the progress lines so far.
 func (p *pseudoterminal) frames() (list []string) {
 	for _, frame := range strings.Split(p.String(), "\r\x1b[K")[1:] {
-		if frame != "" && !strings.Contains(frame, "\n") { // which results and messages have
+		if frame != "" && !strings.Contains(frame, "\n") { // results and messages contain line feeds
 			list = append(list, frame)
 		}
 	}
 	return list
 }
 
-// await waits for a frame. On a slow machine each also tells the time.
+// await waits for a frame. On a slow machine, frames also contain the time.
 func (p *pseudoterminal) await(t *testing.T, frame string) {
 	t.Helper()
 	whole := regexp.MustCompile("^(?:" + frame + ")(?: · [0-9]+ s(?: left)?)?$")
@@ -104,7 +104,7 @@ func (p *pseudoterminal) await(t *testing.T, frame string) {
 	}
 }
 
-// screen is what stands there after all that was written.
+// screen returns the visible text after everything that was written.
 func (p *pseudoterminal) screen() string {
 	var lines [][]rune
 	var line []rune
@@ -133,11 +133,11 @@ func (p *pseudoterminal) screen() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// A holder is where a program writes its results, which takes nothing until it is let go.
+// A holder is a file for a program's results that accepts nothing until it is released.
 type holder struct{ user, mine *os.File }
 
-// newHolder returns one that is full already. It is no pipe, beside which no progress is
-// shown.
+// newHolder returns a holder that is already full. It is not a pipe, because progress is not shown
+// if stdout is a pipe.
 func newHolder(t *testing.T) *holder {
 	t.Helper()
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -165,7 +165,7 @@ func newHolder(t *testing.T) *holder {
 	return h
 }
 
-// release lets the results come, without what was there before.
+// release accepts the results, and returns them without the earlier content.
 func (h *holder) release(t *testing.T) string {
 	t.Helper()
 	data, err := io.ReadAll(h.user)
@@ -192,7 +192,7 @@ func looksAt(t *testing.T, dir string, p *pseudoterminal, stdin io.Reader, stdou
 	return cmd
 }
 
-// ends waits for the program and the last of what it wrote.
+// ends waits for the program and its remaining output.
 func (p *pseudoterminal) ends(t *testing.T, cmd *exec.Cmd, exit int) {
 	t.Helper()
 	cmd.Wait()
@@ -211,7 +211,7 @@ func (p *pseudoterminal) ends(t *testing.T, cmd *exec.Cmd, exit int) {
 	}
 }
 
-// progressReceipts are 40 receipts, their drafts and their ledger, and each half of them.
+// progressReceipts creates 40 receipts, their drafts, a ledger with them, and each half of them.
 func progressReceipts(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -232,7 +232,7 @@ func progressReceipts(t *testing.T) (dir string) {
 	return dir
 }
 
-// progressFiles are the inputs of all verbs.
+// progressFiles creates the inputs of all commands.
 func progressFiles(t *testing.T) (dir string) {
 	t.Helper()
 	dir = progressReceipts(t)
@@ -267,7 +267,7 @@ func writeFiles(t *testing.T, dir string, files map[string][]byte) {
 	}
 }
 
-// runLines runs lines of a shell where a folder is.
+// runLines runs shell commands in a directory.
 func runLines(t *testing.T, dir string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
@@ -279,8 +279,8 @@ func runLines(t *testing.T, dir string, lines ...string) {
 	}
 }
 
-// TestProgress: every verb that may take long tells on a terminal how far it is, and
-// leaves nothing of that there.
+// TestProgress verifies that every command that may run long shows its progress on a terminal, and
+// removes the line at the end.
 func TestProgress(t *testing.T) {
 	dir := progressFiles(t)
 	db, err := sql.Open("sqlite", filepath.Join(dir, "faulty.db"))
@@ -342,7 +342,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressOfInput: how much of an input came, while it comes.
+// TestProgressOfInput verifies that the amount of input is shown while it arrives.
 func TestProgressOfInput(t *testing.T) {
 	dir := progressFiles(t)
 	read := func(name string) []byte {
@@ -390,7 +390,7 @@ func TestProgressOfInput(t *testing.T) {
 			out.Close()
 			p.ends(t, cmd, test.exit)
 
-			// Results and messages share the terminal with it, and all of them are whole.
+			// Results and messages share the terminal with the progress line, and must be complete.
 			if left := p.screen(); regexp.MustCompile(`pass \d|ing ·`).MatchString(left) {
 				t.Errorf("it leaves %q", left)
 			}
@@ -398,8 +398,8 @@ func TestProgressOfInput(t *testing.T) {
 	}
 }
 
-// TestProgressHidden: nothing is shown where nobody looks, or where a line would be in
-// somebody's way.
+// TestProgressHidden verifies that no progress is shown if stderr is not watched, or if the line
+// would be in the way.
 func TestProgressHidden(t *testing.T) {
 	dir := progressReceipts(t)
 	receipts, err := os.ReadFile(filepath.Join(dir, "receipts.jsonl"))
@@ -451,7 +451,7 @@ func TestProgressHidden(t *testing.T) {
 	}
 }
 
-// TestProgressNarrow: a line is never wider than the terminal.
+// TestProgressNarrow verifies that the line is never wider than the terminal.
 func TestProgressNarrow(t *testing.T) {
 	dir := progressReceipts(t)
 	p, results := newTerminal(t, 40), newHolder(t)
@@ -467,7 +467,8 @@ func TestProgressNarrow(t *testing.T) {
 	}
 }
 
-// TestProgressInterrupted: an interruption takes the line away before it says so.
+// TestProgressInterrupted verifies that an interruption removes the line before its message is
+// printed.
 func TestProgressInterrupted(t *testing.T) {
 	p := newTerminal(t, 80)
 	in, out, err := os.Pipe()

@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// A reader types what README.md says, in order, in a checkout and with an empty home.
+// A reader runs the commands of README.md in order, in a checkout and with an empty home directory.
 type reader struct {
 	t    *testing.T
-	dir  string // where the reader is
+	dir  string // the current directory
 	home string
 }
 
-// TestReadme: each block of commands works, from one receipt to a proof, a disclosure,
-// a ledger and the endpoint. What builds this module is left to CI.
+// TestReadme verifies that each block of commands in README.md works, from one receipt to a proof,
+// a disclosure, a ledger, and the endpoint. Blocks that build this module are tested in CI.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts some thirty processes")
@@ -31,7 +31,7 @@ func TestReadme(t *testing.T) {
 	}
 	r := newReader(t)
 
-	// Of the fences, those in which somebody types.
+	// Collect the fenced blocks that contain commands.
 	typed, built := "", 0
 	for _, m := range regexp.MustCompile("(?ms)(^<!-- ci: tamper -->\n)?^```sh\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
 		block := strings.ReplaceAll(m[2], "go run ./cmd/receipt ", "receipt ")
@@ -85,12 +85,12 @@ func (r *reader) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// types runs a block, and stays in the folder in which it ends.
+// types runs a block, and keeps the directory in which it ends.
 func (r *reader) types(block string) (out string, code int) {
 	r.t.Helper()
 	ended := filepath.Join(r.home, "pwd")
 	cmd := r.command("sh", "-ec", block+"\npwd >"+ended)
-	b, _ := cmd.CombinedOutput() // its exit status tells
+	b, _ := cmd.CombinedOutput() // the exit status is checked instead
 	if code = cmd.ProcessState.ExitCode(); code == 0 {
 		dir, err := os.ReadFile(ended)
 		if err != nil {
@@ -101,8 +101,7 @@ func (r *reader) types(block string) (out string, code int) {
 	return string(b), code
 }
 
-// serve starts the endpoint on a free port, verifies the first receipt with it, and
-// interrupts it.
+// serve starts the endpoint on a free port, verifies the first receipt with it, and interrupts it.
 func (r *reader) serve(line string) {
 	r.t.Helper()
 	args := append(strings.Fields(line), "--addr", "127.0.0.1:0")
@@ -119,7 +118,7 @@ func (r *reader) serve(line string) {
 	}
 }
 
-// keepsTheSecret: the password that the log has is in no receipt, and in what is shown.
+// keepsTheSecret verifies that the password in the log is in no receipt and in no output.
 func (r *reader) keepsTheSecret() {
 	r.t.Helper()
 	const secret = "tulips-and-thyme"

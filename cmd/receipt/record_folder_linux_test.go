@@ -13,13 +13,13 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// TestRecordFolderMemory: not all logs are in memory.
+// TestRecordFolderMemory verifies that recording a directory does not hold all logs in memory.
 func TestRecordFolderMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it writes and reads hundreds of megabytes")
 	}
 	sessions := folderOfLogs(t)
-	files, most := 4, int64(110<<10) // kilobytes; the command takes some 60 MB for little
+	files, most := 4, int64(110<<10) // in KB; the command needs some 60 MB for a small input
 	if testsize.Full() {
 		files, most = 40, 140<<10
 	}
@@ -54,8 +54,8 @@ func TestRecordFolderMemory(t *testing.T) {
 	}
 }
 
-// highWater watches a process until it ends, and returns the most memory that it had, in
-// kilobytes. What getrusage(2) tells of it would begin with that of this process.
+// highWater watches a process until it ends, and returns its peak memory use in KB. The value of
+// getrusage(2) would include that of this process.
 func highWater(pid int) (peak int64) {
 	for {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -65,9 +65,9 @@ func highWater(pid int) (peak int64) {
 		name, rest, _ := strings.Cut(string(status), "\n")
 		_, line, found := strings.Cut(rest, "\nVmHWM:")
 		if !found {
-			return peak // it has ended
+			return peak // the process has ended
 		}
-		if name == "Name:\treceipt" { // and is no longer a copy of this one
+		if name == "Name:\treceipt" { // the process is no longer a copy of this one
 			fmt.Sscan(line, &peak)
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -19,17 +19,17 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 )
 
-// What folderOfLogs writes.
+// Amounts that folderOfLogs writes.
 const (
-	folderTasks  = 3 // of each session
+	folderTasks  = 3 // per session
 	folderTokens = 7 // that each task wrote
 )
 
-// folderOfLogs makes a folder with sessions, an empty ledger and a key, and moves there. It
-// returns how many sessions there are.
+// folderOfLogs creates a directory with sessions, an empty ledger, and a key, and changes to it. It
+// returns the number of sessions.
 func folderOfLogs(t *testing.T) (sessions int) {
 	t.Helper()
-	sessions = 5 // one in each folder
+	sessions = 5 // one in each directory
 	if testsize.Full() {
 		sessions = 40
 	}
@@ -57,7 +57,7 @@ func folderOfLogs(t *testing.T) (sessions int) {
 	return sessions
 }
 
-// receiptRun runs the command, in a process of its own.
+// receiptRun runs the command in its own process.
 func receiptRun(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("receipt", args...)
@@ -74,7 +74,7 @@ func recordFolder() []string {
 	return []string{"record", "logs", "--each", "task", "--issuer", "harness_example_cloud", "--ledger", "work.db", "--key", "key.json", "--format", "json"}
 }
 
-// issued is how many receipts a run says that it issued.
+// issued returns the number of receipts that a run reports as issued.
 func issued(t *testing.T, out string) int {
 	t.Helper()
 	var result struct{ Counts map[string]int }
@@ -84,8 +84,8 @@ func issued(t *testing.T, out string) int {
 	return result.Counts["made"]
 }
 
-// allOnce makes sure that the ledger has a receipt of each task of so many sessions, and one
-// only.
+// allOnce verifies that the ledger contains exactly one receipt for each task of the given number
+// of sessions.
 func allOnce(t *testing.T, sessions int) {
 	t.Helper()
 	receiptRun(t, 0, "ledger", "fsck", "work.db", "--integrity-only")
@@ -115,8 +115,8 @@ func allOnce(t *testing.T, sessions int) {
 	}
 }
 
-// TestRecordFolderKilled: a recording that is killed at any time loses nothing, and doubles
-// nothing when it is run again.
+// TestRecordFolderKilled verifies that, if a recording is killed at any time, the next run loses no
+// receipt and issues none twice.
 func TestRecordFolderKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the command many times")
@@ -130,14 +130,15 @@ func TestRecordFolderKilled(t *testing.T) {
 	if testsize.Full() {
 		kills = 60
 	}
-	during := 0 // the command was still at it
+	during := 0 // the command was still running
 	for n := range kills {
 		cmd := exec.Command("receipt", recordFolder()...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 
-		// At any time, and the first of them soon: a run that has nothing left to do is short.
+		// Kill at any time, but early in the first runs, because a run with nothing left to do is
+		// short.
 		time.Sleep((2*took*time.Duration(n) + rand.N(2*took)) / time.Duration(kills))
 		_ = cmd.Process.Kill()
 		if cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
@@ -154,8 +155,8 @@ func TestRecordFolderKilled(t *testing.T) {
 	}
 }
 
-// TestRecordFolderAtOnce: of several recordings at once each tells what it issued, and
-// together they issued each receipt once.
+// TestRecordFolderAtOnce verifies that, of several concurrent recordings, each reports only its own
+// receipts, and together they issue each receipt once.
 func TestRecordFolderAtOnce(t *testing.T) {
 	sessions := folderOfLogs(t)
 	const runs = 4
@@ -179,8 +180,8 @@ func TestRecordFolderAtOnce(t *testing.T) {
 	allOnce(t, sessions)
 }
 
-// TestRecordOddFolder: what is no log, leads elsewhere or cannot be read is named, and keeps
-// nothing else from being recorded.
+// TestRecordOddFolder verifies that files that are not logs, links, and unreadable files are
+// reported, and do not prevent other files from being recorded.
 func TestRecordOddFolder(t *testing.T) {
 	sessions := folderOfLogs(t)
 	outside := filepath.Join(t.TempDir(), "outside.jsonl")
@@ -205,7 +206,7 @@ func TestRecordOddFolder(t *testing.T) {
 	do(os.WriteFile("logs/random.jsonl", bytes.Repeat([]byte{0xff, 0x00, '\n'}, 1000), 0o600))
 	do(os.WriteFile("logs/torn.jsonl.gz", []byte("\x1f\x8b\x08\x00\x00"), 0o600))
 	code := 2
-	if os.Geteuid() != 0 { // for whom nothing is closed
+	if os.Geteuid() != 0 { // root can read everything
 		do(os.Mkdir("logs/closed", 0))
 		do(os.WriteFile("logs/closed.jsonl", text, 0))
 	}
@@ -240,8 +241,8 @@ func TestRecordOddFolder(t *testing.T) {
 	}
 }
 
-// TestRecordFolderInterrupted: a recording that is interrupted tells what it made, and the
-// next one makes the rest.
+// TestRecordFolderInterrupted verifies that an interrupted recording reports what it issued, and
+// that the next run issues the rest.
 func TestRecordFolderInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it runs the command many times")
@@ -271,7 +272,7 @@ func TestRecordFolderInterrupted(t *testing.T) {
 		}
 	}
 	sum += issued(t, receiptRun(t, 0, recordFolder()...))
-	if most := sessions * folderTasks; sum > most || sum < most-interruptions { // of the one that was on its way nobody says that it is stored
+	if most := sessions * folderTasks; sum > most || sum < most-interruptions { // a receipt that is being stored at the interruption is not reported
 		t.Errorf("the runs say that they issued %d receipts, expected %d, but for one each time", sum, most)
 	}
 	allOnce(t, sessions)

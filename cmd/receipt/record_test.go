@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// TestRecordPages: the pages about recording are what go generate writes.
+// TestRecordPages verifies that the pages about recording are those that go generate writes.
 func TestRecordPages(t *testing.T) {
 	page, err := issue.RecordPage()
 	if err != nil {
@@ -30,8 +30,8 @@ func TestRecordPages(t *testing.T) {
 	}
 }
 
-// TestEventsPage verifies that the page has every kind and every member that is read, and the
-// words of decisions and of statuses.
+// TestEventsPage verifies that the page lists every kind and every member that is read, and the
+// values of decisions and statuses.
 func TestEventsPage(t *testing.T) {
 	page, tables := string(issue.EventsPage()), record.Tables()
 	for _, kind := range tables["events"] {
@@ -66,7 +66,7 @@ func TestEventsPage(t *testing.T) {
 	}
 }
 
-// addLogs adds a log of events, one of frames, and one that an agent left.
+// addLogs adds a log of events, a log of frames, and a log of an agent.
 func addLogs(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	for name, source := range map[string]string{"events.jsonl": "testdata/run.jsonl", "frames.jsonl": "testdata/run.frames.jsonl", "session.jsonl": "source/testdata/session.jsonl"} {

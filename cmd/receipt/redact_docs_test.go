@@ -14,8 +14,8 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-// TestRedactionExamples runs what docs/redaction.md tells people to type, in one
-// folder, in order. Its policies are run by package rulefile.
+// TestRedactionExamples verifies that the commands in docs/redaction.md work, in one directory and
+// in order. Its policies are tested in package rulefile.
 func TestRedactionExamples(t *testing.T) {
 	page, err := os.ReadFile("../../docs/redaction.md")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestRedactionExamples(t *testing.T) {
 		t.Error("the password is not withheld, or not disclosed")
 	}
 
-	// As a gate: the draft is refused, where and why is said.
+	// As a gate: the draft is rejected, with the place and the reason.
 	for i, line := range strings.Split(strings.TrimSpace(blocks[1][1]), "\n") {
 		out, code := sh(line)
 		if want := []int{1, 0, 1}[i]; code != want || strings.Contains(out, secret) || !strings.Contains(out, "/metadata/db_password") {
@@ -78,7 +78,7 @@ func TestRedactionExamples(t *testing.T) {
 		}
 	}
 
-	// The formula of the commitment.
+	// The formula for commitments.
 	if !strings.Contains(string(page), "proof_hash = SHA-256(\"receipt-redaction-v1\\n\" ‖ JCS({\"field\": …, \"salt\": …, \"value\": …}))") {
 		t.Error("the formula has another text")
 	}
@@ -98,7 +98,7 @@ func TestRedactionExamples(t *testing.T) {
 		t.Error("the receipt has another commitment")
 	}
 
-	// A receipt that should have been redacted: its draft, under a new id.
+	// A receipt that should have been redacted: its draft with a new ID.
 	draft["receipt_id"] = "receipt_01K0OTHER"
 	text, err = json.Marshal(draft)
 	if err != nil {

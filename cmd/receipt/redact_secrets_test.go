@@ -25,11 +25,11 @@ import (
 	"github.com/receiptkit/receiptkit/redact/secret"
 )
 
-// A knownSecret is planted: text is what is written, body the piece of it that
-// nobody may see again.
+// A knownSecret is a planted secret: text is the string that is planted, and body is the part that
+// must not be visible.
 type knownSecret struct{ text, body string }
 
-// ownSecrets are made of parts, when the test runs.
+// ownSecrets returns secrets that are assembled at run time.
 func ownSecrets() []knownSecret {
 	r := rand.New(rand.NewPCG(13, 14))
 	random := func(n int, letters string) string {
@@ -63,8 +63,8 @@ func ownSecrets() []knownSecret {
 	return list
 }
 
-// sampleSecrets are gitleaks' examples: the whole text is planted, and what the
-// default detectors find in it may not be seen again.
+// sampleSecrets returns gitleaks' examples. The entire text is planted, and the matches of the
+// default detectors must not be visible.
 func sampleSecrets(t *testing.T) []knownSecret {
 	t.Helper()
 	var samples []struct {
@@ -92,11 +92,10 @@ func sampleSecrets(t *testing.T) []knownSecret {
 	return list
 }
 
-// A watch knows all parts of all secrets, in every encoding that something
-// might have written them in.
+// A watch contains all parts of all secrets, in every encoding that output might use.
 type watch map[[piece]byte]int
 
-// piece is the length of what counts as a part of a secret.
+// piece is the length of a part of a secret.
 const piece = 12
 
 func newWatch(secrets []knownSecret) watch {
@@ -104,7 +103,7 @@ func newWatch(secrets []knownSecret) watch {
 	for i, s := range secrets {
 		quoted, _ := json.Marshal(s.body)
 		forms := []string{s.body, string(quoted[1 : len(quoted)-1]), strings.Trim(fmt.Sprintf("%+q", s.body), `"`), url.QueryEscape(s.body), url.PathEscape(s.body), hex.EncodeToString([]byte(s.body))}
-		for shift := range 3 { // base64 of a longer text has it in one of three forms
+		for shift := range 3 { // base64 of a longer text contains it in one of three forms
 			text := []byte(strings.Repeat("x", shift) + s.body)
 			text = text[:len(text)/3*3]
 			for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
@@ -122,14 +121,14 @@ func newWatch(secrets []knownSecret) watch {
 	return w
 }
 
-// telling reports whether a part of a secret is random: BEGIN PRIVATE KEY is no
-// secret, nor are the beginnings of tokens.
+// telling reports whether a part of a secret is random. BEGIN PRIVATE KEY and the prefixes of
+// tokens are not secret.
 func telling(window [piece]byte) bool {
 	letters := map[byte]bool{}
 	digits, escapes := 0, bytes.IndexByte(window[:], '%') >= 0
 	for i, c := range window {
 		letters[c] = true
-		inEscape := escapes && (i < 2 || window[i-1] == '%' || window[i-2] == '%') // or might be
+		inEscape := escapes && (i < 2 || window[i-1] == '%' || window[i-2] == '%') // or possibly
 		if '0' <= c && c <= '9' && !inEscape {
 			digits++
 		}
@@ -137,7 +136,7 @@ func telling(window [piece]byte) bool {
 	return digits > 0 && len(letters) >= 6
 }
 
-// sees returns the number of the secret that a text has a part of, and where.
+// sees returns the number of the secret of which text contains a part, and the offset of the part.
 func (w watch) sees(text []byte) (secret, at int) {
 	for i := 0; i+piece <= len(text); i++ {
 		if n := w[[piece]byte(text[i:i+piece])]; n > 0 {
@@ -147,16 +146,16 @@ func (w watch) sees(text []byte) (secret, at int) {
 	return 0, 0
 }
 
-// A stage is a folder with planted secrets in which commands run.
+// A stage is a directory with planted secrets in which commands run.
 type stage struct {
 	dir, temp string
-	real      bool   // as processes of their own
+	real      bool   // run commands as separate processes
 	base      []byte // a draft without secrets
 	watch     watch
 	ran       int
 }
 
-// run runs a command, which must end with one of the exit codes and show nothing.
+// run runs a command, which must end with one of the exit codes and print no secret.
 func (s *stage) run(t *testing.T, stdin string, exits string, args ...string) {
 	t.Helper()
 	s.ran++
@@ -237,7 +236,7 @@ func (s *stage) plant(t *testing.T, secrets []knownSecret) map[string]any {
 	return draft
 }
 
-// spoiled returns drafts that cannot be redacted or sealed, around each secret.
+// spoiled returns drafts with a secret each that cannot be redacted or sealed.
 func (s *stage) spoiled(t *testing.T, secrets []knownSecret) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -262,7 +261,7 @@ func (s *stage) spoiled(t *testing.T, secrets []knownSecret) map[string][]byte {
 	return files
 }
 
-// wrongRules are rule files that hold secrets where none belong.
+// wrongRules returns rule files with secrets in invalid places.
 func wrongRules(s knownSecret) map[string]string {
 	v, _ := json.Marshal(s.text)
 	return map[string]string{
@@ -275,7 +274,7 @@ func wrongRules(s knownSecret) map[string]string {
 	}
 }
 
-// wrongDisclosures are files that verify and disclose refuse, or that do not fit.
+// wrongDisclosures returns files that verify and disclose reject, or that do not match.
 func wrongDisclosures(t *testing.T, good []byte, s knownSecret) map[string][]byte {
 	t.Helper()
 	v, _ := json.Marshal(s.text)
@@ -291,8 +290,8 @@ func wrongDisclosures(t *testing.T, good []byte, s knownSecret) map[string][]byt
 	}
 }
 
-// TestSecretsStayHidden: numbers 223, 224 and 229. no part of a secret is on
-// stdout, on stderr or in a file, but in those that were given and in disclosures.
+// TestSecretsStayHidden verifies that stdout, stderr, and files contain no part of a secret, except
+// for input files and disclosures (numbers 223, 224, and 229).
 func TestSecretsStayHidden(t *testing.T) {
 	for _, real := range []bool{false, true} {
 		name := map[bool]string{false: "in the test", true: "processes"}[real]
@@ -306,7 +305,7 @@ func TestSecretsStayHidden(t *testing.T) {
 			if real {
 				s.suffer(t, all[:1])
 			} else {
-				s.suffer(t, []knownSecret{all[10], all[13]}) // a URL, a key of several lines
+				s.suffer(t, []knownSecret{all[10], all[13]}) // a URL, and a key of several lines
 			}
 			s.leftovers(t)
 		})
@@ -315,7 +314,7 @@ func TestSecretsStayHidden(t *testing.T) {
 				t.Skip("it starts processes")
 			}
 			secrets := some(sampleSecrets(t))
-			if real { // what is found is found in the test, too: of processes it is what they print
+			if real { // detection is tested in-process; these tests check the output of processes
 				secrets = some(secrets)
 			}
 			s := newStage(t, real, secrets)
@@ -348,7 +347,7 @@ func marshal(t *testing.T, v any) []byte {
 	return text
 }
 
-// perform does what people do with a draft that holds secrets.
+// perform runs the usual commands on a draft with secrets.
 func (s *stage) perform(t *testing.T, secrets []knownSecret) {
 	t.Helper()
 	draft := s.plant(t, secrets)
@@ -384,11 +383,11 @@ func (s *stage) perform(t *testing.T, secrets []knownSecret) {
 	s.run(t, "", "0", "disclose", "receipt.json", "--disclosures", "disclosures.json", "--all", "-o", "disclosures-all.json")
 }
 
-// suffer does, where perform has been, all that can go wrong.
+// suffer runs commands that fail, after perform.
 func (s *stage) suffer(t *testing.T, secrets []knownSecret) {
 	t.Helper()
-	// At full size each draft goes through two of the verbs, so that each verb meets all
-	// kinds, and otherwise through one of them.
+	// At full size, each draft is passed to two of the commands, so that each command gets all
+	// kinds of drafts. Otherwise, each is passed to one command.
 	files := s.spoiled(t, secrets)
 	for i, name := range slices.Sorted(maps.Keys(files)) {
 		s.write(t, name, files[name])
@@ -440,10 +439,10 @@ func (s *stage) suffer(t *testing.T, secrets []knownSecret) {
 	}
 }
 
-// leftovers looks at every file there is now.
+// leftovers searches all remaining files for secrets.
 func (s *stage) leftovers(t *testing.T) {
 	t.Helper()
-	given := []string{"draft*", "renewed*", "spoiled-*", "bad-*", "withheld-*", "careless*"} // written by the test, or sealed with open eyes
+	given := []string{"draft*", "renewed*", "spoiled-*", "bad-*", "withheld-*", "careless*"} // written by the test, or sealed intentionally
 	for _, dir := range []string{s.dir, s.temp} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {

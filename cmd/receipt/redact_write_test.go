@@ -19,8 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// inFolder makes a folder with a draft that holds secrets and moves the test
-// there.
+// inFolder creates a directory with a draft that contains secrets, and changes to it.
 func inFolder(t *testing.T, values int) {
 	t.Helper()
 	base, err := os.ReadFile("../../docs/draft.json")
@@ -41,7 +40,7 @@ func inFolder(t *testing.T, values int) {
 	}
 }
 
-// files lists what is in the folder.
+// files returns the names in the current directory.
 func files(t *testing.T) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(".")
@@ -60,7 +59,7 @@ func redactHere(args ...string) (code int, message string) {
 	return code, stderr.String()
 }
 
-// checkPair compares a redacted draft with its disclosures.
+// checkPair verifies that a redacted draft matches its disclosures.
 func checkPair(t *testing.T, output, disclosures string) {
 	t.Helper()
 	text, err := os.ReadFile(output)
@@ -84,8 +83,7 @@ func checkPair(t *testing.T, output, disclosures string) {
 	}
 }
 
-// TestRedactFails: a run that fails leaves no file, and what was there before is
-// as it was.
+// TestRedactFails verifies that a failed run leaves no new file and changes no existing one.
 func TestRedactFails(t *testing.T) {
 	inFolder(t, 3)
 	if err := os.WriteFile("old", []byte("old"), 0o644); err != nil {
@@ -127,14 +125,14 @@ func TestRedactFails(t *testing.T) {
 	if old, err := os.ReadFile("old"); err != nil || string(old) != "old" {
 		t.Errorf("%q, %v", old, err)
 	}
-	// Onto a full stdout: the reader may have it all, so the disclosures stay.
+	// With a full stdout, the reader may have the entire draft, so the disclosures stay.
 	if code, message := redactHere("--disclosures", "d"); code != cli.ExitUsage || !strings.Contains(message, "no space left") {
 		t.Errorf("exit %d, %s", code, message)
 	}
 	if _, err := os.Stat("d"); err != nil {
 		t.Error(err)
 	}
-	// In place, and over what was there.
+	// Overwrite an existing file, and the input.
 	if code, message := redactHere("--disclosures", "d", "-o", "old", "--force"); code != cli.ExitVerified {
 		t.Error(message)
 	}
@@ -145,8 +143,8 @@ func TestRedactFails(t *testing.T) {
 	checkPair(t, "draft.json", "d")
 }
 
-// TestRedactKilled: number 229. A process that is killed at any moment leaves no
-// file in part, and no redacted draft without its disclosures.
+// TestRedactKilled verifies that a process that is killed at any time leaves no incomplete file,
+// and no redacted draft without its disclosures (number 229).
 func TestRedactKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it kills processes")
@@ -174,7 +172,7 @@ func TestRedactKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// Most often when files are written, which is at the end.
+		// Usually kill near the end, when files are written.
 		time.Sleep(time.Duration((0.3 + 0.7*r.Float64()) * float64(took)))
 		cmd.Process.Kill()
 		cmd.Wait()
@@ -208,7 +206,7 @@ func TestRedactKilled(t *testing.T) {
 	t.Logf("after the kill there were: %v", seen)
 }
 
-// redactedOnly reports whether a file has no secret in it.
+// redactedOnly reports whether a file contains no secret.
 func redactedOnly(t *testing.T, name string) bool {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Clean(name))

@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// TestRedactDiskFull: number 229. When there is no room for both files there is
-// neither, whichever did not fit.
+// TestRedactDiskFull verifies that neither file is written if there is no room for both, regardless
+// of which one does not fit (number 229).
 func TestRedactDiskFull(t *testing.T) {
 	if room := os.Getenv(roomVariable); room != "" {
 		redactInRoom(room)
@@ -28,7 +28,7 @@ func TestRedactDiskFull(t *testing.T) {
 	}
 	inFolder(t, 200)
 	before := files(t)
-	for _, room := range []int{0, 512, 40_000} { // for nothing, for a part, for the smaller file
+	for _, room := range []int{0, 512, 40_000} { // for neither, for a part, for the smaller file
 		cmd := exec.Command(program, "-test.run=^TestRedactDiskFull$")
 		cmd.Env = append(os.Environ(), fmt.Sprint(roomVariable, "=", room))
 		out, _ := cmd.CombinedOutput()
@@ -42,9 +42,9 @@ func TestRedactDiskFull(t *testing.T) {
 	}
 }
 
-// redactInRoom redacts the draft of the current folder, and ends the process.
+// redactInRoom redacts the draft in the current directory and ends the process.
 func redactInRoom(room string) {
-	signal.Ignore(syscall.SIGXFSZ) // a write that goes too far fails, and does not end the process
+	signal.Ignore(syscall.SIGXFSZ) // a write over the limit then fails without ending the process
 	var limit syscall.Rlimit
 	bytes, err := strconv.ParseUint(room, 10, 64)
 	if err == nil {

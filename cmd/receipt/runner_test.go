@@ -20,9 +20,9 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// Runners are processes that run the commands of scripts, each one after the other. Most of
-// what a command takes is to start. At full size each is a process of its own, as it is
-// wherever a script says exec.
+// runners are processes that run the commands of scripts, one after another, because starting a
+// process takes most of the time of a command. At full size, each command has its own process, as
+// after exec in scripts.
 type runners struct {
 	mu   sync.Mutex
 	idle []*runner
@@ -30,12 +30,12 @@ type runners struct {
 
 type runner struct {
 	process *exec.Cmd
-	stdin   io.Closer // at whose end the process ends
+	stdin   io.Closer // closing it ends the process
 	asks    *json.Encoder
 	tells   *json.Decoder
 }
 
-// An order is a command for a runner, a ran what became of it.
+// An order is a command for a runner, and a ran is its result.
 type (
 	order struct {
 		Dir       string
@@ -49,7 +49,7 @@ type (
 	}
 )
 
-// newRunners returns runners that end with a test.
+// newRunners returns runners that end with the test.
 func newRunners(t *testing.T) *runners {
 	all := &runners{}
 	t.Cleanup(func() {
@@ -63,7 +63,7 @@ func newRunners(t *testing.T) *runners {
 	return all
 }
 
-// exits is exits of scripts, by a runner where it is receipt that is run.
+// exits is like the function exits, but uses a runner if the command is receipt.
 func (all *runners) exits(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || args[1] != "receipt" {
 		exits(ts, neg, args)
@@ -77,17 +77,17 @@ func (all *runners) exits(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// field is a member of a script that only its own package names, and may be set.
+// field returns an unexported field of a script, which may be set.
 func field(ts *testscript.TestScript, name string) reflect.Value {
 	v := reflect.ValueOf(ts).Elem().FieldByName(name)
 	return reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
 }
 
-// run runs receipt where a script is.
+// run runs receipt in the directory of a script.
 func (all *runners) run(ts *testscript.TestScript, args []string) ran {
 	stdin := field(ts, "stdin")
 	o := order{Dir: ts.MkAbs("."), Args: args, Stdin: []byte(stdin.String())}
-	stdin.SetString("") // it is of the next command alone
+	stdin.SetString("") // stdin is only for the next command
 	for _, variable := range field(ts, "env").Seq2() {
 		o.Variables = append(o.Variables, variable.String())
 	}
@@ -103,7 +103,7 @@ func (all *runners) run(ts *testscript.TestScript, args []string) ran {
 	return became
 }
 
-// take returns an idle runner, or one more.
+// take returns an idle runner, or starts a new one.
 func (all *runners) take() (*runner, error) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -114,7 +114,7 @@ func (all *runners) take() (*runner, error) {
 	}
 
 	cmd := exec.Command("receipt-runner")
-	cmd.Stderr = os.Stderr // of one that panics
+	cmd.Stderr = os.Stderr // shows a panic of the runner
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (all *runners) take() (*runner, error) {
 	return &runner{cmd, in, json.NewEncoder(in), json.NewDecoder(out)}, cmd.Start()
 }
 
-// serveOrders is the process of a runner.
+// serveOrders is the main function of a runner.
 func serveOrders() {
 	messages := sync.OnceValues(cli.CompileMessages)
 	processors := runtime.GOMAXPROCS(0)
@@ -149,7 +149,7 @@ func serveOrders() {
 				panic(err)
 			}
 		}
-		runtime.GOMAXPROCS(processors) // receipt verify --jobs sets it for its process
+		runtime.GOMAXPROCS(processors) // receipt verify --jobs sets it for the process
 
 		var out, told bytes.Buffer
 		code := run(context.Background(), o.Args, &cli.Env{

@@ -11,9 +11,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// runs [-codes] LINE… runs receipt with the words of each line, of which there are several
-// where it has {A,B}: one for A and one for B. It prints each line, what that printed and the
-// exit status, or the exit statuses alone.
+// runs [-codes] LINE… runs receipt with the words of each line. A line with {A,B} stands for one
+// line with A and one with B. For each line, runs prints the line, its output, and its exit status,
+// or with -codes only the exit statuses.
 func runs(run func(*testscript.TestScript, []string) ran) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		codes := len(args) > 0 && args[0] == "-codes"
@@ -40,7 +40,7 @@ func runs(run func(*testscript.TestScript, []string) ran) func(*testscript.TestS
 	}
 }
 
-// process runs receipt where a script is, as a process of its own.
+// process runs receipt in the directory of a script, in its own process.
 func process(ts *testscript.TestScript, args []string) ran {
 	code := 0
 	err := ts.Exec("receipt", args...)
@@ -52,7 +52,7 @@ func process(ts *testscript.TestScript, args []string) ran {
 	return ran{code, []byte(ts.ReadFile("stdout")), []byte(ts.ReadFile("stderr"))}
 }
 
-// alternatives are the lines that a line with {A,B} stands for.
+// alternatives returns the lines that a line with {A,B} stands for.
 func alternatives(line string) (lines []string) {
 	before, rest, found := strings.Cut(line, "{")
 	within, after, closed := strings.Cut(rest, "}")
@@ -67,7 +67,8 @@ func alternatives(line string) (lines []string) {
 	return lines
 }
 
-// TestAlternatives: {A,B} is A before B, the first one of a line changing last.
+// TestAlternatives verifies that {A,B} gives A before B, and that the first alternatives of a line
+// change last.
 func TestAlternatives(t *testing.T) {
 	got := alternatives("verify {a,b}.{json,csv,} -")
 	want := []string{"verify a.json -", "verify a.csv -", "verify a. -", "verify b.json -", "verify b.csv -", "verify b. -"}

@@ -17,8 +17,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/server"
 )
 
-// TestDeployedCommands: what the files for systemd, Docker and Kubernetes start has
-// flags that exist and agree with each other.
+// TestDeployedCommands verifies that the commands in the files for systemd, Docker, and Kubernetes
+// use existing flags that do not conflict.
 func TestDeployedCommands(t *testing.T) {
 	read := func(name string) string {
 		t.Helper()
@@ -66,7 +66,7 @@ func TestDeployedCommands(t *testing.T) {
 			t.Errorf("%s starts %q", name, args)
 			continue
 		}
-		// Everything is in order but the files, which are not here.
+		// Only the files are missing here.
 		code := run(t.Context(), args, testEnv(io.Discard, io.Discard))
 		cmd := server.New(testEnv(io.Discard, io.Discard))
 		err := cmd.ParseFlags(args[1:])
@@ -81,8 +81,8 @@ func TestDeployedCommands(t *testing.T) {
 	}
 }
 
-// TestServeDocument types what docs/serve.md says to a server that was started as it
-// says.
+// TestServeDocument verifies that the requests in docs/serve.md work with a server that is started
+// as described there.
 func TestServeDocument(t *testing.T) {
 	for _, tool := range []string{"curl", "sh"} {
 		if _, err := exec.LookPath(tool); err != nil {

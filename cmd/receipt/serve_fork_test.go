@@ -11,7 +11,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// forkedFolder has receipts a, b and c in files of their own, of which b and c follow a.
+// forkedFolder creates a directory with receipts a, b, and c in separate files. Both b and c follow
+// a.
 func forkedFolder(t *testing.T) (dir, keys string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -41,7 +42,7 @@ func forkedFolder(t *testing.T) (dir, keys string) {
 	return folder, keys
 }
 
-// TestServeFork: one folder has one verdict, by the command and by the endpoint.
+// TestServeFork verifies that the command and the endpoint give the same verdict for a directory.
 func TestServeFork(t *testing.T) {
 	folder, keys := forkedFolder(t)
 	code, stdout, _ := command(nil, "verify", folder, "--keys", keys, "--format", "ndjson")
@@ -61,7 +62,7 @@ func TestServeFork(t *testing.T) {
 	}
 }
 
-// TestServeBatch: a stored receipt is judged with its batch, as by the command.
+// TestServeBatch verifies that a stored receipt is verified with its batch, as by the command.
 func TestServeBatch(t *testing.T) {
 	folder, keys := forkedFolder(t)
 	dir := filepath.Dir(folder)

@@ -27,14 +27,13 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// attackTime is how long TestServeUnderAttack attacks.
+// attackTime is the duration of the attack in TestServeUnderAttack.
 const attackTime = 12 * time.Second
 
-// TestServeUnderAttack: under the limits that ship, a client with a key is served while
-// others do what they can, with a key of their own and without: bodies of 16 MiB of the
-// worst shape, pages that nobody reads, connections that ask nothing, streams that
-// drip, and a compressed stream of nothing but lines. Nobody is killed, and nobody but
-// those others sees an error.
+// TestServeUnderAttack verifies that, with the limits of the deployment files, a client with a key
+// is served during an attack, with and without a key. The attack consists of 16 MiB bodies of the
+// worst shape, unread pages, silent connections, slow streams, and a compressed stream of lines.
+// The server must not be killed, and only the attackers may see errors.
 func TestServeUnderAttack(t *testing.T) {
 	if !testsize.Full() {
 		t.Skip("takes half a minute, of a machine that has nothing else to do; CI=true runs it")
@@ -62,9 +61,9 @@ func TestServeUnderAttack(t *testing.T) {
 	t.Logf("attackers: %s", a.counts())
 	t.Logf("client: %s; before: %s", client.latencies(), quiet.latencies())
 	t.Logf("other processes took %v of processor time", others)
-	// On a machine that is busy with other things, tests in parallel above all, a
-	// request takes long without any attack. There it is enough that all are answered,
-	// none later than the patience of the client ends.
+	// On a busy machine, in particular while other tests run in parallel, requests are slow even
+	// without an attack. In that case, it is sufficient that all requests are answered before the
+	// client's timeout.
 	if busy := others > attackTime*time.Duration(runtime.NumCPU())*3/8; busy {
 		t.Log("how soon answers come is not judged")
 	} else {
@@ -91,8 +90,8 @@ func TestServeUnderAttack(t *testing.T) {
 	}
 }
 
-// timeOfOthers is the processor time that was taken so far by all but this process and the
-// server, that of a host which lends this machine to others among it.
+// timeOfOthers returns the processor time used so far by all processes except this one and the
+// server, including time that the host of a virtual machine took.
 func timeOfOthers(t *testing.T, r *running) time.Duration {
 	t.Helper()
 	const tick = 10 * time.Millisecond // of proc_stat(5) and proc_pid_stat(5)
@@ -117,13 +116,13 @@ func timeOfOthers(t *testing.T, r *running) time.Duration {
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &mine); err != nil {
 		t.Fatal(err)
 	}
-	all := ticks("/proc/stat", 1, 1, 2, 3, 8)                                   // user, nice, system, steal: what interrupts take is caused here
+	all := ticks("/proc/stat", 1, 1, 2, 3, 8)                                   // user, nice, system, steal; interrupts are caused by this test
 	server := ticks(fmt.Sprintf("/proc/%d/stat", r.cmd.Process.Pid), 1, 11, 12) // utime, stime
 	return all - server - time.Duration(mine.Utime.Nano()+mine.Stime.Nano())
 }
 
-// shippedMemory returns the limit of memory, and the one that the program keeps to
-// itself, of the files in docs/deploy.
+// shippedMemory returns the memory limit in the files in docs/deploy, and the soft limit of the
+// program.
 func shippedMemory(t *testing.T) (limit int64, soft string) {
 	t.Helper()
 	found := map[string]bool{}
@@ -149,7 +148,7 @@ func shippedMemory(t *testing.T) (limit int64, soft string) {
 	return limit, soft
 }
 
-// newKey makes an API key.
+// newKey creates an API key.
 func newKey(t *testing.T, dir, name string) string {
 	t.Helper()
 	cmd := exec.Command("receipt", "serve", "--api-keys", "api-keys.jsonl", "--new-api-key", name)
@@ -161,7 +160,7 @@ func newKey(t *testing.T, dir, name string) string {
 	return strings.TrimSpace(string(key))
 }
 
-// A memoryGroup is a cgroup with a limit of memory, where this user may make one.
+// A memoryGroup is a cgroup with a memory limit, if the user may create one.
 type memoryGroup struct {
 	dir   string // "": none
 	limit int64
@@ -182,7 +181,7 @@ func newMemoryGroup(t *testing.T, limit int64) *memoryGroup {
 			continue
 		}
 		g.dir, g.v2 = dir, file == "memory.max"
-		t.Cleanup(func() { // the processes in it have ended
+		t.Cleanup(func() { // its processes have ended
 			for range 100 {
 				if os.Remove(dir) == nil {
 					return
@@ -198,7 +197,7 @@ func newMemoryGroup(t *testing.T, limit int64) *memoryGroup {
 	return g
 }
 
-// command starts a program inside the group, from its first instruction on.
+// command starts a program inside the group, from its first instruction.
 func (g *memoryGroup) command(program, soft string, args ...string) *exec.Cmd {
 	script := `exec "$@"`
 	if g.dir != "" {
@@ -207,7 +206,7 @@ func (g *memoryGroup) command(program, soft string, args ...string) *exec.Cmd {
 	return exec.Command("sh", append([]string{"-c", script, g.dir, "env", "GOMEMLIMIT=" + soft, program}, args...)...)
 }
 
-// check reads how much was taken, and whether anything was killed for it.
+// check reports the memory used, and fails if it exceeded the limit or a process was killed.
 func (g *memoryGroup) check(t *testing.T, r *running) {
 	t.Helper()
 	select {
@@ -254,7 +253,7 @@ type keyHolder struct {
 	took []time.Duration
 }
 
-// run asks one thing after the other for some time. Every answer has to be right.
+// run sends requests one after another for the given time. Every answer must be correct.
 func (s *keyHolder) run(long time.Duration) {
 	client := &http.Client{Timeout: patient}
 	defer client.CloseIdleConnections()
@@ -313,12 +312,12 @@ func (s *keyHolder) latencies() string {
 	return fmt.Sprintf("%d requests, p50 %v, p99 %v, at most %v", len(s.took), s.percentile(50), s.percentile(99), s.percentile(100))
 }
 
-// An attack is what others do at the same time.
+// An attack is the load that other clients create at the same time.
 type attack struct {
 	ctx       context.Context
 	url, addr string
 	key       string
-	third     string // of who sends the bombs
+	third     string // key of the client that sends the bombs
 	wg        sync.WaitGroup
 
 	bodies, refused, hungPages, idle, drips, bombs, bombAnswered atomic.Int64
@@ -334,7 +333,7 @@ func (a *attack) wait() { a.wg.Wait() }
 func (a *attack) start(t *testing.T) {
 	t.Helper()
 	const silent = 10_000
-	for range 8 { // who dial
+	for range 8 { // clients that only connect
 		a.wg.Go(func() { a.connect(silent/8, "", &a.idle) })
 	}
 	a.wg.Go(func() { a.connect(300, "GET / HTTP/1.1\r\nHost: "+a.addr+"\r\n\r\n", &a.hungPages) })
@@ -349,7 +348,7 @@ func (a *attack) start(t *testing.T) {
 			key = "" // 401
 		}
 		if i%4 == 1 {
-			text = body // no JSON behind its first number
+			text = body // not JSON after its first number
 		}
 		a.wg.Go(func() { a.post(key, text) })
 	}
@@ -363,7 +362,7 @@ func (a *attack) start(t *testing.T) {
 	a.wg.Go(func() { a.bomb(bomb) })
 }
 
-// connect opens connections, says something on each, and never reads.
+// connect opens connections, writes say to each, and never reads.
 func (a *attack) connect(n int, say string, counter *atomic.Int64) {
 	var open []net.Conn
 	defer func() {
@@ -377,7 +376,7 @@ func (a *attack) connect(n int, say string, counter *atomic.Int64) {
 			if a.ctx.Err() != nil {
 				return
 			}
-			continue // no more of them for this process
+			continue // this process can open no more
 		}
 		open = append(open, c)
 		if say != "" {
@@ -388,7 +387,7 @@ func (a *attack) connect(n int, say string, counter *atomic.Int64) {
 	<-a.ctx.Done()
 }
 
-// drip sends a stream a byte at a time, again when it is refused.
+// drip sends a stream one byte at a time, and repeats it if it is rejected.
 func (a *attack) drip() {
 	for a.ctx.Err() == nil {
 		a.dripOnce()
@@ -429,7 +428,7 @@ func (a *attack) dripOnce() {
 	}
 }
 
-// post sends a body again and again.
+// post sends a body repeatedly.
 func (a *attack) post(key string, body []byte) {
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()
@@ -439,7 +438,7 @@ func (a *attack) post(key string, body []byte) {
 			a.bodies.Add(1)
 		} else {
 			a.refused.Add(1)
-			select { // as clients do, and bound what this process does to the machine
+			select { // as clients do; also limits the load of this process
 			case <-time.After(100 * time.Millisecond):
 			case <-a.ctx.Done():
 			}
@@ -459,7 +458,7 @@ func (a *attack) bomb(body []byte) {
 	}
 }
 
-// send returns the status, 0 for none, and how much was answered.
+// send returns the status, or 0 for none, and the size of the answer.
 func (a *attack) send(client *http.Client, key, media string, body []byte) (status int, answered int64) {
 	q, err := http.NewRequestWithContext(a.ctx, "POST", a.url+"/v1/verify", bytes.NewReader(body))
 	if err != nil {

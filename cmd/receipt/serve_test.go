@@ -22,7 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 )
 
-// patient is how long tests wait for what has to happen.
+// patient is the maximum wait of tests for an expected event.
 const patient = time.Minute
 
 // A running is a started receipt serve.
@@ -38,7 +38,7 @@ type running struct {
 	status int
 }
 
-// Write is stderr of the process.
+// Write receives the stderr of the process.
 func (r *running) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,7 @@ func (r *running) logged() string {
 	return r.log.String()
 }
 
-// startServe starts the command itself and waits until it listens.
+// startServe starts the command and waits until it listens.
 func startServe(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
 	return startLine(t, dir, exec.Command("receipt", append([]string{"serve"}, args...)...))
@@ -91,8 +91,7 @@ func startLine(t *testing.T, dir string, cmd *exec.Cmd) *running {
 	return r
 }
 
-// signal sends a signal; exits waits for the end and returns the exit code, -1
-// when a signal ended it.
+// signal sends a signal to the process.
 func (r *running) signal(s os.Signal) {
 	r.t.Helper()
 	if err := r.cmd.Process.Signal(s); err != nil {
@@ -100,6 +99,7 @@ func (r *running) signal(s os.Signal) {
 	}
 }
 
+// exits waits for the process to end, and returns its exit code, or -1 if a signal ended it.
 func (r *running) exits() int {
 	r.t.Helper()
 	select {
@@ -111,7 +111,7 @@ func (r *running) exits() int {
 	}
 }
 
-// logs waits until a text is logged.
+// logs waits until text is logged.
 func (r *running) logs(text string) {
 	r.t.Helper()
 	timeout := time.After(patient)
@@ -124,7 +124,7 @@ func (r *running) logs(text string) {
 	}
 }
 
-// do sends a request. Headers are "Name: value".
+// do sends a request. Headers have the form "Name: value".
 func (r *running) do(method, path, body string, headers ...string) (status int, answer string) {
 	r.t.Helper()
 	q, err := http.NewRequest(method, r.url+path, strings.NewReader(body))
@@ -151,7 +151,7 @@ func (r *running) do(method, path, body string, headers ...string) (status int, 
 	return resp.StatusCode, string(text)
 }
 
-// expects checks a status and what an answer holds.
+// expects checks the status of an answer, and that the answer contains a string.
 func (r *running) expects(status int, holds, method, path, body string, headers ...string) {
 	r.t.Helper()
 	if got, answer := r.do(method, path, body, headers...); got != status || !strings.Contains(answer, holds) {
@@ -159,7 +159,8 @@ func (r *running) expects(status int, holds, method, path, body string, headers 
 	}
 }
 
-// until repeats a request until an answer holds something: a change has to be seen.
+// until repeats a request until the answer contains a string, because a change is detected with a
+// delay.
 func (r *running) until(holds, method, path, body string, headers ...string) {
 	r.t.Helper()
 	deadline := time.Now().Add(patient)
@@ -180,7 +181,7 @@ const (
 	jsonType = "Content-Type: application/json"
 )
 
-// serveDir is a folder with what examples name.
+// serveDir creates a directory with the files that examples name.
 func serveDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -201,7 +202,7 @@ func fixture(t *testing.T, name string) string {
 	return string(data)
 }
 
-// receiptIn runs the command in a folder.
+// receiptIn runs the command in a directory.
 func receiptIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("receipt", args...)
@@ -213,8 +214,8 @@ func receiptIn(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
-// TestServe: everything that the flags add is there, and what was given out can be
-// checked by the command.
+// TestServe verifies that the features of all flags are served, and that the command can verify the
+// served data.
 func TestServe(t *testing.T) {
 	dir := serveDir(t)
 	if err := os.WriteFile(filepath.Join(dir, "anchors.json"), []byte(`{"partner": "keys.json"}`), 0o600); err != nil {
@@ -253,7 +254,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeExamples: the examples of the help run until they are interrupted.
+// TestServeExamples verifies that the examples of the help run until they are interrupted.
 func TestServeExamples(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip(err)
@@ -276,7 +277,7 @@ func TestServeExamples(t *testing.T) {
 	}
 }
 
-// replace puts a file in the place of another at once.
+// replace replaces a file atomically.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
@@ -287,7 +288,7 @@ func replace(t *testing.T, path, text string) {
 	}
 }
 
-// TestServeReload: keys that change are used, bad ones are not.
+// TestServeReload verifies that changed keys are used, and invalid ones are not.
 func TestServeReload(t *testing.T) {
 	dir := serveDir(t)
 	keys := filepath.Join(dir, "keys.json")
@@ -315,7 +316,7 @@ func TestServeReload(t *testing.T) {
 	}
 	r.until(`receipt_key_reloads_total{result="failed"} 2`, "GET", "/metrics", "")
 	verify(`"verdict":"verified"`)
-	r.signal(syscall.SIGHUP) // everything again
+	r.signal(syscall.SIGHUP) // reload everything
 	r.until(`receipt_key_reloads_total{result="failed"} 3`, "GET", "/metrics", "")
 	r.signal(syscall.SIGTERM)
 	if code := r.exits(); code != 0 {
@@ -323,8 +324,9 @@ func TestServeReload(t *testing.T) {
 	}
 }
 
-// TestServeAPIKeys: who has no key is not let in; a key that was added is, one that
-// was taken out is not. No log has a key, a header or a body (reliability 325).
+// TestServeAPIKeys verifies that a client without a key is rejected, that an added key is accepted,
+// and that a removed key is rejected. The log contains no keys, headers, or bodies (reliability
+// 325).
 func TestServeAPIKeys(t *testing.T) {
 	dir := serveDir(t)
 	newKey := func(name string) string {
@@ -351,7 +353,7 @@ func TestServeAPIKeys(t *testing.T) {
 	r.expects(200, "report_version", "POST", "/v1/verify?issuer=asked_for_issuer", `{"receipt_id":"body_in_the_log"}`, jsonType, "Authorization: Bearer "+second, "X-Other: header_in_the_log")
 	replace(t, filepath.Join(dir, "api.jsonl"), "")
 	r.logs("keys not reloaded")
-	r.expects(200, "receipt_01K0TASK", "GET", path, "", version, "Authorization: Bearer "+ci) // nobody is locked out
+	r.expects(200, "receipt_01K0TASK", "GET", path, "", version, "Authorization: Bearer "+ci) // all clients are still accepted
 	r.signal(syscall.SIGTERM)
 	if code := r.exits(); code != 0 {
 		t.Errorf("exit %d", code)
@@ -370,11 +372,11 @@ func TestServeAPIKeys(t *testing.T) {
 // An open is a request that is being sent.
 type open struct {
 	body   *io.PipeWriter
-	answer chan string // "" when it was cut off
+	answer chan string // "" if it was cut off
 }
 
-// openRequest begins to verify a stream of receipts and sends some lines of it, at
-// least two: what a single one is, only the next tells.
+// openRequest starts to verify a stream of receipts and sends some lines, at least two, because the
+// type of a single line is known only after the next.
 func (r *running) openRequest(lines string) *open {
 	r.t.Helper()
 	read, write := io.Pipe()
@@ -415,14 +417,14 @@ func (r *running) openRequest(lines string) *open {
 	return o
 }
 
-// taskLine is a receipt on one line.
+// taskLine returns a receipt on one line.
 func taskLine(t *testing.T) string {
 	t.Helper()
 	return strings.TrimSpace(receiptIn(t, "../..", "canon", "fixtures/valid/task.json")) + "\n"
 }
 
-// TestServeShutdown: a request that is being answered is answered to its end, and
-// new ones are not taken (reliability 318).
+// TestServeShutdown verifies that, during a shutdown, a current request is completed and new ones
+// are rejected (reliability 318).
 func TestServeShutdown(t *testing.T) {
 	line := taskLine(t)
 	for _, s := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
@@ -430,7 +432,7 @@ func TestServeShutdown(t *testing.T) {
 		o := r.openRequest(line + line)
 		r.signal(s)
 		r.logs("shutting down")
-		for range 1000 { // until nobody listens any more
+		for range 1000 { // until the server no longer listens
 			conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 			if err != nil {
 				break
@@ -454,8 +456,8 @@ func TestServeShutdown(t *testing.T) {
 	}
 }
 
-// TestServeCutOff: a request that does not end is cut off when its time is over,
-// and at once by a second signal. Neither is a success.
+// TestServeCutOff verifies that a request that does not end is cut off after the timeout, and
+// immediately after a second signal. In both cases, the exit code is not 0.
 func TestServeCutOff(t *testing.T) {
 	line := taskLine(t)
 	r := startServe(t, serveDir(t), "--addr", "127.0.0.1:0", "--keys", "keys.json", "--shutdown-timeout", "50ms")
@@ -477,7 +479,8 @@ func TestServeCutOff(t *testing.T) {
 	}
 }
 
-// TestServePageOnly: the page and health, and nothing else.
+// TestServePageOnly verifies that --page-only serves the page and the health routes, and nothing
+// else.
 func TestServePageOnly(t *testing.T) {
 	r := startServe(t, t.TempDir(), "--addr", "127.0.0.1:0", "--page-only")
 	r.expects(200, "<!doctype html>", "GET", "/", "")
@@ -489,7 +492,8 @@ func TestServePageOnly(t *testing.T) {
 	}
 }
 
-// TestServePortInUse: why it cannot listen is said, and it is exit 2 (reliability 324).
+// TestServePortInUse verifies that the reason is printed, with exit code 2, if the port is in use
+// (reliability 324).
 func TestServePortInUse(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestServeLinks: a symbolic link in a folder is not followed, neither one that is
-// there nor one that comes to take the place of a file; nor does a pipe that nobody
-// writes to stop the server.
+// TestServeLinks verifies that symbolic links in a directory are not followed, even if one replaces
+// a served file, and that a pipe without a writer does not block the server.
 func TestServeLinks(t *testing.T) {
 	dir := t.TempDir()
 	inside, outside := filepath.Join(dir, "receipts"), filepath.Join(dir, "outside.json")
@@ -31,7 +30,7 @@ func TestServeLinks(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(inside, "link.json")); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(inside, filepath.Join(dir, "named")); err != nil { // a named folder may be a link
+	if err := os.Symlink(inside, filepath.Join(dir, "named")); err != nil { // a directory that is named may be a link
 		t.Fatal(err)
 	}
 	r := startServe(t, dir, "--addr", "127.0.0.1:0", "--keys", "keys.json", "--receipts", "named")

@@ -22,11 +22,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/rows"
 )
 
-// A planter makes streams with one fault each, and remembers the receipts by their ids.
+// A planter creates streams with one fault each.
 type planter struct {
 	t      *testing.T
 	signer receipt.Signer
-	lines  map[string][]byte // by id
+	lines  map[string][]byte // by ID
 	n      int
 }
 
@@ -44,7 +44,7 @@ func newPlanter(t *testing.T) *planter {
 	return &planter{t: t, signer: signer, lines: map[string][]byte{}}
 }
 
-// add seals and signs a receipt after head, with what edit makes of its draft.
+// add seals and signs a receipt after head. The function edit changes its draft.
 func (p *planter) add(id, workspace string, head chain.Head, edit func(*receipt.Draft)) (line []byte, next chain.Head) {
 	p.t.Helper()
 	p.n++
@@ -63,7 +63,7 @@ func (p *planter) add(id, workspace string, head chain.Head, edit func(*receipt.
 	return append(sealed.JSON(), '\n'), sealed.Head()
 }
 
-// stream is n receipts WORKSPACE_1 and on.
+// stream returns n receipts with the IDs WORKSPACE_1 to WORKSPACE_n.
 func (p *planter) stream(workspace string, n int, edit func(i int, d *receipt.Draft)) (lines [][]byte, heads []chain.Head) {
 	var head chain.Head
 	for i := range n {
@@ -78,8 +78,8 @@ func (p *planter) stream(workspace string, n int, edit func(i int, d *receipt.Dr
 	return lines, heads
 }
 
-// plantFaults returns a list of streams with one of each fault in it, and the stream of which
-// the end is missing as it was before.
+// plantFaults returns a list of streams with one fault each, and the complete version of the
+// truncated stream.
 func plantFaults(t *testing.T) (streams [][][]byte, uncut [][]byte) {
 	p := newPlanter(t)
 	whole, heads := p.stream("whole", 12, func(i int, d *receipt.Draft) {
@@ -87,17 +87,17 @@ func plantFaults(t *testing.T) (streams [][][]byte, uncut [][]byte) {
 		in, out := int64(100*i), int64(10*i)
 		d.AutonomyBudget.Consumed.InputTokens, d.AutonomyBudget.Consumed.OutputTokens = &in, &out
 		switch i {
-		case 5: // nothing was told
+		case 5: // unreported values
 			d.Cost.Total, *d.AutonomyBudget.Consumed.InputTokens = 0, 0
 			d.Metadata = receipt.Object{"unreported": []any{"/autonomy_budget/consumed/input_tokens", "/cost/total"}}
-		case 7: // something was
+		case 7: // partly reported values
 			d.Metadata = receipt.Object{"unreported": []any{"/cost/total"}}
 		case 9:
 			d.Lifecycle.FinalState = "FAILED"
 			d.Lifecycle.Failure = receipt.Object{"code": "x", "message": "y"}
 		}
 	})
-	streams = append(streams, whole, [][]byte{whole[3]}) // and one of them twice
+	streams = append(streams, whole, [][]byte{whole[3]}) // a copy of one receipt
 
 	gap, _ := p.stream("gap", 6, nil)
 	streams = append(streams, slices.Delete(gap, 2, 3))
@@ -129,7 +129,7 @@ func plantFaults(t *testing.T) (streams [][][]byte, uncut [][]byte) {
 	return append(streams, uncut[:4]), uncut
 }
 
-// sqlBlocks are the named queries of docs/sql.md, in their order.
+// sqlBlocks returns the named queries of docs/sql.md, in order.
 func sqlBlocks(t *testing.T) (names []string, queries map[string]string) {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/sql.md")
@@ -146,7 +146,7 @@ func sqlBlocks(t *testing.T) (names []string, queries map[string]string) {
 	return names, queries
 }
 
-// duckdb is the folder of the engine, if it is here: .ci/run fetches it.
+// duckdb returns the directory of the engine, which .ci/run fetches, and skips the test without it.
 func duckdb(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("DUCKDB")
@@ -154,12 +154,12 @@ func duckdb(t *testing.T) string {
 		t.Skip("DUCKDB names no folder of @duckdb/node-api, which the step sql of .ci/run fetches")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Fatal(err) // it was asked for
+		t.Fatal(err) // the engine was requested
 	}
 	return dir
 }
 
-// ask runs queries in a folder, and returns the rows of each.
+// ask runs queries in a directory, and returns the rows of each.
 func ask(t *testing.T, engine, dir string, list []string) (answers [][][]any) {
 	t.Helper()
 	script, err := filepath.Abs("testdata/duckdb.mjs")
@@ -182,7 +182,7 @@ func ask(t *testing.T, engine, dir string, list []string) (answers [][][]any) {
 	return answers
 }
 
-// A sqlFolder is a folder with tables.
+// A sqlFolder is a directory with tables.
 type sqlFolder struct {
 	t   *testing.T
 	dir string
@@ -207,8 +207,8 @@ func (f sqlFolder) verify(report string, args ...string) int {
 	return code
 }
 
-// fill deals the receipts out to parts, and makes the tables: of all parts, of each apart
-// (some together with the next one, so that they overlap), and of an earlier day.
+// fill assigns the receipts to parts, and creates tables: one of all parts, one of each part (some
+// together with the next part, so that they overlap), and one of an earlier day.
 func (f sqlFolder) fill() (parts []string) {
 	const n = 10
 	streams, uncut := plantFaults(f.t)
@@ -241,8 +241,8 @@ func (f sqlFolder) fill() (parts []string) {
 	return parts
 }
 
-// TestSQL: the questions of docs/sql.md find what was planted and nothing else, in the
-// table of one run and in those of parts that overlap and were verified apart.
+// TestSQL verifies that the queries of docs/sql.md find exactly the planted faults, in the table of
+// one run and in those of overlapping parts that were verified separately.
 func TestSQL(t *testing.T) {
 	engine := duckdb(t)
 	names, queries := sqlBlocks(t)
@@ -257,7 +257,7 @@ func TestSQL(t *testing.T) {
 		}
 	}
 
-	// A verdict is that of the run that wrote it, which knew nothing of other parts.
+	// Verdicts belong to the run that wrote them, which did not see the other parts.
 	ofRuns := []string{"convert", "counts", "whole", "unsigned", "copies", "cost", "tiers", "days"}
 	for _, table := range []string{"verdicts.csv", "rows/*.csv"} {
 		var asked, list []string
@@ -274,7 +274,7 @@ func TestSQL(t *testing.T) {
 		}
 	}
 
-	// The command finds as many.
+	// The command finds the same number of faults.
 	f.verify("whole.json", append([]string{"--report-only", "summary"}, parts...)...)
 	if got, want := codesOf(t, filepath.Join(f.dir, "whole.json")), map[string]int{"chain_break": 3, "chain_fork": 1, "duplicate_id": 1, "hash_mismatch": 1, "unknown_key": 1}; !maps.Equal(got, want) {
 		t.Errorf("verify finds %v, want %v", got, want)
@@ -282,8 +282,8 @@ func TestSQL(t *testing.T) {
 	followsDamage(t, engine)
 }
 
-// followsDamage: what names an altered receipt follows it, though that one states another
-// stream, which may be what was altered.
+// followsDamage verifies that a receipt that names an altered one is accepted as its successor,
+// even if they state different streams, because the stream may have been altered.
 func followsDamage(t *testing.T, engine string) {
 	t.Helper()
 	f, p := sqlFolder{t, t.TempDir()}, newPlanter(t)
@@ -303,7 +303,7 @@ func followsDamage(t *testing.T, engine string) {
 	}
 }
 
-// TestSQLColumns: the page tells of every column.
+// TestSQLColumns verifies that the page describes every column.
 func TestSQLColumns(t *testing.T) {
 	page, err := os.ReadFile("../../docs/sql.md")
 	if err != nil {
@@ -321,7 +321,7 @@ func TestSQLColumns(t *testing.T) {
 	}
 }
 
-// linesOf is an answer as lines of JSON without brackets, and without the folder.
+// linesOf formats an answer as lines of JSON, without brackets and the directory.
 func linesOf(dir string, answer [][]any) (lines []string) {
 	for _, row := range answer {
 		text, _ := json.Marshal(row)
@@ -345,7 +345,7 @@ func codesOf(t *testing.T, report string) map[string]int {
 	return whole.Summary.Codes
 }
 
-// sqlAnswers are the answers to each query, as linesOf has them.
+// sqlAnswers returns the expected answers to each query, in the format of linesOf.
 func sqlAnswers() map[string][]string {
 	return map[string][]string{
 		"counts":   {`"verified",null,"37"`, `"refuted","chain_break","3"`, `"refuted","chain_fork","1"`, `"refuted","duplicate_id","1"`, `"refuted","hash_mismatch","1"`, `"undecided","unknown_key","1"`},

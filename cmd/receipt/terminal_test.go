@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// testEnv is an environment with nothing in it.
+// testEnv returns an environment without input and variables.
 func testEnv(out, err io.Writer) *cli.Env {
 	return &cli.Env{
 		In: strings.NewReader(""), Out: out, Err: err,
@@ -52,7 +52,7 @@ func TestColor(t *testing.T) {
 	}
 }
 
-// TestInterrupt: a run that is interrupted is never a success.
+// TestInterrupt verifies that an interrupted run never succeeds.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestWidth: on a terminal of 80 columns nothing for a person is wider, with colour and
-// without; in a pipe every value is whole.
+// TestWidth verifies that on a terminal of 80 columns no text line is wider, with and without
+// color, and that in a pipe every value is complete.
 func TestWidth(t *testing.T) {
 	const keys = "../../fixtures/keys/trust.json"
 	commands := [][]string{{"--help"}, {"keys", "list", keys}, {"explain", "hash_mismatch"}, {"diff", "../../fixtures/valid/full.json", "../../fixtures/valid/task.json"}}
@@ -53,8 +53,8 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestMessageWidth: messages are folded on a terminal, and each is one line in a pipe. Both
-// have the same words; a command that is broken can be copied.
+// TestMessageWidth verifies that messages are folded on a terminal and have one line in a pipe,
+// with the same words, and that a folded command can be copied.
 func TestMessageWidth(t *testing.T) {
 	inFolder(t, 1)
 	long := strings.Repeat("a-folder-of-receipts/", 5)
@@ -120,7 +120,7 @@ func TestMessageWidth(t *testing.T) {
 			folded++
 		}
 
-		// A word that is longer than a line goes on in the next.
+		// A word that is longer than a line continues on the next line.
 		same := strings.NewReplacer(" \\\n", "", "\n", "", " ", "").Replace
 		if same(shown.String()) != same(piped.String()) {
 			t.Errorf("%q: other words\non a terminal:\n%s\nin a pipe:\n%s", args, &shown, &piped)

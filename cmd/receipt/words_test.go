@@ -14,8 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 )
 
-// wordless replaces every detail and hint of saved reports, one document or one a
-// line, by "x".
+// wordless replaces every detail and hint in saved reports with "x".
 func wordless(t *testing.T, text string) string {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
@@ -53,7 +52,7 @@ func unworded(v any) any {
 	return v
 }
 
-// verdictOf is what merge --format json answers.
+// verdictOf returns the verdict in the output of merge --format json.
 func verdictOf(t *testing.T, text string) (verdict string) {
 	t.Helper()
 	if text == "" {
@@ -69,9 +68,8 @@ func verdictOf(t *testing.T, text string) (verdict string) {
 	return answer.Verdict + answer.Summary.Verdict
 }
 
-// TestWordsDecideNothing: saved reports of which every detail and hint is another
-// word merge to the same verdicts and exit codes, and are the same predecessors and
-// heads.
+// TestWordsDecideNothing verifies that changing every detail and hint in saved reports does not
+// change verdicts, exit codes, predecessors, or heads.
 func TestWordsDecideNothing(t *testing.T) {
 	m := newMill(t)
 	g, dir := m.grist(), t.TempDir()

@@ -16,7 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 )
 
-// wrappings are one document in every way to hand it over, by file name.
+// wrappings returns a document in every supported encoding, by file name.
 func wrappings(t *testing.T, doc []byte) map[string][]byte {
 	t.Helper()
 	doc = bytes.TrimRight(doc, " \t\r\n")
@@ -35,7 +35,7 @@ func wrappings(t *testing.T, doc []byte) map[string][]byte {
 	}
 	parsed, err := canon.Parse(doc)
 	if err != nil {
-		return all // around what is not JSON it is not known where it ends
+		return all // the end of invalid JSON inside a wrapping cannot be determined
 	}
 	all["array.json"] = join([]byte("["), doc, []byte("]"))
 	all["page.json"] = join([]byte(`{"object":"list","data":[`), doc, []byte("]}"))
@@ -51,12 +51,12 @@ func wrappings(t *testing.T, doc []byte) map[string][]byte {
 	return all
 }
 
-// TestWrappings: one content has one verdict, for one reason, however it comes.
+// TestWrappings verifies that the same content gives the same verdict and reason in every encoding.
 func TestWrappings(t *testing.T) {
 	dir, forms := t.TempDir(), map[string]int{}
 	for _, c := range some(receipts(t)) {
 		if c.Code == receipt.CodeNotObject {
-			continue // what wraps nothing is not taken for a wrapping
+			continue // these cases are not recognized as wrappings
 		}
 		doc, err := fixtures.Read(c.File)
 		if err != nil {
@@ -82,7 +82,7 @@ func TestWrappings(t *testing.T) {
 	}
 }
 
-// judged is the verdict about the only receipt of an input, and its reason.
+// judged returns the verdict on the only receipt of an input, and the reason.
 func judged(t *testing.T, stdin []byte, path string) (verdict string, code int) {
 	t.Helper()
 	code, out, stderr := command(bytes.NewReader(stdin), "verify", "--keys", trustedKeys, "--format", "json", path)
