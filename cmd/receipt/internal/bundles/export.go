@@ -43,6 +43,8 @@ Exit codes:
 			case o.replayOnly:
 				o.Mode = bundle.ReplayOnly
 			}
+
+			// Only the form is checked. The bundle contains the time as given.
 			if o.CreatedAt != "" {
 				if _, err := receipt.ParseTime(o.CreatedAt); err != nil {
 					return cli.Usage("", "--created-at %q: %w", o.CreatedAt, err)
@@ -78,6 +80,8 @@ func (o *exportOptions) export(e *cli.Env, path string) error {
 		return failure(path, aRun, err)
 	}
 
+	// The bundle records the producer, so a different version of this program may write different
+	// bytes.
 	o.Producer = bundle.Producer{Name: "receiptkit", Version: cli.ToolVersion()}
 	text, err := bundle.Export(run, o.Options)
 	if err != nil {

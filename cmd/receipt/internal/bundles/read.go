@@ -224,6 +224,8 @@ func (o *draftOptions) draft(e *cli.Env, path string) (err error) {
 	if err != nil {
 		return err
 	}
+
+	// Draft also searches the bundle for secrets, unless the flags disable that.
 	draft, err := bundle.Draft(b, o.DraftOptions)
 	if err != nil {
 		return failure(path, aBundle, err)
