@@ -76,7 +76,7 @@ func (f *Flags) Select(e *cli.Env, paths []string) (*Selection, error) {
 		}
 	}
 
-	// At a terminal, the user forgot the path: nobody types a receipt.
+	// If stdin is a terminal, the user probably forgot the path.
 	if len(paths) == 0 {
 		if file, ok := e.In.(*os.File); ok && cli.IsTerminal(file) {
 			return nil, cli.Usage("name a file, or - for stdin", "no receipt was given")

@@ -54,6 +54,7 @@ func ReadKnown(e *cli.Env, arg string) (Known, error) {
 		}
 	}
 
+	// Try the file as a report first. ReadReport returns ErrNotReport for anything else.
 	report, err := ReadReport(data)
 	if err != nil && !errors.Is(err, ErrNotReport) {
 		return Known{}, cli.Usage("", "%q: %w", arg, err)
