@@ -104,6 +104,7 @@ func (o *archiveOptions) run(ctx context.Context, e *cli.Env, paths []string, ex
 	}
 	defer out.Discard()
 
+	// Documents are copied one at a time, because an input may be larger than memory.
 	progress := selected.Begin(e, o.doing)
 	defer progress.End()
 	err = selected.Each(ctx, o.Long, func(d *stream.Document) error {

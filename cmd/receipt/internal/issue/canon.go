@@ -69,6 +69,8 @@ func checkCanonical(path string, doc *canon.Document) error {
 		return nil
 	}
 	src, canonical := doc.Source(), doc.AppendCanonical(nil)
+
+	// Report the first difference, and separately the frequent case of a trailing line feed.
 	at := 0
 	for at < len(src) && at < len(canonical) && src[at] == canonical[at] {
 		at++

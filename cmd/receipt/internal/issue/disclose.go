@@ -82,6 +82,7 @@ func disclose(e *cli.Env, path string, o *discloseOptions) error {
 		return cli.Refuted("receipt verify --integrity-only "+cli.ShellFile(cli.SourceName(path))+" shows all of it; only a sealed, undamaged receipt has commitments to check", "%q: %w", cli.SourceName(path), err)
 	}
 
+	// Bind the disclosures to this receipt, so that they do not apply to any other.
 	bound, err := given.Bind(sealed.Hash())
 	if err != nil {
 		return cli.Refuted("", "%q: %w", o.disclosures, err)

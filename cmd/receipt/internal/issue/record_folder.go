@@ -76,6 +76,8 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 			return cli.Usage("receipt record FILE --"+name+" records one task", "--%s is of one task, and these may be many", name)
 		}
 	}
+
+	// A log on stdin has no name by which the next run could recognize it.
 	for _, path := range paths {
 		if path == cli.StdinName {
 			return cli.Usage("receipt record - makes the draft of one log", "folders and files are recorded here, found -")

@@ -69,6 +69,7 @@ func redactDraft(e *cli.Env, path string, o *redactOptions) error {
 		return cli.Usage("", "--check and --explain write no draft, so they exclude --disclosures, --output and --supersedes")
 	}
 
+	// Compile the rules first, so that a mistake in them is reported before the draft is read.
 	policy, err := redactionPolicy(e, o.rules)
 	if err != nil {
 		return err
@@ -192,6 +193,7 @@ func redactionRules(e *cli.Env, name string) (rules redact.Rules, err error) {
 		return redact.Strict(), nil
 	}
 
+	// Any other name is a file. If there is none, it may be a misspelled rule set.
 	data, err := input.ReadBounded(e, name, rulefile.MaxBytes+1)
 	if near := cli.Nearest(name, []string{"upstream", "default", "strict"}); err != nil && near != "" {
 		return rules, cli.Usage("did you mean --rules "+near+"?", "%q: no such file, and no rules of that name", name)

@@ -98,6 +98,8 @@ func SealFailure(path string, err error) error {
 		return err
 	}
 	text := fmt.Sprintf("%q cannot be sealed", cli.SourceName(path))
+
+	// List all problems, so that a draft can be corrected in one step.
 	for _, p := range invalid.Problems {
 		text += "\n  " + string(p.Code)
 		if p.Pointer != "" {
