@@ -76,6 +76,7 @@ func exportVerifiers(e *cli.Env, trust *trustFile, ids []string) error {
 		return cli.Usage("set an origin with receipt keys import FILE --role checkpoint --origin NAME", "no key of %q has an origin, the name of a verifier key", trust.path)
 	}
 
+	// Write nothing unless every key can be exported.
 	var b bytes.Buffer
 	for _, k := range list {
 		lines, err := verifierKeys(k)

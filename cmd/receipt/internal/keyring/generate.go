@@ -70,6 +70,7 @@ func generate(ctx context.Context, e *cli.Env, o *generateOptions) error {
 		return cli.Usage("", "%w", err)
 	}
 
+	// Add the key in memory first, so that a conflict is reported before anything is written.
 	public := private.Public()
 	o.bind(public)
 	if err := trust.Add(public); err != nil {

@@ -46,6 +46,8 @@ status, and RFC 7638 fingerprint.`,
 			if err := listText(&table, trust.Keys(), e.Now()); err != nil {
 				return err
 			}
+
+			// A folded table is hard to read, so a narrow terminal gets one block per key.
 			if e.Terminal && e.Width > 0 && widest(table.String()) > e.Width {
 				return listBlocks(e.Text(), trust.Keys(), e.Now())
 			}
