@@ -59,6 +59,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 		return err
 	}
 
+	// Select the inputs and the keys before the ledger is opened for writing.
 	l, err := input.OpenLedger(ctx, path, true)
 	if err != nil {
 		return err

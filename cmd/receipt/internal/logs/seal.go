@@ -237,6 +237,8 @@ func batchFailure(err error, places []string) error {
 
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s of %s cannot be sealed, so none was", cli.Count(len(list)), cli.Plural(len(places), "draft", ""))
+
+	// Describe the first drafts in full, and count the others.
 	for i, d := range list {
 		if i == maxDrafts {
 			fmt.Fprintf(&b, "\n  and %s more", cli.Count(len(list)-i))
