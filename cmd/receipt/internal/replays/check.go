@@ -138,6 +138,7 @@ func (o *checkOptions) page(rep *receipt.Report) ([]byte, error) {
 		fmt.Fprintf(b, "%s: verified; every compared member matches the log and the request\n", name)
 	}
 
+	// List every failed check, with its place and both values.
 	for _, c := range rep.Checks {
 		if c.Status == receipt.StatusFailed {
 			row(b, c)
@@ -245,6 +246,7 @@ func compare(e *cli.Env, a, b string, level replay.Level, format string) error {
 		return unreadable(err)
 	}
 
+	// The receipts are not verified. Only their differences are listed.
 	found := replay.Compare(left, right, level)
 	text, err := differencesAs(format, found)
 	if err != nil {

@@ -154,6 +154,7 @@ Exit codes:
 			}
 			defer done()
 
+			// Write the plan even if it cannot be run, because it lists what is wrong or missing.
 			text, err := receipt.AppendJSON(nil, pageOf(p))
 			if err != nil {
 				return err

@@ -47,6 +47,8 @@ the receipt lists the key in metadata.overrides_unused, and has no delta for it.
 				return err
 			}
 			defer done()
+
+			// An incorrect digest means that the request is for other values, so write no log.
 			if tellMismatches(e, p) {
 				return cli.ExitWith(cli.ExitRefuted)
 			}
