@@ -115,6 +115,8 @@ func readClaims(path string) (list []claim, err error) {
 			continue
 		}
 
+		// Only the last line may be incomplete, after a crash. Any other invalid line could hide a
+		// tree.
 		c, ok := parseClaim(line)
 		if !ok && !whole {
 			break
