@@ -1,24 +1,23 @@
-// Command receipt-wasm is the core of the verification page, for a browser or for
-// node: the same packages as the command receipt, as WebAssembly.
+// Command receipt-wasm is the core of the verification page, for a browser or for node. It contains
+// the same packages as the command receipt, compiled to WebAssembly.
 //
 // It sets globalThis.receiptCore, whose methods return promises:
 //
-//	tool                                         what the summary calls this program
-//	recognize(head, whole)                       what a file is: the JSON text of kind.Found
+//	tool                                         the name of this program in summaries
+//	recognize(head, whole)                       the kind of a file: the JSON text of kind.Found
 //	verify(inputs, keys, beside, options, sink)  null when done
-//	fitting(input, index, beside)                places of those that are of it, an Array
+//	fitting(input, index, beside)                the indexes of the files that belong to the receipt, an Array
 //	open(input, index)                           {source, headline, canonical, preimage, hash, shell, targets}
 //	tamper(source, pointer)                      {source, target}
 //
-// An input is {name, size, read(offset, length)}, where read returns a promise of
-// a Uint8Array; so a file of any size is read piece by piece. A key file is
-// {name, bytes}, a file beside receipts {name, kind, bytes}. The options are the JSON text
-// of an options, and a sink has the methods of a [sink], which get Uint8Arrays. Errors are of
-// class Error, for a person.
+// An input is {name, size, read(offset, length)}, where read returns a promise of a Uint8Array, so
+// that a file of any size is read in parts. A key file is {name, bytes}, and an evidence file is
+// {name, kind, bytes}. The options are the JSON text of an options, and a sink has the methods of a
+// [sink], which receive Uint8Arrays. Errors are of class Error, with a message for the user.
 //
 // It then calls globalThis.receiptReady, and waits for calls forever.
 //
-// Everything that is not JavaScript is built for any system, and tested there.
+// All code except the JavaScript interface is built for any system, and tested there.
 package main
 
 import (
