@@ -92,6 +92,7 @@ func newMan(e *cli.Env) *cobra.Command {
 				return writeManPages(cmd.Root(), dir, force)
 			}
 
+			// Find returns the deepest match, so remaining words mean that the command is unknown.
 			page, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return cli.UnknownVerb(page, rest)

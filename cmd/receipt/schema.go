@@ -179,6 +179,8 @@ func (c *schemaCheck) lines(ctx context.Context, e *cli.Env, path string) error 
 
 	text := input.UntilDone(ctx, in)
 	defer text.Close()
+
+	// After the first valid line, invalid lines are findings. Before it, the file is not a log.
 	err = record.EachLine(text, func(line int, doc *canon.Document, wrong *record.Error) error {
 		at := fmt.Sprintf("%s:%d", c.file, line)
 		switch {
