@@ -13,7 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
-// Flags specify what is read, and how.
+// Flags specify the inputs, and how they are read.
 type Flags struct {
 	FilesFrom, input string
 	Long             bool
