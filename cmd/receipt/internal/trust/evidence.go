@@ -31,7 +31,7 @@ type EvidenceFlags struct {
 	disclosures           []string
 	Checkpoint, artifacts string
 
-	Findings []stream.Finding // malformed evidence, which refutes the input whatever the receipts are
+	Findings []stream.Finding // malformed evidence, which refutes the input regardless of the receipts
 
 	opened *receipt.Checkpoint // the opened Checkpoint; nil: none
 

@@ -74,7 +74,7 @@ func (k *KeyFlags) Sign(ctx context.Context, e *cli.Env, key custody.Key, sealed
 		}
 	}
 
-	// The signature may be meant as that of a witness, so this is only a warning.
+	// The key may be that of a witness, so this is only a warning.
 	if named := root.Member("issuer").Member("public_key_id"); !named.IsZero() && named.String() != public.ID {
 		e.Warn("", "the receipt names %q as its issuer's key; a signature by %q can only count as a witness's", named.String(), public.ID)
 	}

@@ -136,7 +136,7 @@ func noKeyFile(e *cli.Env, flag, path string) error {
 	return cli.Usage(hint, "no key file: %q does not exist", path)
 }
 
-// PolicyFlags specify what a receipt must show.
+// PolicyFlags specify the requirements for receipts.
 type PolicyFlags struct {
 	Keys, Issuer, Policy, at     string
 	IntegrityOnly, plain, Strict bool
