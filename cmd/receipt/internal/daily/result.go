@@ -11,7 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/redact"
 )
 
-// A status is that of a task, or of a file.
+// A status is the status of a task or a file.
 type status string
 
 const (

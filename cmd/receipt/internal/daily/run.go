@@ -20,7 +20,7 @@ type Options struct {
 	Settled   time.Duration  // the time after the last line when a task is over; 0: every task is over
 	Ended     []string       // sessions that are over, regardless of their logs
 	Supersede bool           // a receipt supersedes an earlier one if its log has changed
-	Policy    *redact.Policy // what is withheld
+	Policy    *redact.Policy // rules for values that are withheld
 	Ledger    string         // where receipts are issued; "" writes drafts
 	Signer    receipt.Signer // nil issues unsigned receipts
 	Look      bool           // nothing is issued or written
