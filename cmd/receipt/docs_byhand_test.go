@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestByHandCommand verifies that the first two lines of commands in docs/by-hand.md work.
+// TestByHandCommand verifies that the first commands in docs/by-hand.md print the computed hash of a
+// receipt and the stated one.
 func TestByHandCommand(t *testing.T) {
 	for _, program := range []string{"sh", "sha256sum"} {
 		if _, err := exec.LookPath(program); err != nil {

@@ -49,7 +49,7 @@ func gates(t *testing.T) []gate {
 		t.Fatal(err)
 	}
 
-	// Replace the installed command with the one under test.
+	// Skip the installation, because the tests use the command under test.
 	run := func(lines []string) string {
 		script, installs := "", 0
 		for _, line := range lines {
