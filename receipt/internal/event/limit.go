@@ -42,8 +42,8 @@ type Limit struct {
 // Limits returns all limits. docs/record.md is generated from them.
 func Limits() []Limit {
 	const (
-		shorter = "log its digest in its place, as a member whose name ends in _sha256"
-		split   = "give the work to several tasks, each with a receipt of its own"
+		shorter = "log its digest instead, in a member with a name that ends in _sha256"
+		split   = "split the work into several tasks, each with its own receipt"
 	)
 	return []Limit{
 		{"MaxLine", MaxLine, "bytes of one line", shorter},
@@ -53,11 +53,11 @@ func Limits() []Limit {
 		{"MaxKept", MaxKept, "bytes that are kept until the draft is made", split},
 		{"MaxText", MaxText, "bytes of one id, name or path", "log a shorter one"},
 		{"MaxFailure", MaxFailure, "bytes of a failure in canonical form", "log a shorter one, and the long one as an artifact"},
-		{"MaxTokens", MaxTokens, "tokens in all", "look for a number in the log that is none of tokens"},
+		{"MaxTokens", MaxTokens, "tokens in all", "find a number in the log that does not count tokens"},
 		{"MaxPending", MaxPending, "requests without a response", "log both directions of the bridge"},
 		{"receipt.MaxBytes", receipt.MaxBytes, "bytes of the texts of a draft", split},
 		{LimitPaths, MaxPaths, "files that one call is going to change", split},
-		{LimitReviewers, MaxReviewers, "reviewers, or signatures, of one approval", "leave out those that are not needed"},
+		{LimitReviewers, MaxReviewers, "reviewers, or signatures, of one approval", "omit those that are not needed"},
 		{LimitDepth, MaxFailureDepth, "nested levels of a failure", "log a flatter one"},
 	}
 }

@@ -145,7 +145,7 @@ func (l *Log) take(e *Event, doc *canon.Document) *Error {
 	id, content := canon.Sum([]byte(e.ID)), e.identity(doc, l.line)
 	if before, ok := l.seen[id]; ok {
 		if before != content {
-			return e.Fail(CodeConflict, e.Root.Member("id"), "an event of this id came before, with another content")
+			return e.Fail(CodeConflict, e.Root.Member("id"), "an earlier event has the same id but different content")
 		}
 		l.counts.Repeated++
 		return nil
@@ -274,7 +274,7 @@ func (l *Log) follow(e *Event) *Error {
 	own := e.Resource == Resource{"task", l.task}
 	switch {
 	case ok && e.Sequence <= last:
-		return e.Fail(CodeOrder, at, "expected more than %d, found %d: events come in the order of their sequence", last, e.Sequence)
+		return e.Fail(CodeOrder, at, "expected more than %d, found %d: events must be in the order of their sequence", last, e.Sequence)
 	case own && ok && e.Sequence != last+1:
 		return e.Fail(CodeGap, at, "expected %d, found %d: events are missing", last+1, e.Sequence)
 	case own && !ok && e.Sequence > 1:

@@ -12,7 +12,7 @@ func WantText(e *Event, n canon.Node) { e.isText(n) }
 // WantName accepts a nonempty string.
 func WantName(e *Event, n canon.Node) {
 	if e.isText(n) && len(n.Text()) == 0 {
-		e.Fail(CodePayload, n, "expected a text that is not empty")
+		e.Fail(CodePayload, n, "expected a non-empty string")
 	}
 }
 
