@@ -29,7 +29,7 @@ func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 	case s.sealed(), s.has("signatures"):
 		return Found{}, true
 	case marked && s.has("receipt_id", "issuer") && whole && ended && !another:
-		return Found{Draft, "a draft, which nobody has sealed", "whoever made it seals and signs it"}, false
+		return Found{Draft, "a draft, which nobody has sealed", "ask its author to seal and sign it"}, false
 	case marked, s.has("receipt_id"), s.has("chain"):
 		return Found{}, true
 	}
@@ -52,9 +52,9 @@ func envelope(s sketch) Found {
 	case s.starts("mediaType", "application/vnd.dev.sigstore.bundle"), s.has("dsseEnvelope"):
 		return Found{Attestation, "an attestation (a Sigstore bundle)", "verify it with the command: the receipt, if there is one, is inside"}
 	case s.has("payloadType", "payload"):
-		return Found{statement, "a signed envelope (DSSE) without the bundle that names its key", "ask for the bundle that it is of"}
+		return Found{statement, "a signed envelope (DSSE) without the bundle that names its key", "ask for the bundle that contains it"}
 	case s.starts("_type", "https://in-toto.io/Statement/"):
-		return Found{statement, "an in-toto statement, which nobody signed", "ask for the bundle in which it is signed"}
+		return Found{statement, "an in-toto statement, which nobody signed", "ask for the bundle that contains its signature"}
 	}
 	return Found{}
 }
@@ -63,30 +63,30 @@ func envelope(s sketch) Found {
 func beside(s sketch) Found {
 	switch {
 	case s.at("keys").array:
-		return Found{Keys, "a set of keys", "give it together with the receipts of their issuers"}
+		return Found{Keys, "a set of keys", "pass it together with the receipts of their issuers"}
 
 	// A JWK with d is private, and one with k is a symmetric key (RFC 7518, sections 6.2.2 and
 	// 6.4).
 	case s.has("kty", "d"), s.has("kty", "k"):
 		return privateKey()
 	case s.has("kty"):
-		return Found{Keys, "a key", "give it together with the receipts of its issuer"}
+		return Found{Keys, "a key", "pass it together with the receipts of its issuer"}
 
 	// Reports and manifests state the version of their format.
 	case s.has("report_version"), s.has("reports", "summary"):
-		return Found{Report, "a report of a verification", "verify the receipts that it is about; a report proves nothing by itself"}
+		return Found{Report, "a report of a verification", "verify the receipts that it covers; a report proves nothing by itself"}
 	case s.has("batch_version"):
-		return Found{Batch, "the manifest of a batch", "give it together with the receipts of the batch"}
+		return Found{Batch, "the manifest of a batch", "pass it together with the receipts of the batch"}
 	case s.has("disclosures_version"):
-		return Found{Disclosures, "disclosed values", "give them together with the receipt that they are of"}
+		return Found{Disclosures, "disclosed values", "pass them together with the receipt that they belong to"}
 	case s.at("witnesses").object:
-		return Found{Policy, "a policy", "give it together with receipts"}
+		return Found{Policy, "a policy", "pass it together with receipts"}
 	}
 
 	return Found{}
 }
 
-const recordIt = "whoever ran the task records it: a draft is made of it, and then sealed"
+const recordIt = "ask the party that ran the task to record it as a draft and seal the draft"
 
 // logOf recognizes the logs from which receipts are created. As for a recorder, the first line
 // decides.
@@ -96,9 +96,9 @@ func logOf(s sketch, start string) Found {
 	// The signs of supported agents precede those of other logs.
 	switch {
 	case s.among("_type", "harn_session_bundle"):
-		return Found{Bundle, "a session bundle", "make a draft of it, which says what left, and seal that"}
+		return Found{Bundle, "a session bundle", "create a draft from it, which records the shared data, and seal the draft"}
 	case s.among("_type", "run_record"):
-		return Found{Run, "a run record", "make a session bundle of it"}
+		return Found{Run, "a run record", "create a session bundle from it"}
 	case s.has("sessionId", "type"), s.among("type", "summary") && s.has("leafUuid"), s.among("type", "file-history-snapshot"):
 		return agent("a transcript of Claude Code")
 	case s.has("session_id", "type") && s.among("type", "system", "assistant", "user", "result"):

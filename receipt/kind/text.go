@@ -19,17 +19,17 @@ func byText(head []byte) (Found, bool) {
 	case strings.HasPrefix(text, "-----BEGIN "):
 		return armored(text), true
 	case hasAny(text, "ssh-ed25519 ", "ssh-rsa ", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"):
-		return Found{Keys, "a public key of OpenSSH", "add it to the trusted keys; it has to be said for which issuer it speaks"}, true
+		return Found{Keys, "a public key of OpenSSH", "add it to the trusted keys, and specify the issuer that it may speak for"}, true
 	case strings.HasPrefix(text, "c2sp.org/tlog-proof@v1\n"):
-		return Found{Proof, "a proof that a receipt is in a checkpoint", "give it together with the receipt that it is of"}, true
+		return Found{Proof, "a proof that a receipt is in a checkpoint", "pass it together with that receipt"}, true
 	case strings.HasPrefix(text, "receiptkit/consistency-proof@v1\n"):
-		return Found{Consistency, "a proof that a checkpoint extends an earlier one", "give it together with both checkpoints"}, true
+		return Found{Consistency, "a proof that a checkpoint extends an earlier one", "pass it together with both checkpoints"}, true
 	case strings.HasPrefix(text, "# aider chat started at"):
 		return Found{Session, "a session of Aider", readTelemetry}, true
 	case isNote(text):
-		return Found{Checkpoint, "a signed checkpoint of a log", "give it together with the receipts that it is over"}, true
+		return Found{Checkpoint, "a signed checkpoint of a log", "pass it together with the receipts that it covers"}, true
 	case isToken(text):
-		return Found{token, "a JSON Web Token", "ask the sender for the receipt itself, a JSON file; its signatures stand inside it"}, true
+		return Found{token, "a JSON Web Token", "ask the sender for the receipt itself, a JSON file, which contains its signatures"}, true
 	}
 
 	if f, ok := markup(text); ok {
@@ -41,7 +41,7 @@ func byText(head []byte) (Found, bool) {
 		return Found{}, false
 	}
 	if isMail(text) {
-		return Found{mail, "an e-mail", "save what is attached to it, and give that file"}, true
+		return Found{mail, "an e-mail", "save the attachment, and pass that file"}, true
 	}
 	if isProse(text) {
 		return Found{Text, "a text without any receipt in it", "ask the sender for the receipt itself, a JSON file, as an attachment"}, true
@@ -68,15 +68,15 @@ func armored(text string) Found {
 	case strings.Contains(line, "AGE ENCRYPTED FILE"):
 		return encrypted()
 	case strings.Contains(line, "PGP"):
-		return Found{Text, "a PGP message or key", "ask the sender for the receipt itself, a JSON file; its signatures stand inside it"}
+		return Found{Text, "a PGP message or key", "ask the sender for the receipt itself, a JSON file, which contains its signatures"}
 	}
-	return Found{Keys, "a public key or a certificate", "add a public key to the trusted keys; it has to be said for which issuer it speaks"}
+	return Found{Keys, "a public key or a certificate", "add a public key to the trusted keys, and specify the issuer that it may speak for"}
 }
 
 // encrypted describes a file of age (C2SP age), whose content is known only to the owner of its
 // key.
 func encrypted() Found {
-	return Found{Packed, "an encrypted file (age)", "decrypt it, and give what is in it; a private key is encrypted like that, too"}
+	return Found{Packed, "an encrypted file (age)", "decrypt it, and pass the content; private keys are encrypted like this, too"}
 }
 
 func privateKey() Found {
@@ -107,7 +107,7 @@ func markup(text string) (Found, bool) {
 	case !strings.HasPrefix(start, "<"):
 		return Found{}, false
 	case strings.Contains(start, "<title>audit report of receipts"):
-		return Found{page, "an audit report, for people to read", "verify the receipts that it is about; a report proves nothing by itself"}, true
+		return Found{page, "an audit report, for people to read", "verify the receipts that it covers; a report proves nothing by itself"}, true
 	case hasAny(start, "<!doctype html", "<html", "<head", "<body"):
 		return Found{page, "a web page (HTML)", askForFile}, true
 	case strings.Contains(start, "<svg"):
@@ -139,8 +139,8 @@ func isProse(text string) bool {
 
 // Instructions for other files.
 const (
-	askForFile = "ask the sender for the receipt itself, a JSON file; what was made from one cannot be verified"
-	unpack     = "unpack it, and give the receipts that are in it"
+	askForFile = "ask the sender for the receipt itself, a JSON file; a document derived from a receipt cannot be verified"
+	unpack     = "unpack it, and pass the receipts in it"
 )
 
 // A signature is the beginning of files of a format, at an offset.
@@ -153,10 +153,10 @@ type signature struct {
 func signatures() []signature {
 	document := func(what string) Found { return Found{Document, what, askForFile} }
 	image := func(what string) Found {
-		return Found{Image, what, "ask the sender for the receipt itself, a JSON file; a picture of one cannot be verified"}
+		return Found{Image, what, "ask the sender for the receipt itself, a JSON file; an image of a receipt cannot be verified"}
 	}
 	archive := func(what string) Found { return Found{Archive, what, unpack} }
-	program := Found{program, "a program", "ask the sender for the receipt itself, a JSON file, and do not run what you were sent"}
+	program := Found{program, "a program", "ask the sender for the receipt itself, a JSON file, and do not run the file that you received"}
 
 	// The table is searched in order. Most formats begin with a fixed sequence of bytes.
 	return []signature{
@@ -195,7 +195,7 @@ const (
 
 func bySignature(head []byte) (Found, bool) {
 	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && len(head) > idOffset && bytes.HasPrefix(head[idOffset:], []byte(ledgerID)) {
-		return Found{Ledger, "a ledger", "export the receipts of it, and give those"}, true
+		return Found{Ledger, "a ledger", "export its receipts, and pass those"}, true
 	}
 	for _, s := range signatures() {
 		if len(head) > s.at && bytes.HasPrefix(head[s.at:], []byte(s.bytes)) {

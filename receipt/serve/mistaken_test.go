@@ -42,7 +42,7 @@ func TestMistakenBodies(t *testing.T) {
 		{"a web page", "application/json", "<!DOCTYPE html><html></html>", "this is a web page (HTML)" + asked},
 		{"a private key", "application/json", string(fixture(t, "keys/key_2026_04.private.json")), "this is a private key: keep it secret"},
 		{"keys", "application/json", string(fixture(t, "keys/trust.json")), "this is a set of keys: "},
-		{"a checkpoint", "application/json", string(note), "this is a signed checkpoint of a log: give it together with the receipts that it is over" + onlyReceipts},
+		{"a checkpoint", "application/json", string(note), "this is a signed checkpoint of a log: pass it together with the receipts that it covers" + onlyReceipts},
 		{"a log", "application/json", `{"id":"e1","object":"event","event":"task.started","resource":{"object":"task","id":"t"},"sequence":1,"payload":{}}` + "\n" + `{"id":"e2"}` + "\n", "this is a log of events: "},
 		{"lines", "application/json", string(servetest.Lines(list...)), several},
 		{"an array", "application/json", "[" + string(good) + "]", several},

@@ -35,7 +35,7 @@ func TestFixtures(t *testing.T) {
 	// The answer names the kind of a document that is not a receipt, and suggests what to send
 	// instead.
 	hints := map[string][2]string{
-		"malicious/missing-chain.json": {`"missing member \"chain\"","hint":""`, `"missing member \"chain\"","hint":"this is a draft, which nobody has sealed: whoever made it seals and signs it"`},
+		"malicious/missing-chain.json": {`"missing member \"chain\"","hint":""`, `"missing member \"chain\"","hint":"this is a draft, which nobody has sealed: ask its author to seal and sign it"`},
 		"malicious/two-documents.json": {"there are two documents in one file; give each a file of its own", "several receipts are sent as application/x-ndjson, one a line"},
 	}
 	for _, c := range manifest.Cases {
