@@ -45,7 +45,7 @@ func Draft(b *Bundle, o DraftOptions) (*receipt.Draft, error) {
 		return nil, err
 	}
 	if o.Issuer.ID == "" {
-		return nil, &OptionError{"Issuer.ID", "is empty: who issues the receipt?"}
+		return nil, &OptionError{"Issuer.ID", "is empty: the issuer of the receipt is missing"}
 	}
 
 	// The form is checked first, so that all that follows may rely on it.
