@@ -258,7 +258,7 @@ func TestErrorText(t *testing.T) {
 		t.Error(line)
 	}
 	missing := &record.MissingError{Names: []string{"Tier", "SessionID"}}
-	if missing.Error() != "record: neither the events nor the options say: Tier, SessionID" {
+	if missing.Error() != "record: missing from both the events and the options: Tier, SessionID" {
 		t.Error(missing)
 	}
 	if r, err = record.New(plain()); err != nil {

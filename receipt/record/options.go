@@ -57,7 +57,7 @@ type Options struct {
 // normal returns the options with their defaults, or an error if an option is invalid.
 func (o Options) normal() (Options, error) {
 	if o.Issuer.ID == "" {
-		return o, &OptionError{"Issuer.ID", "is empty: who issues the receipt?"}
+		return o, &OptionError{"Issuer.ID", "is empty: the issuer of the receipt is missing"}
 	}
 	o.Issuer.Kind = cmp.Or(o.Issuer.Kind, "harness")
 	if kinds := []string{"harness", "host", "agent", "connector"}; !slices.Contains(kinds, o.Issuer.Kind) {
@@ -149,7 +149,7 @@ func subjectOf(r *run, d *receipt.Draft, told bool) (receipt.ResourceRef, error)
 	}
 
 	if !found {
-		return own, &OptionError{"Subject", fmt.Sprintf("is the %s %s, and the log tells of none with this id", asked.Object, event.Quote(asked.ID))}
+		return own, &OptionError{"Subject", fmt.Sprintf("is the %s %s, but the log has none with this id", asked.Object, event.Quote(asked.ID))}
 	}
 	return asked, nil
 }
@@ -199,5 +199,5 @@ type MissingError struct{ Names []string } // names of fields of Options
 
 // Error returns the names in one line.
 func (e *MissingError) Error() string {
-	return "record: neither the events nor the options say: " + strings.Join(e.Names, ", ")
+	return "record: missing from both the events and the options: " + strings.Join(e.Names, ", ")
 }

@@ -50,10 +50,10 @@ type Log struct {
 }
 
 // ErrUnknown indicates that no line is of a source that is read.
-var ErrUnknown = errors.New("source: no line is of an agent's log that is read")
+var ErrUnknown = errors.New("source: no line belongs to a supported agent log")
 
 // ErrEmpty indicates that no line states anything.
-var ErrEmpty = errors.New("source: the log tells nothing: no line has a time, a message or a call")
+var ErrEmpty = errors.New("source: the log records nothing: no line has a time, a message, or a call")
 
 // A SessionError reports a log of an agent that is recognized and not supported.
 type SessionError struct {

@@ -89,7 +89,7 @@ func contentOf(role string, m canon.Node, calls bool) *ShapeError {
 		if len(content.Text()) > 0 || role == RoleTool || calls {
 			return nil
 		}
-		return wrong(content, "expected a text that is not empty")
+		return wrong(content, "expected a non-empty string")
 	case canon.KindArray:
 		switch {
 		case role == RoleSystem || role == RoleTool:
@@ -137,7 +137,7 @@ func blockOf(role string, b canon.Node) *ShapeError {
 		return nil
 	}
 	if !named(b.Member("text")) {
-		return wrong(b, "expected a text that is not empty")
+		return wrong(b, "expected a non-empty string")
 	}
 	return nil
 }

@@ -237,7 +237,7 @@ func (t *Translator) emitText(e *event.Event, kind string, payload []byte) {
 
 	// The events of a part have its time.
 	if e.At.IsZero() {
-		e.Fail(event.CodeTime, canon.Node{}, "nothing tells when it was")
+		e.Fail(event.CodeTime, canon.Node{}, "the time is not recorded")
 		return
 	}
 

@@ -72,7 +72,7 @@ func frameKinds() []frameKind {
 		{methodWriteFile, hostEvents, "as host/call; the file is written unless the host refuses", translateHost},
 		{methodReadFile, hostEvents, "as host/call", translateHost},
 		{methodTerminal, hostEvents, "as host/call", translateHost},
-		{methodAgentEvent + " control_outcome", "user.cancel_requested", "of an accepted session/cancel: its sender", translateControl},
+		{methodAgentEvent + " control_outcome", "user.cancel_requested", "if a session/cancel is accepted; its sender", translateControl},
 	}
 
 	for _, channel := range []string{methodUpdate, methodAgentEvent} {

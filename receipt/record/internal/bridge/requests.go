@@ -74,13 +74,13 @@ func (q *requests) respond(f *Translator, fr *frame) {
 	switch len(fits) {
 	case 0:
 		if len(all) > 1 {
-			fr.Fail(event.CodeAmbiguous, id, "%d open requests have the id, and the answer has the form of none; say who sent the frames", len(all))
+			fr.Fail(event.CodeAmbiguous, id, "%d open requests have the id, and the response matches none of their methods; record the sender of the frames", len(all))
 		}
 		f.counts.Unmatched++
 		return
 	case 1:
 	default:
-		fr.Fail(event.CodeAmbiguous, id, "%d open requests could have this response; say who sent the frames", len(fits))
+		fr.Fail(event.CodeAmbiguous, id, "%d open requests could have this response; record the sender of the frames", len(fits))
 		return
 	}
 

@@ -63,7 +63,7 @@ func (s *session) loads(f *Translator, fr *frame, key string) bool {
 
 	// The update states an action of an unknown turn.
 	if s.running() {
-		fr.Fail(event.CodeAmbiguous, u, "the session is loaded while the task runs: nothing tells whether this is of an earlier turn")
+		fr.Fail(event.CodeAmbiguous, u, "the session was loaded while the task ran, so this update may belong to an earlier turn")
 		return true
 	}
 	s.doubtful = true

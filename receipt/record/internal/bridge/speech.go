@@ -39,7 +39,7 @@ func chunk(kind string) func(*Translator, *frame) {
 			f.speech = &speech{event: kind, id: id, Content: event.NewContent()}
 		}
 		if f.speech.at = fr.At; fr.At.IsZero() {
-			fr.Fail(event.CodeTime, canon.Node{}, "nothing tells when it was sent")
+			fr.Fail(event.CodeTime, canon.Node{}, "the time at which it was sent is not recorded")
 		}
 		f.speech.Block(fr.update.Member("content"))
 	}

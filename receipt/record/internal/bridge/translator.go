@@ -200,7 +200,7 @@ func (f *Translator) event(at time.Time, kind string, payload canon.Node) error 
 // last records everything that is pending before the end.
 func (f *Translator) last(fr *frame) {
 	if f.session.loading && f.session.doubtful {
-		fr.Fail(event.CodeAmbiguous, fr.Root, "a session was loaded, and neither a response nor a prompt tells where earlier turns ended")
+		fr.Fail(event.CodeAmbiguous, fr.Root, "a session was loaded, and neither a response nor a prompt marks the end of earlier turns")
 		return
 	}
 
@@ -241,7 +241,7 @@ func (f *Translator) emitText(fr *frame, kind string, payload []byte) {
 		return
 	}
 	if fr.At.IsZero() {
-		f.err = fr.Fail(event.CodeTime, canon.Node{}, "nothing tells when it was sent")
+		f.err = fr.Fail(event.CodeTime, canon.Node{}, "the time at which it was sent is not recorded")
 		return
 	}
 
