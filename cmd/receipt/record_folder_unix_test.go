@@ -226,7 +226,7 @@ func TestRecordOddFolder(t *testing.T) {
 	}
 	want := map[string]string{
 		"logs/link.jsonl": "skipped: a symbolic link, not followed", "logs/p0/loop": "skipped: a symbolic link, not followed", "logs/pipe.jsonl": "skipped: a named pipe",
-		"logs/empty.jsonl": "skipped: it is empty", "logs/random.jsonl": "skipped: no log that is known",
+		"logs/empty.jsonl": "skipped: it is empty", "logs/random.jsonl": "skipped: not a known log format",
 	}
 	if os.Geteuid() != 0 {
 		want["logs/closed"], want["logs/closed.jsonl"] = "unreadable: permission denied", "unreadable: permission denied"

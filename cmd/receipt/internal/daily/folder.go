@@ -135,7 +135,7 @@ func (f *finder) keepsOff(output string) error {
 	// A path may name the same file in several ways.
 	for _, p := range f.places {
 		if other, err := os.Stat(p.path); err == nil && os.SameFile(info, other) {
-			return cli.Usage("a log is what receipts are made of", "--output names the input, %q", p.path)
+			return cli.Usage("choose another file; receipts are created from this log", "--output names the input, %q", p.path)
 		}
 	}
 

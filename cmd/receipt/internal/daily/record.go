@@ -251,10 +251,10 @@ func (m *maker) isOlder(at time.Time) bool {
 var (
 	errRuns     = errors.New("it has not ended")
 	errGrows    = errors.New("it still grows")
-	errFuture   = errors.New("its last line is of the future")
-	errTimeless = errors.New("nothing tells whether it is over")
-	errOther    = errors.New("another log tells the same task")
-	errGrew     = errors.New("its log tells something else than when it was recorded")
+	errFuture   = errors.New("its last line has a timestamp in the future")
+	errTimeless = errors.New("the log does not record whether it has ended")
+	errOther    = errors.New("another log records the same task")
+	errGrew     = errors.New("its log has different content than when it was recorded")
 	errUnsigned = errors.New("its receipt is stored already, and is not signed: add a signature with receipt ledger sign")
 )
 

@@ -182,7 +182,7 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 	case errors.Is(err, ledger.ErrDuplicateID), errors.Is(err, ledger.ErrUnsigned), errors.As(err, new(*ledger.PrunedError)):
 		return known, nil // the caller compares it
 	case errors.As(err, &secrets):
-		return refused, fmt.Errorf("something that looks like a secret is left in it, %s", secrets.Findings[0].Rule)
+		return refused, fmt.Errorf("it still contains a possible secret, %s", secrets.Findings[0].Rule)
 	case errors.As(err, &invalid):
 		return refused, err
 	case err != nil:

@@ -134,7 +134,7 @@ func (v *surveyor) look(p *place) (s *sighted, what, err error) {
 
 var (
 	errEmpty   = errors.New("it is empty")
-	errUnknown = errors.New("no log that is known")
+	errUnknown = errors.New("not a known log format")
 	errFrames  = errors.New("frames of a bridge name no task: record them alone, with --frames and --task ID")
 )
 
