@@ -67,7 +67,7 @@ func trust(files []keyFile) (*keys.Set, *keyReport, error) {
 				continue
 			}
 			if err := joined.Add(k); err != nil {
-				return nil, nil, fmt.Errorf("%q beside another key file: %w", f.Name, err)
+				return nil, nil, fmt.Errorf("%q with another key file: %w", f.Name, err)
 			}
 			seen[k.ID] = text
 			rep.Keys = append(rep.Keys, describe(k, f.Name))

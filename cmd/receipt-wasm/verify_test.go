@@ -185,7 +185,7 @@ func TestErrors(t *testing.T) {
 		"time":    {request{Clock: time.Now, Sources: task, Options: options{At: "noon"}}, "the time at which keys are judged"},
 		"receipt": {request{Clock: time.Now, Sources: task, Keys: []keyFile{{Name: "r.json", Data: read(t, "valid/task.json")}}}, `"r.json": `},
 		"private": {request{Clock: time.Now, Sources: task, Keys: []keyFile{private}}, `"p.json": `},
-		"clash":   {request{Clock: time.Now, Sources: task, Keys: append(trusted(t), clash)}, `"c.json" beside another key file`},
+		"clash":   {request{Clock: time.Now, Sources: task, Keys: append(trusted(t), clash)}, `"c.json" with another key file`},
 	}
 	for name, test := range tests {
 		g := new(got)
