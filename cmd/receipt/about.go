@@ -129,29 +129,29 @@ func manPage(cmd *cobra.Command) ([]byte, error) {
 const manEnd = `.SH EXIT STATUS
 .TP
 .B 0
-everything that was asked for was positively shown
+every requirement was checked and met
 .TP
 .B 1
 something is false or malformed
 .TP
 .B 2
-something could not be read or run as asked
+an input could not be read, or the command could not run as requested
 .TP
 .B 3
 evidence is missing
 .SH ENVIRONMENT
 .TP
 .B RECEIPT_KEYS
-the file of trusted keys, where no \-\-keys is given
+the file of trusted keys, if \-\-keys is not given
 .TP
 .B XDG_CONFIG_HOME, HOME
-where receipt/keys.json is looked for without either
+the directories searched for receipt/keys.json if neither is given
 .TP
 .B NO_COLOR
-no colour on a terminal, when it is not empty
+if not empty, no color on a terminal
 .TP
 .B TMPDIR
-where what does not fit into memory is kept, without \-\-temp\-dir
+the directory for temporary files, if \-\-temp\-dir is not set
 `
 
 func writeManPages(root *cobra.Command, dir string, force bool) error {

@@ -77,11 +77,11 @@ func outcomeText(o receipt.Outcome) string {
 	case receipt.OutcomeUndecides:
 		return "undecided (exit 3)"
 	case receipt.OutcomeNotCounted:
-		return "the signature does not count; refuted when the policy is thereby unmet (exit 1)"
+		return "the signature does not count; refuted if the policy is then not met (exit 1)"
 	case receipt.OutcomeInforms:
-		return "said, no verdict; undecided under --strict (exit 3)"
+		return "reported, with no effect on the verdict; undecided with --strict (exit 3)"
 	case receipt.OutcomeWarns:
-		return "a warning, no verdict"
+		return "a warning, with no effect on the verdict"
 	}
 	return "the file is not used (exit 2)"
 }
@@ -95,7 +95,7 @@ func listCodes(w io.Writer) {
 func codesPage(w io.Writer) {
 	fmt.Fprint(w, `# Codes
 
-Every finding has a code that programs may rely on. None is ever renamed; new ones
+Every finding has a code that programs may rely on. Codes are never renamed; new codes
 may be added. `+"`receipt explain CODE`"+` prints the same texts. This page is generated
 by `+"`go generate ./cmd/receipt`"+`.
 `)

@@ -246,7 +246,7 @@ func TestPassphraseWithoutTerminal(t *testing.T) {
 		told string
 	}{
 		{[]string{"keys", "public", "key.pem", "--id", "k"}, `receipt: error: "key.pem" is encrypted, and there is no terminal to ask for its passphrase
-receipt: hint: where nobody types, a key is in an agent or behind a plugin: --key agent:SHA256:… or NAME://KEY
+receipt: hint: without a terminal, use a key in an agent or a plugin: --key agent:SHA256:… or NAME://KEY
 `},
 		{[]string{"keys", "generate", "--issuer", "x", "--private", "me.key", "--keys", "keys.json", "--encrypt"}, `receipt: error: there is no terminal to prompt for a passphrase; nothing was written
 receipt: hint: run the command on a terminal

@@ -109,7 +109,7 @@ func kindFailure(name, what string, wrong *bundle.Error) error {
 	hint := ""
 	switch f := input.KindOfFile(name); {
 	case wrong.Kind == bundle.UnsafeSecretMarker:
-		hint = "receipt bundle sanitize takes it out; revoke what has left already"
+		hint = "remove it with receipt bundle sanitize, and revoke any secret that was already shared"
 	case f.Kind != kind.Unknown && f.Kind != kind.Bundle && f.Kind != kind.Run, f.Kind == kind.Run && what == aBundle, f.Kind == kind.Bundle && what == aRun:
 		hint = "it is " + f.What + ": " + input.Next(f, name)
 	case what == aBundle:

@@ -84,7 +84,7 @@ func validate(e *cli.Env, path string, markers bundle.Markers, asJSON bool) erro
 	if _, err := e.Out.Write(line); err != nil {
 		return err
 	}
-	e.Note("it has the form of a bundle; nothing shows who made it, or that what it tells happened")
+	e.Note("the form is valid; nothing shows who created the bundle, or that its contents are true")
 	return nil
 }
 

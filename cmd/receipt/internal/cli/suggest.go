@@ -140,7 +140,7 @@ func elsewhere(cmd *cobra.Command, name string) string {
 	case has("format") && (name == "json" || slices.Contains(ChoicesOf(cmd.Flags().Lookup("format")), name)):
 		return "did you mean --format " + name + "?"
 	case slices.Contains([]string{"o", "out", "output"}, name) && has("report"):
-		return "did you mean --report FILE? what is printed goes into a file by >FILE"
+		return "did you mean --report FILE? redirect the output to a file with >FILE"
 	case len(name) == 1 && cmd.Flags().ShorthandLookup(strings.ToLower(name)) != nil:
 		return "did you mean -" + strings.ToLower(name) + "?"
 	}

@@ -112,11 +112,11 @@ func signs(name string, key ssh.PublicKey) (ssh.PublicKey, error) {
 	case ssh.KeyAlgoED25519, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521:
 		return key, nil
 	case ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256:
-		return nil, cli.Usage("ssh-keygen -t ed25519 makes one that signs what it is given",
-			"%q is a key of the type %s: a security key signs a message of its own around what it is given, which proves nothing of a receipt", name, key.Type())
+		return nil, cli.Usage("create a key that signs the message itself with ssh-keygen -t ed25519",
+			"%q is a key of the type %s: a security key wraps the message in data of its own, so its signature does not verify for a receipt", name, key.Type())
 	case ssh.KeyAlgoRSA:
-		return nil, cli.Usage("ssh-keygen -t ed25519 makes a key that has one algorithm",
-			"%q is an RSA key, and nothing says with which of six algorithms it signs", name)
+		return nil, cli.Usage("create a key with a single algorithm with ssh-keygen -t ed25519",
+			"%q is an RSA key, which does not specify which of six algorithms it signs with", name)
 	}
 	return nil, cli.Usage("ssh-keygen -t ed25519 makes a key that does", "%q: receipts are not signed by keys of the type %s", name, key.Type())
 }
@@ -203,7 +203,7 @@ func (s socket) failure(name string, err error) error {
 	case errors.Is(err, errAbsent):
 		return cli.Usage(`eval "$(ssh-agent)" starts one, and ssh-add FILE gives it a key`, "%q: no ssh-agent: %w", name, err)
 	}
-	return cli.Usage("SSH_AUTH_SOCK has to name the socket of an ssh-agent", "%q: what answers at %q is no ssh-agent: %w", name, s.path, err)
+	return cli.Usage("SSH_AUTH_SOCK has to name the socket of an ssh-agent", "%q: the program at %q is not an ssh-agent: %w", name, s.path, err)
 }
 
 // refusal describes why an agent did not sign with a key. The agent reports only that it did not
@@ -215,7 +215,7 @@ func (s socket) refusal(err error) error {
 	case errors.Is(err, errSilent):
 		return fmt.Errorf("the ssh-agent did not answer within %s, which --key-timeout makes longer", s.patience)
 	}
-	return fmt.Errorf("the ssh-agent did not sign (%w): the key was removed, the agent was locked, or somebody said no", err)
+	return fmt.Errorf("the ssh-agent did not sign (%w): the key was removed, the agent was locked, or the request was declined", err)
 }
 
 // moreTime is the hint for a service that took too long.

@@ -136,7 +136,7 @@ func TestRealAgent(t *testing.T) {
 	if err := real.Lock([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	const refusal = ": the ssh-agent did not sign (agent: failed to sign challenge): the key was removed, the agent was locked, or somebody said no"
+	const refusal = ": the ssh-agent did not sign (agent: failed to sign challenge): the key was removed, the agent was locked, or the request was declined"
 	if got := signing(t.Context(), t, key); !strings.HasSuffix(got, refusal) {
 		t.Error(got)
 	}
@@ -201,7 +201,7 @@ func TestAgentSigns(t *testing.T) {
 		}, "the signer returned no ASN.1 ECDSA signature"},
 		"no": {"ed25519", func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 			return nil, errors.New("denied")
-		}, "the ssh-agent did not sign (agent: failed to sign challenge): the key was removed, the agent was locked, or somebody said no"},
+		}, "the ssh-agent did not sign (agent: failed to sign challenge): the key was removed, the agent was locked, or the request was declined"},
 	} {
 		a.OnSign = test.sign
 		key := open(t, e, named(t, test.key), long)
@@ -270,8 +270,8 @@ func TestAgentKeys(t *testing.T) {
 		want string
 	}{
 		{"a security key", listed(sk), ssh.FingerprintSHA256(skKey),
-			" is a key of the type sk-ssh-ed25519@openssh.com: a security key signs a message of its own around what it is given, which proves nothing of a receipt"},
-		{"RSA", listed(whole(rsaPublic)), ssh.FingerprintSHA256(rsaPublic), " is an RSA key, and nothing says with which of six algorithms it signs"},
+			" is a key of the type sk-ssh-ed25519@openssh.com: a security key wraps the message in data of its own, so its signature does not verify for a receipt"},
+		{"RSA", listed(whole(rsaPublic)), ssh.FingerprintSHA256(rsaPublic), " is an RSA key, which does not specify which of six algorithms it signs with"},
 		{"a certificate", listed(whole(certificate)), ssh.FingerprintSHA256(plain), ": the ssh-agent has a certificate of this key, and not the key"},
 		{"another key", listed(unknown, whole(rsaPublic)), ssh.FingerprintSHA256(plain), " is not among the 2 keys of the ssh-agent: " + ssh.FingerprintSHA256(rsaPublic)},
 		{"none", listed(), ssh.FingerprintSHA256(plain), ": the ssh-agent has no keys"},
@@ -331,7 +331,7 @@ func TestAgentAbsent(t *testing.T) {
 			read(c)
 			_, _ = io.WriteString(c, answer)
 		})
-		if got := refused(t.Context(), t, e, name, long); !strings.HasPrefix(got, `"`+name+`": what answers at `) || len(got) > 1000 {
+		if got := refused(t.Context(), t, e, name, long); !strings.HasPrefix(got, `"`+name+`": the program at `) || len(got) > 1000 {
 			t.Errorf("%s: %s", what, got)
 		}
 	}

@@ -40,7 +40,7 @@ func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]by
 	case errors.As(err, new(*age.NoIdentityMatchError)):
 		return nil, wrongPassphrase(path)
 	case err != nil:
-		return nil, cli.Usage("", "%q is no file of age that can be read: %w", path, err)
+		return nil, cli.Usage("", "%q is not a readable age file: %w", path, err)
 	}
 
 	// Read one byte more than the limit, so that a longer file is rejected and not truncated.
@@ -49,7 +49,7 @@ func decryptAge(ctx context.Context, e *cli.Env, path string, data []byte) ([]by
 		return nil, cli.Usage("", "%q is damaged: %w", path, err)
 	}
 	if len(text) > maxFile {
-		return nil, cli.Usage("", "%q holds more than a key file ever does, %d bytes", path, maxFile)
+		return nil, cli.Usage("", "%q is larger than the limit for a key file, %d bytes", path, maxFile)
 	}
 	return text, nil
 }
@@ -64,10 +64,10 @@ type typist struct {
 // Unwrap implements [age.Identity].
 func (t *typist) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	if n := workFactor(stanzas); n > maxWorkFactor {
-		return nil, cli.Usage("age -d decrypts it, and age -p -a encrypts it again", "%q wants scrypt with 2^%d rounds, more than 2^%d", t.path, n, maxWorkFactor)
+		return nil, cli.Usage("age -d decrypts it, and age -p -a encrypts it again", "%q requires scrypt with 2^%d rounds, more than 2^%d", t.path, n, maxWorkFactor)
 	}
 	if !slices.ContainsFunc(stanzas, func(s *age.Stanza) bool { return s.Type == "scrypt" }) {
-		return nil, cli.Usage("age -d -i IDENTITY decrypts it, and age -p -a encrypts it with a passphrase", "%q is encrypted to keys and not with a passphrase", t.path)
+		return nil, cli.Usage("age -d -i IDENTITY decrypts it, and age -p -a encrypts it with a passphrase", "%q is encrypted to keys, not with a passphrase", t.path)
 	}
 	passphrase, err := askFor(t.ctx, t.e, t.path)
 	if err != nil {

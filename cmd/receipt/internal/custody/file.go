@@ -40,7 +40,7 @@ func openFile(ctx context.Context, e *cli.Env, path string, o Options) (Key, err
 		return nil, err
 	}
 	if len(data) > maxFile {
-		return nil, cli.Usage("", "%q is larger than a key file ever is, %d bytes", path, maxFile)
+		return nil, cli.Usage("", "%q is larger than the limit for a key file, %d bytes", path, maxFile)
 	}
 
 	// Other users who can read an encrypted file do not have its key, so its mode is not checked.
@@ -81,7 +81,7 @@ func parse(ctx context.Context, e *cli.Env, path string, data []byte, id string)
 		return nil, cli.Usage("a private key is a JWK, as receipt keys generate writes it, or PEM", "%q: %w", path, err)
 	}
 	if id != "" && id != private.Public().ID {
-		return nil, cli.Usage("", "%q holds the key %q, --key-id says %q", path, private.Public().ID, id)
+		return nil, cli.Usage("", "%q contains the key %q, but --key-id is %q", path, private.Public().ID, id)
 	}
 
 	return private, nil
@@ -159,7 +159,7 @@ func parseOpenSSH(ctx context.Context, e *cli.Env, path string, data []byte, id 
 	case errors.Is(err, x509.IncorrectPasswordError):
 		return nil, wrongPassphrase(path)
 	case err != nil:
-		return nil, cli.Usage("", "%q holds no private key of OpenSSH that can be read", path)
+		return nil, cli.Usage("", "%q does not contain a readable OpenSSH private key", path)
 	}
 
 	// Convert the key to PKCS #8, the form in which package keys checks private keys.

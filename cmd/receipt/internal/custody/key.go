@@ -90,7 +90,7 @@ type remote struct {
 func newRemote(e *cli.Env, name, id string, s service) (Key, error) {
 	if _, ok := s.Public().(*rsa.PublicKey); ok {
 		return nil, cli.Usage("keys of the types Ed25519 and ECDSA have one algorithm",
-			"%q is an RSA key, and nothing says with which of six algorithms it signs", name)
+			"%q is an RSA key, which does not specify which of six algorithms it signs with", name)
 	}
 
 	// The public key determines the algorithm, because the service does not report one.

@@ -72,7 +72,7 @@ func (a answer) passphrase() (string, error) {
 func askFor(ctx context.Context, e *cli.Env, path string) (string, error) {
 	passphrase, err := ask(ctx, e, fmt.Sprintf("passphrase of %q:", path))
 	if errors.Is(err, errNoTerminal) {
-		return "", cli.Usage("where nobody types, a key is in an agent or behind a plugin: --key agent:SHA256:… or NAME://KEY",
+		return "", cli.Usage("without a terminal, use a key in an agent or a plugin: --key agent:SHA256:… or NAME://KEY",
 			"%q is encrypted, and there is no terminal to ask for its passphrase", path)
 	}
 	return passphrase, err

@@ -60,7 +60,7 @@ type (
 func readEncrypted(der []byte) (*encryptedKey, *pbes2, error) {
 	k, p := new(encryptedKey), new(pbes2)
 	if rest, err := asn1.Unmarshal(der, k); err != nil || len(rest) > 0 {
-		return nil, nil, errors.New("it is no encrypted PKCS #8")
+		return nil, nil, errors.New("it is not encrypted PKCS #8")
 	}
 	if oid := k.Algorithm.Algorithm; oid.String() != "1.2.840.113549.1.5.13" {
 		return nil, nil, fmt.Errorf("it is encrypted by %s, expected PBES2", oid)

@@ -57,7 +57,7 @@ func TestPKCS8(t *testing.T) {
 // the reason.
 func TestPKCS8Refuses(t *testing.T) {
 	for name, want := range map[string]string{
-		"plain.pem": "it is no encrypted PKCS #8",
+		"plain.pem": "it is not encrypted PKCS #8",
 		"pbes1.pem": "it is encrypted by 1.2.840.113549.1.12.1.3, expected PBES2",
 		"des3.pem":  "its cipher is 1.2.840.113549.3.7, expected AES-CBC",
 	} {

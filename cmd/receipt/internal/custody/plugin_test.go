@@ -95,7 +95,7 @@ func TestPluginKeyRefused(t *testing.T) {
 		"test://ed25519?key=loud":         `"test://ed25519?key=loud": sigstore-kms-test answered with more than 1048576 bytes`,
 		"test://ed25519?key=text":         `"test://ed25519?key=text": sigstore-kms-test answered without publicKeyPEM, or not in base64`,
 		"test://ed25519?key=other-method": `"test://ed25519?key=other-method": sigstore-kms-test answered without publicKey`,
-		"test://rsa":                      `"test://rsa" is an RSA key, and nothing says with which of six algorithms it signs`,
+		"test://rsa":                      `"test://rsa" is an RSA key, which does not specify which of six algorithms it signs with`,
 		"test://":                         `"test://" names no key`,
 		"test://none":                     `"test://none": sigstore-kms-test says: "there is no key \"none\""`,
 		"none://x":                        `"none://x": there is no program sigstore-kms-none`,

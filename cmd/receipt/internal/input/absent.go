@@ -16,7 +16,7 @@ func absent(path string) string {
 	case path == "":
 		return "the path is empty: perhaps a variable that is not set"
 	case path == "help":
-		return "receipt help VERB, or --help behind it, shows what a verb does"
+		return "to describe a command, use receipt help COMMAND, or add --help"
 	case strings.HasPrefix(path, "~"):
 		return "the shell replaces a ~ only at the start of a word without quotes: write the path in full"
 	case bare != path && exists(bare):

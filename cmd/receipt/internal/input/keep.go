@@ -11,7 +11,7 @@ import (
 )
 
 // anotherFile is the hint for an output that would overwrite an input.
-const anotherFile = "name another file: --force is for what an earlier run wrote"
+const anotherFile = "use another file; --force only overwrites the output of an earlier run"
 
 // KeepRead rejects an output that would overwrite a file that the command reads: a key,
 // evidence, or a receipt. --force is for overwriting the output of an earlier run. A

@@ -58,7 +58,7 @@ func nextHow(k kind.Kind, file string) string {
 	case kind.Run:
 		return "receipt bundle export " + file + " -o BUNDLE"
 	case kind.Export:
-		return "a receipt is made of what the agent or its telemetry logged: receipt record --help"
+		return "create a receipt from a log of the agent or its telemetry: receipt record --help"
 	case kind.Transcript:
 		return "receipt record " + file + " --issuer ID"
 	case kind.Archive:

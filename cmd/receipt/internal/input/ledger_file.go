@@ -17,7 +17,7 @@ import (
 // chains.
 func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return nil, cli.Usage("restore a copy of the ledger that it was; if there never was one, remove the file, and receipt ledger init makes one", "%q is empty: it is not a ledger, or one that was lost", path)
+		return nil, cli.Usage("restore a copy of the lost ledger; if there was none, remove the file, and create a ledger with receipt ledger init", "%q is empty: it is not a ledger, or its contents were lost", path)
 	}
 
 	if f := KindOfFile(path); f.Kind != kind.Unknown && f.Kind != kind.Ledger && f.Kind != kind.Database {
@@ -47,9 +47,9 @@ func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 func LedgerHint(err error) string {
 	switch {
 	case errors.As(err, new(*ledger.ReplacedError)):
-		return "receipt ledger fsck FILE shows what is there"
+		return "list its contents with receipt ledger fsck FILE"
 	case errors.Is(err, ledger.ErrUnreadable):
-		return "receipt ledger fsck FILE shows whether any of it can be read"
+		return "check whether any of it can be read with receipt ledger fsck FILE"
 	}
 	return ""
 }

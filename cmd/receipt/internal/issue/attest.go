@@ -149,7 +149,7 @@ func commitFailure(path string, err error) error {
 	var word *attest.CommitError
 	switch {
 	case errors.As(err, &word) && len(word.Named) > 0:
-		return cli.Refuted("", "%q must not be attested for that commit: it names %s, --commit says %s", cli.SourceName(path), word.Named[0], word.Commit)
+		return cli.Refuted("", "%q must not be attested for that commit: it names %s, but --commit is %s", cli.SourceName(path), word.Named[0], word.Commit)
 	case errors.As(err, &word):
 		return cli.Usage("git rev-parse HEAD prints it", "--commit must be the full name of a commit, 40 or 64 lowercase hexadecimal digits, found %.80q", word.Commit)
 	}

@@ -127,7 +127,7 @@ func (o *recordOptions) complete() error {
 	}
 
 	if o.from != "" && o.frames {
-		return cli.Usage("", "--frames says that the lines are frames, and --from that an agent wrote them")
+		return cli.Usage("", "--frames and --from exclude each other: --frames is for frames, --from for the log of an agent")
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func recordAgent(e *cli.Env, o *recordOptions, paths []string, logs *logs, kept 
 	}
 	notes := passedNotes(log.Passed)
 	if o.IssuedAt.IsZero() && log.Passed.Timeless {
-		notes = append(notes, "no line tells a time, so that the draft is dated 1970: --issued-at TIME says when the receipt is issued")
+		notes = append(notes, "no line has a timestamp, so the draft is dated 1970: set the time of issue with --issued-at TIME")
 	}
 	return finishRecorded(e, o, kept, log.Draft, notes)
 }
@@ -359,15 +359,15 @@ func recordNotes(c record.FrameCounts) (notes []string) {
 
 	add(c.Unknown, "event of an unknown kind was not read, so lists and counts are lower bounds"+kinds, "events of unknown kinds were not read, so lists and counts are lower bounds"+kinds)
 	add(c.UnknownMembers, "unknown member of a payload was ignored", "unknown members of payloads were ignored")
-	add(c.OtherTasks, "event of another task, or of none, was passed over", "events of other tasks, or of none, were passed over")
-	add(c.Retold, "event is told again from another task: it gives materials and times, and no deeds", "events are told again from another task: they give materials and times, and no deeds")
+	add(c.OtherTasks, "event of another task, or without a task, was skipped", "events of other tasks, or without a task, were skipped")
+	add(c.Retold, "event is replayed from another task: it adds materials and times, and no side effects", "events are replayed from another task: they add materials and times, and no side effects")
 	add(c.Foreign, "answer came from another session than its question, and decided nothing", "answers came from other sessions than their questions, and decided nothing")
 	add(c.Repeated, "event came again", "events came again")
-	add(c.Late, "event came after the end and says nothing for the receipt", "events came after the end and say nothing for the receipt")
+	add(c.Late, "event came after the end and does not affect the receipt", "events came after the end and do not affect the receipt")
 	add(c.Gaps, "sequence of another resource leaves numbers out", "sequences of other resources leave numbers out")
 	add(c.Frames.Unknown, "frame of an unknown type was not read, so lists and counts are lower bounds", "frames of unknown types were not read, so lists and counts are lower bounds")
-	add(c.Frames.OtherSessions, "frame of another session was passed over", "frames of other sessions were passed over")
-	add(c.Frames.Replayed, "update told an earlier turn of the session that was loaded, and was passed over", "updates told earlier turns of the session that was loaded, and were passed over")
+	add(c.Frames.OtherSessions, "frame of another session was skipped", "frames of other sessions were skipped")
+	add(c.Frames.Replayed, "update repeated an earlier turn of the loaded session, and was skipped", "updates repeated earlier turns of the loaded session, and were skipped")
 	add(c.Frames.Dropped, "member of an update of a worker has no place in a receipt", "members of updates of workers have no place in a receipt")
 	add(c.Frames.Unmatched, "response answers no open request", "responses answer no open request")
 	return notes

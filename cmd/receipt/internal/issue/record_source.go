@@ -145,7 +145,7 @@ func sourceFailure(paths []string, err error) error {
 		}
 		return cli.Usage("expected a log of one of "+strings.Join(source.Names(), ", "), "%q: none of its first lines is of an agent's log that is read", name)
 	case errors.Is(err, source.ErrEmpty):
-		return cli.Usage("", "%q: no line tells of anything that was done", name)
+		return cli.Usage("", "%q: no line records an action", name)
 	case errors.As(err, &mixed):
 		return cli.Usage("record logs of two programs on their own", "%q is a log of %s, and the one before of %s", mixed.Name, mixed.Is, mixed.Other)
 	}
@@ -162,14 +162,14 @@ func passedNotes(p source.Passed) (notes []string) {
 	if total > 0 {
 		notes = append(notes, headline.NotRead(total, len(p.Records))+": "+names)
 	}
-	notes = appendCount(notes, p.Unreadable, "line is no JSON object, and was passed over", "lines are no JSON objects, and were passed over")
-	notes = appendCount(notes, p.Overlong, "line is too long, and was passed over", "lines are too long, and were passed over")
+	notes = appendCount(notes, p.Unreadable, "line is not a JSON object, and was skipped", "lines are not JSON objects, and were skipped")
+	notes = appendCount(notes, p.Overlong, "line is too long, and was skipped", "lines are too long, and were skipped")
 	notes = appendCount(notes, p.Repaired, "line has half of a character, and no digests are made of it", "lines have halves of characters, and no digests are made of them")
 	for _, name := range p.Cut {
 		notes = append(notes, fmt.Sprintf("%q ends in the middle of a line", name))
 	}
 	if n := len(p.Sessions); n > 1 {
-		notes = append(notes, fmt.Sprintf("%d sessions are told as one task: %s", n, cli.BareNames(p.Sessions[:min(n, 10)])))
+		notes = append(notes, fmt.Sprintf("%d sessions are recorded as one task: %s", n, cli.BareNames(p.Sessions[:min(n, 10)])))
 	}
 	agents := cli.BareNames(p.Agents)
 	return appendCount(notes, len(p.Agents), "agent worked for this one, and its log was not given: "+agents, "agents worked for this one, and their logs were not given: "+agents)

@@ -144,7 +144,7 @@ func HeadOf(e *cli.Env, previous string, stream chain.Stream) (chain.Head, error
 // error if the summary's verdict is not verified.
 func StatedHead(path string, sum *stream.Summary, of chain.Stream) (chain.Head, error) {
 	if v := sum.Verdict(); v != receipt.Verified {
-		return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q says %s, so the heads that it states prove nothing", path, v)
+		return chain.Head{}, cli.Usage("use the predecessor's file or hash", "%q states %s, so the heads that it states prove nothing", path, v)
 	}
 
 	for _, s := range sum.Streams {

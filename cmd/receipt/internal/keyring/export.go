@@ -99,7 +99,7 @@ func newKeysPublic(e *cli.Env) *cobra.Command {
 		Use:   "public KEY",
 		Short: "write the public half of a private key",
 		Long: `Write the public half of a private key as a JWK Set: of a key in a file, in an
-ssh-agent (agent:SHA256:…), or behind a plugin (NAME://KEY). Its ID is the one
+ssh-agent (agent:SHA256:…), or in a plugin (NAME://KEY). Its ID is the one
 that signatures of the key name. The set binds the key to no issuer; receipt
 keys import does.`,
 		Example: `  receipt keys public issuer.private.json

@@ -40,7 +40,7 @@ func newKeysImport(e *cli.Env) *cobra.Command {
 		Short: "trust a public key",
 		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK, a
 JWK Set, verifier keys of signed notes (with --role checkpoint or witness), or a
-key in an ssh-agent (agent:SHA256:…) or behind a plugin (NAME://KEY). A private
+key in an ssh-agent (agent:SHA256:…) or a plugin (NAME://KEY). A private
 key is refused; receipt keys public writes its public half.
 
 The flags specify which issuers a key may speak for; FILE never does. Compare
@@ -88,7 +88,7 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 	// The issuers that a key speaks for are never taken from the file.
 	for _, k := range found {
 		if o.algorithm != "" && k.Algorithm != o.algorithm {
-			return cli.Usage("", "%q: the key %q is for %s, --alg says %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
+			return cli.Usage("", "%q: the key %q is for %s, but --alg is %s", cli.SourceName(path), k.ID, k.Algorithm, o.algorithm)
 		}
 		verifier := k.Origin // the name in a verifier key, which is part of it
 		if !o.verifiers {
@@ -98,7 +98,7 @@ func importKeys(ctx context.Context, e *cli.Env, path string, o *importOptions) 
 			return err
 		}
 		if len(o.roles) == 0 && !k.Has(receipt.RoleIssuer) {
-			return cli.Usage("say by --role what to trust it for", "%q: the key %q says that it is not an issuer's but for %s", cli.SourceName(path), k.ID, cli.RolesText(k))
+			return cli.Usage("specify its roles with --role", "%q: the key %q states that it is not an issuer's but for %s", cli.SourceName(path), k.ID, cli.RolesText(k))
 		}
 		o.bind(k)
 		k.Origin = cmp.Or(verifier, k.Origin)
@@ -133,9 +133,9 @@ func (o *importOptions) fits(path string, k *keys.PublicKey, name string) error 
 	case name == "":
 		return nil
 	case o.origin != "" && o.origin != name:
-		return cli.Usage("leave --origin out", "%q is the verifier key of %q, --origin says %q", cli.SourceName(path), name, o.origin)
+		return cli.Usage("leave --origin out", "%q is the verifier key of %q, but --origin is %q", cli.SourceName(path), name, o.origin)
 	case len(o.roles) > 0 && !slices.Contains(o.roles, string(k.Roles[0])):
-		return cli.Usage("", "%q is a verifier key for the role %s, and --role says otherwise", cli.SourceName(path), k.Roles[0])
+		return cli.Usage("", "%q is a verifier key for the role %s, but --role names another", cli.SourceName(path), k.Roles[0])
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func addFailure(t *trustFile, err error, list ...*keys.PublicKey) error {
 				"%q has a key %q already, with the fingerprint %s", t.path, k.ID, there.Fingerprint())
 		}
 	}
-	return cli.Usage("", "what was given cannot be trusted: %w", err)
+	return cli.Usage("", "the key cannot be trusted: %w", err)
 }
 
 // printKey prints the properties of a key, including a fingerprint that two people can compare.

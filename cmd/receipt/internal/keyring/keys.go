@@ -154,7 +154,7 @@ func (b *bindingFlags) check() error {
 	case len(b.issuers) > 0 && b.anyIssuer:
 		return cli.Usage("", "--issuer and --any-issuer exclude each other")
 	case len(b.issuers) == 0 && !b.anyIssuer && b.forIssuers():
-		return cli.Usage("a key that speaks for nobody proves nothing: name the issuer.id of its receipts, or say --any-issuer", "--issuer is missing")
+		return cli.Usage("specify the issuer.id of its receipts, or use --any-issuer", "--issuer is missing")
 	}
 
 	for _, r := range b.roles {

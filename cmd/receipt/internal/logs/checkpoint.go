@@ -176,7 +176,7 @@ func (o *checkpointOptions) ofLog(e *cli.Env, half *keys.PublicKey) error {
 	}
 
 	e.Warn(fmt.Sprintf("%s | receipt keys import - --any-issuer --role checkpoint --origin %s --keys FILE", o.key.PublicHalf(), cli.ShellName(o.origin)),
-		"the key %q does not say that it has the role checkpoint; who verifies needs it in a trust file that does", half.ID)
+		"the key %q does not state the role checkpoint; verifiers need a trust file in which it has that role", half.ID)
 	return nil
 }
 
@@ -190,10 +190,10 @@ func (o *checkpointOptions) last(e *cli.Env, log *tlog.Log) (*trust.Head, error)
 	case err != nil:
 		return nil, err
 	case h.Origin != o.origin:
-		return nil, cli.Usage("", "%q is of the log %q, --origin says %q", cli.SourceName(o.extends), h.Origin, o.origin)
+		return nil, cli.Usage("", "%q is of the log %q, but --origin is %q", cli.SourceName(o.extends), h.Origin, o.origin)
 	case len(h.Logs) == 0:
 		return nil, cli.Undecided("use the last checkpoint that the same key signed",
-			"%q is not signed by %q, so nobody can tell what the log signed; nothing was signed", cli.SourceName(o.extends), o.key.Path)
+			"%q is not signed by %q, so it does not show what the log signed; nothing was signed", cli.SourceName(o.extends), o.key.Path)
 	}
 	return h, nil
 }

@@ -289,5 +289,5 @@ func (r *consistency) advice() string {
 	case len(r.signers()) == 2:
 		return "keep both checkpoints: together they prove that the log showed two trees"
 	}
-	return "find out who made them: no trusted key of the log signed both"
+	return "find out where they came from: no trusted key of the log signed both"
 }

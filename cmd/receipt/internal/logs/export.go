@@ -126,7 +126,7 @@ func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l *ledger.S
 		return nil, nil
 	}
 	if o.task+o.session != "" || o.ledgerRange != (ledgerRange{}) {
-		return nil, cli.Usage("a checkpoint over a part is for the same flags without it", "--checkpoint says which receipts, so it excludes --task, --session, --stream, --from, --before and --until")
+		return nil, cli.Usage("a checkpoint over a part is for the same flags without it", "--checkpoint selects the receipts, so it excludes --task, --session, --stream, --from, --before and --until")
 	}
 
 	head, err := trust.ReadHead(e, o.checkpoint, nil)

@@ -138,7 +138,7 @@ func documents(ctx context.Context, s *input.Selection, long bool, found *addres
 func importFailure(address string, err error) error {
 	var refutation *receipt.RefutedError
 	var undecided *receipt.UndecidedError
-	hint := "receipt verify tells more"
+	hint := "for details, run receipt verify"
 	switch {
 	case errors.As(err, &refutation):
 		f := refutation.Report.Finding()

@@ -248,7 +248,7 @@ func (r *ledgerReader) Read(p []byte) (n int, err error) {
 		case !more:
 			r.err = io.EOF
 		case bytes.ContainsAny(e.JSON, "\r\n"): // stored receipts contain no line ends
-			r.err = fmt.Errorf("receipt %q of the ledger is damaged; receipt ledger fsck tells more", e.ID)
+			r.err = fmt.Errorf("receipt %q of the ledger is damaged; for details, run receipt ledger fsck", e.ID)
 		default:
 			r.line = append(append(r.line, e.JSON...), '\n')
 		}

@@ -22,15 +22,15 @@ func Next(info receipt.CodeInfo) string {
 	case "key_not_yet_valid", "key_expired", "issued_later":
 		return info.Next + " --at judges at another time."
 	case "not_attested":
-		return "Ask whoever made the receipt for an attestation: receipt attest RECEIPT --key KEY --commit SHA -o FILE."
+		return "Ask the issuer for an attestation: receipt attest RECEIPT --key KEY --commit SHA -o FILE."
 	case "weak_key":
 		return "Make a new key: receipt keys generate."
 	case "invalid_key_set":
-		return "Mend the file as the message says. receipt keys import adds keys without hand-editing."
+		return "Fix the file as the message describes. receipt keys import adds keys without hand-editing."
 	case "signatures_not_checked":
 		return "Verify with the issuer's keys: --keys FILE."
 	case "tail_not_checked":
-		return "Give what the stream must end in: --expect-head with a hash or an earlier report, or a checkpoint."
+		return "Specify the end of the stream: --expect-head with a hash or an earlier report, or a checkpoint."
 	case "circular_root":
 		return "Ask the issuer to leave merkle_root out, or to seal the receipt in a batch: receipt batch seal."
 	}

@@ -270,7 +270,7 @@ func (p *TextPrinter) next(b *Block, rep *receipt.Report, f receipt.Check, doc *
 
 	switch unknown := unknownKey(rep); {
 	case ofAttestation(f):
-		b.Prose("next", "ask whoever attested the receipt for an undamaged attestation")
+		b.Prose("next", "ask for an undamaged attestation from its signer")
 	case f.Code == receipt.CodeHashMismatch && f.Hint != "":
 		b.Prose("next", "ask the issuer for a receipt that fits its hash")
 	case f.Code == receipt.CodeHashMismatch:

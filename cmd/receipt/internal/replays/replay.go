@@ -180,7 +180,7 @@ func conclude(e *cli.Env, path string, p *replay.Plan) error {
 		return cli.ExitWith(cli.ExitRefuted)
 	}
 	if missing := p.Unavailable(); missing != nil {
-		return cli.Undecided("--artifacts DIR gives what is kept outside of the log", "%q: %w", path, missing)
+		return cli.Undecided("use --artifacts DIR for artifacts stored outside the log", "%q: %w", path, missing)
 	}
 	return nil
 }

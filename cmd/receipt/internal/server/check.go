@@ -43,7 +43,7 @@ func (o flagCheck) all(flags *pflag.FlagSet, args []string) error {
 	// Files may be read again while the server runs.
 	for _, path := range append([]string{o.Keys, o.Policy, o.apiKeys, o.anchors, o.checkpoint}, o.batches...) {
 		if path == cli.StdinName {
-			return cli.Usage("write the input to a file", "what a server reads it may have to read again, and stdin can be read once")
+			return cli.Usage("write the input to a file", "a server may have to read a file again, but stdin can be read only once")
 		}
 	}
 
@@ -88,7 +88,7 @@ func (o flagCheck) checkNewKey(flags *pflag.FlagSet) error {
 }
 
 func (o flagCheck) checkPageOnly(flags *pflag.FlagSet) error {
-	if err := onlyFlags(flags, "--page-only verifies in the browser, with what the user drops there", "page-only", "addr", "host", "log-format",
+	if err := onlyFlags(flags, "--page-only verifies in the browser, with files that the user drops there", "page-only", "addr", "host", "log-format",
 		"no-auth", "max-requests", "max-connections", "idle-timeout", "shutdown-timeout"); err != nil {
 		return err
 	}

@@ -253,7 +253,7 @@ func writeMerged(b *bytes.Buffer, color bool, s *stream.Summary, reports int) {
 		open = append(open, n.Detail)
 	}
 	if s.Unchecked == nil && s.Receipts > 0 {
-		open = append(open, "what single receipts leave unchecked: a report of an older version does not record it")
+		open = append(open, "steps that single receipts leave unchecked: a report of an older version does not record them")
 	}
 	footers(b, "not checked", open)
 	p.Skipped(b, s)

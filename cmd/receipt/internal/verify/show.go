@@ -98,9 +98,9 @@ func ShownOf(doc *canon.Document) *Shown { return &Shown{Reading: headline.Read(
 // refuted prints the faults first.
 func (s *Shown) refuted(rep *receipt.Report) {
 	if rep.Check(receipt.StepHash).Status == receipt.StatusFailed {
-		fmt.Fprintln(s.b, "NOT INTACT: the content does not fit its hash. Do not rely on what follows.")
+		fmt.Fprintln(s.b, "NOT INTACT: the content does not match its hash. Do not rely on the rest.")
 	} else {
-		fmt.Fprintln(s.b, "NOT VALID: this is not a receipt as the format has it. Do not rely on what follows.")
+		fmt.Fprintln(s.b, "NOT VALID: this is not a receipt in the required format. Do not rely on the rest.")
 	}
 	for _, checks := range print.Failures(rep) {
 		print.Failed(s.b, checks)
