@@ -111,7 +111,7 @@ func hiddenIsAbsent(ctx context.Context, s *suite) {
 			switch {
 			case a.Err != nil:
 			case t.refusal(s, a) != t.refusal(s, other):
-				a.Fail("with the other key: expected the answer to what is absent, %d, found another, %d", other.Code, a.Code)
+				a.Fail("with the other key: expected the response for an absent resource, %d, found another, %d", other.Code, a.Code)
 			case t.Method != http.MethodGet && a.Code < http.StatusBadRequest:
 				a.Fail("with the other key: expected that nothing of the first client can be changed, found %d", a.Code)
 			}

@@ -117,7 +117,7 @@ func serverAgrees(ctx context.Context, s *suite) {
 	case ours == receipt.Refuted && said:
 		a.Fail("expected valid to be false of a receipt that is refuted (%s), found true", g.report.Finding().Code)
 	case s.options.Trust == nil && ours == receipt.Verified && !said:
-		skip("the server says that the receipt is not valid; without trusted keys nobody can tell")
+		skip("the server reports that the receipt is not valid; without trusted keys this cannot be checked")
 	case ours == receipt.Verified && !said:
 		a.Fail("expected valid to be true of a receipt that is verified, found false")
 	case s.options.Trust != nil && ours == receipt.Undecided && said:
@@ -185,7 +185,7 @@ func tamperedCopies(ctx context.Context, s *suite) {
 	}
 	for _, c := range changes {
 		if c.old == "" || c.old == c.new {
-			must(g.answer.Fail("expected a receipt that tells %s, found none", c.what).Err)
+			must(g.answer.Fail("expected a receipt that states %s, found none", c.what).Err)
 		}
 		tampered := bytes.ReplaceAll(g.raw, []byte(c.old), []byte(c.new))
 		var doc canon.Document
@@ -220,7 +220,7 @@ func oneChain(ctx context.Context, s *suite) {
 	for range tries {
 		var list [2]*given
 		for i := range list {
-			list[i] = receiptOf(ctx, s, endedTask(ctx, s, "a task before or behind another of the run "+s.id))
+			list[i] = receiptOf(ctx, s, endedTask(ctx, s, "a task before or after another of the run "+s.id))
 		}
 		one, known := chain.LinkOf(list[0].doc)
 		two, knownToo := chain.LinkOf(list[1].doc)

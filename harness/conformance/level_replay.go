@@ -176,11 +176,11 @@ func namesMissing(ctx context.Context, s *suite, e *ended, body object, id strin
 	what := details.Member("first_unavailable")
 	switch object := text(what, "object"); {
 	case !slices.Contains([]string{"event", "artifact", "memory", "receipt", "host_dependency"}, object):
-		a.Fail("expected what is missing as details.first_unavailable, found %s", wire.Quote(object))
+		a.Fail("expected the missing object in details.first_unavailable, found %s", wire.Quote(object))
 	case id != "" && text(what, "id") != id:
-		a.Fail("expected %s as what is missing, found %s", wire.Quote(id), wire.Quote(text(what, "id")))
+		a.Fail("expected %s as the missing object, found %s", wire.Quote(id), wire.Quote(text(what, "id")))
 	case text(what, "id") == "":
-		a.Fail("expected the id of what is missing, found none")
+		a.Fail("expected the id of the missing object, found none")
 	}
 	must(a.Err)
 }

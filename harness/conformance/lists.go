@@ -124,18 +124,18 @@ func staleStream(ctx context.Context, s *suite, at, never string) {
 	f, err := stream.Next()
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, wire.ErrQuiet):
-		fail("%s: behind an event that never was: expected an error event, found nothing", stream.Request)
+		fail("%s: after an event that does not exist: expected an error event, found nothing", stream.Request)
 	case err != nil:
 		fail("%s: %w", stream.Request, err)
 	case f.Event != "error":
-		fail("%s: behind an event that never was: expected an error event, found %s", stream.Request, wire.Quote(f.Event))
+		fail("%s: after an event that does not exist: expected an error event, found %s", stream.Request, wire.Quote(f.Event))
 	case text(f.Data.Root().Member("error"), "code") != string(protocol.CodeExpired):
 		fail("%s: expected the error %s, found %s", stream.Request, protocol.CodeExpired, wire.Quote(text(f.Data.Root().Member("error"), "code")))
 	}
 
 	stream.Quiet(surplus)
 	if f, err = stream.Next(); err == nil {
-		fail("%s: expected the end of the stream behind its error, found %s", stream.Request, wire.Quote(f.Event))
+		fail("%s: expected the end of the stream after its error, found %s", stream.Request, wire.Quote(f.Event))
 	}
 }
 

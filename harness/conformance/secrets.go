@@ -20,7 +20,7 @@ func secretsAreWithheld(ctx context.Context, s *suite) {
 
 	look := func(_ *wire.Route, a *wire.Answer) {
 		if a.Err == nil && a.Tells(secret) {
-			a.Fail("expected an answer without the secret that was told, found it there")
+			a.Fail("expected a response without the submitted secret, found the secret")
 		}
 		must(a.Err)
 	}

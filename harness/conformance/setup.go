@@ -239,7 +239,7 @@ func sameIDs(want, got []string) string {
 		case i >= len(got):
 			return fmt.Sprintf("expected %d items, found %d: %s is missing", len(want), len(got), wire.Quote(want[i]))
 		case i >= len(want):
-			return fmt.Sprintf("expected %d items, found %s behind them", len(want), wire.Quote(got[i]))
+			return fmt.Sprintf("expected %d items, found %s after them", len(want), wire.Quote(got[i]))
 		case want[i] != got[i]:
 			return fmt.Sprintf("expected %s as item %d, found %s", wire.Quote(want[i]), i+1, wire.Quote(got[i]))
 		}

@@ -187,7 +187,7 @@ func statesOf(list []canon.Node, status string) error {
 		}
 		switch {
 		case isTerminal(state) && strings.HasPrefix(text(n, "event"), "task.") && !accompanies:
-			return fmt.Errorf("item %d: expected no event of a task behind its end, found %s", i+1, wire.Quote(text(n, "event")))
+			return fmt.Errorf("item %d: expected no event of a task after its end, found %s", i+1, wire.Quote(text(n, "event")))
 		case told == "" || accompanies:
 			continue
 		case state == "" && told != submitted:

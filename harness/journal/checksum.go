@@ -23,7 +23,7 @@ func appendSum(text []byte) []byte {
 	return append(append(append(text, sumBegin...), sum...), sumEnd...)
 }
 
-var errSum = errors.New("expected a commit with the checksum of what it says, found another or none")
+var errSum = errors.New("expected a commit with the checksum of its content, found another or none")
 
 // checkSum verifies the checksum of a line.
 func checkSum(text []byte) error {

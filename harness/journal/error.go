@@ -32,7 +32,7 @@ func (e *DamageError) Unwrap() error { return e.Err }
 
 // notWritten returns the error for a commit of which the file contains nothing.
 func notWritten(err error) error {
-	e := protocol.Busy(1, "nothing was done: there is no room to write down what happens")
+	e := protocol.Busy(1, "nothing was done: there is no room to record events")
 	e.Cause = fmt.Errorf("%w: %w", ErrNotWritten, err)
 	return e
 }

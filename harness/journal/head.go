@@ -98,5 +98,5 @@ func sumOf(line []byte) canon.Digest {
 
 // lost returns the error for lines that are missing at the end.
 func (h head) lost() error {
-	return fmt.Errorf("the file ends here, or continues differently, and had %d bytes and %d events before: what was acknowledged is missing", h.size, h.events)
+	return fmt.Errorf("the file ends here, or continues differently, and had %d bytes and %d events before: acknowledged events are missing", h.size, h.events)
 }

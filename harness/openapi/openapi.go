@@ -71,7 +71,7 @@ func operation(route *protocol.Route, path string) object {
 	}
 
 	o := object{"summary": route.Pattern, "responses": object{
-		"2XX":     object{"description": "What the route has.", "content": object{mediaOf(path): object{}}},
+		"2XX":     object{"description": "The resource of the route.", "content": object{mediaOf(path): object{}}},
 		"default": object{"$ref": "#/components/responses/Error"},
 	}}
 	if method != http.MethodGet {

@@ -100,17 +100,17 @@ func newCommand(s *surroundings) *cobra.Command {
 	var o flags
 	cmd := &cobra.Command{
 		Use:   "agents-conformance --target URL",
-		Short: "ask a harness whether it does what the protocol says",
-		Long: `Ask a running harness of the Harn Agents Protocol v1 whether it does what the
-protocol says: by the 26 probes of the protocol's own runner, and by ours, which
-believe nothing that a server answers. A run makes sessions, messages, artifacts and
+		Short: "check whether a harness conforms to the protocol",
+		Long: `Check whether a running harness conforms to the Harn Agents Protocol v1, with the
+26 probes of the protocol's own runner and with additional probes, which do not
+trust the server's responses. A run creates sessions, messages, artifacts, and
 tasks on the server.
 
 Categories, in the order in which they are run:
   upstream  ` + strings.Join(conformance.Categories(conformance.Upstream), ", ") + `
   ours      ` + strings.Join(conformance.Categories(conformance.Ours), ", ") + `
 
-Exit codes: 0 nothing failed, 1 a probe failed, 2 nothing could be asked.`,
+Exit codes: 0 nothing failed, 1 a probe failed, 2 the checks could not run.`,
 		Example: `  agents-conformance --target http://127.0.0.1:8080 --keys trust.json
   agents-conformance --target https://harness.example/base --suite upstream --json`,
 		Args:              cobra.NoArgs,
@@ -124,7 +124,7 @@ Exit codes: 0 nothing failed, 1 a probe failed, 2 nothing could be asked.`,
 	f.SortFlags = false
 	f.StringVar(&o.target, "target", "", "the base `URL` of the server")
 	f.StringVar(&o.key, "api-key", "", "the API `KEY`; rather put it into $"+keyVariable)
-	f.StringVar(&o.otherKey, "other-key", "", "the API `KEY` of a client who may see nothing of what the first one makes")
+	f.StringVar(&o.otherKey, "other-key", "", "the API `KEY` of a client that must not see the first client's resources")
 	f.StringVar(&o.publicKey, "public-key", "", "API `KEY` of a client that sees the same as the first, but only public parts of messages")
 	f.StringVar(&o.suite, "suite", "both", "`SUITE`: upstream, ours or both")
 	f.StringSliceVar(&o.categories, "category", nil, "only the category `NAME`, in the order given; repeatable, or with commas")

@@ -96,7 +96,7 @@ func TestOutput(t *testing.T) {
 	env := func(name string) string { return map[string]string{keyVariable: key}[name] }
 
 	text := runIt(t, env, "--target", url, "--category", "core,receipts", "--verbose", "--json-out", file)
-	for _, want := range []string{url + "/, agents-protocol-2026-04-25\n", "\n  passed  discovery, ", "\n  failed  agent_card, ", "\n    the protocol: the agent card says", "\n  skipped task_receipts, ", "\nfailed: 1 passed, 9 failed, 2 skipped of 12, score 0.10, "} {
+	for _, want := range []string{url + "/, agents-protocol-2026-04-25\n", "\n  passed  discovery, ", "\n  failed  agent_card, ", "\n    the protocol: the agent card states", "\n  skipped task_receipts, ", "\nfailed: 1 passed, 9 failed, 2 skipped of 12, score 0.10, "} {
 		if !strings.Contains(text.out, want) {
 			t.Errorf("no %q in:\n%s", want, text.out)
 		}

@@ -33,13 +33,13 @@ import (
 func main() {
 	var o settings
 	flag.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on this `ADDRESS` of loopback; port 0 is a free one")
-	flag.StringVar(&o.data, "data", "", "keep everything in this `DIR`, else in a folder that is removed")
-	flag.StringVar(&o.clients, "api-keys", "", "let in who has a key in this `FILE`, else whoever has the one that is printed")
+	flag.StringVar(&o.data, "data", "", "store all data in this `DIR` (default: a temporary directory)")
+	flag.StringVar(&o.clients, "api-keys", "", "accept the API keys in this `FILE` (default: one generated key, which is printed)")
 	flag.StringVar(&o.private, "key", "../fixtures/keys/key_2026_04.private.json", "sign by the key in this `FILE`; that of the fixtures is not a secret")
 	flag.StringVar(&o.public, "keys", "../fixtures/keys/trust.json", "trust the keys in this `FILE`")
-	flag.StringVar(&o.issuer, "issuer", "harness_example_cloud", "who issues the receipts")
+	flag.StringVar(&o.issuer, "issuer", "harness_example_cloud", "the `ID` of the issuer of receipts")
 	flag.StringVar(&o.card, "card", string(protocol.DialectRunner), "the dialect of the agent card: agent_card or harn_agent_card")
-	flag.StringVar(&o.provider, "provider", "", "ask the model of this `URL`, which takes chat completions, else do what a script says")
+	flag.StringVar(&o.provider, "provider", "", "use the model at this `URL` of a chat completions API (default: follow a script)")
 	flag.StringVar(&o.model, "model", "", "the name of the model at the provider; the variable PROVIDER_API_KEY has the key")
 	flag.Parse()
 	if os.Getenv("GOMEMLIMIT") == "" {

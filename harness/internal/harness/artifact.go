@@ -87,7 +87,7 @@ func (h *Harness) createArtifact(w http.ResponseWriter, r *protocol.Request) err
 	}
 	return h.write(w, r, http.StatusCreated, of, func() ([]journal.Event, error) {
 		if e.Task != "" && read(&h.state, &h.state.tasks, e.Task).ended() {
-			return nil, protocol.Conflict("the task has ended: what its receipt says stays so")
+			return nil, protocol.Conflict("the task has ended, so its receipt is final")
 		}
 		return []journal.Event{*e}, nil
 	})

@@ -48,7 +48,7 @@ func (h *Harness) compare() error {
 	for workspace, hash := range h.state.newest {
 		_, err := h.ledger.ByHash(h.life, hash)
 		if errors.Is(err, ledger.ErrNotFound) {
-			return fmt.Errorf("harness: ledger.db lacks the receipt %v of the workspace %q, which events.jsonl says was issued: restore both files from copies of one time", hash, workspace)
+			return fmt.Errorf("harness: ledger.db lacks the receipt %v of the workspace %q, which events.jsonl records as issued: restore both files from copies of the same time", hash, workspace)
 		}
 		if err != nil {
 			return err

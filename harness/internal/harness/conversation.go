@@ -39,7 +39,7 @@ func (h *Harness) tellTask(w http.ResponseWriter, r *protocol.Request) error {
 			return nil, transition("the task has ended as " + t.Status)
 		}
 		if h.journal.Len(journal.View{Task: t.ID}) >= mostEvents {
-			return nil, protocol.Conflict("as much was said to this task as its receipt has room for")
+			return nil, protocol.Conflict("the messages to this task have reached the limit of its receipt")
 		}
 		told := m.told(of.ID)
 		told["actor"] = actorOf(r)

@@ -14,7 +14,7 @@ const mostEvents = 10_000
 
 // notRecordable returns the error for a request from which no receipt could be created.
 func notRecordable() error {
-	return protocol.Invalid("", "expected what a receipt can be made of: shorter texts, fewer values")
+	return protocol.Invalid("", "expected a request that fits in a receipt: shorter strings, fewer values")
 }
 
 // recordable returns an error if no receipt can be created from events. Such events must not be

@@ -25,7 +25,7 @@ import (
 // is recorded as one commit or not at all.
 func (h *Harness) replay(w http.ResponseWriter, r *protocol.Request) error {
 	if h.tellsSecrets(r.JSON) {
-		return protocol.Invalid("", "expected what looks like a secret in the value of an override alone")
+		return protocol.Invalid("", "expected a value that looks like a secret only in the value of an override")
 	}
 	request, err := replay.ParseRequest(r.JSON.Root().Raw())
 	if err != nil {
@@ -189,7 +189,7 @@ func (h *Harness) retold(r *protocol.Request, source *Task, plan *replay.Plan, t
 			return nil, err
 		}
 		if doc, err := canon.Parse(line); err != nil || len(h.secrets.Find(doc)) > 0 {
-			return nil, protocol.Invalid("override", "expected no value that looks like a secret where it is told; make it receipt_only")
+			return nil, protocol.Invalid("override", "expected no value that looks like a secret in the events of a replay; make the override receipt_only")
 		}
 		var e journal.Event
 		if err := json.Unmarshal(line, &e); err != nil {

@@ -143,7 +143,7 @@ func (h *Harness) discovery(w http.ResponseWriter, _ *protocol.Request) error {
 func (h *Harness) card(w http.ResponseWriter, _ *protocol.Request) error {
 	const about = "Does small tasks, and gives a receipt for each."
 	media := []string{protocol.MediaJSON}
-	skill := protocol.Skill{ID: "talk", Name: "Talk", Description: "Answers what it is told, and looks at the clock.", Tags: []string{"example"}}
+	skill := protocol.Skill{ID: "talk", Name: "Talk", Description: "Replies to messages, and reads the clock.", Tags: []string{"example"}}
 	card := protocol.NewCard(h.options.Card, "example-harness", "example harness", about, h.began, []string{"rest", "sse"}, media, media, skill)
 	card.Capabilities = []string{"receipts", "replay"}
 	if h.options.Auth != nil {

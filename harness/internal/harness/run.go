@@ -122,7 +122,7 @@ func quoted(text string) json.RawMessage {
 // tell records what happened in a task, unless the task has ended. It waits for room, because the
 // events have already happened.
 func (h *Harness) tell(id string, events ...journal.Event) (err error) {
-	h.persist("there is no room for what happened", id, func() error {
+	h.persist("there is no room to record the event", id, func() error {
 		if err = h.tellOnce(id, events); errors.Is(err, journal.ErrNotWritten) {
 			return err
 		}
@@ -144,7 +144,7 @@ func (h *Harness) tellOnce(id string, events []journal.Event) error {
 			return err
 		}
 	}
-	return &Failure{"not_recordable", "no receipt can be made of what a model or a tool said: it is too long, or has too many values"}
+	return &Failure{"not_recordable", "no receipt can be created from the output of a model or a tool: it is too long, or has too many values"}
 }
 
 // await waits until a condition on the log holds.

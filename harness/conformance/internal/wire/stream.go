@@ -161,7 +161,7 @@ func (s *Stream) ended(err error, within bool) error {
 	case errors.Is(err, io.EOF) && !within:
 		return io.EOF
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%s: expected an empty line, by LF LF, behind the last block, found the end of the stream", s.Request)
+		return fmt.Errorf("%s: expected an empty line (LF LF) after the last block, found the end of the stream", s.Request)
 	}
 	return fmt.Errorf("%s: the stream broke off: %w", s.Request, plain(err))
 }
