@@ -31,7 +31,7 @@ func (b *bench) guard(out, messages io.Writer) error {
 			break
 		}
 	}
-	fmt.Fprintf(out, "median of %d rounds beside what was recorded on %v\n\n", speedRounds, recorded.Machine)
+	fmt.Fprintf(out, "median of %d rounds, compared with the results recorded on %v\n\n", speedRounds, recorded.Machine)
 	fmt.Fprint(out, result.Table(result.ComparisonRows(list)))
 	if len(result.Failed(list)) > 0 {
 		return fmt.Errorf("%w: against %s; when it is meant, record again with go run . -record", errNotMet, recordedFile)

@@ -53,7 +53,7 @@ func (o *options) check(jobs string) error {
 	}
 	switch {
 	case len(o.command) == 0:
-		return errors.New("no command was given; -h tells how")
+		return errors.New("no command was given; -h shows the usage")
 	case o.runs < 1:
 		return fmt.Errorf("-runs is 1 or more, found %d", o.runs)
 	case len(o.jobs) > 1 && !strings.Contains(strings.Join(o.command, " "), jobsMark):

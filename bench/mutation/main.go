@@ -46,9 +46,9 @@ func main() {
 	list := flag.String("packages", packages, "`packages` to change, separated by spaces")
 	n := flag.Int("n", 100, "how many mutants; 0: all")
 	seed := flag.Uint64("seed", 1, "which of them")
-	timeout := flag.Duration("timeout", 3*time.Minute, "of the tests of one mutant; it is killed then")
+	timeout := flag.Duration("timeout", 3*time.Minute, "limit for the tests of one mutant, which is killed then")
 	limit := flag.Duration("limit", 0, "stop after this time; 0: never")
-	only := flag.Bool("list", false, "print what could be changed, and stop")
+	only := flag.Bool("list", false, "list the possible changes, and stop")
 	root := flag.String("root", "..", "the `folder` of the module")
 	flag.Parse()
 

@@ -52,7 +52,7 @@ func table(w io.Writer, megabytes, rounds int, least, most float64) error {
 		case least > 0 && r.read < least:
 			bad = errors.Join(bad, fmt.Errorf("a log with answers of %s is read at %.0f MB/s, expected %.0f", s.name, r.read, least))
 		case most > 0 && r.kept > most:
-			bad = errors.Join(bad, fmt.Errorf("of a log with answers of %s %.1f MiB are kept, expected at most %.1f", s.name, r.kept, most))
+			bad = errors.Join(bad, fmt.Errorf("for a log with answers of %s, %.1f MiB are kept, expected at most %.1f", s.name, r.kept, most))
 		}
 	}
 	return bad

@@ -92,7 +92,7 @@ func groupsOf(data []byte, f func(values [][]byte) error) error {
 		key, n := binary.Uvarint(data)
 		value, m := binary.Uvarint(data[max(n, 0):])
 		if n <= 0 || m <= 0 || key+value > uint64(len(data)-n-m) {
-			return errors.New("a shuffled file is not what was written")
+			return errors.New("a shuffled file differs from the written one")
 		}
 		data = data[n+m:]
 		list = append(list, entry{data[:key], data[key : key+value]})

@@ -152,7 +152,7 @@ func agree(whole, joined *stream.Summary, planted map[receipt.Code]int) error {
 		delete(said[i], "inputs")
 	}
 	if !reflect.DeepEqual(said[0], said[1]) {
-		return errors.New("an engine does not say what one machine does")
+		return errors.New("an engine has no result for one machine")
 	}
 	for code, n := range planted {
 		if code != receipt.CodeTruncated && whole.Codes[code] != n {
