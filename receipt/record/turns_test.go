@@ -304,7 +304,7 @@ func TestSignals(t *testing.T) {
 		has(t, test.signal, asJSON(t, d), append(test.wants, `"/approvals/0/action"`)...)
 		_, payload, given := strings.Cut(test.signal, " ")
 		if got := (turn.Signal{Payload: []byte(payload)}).Decision(); got != d.Approvals[0].Decision { // the decision for the harness
-			t.Errorf("%s: %s, and the receipt says %s", test.signal, got, d.Approvals[0].Decision)
+			t.Errorf("%s: %s, but the receipt states %s", test.signal, got, d.Approvals[0].Decision)
 		}
 		if given {
 			digest := sum(payload)

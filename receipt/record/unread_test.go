@@ -142,7 +142,7 @@ func TestUnreadTypes(t *testing.T) {
 						}
 						smaller++
 						if whole, _ := path.Split(at); !least[at] && !untold[at] && !untold[strings.TrimSuffix(whole, "/")] {
-							t.Errorf("%s%s, line %d, type %d: %s was %v and is %v, and nothing says that more may be missing\n%.300s", s.name, form, i+1, place, at, n, after[at], lines[i])
+							t.Errorf("%s%s, line %d, type %d: %s was %v and is %v, and no member states that more may be missing\n%.300s", s.name, form, i+1, place, at, n, after[at], lines[i])
 						}
 					}
 				}

@@ -336,7 +336,7 @@ func (c *comparison) call(want calledTool, got receipt.ToolCall, differs bool) {
 		c.fault("call %s: the output hash is not that of %v", want.id, want.output)
 	}
 	if want.differs != differs {
-		c.fault("call %s: that other arguments ran than were approved is %v, the draft says %v", want.id, want.differs, differs)
+		c.fault("call %s: that other arguments ran than were approved is %v, the draft states %v", want.id, want.differs, differs)
 	}
 	if incomplete := got.Metadata["incomplete"] == true; incomplete != want.open {
 		c.fault("call %s: incomplete is %v, expected %v", want.id, incomplete, want.open)
@@ -394,7 +394,7 @@ func (c *comparison) sideEffects(l *ledger) {
 		hosts[s.Destination] = true
 	}
 	if unclear != l.unclear {
-		c.fault("%d destinations are said not to be told, expected %d", unclear, l.unclear)
+		c.fault("%d destinations are listed as unreported, expected %d", unclear, l.unclear)
 	}
 	if got, want := slices.Sorted(maps.Keys(hosts)), sortedSet(l.hosts); !slices.Equal(got, want) {
 		c.fault("hosts %v, expected %v", got, want)
@@ -423,13 +423,13 @@ func (c *comparison) cost(l *ledger) {
 		c.fault("cost %v, expected %s", c.d.Cost.Total, amount)
 	}
 	if l.spent.untold && !missing && !c.partly["/cost/total"] {
-		c.fault("some of the cost was not told, and the draft does not say so")
+		c.fault("some of the cost was not recorded, but the draft does not state so")
 	}
 	if c.partly["/cost/total"] && !l.spent.untold && len(l.models) > 0 {
-		c.fault("all of the cost was told, and the draft says that it is more")
+		c.fault("all of the cost was recorded, but the draft states that it is more")
 	}
 	if missing && l.spent.told && !l.spent.untold && len(l.models) > 0 {
-		c.fault("all of the cost was told, and metadata.unreported has /cost/total")
+		c.fault("all of the cost was recorded, but metadata.unreported has /cost/total")
 	}
 	if in := c.d.AutonomyBudget.Consumed.InputTokens; l.spent.tokens && (in == nil || *in != l.spent.input) {
 		c.fault("the input tokens are not %d", l.spent.input)
@@ -438,7 +438,7 @@ func (c *comparison) cost(l *ledger) {
 		c.fault("the output tokens are not %d", l.spent.output)
 	}
 	if in := c.d.AutonomyBudget.Consumed.InputTokens; !l.spent.tokens && in != nil && !c.untold["/autonomy_budget/consumed/input_tokens"] {
-		c.fault("%d input tokens, which nobody told", *in)
+		c.fault("%d input tokens, which were not recorded", *in)
 	}
 }
 
@@ -449,19 +449,19 @@ func (c *comparison) rest(l *ledger) {
 	case named && !slices.Contains(l.models, chosen):
 		c.fault("the model is %v, expected one of %v", chosen, l.models)
 	case len(l.models) > 0 && !named && !c.untold["/model_route/chosen_model"] && !(c.untold["/model_route/chosen_model/model"] && c.untold["/model_route/chosen_model/provider"]):
-		c.fault("a model was called, nobody told which, and metadata.unreported has no /model_route/chosen_model: %v", chosen)
+		c.fault("an unrecorded model was called, and metadata.unreported has no /model_route/chosen_model: %v", chosen)
 	case len(l.models) == 0 && chosen.provider != "none" && !c.untold["/model_route/chosen_model"]:
 		c.fault("the model is %v, and none was called", chosen)
 	}
 	if len(l.models) > 0 && strings.Contains(c.d.ModelRoute.RoutePolicyReason, "no model call was made") {
-		c.fault("a model was called, and the draft says: %s", c.d.ModelRoute.RoutePolicyReason)
+		c.fault("a model was called, but the draft states: %s", c.d.ModelRoute.RoutePolicyReason)
 	}
 	said := l.said
 	if !named {
 		said = append(said, l.messages...)
 	}
 	if len(said) > 0 && c.d.ReplayInput.Determinism == "byte_deterministic" {
-		c.fault("a model said %q, which is nowhere by its digest, and the draft says byte_deterministic", said[0])
+		c.fault("a model said %q, which is nowhere by its digest, but the draft states byte_deterministic", said[0])
 	}
 	results := map[string]string{}
 	for _, a := range c.d.FinalArtifacts {

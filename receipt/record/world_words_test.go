@@ -55,7 +55,7 @@ func TestOneWordMore(t *testing.T) {
 			t.Fatalf("cost %v, expected %d/1000", d.Cost.Total, cost)
 		}
 		if d.ReplayInput.Determinism != "best_effort" {
-			t.Fatalf("%s, of what nobody can replay", d.ReplayInput.Determinism)
+			t.Fatalf("%s, for an input that cannot be replayed", d.ReplayInput.Determinism)
 		}
 		other := append([]string{}, chunks...)
 		other[rng.IntN(len(other))] += "not "

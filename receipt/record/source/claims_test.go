@@ -228,7 +228,7 @@ func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 	said := func(at, what, text string) {
 		t.Helper()
 		if !c.texts[text] && !r.untold[at] {
-			t.Errorf("no line says the %s %q", what, text)
+			t.Errorf("no line states the %s %q", what, text)
 		}
 	}
 
@@ -237,7 +237,7 @@ func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 		said("/model_route/chosen_model/model", "model", d.ModelRoute.ChosenModel.Model)
 	}
 	if w := workspaceName.ReplaceAllString(d.Identifiers.WorkspaceRef, ""); !c.has(w) && !r.untold["/identifiers/workspace_ref"] {
-		t.Errorf("no line says the workspace %q", w)
+		t.Errorf("no line states the workspace %q", w)
 	}
 	for i, p := range d.Cost.ProviderBreakdown {
 		if p.Model != "" {
@@ -247,10 +247,10 @@ func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 	}
 	for i, call := range d.SideEffects.ToolCalls {
 		if id := call.CallID[strings.IndexByte(call.CallID, '/')+1:]; !c.texts[call.CallID] && !c.texts[id] && !c.saysSpan(call.CallID) {
-			t.Errorf("no line says the call %q", call.CallID)
+			t.Errorf("no line states the call %q", call.CallID)
 		}
 		if !c.has(call.Tool) && !c.has(strings.ReplaceAll(call.Tool, "_", "")) && !r.untold[fmt.Sprintf("/side_effects/tool_calls/%d/tool", i)] {
-			t.Errorf("no line says the tool %q", call.Tool)
+			t.Errorf("no line states the tool %q", call.Tool)
 		}
 	}
 	if len(d.SideEffects.ToolCalls) > c.objects {
@@ -261,12 +261,12 @@ func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 
 	for _, a := range d.Approvals {
 		if a.Decision == "approved" && !c.has("tool_decision") || !c.has("user rejected") && !c.has("the user doesn't want to ") && !c.has("user") {
-			t.Errorf("no line says the decision %+v", a)
+			t.Errorf("no line states the decision %+v", a)
 		}
 	}
 	state := d.Lifecycle.FinalState
 	if !r.untold["/lifecycle/final_state"] && !slices.ContainsFunc(endings[state], c.has) {
-		t.Errorf("no line says that it ended as %s", state)
+		t.Errorf("no line states that it ended as %s", state)
 	}
 }
 
@@ -291,22 +291,22 @@ func (c *counter) effects(t *testing.T, r told) {
 	t.Helper()
 	for _, e := range r.SideEffects.NetworkEgress {
 		if !c.has(e.Destination) && e.Destination != "unknown" {
-			t.Errorf("no line says the host %q", e.Destination)
+			t.Errorf("no line states the host %q", e.Destination)
 		}
 	}
 	for _, w := range r.SideEffects.FSWrites {
 		if name := path.Base(w.Path); !strings.HasPrefix(w.Path, "(outside ") && !c.has(name) {
-			t.Errorf("no line says the path %q", w.Path)
+			t.Errorf("no line states the path %q", w.Path)
 		}
 		for _, sum := range []receipt.OptionalDigest{w.BeforeSHA256, w.AfterSHA256} {
 			if !sum.Digest.IsZero() && !c.digests[sum.String()] {
-				t.Errorf("no line says what %q held: %s", w.Path, sum)
+				t.Errorf("no line states the content of %q: %s", w.Path, sum)
 			}
 		}
 	}
 	for _, h := range r.SideEffects.A2AHandoffs {
 		if !c.texts[h.TaskID] && !c.has(h.TargetAgent) {
-			t.Errorf("no line says the handoff %+v", h)
+			t.Errorf("no line states the handoff %+v", h)
 		}
 	}
 }
@@ -323,7 +323,7 @@ func (c *counter) numbers(t *testing.T, r told) {
 	}
 	for at, got := range map[string]receipt.Time{"/lifecycle/started_at": r.Lifecycle.StartedAt, "/lifecycle/completed_at": r.Lifecycle.CompletedAt} {
 		if !c.times[got.UnixMilli()] && !r.untold[at] {
-			t.Errorf("no line says the time %s", got)
+			t.Errorf("no line states the time %s", got)
 		}
 	}
 }

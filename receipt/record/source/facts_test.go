@@ -297,7 +297,7 @@ func check(t *testing.T, f facts, d *receipt.Draft) {
 	if len(d.Approvals) > 0 {
 		for _, a := range d.Approvals {
 			if a.Decision == "approved" {
-				t.Errorf("an approval that no line tells: %+v", a)
+				t.Errorf("an approval that no line records: %+v", a)
 			}
 		}
 	}
@@ -366,7 +366,7 @@ func (r told) names(t *testing.T, f facts) {
 func (r told) times(t *testing.T, f facts) {
 	if f.FirstTime == nil {
 		if !r.untold["/lifecycle/started_at"] || !r.untold["/lifecycle/completed_at"] {
-			t.Error("times that no line tells are not unreported")
+			t.Error("times that no line records are not unreported")
 		}
 		return
 	}
@@ -488,7 +488,7 @@ func (r told) tokens(t *testing.T, f facts) {
 		}
 		i := slices.IndexFunc(r.Cost.ProviderBreakdown, func(p receipt.ProviderCost) bool { return p.Model == name })
 		if i < 0 {
-			t.Errorf("nothing is told of the model %s", name)
+			t.Errorf("nothing is recorded about the model %s", name)
 			continue
 		}
 		p, at := r.Cost.ProviderBreakdown[i], fmt.Sprintf("/cost/provider_breakdown/%d/output_tokens", i)
@@ -503,11 +503,11 @@ func (r told) tokens(t *testing.T, f facts) {
 	switch {
 	case f.OwnKnown != nil && !*f.OwnKnown:
 		if !r.untold["/autonomy_budget/consumed/input_tokens"] {
-			t.Error("tokens of a fork alone are told")
+			t.Error("tokens of only a fork are recorded")
 		}
 	case f.Tokens == nil:
 		if consumed.InputTokens != nil && !r.floor["/autonomy_budget/consumed/input_tokens"] {
-			t.Errorf("tokens %v that nothing tells", *consumed.InputTokens)
+			t.Errorf("tokens %v that no line states", *consumed.InputTokens)
 		}
 		if m := f.MainThread; m != nil {
 			sum := *m.Fresh + *m.Read + *m.Write
@@ -526,7 +526,7 @@ func (r told) tokens(t *testing.T, f facts) {
 	}
 	switch amount := fmt.Sprint(r.Cost.Total); {
 	case f.Cost == nil && !r.untold["/cost/total"]:
-		t.Errorf("cost %s that nothing tells", amount)
+		t.Errorf("cost %s that no line states", amount)
 	case f.Cost != nil && (amount != f.Cost.Amount || r.untold["/cost/total"] != (len(f.Unknown) > 0)): // an unread record may state a cost
 		t.Errorf("cost %s, want %s", amount, f.Cost.Amount)
 	}
@@ -621,7 +621,7 @@ func (r told) continuity(t *testing.T, f facts) {
 	c, _ := r.meta["write_continuity"].(map[string]any)
 	if f.Continuity == nil || c == nil {
 		if f.Continuity != nil && f.Continuity.Pairs+f.Continuity.Unchecked > 0 {
-			t.Error("nothing is told of continuity")
+			t.Error("nothing is recorded about continuity")
 		}
 		return
 	}
@@ -671,7 +671,7 @@ func (r told) end(t *testing.T, f facts) {
 			t.Errorf("%s, and the result states no end", r.Lifecycle.FinalState)
 		}
 	case f.End == nil && !r.untold["/lifecycle/final_state"]:
-		t.Errorf("%s, and nothing tells how it ended", r.Lifecycle.FinalState)
+		t.Errorf("%s, and no line states how it ended", r.Lifecycle.FinalState)
 	case f.End != nil && (r.untold["/lifecycle/final_state"] || state[*f.End] != r.Lifecycle.FinalState):
 		t.Errorf("%s, want %s", r.Lifecycle.FinalState, *f.End)
 	}

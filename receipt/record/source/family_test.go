@@ -95,7 +95,7 @@ func familyIs(t *testing.T, f familyFacts, d *receipt.Draft) {
 		t.Errorf("%d calls and %d writes, want %d and %d", got, len(d.SideEffects.FSWrites), calls, f.Writes)
 	}
 	if r.floor["/side_effects/tool_calls"] != (len(f.Without) > 0) {
-		t.Errorf("at least the calls that are told: %v", r.floor["/side_effects/tool_calls"])
+		t.Errorf("at least the calls that are recorded: %v", r.floor["/side_effects/tool_calls"])
 	}
 }
 

@@ -156,7 +156,7 @@ func TestDamagedLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := toldOf(t, test.right); r.untold[test.at] {
-				t.Errorf("%s is not stated of what is right", test.at)
+				t.Errorf("%s is not stated for a valid value", test.at)
 			}
 			if r := toldOf(t, test.wrong); !r.untold[test.at] {
 				t.Errorf("%s is stated: %s", test.at, asText(t, r.Draft))

@@ -64,7 +64,7 @@ func TestGarbled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r := toldOf(t, test.right); r.untold[test.untold] {
-				t.Errorf("%s is not told of what is right", test.untold)
+				t.Errorf("%s is not reported for a valid value", test.untold)
 			}
 			if r := toldOf(t, test.wrong); !r.untold[test.untold] {
 				t.Errorf("%s is told, %s", test.untold, asText(t, r.Draft))

@@ -82,14 +82,14 @@ func TestLastLine(t *testing.T) {
 		"exec": {thread, turn, looking, tookThree},
 	} {
 		if r := toldOf(t, lines); r.untold["/lifecycle/final_state"] {
-			t.Errorf("%s: its end is not told", name)
+			t.Errorf("%s: its end is not recorded", name)
 		}
 		for _, last := range []string{`{"type":"turn.f`, `[]`, `7`} {
 			if r := toldOf(t, append(slices.Clone(lines), last)); !r.untold["/lifecycle/final_state"] {
 				t.Errorf("%s that ends with %s: %s", name, last, r.Lifecycle.FinalState)
 			}
 			if r := toldOf(t, slices.Insert(slices.Clone(lines), 1, last)); r.untold["/lifecycle/final_state"] {
-				t.Errorf("%s with %s in it: its end is not told", name, last)
+				t.Errorf("%s with %s in it: its end is not recorded", name, last)
 			}
 		}
 	}

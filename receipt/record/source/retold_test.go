@@ -110,7 +110,7 @@ func TestOver(t *testing.T) {
 			t.Errorf("%s: unreported %v, at least %v", name, r.untold, r.floor)
 		}
 		if r.AutonomyBudget.Consumed.WallTimeMS == nil {
-			t.Errorf("%s: how long it took at least is not told", name)
+			t.Errorf("%s: the minimum duration is not recorded", name)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestGaps(t *testing.T) {
 		r := toldOf(t, lines)
 		for _, at := range []string{"/side_effects/tool_calls", "/side_effects/fs_writes", "/side_effects/network_egress", "/autonomy_budget/consumed/input_tokens", "/autonomy_budget/consumed/output_tokens", "/autonomy_budget/consumed/tool_calls"} {
 			if !r.floor[at] {
-				t.Errorf("%s: %s is told as if it were all", name, at)
+				t.Errorf("%s: %s is recorded as if it were complete", name, at)
 			}
 		}
 	}
@@ -189,11 +189,11 @@ func TestAccountsThatShrink(t *testing.T) {
 	}
 	c, _ = consumed(began, spoke, accounted, spoke, accounted)
 	if *c.InputTokens != 100 || *c.OutputTokens != 50 || *c.WallTimeMS != 1000 {
-		t.Errorf("told twice: %d and %d tokens, %d ms", *c.InputTokens, *c.OutputTokens, *c.WallTimeMS)
+		t.Errorf("recorded twice: %d and %d tokens, %d ms", *c.InputTokens, *c.OutputTokens, *c.WallTimeMS)
 	}
 	c, _ = consumed(began, spoke, accounted, spoke)
 	if *c.InputTokens != 100 || *c.OutputTokens != 50 {
-		t.Errorf("a line told twice: %d and %d tokens", *c.InputTokens, *c.OutputTokens)
+		t.Errorf("a repeated line: %d and %d tokens", *c.InputTokens, *c.OutputTokens)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%s: after %s, want %s", name, got, test.after)
 		}
 		if untold := r.untold["/side_effects/fs_writes/0/before_sha256"] && r.untold["/side_effects/fs_writes/0/after_sha256"]; test.before+test.after == "" && !untold {
-			t.Errorf("%s: what it held is not unreported: %v", name, r.untold)
+			t.Errorf("%s: its content is not unreported: %v", name, r.untold)
 		}
 		if w.Path != "a" || w.Operation != "modify" {
 			t.Errorf("%s: %+v", name, w)
@@ -252,7 +252,7 @@ func TestTimes(t *testing.T) {
 	}{"without a result": {log, -1}, "with one": {log + `{"type":"result","session_id":"s","subtype":"success","duration_ms":9000}`, 9000}} {
 		r := recorded(t, test.log)
 		if !r.untold["/lifecycle/started_at"] || !r.untold["/lifecycle/completed_at"] {
-			t.Errorf("%s: times are told: %v", name, r.untold)
+			t.Errorf("%s: times are recorded: %v", name, r.untold)
 		}
 		if wall := r.AutonomyBudget.Consumed.WallTimeMS; (wall == nil) != (test.wall < 0) || wall != nil && *wall != test.wall {
 			t.Errorf("%s: %s ms", name, show(wall))
@@ -335,7 +335,7 @@ func TestNameless(t *testing.T) {
 		r := recorded(t, test.log)
 		for _, at := range test.untold {
 			if !r.floor[at] {
-				t.Errorf("%s: %s is told as if it were all", name, at)
+				t.Errorf("%s: %s is recorded as if it were complete", name, at)
 			}
 		}
 		if got := asText(t, r.meta["source"].(map[string]any)["counted"]); got != test.counted {
@@ -374,7 +374,7 @@ func TestHooks(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, test.hooks)
 		}
 		if strings.Contains(asText(t, r.Draft), "s3cr3t") {
-			t.Errorf("%s: what the hook was told to run is copied", name)
+			t.Errorf("%s: the command of the hook is copied", name)
 		}
 	}
 }

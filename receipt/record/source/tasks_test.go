@@ -169,7 +169,7 @@ func TestTasksAreTheSession(t *testing.T) {
 		}
 		for session, want := range whole {
 			if got := sum[session]; got == nil || *got != *want {
-				t.Errorf("%s: the tasks tell %+v together, the session %+v", session, got, want)
+				t.Errorf("%s: the tasks record %+v together, the session %+v", session, got, want)
 			}
 			if count[session] > 1 {
 				several++
