@@ -87,7 +87,7 @@ func TestOf(t *testing.T) {
 			t.Errorf("%.60q: %q, %q; want %q, %q", test.head, got.Kind, got.What, test.kind, test.what)
 		}
 		if (got.Kind == kind.Unknown) != (got.Next == "") {
-			t.Errorf("%.60q: what to do: %q", test.head, got.Next)
+			t.Errorf("%.60q: hint: %q", test.head, got.Next)
 		}
 	}
 }
