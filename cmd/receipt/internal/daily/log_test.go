@@ -149,7 +149,7 @@ func TestInterruptedRead(t *testing.T) {
 	v.group([]*sighted{{place: l.place}, {place: l.place, events: true}})
 	m := &maker{opener: o, options: v.options, sink: keeper{kept: before}, result: v.result}
 	if err := m.record(w); err == nil || !strings.Contains(err.Error(), "interrupted") || len(v.result.files)+len(v.result.entries) > 0 {
-		t.Errorf("%v, and %d files and %d tasks are told", err, len(v.result.files), len(v.result.entries))
+		t.Errorf("%v, and %d files and %d tasks are reported", err, len(v.result.files), len(v.result.entries))
 	}
 }
 

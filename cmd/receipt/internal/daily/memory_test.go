@@ -100,7 +100,7 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r, _ := m.recall(p); r != nil {
-			t.Error("what is damaged is remembered")
+			t.Error("damaged input is remembered")
 		}
 	}
 }
