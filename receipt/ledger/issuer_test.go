@@ -23,7 +23,7 @@ type faulty struct {
 	before []error // returned instead of storing
 	after  []error // returned although it is stored
 	hold   chan struct{}
-	runs   []int
+	runs   []int // lengths of the runs that were stored; a run whose head moved is repeated
 }
 
 func (f *faulty) next(list *[]error) error {
@@ -44,12 +44,13 @@ func (f *faulty) Append(ctx context.Context, s chain.Stream, h chain.Head, run .
 	if err := f.next(&f.before); err != nil {
 		return err
 	}
-	f.mu.Lock()
-	f.runs = append(f.runs, len(run))
-	f.mu.Unlock()
 	if err := f.SQLite.Append(ctx, s, h, run...); err != nil {
 		return err
 	}
+
+	f.mu.Lock()
+	f.runs = append(f.runs, len(run))
+	f.mu.Unlock()
 	return f.next(&f.after)
 }
 
