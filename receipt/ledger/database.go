@@ -348,6 +348,7 @@ func (l *database) ready(ctx context.Context, tx *sql.Tx) error {
 	// only its content shows it. Pages that SQLite remembers would hide that.
 	if l.files.rewritten() {
 		if _, err := tx.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
+			l.files.remember()
 			return err
 		}
 	}

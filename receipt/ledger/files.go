@@ -137,6 +137,13 @@ func (f *files) rewritten() bool {
 	return moved
 }
 
+// remember undoes a call of rewritten that had no effect, so that the next one returns true.
+func (f *files) remember() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.moved = true
+}
+
 func (f *files) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	switch {
