@@ -1,0 +1,128 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+func empty(t *testing.T, handle func() ledger.Store) {
+	store := handle()
+	wantHead(t, store, stream("w"), nil, 0)
+	wantAbsent(t, store, "receipt_1")
+	wantAbsent(t, store, "")
+}
+
+func appends(t *testing.T, handle func() ledger.Store) {
+	store, head := handle(), chain.Head{}
+
+	// Each receipt becomes the head.
+	var all []*receipt.Sealed
+	for i := range 5 {
+		r := seal(t, Draft(fmt.Sprintf("receipt_%d", i), "w"), head)
+		head = mustAppend(t, store, head, r)
+		all = append(all, r)
+		wantHead(t, store, stream("w"), r, uint64(i+1))
+	}
+
+	// Earlier receipts stay readable.
+	for _, r := range all {
+		wantStored(t, store, r)
+	}
+}
+
+func headMoved(t *testing.T, handle func() ledger.Store) {
+	store, ctx := handle(), t.Context()
+	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
+	mustAppend(t, store, chain.Head{}, first)
+
+	for name, head := range map[string]chain.Head{"none": {}, "another": {Hash: [32]byte{1}, Count: 1}} {
+		r := seal(t, Draft("receipt_2", "w"), head)
+		if err := store.Append(ctx, stream("w"), head, r); !errors.Is(err, ledger.ErrHeadMoved) {
+			t.Errorf("after the head %s: %v, expected ErrHeadMoved", name, err)
+		}
+	}
+
+	wantAbsent(t, store, "receipt_2")
+	wantHead(t, store, stream("w"), first, 1)
+
+	r := seal(t, Draft("receipt_3", "empty"), first.Head())
+	if err := store.Append(ctx, stream("empty"), first.Head(), r); !errors.Is(err, ledger.ErrHeadMoved) {
+		t.Errorf("in an empty stream: %v, expected ErrHeadMoved", err)
+	}
+	wantHead(t, store, stream("empty"), nil, 0)
+
+	// A wrong count moves no head.
+	counted := chain.Head{Hash: first.Hash(), Count: 77}
+	r = seal(t, Draft("receipt_2", "w"), counted)
+	if err := store.Append(ctx, stream("w"), counted, r); err != nil {
+		t.Errorf("only the hash of a head is compared: %v", err)
+	}
+}
+
+func duplicateID(t *testing.T, handle func() ledger.Store) {
+	store, ctx := handle(), t.Context()
+	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
+	mustAppend(t, store, chain.Head{}, first)
+
+	again := seal(t, Draft("receipt_1", "w"), first.Head())
+	if err := store.Append(ctx, stream("w"), first.Head(), again); !errors.Is(err, ledger.ErrDuplicateID) {
+		t.Errorf("the same id in the stream: %v, expected ErrDuplicateID", err)
+	}
+
+	// A repeated append reports the taken ID, and not the moved head, so that the caller finds the
+	// stored receipt.
+	if err := store.Append(ctx, stream("w"), chain.Head{}, first); !errors.Is(err, ledger.ErrDuplicateID) {
+		t.Errorf("the same append: %v, expected ErrDuplicateID", err)
+	}
+
+	other := seal(t, Draft("receipt_1", "v"), chain.Head{})
+	if err := store.Append(ctx, stream("v"), chain.Head{}, other); !errors.Is(err, ledger.ErrDuplicateID) {
+		t.Errorf("the same id in another stream: %v, expected ErrDuplicateID", err)
+	}
+
+	// The refused receipts changed nothing.
+	wantHead(t, store, stream("w"), first, 1)
+	wantHead(t, store, stream("v"), nil, 0)
+	wantStored(t, store, first)
+}
+
+// wrongPlace verifies that a store refuses a receipt that does not follow the head of its own
+// stream, regardless of the arguments of Append.
+func wrongPlace(t *testing.T, handle func() ledger.Store) {
+	store, ctx := handle(), t.Context()
+	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
+	if err := store.Append(ctx, stream("v"), chain.Head{}, first); err == nil {
+		t.Error("a receipt of another stream was stored")
+	}
+	wantAbsent(t, store, "receipt_1")
+	mustAppend(t, store, chain.Head{}, first)
+
+	second := seal(t, Draft("receipt_2", "w"), chain.Head{Hash: [32]byte{1}})
+	if err := store.Append(ctx, stream("w"), first.Head(), second); err == nil {
+		t.Error("a receipt that names another predecessor was stored")
+	}
+	wantAbsent(t, store, "receipt_2")
+	wantHead(t, store, stream("w"), first, 1)
+}
+
+// reopened verifies that receipts outlast the handle that stored them.
+func reopened(t *testing.T, handle func() ledger.Store) {
+	first := seal(t, Draft("receipt_1", "w"), chain.Head{})
+	store := handle()
+	mustAppend(t, store, chain.Head{}, first)
+	if c, ok := store.(io.Closer); ok {
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	store = handle()
+	wantStored(t, store, first)
+	wantHead(t, store, stream("w"), first, 1)
+}

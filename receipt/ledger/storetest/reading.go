@@ -1,0 +1,211 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// A lister is a store whose receipts can be listed. What a list returned is the beginning of every
+// later list, and a cursor skips nothing that is stored later.
+type lister interface {
+	ledger.Store
+	List(ctx context.Context, q ledger.Query, cursor string, limit int) ([]ledger.Entry, string, error)
+}
+
+func listerOf(t *testing.T, store ledger.Store) lister {
+	t.Helper()
+	l, ok := store.(lister)
+	if !ok {
+		t.Skip("the store does not list its receipts")
+	}
+	return l
+}
+
+// walk returns the receipts after a cursor, in pages.
+func walk(ctx context.Context, l lister, cursor string) iter.Seq2[ledger.Entry, error] {
+	return func(yield func(ledger.Entry, error) bool) {
+		for more := true; more; {
+			page, next, err := l.List(ctx, ledger.Query{}, cursor, 50)
+			if err != nil {
+				yield(ledger.Entry{}, err)
+				return
+			}
+			for _, e := range page {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			cursor, more = next, next != ""
+		}
+	}
+}
+
+// order verifies that receipts are listed in the order in which they were stored, and those of a
+// run in the order of their chain.
+func order(t *testing.T, handle func() ledger.Store) {
+	store, ctx := listerOf(t, handle()), t.Context()
+	heads := map[string]chain.Head{}
+	var want []*receipt.Sealed
+	for round, n := range []int{3, 1, 128, 2, 60} {
+		workspace := fmt.Sprint("w", round%2)
+		run := sealRun(t, heads[workspace], workspace, numbered(fmt.Sprintf("receipt_%d", round), n)...)
+		heads[workspace] = mustAppend(t, store, heads[workspace], run...)
+		want = append(want, run...)
+	}
+
+	var cursors []string
+	n := 0
+	for e, err := range walk(ctx, store, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == len(want) || e.ID != want[n].ID() || e.Hash != want[n].Hash() || string(e.JSON) != string(want[n].JSON()) || e.Stream != want[n].Stream() {
+			t.Fatalf("receipt %d of the list is %s of %v with the hash %v, expected those of the run that was stored", n, e.ID, e.Stream, e.Hash)
+		}
+		cursors = append(cursors, e.Cursor())
+		n++
+	}
+	if n != len(want) {
+		t.Fatalf("the list has %d receipts, expected %d", n, len(want))
+	}
+
+	// Each cursor continues with the next receipt.
+	for i, cursor := range cursors {
+		for e, err := range walk(ctx, store, cursor) {
+			if err != nil || i+1 == len(want) || e.Hash != want[i+1].Hash() {
+				t.Fatalf("after the cursor of receipt %d: %s, %v", i, e.ID, err)
+			}
+			break
+		}
+	}
+
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	for e, err := range walk(ended, store, "") {
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("with a canceled context: %s, %v", e.ID, err)
+		}
+	}
+}
+
+// prefix verifies, while several handles append runs of different sizes and so at different speeds,
+// that every list begins with each earlier list, contains everything that was acknowledged before,
+// and that following the cursors yields the same list.
+func prefix(t *testing.T, handle func() ledger.Store) {
+	w := &witness{acknowledged: map[canon.Digest]bool{}}
+	reading, following := listerOf(t, handle()), listerOf(t, handle())
+
+	// Long runs, which take long, are stored in two streams, and single receipts in two others.
+	var writing sync.WaitGroup
+	for _, writer := range []struct {
+		workspace  string
+		size, runs int
+	}{{"long_1", 128, 6}, {"long_2", 127, 6}, {"short_1", 1, 30}, {"short_2", 2, 30}} {
+		store := handle()
+		var runs [][]*receipt.Sealed
+		var head chain.Head
+		for i := range writer.runs {
+			run := sealRun(t, head, writer.workspace, numbered(fmt.Sprintf("%s_%d", writer.workspace, i), writer.size)...)
+			runs, head = append(runs, run), run[len(run)-1].Head()
+		}
+		writing.Go(func() { w.write(t, store, runs) })
+	}
+	done := make(chan struct{})
+	go func() {
+		writing.Wait()
+		close(done)
+	}()
+
+	// The last look is after the last append.
+	var followed []canon.Digest
+	cursor := ""
+	for last := false; !last; {
+		select {
+		case <-done:
+			last = true
+		case <-time.After(time.Millisecond):
+		}
+		w.look(t, reading)
+		for e, err := range walk(t.Context(), following, cursor) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			followed, cursor = append(followed, e.Hash), e.Cursor()
+		}
+		if t.Failed() {
+			break
+		}
+	}
+	writing.Wait()
+
+	if !t.Failed() && !slices.Equal(followed, w.seen) {
+		t.Errorf("following the cursors yields %d receipts, a list from the beginning %d, or others", len(followed), len(w.seen))
+	}
+	if !t.Failed() && len(w.seen) != len(w.acknowledged) {
+		t.Errorf("the list has %d receipts, %d were acknowledged", len(w.seen), len(w.acknowledged))
+	}
+}
+
+// A witness remembers what was stored and listed.
+type witness struct {
+	mu           sync.Mutex
+	acknowledged map[canon.Digest]bool
+	seen         []canon.Digest // by the last list
+}
+
+// write appends runs to a stream.
+func (w *witness) write(t *testing.T, store ledger.Store, runs [][]*receipt.Sealed) {
+	head := chain.Head{}
+	for _, run := range runs {
+		last := run[len(run)-1]
+		if err := store.Append(context.Background(), last.Stream(), head, run...); err != nil {
+			t.Error(err)
+			return
+		}
+		head = last.Head()
+
+		w.mu.Lock()
+		for _, r := range run {
+			w.acknowledged[r.Hash()] = true
+		}
+		w.mu.Unlock()
+	}
+}
+
+// look lists everything, and compares the list with the one before it.
+func (w *witness) look(t *testing.T, l lister) {
+	w.mu.Lock()
+	stored := make(map[canon.Digest]bool, len(w.acknowledged))
+	for hash := range w.acknowledged {
+		stored[hash] = true
+	}
+	w.mu.Unlock()
+
+	var list []canon.Digest
+	for e, err := range walk(t.Context(), l, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e.Hash)
+		delete(stored, e.Hash)
+	}
+
+	if len(list) < len(w.seen) || !slices.Equal(list[:len(w.seen)], w.seen) {
+		t.Errorf("a list of %d receipts does not begin with the %d that were listed before", len(list), len(w.seen))
+	}
+	if len(stored) > 0 {
+		t.Errorf("a list of %d receipts lacks %d that were acknowledged before", len(list), len(stored))
+	}
+	w.seen = list
+}
