@@ -403,13 +403,3 @@ func TestFilesPageBytes(t *testing.T) {
 		t.Errorf("then %d receipts, %v, %v", len(page), more, err)
 	}
 }
-
-// TestFilesCancelled verifies that a canceled request is not served.
-func TestFilesCancelled(t *testing.T) {
-	f := openFiles(t, map[string][]byte{"a.json": servetest.Receipts(t, 1)[0]})
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := f.Get(ctx, "r0", protocol.Everything()); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-}

@@ -1,0 +1,32 @@
+package served_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/sourcetest"
+)
+
+func TestSource(t *testing.T) {
+	sourcetest.Run(t, func(t *testing.T, receipts []*receipt.Sealed) serve.Source {
+		l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+
+		heads := map[chain.Stream]chain.Head{}
+		for _, r := range receipts {
+			if err := l.Append(t.Context(), r.Stream(), heads[r.Stream()], r); err != nil {
+				t.Fatal(err)
+			}
+			heads[r.Stream()] = r.Head()
+		}
+		return served.New(l)
+	})
+}

@@ -1,0 +1,139 @@
+package sourcetest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/receipt/serve"
+	"github.com/receiptkit/receiptkit/receipt/serve/files"
+	"github.com/receiptkit/receiptkit/receipt/serve/internal/servetest"
+	"github.com/receiptkit/receiptkit/receipt/serve/sourcetest"
+)
+
+// openFiles returns a source of files with a receipt each, because a file without one is refused.
+func openFiles(t *testing.T, receipts []*receipt.Sealed) serve.Source {
+	t.Helper()
+	content := map[string][]byte{}
+	for i, r := range receipts {
+		content[fmt.Sprintf("%03d.json", i)] = r.JSON()
+	}
+	_, sources := servetest.Files(t, content)
+	x, err := files.Open(t.Context(), files.Options{}, sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestFiles(t *testing.T) { sourcetest.Run(t, openFiles) }
+
+// A broken source alters the calls and answers of a correct one.
+type broken struct {
+	serve.Source
+	get    func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error)
+	byTask func(s serve.Source, ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error)
+}
+
+func (b broken) Get(ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
+	if b.get == nil {
+		return b.Source.Get(ctx, id, reach)
+	}
+	return b.get(b.Source, ctx, id, reach)
+}
+
+func (b broken) ByTask(ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
+	if b.byTask == nil {
+		return b.Source.ByTask(ctx, q)
+	}
+	return b.byTask(b.Source, ctx, q)
+}
+
+// faults are broken sources, each by the subtest that is meant for it.
+var faults = map[string]broken{
+	"get": {get: func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
+		stored, err := s.Get(ctx, id, reach)
+		var out bytes.Buffer // another form of the same receipt
+		if err == nil && json.Indent(&out, stored.JSON, "", " ") == nil {
+			stored.JSON = out.Bytes()
+		}
+		return stored, err
+	}},
+	"absent": {get: func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
+		stored, err := s.Get(ctx, id, reach)
+		if errors.Is(err, serve.ErrNotFound) {
+			id, _, _ = strings.Cut(id, "\x00")
+			return s.Get(ctx, strings.TrimSpace(id), reach)
+		}
+		return stored, err
+	}},
+	"link": {get: func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
+		stored, err := s.Get(ctx, id, reach)
+		stored.Link = &receipt.Check{Status: receipt.StatusFailed, Code: receipt.CodeChainBreak}
+		return stored, err
+	}},
+	"reach": {get: func(s serve.Source, ctx context.Context, id string, _ protocol.Reach) (serve.Stored, error) {
+		return s.Get(ctx, id, protocol.Everything())
+	}},
+	"tasks": {byTask: func(s serve.Source, ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
+		page, more, err := s.ByTask(ctx, q)
+		slices.Reverse(page)
+		return page, more, err
+	}},
+	"pages": {byTask: func(s serve.Source, ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
+		page, _, err := s.ByTask(ctx, q)
+		return page, false, err
+	}},
+	"cursor": {byTask: func(s serve.Source, ctx context.Context, q serve.TaskQuery) ([]serve.Stored, bool, error) {
+		page, more, err := s.ByTask(ctx, q)
+		if errors.Is(err, serve.ErrCursor) {
+			return nil, false, nil
+		}
+		return page, more, err
+	}},
+	"canceled": {get: func(s serve.Source, ctx context.Context, id string, reach protocol.Reach) (serve.Stored, error) {
+		return s.Get(context.WithoutCancel(ctx), id, reach)
+	}},
+}
+
+// brokenSource is an environment variable: the broken source that TestBroken tests.
+const brokenSource = "SOURCETEST_BROKEN"
+
+// TestBroken verifies that each broken source fails the subtest that is meant for it. The suite
+// runs in a process of its own, as an author of such a source would run it.
+func TestBroken(t *testing.T) {
+	if name, ok := os.LookupEnv(brokenSource); ok {
+		sourcetest.Run(t, func(t *testing.T, receipts []*receipt.Sealed) serve.Source {
+			b := faults[name]
+			b.Source = openFiles(t, receipts)
+			return b
+		})
+		return
+	}
+
+	for _, subtest := range slices.Sorted(maps.Keys(faults)) {
+		t.Run(subtest, func(t *testing.T) {
+			t.Parallel()
+			suite := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestBroken$", "-test.v")
+			suite.Env = append(os.Environ(), brokenSource+"="+subtest)
+			out, err := suite.CombinedOutput()
+			if err == nil {
+				t.Fatalf("the source passes:\n%s", out)
+			}
+			if !regexp.MustCompile(`(?m)^    --- FAIL: TestBroken/` + subtest + ` `).Match(out) {
+				t.Errorf("it does not fail %q:\n%s", subtest, out)
+			}
+		})
+	}
+}
