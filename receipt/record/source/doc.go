@@ -16,8 +16,17 @@
 //
 // # One small package per source
 //
-// Each source has a reader of lines, a story.Reader. To add a source, write a reader and a row
-// of the table in kind.go. docs/sources.md lists the statements of each source, and those that it lacks.
+// A source is a package in internal with a reader, a story.Reader. Its method Line receives each
+// line, a JSON object, and records in a story.Story what the line states; End records what is known
+// only after the last line. A reader rejects nothing, counts records whose types are not in its
+// closed lists (Unless), and sets nothing that no line states. If something may be missing, it names
+// a cause, a story.Gap: one table lists the places of the receipt that each cause leaves unreported
+// or incomplete.
+//
+// A row of the table in kind.go defines how the lines of the source are recognized and, if a session
+// can have several tasks, the function that locates a line. The tests cut, mix, repeat, and fuzz a
+// log in testdata together with the others. An independent reader counts what its lines state, and
+// no draft may claim more. docs/sources.md lists the values that each source records.
 //
 // # Limits
 //
