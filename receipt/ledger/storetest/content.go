@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -43,7 +45,15 @@ func streams(t *testing.T, handle func() ledger.Store) {
 var awkward = []string{
 	"\x00", "a\x00", "a\x00b", "a", "A", "a ", " a", "a\n", "\t", "a\\0b", "a%", "a_", "'", "''", "a'; DROP TABLE receipts; --", "$1", "?", "NULL", "\\",
 	"\u00e9", "e\u0301", "\u00df", "ss", "I", "\u0131", "\u2028", "\ufeffa", "\uffff", "\U0010ffff", "\u202eabc",
-	strings.Repeat("long", 2000), strings.Repeat("long", 2000) + "er",
+	strings.Repeat("long", 2000), strings.Repeat("long", 2000) + "er", incompressible(6000),
+}
+
+// incompressible returns a text that no index can shorten.
+func incompressible(n int) string {
+	random := rand.NewChaCha8([32]byte{})
+	text := make([]byte, n/2)
+	random.Read(text)
+	return hex.EncodeToString(text)
 }
 
 // characters verifies that names of any characters are stored and found under themselves only.

@@ -47,10 +47,11 @@ func twoHandles(t *testing.T, handle func() ledger.Store) {
 			here, there = b, a
 		}
 		r := seal(t, Draft(fmt.Sprintf("receipt_%d", i), "w"), head)
-		head = mustAppend(t, here, head, r)
+		before := head
+		head = mustAppend(t, here, before, r)
 		wantStored(t, there, r)
 		wantHead(t, there, stream("w"), r, uint64(i+2))
-		if err := here.Append(t.Context(), stream("w"), head, r); !errors.Is(err, ledger.ErrDuplicateID) {
+		if err := here.Append(t.Context(), stream("w"), before, r); !errors.Is(err, ledger.ErrDuplicateID) {
 			t.Errorf("the same receipt again: %v, expected ErrDuplicateID", err)
 		}
 	}
