@@ -149,18 +149,14 @@ func bySession(head []byte) Found {
 type sketch struct {
 	object, array bool
 	text          string // of a string
-	string        bool
 	number        float64
 	is            bool // the value is present
 	members       map[string]sketch
-	first         []sketch // the first elements of an array, at most sketchElements
+	first         []sketch // the first element of an array; none if it is empty
 }
 
-// Bounds of a sketch: its levels, and the elements of each array.
-const (
-	sketchDepth    = 4
-	sketchElements = 4
-)
+// sketchDepth bounds the levels of a sketch.
+const sketchDepth = 4
 
 // sketchOf reads the first value of a text, up to the first error. Ended reports whether the end
 // of the value was reached, and another whether an object follows it.
@@ -187,7 +183,7 @@ func sketched(d *json.Decoder, depth int) (s sketch, whole bool) {
 
 	switch v := t.(type) {
 	case string:
-		s.text, s.string = v, true
+		s.text = v
 	case json.Number:
 		s.number, _ = v.Float64()
 	case json.Delim:
@@ -238,7 +234,7 @@ func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
 		if member.is {
 			s.members[key] = member
 		}
-		if !whole || depth == sketchDepth && s.sealed() && s.has("schema") {
+		if !whole || depth == sketchDepth && s.sealed() {
 			return s, false
 		}
 	}
@@ -249,8 +245,8 @@ func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
 func (s sketch) readElements(d *json.Decoder, depth int) (sketch, bool) {
 	for d.More() {
 		x, whole := sketched(d, depth-1)
-		if len(s.first) < sketchElements && x.is {
-			s.first = append(s.first, x)
+		if s.first == nil && x.is {
+			s.first = []sketch{x}
 		}
 
 		// One element of an array is sufficient to recognize a file.

@@ -1,0 +1,231 @@
+// Package pgserver starts PostgreSQL servers for tests, and kills them.
+package pgserver
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Password is the password of every server. It must never be printed.
+const Password = "hunter2-MARKER:/?#"
+
+// A Server is a PostgreSQL server with its data in a temporary directory. Clients reach it through
+// a socket in that directory.
+type Server struct {
+	bin, dir string
+	as       *syscall.Credential // nil: of this process
+	running  *exec.Cmd
+	log      *os.File
+}
+
+// Start starts a server, which the test stops when it ends. Without PostgreSQL, the test is
+// skipped, or fails if CI is set.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	bin, err := binaries()
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+
+	// The path of a socket is limited to about 100 bytes, which t.TempDir may exceed.
+	dir, err := os.MkdirTemp("", "pg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s := &Server{bin: bin, dir: dir}
+	if err := s.initialize(); err != nil {
+		t.Fatal(err)
+	}
+	s.Restart(t)
+	t.Cleanup(func() { s.Kill() })
+	return s
+}
+
+// binaries returns the directory of the newest installed PostgreSQL: Debian's, or that in PATH.
+func binaries() (string, error) {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	if len(found) > 0 {
+		version := func(path string) int {
+			n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
+			return n
+		}
+		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })), nil
+	}
+	path, err := exec.LookPath("initdb")
+	if err != nil {
+		return "", fmt.Errorf("no PostgreSQL server is installed (Debian: apt-get install postgresql): %w", err)
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return "", err
+	}
+	return filepath.Dir(path), nil
+}
+
+// initialize creates the files of a server.
+func (s *Server) initialize() error {
+	if os.Geteuid() == 0 {
+		// PostgreSQL refuses to run as root.
+		as, err := unprivileged()
+		if err != nil {
+			return err
+		}
+		s.as = as
+		if err := os.Chown(s.dir, int(as.Uid), int(as.Gid)); err != nil {
+			return err
+		}
+	}
+
+	secret := filepath.Join(s.dir, "password")
+	if err := os.WriteFile(secret, []byte(Password+"\n"), 0o644); err != nil { // of a temporary server
+		return err
+	}
+	initdb := s.command("initdb", "--pgdata="+s.data(), "--username=ledger", "--auth=scram-sha-256", "--pwfile="+secret, "--encoding=UTF8", "--locale=C")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+
+	log, err := os.Create(filepath.Join(s.dir, "log"))
+	s.log = log
+	return err
+}
+
+// unprivileged returns the user that runs servers for root.
+func unprivileged() (*syscall.Credential, error) {
+	var missing error
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			missing = err
+			continue
+		}
+		uid, err := strconv.ParseUint(u.Uid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		gid, err := strconv.ParseUint(u.Gid, 10, 32)
+		if err != nil {
+			return nil, err
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, missing
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	c := exec.Command(filepath.Join(s.bin, name), args...)
+	c.Dir = s.dir
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: s.as}
+	return c
+}
+
+// Restart starts a server that is not running, and waits until it has recovered.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	s.running = s.command("postgres", "-D", s.data(), "-c", "listen_addresses=", "-c", "unix_socket_directories="+s.dir,
+		"-c", "max_connections=200", "-c", "max_prepared_transactions=0")
+	s.running.Stdout, s.running.Stderr = s.log, s.log
+	if err := s.running.Start(); err != nil {
+		t.Fatal(err)
+	}
+
+	var err error
+	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(20 * time.Millisecond) {
+		if err = s.Exec("SELECT 1"); err == nil {
+			return
+		}
+	}
+	t.Fatalf("the server does not start: %v\n%s", err, s.Log())
+}
+
+// Kill ends the server and all of its processes with SIGKILL, as if the machine lost them.
+func (s *Server) Kill() {
+	children := processesOf(s.running.Process.Pid)
+	s.running.Process.Kill()
+	for _, pid := range children {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	s.running.Wait()
+}
+
+// processesOf returns the children of a process.
+func processesOf(parent int) (children []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+
+		// The name, in parentheses, may contain anything; then the state and the parent follow.
+		text := string(data)
+		fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+				children = append(children, pid)
+			}
+		}
+	}
+	return children
+}
+
+// Log returns what the server has printed.
+func (s *Server) Log() string {
+	data, _ := os.ReadFile(s.log.Name())
+	return string(data)
+}
+
+// Address returns the address of a database, with the password, and parameters of the connection.
+func (s *Server) Address(database string, parameters ...string) string {
+	query := url.Values{"host": {s.dir}}
+	for i := 0; i < len(parameters); i += 2 {
+		query.Set(parameters[i], parameters[i+1])
+	}
+	return (&url.URL{Scheme: "postgres", User: url.UserPassword("ledger", Password), Path: "/" + database, RawQuery: query.Encode()}).String()
+}
+
+// Exec executes statements in the database postgres.
+func (s *Server) Exec(statements string) error { return Exec(s.Address("postgres"), statements) }
+
+// Exec executes statements in the database of an address.
+func Exec(address, statements string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, statements)
+	return err
+}
+
+// Database creates a database with a name that is a plain identifier, and returns its address.
+func (s *Server) Database(t testing.TB, name string) (address string) {
+	t.Helper()
+	if err := s.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	return s.Address(name)
+}

@@ -1,0 +1,166 @@
+// Package postgres keeps a ledger of receipts in PostgreSQL, for issuers on several machines.
+//
+//	l, err := postgres.Open(ctx, "postgres://user@host/database")
+//	issuer := &ledger.Issuer{Store: l, Signer: signer}
+//
+// # Order
+//
+// A list of receipts is in the order in which they were stored. What a list returned stays the
+// beginning of every later list, although writers commit at the same time: the last statement
+// before a commit takes the sequence numbers from one row, whose lock it holds until the commit is
+// visible. A transaction that gets larger numbers therefore becomes visible later.
+//
+// The cost is that commits are made one after the other. The lock is taken in the same round trip
+// as the commit, so a slow client does not hold it: it is held for the insertion and for one flush
+// of the server's log. The receipts that wait for a stream in one process are committed together,
+// up to 128 of them.
+//
+// # Outcomes
+//
+// An error of Append that wraps [ledger.ErrNotStored], [ledger.ErrHeadMoved], or
+// [ledger.ErrDuplicateID] is the server's own, or from before the commit was sent. If the
+// connection is lost after that, the outcome is unknown.
+//
+// Contexts reach the server: when one ends, the server is asked to cancel the statement.
+//
+// # Durability
+//
+// The server must sync its log (fsync), and commits wait for that even if synchronous_commit is off
+// by default. Replication, backups, and permissions are those of the server.
+package postgres
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// version is the version of the tables.
+const version = 1
+
+//go:embed schema.sql
+var schema string
+
+// A Ledger is a ledger in a database. Its methods are safe for concurrent use.
+type Ledger struct {
+	pool *pgxpool.Pool
+	name string // of the database, without the password
+}
+
+// Create creates the tables of a ledger in a database, in the first schema of its search_path, and
+// opens it. The error is or wraps [fs.ErrExist] if it already has them.
+func Create(ctx context.Context, address string) (*Ledger, error) {
+	l, err := connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+
+	// Either all tables are created, or none.
+	_, err = l.pool.Exec(ctx, schema, pgx.QueryExecModeSimpleProtocol)
+	if err == nil {
+		err = l.check(ctx)
+	}
+	if err != nil {
+		l.Close()
+		return nil, l.wrap(ctx, "create the ledger", err)
+	}
+	return l, nil
+}
+
+// Open opens the ledger in a database.
+func Open(ctx context.Context, address string) (*Ledger, error) {
+	l, err := connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.check(ctx); err != nil {
+		l.Close()
+		return nil, l.wrap(ctx, "open the ledger", err)
+	}
+	return l, nil
+}
+
+// cancelDelay is how long a connection waits for the server's answer after a request to cancel.
+const cancelDelay = 5 * time.Second
+
+// connect returns connections to a database.
+func connect(ctx context.Context, address string) (*Ledger, error) {
+	config, name, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+
+	// A statement whose caller has left is canceled on the server, too.
+	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelDelay}
+	}
+
+	config.AfterConnect = prepare
+
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %s: %w", name, err)
+	}
+	return &Ledger{pool, name}, nil
+}
+
+// prepare prepares a connection. What it commits is on the disk, even if the server does not wait for
+// that by default. A client that stands still in a transaction loses it after a minute, and with it
+// the lock of its stream.
+func prepare(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+SELECT set_config('idle_in_transaction_session_timeout', '60s', false) WHERE current_setting('idle_in_transaction_session_timeout') = '0'`, pgx.QueryExecModeSimpleProtocol)
+	return err
+}
+
+// Close closes the connections.
+func (l *Ledger) Close() error {
+	l.pool.Close()
+	return nil
+}
+
+// check makes sure that the database has a ledger of this version, and keeps what it commits.
+func (l *Ledger) check(ctx context.Context) error {
+	var found int
+	var fsync string
+	err := l.pool.QueryRow(ctx, "SELECT version, current_setting('fsync') FROM ledger").Scan(&found, &fsync)
+	switch {
+	case codeOf(err) == undefinedTable:
+		return errors.New("the database has no ledger")
+	case err != nil:
+		return err
+	case found != version:
+		return fmt.Errorf("the ledger has version %d, this program supports version %d", found, version)
+	case fsync != "on":
+		return errors.New("the server has fsync turned off, so a crash would lose acknowledged receipts; turn it on")
+	}
+	return nil
+}
+
+// parse returns the configuration of an address, and its name for messages. Errors do not contain
+// the address, because it may contain a password.
+func parse(address string) (config *pgxpool.Config, name string, err error) {
+	invalid := errors.New("postgres: invalid address: must have the form postgres://user@host:port/database; parameters may follow, as in ?sslmode=verify-full")
+	if !strings.HasPrefix(address, "postgres://") && !strings.HasPrefix(address, "postgresql://") {
+		return nil, "", invalid
+	}
+	if config, err = pgxpool.ParseConfig(address); err != nil {
+		return nil, "", invalid
+	}
+
+	c := config.ConnConfig
+	u := url.URL{Scheme: "postgres", User: url.User(c.User), Host: fmt.Sprintf("%s:%d", c.Host, c.Port), Path: "/" + c.Database}
+	if strings.HasPrefix(c.Host, "/") { // the directory of a socket
+		u.Host = ""
+	}
+	return config, u.String(), nil
+}
