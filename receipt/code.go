@@ -20,6 +20,7 @@ const (
 	CodeNotObject            Code = "not_object"
 	CodeNonDeterministicCBOR Code = "non_deterministic_cbor"
 	CodeTornTail             Code = "torn_tail"
+	CodeForeignReceipt       Code = "foreign_receipt"
 )
 
 // Codes of the step schema.
@@ -186,6 +187,7 @@ func Codes() []CodeInfo {
 		{CodeNotObject, "parse", OutcomeRefutes, "The JSON value is not an object. A receipt is an object.", "Check that the file is a receipt."},
 		{CodeNonDeterministicCBOR, "parse", OutcomeRefutes, "An item of an archive is not the deterministic CBOR (RFC 8949 section 4.2.1) of its receipt. It has another order, length, number form, or type.", "Ask for the JSON, or for an archive in deterministic CBOR."},
 		{CodeTornTail, "parse", OutcomeUndecides, "The input ends in the middle of a receipt. It is still being written, its writer was interrupted, or the copy is truncated.", "Copy the file again when it is complete. The receipts before the truncated end are judged."},
+		{CodeForeignReceipt, "parse", OutcomeUndecides, "The document is a receipt, or other signed evidence, in the format of another maker. Nothing in it was checked, and nothing is known to be wrong with it.", "Verify it with a tool for that format."},
 
 		{CodeNotAReceipt, "schema", OutcomeRefutes, "The document is JSON, but not marked as a receipt: it has none of the members schema, receipt_id, and chain.", "Check that the file is a receipt."},
 		{CodeUnsupportedSchema, "schema", OutcomeUndecides, "The schema member names a version of the receipt format other than receipt-2026-04-25.", "Verify it with a tool that supports that version."},

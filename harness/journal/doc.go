@@ -19,14 +19,30 @@
 //	 "resource":{"object":"task","id":"task_1"},"events":[{"id":"event_7","object":"event",…}],
 //	 "sum":"sha256:…"}
 //
-// The file FILE-head records where the journal ended. A journal that lost lines at its end is
-// therefore reported as damaged, instead of being continued with IDs that other events had.
+// The file FILE-head records where the journal ended: the length, the number of events, and the last
+// checksum. A journal that lost lines at its end is therefore reported as damaged, instead of being
+// continued with IDs that other events had. FILE-head is not synced, so after a power failure it may
+// be older, but never newer. To continue with the remaining lines, remove it.
+//
+// A second process cannot open the journal (flock on Unix).
+//
+// # Failures
+//
+// A commit over 16 MiB is rejected with 413 ([ErrTooLong]). A full disk is a 503: the incomplete line
+// is removed, and the journal continues ([ErrNotWritten]). [Journal.Ready] returns why nothing can be
+// written. A failing disk ends all writing until the journal is opened again, because the contents of
+// the file are unknown.
 //
 // # Events
 //
 // The journal assigns each event its ID, which is event_ and its number in the file, and its
 // sequence number among the events of its resource, from 1 without gaps. IDs are the cursors of
-// ranges and streams. Events become visible only when they are on disk, in the order of the file.
+// ranges and streams. Events become visible only when they are on disk, in the order of the file. The
+// number counts the events of all tenants, so a client can estimate how many events others have.
+//
+// A [View] contains all events, or those of a workspace, a session, or a task. A position in it is the
+// ID of one of its events; any other ID is gone (410). A waiting stream examines each event outside
+// its view once, and a range at most 1,024 of them.
 //
 // # Idempotency
 //

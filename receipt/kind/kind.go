@@ -1,5 +1,7 @@
 package kind
 
+import "slices"
+
 // A Kind is a kind of file.
 type Kind string
 
@@ -20,6 +22,11 @@ const (
 	// Files around a receipt.
 	Attestation Kind = "attestation" // a signed envelope in a bundle (Sigstore)
 	statement   Kind = "statement"   // the content of such an envelope, or the envelope alone (in-toto, DSSE)
+
+	// Receipts of other makers that are not JSON. Other formats have kinds, too; see
+	// ForeignReceipt.
+	coseSign1 Kind = "cose-sign1"
+	AELLine   Kind = "ael-line" // one of several lines
 
 	// Files from which receipts are created.
 	Draft      Kind = "draft"      // a receipt that is not sealed
@@ -55,7 +62,14 @@ func (k Kind) Foreign() bool {
 	case Unknown, Draft, Keys, Disclosures, Batch, Report, Policy, Text:
 		return false
 	}
-	return true
+	return !k.ForeignReceipt()
+}
+
+// ForeignReceipt reports whether a file is a receipt, or other signed evidence, in the format of
+// another maker. The kind is then the name of the format, such as "acta-envelope".
+func (k Kind) ForeignReceipt() bool {
+	is := func(f foreignFormat) bool { return f.name == k }
+	return k == coseSign1 || k == AELLine || slices.ContainsFunc(foreignFormats(), is)
 }
 
 // Lines reports whether a file is a log, with one JSON document per line.
@@ -86,6 +100,9 @@ const Head = 1 << 20
 func Of(head []byte, whole bool) Found {
 	head = head[:min(len(head), Head)]
 	if f, ok := bySignature(head); ok {
+		return f
+	}
+	if f, ok := foreignBytes(head); ok {
 		return f
 	}
 	if f, ok := byText(head); ok {

@@ -17,12 +17,17 @@ func byMembers(head []byte, whole bool) (f Found, receipt bool) {
 		return Found{}, false
 	}
 
+	marked := s.starts("schema", "receipt-")
+	if !marked {
+		if f, ok := foreignReceipt(s); ok {
+			return f, false
+		}
+	}
+
 	// An envelope has signatures, too, in another form than those of a receipt.
 	if f := envelope(s); f.Kind != Unknown && !s.has("receipt_id") && !s.has("chain") {
 		return f, false
 	}
-
-	marked := s.starts("schema", "receipt-")
 
 	// A hash or a signature makes a receipt. Without them, a complete object may be a draft.
 	switch {

@@ -149,14 +149,18 @@ func bySession(head []byte) Found {
 type sketch struct {
 	object, array bool
 	text          string // of a string
+	string        bool
 	number        float64
 	is            bool // the value is present
 	members       map[string]sketch
-	first         []sketch // the first element of an array; none if it is empty
+	first         []sketch // the first elements of an array, at most sketchElements
 }
 
-// sketchDepth bounds the levels of a sketch.
-const sketchDepth = 4
+// Bounds of a sketch: its levels, and the elements of each array.
+const (
+	sketchDepth    = 4
+	sketchElements = 4
+)
 
 // sketchOf reads the first value of a text, up to the first error. Ended reports whether the end
 // of the value was reached, and another whether an object follows it.
@@ -183,7 +187,7 @@ func sketched(d *json.Decoder, depth int) (s sketch, whole bool) {
 
 	switch v := t.(type) {
 	case string:
-		s.text = v
+		s.text, s.string = v, true
 	case json.Number:
 		s.number, _ = v.Float64()
 	case json.Delim:
@@ -234,7 +238,7 @@ func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
 		if member.is {
 			s.members[key] = member
 		}
-		if !whole || depth == sketchDepth && s.sealed() {
+		if !whole || depth == sketchDepth && s.sealed() && s.has("schema") {
 			return s, false
 		}
 	}
@@ -245,8 +249,8 @@ func (s sketch) readMembers(d *json.Decoder, depth int) (sketch, bool) {
 func (s sketch) readElements(d *json.Decoder, depth int) (sketch, bool) {
 	for d.More() {
 		x, whole := sketched(d, depth-1)
-		if s.first == nil && x.is {
-			s.first = []sketch{x}
+		if len(s.first) < sketchElements && x.is {
+			s.first = append(s.first, x)
 		}
 
 		// One element of an array is sufficient to recognize a file.

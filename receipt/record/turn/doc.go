@@ -23,6 +23,27 @@
 // there is no receipt. The events contain the entire state of a Translator: [Translator.Take]
 // applies a stored log, in the same process or another, and the turn continues where the log ends.
 //
+// # Rules
+//
+// A suspended turn has no receipt until it has ended; its time includes the wait. The first signal
+// with the ID decides, and a later one is refused. If a turn waits for the same signal again, it is
+// a new question, with the approval ID#2. The harness determines who sent a signal, and the payload
+// does not. A payload without a decision is not an approval, and /approvals/N/decision is
+// unreported. Programs that act on a signal must use Signal.Decision, because another parser may
+// find a different decision in the same bytes. A turn that failed before the graph was entered
+// never started, so /lifecycle/started_at is unreported. A message without a session is not part of
+// a turn, and has no receipt.
+//
+// Digests of messages are the SHA-256 of their RFC 8785 form. If a message is not strict JSON, its
+// message_sha256 is the digest of its bytes. content_sha256 is the digest of the content, so a
+// string and a single text block are equivalent. No event contains a diagnostic, because it may
+// contain secrets.
+//
+// After a crash, record.ResumeTurn continues from the events that Options.Keep received, with the
+// same draft, byte for byte; a part of which only some events were kept is done again without
+// asking or adding anything twice. harness/cmd/chat is an example, which runs one turn of a session
+// at a time.
+//
 // # Failures
 //
 // A failed turn has one of three buckets, which [BucketOf] returns for a category.

@@ -17,6 +17,7 @@ const reasons = new Map([
   ["not_object", ["Not a receipt", "It is no receipt."]],
   ["non_deterministic_cbor", ["Not readable", "The archive is not written in the one way that it has to be."]],
   ["torn_tail", ["Cut off", "The file ends in the middle of a receipt."]],
+  ["foreign_receipt", ["Another format", "It is a receipt of another maker, in a format that is not judged here."]],
   ["not_a_receipt", ["Not a receipt", "Nothing in it says that it is a receipt."]],
   ["unsupported_schema", ["Another version", "It is a receipt of a version that this page does not know."]],
   ["schema_invalid", ["Not in form", "It is not in the form that a receipt has: something is missing, or stands where it may not."]],

@@ -9,6 +9,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // A Decoder converts pieces into documents. All readers of package stream use it, so that
@@ -33,8 +34,8 @@ type Contents struct {
 	Text    []byte // the text of the receipt; it differs from Whole inside an API envelope
 	Wrapped bool   // the receipt is inside an API envelope
 
-	Sealed bool                                                      // the receipt is inside a signed envelope, which is not judged as text
-	Wrong  *receipt.Check                                            // the fault of the signed envelope
+	Sealed bool                                                      // the document is a signed envelope, or a receipt of another format, and is not judged as text
+	Wrong  *receipt.Check                                            // why such a document is not judged further
 	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // adds to the report what the signed envelope shows
 
 	Fault  *Fault // why there is no document, unless Syntax explains it
@@ -56,6 +57,9 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 	if c.Whole = p.Data; p.CBOR {
 		var err error
 		if d.JSON, err = d.cbor.AppendJSON(d.JSON[:0], p.Data); err != nil {
+			if wrong := foreignReceipt(p.Data); wrong != nil {
+				return Contents{Sealed: true, Wrong: wrong}
+			}
 			return Contents{Fault: itemFault(err)}
 		}
 		c.Whole = d.JSON
@@ -64,6 +68,13 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 	c.Text, c.Syntax = Receipt(d.Doc, c.Whole)
 	c.Wrapped = len(c.Text) != len(c.Whole)
 	if c.Syntax != nil {
+		if !startsObject(c.Text) || beyondLimits(c.Syntax) {
+			c.Wrong = foreignReceipt(c.Text)
+		}
+		if c.Wrong != nil {
+			c.Sealed, c.Syntax = true, nil
+			return c
+		}
 		if p.last && tornTail(c.Syntax, c.Text) {
 			c.Fault = &Fault{Code: receipt.CodeTornTail, Torn: true, Detail: "the last line breaks off and has no line end",
 				Hint: "it is still being written, or the file was cut off"}
@@ -74,10 +85,28 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 	if d.Unwrap != nil {
 		d.open(&c)
 	}
+	if root := d.Doc.Root(); !c.Sealed && !bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) {
+		c.Wrong = foreignReceipt(c.Text)
+		c.Sealed = c.Wrong != nil
+	}
 	if found && !c.Sealed {
 		c.Other = otherKind(d.Doc.Root())
 	}
 	return c
+}
+
+func startsObject(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
+}
+
+// foreignReceipt returns the check of a receipt in the format of another maker, which leaves it
+// undecided, and nil for any other text.
+func foreignReceipt(text []byte) *receipt.Check {
+	f := kind.Of(text, true)
+	if !f.Kind.ForeignReceipt() {
+		return nil
+	}
+	return &receipt.Check{Code: receipt.CodeForeignReceipt, Stated: string(f.Kind), Detail: fmt.Sprintf("it is %s, format %s: %s", f.What, f.Kind, f.Next), Hint: f.Next}
 }
 
 // open looks for a receipt in a signed envelope.

@@ -50,6 +50,9 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	if other, ok := foreignKind(head); ok && !(wrapped && other.Kind == kind.Attestation) {
 		return JSON, &OtherKindError{other}
 	}
+	if f := kind.Of(head, false); f.Kind == kind.AELLine {
+		return Lines, nil
+	}
 	if isCBOR(head) {
 		if strings.HasSuffix(plainName(name), ".cbor") {
 			return CBOR, nil
@@ -89,8 +92,14 @@ const telltale = 16 << 10
 // of a receipt holds receipts, however damaged; but an event that submits a task has a
 // budget, too.
 func foreignKind(head []byte) (kind.Found, bool) {
+	all := head
 	head = head[:min(len(head), telltale)]
 	f := kind.Of(head, false)
+
+	// The payload of an envelope may name the format of a receipt only after its first part.
+	if f.Kind.Foreign() && len(all) > len(head) {
+		f = kind.Of(all, false)
+	}
 
 	text := bytes.TrimLeft(head, " \t\r\n")
 	if !bytes.HasPrefix(text, []byte("{")) || !bytes.Contains(text, []byte(`"autonomy_budget"`)) {
