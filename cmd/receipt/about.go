@@ -108,7 +108,7 @@ func newMan(e *cli.Env) *cobra.Command {
 		},
 	}
 
-	cmd.Flags().StringVar(&dir, "dir", "", "write a file for each command to `DIR`")
+	cmd.Flags().StringVar(&dir, "dir", "", "write a file for each command (`DIR`)")
 	cmd.Flags().BoolVarP(&force, "force", "f", false, "overwrite existing files")
 	return cmd
 }
@@ -132,7 +132,7 @@ const manEnd = `.SH EXIT STATUS
 every requirement was checked and met
 .TP
 .B 1
-something is false or malformed
+something is invalid or malformed
 .TP
 .B 2
 an input could not be read, or the command could not run as requested

@@ -60,7 +60,7 @@ what to do. Without a code, list all codes.`,
 	}
 
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "write the page of all codes as Markdown")
-	output.Register(cmd.Flags(), "write to `FILE`")
+	output.Register(cmd.Flags(), "output file (`FILE`)")
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -100,7 +101,7 @@ Exit codes:
 		return input.KeepRead(cmd, args)
 	}
 	e.Color = "auto"
-	cli.Choose(root.PersistentFlags(), &e.Color, "color", "color results `WHEN`", "auto", "always", "never")
+	cli.Choose(root.PersistentFlags(), &e.Color, "color", "color results (`WHEN`)", "auto", "always", "never")
 	root.SetUsageFunc(plainUsage(root.UsageFunc()))
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}")
@@ -124,20 +125,70 @@ func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 			switch f.Name {
 			case "plain", "long", "jobs", "temp-dir", "mergeable", "input", "files-from":
 				shown := *f
+				namePlaceholder(&shown)
 				rare.AddFlag(&shown)
 				f.Hidden = true
 			case "help", "color":
 				f.Hidden = cmd.HasParent()
 			}
+			namePlaceholder(f)
 		})
 
-		if err := usage(cmd); err != nil || !rare.HasFlags() {
+		var text strings.Builder
+		out := cmd.OutOrStderr()
+		cmd.SetOut(&text)
+		err := usage(cmd)
+		cmd.SetOut(out)
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStderr(), "\nAdvanced Flags:\n%s", rare.FlagUsages())
+
+		if rare.HasFlags() {
+			fmt.Fprint(&text, advanced(cmd, rare))
+		}
+		_, err = io.WriteString(out, withoutRepeats(cmd, text.String()))
 		return err
 	}
 }
+
+// advanced lists the rare flags of a command, and describes them only in the help of verify.
+func advanced(cmd *cobra.Command, rare *pflag.FlagSet) string {
+	if cmd.Name() == "verify" {
+		return "\nAdvanced Flags:\n" + rare.FlagUsages()
+	}
+	var names []string
+	rare.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return "\nAdvanced Flags, as for receipt verify:\n  " + strings.Join(names, ", ") + "\n"
+}
+
+// withoutRepeats removes from the usage of a group of commands what the list of its commands implies.
+func withoutRepeats(cmd *cobra.Command, text string) string {
+	if cmd.HasParent() {
+		text = strings.Replace(text, "\nUse \""+cmd.CommandPath()+" [command] --help\" for more information about a command.\n", "", 1)
+	}
+	return strings.Replace(text, "  "+cmd.CommandPath()+" [command]\n", "", 1)
+}
+
+// namePlaceholder moves the placeholder at the end of a flag's usage to the type of its value, which
+// help prints after the name of the flag.
+func namePlaceholder(f *pflag.Flag) {
+	text, name, ok := cli.CutPlaceholder(f.Usage)
+	if !ok {
+		return
+	}
+	f.Usage, f.Value = text, named{f.Value, name}
+	if f.DefValue == "0s" || f.DefValue == "[]" {
+		f.DefValue = ""
+	}
+}
+
+// A named is a value whose type is printed as a placeholder.
+type named struct {
+	pflag.Value
+	placeholder string
+}
+
+func (n named) Type() string { return n.placeholder }
 
 // A verb creates a command when it is needed.
 type verb struct {

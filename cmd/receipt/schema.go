@@ -62,9 +62,9 @@ verify and receipt record check everything else.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.check, "check", "", "list the places where `FILE` does not match the schema")
+	f.StringVar(&o.check, "check", "", "list the places where a file does not match the schema (`FILE`)")
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of the schema event as Markdown")
-	o.output.Register(f, "write to `FILE`")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 

@@ -21,9 +21,7 @@ func New(e *cli.Env) *cobra.Command {
 		Use:   "bundle COMMAND",
 		Short: "package one agent run in a file that can be shared",
 		Long: `Package one run of an agent in a session bundle, for support, sharing, or
-replay. export creates a bundle from a run record and removes what must not be
-shared, sanitize removes more, validate checks the form, import returns the run
-record, and draft creates the draft of a receipt for the bundle.`,
+replay.`,
 		Example: `  receipt bundle export run.json -o bundle.json
   receipt bundle validate bundle.json`,
 	}, newExport(e), newValidate(e), newSanitize(e), newImport(e), newDraft(e))
@@ -49,7 +47,7 @@ type markerFlags struct{ allow, strict bool }
 
 func (o *markerFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.allow, "allow-unsafe-secret-markers", false, "do not search for secrets")
-	f.BoolVar(&o.strict, "strict", false, "also refuse strings that only a heuristic matches, instead of warning")
+	f.BoolVar(&o.strict, "strict", false, "also refuse strings that only a heuristic matches")
 }
 
 func (o *markerFlags) markers() (bundle.Markers, error) {

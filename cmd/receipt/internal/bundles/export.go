@@ -22,8 +22,7 @@ func newExport(e *cli.Env) *cobra.Command {
 		Short: "create a session bundle from a run record",
 		Long: `Create a session bundle from a run record. Secrets, paths of the machine, and
 strings that look like secrets are replaced, and each place is listed in the
-bundle. --replay-only also withholds prompts, arguments, and results. --local
-removes nothing. The same record and flags give the same bytes.
+bundle. The same record and flags give the same bytes.
 
 Exit codes:
   0  the bundle was created
@@ -55,13 +54,13 @@ Exit codes:
 	}
 
 	f := cmd.Flags()
-	f.BoolVar(&o.local, "local", false, "remove nothing; for users who have access to this machine")
+	f.BoolVar(&o.local, "local", false, "remove nothing")
 	f.BoolVar(&o.replayOnly, "replay-only", false, "also withhold prompts, arguments, and results")
-	f.BoolVar(&o.Strict, "strict", false, "with --replay-only: also withhold input, output, stdout, stderr, message, and visible_text_contains, and remove absolute paths from all strings")
+	f.BoolVar(&o.Strict, "strict", false, "with --replay-only: also withhold outputs and absolute paths")
 	f.BoolVar(&o.Attachments, "include-attachments", false, "list the artifacts of the run as attachments")
-	f.StringVar(&o.ID, "id", "", "bundle `ID` (default: derived from the exported run record)")
-	f.StringVar(&o.CreatedAt, "created-at", "", "`TIME` of creation (default: when the run ended)")
-	o.output.Register(f, "write to `FILE`")
+	f.StringVar(&o.ID, "id", "", "bundle ID (default: derived from the run record) (`ID`)")
+	f.StringVar(&o.CreatedAt, "created-at", "", "time of creation (default: when the run ended) (`TIME`)")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 
@@ -102,8 +101,7 @@ func newSanitize(e *cli.Env) *cobra.Command {
 		Use:   "sanitize FILE",
 		Short: "remove data from a session bundle",
 		Long: `Remove the data that a mode excludes from a session bundle, and list each place
-in it. Sanitizing only removes data: a replay_only bundle cannot be converted to
-a sanitized one. Sanitizing the result changes nothing.
+in it. A replay_only bundle cannot be converted to a sanitized one.
 
 Exit codes:
   0  the bundle was created
@@ -122,9 +120,9 @@ Exit codes:
 
 	f := cmd.Flags()
 	o.mode = string(bundle.Sanitized)
-	cli.Choose(f, &o.mode, "mode", "`MODE` of the result; replay_only also withholds prompts, arguments, and results", o.mode, string(bundle.ReplayOnly))
-	f.BoolVar(&o.strict, "strict", false, "with replay_only: also withhold input, output, stdout, stderr, message, and visible_text_contains, and remove absolute paths from all strings")
-	o.output.Register(f, "write to `FILE`")
+	cli.Choose(f, &o.mode, "mode", "mode of the result (`MODE`)", o.mode, string(bundle.ReplayOnly))
+	f.BoolVar(&o.strict, "strict", false, "with replay_only: also withhold outputs and absolute paths")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 

@@ -20,8 +20,7 @@ func newValidate(e *cli.Env) *cobra.Command {
 		Short: "check the form of a session bundle",
 		Long: `Check whether a file has the form of a session bundle, and whether a string in
 it looks like a secret. A valid bundle is not trusted: nothing shows who created
-it, or that its contents are true. receipt bundle draft creates a receipt for
-it.
+it, or that its contents are true.
 
 Exit codes:
   0  the bundle is valid
@@ -158,7 +157,7 @@ Exit codes:
 		},
 	}
 	o.markerFlags.register(cmd.Flags())
-	o.output.Register(cmd.Flags(), "write to `FILE`")
+	o.output.Register(cmd.Flags(), "output file (`FILE`)")
 	return cmd
 }
 
@@ -174,9 +173,9 @@ func newDraft(e *cli.Env) *cobra.Command {
 		Use:   "draft FILE",
 		Short: "create the draft of a receipt for a session bundle",
 		Long: `Create the draft of a receipt that states which bundle was shared: the digest of
-the file, and what the bundle states about its run. receipt seal creates the
-receipt. To check the file later, use receipt verify --artifacts DIR, where DIR
-contains the bundle and the canonical form of its run record.
+the file, and what the bundle states about its run. To check the file later, use
+receipt verify --artifacts DIR, where DIR contains the bundle and the canonical
+form of its run record.
 
 Exit codes:
   0  the draft was created
@@ -192,19 +191,19 @@ Exit codes:
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.Issuer.ID, "issuer", "", "issuer `ID`")
-	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "issuer `KIND`: harness, host, agent, or connector")
-	f.StringVar(&o.Issuer.Name, "issuer-name", "", "display `NAME` of the issuer")
-	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "require a signature by the key with this `ID`; sets issuer.public_key_id")
-	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt `ID` (default: derived from the bundle ID)")
-	cli.TimeVar(f, &o.IssuedAt, "issued-at", "`TIME` of issue (default: when the bundle was created)")
-	f.StringVar(&o.WorkspaceRef, "workspace", "", "workspace `REF`")
-	f.StringVar(&o.SessionID, "session", "", "session `ID`")
-	f.StringVar(&o.TenantID, "tenant", "", "tenant `ID`")
-	f.StringVar(&o.PersonaRef, "persona", "", "persona `REF`")
-	f.StringVar(&o.Tier, "tier", "", "persona `TIER`: shadow, suggest, act_with_approval, or act_auto")
+	f.StringVar(&o.Issuer.ID, "issuer", "", "issuer ID (`ID`)")
+	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "issuer kind: harness, host, agent, or connector (`KIND`)")
+	f.StringVar(&o.Issuer.Name, "issuer-name", "", "display name of the issuer (`NAME`)")
+	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "require a signature by this key; sets issuer.public_key_id (`ID`)")
+	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt ID (default: derived from the bundle ID) (`ID`)")
+	cli.TimeVar(f, &o.IssuedAt, "issued-at", "time of issue (default: when the bundle was created) (`TIME`)")
+	f.StringVar(&o.WorkspaceRef, "workspace", "", "workspace (`REF`)")
+	f.StringVar(&o.SessionID, "session", "", "session (`ID`)")
+	f.StringVar(&o.TenantID, "tenant", "", "tenant (`ID`)")
+	f.StringVar(&o.PersonaRef, "persona", "", "persona (`REF`)")
+	f.StringVar(&o.Tier, "tier", "", "persona tier: shadow, suggest, act_with_approval, or act_auto (`TIER`)")
 	o.markerFlags.register(f)
-	o.output.Register(f, "write to `FILE`")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,9 +36,18 @@ func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Choose adds a flag that accepts one of a few words. The value of to is the default.
+// CutPlaceholder splits a usage that ends in " (`PLACEHOLDER`)", so that help, which prints the
+// placeholder next to the flag, does not repeat it.
+func CutPlaceholder(usage string) (text, placeholder string, ok bool) {
+	text, placeholder, ok = strings.Cut(strings.TrimSuffix(usage, "`)"), " (`")
+	return text, placeholder, ok
+}
+
+// Choose adds a flag that accepts one of a few words. The value of to is the default, and usage ends
+// in a placeholder.
 func Choose(f *pflag.FlagSet, to *string, name, usage string, words ...string) {
-	f.Var(&choice{to, words}, name, usage+": "+OrList(words))
+	text, placeholder, _ := CutPlaceholder(usage)
+	f.Var(&choice{to, words}, name, text+": "+OrList(words)+" (`"+placeholder+"`)")
 	Choices(f, name, words...)
 }
 

@@ -67,7 +67,7 @@ func Elsewhere(name string) bool {
 
 // AddPatience adds the flag for the maximum wait.
 func AddPatience(cmd *cobra.Command, patience *time.Duration) {
-	cmd.Flags().DurationVar(patience, "key-timeout", Patience, "maximum wait for each response from an agent or plugin, a `DURATION`")
+	cmd.Flags().DurationVar(patience, "key-timeout", Patience, "maximum wait for an agent or plugin (`DURATION`)")
 }
 
 // Patience is the default maximum wait for an agent or a plugin. A user may have to find a token

@@ -22,8 +22,8 @@ type Flags struct {
 // Register adds the flags to those of a command.
 func (f *Flags) Register(flags *pflag.FlagSet) {
 	names := kindNames()
-	flags.StringVar(&f.FilesFrom, "files-from", "", "read paths from `FILE`, separated by NUL")
-	flags.StringVar(&f.input, "input", "", "input `KIND`: "+cli.OrList(names)+" (default: detected from the content)")
+	flags.StringVar(&f.FilesFrom, "files-from", "", "read NUL-separated paths (`FILE`)")
+	flags.StringVar(&f.input, "input", "", "input format: "+cli.OrList(names)+" (default: detected) (`KIND`)")
 	flags.BoolVar(&f.Long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", unpack.MaxLongWindow>>20))
 	cli.Choices(flags, "input", names...)
 }

@@ -27,13 +27,12 @@ func NewAttest(e *cli.Env) *cobra.Command {
 		Short: "create a signed in-toto attestation of a receipt",
 		Long: `Create an in-toto statement about a sealed and signed receipt, in a signed
 envelope (a Sigstore bundle) that other tools can verify. receipt verify reads
-it back. The subjects are the artifacts with a digest, the files written, and
-the git commits that the receipt names. Use --commit if the receipt names no
-commit.
+it back. The subjects are artifacts, written files, and commits of the receipt,
+or --commit if it names no commit.
 
 KEY is an ed25519 or ES256 key that may speak for the receipt's issuer. attest
 rejects receipts that are refuted or unsigned. Signatures by other keys are
-checked only with --keys, and must then be valid.`,
+checked only with --keys.`,
 		Example: `  receipt attest receipt.json --key issuer.private.json -o attestation.json
   receipt attest receipt.json --key issuer.private.json --commit 8f94139338f9404f26296befa88755fc2598c289 -o attestation.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -47,9 +46,9 @@ checked only with --keys, and must then be valid.`,
 
 	o.key.Add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.commit, "commit", "", "full `SHA` of the git commit that the task produced")
-	f.StringVarP(&o.keys, "keys", "k", "", "require that these trusted keys verify the receipt (JWK Set `FILE`)")
-	o.output.Register(f, "write to `FILE`")
+	f.StringVar(&o.commit, "commit", "", "git commit that the task produced (`SHA`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys that must verify the receipt, a JWK Set (`FILE`)")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 

@@ -59,7 +59,7 @@ integer outside ±9007199254740991 has no hash.`,
 	}
 
 	cmd.Flags().BoolVar(&preimage, "preimage", false, "write the bytes that the receipt hash covers")
-	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and exit 1 if the input is not canonical")
+	cmd.Flags().BoolVar(&check, "check", false, "only exit 1 if the input is not canonical")
 	cmd.Flags().BoolVar(&hash, "hash", false, "print the computed receipt hash")
 	return cmd
 }

@@ -34,9 +34,8 @@ func newDisclose(e *cli.Env) *cobra.Command {
 		Use:   "disclose FILE --disclosures FILE --field POINTER…",
 		Short: "disclose selected withheld values of a receipt",
 		Long: `Write a disclosure file that contains only the named fields and is bound to the
-receipt. The recipient can check the values against the receipt's commitments
-with receipt verify --disclosures FILE. All other withheld values stay hidden.
-If a field does not match the receipt, nothing is written.`,
+receipt. The recipient checks it with receipt verify --disclosures FILE. If a
+field does not match the receipt, nothing is written.`,
 		Example: `  receipt redact disclose redacted-receipt.json --disclosures withheld.json --field /metadata/pin -o for-the-auditor.json
   receipt redact disclose redacted-receipt.json --disclosures withheld.json --all`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -46,10 +45,10 @@ If a field does not match the receipt, nothing is written.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.disclosures, "disclosures", "", "withheld values, a `FILE` that redact wrote")
-	f.StringArrayVar(&o.fields, "field", nil, "JSON `POINTER` of a field, as listed in redactions; repeatable")
+	f.StringVar(&o.disclosures, "disclosures", "", "withheld values, as redact wrote them (`FILE`)")
+	f.StringArrayVar(&o.fields, "field", nil, "field, as listed in redactions; repeatable (`POINTER`)")
 	f.BoolVar(&o.all, "all", false, "disclose every field")
-	o.output.Register(f, "write to `FILE`")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 

@@ -35,27 +35,22 @@ func NewRecord(e *cli.Env) *cobra.Command {
 		Use:   "record [PATH]...",
 		Short: "create drafts or receipts from logs",
 		Long: `Create the draft of a receipt from the log of a task that has ended: the
-protocol's events, one JSON object per line, ordered by sequence. The same log
-gives the same draft. Flags supply values that are not in the log. Nothing is
-redacted here: use receipt redact, and then receipt seal.
+protocol's events, one JSON object per line. Flags supply values that are not in
+the log. Use receipt redact and receipt seal next.
 
-If --frames is set, or the first line is a frame, the lines are JSON-RPC frames
-of a bridge or of ACP: {"at": TIME, "frame": {…}}. Lines of the form {"at":
-TIME, "event": KIND, "payload": {…}} add events that no frame carries. The
-answer to a permission request counts as an approval only if it is known to be
-one.
+With --frames, or if the first line is a frame, the lines are JSON-RPC frames of
+a bridge or of ACP: {"at": TIME, "frame": {…}}. Lines of the form {"at": TIME,
+"event": KIND, "payload": {…}} add events.
 
 Logs of coding agents and their telemetry are detected by their first lines.
-Claude Code stores its logs in ~/.claude/projects. Several files are recorded as
-one task: a session, and the agents to which it delegated work. Values that such
-a log does not record are listed in metadata.unreported; see docs/sources.md.
+Several files are recorded as one task. Values that such a log does not record
+are listed in metadata.unreported; see docs/sources.md.
 
 For a directory, or with --each, record one draft or receipt per session or per
 task. A task starts with a user request and ends before the next one. Matches of
 --rules are withheld. --ledger issues receipts, signed with --key; without it,
 drafts are written, one per line. Repeated runs record nothing twice. Anything
-that may still grow is left for the next run: in a session with entries newer
-than --settled, the last task and tasks with open calls.
+that may still grow is left for the next run.
 
 Exit codes for a directory, or with --each:
   0  nothing is left
@@ -86,28 +81,28 @@ Exit codes for a directory, or with --each:
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.Issuer.ID, "issuer", "", "issuer `ID`")
-	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "issuer `KIND`: harness, host, agent, or connector")
-	f.StringVar(&o.Issuer.Name, "issuer-name", "", "display `NAME` of the issuer")
-	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "require a signature by the key with this `ID`; sets issuer.public_key_id")
-	f.StringVar(&o.TaskID, "task", "", "task `ID` in a log of several tasks; required for frames")
-	f.StringVar(&o.subject, "subject", "", "subject, as `OBJECT:ID`: outcome, event, artifact, approval, or tool_call (default: the task or the replay)")
-	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt `ID` (default: derived from the task ID)")
-	cli.TimeVar(f, &o.IssuedAt, "issued-at", "`TIME` of issue (default: when the task ended)")
-	f.StringVar(&o.WorkspaceRef, "workspace", "", "workspace `REF`")
-	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "`DIR` to remove from file paths")
-	f.StringVar(&o.SessionID, "session", "", "session `ID`")
-	f.StringVar(&o.TenantID, "tenant", "", "tenant `ID`")
-	f.StringVar(&o.PersonaRef, "persona", "", "persona `REF`")
-	f.StringVar(&o.PolicyRef, "policy-ref", "", "trust policy `REF`")
-	f.StringVar(&o.Tier, "tier", "", "persona `TIER`, if no event names one: shadow, suggest, act_with_approval, or act_auto")
-	f.StringVar(&o.LogURI, "log-uri", "", "`URI` of the log, for replays")
-	f.StringVar(&o.withheld.path, "disclosures", "", "save withheld paths outside the workspace to `FILE`")
-	f.StringVar(&o.log, "log", "", "write the events that the draft's digest covers to `FILE`")
+	f.StringVar(&o.Issuer.ID, "issuer", "", "issuer ID (`ID`)")
+	f.StringVar(&o.Issuer.Kind, "issuer-kind", "harness", "issuer kind: harness, host, agent, or connector (`KIND`)")
+	f.StringVar(&o.Issuer.Name, "issuer-name", "", "display name of the issuer (`NAME`)")
+	f.StringVar(&o.Issuer.PublicKeyID, "key-id", "", "require a signature by this key; sets issuer.public_key_id (`ID`)")
+	f.StringVar(&o.TaskID, "task", "", "task in a log of several tasks; required for frames (`ID`)")
+	f.StringVar(&o.subject, "subject", "", "subject: outcome, event, artifact, approval, or tool_call (default: the task or replay) (`OBJECT:ID`)")
+	f.StringVar(&o.ReceiptID, "receipt-id", "", "receipt ID (default: derived from the task ID) (`ID`)")
+	cli.TimeVar(f, &o.IssuedAt, "issued-at", "time of issue (default: when the task ended) (`TIME`)")
+	f.StringVar(&o.WorkspaceRef, "workspace", "", "workspace (`REF`)")
+	f.StringVar(&o.WorkspaceRoot, "workspace-root", "", "prefix to remove from file paths (`DIR`)")
+	f.StringVar(&o.SessionID, "session", "", "session (`ID`)")
+	f.StringVar(&o.TenantID, "tenant", "", "tenant (`ID`)")
+	f.StringVar(&o.PersonaRef, "persona", "", "persona (`REF`)")
+	f.StringVar(&o.PolicyRef, "policy-ref", "", "trust policy (`REF`)")
+	f.StringVar(&o.Tier, "tier", "", "persona tier, if no event names one: shadow, suggest, act_with_approval, or act_auto (`TIER`)")
+	f.StringVar(&o.LogURI, "log-uri", "", "URI of the log, for replays (`URI`)")
+	f.StringVar(&o.withheld.path, "disclosures", "", "file for withheld paths outside the workspace (`FILE`)")
+	f.StringVar(&o.log, "log", "", "file for the events that the draft's digest covers (`FILE`)")
 	f.BoolVar(&o.frames, "frames", false, "read the lines as JSON-RPC frames")
-	cli.Choose(f, &o.from, "from", "log `FORMAT`, detected by default", source.Names()...)
+	cli.Choose(f, &o.from, "from", "log format (default: detected) (`FORMAT`)", source.Names()...)
 	f.BoolVar(&o.markdown, "markdown", false, "write the page of recording rules as Markdown")
-	o.output.Register(f, "write to `FILE`")
+	o.output.Register(f, "output file (`FILE`)")
 	o.folder.register(cmd)
 	return cmd
 }

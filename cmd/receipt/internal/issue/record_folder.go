@@ -31,17 +31,17 @@ const settledByDefault = "30m"
 
 func (o *folderFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	cli.Choose(f, &o.each, "each", "record one receipt per `UNIT` (default for a directory: session)", "task", "session")
-	f.StringVar(&o.since, "since", "", "skip anything that ended before `TIME`, according to the logs: a duration such as 24h or 7d, a date, or RFC 3339")
-	f.StringVar(&o.settled, "settled", settledByDefault, "treat sessions without new entries for this `DURATION` as ended; 0 means all")
-	f.StringArrayVar(&o.ended, "ended", nil, "treat the session with this `ID` as ended; repeatable")
-	f.StringVar(&o.ledger, "ledger", "", "issue receipts into the ledger `FILE`")
-	f.BoolVar(&o.supersede, "supersede", false, "with --ledger: if a log no longer matches its receipt, issue a receipt that supersedes it")
+	cli.Choose(f, &o.each, "each", "unit of a receipt (default for a directory: session) (`UNIT`)", "task", "session")
+	f.StringVar(&o.since, "since", "", "skip anything that ended earlier: a duration such as 7d, a date, or RFC 3339 (`TIME`)")
+	f.StringVar(&o.settled, "settled", settledByDefault, "treat sessions without new entries for this long as ended; 0 means all (`DURATION`)")
+	f.StringArrayVar(&o.ended, "ended", nil, "treat this session as ended; repeatable (`ID`)")
+	f.StringVar(&o.ledger, "ledger", "", "ledger to issue receipts into (`FILE`)")
+	f.BoolVar(&o.supersede, "supersede", false, "with --ledger: supersede receipts that no longer match their logs")
 	f.BoolVar(&o.unsigned, "unsigned", false, "with --ledger: do not sign the receipts")
-	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "with --each: withhold matches of `RULES`: upstream, default, strict, or a file; repeatable")
+	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "with --each: what to withhold: upstream, default, strict, or a file; repeatable (`RULES`)")
 	o.format = "text"
-	cli.Choose(f, &o.format, "format", "with --each: output `FORMAT`", "text", "json")
-	f.BoolVar(&o.dryRun, "dry-run", false, "with --each: report what would be created, without creating anything")
+	cli.Choose(f, &o.format, "format", "with --each: output format (`FORMAT`)", "text", "json")
+	f.BoolVar(&o.dryRun, "dry-run", false, "with --each: only report what would be created")
 	o.key.AddKey(cmd)
 }
 

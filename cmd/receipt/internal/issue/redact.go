@@ -34,17 +34,16 @@ func NewRedact(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "redact [FILE]",
 		Short: "withhold secrets from a draft",
-		Long: `Withhold matches of the rules from a draft: secrets, tokens, and hidden
-reasoning. Each value is replaced by a placeholder and an entry in redactions
-with a salted commitment, so that it can be disclosed and checked later. A
-sealed receipt cannot be redacted.
+		Long: `Withhold matches of the rules from a draft. Each value is replaced by a
+placeholder and an entry in redactions with a salted commitment, so that it can
+be disclosed and checked later. A sealed receipt cannot be redacted.
 
---disclosures saves the withheld values to a file that only its owner can read.
-Without it, they are lost. --rules accepts upstream, default, strict, a YAML
-policy, or a TOML file of gitleaks detectors.
+--disclosures saves the withheld values to a file that only its owner can read;
+without it, they are lost. --rules accepts a set, a YAML policy, or a TOML file
+of gitleaks detectors.
 
---explain prints each place and rule, but no value. --check does the same, and
-exits 1 if there is any.`,
+--explain prints each place and rule, but no value; --check also exits 1 if
+there is any.`,
 		Example: `  receipt redact draft.json --disclosures secret.json -o redacted.json
   receipt redact --explain --rules strict draft.json`,
 		Args: cli.OptionalFile,
@@ -54,12 +53,12 @@ exits 1 if there is any.`,
 	}
 
 	f := cmd.Flags()
-	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "`RULES`: upstream, default, strict, or a file; repeatable")
-	f.StringVar(&o.disclosures, "disclosures", "", "save the withheld values to `FILE`")
-	o.output.Register(f, "write to `FILE`")
-	f.StringVar(&o.supersedes, "supersedes", "", "receipt that the new receipt supersedes, as `HASH|FILE`")
-	f.BoolVar(&o.check, "check", false, "exit 1 if anything would be withheld, and write no draft")
-	f.BoolVar(&o.explain, "explain", false, "print places and rules, and write no draft")
+	f.StringArrayVar(&o.rules, "rules", []string{"default"}, "rules: upstream, default, strict, or a file; repeatable (`RULES`)")
+	f.StringVar(&o.disclosures, "disclosures", "", "file for the withheld values (`FILE`)")
+	o.output.Register(f, "output file (`FILE`)")
+	f.StringVar(&o.supersedes, "supersedes", "", "receipt to supersede (`HASH|FILE`)")
+	f.BoolVar(&o.check, "check", false, "only exit 1 if anything would be withheld")
+	f.BoolVar(&o.explain, "explain", false, "only print places and rules")
 	cmd.AddCommand(newDisclose(e))
 	return cmd
 }

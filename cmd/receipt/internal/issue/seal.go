@@ -41,9 +41,9 @@ A draft is a receipt without /chain/receipt_hash and /signatures. Without
 		},
 	}
 
-	cmd.Flags().StringVar(&o.previous, "previous", "", "predecessor, as `HASH|FILE|REPORT`")
-	o.output.Register(cmd.Flags(), "write to `FILE`")
-	cmd.Flags().BoolVar(&o.strict, "strict", false, "refuse a draft that seems to contain secrets, instead of warning")
+	cmd.Flags().StringVar(&o.previous, "previous", "", "predecessor (`HASH|FILE|REPORT`)")
+	o.output.Register(cmd.Flags(), "output file (`FILE`)")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "refuse a draft that seems to contain secrets")
 	o.key.Add(cmd)
 	return cmd
 }
@@ -181,7 +181,7 @@ KEY is one of these:
   agent:SHA256:…   a key of the ssh-agent, as ssh-add -l prints it
   NAME://KEY       a key of the plugin sigstore-kms-NAME
 
-If the key file is encrypted, sign prompts for the passphrase on the terminal.`,
+For an encrypted key file, sign prompts for the passphrase.`,
 		Example: `  receipt sign receipt.json --key witness.private.json -o witnessed.json
   receipt sign - --key issuer.pem --key-id key_1 < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -206,7 +206,7 @@ If the key file is encrypted, sign prompts for the passphrase on the terminal.`,
 	}
 
 	key.Add(cmd)
-	output.Register(cmd.Flags(), "write to `FILE`")
+	output.Register(cmd.Flags(), "output file (`FILE`)")
 	return cmd
 }
 

@@ -39,7 +39,7 @@ type 0x01 for the Ed25519 key of a log, with its origin as the name, and of type
 		},
 	}
 
-	cmd.Flags().StringVarP(&path, "keys", "k", "", "trust `FILE`")
+	cmd.Flags().StringVarP(&path, "keys", "k", "", "trust file (`FILE`)")
 	cmd.Flags().BoolVar(&vkey, "vkey", false, "write verifier keys of signed notes")
 	return cmd
 }
@@ -99,9 +99,8 @@ func newKeysPublic(e *cli.Env) *cobra.Command {
 		Use:   "public KEY",
 		Short: "write the public half of a private key",
 		Long: `Write the public half of a private key as a JWK Set: of a key in a file, in an
-ssh-agent (agent:SHA256:…), or in a plugin (NAME://KEY). Its ID is the one
-that signatures of the key name. The set binds the key to no issuer; receipt
-keys import does.`,
+ssh-agent (agent:SHA256:…), or in a plugin (NAME://KEY). The set binds the key
+to no issuer; receipt keys import does.`,
 		Example: `  receipt keys public issuer.private.json
   receipt keys public a.private.json | receipt keys import - --issuer harness_b --keys b.json`,
 		Args: cli.ExactArgs(1, "one private key"),
@@ -119,7 +118,7 @@ keys import does.`,
 		},
 	}
 
-	cmd.Flags().StringVar(&id, "id", "", "key `ID` that signatures name, for a key that is not in a JWK")
+	cmd.Flags().StringVar(&id, "id", "", "ID of a key that is not in a JWK (`ID`)")
 	custody.AddPatience(cmd, &patience)
 	return cmd
 }

@@ -28,11 +28,10 @@ func newKeysGenerate(e *cli.Env) *cobra.Command {
 		Use:   "generate --issuer ID --private FILE --keys FILE",
 		Short: "generate a key, and trust it",
 		Long: `Generate a key. The private half is written to a new file that only its owner
-can read. The public half is added to the trust file --keys, which is created if
-it does not exist.
+can read, and the public half is added to the trust file --keys.
 
-With --encrypt, the private half is encrypted as an age file. The passphrase is
-prompted for on the terminal, here and whenever the key signs.
+--encrypt encrypts the private half as an age file, and prompts for the
+passphrase on the terminal.
 
 The default ID is derived from the key: for ed25519, "ed25519:" and the first 32
 hexadecimal digits of the SHA-256 of the public key.`,
@@ -45,10 +44,10 @@ hexadecimal digits of the SHA-256 of the public key.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.id, "id", "", "key `ID` that signatures name")
-	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "algorithm: ed25519, EdDSA, ES256, …")
-	f.StringVar(&o.private, "private", "", "write the private key (JWK) to this new `FILE`")
-	f.StringVarP(&o.public, "keys", "k", "", "add the public key to the trust `FILE`")
+	f.StringVar(&o.id, "id", "", "key ID that signatures name (`ID`)")
+	f.StringVar(&o.algorithm, "alg", keys.Ed25519, "algorithm: ed25519, EdDSA, ES256, … (`ALG`)")
+	f.StringVar(&o.private, "private", "", "new file for the private key (`FILE`)")
+	f.StringVarP(&o.public, "keys", "k", "", "trust file to add the public key to (`FILE`)")
 	cli.Alias(f, "keys", "public")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the private key file")
 	f.BoolVar(&o.encrypt, "encrypt", false, "encrypt the private key with a passphrase")

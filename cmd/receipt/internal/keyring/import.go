@@ -39,17 +39,14 @@ func newKeysImport(e *cli.Env) *cobra.Command {
 		Use:   "import FILE --issuer ID",
 		Short: "trust a public key",
 		Long: `Add public keys to a trust file: from PEM, OpenSSH public key lines, a JWK, a
-JWK Set, verifier keys of signed notes (with --role checkpoint or witness), or a
-key in an ssh-agent (agent:SHA256:…) or a plugin (NAME://KEY). A private
-key is refused; receipt keys public writes its public half.
+JWK Set, verifier keys of signed notes (with --role checkpoint or witness), an
+ssh-agent (agent:SHA256:…), or a plugin (NAME://KEY).
 
 The flags specify which issuers a key may speak for; FILE never does. Compare
 the printed fingerprint with the issuer's over a different channel from the one
 that delivered FILE.
 
-If the trust file has the same key under another ID, that ID is printed. The key
-counts once as a witness, and a revocation applies to all its IDs, unless it was
-superseded.`,
+If the trust file has the same key under another ID, that ID is printed.`,
 		Example: `  receipt keys import key.pem --id key_2026_04 --issuer harness_a --keys keys.json
   receipt keys import id_ed25519.pub --any-issuer --role witness --keys keys.json`,
 		Args: cli.ExactArgs(1, "one file of public keys"),
@@ -59,9 +56,9 @@ superseded.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.id, "id", "", "key `ID` that signatures name, instead of that in the file")
-	f.StringVar(&o.algorithm, "alg", "", "algorithm, if the file does not state one (RSA)")
-	f.StringVarP(&o.to, "keys", "k", "", "trust `FILE`")
+	f.StringVar(&o.id, "id", "", "key ID, instead of that in the file (`ID`)")
+	f.StringVar(&o.algorithm, "alg", "", "algorithm, if the file does not state one (`ALG`)")
+	f.StringVarP(&o.to, "keys", "k", "", "trust file (`FILE`)")
 	cli.Alias(f, "keys", "to")
 	o.bindingFlags.add(cmd)
 	custody.AddPatience(cmd, &o.patience)

@@ -27,9 +27,9 @@ func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "keys COMMAND",
 		Short: "generate, list, import, revoke, and export keys",
-		Long: `Generate keys, and manage the trust file: a JWK Set of trusted public keys. If
-no file is named, it is $RECEIPT_KEYS, or else receipt/keys.json in the user's
-configuration directory. A private key is stored in a file of its own.`,
+		Long: `Generate keys, and manage the trust file, a JWK Set of trusted public keys. The
+default is $RECEIPT_KEYS, or else receipt/keys.json in the user's configuration
+directory.`,
 		Example: `  receipt keys generate --issuer harness_a --private a.private.json --keys keys.json
   receipt keys list keys.json`,
 	}, newKeysGenerate(e), newKeysList(e), newKeysImport(e), newKeysRevoke(e), newKeysExport(e), newKeysPublic(e))
@@ -143,10 +143,10 @@ type bindingFlags struct {
 
 func (b *bindingFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&b.issuers, "issuer", nil, "issuer `ID` that the key may speak for; repeatable")
-	f.BoolVar(&b.anyIssuer, "any-issuer", false, "let the key speak for the issuer that verify --issuer names")
-	f.StringArrayVar(&b.roles, "role", nil, "`ROLE` of the key: issuer (the default), witness, or checkpoint; repeatable")
-	f.StringVar(&b.origin, "origin", "", "`NAME` of the log whose checkpoints the key signs")
+	f.StringArrayVar(&b.issuers, "issuer", nil, "issuer that the key may speak for; repeatable (`ID`)")
+	f.BoolVar(&b.anyIssuer, "any-issuer", false, "allow any issuer that verify --issuer names")
+	f.StringArrayVar(&b.roles, "role", nil, "role: issuer (the default), witness, or checkpoint; repeatable (`ROLE`)")
+	f.StringVar(&b.origin, "origin", "", "name of the log whose checkpoints the key signs (`NAME`)")
 }
 
 func (b *bindingFlags) check() error {

@@ -18,10 +18,9 @@ func newKeysRevoke(e *cli.Env) *cobra.Command {
 		Use:   "revoke ID",
 		Short: "revoke a trusted key",
 		Long: `Revoke a key of a trust file. With --reason superseded, its earlier signatures
-still count. With any other reason, or none, none of its signatures count,
-because the holder of a stolen key also controls its clock. Such a revocation
-applies to every ID that the key has in the file, regardless of its roles; the
-IDs are printed.`,
+still count. With any other reason, or without one, none of its signatures
+count. Such a revocation applies to every ID that the key has in the file,
+regardless of its roles; the IDs are printed.`,
 		Example: `  receipt keys revoke key_2026_04 --reason superseded --keys keys.json
   receipt keys revoke key_2026_05 --reason compromised --at 2026-05-01T12:00:00Z --keys keys.json`,
 		Args: cli.ExactArgs(1, "one key id"),
@@ -30,9 +29,9 @@ IDs are printed.`,
 		},
 	}
 
-	cli.TimeVar(cmd.Flags(), &at, "at", "`TIME` of revocation, RFC 3339 (default: now)")
-	cmd.Flags().StringVar(&why, "reason", "", "superseded, compromised, or any other `TEXT`")
-	cmd.Flags().StringVarP(&to, "keys", "k", "", "trust `FILE`")
+	cli.TimeVar(cmd.Flags(), &at, "at", "time of revocation, RFC 3339 (default: now) (`TIME`)")
+	cmd.Flags().StringVar(&why, "reason", "", "superseded, compromised, or any other text (`TEXT`)")
+	cmd.Flags().StringVarP(&to, "keys", "k", "", "trust file (`FILE`)")
 	cli.Alias(cmd.Flags(), "keys", "to")
 	return cmd
 }

@@ -14,13 +14,12 @@ func NewBatch(e *cli.Env) *cobra.Command {
 		Short: "seal batches, sign checkpoints, and create proofs",
 		Long: `Cover many receipts at once, in one of two forms.
 
-A checkpoint is a signed note (C2SP tlog-checkpoint) that covers the hashes of
-sealed receipts. Witnesses cosign it, and thereby state when it existed. A proof
-(C2SP tlog-proof) shows that it covers a receipt, and a consistency proof shows
-that a later checkpoint only adds to an earlier one.
+A checkpoint (C2SP tlog-checkpoint) covers the hashes of sealed receipts.
+Witnesses cosign it, a proof (C2SP tlog-proof) shows that it covers a receipt,
+and a consistency proof that a later checkpoint only adds to an earlier one.
 
 A batch of the content profile is sealed as a whole: each receipt states the
-root of all of them in chain.merkle_root, and a manifest lists them.`,
+root in chain.merkle_root, and a manifest lists them.`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof`,
 	}, newSeal(e), newCheckpoint(e, false), newCosign(e), newProve(e, false), newConsistency(e, false))

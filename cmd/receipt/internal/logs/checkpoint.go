@@ -34,25 +34,22 @@ func newCheckpoint(e *cli.Env, ledger bool) *cobra.Command {
 		Use:   "checkpoint [PATH…|LEDGER] --key KEY --origin NAME",
 		Short: "sign a checkpoint that covers receipts",
 		Long: `Sign a checkpoint (C2SP tlog-checkpoint): the root of the RFC 9162 tree of the
-receipt hashes, in the order of the input, copies included. Directories are read
-in the order of their file names, and a LEDGER in the order in which its
-receipts were stored.
+receipt hashes, in the order of the input (file names, or a LEDGER's order),
+copies included.
 
-Content and links are verified first. If a hash is incorrect, or a receipt is
-missing between others, nothing is signed. Issuer signatures are not checked.
+Nothing is signed if a hash is incorrect, or a receipt is missing between
+others. Issuer signatures are not checked.
 
 A log must never sign two checkpoints of which neither extends the other. Use
 --extends to pass the last checkpoint that KEY signed for this origin. If the
-new checkpoint does not extend it, nothing is signed. --extends FILE -o FILE
---force keeps one file up to date.
+new checkpoint does not extend it, nothing is signed.
 
 --stream, --from, and --before select a part of a ledger: a log with its own
-origin. prove, consistency, and receipt ledger export need the same flags.
---until selects the beginning of the ledger: its checkpoint belongs to the same
-log, and receipt ledger prune accepts it.
+origin, for which prove, consistency, and ledger export need the same flags.
+--until selects the beginning of the ledger, for receipt ledger prune.
 
-KEY is an Ed25519 key. Verifiers need its public half in a trust file, with the
-role checkpoint and the origin NAME. This command creates both:
+KEY is an Ed25519 key, whose public half verifiers trust with the role
+checkpoint and the origin NAME:
 
   receipt keys generate --role checkpoint --origin NAME --private FILE --keys FILE`,
 		Example: `  receipt batch checkpoint receipts.jsonl --key log.private.json --origin log.example.net/receipts -o checkpoint.txt
@@ -66,10 +63,10 @@ role checkpoint and the origin NAME. This command creates both:
 
 	o.key.Add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.origin, "origin", "", "`NAME` of the log, a URL without https://")
-	f.StringVar(&o.extends, "extends", "", "last checkpoint of the log, a `FILE`")
-	o.output.Register(f, "write to `FILE`")
-	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "`DIR` for temporary files")
+	f.StringVar(&o.origin, "origin", "", "name of the log, a URL without https:// (`NAME`)")
+	f.StringVar(&o.extends, "extends", "", "last checkpoint of the log (`FILE`)")
+	o.output.Register(f, "output file (`FILE`)")
+	f.StringVar(&o.tempDir, "temp-dir", os.TempDir(), "directory for temporary files (`DIR`)")
 	o.register(f, "from")
 	return cmd
 }

@@ -71,11 +71,11 @@ Exit codes of --check:
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.from, "from"+mark, "", "earlier checkpoint, a `FILE`")
-	f.StringVar(&o.to, "to"+mark, "", "later checkpoint, a `FILE`")
-	o.output.Register(f, "write the proof to `FILE`")
-	f.StringVar(&o.check, "check", "", "check the proof in `FILE` instead of writing one")
-	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys (JWK Set `FILE`)")
+	f.StringVar(&o.from, "from"+mark, "", "earlier checkpoint (`FILE`)")
+	f.StringVar(&o.to, "to"+mark, "", "later checkpoint (`FILE`)")
+	o.output.Register(f, "output file for the proof (`FILE`)")
+	f.StringVar(&o.check, "check", "", "proof to check, instead of writing one (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "with --check: trusted keys, a JWK Set (`FILE`)")
 	o.register(f, since)
 	return cmd
 }

@@ -30,22 +30,19 @@ func newCosign(e *cli.Env) *cobra.Command {
 		Use:   "cosign CHECKPOINT --key WITNESS",
 		Short: "add a witness cosignature to a checkpoint",
 		Long: `Add the cosignature of a witness (C2SP tlog-cosignature, cosignature/v1) to a
-signed checkpoint: it states that the checkpoint existed at this time. Receipts
-that were covered before the theft of their issuer's key stay valid.
+signed checkpoint: it states that the checkpoint existed at this time.
 
-WITNESS is an Ed25519 key with the role witness, named by its origin or key ID.
-This command creates one:
+WITNESS is an Ed25519 key with the role witness, named by its origin or key ID:
 
   receipt keys generate --any-issuer --role witness --id NAME --private FILE --keys FILE
 
 With --keys, nothing is written unless a trusted key of the log signed the
 checkpoint. A checkpoint that the witness already cosigned does not change.
 
-The witness records what it cosigned in KEY-cosigned (for a key that is not in a
-file: in the user's configuration directory). It refuses a second tree of the
-same size, and a tree smaller than the last one of its log (exit code 1).
-Whether a larger tree extends the last one is checked by receipt batch
-consistency --check.`,
+A record of cosigned checkpoints (for a key that is not in a file: in the user's
+configuration directory) rules out a second tree of the same size, and a tree
+smaller than the last one of its log (exit code 1). To check that a larger tree
+extends the last one, use receipt batch consistency --check.`,
 		Example: `  receipt batch cosign checkpoint.txt --key witness.private.json --keys keys.json -o cosigned.txt
   receipt batch cosign checkpoint.txt --key witness.private.json`,
 		Args: cli.ExactArgs(1, "one checkpoint"),
@@ -56,9 +53,9 @@ consistency --check.`,
 
 	o.key.Add(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set `FILE`), to check the log's signature and the witness's role")
-	f.StringVar(&o.state, "state", "", "record of cosigned checkpoints, a `FILE` (default: KEY-cosigned)")
-	o.output.Register(f, "write to `FILE`")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys of the log and the witness, a JWK Set (`FILE`)")
+	f.StringVar(&o.state, "state", "", "record of cosigned checkpoints (default: KEY-cosigned) (`FILE`)")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 

@@ -32,8 +32,7 @@ per line, or as CBOR to a FILE that ends in .cborseq. Each row must match its
 receipt. To verify receipts, use receipt verify or receipt ledger fsck.
 
 With --checkpoint, write the receipts that a checkpoint of the ledger covers,
-for receipt ledger prune. receipt verify checks its signature. Pruned receipts
-are in their archives, and are counted on stderr.`,
+without checking its signature. Pruned receipts are counted on stderr.`,
 		Example: `  receipt ledger export ledger.db -o day.jsonl
   receipt ledger export ledger.db --from 2026-04-25T00:00:00Z --before 2026-04-26T00:00:00Z`,
 		Args: onlyLedgerFile,
@@ -43,11 +42,11 @@ are in their archives, and are counted on stderr.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, in subject or identifiers")
-	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
+	f.StringVar(&o.task, "task", "", "only receipts of this task (`ID`)")
+	f.StringVar(&o.session, "session", "", "only receipts of this session (`ID`)")
 	o.ledgerRange.register(f, "from", "")
-	f.StringVar(&o.checkpoint, "checkpoint", "", "only the first receipts, those that the checkpoint `FILE` covers")
-	o.output.Register(f, "write to `FILE`, in the format of its extension")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "only the receipts that this checkpoint covers (`FILE`)")
+	o.output.Register(f, "output file, in the format of its extension (`FILE`)")
 	return cmd
 }
 

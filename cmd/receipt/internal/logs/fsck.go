@@ -30,10 +30,8 @@ func newLedgerFsck(e *cli.Env) *cobra.Command {
 		Long: `Verify all of a ledger: the structures of the file, each receipt, its row, its
 place in its chain, and the heads. Nothing is repaired.
 
-A ledger that lost its newest receipts and their heads is consistent in itself.
-FILE-head detects this, but a copy elsewhere does not have that file.
---expect-head states what was known before: the hash of a receipt, or a report
-of receipt verify whose heads must all be in the ledger.
+FILE-head detects a ledger that lost its newest receipts. For a copy without
+that file, use --expect-head.
 
 Exit codes:
   0  everything is verified
@@ -49,8 +47,8 @@ Exit codes:
 	}
 
 	o.PolicyFlags.Register(cmd.Flags())
-	cmd.Flags().StringVar(&o.expect, "expect-head", "", "require the receipt with this `HASH`, or all heads in REPORT, to be present")
-	cmd.Flags().IntVar(&o.limit, "limit", 20, "print at most `N` faults, and count the rest")
+	cmd.Flags().StringVar(&o.expect, "expect-head", "", "receipt, or report with heads, that must be present (`HASH|REPORT`)")
+	cmd.Flags().IntVar(&o.limit, "limit", 20, "maximum number of faults to print (`N`)")
 	return cmd
 }
 

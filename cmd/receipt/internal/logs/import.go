@@ -28,13 +28,10 @@ func newLedgerImport(e *cli.Env) *cobra.Command {
 		Use:   "import FILE [PATH…]",
 		Short: "store receipts that were issued elsewhere",
 		Long: `Store receipts that were issued elsewhere, in the order of the input, which is
-anything that receipt verify reads. Each receipt must be verified, with the keys
-that receipt verify accepts, and follow the last receipt of its stream in the
-ledger. Receipts that are already stored do not change, so an import can be
-repeated.
+anything that receipt verify reads. Each receipt must be verified, and follow
+the last receipt of its stream in the ledger. An import can be repeated.
 
-The first receipt that is not accepted ends the import; those before it are
-stored.`,
+The first receipt that is not accepted ends the import.`,
 		Example: `  receipt ledger import ledger.db receipt.json --keys keys.json
   receipt ledger import ledger.db --integrity-only - <receipt.json`,
 		Args: ledgerFile,
@@ -173,9 +170,8 @@ func newLedgerIssue(e *cli.Env) *cobra.Command {
 stream, seal it, sign it with --key, and store it. Each receipt is printed when
 it is stored durably, as one line of canonical JSON.
 
-A draft that is already stored, with the same receipt_id and content, is not
-issued again; its receipt is printed, so a run can be repeated. A draft that
-seems to contain secrets ends the run.`,
+A run can be repeated: for a draft that is already stored, the stored receipt is
+printed. A draft that seems to contain secrets ends the run.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
   receipt ledger issue ledger.db --key issuer.private.json - <draft.json`,
 		Args: ledgerFile,

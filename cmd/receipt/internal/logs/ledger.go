@@ -21,7 +21,7 @@ func NewLedger(e *cli.Env, show Shower) *cobra.Command {
 		Use:   "ledger COMMAND",
 		Short: "issue receipts into a durable store, and check it",
 		Long: `Store receipts in one SQLite file. Issued receipts are never lost and chains
-never fork, even if processes crash, or many of them issue at the same time.
+never fork, even if processes crash or issue at the same time.
 
 The file has a view for people: sqlite3 ledger.db 'SELECT * FROM receipt'.`,
 		Example: `  receipt ledger issue ledger.db draft.json --key issuer.private.json
@@ -197,11 +197,9 @@ func newLedgerSign(e *cli.Env) *cobra.Command {
 		Short: "add a signature to stored receipts",
 		Long: `Add a signature to receipts of a ledger, named by their receipt_id, as their
 issuer or as a witness. The content, the hash, and the row of each receipt are
-checked first. The hash does not change. Each receipt is printed when its
-signature is stored durably.
+checked first. Each receipt is printed when its signature is stored durably.
 
-A receipt that the key has already signed does not change, so a run can be
-repeated.`,
+A run can be repeated.`,
 		Example: `  receipt ledger sign april.db receipt_01K0TASK --key issuer.private.json
   receipt ledger sign april.db receipt_01K0TASK --key issuer.pem --key-id key_1`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -29,11 +29,11 @@ func newLedgerList(e *cli.Env) *cobra.Command {
 		Short: "list the receipts of a ledger",
 		Long: `List receipts, one per line, in the order in which they were stored: receipt_id,
 time of issue, final state, and task ID. Each row must match its receipt;
-receipt ledger fsck verifies receipts. With --format json, each line also
-contains the hash, the position in the stream, and the number of signatures.
+receipt ledger fsck verifies receipts. --format json adds the hash, the position
+in the stream, and the number of signatures.
 
-Pruned receipts are counted on stderr. With --pruned, they are listed first,
-with their receipt_id and archive.`,
+Pruned receipts are counted on stderr or, with --pruned, listed first with their
+archive.`,
 		Example: `  receipt ledger list april.db
   receipt ledger list april.db --from 2026-04-25T00:00:00Z --format json`,
 		Args: onlyLedgerFile,
@@ -43,12 +43,12 @@ with their receipt_id and archive.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.task, "task", "", "only receipts of the task with this `ID`, in subject or identifiers")
-	f.StringVar(&o.session, "session", "", "only receipts of the session with this `ID`")
+	f.StringVar(&o.task, "task", "", "only receipts of this task (`ID`)")
+	f.StringVar(&o.session, "session", "", "only receipts of this session (`ID`)")
 	o.ledgerRange.register(f, "from", "")
 	f.BoolVar(&o.pruned, "pruned", false, "also list pruned receipts")
 	o.format = "text"
-	cli.Choose(f, &o.format, "format", "`FORMAT` of the lines", "text", "json")
+	cli.Choose(f, &o.format, "format", "format of the lines (`FORMAT`)", "text", "json")
 	return cmd
 }
 

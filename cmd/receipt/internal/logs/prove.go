@@ -34,9 +34,8 @@ contains the checkpoint, so verify --proof needs only the receipt, the proof,
 and the key.
 
 PATH… are the receipts that the checkpoint covers, in their order; more may
-follow. Their root must be that of the checkpoint. Its signatures are not
-checked. --receipt is a file if one has that name, and otherwise a receipt_id in
-PATH…. A part of a ledger needs the flags that selected it.`,
+follow. Signatures are not checked. --receipt is a file if one has that name,
+and otherwise a receipt_id. A part of a ledger needs the flags that selected it.`,
 		Example: `  receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt.json -o receipt.tlog-proof
   receipt batch prove receipts.jsonl --checkpoint checkpoint.txt --receipt receipt_01K0TASK`,
 		Hidden: ledger,
@@ -47,9 +46,9 @@ PATH…. A part of a ledger needs the flags that selected it.`,
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint `FILE`")
-	f.StringVar(&o.receipt, "receipt", "", "receipt, as `ID|FILE`")
-	o.output.Register(f, "write to `FILE`, with the extension .tlog-proof by convention")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint (`FILE`)")
+	f.StringVar(&o.receipt, "receipt", "", "receipt (`ID|FILE`)")
+	o.output.Register(f, "output file, by convention .tlog-proof (`FILE`)")
 	o.register(f, "from")
 	return cmd
 }

@@ -29,17 +29,15 @@ func newLedgerPrune(e *cli.Env) *cobra.Command {
 		Use:   "prune FILE --checkpoint FILE --archive FILE",
 		Short: "remove archived receipts from a ledger",
 		Long: `Remove the content of the oldest receipts from a ledger, if an archive has them.
-The checkpoint must cover exactly the first receipts of the ledger, as they were
-stored, and be signed by a trusted key of its log. The archive must contain each
-of them that was not pruned before, byte for byte, in their order, and nothing
-else, as receipt ledger export writes it. Otherwise, nothing is changed.
+The checkpoint must cover exactly the first receipts, and be signed by a trusted
+key of its log. The archive must contain each of them that was not pruned
+before, and nothing else, as receipt ledger export writes it. Otherwise, nothing
+is changed.
 
-The receipt_id, the hash, and the place of each receipt stay, so no ID is used
-again, and chains, proofs, and later checkpoints do not change. A lookup of a
-pruned receipt names its archive. Keep the archive and the checkpoint: nothing
-else has the content.
+IDs, hashes, and places stay, so chains, proofs, and later checkpoints do not
+change. Keep the archive and the checkpoint: nothing else has the content.
 
-Pruning is atomic. The file keeps its size, and new receipts use the free space.`,
+Pruning is atomic. The file keeps its size.`,
 		Example: `  receipt ledger prune april.db --checkpoint week.txt --archive week.jsonl --keys keys.json
   receipt ledger list april.db --pruned`,
 		Args: onlyLedgerFile,
@@ -49,9 +47,9 @@ Pruning is atomic. The file keeps its size, and new receipts use the free space.
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint that covers the first receipts of the ledger, a `FILE`")
-	f.StringVar(&o.archive, "archive", "", "archive, a `FILE` of JSON lines or a CBOR sequence")
-	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys (JWK Set `FILE`)")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint of the first receipts (`FILE`)")
+	f.StringVar(&o.archive, "archive", "", "archive: JSON lines or a CBOR sequence (`FILE`)")
+	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys, a JWK Set (`FILE`)")
 	return cmd
 }
 

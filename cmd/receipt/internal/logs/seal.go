@@ -32,15 +32,14 @@ func newSeal(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "seal [DRAFT…] --manifest FILE -o FILE",
 		Short: "seal drafts as one batch",
-		Long: fmt.Sprintf(`Seal drafts, in their order, as one batch of the content profile: each receipt
-states the root of all of them. Receipts are linked, hashed and, with --key,
-signed, as by receipt seal; at most %s of them. -o FILE ends in .jsonl, .ndjson,
-or .cborseq; without it, the receipts go to stdout, one per line. The manifest
-lists the receipts of the batch for verify --batch.
+		Long: fmt.Sprintf(`Seal at most %s drafts, in their order, as one batch of the content
+profile: each receipt states the root of all of them, and is linked, hashed and,
+with --key, signed. -o FILE ends in .jsonl, .ndjson, or .cborseq. The manifest is
+for verify --batch.
 
 --previous is a hash or a receipt if all drafts belong to one stream, and
-otherwise the report of an earlier verification that states a head for every
-stream of the batch. Without it, each stream begins here.`, cli.Count(batch.MaxEntries)),
+otherwise a report that states a head for every stream of the batch. Without it,
+each stream begins here.`, cli.Count(batch.MaxEntries)),
 		Example: `  receipt batch seal drafts.jsonl --key issuer.private.json --manifest manifest.json -o batch.jsonl
   receipt batch seal draft.json --previous last-receipt.json --manifest manifest.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,9 +49,9 @@ stream of the batch. Without it, each stream begins here.`, cli.Count(batch.MaxE
 
 	f := cmd.Flags()
 	o.Flags.Register(f)
-	f.StringVar(&o.previous, "previous", "", "predecessor of the drafts, as `HASH|FILE|REPORT`")
-	o.output.Register(f, "write the receipts to `FILE`")
-	f.StringVar(&o.manifest, "manifest", "", "write the manifest to `FILE`")
+	f.StringVar(&o.previous, "previous", "", "predecessor of the drafts (`HASH|FILE|REPORT`)")
+	o.output.Register(f, "output file for the receipts (`FILE`)")
+	f.StringVar(&o.manifest, "manifest", "", "file for the manifest (`FILE`)")
 	o.key.Add(cmd)
 	return cmd
 }

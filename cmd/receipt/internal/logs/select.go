@@ -105,10 +105,10 @@ type ledgerRange struct {
 // register adds the flags to those of a command. The parameter from is the name of the flag for
 // --from, which may be taken, and of is the beginning of each usage text.
 func (r *ledgerRange) register(f *pflag.FlagSet, from, of string) {
-	f.StringVar(&r.stream, "stream", "", of+"only the stream of the receipt with this `HASH`")
-	cli.TimeVar(f, &r.from, from, of+"only receipts issued at this `TIME` (RFC 3339) or later")
-	cli.TimeVar(f, &r.before, "before", of+"only receipts issued before this `TIME`")
-	cli.TimeVar(f, &r.until, "until", of+"only receipts stored before the first one issued at this `TIME` or later")
+	f.StringVar(&r.stream, "stream", "", of+"only the stream of this receipt (`HASH`)")
+	cli.TimeVar(f, &r.from, from, of+"only receipts issued then or later, RFC 3339 (`TIME`)")
+	cli.TimeVar(f, &r.before, "before", of+"only receipts issued earlier (`TIME`)")
+	cli.TimeVar(f, &r.until, "until", of+"only receipts stored before the first one issued then or later (`TIME`)")
 }
 
 // query returns the query for the selected receipts.

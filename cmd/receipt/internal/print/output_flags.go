@@ -95,13 +95,13 @@ func selections() []string { return []string{"all", "failures", "summary"} }
 
 // Register adds the flags to those of a command.
 func (o *OutputFlags) Register(f *pflag.FlagSet) {
-	f.StringVar(&o.format, "format", "text", "print a `FORMAT`: "+cli.OrList(formatNames()))
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report to `FILE`: "+cli.OrList(extensions(true))+"; repeatable")
-	f.StringVar(&o.only, "report-only", "all", "list `WHICH` receipts in reports (.json, .ndjson, .csv, and --format json or ndjson): all, failures, or summary (none)")
-	f.BoolVarP(&o.force, "force", "f", false, "overwrite the files of --report")
-	f.IntVar(&o.limit, "limit", 20, "print at most `N` refuted receipts per code, and N inputs that were not read")
+	f.StringVar(&o.format, "format", "text", "output format: "+cli.OrList(formatNames())+" (`FORMAT`)")
+	f.StringArrayVar(&o.reports, "report", nil, "additional report: "+cli.OrList(extensions(true))+"; repeatable (`FILE`)")
+	f.StringVar(&o.only, "report-only", "all", "receipts to list as JSON, NDJSON, or CSV: all, failures, or summary (none) (`WHICH`)")
+	f.BoolVarP(&o.force, "force", "f", false, "overwrite reports")
+	f.IntVar(&o.limit, "limit", 20, "maximum number of refuted receipts per code, and of unread inputs, to print (`N`)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no results; only set the exit code")
-	f.StringVar(&o.progressed, "progress", "auto", "show progress: `WHEN` is auto (on a terminal), always, or never")
+	f.StringVar(&o.progressed, "progress", "auto", "show progress: auto (on a terminal), always, or never (`WHEN`)")
 	cli.Choices(f, "format", formatNames()...)
 	cli.Choices(f, "report-only", selections()...)
 }

@@ -52,12 +52,12 @@ Exit codes:
 	}
 
 	f := cmd.Flags()
-	f.StringVar(&o.log, "log", "", "log of the replayed task, a `FILE`")
+	f.StringVar(&o.log, "log", "", "log of the replayed task (`FILE`)")
 	o.register(f, "task")
-	f.StringVar(&o.of, "source", "", "receipt of the replayed task, a `FILE`")
+	f.StringVar(&o.of, "source", "", "receipt of the replayed task (`FILE`)")
 	o.PolicyFlags.Register(f)
 	o.format = "text"
-	cli.Choose(f, &o.format, "format", "report `FORMAT`", "text", "json")
+	cli.Choose(f, &o.format, "format", "report format (`FORMAT`)", "text", "json")
 	return cmd
 }
 
@@ -232,7 +232,7 @@ Exit codes:
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "compare everything except the signatures")
-	cli.Choose(cmd.Flags(), &format, "format", "output `FORMAT`", "text", "json")
+	cli.Choose(cmd.Flags(), &format, "format", "output format (`FORMAT`)", "text", "json")
 	return cmd
 }
 

@@ -23,11 +23,8 @@ func New(e *cli.Env) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "replay COMMAND",
 		Short: "list the substitutions in a replay, and check that it made no others",
-		Long: `Work with replays: a task is repeated from its log with named substitutions, and
-two honest harnesses then write the same receipt. These commands run no model or
-tool. plan lists the substitutions in a request, run writes the recorded events
-as the log of a replay, check verifies a replay's receipt against the log and
-the request, and compare lists the differences between two receipts.`,
+		Long: `Work with replays, which repeat a task from its log with named substitutions.
+These commands run no model or tool.`,
 		Example: `  receipt replay plan log.jsonl --request request.json
   receipt replay check replayed.json --log log.jsonl --request request.json --keys keys.json`,
 	}, newPlan(e), newRun(e), newCheck(e), newCompare(e))
@@ -37,9 +34,9 @@ the request, and compare lists the differences between two receipts.`,
 type planFlags struct{ request, artifacts, source string }
 
 func (o *planFlags) register(f *pflag.FlagSet, task string) {
-	f.StringVar(&o.request, "request", "", "substitutions, a JSON `FILE` (default: none)")
-	f.StringVar(&o.artifacts, "artifacts", "", "`DIR` of artifacts: those of overrides by ID, recorded answers by digest")
-	f.StringVar(&o.source, task, "", "task `ID` in a log of several tasks")
+	f.StringVar(&o.request, "request", "", "substitutions, as JSON (`FILE`)")
+	f.StringVar(&o.artifacts, "artifacts", "", "artifacts of overrides by ID, recorded answers by digest (`DIR`)")
+	f.StringVar(&o.source, task, "", "task in a log of several tasks (`ID`)")
 }
 
 // plan creates the plan. The log must be a file, because it is read more than once. The caller must
@@ -136,8 +133,7 @@ func newPlan(e *cli.Env) *cobra.Command {
 		Short: "list the answers of a task, and the substitutions of a request",
 		Long: `Write as JSON what answered the task of a log, in the order of its events, and
 the deltas of a request, with computed digests. Overrides whose keys match
-nothing in the log are listed as unmatched: a replay that does not request them
-does not use them.
+nothing in the log are listed as unmatched.
 
 Exit codes:
   0  the task can be replayed

@@ -25,8 +25,8 @@ request. run calls no module, model, or tool, and reads no clock. receipt record
 creates the draft of its receipt.
 
 Values of receipt_only overrides are represented by their digests, and secrets
-are omitted. An override whose key matches nothing in the log replaces nothing:
-the receipt lists the key in metadata.overrides_unused, and has no delta for it.`,
+are omitted. An override whose key matches nothing in the log is listed in
+metadata.overrides_unused of the receipt.`,
 		Example: `  receipt replay run log.jsonl --request request.json --task task_2 -o replayed.jsonl
   receipt record replayed.jsonl --issuer my_harness`,
 		Args: cli.ExactArgs(1, "one log"),
@@ -62,11 +62,11 @@ the receipt lists the key in metadata.overrides_unused, and has no delta for it.
 
 	f := cmd.Flags()
 	o.register(f, "source-task")
-	f.StringVar(&o.TaskID, "task", "", "task `ID` of the replay")
+	f.StringVar(&o.TaskID, "task", "", "task ID of the replay (`ID`)")
 	f.BoolVar(&o.Remap, "remap", false, "assign new IDs and sequences to the events")
-	f.StringVar(&o.LogURI, "log-uri", "", "`URI` of the source log")
-	f.StringVar(&o.hash, "source-receipt-hash", "", "`HASH` of the source's receipt")
-	o.output.Register(f, "write to `FILE`")
+	f.StringVar(&o.LogURI, "log-uri", "", "URI of the source log (`URI`)")
+	f.StringVar(&o.hash, "source-receipt-hash", "", "hash of the source's receipt (`HASH`)")
+	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 

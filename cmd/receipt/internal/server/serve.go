@@ -44,19 +44,17 @@ func New(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [--receipts PATH…]",
 		Short: "verify receipts over HTTP, and serve stored receipts",
-		Long: `Verify receipts over HTTP. POST /v1/verify accepts a receipt, or any number of
-lines, and / is a page that verifies in the browser. With --receipts or
---ledger, the protocol's routes for receipts are served too. /openapi.json
+		Long: `Verify receipts over HTTP (POST /v1/verify), and serve a page that verifies in
+the browser and, with --receipts or --ledger, stored receipts. /openapi.json
 describes all routes.
 
 By default, the server listens on a loopback address. On any other address,
-clients must present a key from --api-keys, unless --no-auth is set. Keys,
-policies, and API keys are read again when their files change, and on SIGHUP; an
-invalid file changes nothing. Receipts are indexed once, and later changes to
-them are not served.
+clients must present a key from --api-keys, unless --no-auth is set. Changed
+key, policy, and API key files are read again, also on SIGHUP, unless they are
+invalid. Receipts are indexed once.
 
-Only "listening on http://…" is written to stdout; the log goes to stderr.
-SIGINT and SIGTERM let requests finish; a second signal does not.`,
+Only "listening on http://…" is written to stdout. SIGINT and SIGTERM let
+requests finish; a second signal does not.`,
 		Example: `  receipt serve --addr 127.0.0.1:0 --keys keys.json --receipts receipts.jsonl
   receipt serve --api-keys api-keys.jsonl --new-api-key ci`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,39 +77,39 @@ SIGINT and SIGTERM let requests finish; a second signal does not.`,
 
 func (o *serveOptions) register(f *pflag.FlagSet) {
 	// The order is that of the help text: served receipts, requirements, clients, and limits.
-	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "listen on this `IP:PORT`; port 0 selects a free one")
-	f.StringArrayVar(&o.receipts, "receipts", nil, "serve the receipts in `PATH`, a file, directory, or pattern; repeatable, also as arguments")
-	f.BoolVar(&o.partial, "partial", false, "treat the receipts as a selection, and do not check absent predecessors")
+	f.StringVar(&o.addr, "addr", "127.0.0.1:8080", "address; port 0 selects a free one (`IP:PORT`)")
+	f.StringArrayVar(&o.receipts, "receipts", nil, "receipts to serve: file, directory, or pattern; repeatable (`PATH`)")
+	f.BoolVar(&o.partial, "partial", false, "do not check absent predecessors")
 
-	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys (JWK Set `FILE`)")
-	f.StringVar(&o.ledger, "ledger", "", "serve the receipts in the ledger `FILE`, including those issued later")
-	f.StringVar(&o.Issuer, "issuer", "", "required issuer `ID`")
-	f.StringVar(&o.Policy, "policy", "", "additional requirements (JSON `FILE`): issuer, witnesses, checkpoint")
-	f.BoolVar(&o.IntegrityOnly, "integrity-only", false, "check content and hashes, but not signatures")
+	f.StringVarP(&o.Keys, "keys", "k", "", "trusted keys, a JWK Set (`FILE`)")
+	f.StringVar(&o.ledger, "ledger", "", "ledger to serve, including later receipts (`FILE`)")
+	f.StringVar(&o.Issuer, "issuer", "", "required issuer (`ID`)")
+	f.StringVar(&o.Policy, "policy", "", "additional requirements: issuer, witnesses, checkpoint (`FILE`)")
+	f.BoolVar(&o.IntegrityOnly, "integrity-only", false, "check only content and hashes")
 	f.BoolVar(&o.Strict, "strict", false, "report undecided if any applicable step was not checked")
-	f.StringVar(&o.anchors, "anchors", "", "key sets that requests can select by name, a JSON `FILE`: {\"NAME\": \"KEY-FILE\"}")
-	f.StringVar(&o.checkpoint, "checkpoint", "", "serve the signed checkpoint `FILE` of the receipts, and proofs")
-	f.StringArrayVar(&o.batches, "batch", nil, "verify stored receipts with the batch manifest `FILE`; repeatable")
+	f.StringVar(&o.anchors, "anchors", "", "key sets that requests select: {\"NAME\": \"KEY-FILE\"} (`FILE`)")
+	f.StringVar(&o.checkpoint, "checkpoint", "", "checkpoint to serve, with proofs (`FILE`)")
+	f.StringArrayVar(&o.batches, "batch", nil, "batch manifest of stored receipts; repeatable (`FILE`)")
 
-	f.StringVar(&o.apiKeys, "api-keys", "", "accept clients that present an API key from `FILE`")
-	f.StringVar(&o.newAPIKey, "new-api-key", "", "create an API key with this `NAME`, add it to --api-keys, print it once, and exit")
-	f.BoolVar(&o.noAuth, "no-auth", false, "accept all clients without authentication, including remote clients")
-	f.StringArrayVar(&o.hosts, "host", nil, "also accept this host `NAME`, such as that of a proxy; repeatable; on other addresses than loopback, accept only these")
+	f.StringVar(&o.apiKeys, "api-keys", "", "API keys of clients (`FILE`)")
+	f.StringVar(&o.newAPIKey, "new-api-key", "", "add a new key to --api-keys, print it, and exit (`NAME`)")
+	f.BoolVar(&o.noAuth, "no-auth", false, "accept all clients, including remote ones")
+	f.StringArrayVar(&o.hosts, "host", nil, "accepted host name, such as that of a proxy; repeatable; without it, a loopback address accepts its own names, other addresses all (`NAME`)")
 	f.BoolVar(&o.pageOnly, "page-only", false, "serve only the page, /healthz, and /readyz")
 	o.logFormat = "auto"
-	cli.Choose(f, &o.logFormat, "log-format", "log `FORMAT`; auto is text on a terminal", "text", "json", "auto")
+	cli.Choose(f, &o.logFormat, "log-format", "log format; auto is text on a terminal (`FORMAT`)", "text", "json", "auto")
 
 	// 0 selects the default of package serve, which the help text states.
-	f.Int64Var(&o.limits.Document, "max-body", 0, "maximum receipt size in `BYTES`; 0 means 16 MiB")
-	f.Int64Var(&o.limits.Memory, "max-memory", 0, "maximum memory for single receipts in `BYTES`; 0 means 128 MiB")
-	f.Int64Var(&o.limits.Judging, "max-judging", 0, "maximum memory for judging receipts beyond 256 KiB, in `BYTES`; 0 means 256 MiB")
-	f.IntVar(&o.connections, "max-connections", 0, "accept at most `N` connections; 0 means 4096")
-	f.IntVar(&o.limits.Requests, "max-requests", 0, "answer at most `N` requests at a time; 0 means 256")
-	f.IntVar(&o.limits.Streams, "max-streams", 0, "verify at most `N` streams at a time; 0 means 8")
-	f.IntVar(&o.limits.Jobs, "jobs", 0, "use `N` processors; 0 means all")
-	f.DurationVar(&o.limits.Idle, "idle-timeout", 0, "close connections that make no progress for this `DURATION`; 0 means 30s")
-	f.DurationVar(&o.limits.Body, "body-timeout", 0, "close connections whose receipt takes longer than this `DURATION`; 0 means 60s")
-	f.DurationVar(&o.grace, "shutdown-timeout", 20*time.Second, "let requests finish for this `DURATION` after SIGINT or SIGTERM")
+	f.Int64Var(&o.limits.Document, "max-body", 0, "maximum receipt size; 0 means 16 MiB (`BYTES`)")
+	f.Int64Var(&o.limits.Memory, "max-memory", 0, "maximum memory for bodies; 0 means 128 MiB (`BYTES`)")
+	f.Int64Var(&o.limits.Judging, "max-judging", 0, "maximum memory for judging receipts beyond 256 KiB; 0 means 256 MiB (`BYTES`)")
+	f.IntVar(&o.connections, "max-connections", 0, "maximum connections; 0 means 4096 (`N`)")
+	f.IntVar(&o.limits.Requests, "max-requests", 0, "maximum concurrent requests; 0 means 256 (`N`)")
+	f.IntVar(&o.limits.Streams, "max-streams", 0, "maximum concurrent streams; 0 means 8 (`N`)")
+	f.IntVar(&o.limits.Jobs, "jobs", 0, "number of processors; 0 means all (`N`)")
+	f.DurationVar(&o.limits.Idle, "idle-timeout", 0, "maximum time without progress; 0 means 30s (`DURATION`)")
+	f.DurationVar(&o.limits.Body, "body-timeout", 0, "maximum time for a single receipt; 0 means 60s (`DURATION`)")
+	f.DurationVar(&o.grace, "shutdown-timeout", 20*time.Second, "time for requests to finish after SIGINT or SIGTERM (`DURATION`)")
 }
 
 // serveHTTP serves until ctx is done.

@@ -40,11 +40,11 @@ type EvidenceFlags struct {
 
 // Register adds the flags to those of a command.
 func (f *EvidenceFlags) Register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.batches, "batch", nil, "manifest `FILE` of the batch whose root the receipts state; repeatable")
-	flags.StringVar(&f.Checkpoint, "checkpoint", "", "signed checkpoint `FILE` that covers all receipts of the input")
-	flags.StringArrayVar(&f.disclosures, "disclosures", nil, "`FILE` of disclosed values; repeatable")
-	flags.StringArrayVar(&f.proofs, "proof", nil, "tlog-proof `FILE` that a receipt is in a checkpoint; repeatable")
-	flags.StringVar(&f.artifacts, "artifacts", "", "compare files in `DIR` with the digests that receipts state")
+	flags.StringArrayVar(&f.batches, "batch", nil, "manifest of a batch; repeatable (`FILE`)")
+	flags.StringVar(&f.Checkpoint, "checkpoint", "", "checkpoint that covers the input (`FILE`)")
+	flags.StringArrayVar(&f.disclosures, "disclosures", nil, "disclosed values; repeatable (`FILE`)")
+	flags.StringArrayVar(&f.proofs, "proof", nil, "tlog-proof of a receipt; repeatable (`FILE`)")
+	flags.StringVar(&f.artifacts, "artifacts", "", "files to compare with stated digests (`DIR`)")
 }
 
 // Apply adds the evidence to the verifier.

@@ -21,12 +21,12 @@ type KeyFlags struct {
 // Add adds the flags to those of a command.
 func (k *KeyFlags) Add(cmd *cobra.Command) {
 	k.AddKey(cmd)
-	cmd.Flags().StringVar(&k.id, "key-id", "", "`ID` of a key that is not in a JWK")
+	cmd.Flags().StringVar(&k.id, "key-id", "", "ID of a key that is not in a JWK (`ID`)")
 }
 
 // AddKey adds the flags except --key-id, which the command defines itself.
 func (k *KeyFlags) AddKey(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&k.Path, "key", "", "sign with this `KEY`: a file, agent:SHA256:…, or NAME://KEY")
+	cmd.Flags().StringVar(&k.Path, "key", "", "signing key: a file, agent:SHA256:…, or NAME://KEY (`KEY`)")
 	custody.AddPatience(cmd, &k.patience)
 }
 

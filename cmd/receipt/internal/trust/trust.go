@@ -145,12 +145,12 @@ type PolicyFlags struct {
 
 // Register adds the flags to those of a command.
 func (f *PolicyFlags) Register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.Keys, "keys", "k", "", "`FILE` of trusted keys (JWK Set)")
-	flags.StringVar(&f.Issuer, "issuer", "", "require the issuer `ID`")
-	flags.StringVar(&f.Policy, "policy", "", "`FILE` of additional requirements (JSON): issuer, witnesses, checkpoint")
-	flags.StringVar(&f.at, "at", "", "judge keys at `TIME` (RFC 3339) instead of issued_at")
-	flags.BoolVar(&f.IntegrityOnly, "integrity-only", false, "check the content and the hash, but no signatures")
-	flags.BoolVar(&f.plain, "plain", false, "verify without the fast paths, to cross-check them")
+	flags.StringVarP(&f.Keys, "keys", "k", "", "trusted keys, a JWK Set (`FILE`)")
+	flags.StringVar(&f.Issuer, "issuer", "", "required issuer (`ID`)")
+	flags.StringVar(&f.Policy, "policy", "", "additional requirements: issuer, witnesses, checkpoint (`FILE`)")
+	flags.StringVar(&f.at, "at", "", "time at which keys are judged (default: issued_at) (`TIME`)")
+	flags.BoolVar(&f.IntegrityOnly, "integrity-only", false, "check only content and hashes")
+	flags.BoolVar(&f.plain, "plain", false, "verify without the fast paths")
 	flags.BoolVar(&f.Strict, "strict", false, "report undecided if any applicable step was not checked")
 }
 

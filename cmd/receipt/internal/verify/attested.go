@@ -17,8 +17,8 @@ type attestFlags struct {
 }
 
 func (f *attestFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.commit, "commit", "", "require an attestation of every receipt for the git commit `SHA`")
-	flags.StringArrayVar(&f.subjects, "subject", nil, "require an attestation of every receipt for `DIGEST`: sha256:HEX or gitCommit:HEX; repeatable")
+	flags.StringVar(&f.commit, "commit", "", "require an attestation for this git commit (`SHA`)")
+	flags.StringArrayVar(&f.subjects, "subject", nil, "require an attestation for sha256:HEX or gitCommit:HEX; repeatable (`DIGEST`)")
 }
 
 // apply makes attestations acceptable wherever receipts are.

@@ -21,10 +21,10 @@ type continuityFlags struct {
 }
 
 func (f *continuityFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.previous, "previous", "", "predecessor of the first receipt: `HASH|FILE|REPORT`")
+	flags.StringVar(&f.previous, "previous", "", "predecessor of the first receipt (`HASH|FILE|REPORT`)")
 	f.expectFlags.register(flags)
-	flags.BoolVar(&f.partial, "partial", false, "treat the input as a selection, and do not check absent predecessors")
-	flags.BoolVar(&f.unordered, "unordered", false, "ignore the order within files, and join receipts only by their links")
+	flags.BoolVar(&f.partial, "partial", false, "do not check absent predecessors")
+	flags.BoolVar(&f.unordered, "unordered", false, "ignore the order within files")
 	flags.BoolVar(&f.mergeable, "mergeable", false, "list all receipts in the report for receipt merge (default: up to 65,536)")
 }
 
@@ -60,8 +60,8 @@ type expectFlags struct {
 }
 
 func (f *expectFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.head, "expect-head", "", "require the stream to end in `HASH`, or all heads in a REPORT to be present")
-	flags.Uint64("expect-count", 0, "require exactly `N` receipts in the stream")
+	flags.StringVar(&f.head, "expect-head", "", "hash in which the stream must end, or report whose heads must be present (`HASH|REPORT`)")
+	flags.Uint64("expect-count", 0, "required number of receipts (`N`)")
 	f.count = flags.Lookup("expect-count")
 }
 

@@ -22,13 +22,14 @@ func NewDiff(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
 		Short: "print the differences between two receipts, and whether their hashes are equal",
-		Long: `Print the differences between two receipts by JSON Pointer: - only in A, + only in
-B, ~ in both with different values. Values are compared in canonical form, so
-whitespace, the order of members, and the notation of numbers do not matter. Values
-that the source of a receipt did not report, or reported as a bound, are marked.
+		Long: `Print the differences between two receipts by JSON Pointer: - only in A, + only
+in B, ~ in both with different values. Values are compared in canonical form.
+Values that the source of a receipt did not report, or reported as a bound, are
+marked.
 
 Exit codes: 0 the contents are equal, 1 they differ, 2 one of them could not be
-read, or has an integer outside ±9007199254740991, which the canonical form rounds.`,
+read, or has an integer outside ±9007199254740991, which the canonical form
+rounds.`,
 		Example: `  receipt diff mine.json theirs.json
   receipt diff - theirs.json < mine.json`,
 		Args: cli.ExactArgs(2, "two receipts"),

@@ -33,20 +33,18 @@ func NewMerge(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge REPORT…",
 		Short: "combine the reports of parts into one verdict",
-		Long: `Combine the reports of parts, in any order, into one verdict. The result matches a
-single verification of all parts, except for checks that need the parts to be read
-together; these are listed as not checked. Streams that were split are joined by
-their links. If they do not join, receipts between the parts are missing, and the
-whole is refuted, unless a part with that stream was verified with --partial. A
-receipt that several parts contain counts once. If the reports do not contain enough
-for that, the whole is undecided.
+		Long: `Combine the reports of parts, in any order, into one verdict. The result matches
+a single verification of all parts, except for checks that need the parts to be
+read together; these are listed as not checked. Streams that were split are
+joined by their links. If they do not join, the whole is refuted, unless a part
+with that stream was verified with --partial. If the reports do not contain
+enough to join them, the whole is undecided.
 
-A chain that was truncated at its end shows no trace of that in any part. Use
---expect-head and --expect-count to require the end of the whole, as for verify.
+--expect-head and --expect-count require the end of the whole, as for verify.
 
-A report is the output of verify --format json or ndjson, or the summary in it. The
-parts must be verified with the same keys and the same requirements (--issuer, --at,
---strict, --policy). The result is a report, too.
+A report is the output of verify --format json or ndjson, or the summary in it.
+The parts must be verified with the same keys, --issuer, --at, --strict, and
+--policy.
 
 Exit codes are those of verify.`,
 		Example: `  receipt merge april.report.json may.report.json
@@ -59,8 +57,8 @@ Exit codes are those of verify.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.expectFlags.register(f)
-	f.StringVar(&o.format, "format", "text", "write a `FORMAT`: text or json")
-	f.StringVarP(&o.output, "output", "o", "", "write to this `FILE`")
+	f.StringVar(&o.format, "format", "text", "output format: text or json (`FORMAT`)")
+	f.StringVarP(&o.output, "output", "o", "", "output file (`FILE`)")
 	f.BoolVarP(&o.force, "force", "f", false, "overwrite the output file")
 	return cmd
 }

@@ -18,11 +18,11 @@ func NewShow(e *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show FILE",
 		Short: "print a receipt in readable form",
-		Long: `Print what a receipt states, and whether its content matches its hash. Signatures
-are not checked; use receipt verify.
+		Long: `Print what a receipt states, and whether its content matches its hash.
+Signatures are not checked; use receipt verify.
 
-Exit codes: 0 the content matches the hash, 1 it does not, or the document is not
-a valid receipt, 2 the file could not be read.`,
+Exit codes: 0 the content matches the hash, 1 it does not, or the document is
+not a valid receipt, 2 the file could not be read.`,
 		Example: `  receipt show receipt.json
   receipt show - < receipt.json`,
 		Args: cli.ExactArgs(1, "one receipt"),

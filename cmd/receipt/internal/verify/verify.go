@@ -42,20 +42,20 @@ func New(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [PATH…]",
 		Short: "verify receipts, and list what was not checked",
-		Long: `Verify the receipts in files, directories, and patterns, or - for stdin. Inputs
-can be JSON, JSON lines, arrays, CBOR, and CBOR sequences, also compressed with
-gzip or zstd, and attestations of receipt attest, which contain receipts.
+		Long: `Verify the receipts in files, directories, and patterns, or - for stdin: JSON,
+JSON lines, arrays, CBOR, CBOR sequences, and attestations, also compressed with
+gzip or zstd.
 
-If there is one input, each receipt must follow its predecessor in the stream. If
-there are several, receipts are joined by their links, and the order of the inputs
-does not matter.
+In a single input, each receipt must follow its predecessor in the stream.
+Several inputs are joined by their links, in any order.
 
-Trusted keys are a JWK Set from --keys, else $RECEIPT_KEYS, else receipt/keys.json
-in the user's configuration directory. They are never taken from a receipt.
+Trusted keys are a JWK Set from --keys, else $RECEIPT_KEYS, else
+receipt/keys.json in the user's configuration directory, and never come from a
+receipt.
 
-Exit codes: 0 verified, 1 something is invalid or malformed, 2 an input could not
-be read, or the command could not run as requested, 3 evidence is missing. With
-several receipts, the first of 1, 2, 3 that applies.`,
+Exit codes: 0 verified, 1 something is invalid or malformed, 2 an input could
+not be read, or the command could not run as requested, 3 evidence is missing.
+With several receipts, the first of 1, 2, 3 that applies.`,
 		Example: `  receipt verify --keys keys.json receipt.json
   receipt verify --integrity-only --format json receipt.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,8 +77,8 @@ several receipts, the first of 1, 2, 3 that applies.`,
 
 func (o *readFlags) register(f *pflag.FlagSet) {
 	o.Flags.Register(f)
-	f.IntVar(&o.jobs, "jobs", 0, "use `N` processors (default: all)")
-	f.StringVar(&o.tempDir, "temp-dir", "", "`DIR` for temporary files (default: the system's temporary directory)")
+	f.IntVar(&o.jobs, "jobs", 0, "number of processors (default: all) (`N`)")
+	f.StringVar(&o.tempDir, "temp-dir", "", "directory for temporary files (`DIR`)")
 }
 
 func verify(ctx context.Context, e *cli.Env, paths []string, o *verifyOptions) error {
