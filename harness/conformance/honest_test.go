@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -55,7 +54,7 @@ func newHonestOf(t testing.TB, model harness.Provider) *honest {
 	o := &honest{trust: readKeys(t, "trust.json", valid), private: readKeys(t, "key_2026_04.private.json", keys.ParsePrivate)}
 
 	// The second client sees one workspace that does not exist, the others only some parts.
-	var file []byte
+	var entries []protocol.APIKey
 	add := func(name string, workspaces []string, hidden ...protocol.Scope) string {
 		text, entry, err := protocol.NewAPIKey(rand.Reader, name, time.Now())
 		if err != nil {
@@ -65,11 +64,7 @@ func newHonestOf(t testing.TB, model harness.Provider) *honest {
 			entry.Reach = entry.Reach.OfWorkspaces(workspaces...)
 		}
 		entry.Scopes = slices.DeleteFunc(harness.Scopes(), func(s protocol.Scope) bool { return slices.Contains(hidden, s) })
-		line, err := json.Marshal(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file = append(append(file, line...), '\n')
+		entries = append(entries, entry)
 		return text
 	}
 	o.keys = [3]string{add("client-a", nil), add("client-b", []string{"workspace_of_nobody"}), add("client-c", nil, protocol.InternalRead, protocol.ReceiptOnlyRead)}
@@ -77,7 +72,7 @@ func newHonestOf(t testing.TB, model harness.Provider) *honest {
 		protocol.InternalRead:    add("client-d", nil, protocol.ReceiptOnlyRead),
 		protocol.ReceiptOnlyRead: add("client-e", nil, protocol.InternalRead),
 	}
-	clients, err := protocol.ParseAPIKeys(file, harness.Scopes()...)
+	clients, err := protocol.NewAPIKeys(entries...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (k APIKey) MarshalJSON() ([]byte, error) {
 
 // client returns the client that holds the key.
 func (k *APIKey) client() *Client {
-	return &Client{Name: k.Name, Actor: k.SHA256, Scopes: k.Scopes, AllScopes: k.Scopes == nil, Reach: k.Reach}
+	return &Client{Name: k.Name, Actor: k.SHA256, Scopes: slices.Clone(k.Scopes), AllScopes: k.Scopes == nil, Reach: k.Reach}
 }
 
 // appendNames appends a member with names. Without a limit (nil), it appends nothing.

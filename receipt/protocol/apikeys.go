@@ -3,9 +3,9 @@ package protocol
 import (
 	"bytes"
 	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +17,23 @@ const (
 )
 
 // APIKeys are the keys that a server accepts. They are immutable and safe for concurrent use.
-type APIKeys struct{ entries []APIKey }
+// The zero value accepts no key. A nil pointer stands for keys that are not loaded yet.
+type APIKeys struct {
+	byDigest map[[32]byte]*Client
+	names    map[string]bool
+}
+
+// NewAPIKeys returns any number of keys, such as those of a database. It refuses an invalid
+// name, an entry without a digest, and two entries with the same name or digest.
+func NewAPIKeys(entries ...APIKey) (*APIKeys, error) {
+	k := new(APIKeys)
+	for i, entry := range entries {
+		if err := k.addChecked(entry); err != nil {
+			return nil, refuse("API key %d of %d: %w", i+1, len(entries), err)
+		}
+	}
+	return k, nil
+}
 
 // ParseAPIKeys reads a file of API keys, with one JSON object per line and optional blank lines,
 //
@@ -49,40 +65,57 @@ func ParseAPIKeys(data []byte, known ...Scope) (*APIKeys, error) {
 		if err == nil {
 			err = k.add(entry)
 		}
+		if err == nil && len(k.names) > maxAPIKeys {
+			err = fmt.Errorf("expected at most %d keys", maxAPIKeys)
+		}
 		if err != nil {
 			return nil, refuse("API keys, line %d: %w", n, err)
 		}
 	}
 
 	// A file without keys is a mistake, never a server that accepts everybody.
-	if len(k.entries) == 0 {
+	if len(k.names) == 0 {
 		return nil, refuse("API keys: the file holds none, so nobody could get in")
 	}
 	return k, nil
 }
 
+// addChecked is add for an entry that no parser has checked.
+func (k *APIKeys) addChecked(entry APIKey) error {
+	if fault := nameFault(entry.Name); fault != "" {
+		return fmt.Errorf("the name %s", fault)
+	}
+	if entry.SHA256 == [32]byte{} {
+		return fmt.Errorf("%q has no digest of a key", entry.Name)
+	}
+	return k.add(entry)
+}
+
 func (k *APIKeys) add(entry APIKey) error {
-	for _, other := range k.entries {
-		switch {
-		case other.Name == entry.Name:
-			return fmt.Errorf("the name %q is used twice", entry.Name)
-		case other.SHA256 == entry.SHA256:
-			return fmt.Errorf("%q has the key of %q", entry.Name, other.Name)
-		}
+	if k.names[entry.Name] {
+		return fmt.Errorf("the name %q is used twice", entry.Name)
 	}
-	if k.entries = append(k.entries, entry); len(k.entries) > maxAPIKeys {
-		return fmt.Errorf("expected at most %d keys", maxAPIKeys)
+	if other := k.byDigest[entry.SHA256]; other != nil {
+		return fmt.Errorf("%q has the key of %q", entry.Name, other.Name)
 	}
+
+	if k.names == nil {
+		k.names, k.byDigest = map[string]bool{}, map[[32]byte]*Client{}
+	}
+	k.names[entry.Name], k.byDigest[entry.SHA256] = true, entry.client()
 	return nil
 }
 
 // Authenticate returns the client whose key the request has in its Authorization header,
 // "Bearer rk_…" with one space or more (RFC 9110 section 11.4). Otherwise, the error is
-// 401. All entries are compared, each in constant time.
+// 401. The error of a nil pointer is 503.
 func (k *APIKeys) Authenticate(r *http.Request) (*Client, error) {
+	if k == nil {
+		return nil, Busy(1, "the server has no API keys yet")
+	}
 	if list := r.Header.Values("Authorization"); len(list) == 1 {
-		if key := k.find(list[0]); key != nil {
-			return key.client(), nil
+		if client := k.find(list[0]); client != nil {
+			return client, nil
 		}
 	}
 	return nil, unauthorized()
@@ -95,27 +128,23 @@ func unauthorized() error {
 	return e.With("WWW-Authenticate", `Bearer realm="receipt"`)
 }
 
-// find returns the entry of the key in the value of an Authorization header, or nil.
-func (k *APIKeys) find(header string) *APIKey {
+// find returns the client whose key is in the value of an Authorization header, or nil.
+func (k *APIKeys) find(header string) *Client {
 	scheme, key, _ := strings.Cut(header, " ")
 	key = strings.TrimLeft(key, " ")
 	if !strings.EqualFold(scheme, "Bearer") || len(key) != apiKeyLength || !strings.HasPrefix(key, apiKeyPrefix) {
 		return nil
 	}
 
-	// Every digest is compared, so the time that this takes reveals nothing about the keys.
-	sum := sha256.Sum256([]byte(key))
-	found := -1
-	for i := range k.entries {
-		if subtle.ConstantTimeCompare(sum[:], k.entries[i].SHA256[:]) == 1 {
-			found = i
-		}
-	}
-
-	if found < 0 {
+	// The duration of the lookup depends on the digest only. It reveals nothing about the keys,
+	// because no key can be computed from its digest.
+	client := k.byDigest[sha256.Sum256([]byte(key))]
+	if client == nil {
 		return nil
 	}
-	return &k.entries[found]
+	own := *client // callers may change what they get
+	own.Scopes = slices.Clone(client.Scopes)
+	return &own
 }
 
 // LoadedKeys is an [Authenticator] with API keys that may be replaced. It returns the current keys.
@@ -123,9 +152,4 @@ func (k *APIKeys) find(header string) *APIKey {
 type LoadedKeys func() *APIKeys
 
 // Authenticate calls Authenticate of the current keys.
-func (f LoadedKeys) Authenticate(r *http.Request) (*Client, error) {
-	if keys := f(); keys != nil {
-		return keys.Authenticate(r)
-	}
-	return nil, Busy(1, "the server has no API keys yet")
-}
+func (f LoadedKeys) Authenticate(r *http.Request) (*Client, error) { return f().Authenticate(r) }

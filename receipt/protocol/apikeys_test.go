@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -25,11 +26,7 @@ func apiKeysOf(t testing.TB, name string) (key string, keys *APIKeys) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := json.Marshal(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if keys, err = parseKeys(append(line, '\n')); err != nil {
+	if keys, err = NewAPIKeys(entry); err != nil {
 		t.Fatal(err)
 	}
 	return key, keys
@@ -53,7 +50,7 @@ func TestAPIKeys(t *testing.T) {
 		t.Fatal(err, string(line))
 	}
 	keys, err := parseKeys([]byte("\n" + string(line) + "\r\n\n"))
-	if err != nil || len(keys.entries) != 1 {
+	if err != nil || len(keys.names) != 1 {
 		t.Fatal(err)
 	}
 	for header, want := range map[string]string{
@@ -92,11 +89,10 @@ func TestAPIKeyLimits(t *testing.T) {
 		`,"issuers":["i"]`: "ab-", `,"issuers":["I"]`: "", `,"issuers":[]`: "", `,"issuers":["i"],"tenants":["b"]`: "b",
 		`,"workspaces":["w"]`: "ab-", `,"workspaces":["v"]`: "", `,"issuers":["i"],"tenants":["a"],"workspaces":["v","w"]`: "a", `,"issuers":["i"],"tenants":["a"],"workspaces":[]`: "",
 	} {
-		keys, err := parseKeys([]byte(line + members + "}"))
+		entry, err := parseAPIKey([]byte(line+members+"}"), []Scope{"receipts:verify"})
 		if err != nil {
 			t.Fatal(members, err)
 		}
-		entry := keys.entries[0]
 		got := ""
 		for _, c := range []struct {
 			name   string
@@ -169,5 +165,65 @@ func TestAPIKeyFiles(t *testing.T) {
 	}
 	if _, err := parseKeys([]byte(many.String())); err == nil || !strings.Contains(err.Error(), "line 1001") {
 		t.Errorf("1,001 keys: %v", err)
+	}
+}
+
+// TestNewAPIKeys verifies that a program can make more keys than a file may have, that each key
+// authenticates its own client, and that invalid entries are refused.
+func TestNewAPIKeys(t *testing.T) {
+	texts, entries := []string{}, []APIKey{}
+	for i := range 3000 {
+		text, entry, err := NewAPIKey(rand.Reader, fmt.Sprint("tenant-", i), noon())
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry.Reach = Everything().OfTenants(entry.Name)
+		texts, entries = append(texts, text), append(entries, entry)
+	}
+	keys, err := NewAPIKeys(entries...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		client, err := authenticate(keys, "Bearer "+text)
+		if err != nil || client.Name != entries[i].Name || client.Actor != entries[i].SHA256 {
+			t.Fatalf("key %d: %v, %v", i, client, err)
+		}
+		own, other := chain.Stream{HasTenant: true, Tenant: client.Name}, chain.Stream{HasTenant: true, Tenant: "tenant-x"}
+		if !client.Reach.Sees(own) || client.Reach.Sees(other) {
+			t.Errorf("key %d sees the wrong tenant", i)
+		}
+	}
+
+	unnamed, undigested, renamed := entries[0], entries[0], entries[0]
+	unnamed.Name, undigested.SHA256, renamed.Name = "", [32]byte{}, "other"
+	for want, list := range map[string][]APIKey{
+		"API key 1 of 1: the name is empty":                     {unnamed},
+		"API key 2 of 2: \"tenant-0\" has no digest of a key":   {entries[1], undigested},
+		"API key 2 of 2: the name \"tenant-0\" is used twice":   {entries[0], entries[0]},
+		"API key 2 of 2: \"other\" has the key of \"tenant-0\"": {entries[0], renamed},
+	} {
+		var wrong *APIKeyError
+		if keys, err := NewAPIKeys(list...); keys != nil || !errors.As(err, &wrong) || wrong.Detail != want {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+}
+
+// TestAbsentKeys verifies that keys that are not loaded yet are 503, and that no keys are 401.
+func TestAbsentKeys(t *testing.T) {
+	key, _ := apiKeysOf(t, "ci")
+	none, err := NewAPIKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		keys Authenticator
+		want int
+	}{{none, 401}, {new(APIKeys), 401}, {(*APIKeys)(nil), 503}, {LoadedKeys(func() *APIKeys { return nil }), 503}, {LoadedKeys(func() *APIKeys { return none }), 401}} {
+		client, err := authenticate(c.keys, "Bearer "+key)
+		if client != nil || ErrorOf(err).HTTPStatus() != c.want {
+			t.Errorf("%d: %v, %v, expected %d", i, client, err, c.want)
+		}
 	}
 }

@@ -75,11 +75,7 @@ func apiKeysOf(t testing.TB, name string) (key string, keys *protocol.APIKeys) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line, err := json.Marshal(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if keys, err = serve.ParseAPIKeys(append(line, '\n')); err != nil {
+	if keys, err = protocol.NewAPIKeys(entry); err != nil {
 		t.Fatal(err)
 	}
 	return key, keys

@@ -51,20 +51,16 @@ func trust(t testing.TB) *keys.Set {
 // apiKeys returns new keys. Each entry may be narrowed first.
 func apiKeys(t testing.TB, narrow ...func(*protocol.APIKey)) (texts []string, parsed *protocol.APIKeys) {
 	t.Helper()
-	var file []byte
+	var entries []protocol.APIKey
 	for i, f := range narrow {
 		text, entry, err := protocol.NewAPIKey(rand.Reader, "client-"+string(rune('a'+i)), time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
 		f(&entry)
-		line, err := json.Marshal(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts, file = append(texts, text), append(append(file, line...), '\n')
+		texts, entries = append(texts, text), append(entries, entry)
 	}
-	parsed, err := protocol.ParseAPIKeys(file, harness.Scopes()...)
+	parsed, err := protocol.NewAPIKeys(entries...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,20 +50,16 @@ func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, held := "", map[string]string{}
-	for name, members := range map[string]string{"a": `,"tenants":["a"]}`, "b": `,"tenants":["b"]}`, "all": "}"} {
+	entries, held := []protocol.APIKey{}, map[string]string{}
+	for name, reach := range map[string]protocol.Reach{"a": protocol.Everything().OfTenants("a"), "b": protocol.Everything().OfTenants("b"), "all": protocol.Everything()} {
 		key, entry, err := protocol.NewAPIKey(strings.NewReader(fmt.Sprintf("%-32s", name)), name, time.Unix(0, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := json.Marshal(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		held[name] = key
-		lines += strings.TrimSuffix(string(line), "}") + members + "\n"
+		entry.Reach, held[name] = reach, key
+		entries = append(entries, entry)
 	}
-	keys, err := serve.ParseAPIKeys([]byte(lines))
+	keys, err := protocol.NewAPIKeys(entries...)
 	if err != nil {
 		t.Fatal(err)
 	}
