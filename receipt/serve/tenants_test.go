@@ -2,16 +2,20 @@ package serve_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
@@ -112,6 +116,8 @@ func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) 
 			add("POST", path+"/verify", []byte(`{"trust_anchor":"x"}`), "Content-Type", "application/json")
 			add("POST", path+"/verify", nil, "Idempotency-Key", "one")
 			add("GET", "/v1/tasks/"+url.PathEscape(id)+"/receipts", nil)
+			add("POST", "/v1/tasks/"+url.PathEscape(id)+"/replay", nil)
+			add("GET", "/x/receipts/"+url.PathEscape(id)+"/proof", nil)
 		}
 	}
 	for _, task := range []string{"shared", "task_" + marker, "absent"} {
@@ -126,10 +132,28 @@ func tenantQuestions(ours, theirs [][]byte, cursors []string) (list []question) 
 		add("POST", "/v1/verify", text, "Content-Type", "application/json")
 		add("POST", "/v1/verify", servetest.Lines(text, text), "Content-Type", "application/x-ndjson")
 	}
-	for _, path := range []string{"/v1", "/v1/agent-card", "/.well-known/jwks.json", "/openapi.json", "/healthz", "/readyz", "/metrics", "/", "/v1/nothing", "/v1/receipts"} {
+	for _, path := range []string{"/v1", "/v1/agent-card", "/.well-known/jwks.json", "/openapi.json", "/schemas/" + receipt.SchemaMarker + ".schema.json", "/healthz", "/readyz", "/metrics", "/", "/v1/nothing", "/v1/receipts", "/x/checkpoint"} {
 		add("GET", path, nil)
 	}
 	return list
+}
+
+// unasked returns the patterns of the routes that no question is for.
+func unasked(routes []protocol.Route, questions []question) (missing []string) {
+	mux, asked := http.NewServeMux(), map[string]bool{}
+	for _, route := range routes {
+		mux.Handle(route.Pattern, http.NotFoundHandler())
+	}
+	for _, q := range questions {
+		_, pattern := mux.Handler(httptest.NewRequest(q.method, q.path, nil))
+		asked[pattern] = true
+	}
+	for _, route := range routes {
+		if !asked[route.Pattern] {
+			missing = append(missing, route.Pattern)
+		}
+	}
+	return missing
 }
 
 // cursorsOf follows the list of a task and returns every cursor in the answers.
@@ -163,38 +187,72 @@ func TestTenants(t *testing.T) {
 		},
 		"careless": shelfOf, // finds receipts that are out of reach, and is not believed
 	} {
-		for member, members := range map[string]string{
-			"tenants": `,"tenants":["a"]`,
-			"several": `,"tenants":["c","a"],"issuers":["harness_example_cloud"],"workspaces":["w"],"scopes":["receipts:read","receipts:verify"]`,
+		for by, clients := range map[string]admission{
+			"tenants":       byKey(t, `,"tenants":["a"]`),
+			"several":       byKey(t, `,"tenants":["c","a"],"issuers":["harness_example_cloud"],"workspaces":["w"],"scopes":["receipts:read","receipts:verify"]`),
+			"bearer tokens": {auth: bearerTokens{"ours": "a", "theirs": "b_" + marker, "every": ""}, key: "ours", master: "every"},
 		} {
-			t.Run(name+" by "+member, func(t *testing.T) { sameAnswers(t, source(all), source(ours), ours, theirs, members) })
+			t.Run(name+" by "+by, func(t *testing.T) { sameAnswers(t, source(all), source(ours), ours, theirs, clients) })
 		}
 	}
 }
 
-func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, members string) {
+// An admission is an authentication with the credentials of tenant a and of an operator.
+type admission struct {
+	auth        protocol.Authenticator
+	key, master string
+}
+
+// byKey returns the admission by API keys. members narrow the key of tenant a.
+func byKey(t testing.TB, members string) admission {
+	t.Helper()
 	key, line := narrowKey(t, "tenant_a", members)
 	master, second := narrowKey(t, "master", "")
 	keys, err := serve.ParseAPIKeys([]byte(line + second))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return admission{keys, key, master}
+}
+
+// bearerTokens is a foreign authentication: it names the tenant of each token, or "" for an
+// operator.
+type bearerTokens map[string]string
+
+func (b bearerTokens) Authenticate(r *http.Request) (*protocol.Client, error) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	tenant, known := b[token]
+	c := &protocol.Client{Name: token, Actor: sha256.Sum256([]byte(token)), AllScopes: true, Reach: protocol.Everything()}
+	switch {
+	case !known:
+		return nil, &protocol.Error{Code: protocol.CodeAuth, Message: "unknown token"}
+	case tenant != "":
+		c.Reach = c.Reach.OfTenants(tenant)
+	}
+	return c, nil
+}
+
+func sameAnswers(t *testing.T, all, alone serve.Source, ours, theirs [][]byte, clients admission) {
 	serving := func(source serve.Source) *host {
 		o := options(t)
-		o.Source, o.Auth, o.Public = source, keys, false
+		o.Source, o.Auth, o.Public = source, clients.auth, false
 		o.Keys = func() []byte { return fixture(t, "keys/trust.json") }
 		return start(t, o)
 	}
 	h, lonely := serving(all), serving(alone)
-	headers := append(version(), "Authorization", "Bearer "+key)
-	every := append(version(), "Authorization", "Bearer "+master)
+	headers := append(version(), "Authorization", "Bearer "+clients.key)
+	every := append(version(), "Authorization", "Bearer "+clients.master)
 	cursors := append(cursorsOf(h, "shared", every), cursorsOf(h, "shared", headers)...)
 	if _, files := all.(*files.Index); files && len(cursors) < 20 {
 		t.Errorf("only %d cursors", len(cursors))
 	}
 	traces := tracesOf(theirs)
 	seen := 0
-	for _, q := range tenantQuestions(ours, theirs, cursors) {
+	questions := tenantQuestions(ours, theirs, cursors)
+	if missing := unasked(h.server.Routes(), questions); len(missing) > 0 {
+		t.Errorf("no request for %q", missing)
+	}
+	for _, q := range questions {
 		all, alone := h.do(q.method, q.path, bytes.NewReader(q.body), append(slices.Clone(headers), q.headers...)...), lonely.do(q.method, q.path, bytes.NewReader(q.body), append(slices.Clone(headers), q.headers...)...)
 		got, want := plain(all), plain(alone)
 		if got != want {
@@ -330,4 +388,66 @@ func TestScopes(t *testing.T) {
 			t.Errorf("%s: %s, expected %s", name, got, want)
 		}
 	}
+}
+
+// TestTenantKeys verifies that the same Idempotency-Key of two tenants with foreign authentication
+// is two keys, while a request is in progress and after it. A client that cannot be distinguished
+// may send none.
+func TestTenantKeys(t *testing.T) {
+	o, s := staged(t)
+	gate := make(chan struct{})
+	s.gate = gate
+	o.Auth, o.Public = bearerTokens{"mine": "a", "yours": "a"}, false
+	h := start(t, o)
+	ask := func(token string) reply {
+		return h.replayOf("t", oneSwap, "Authorization", "Bearer "+token, "Idempotency-Key", "same")
+	}
+
+	// Both replays are in progress at the same time, so neither waited for the other.
+	answers := map[string]chan reply{"mine": make(chan reply, 1), "yours": make(chan reply, 1)}
+	for token, answer := range answers {
+		go func() { answer <- ask(token) }()
+	}
+	for end := time.Now().Add(10 * time.Second); s.count() < 2 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if s.count() != 2 || s.began[0].Once == s.began[1].Once {
+		t.Errorf("%d replays in progress", s.count())
+	}
+	if got := ask("mine"); string(got.body) != inFlight {
+		t.Errorf("repeated meanwhile: %d %s", got.status, got.body)
+	}
+	close(gate)
+
+	first := map[string]string{}
+	for token, answer := range answers {
+		got := <-answer
+		if first[token] = string(got.body); got.status != 202 || got.object(t)["created_by"] != token {
+			t.Errorf("%s: %d %s", token, got.status, got.body)
+		}
+	}
+	for token, want := range first {
+		if got := ask(token); string(got.body) != want {
+			t.Errorf("%s, repeated: %s, expected %s", token, got.body, want)
+		}
+	}
+	if s.count() != 2 || first["mine"] == first["yours"] {
+		t.Errorf("%d replays: %v", s.count(), first)
+	}
+
+	o.Auth = unknownActor{o.Auth}
+	if got := start(t, o).replayOf("t", oneSwap, "Authorization", "Bearer mine", "Idempotency-Key", "same"); got.status != 400 || got.param() != "Idempotency-Key" {
+		t.Errorf("without an actor: %d %s", got.status, got.body)
+	}
+}
+
+// unknownActor is an authentication that does not distinguish its clients.
+type unknownActor struct{ protocol.Authenticator }
+
+func (u unknownActor) Authenticate(r *http.Request) (*protocol.Client, error) {
+	c, err := u.Authenticator.Authenticate(r)
+	if err == nil {
+		c.Actor = [32]byte{}
+	}
+	return c, err
 }
