@@ -22,7 +22,7 @@ func TestNoPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	escaped := url.QueryEscape(pgserver.Password)
+	escaped := url.QueryEscape(pgserver.Marker)
 	query := u.RawQuery
 	const marker = "MARKER"
 
@@ -34,7 +34,7 @@ func TestNoPassword(t *testing.T) {
 		"no server":         "postgres://ledger:" + escaped + "@127.0.0.1:1/postgres",
 		"no such parameter": good + "&nothing=1",
 		"another scheme":    "mysql://ledger:" + escaped + "@localhost/postgres",
-		"not escaped":       "postgres://ledger:" + pgserver.Password + "@localhost/postgres",
+		"not escaped":       "postgres://ledger:" + pgserver.Marker + "@localhost/postgres",
 		"badly escaped":     "postgres://ledger:%zzMARKER@localhost/postgres",
 		"a space":           "postgres://ledger:MARKER x@local host/postgres",
 		"a bad port":        "postgres://ledger:MARKER@localhost:x/postgres",

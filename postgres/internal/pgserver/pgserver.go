@@ -19,8 +19,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Password is the password of every server. It must never be printed.
-const Password = "hunter2-MARKER:/?#"
+// Marker is the password of every server, with characters that an address escapes. It must never be
+// printed.
+const Marker = "hunter2-MARKER:/?#"
 
 // A Server is a PostgreSQL server with its data in a temporary directory. Clients reach it through
 // a socket in that directory.
@@ -95,11 +96,11 @@ func (s *Server) initialize() error {
 		}
 	}
 
-	secret := filepath.Join(s.dir, "password")
-	if err := os.WriteFile(secret, []byte(Password+"\n"), 0o644); err != nil { // of a temporary server
+	pwfile := filepath.Join(s.dir, "pwfile")
+	if err := os.WriteFile(pwfile, []byte(Marker+"\n"), 0o644); err != nil { // of a temporary server
 		return err
 	}
-	initdb := s.command("initdb", "--pgdata="+s.data(), "--username=ledger", "--auth=scram-sha-256", "--pwfile="+secret, "--encoding=UTF8", "--locale=C")
+	initdb := s.command("initdb", "--pgdata="+s.data(), "--username=ledger", "--auth=scram-sha-256", "--pwfile="+pwfile, "--encoding=UTF8", "--locale=C")
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
@@ -202,7 +203,7 @@ func (s *Server) Address(database string, parameters ...string) string {
 	for i := 0; i < len(parameters); i += 2 {
 		query.Set(parameters[i], parameters[i+1])
 	}
-	return (&url.URL{Scheme: "postgres", User: url.UserPassword("ledger", Password), Path: "/" + database, RawQuery: query.Encode()}).String()
+	return (&url.URL{Scheme: "postgres", User: url.UserPassword("ledger", Marker), Path: "/" + database, RawQuery: query.Encode()}).String()
 }
 
 // Exec executes statements in the database postgres.
