@@ -22,7 +22,13 @@ const (
 	categoryLoop     = "rejected_loop"
 	categorySchema   = "schema_validation"
 	categorySibling  = "sibling_failed" // another call in the same message failed, so this one was not run
+	categoryUnrun    = "not_started"    // the model asked for it, and the turn ended before it was run
 )
+
+// neverRan reports whether a call of this category did not run, unless something shows that it did.
+func neverRan(category string) bool {
+	return category == categoryDenied || category == categorySibling || category == categoryUnrun
+}
 
 // named returns the call that an event names, and records the details that any event of a call may
 // have.
@@ -159,17 +165,16 @@ func (s *calls) dropped(c *call) bool {
 
 // unsent reports whether a call did not reach its tool.
 func (s *calls) unsent(c *call) bool {
-	return !s.ran(c) && (s.dropped(c) || c.denied || c.category == categoryDenied || c.category == categorySchema || c.category == categorySibling)
+	return !s.ran(c) && (s.dropped(c) || c.denied || c.category == categorySchema || neverRan(c.category))
 }
 
 // closed reports whether the source records the end of a call. A denial is an end.
 func (s *calls) closed(c *call) bool { return c.outcome != "" || s.unsent(c) }
 
-// status returns the status for the receipt. A call that was denied, or not run because another
-// call failed, is canceled, unless it was executed anyway.
+// status returns the status for the receipt. A call that was denied, or not run, is canceled, unless it was executed anyway.
 func (s *calls) status(c *call) string {
 	switch {
-	case c.outcome == "failed" && (c.category == categoryDenied || c.category == categorySibling) && !s.ran(c):
+	case c.outcome == "failed" && neverRan(c.category) && !s.ran(c):
 		return "canceled"
 	case c.outcome != "":
 		return c.outcome
@@ -184,7 +189,7 @@ func (s *calls) dispatched(c *call, pending map[string]bool) bool {
 	switch {
 	case s.ran(c):
 		return true
-	case c.denied || c.category == categoryDenied || c.category == categorySibling:
+	case c.denied || neverRan(c.category):
 		return false
 	}
 	return c.outcome != "" || !pending[c.id]

@@ -112,8 +112,10 @@ func (s *sourced) about(r *run, e *event.Event) receipt.Object {
 		}
 		o["prompts"] = prompts
 	}
-	if commit := e.Text(about, "git_commit"); commit != "" {
-		o["git_commit"] = commit
+	for _, name := range []string{"agent", "git_commit"} {
+		if text := e.Text(about, name); text != "" {
+			o[name] = text
+		}
 	}
 	for _, name := range []string{"hooks", "counted"} {
 		if counts := countsIn(r, e, about.Member(name)); len(counts) > 0 {

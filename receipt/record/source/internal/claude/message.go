@@ -18,16 +18,9 @@ func usageOf(n canon.Node) story.Usage {
 	return usageIn(n, "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 }
 
-// usageIn returns a usage by the names of its counts. A count that is present and invalid may
-// have any value.
+// usageIn returns a usage by the names of its counts.
 func usageIn(n canon.Node, fresh, read, written, output string) story.Usage {
-	u := story.Apart(story.Count(n.Member(fresh)), story.Count(n.Member(read)), story.Count(n.Member(written)), story.Count(n.Member(output)))
-	for _, name := range []string{read, written} {
-		if x := n.Member(name); !event.Absent(x) && story.Count(x) == nil {
-			u.InputFloor = true
-		}
-	}
-	return u
+	return story.ApartOf(n.Member(fresh), n.Member(read), n.Member(written), n.Member(output))
 }
 
 // tierOf returns the tier of a permission mode; "" for unknown modes.

@@ -77,6 +77,21 @@ func (x *Calls) Call(id string) *Call {
 	return c
 }
 
+// Answer records the result of a call, and returns the call if this is its first result; nil
+// otherwise.
+func (x *Calls) Answer(id canon.Node, outcome Outcome, output canon.Node) *Call {
+	s := x.story
+	c := x.Known(s.Name(id))
+	if c == nil {
+		s.Lacks(ResultWithoutCall)
+		return nil
+	}
+	if !c.Close(outcome, s.Digest(output)) {
+		return nil
+	}
+	return c
+}
+
 // A mention is a record that names a call without stating it. A call that no line states was
 // made nevertheless.
 type mention struct {
@@ -239,6 +254,12 @@ func (c *Call) Ran(outcome Outcome) {
 			c.ended = c.story.Here()
 		}
 	}
+}
+
+// Exited records the exit code of the call's command, and returns the outcome that it states.
+func (c *Call) Exited(code int64) Outcome {
+	c.ExitCode = &code
+	return OutcomeOf(code == 0)
 }
 
 // Settle replaces the outcome of a doubtful call by the outcome that the rest of the log shows.

@@ -31,14 +31,16 @@ const (
 	UsageUnread
 	Embedding
 	OtherDecision
-	WriteUnread     // a change of a file cannot be read
-	HandoffUnclear  // a call may have given work to another agent
-	TokensInPart    // a model used more tokens than the lines state
-	CostInPart      // the task cost more than the lines state
-	DurationInPart  // the task took longer than the lines state
-	ModelsUntold    // no line states the usage of each model
-	TokensUntold    // no line states the usage of the models
-	EffectsUnlogged // the source does not record writes and requests
+	WriteUnread      // a change of a file cannot be read
+	HandoffUnclear   // a call may have given work to another agent
+	TokensInPart     // a model used more tokens than the lines state
+	CostInPart       // the task cost more than the lines state
+	DurationInPart   // the task took longer than the lines state
+	ModelsUntold     // no line states the usage of each model
+	TokensUntold     // no line states the usage of the models
+	EffectsUnlogged  // the source does not record writes and requests
+	RequestsUnlogged // the source does not record requests
+	TotalsDiffer     // a total differs from the sum of its parts
 )
 
 // A lack is the effect of a gap on the receipt.
@@ -85,14 +87,16 @@ var gaps = sync.OnceValue(func() map[Gap]lack {
 		Embedding:        {counted: "embeddings", atLeast: []string{perModel, input}}, // a model read more than its calls state
 		OtherDecision:    {counted: "other_decisions", atLeast: []string{approvals}},
 
-		WriteUnread:     {atLeast: []string{writes}},
-		HandoffUnclear:  {atLeast: []string{handoffs}},
-		TokensInPart:    {atLeast: []string{input, output}},
-		CostInPart:      {atLeast: []string{total, usd}},
-		DurationInPart:  {atLeast: []string{wall}},
-		ModelsUntold:    {untold: []string{perModel}},
-		TokensUntold:    {untold: usage},
-		EffectsUnlogged: {untold: []string{writes, egress}},
+		WriteUnread:      {atLeast: []string{writes}},
+		HandoffUnclear:   {atLeast: []string{handoffs}},
+		TokensInPart:     {atLeast: []string{input, output}},
+		CostInPart:       {atLeast: []string{total, usd}},
+		DurationInPart:   {atLeast: []string{wall}},
+		ModelsUntold:     {untold: []string{perModel}},
+		TokensUntold:     {untold: usage},
+		EffectsUnlogged:  {untold: []string{writes, egress}},
+		RequestsUnlogged: {untold: []string{egress}},
+		TotalsDiffer:     {counted: "totals_that_differ", atLeast: usage},
 	}
 })
 

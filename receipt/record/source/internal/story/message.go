@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
 )
 
@@ -117,6 +118,26 @@ func Apart(fresh, read, written, output *int64) Usage {
 	}
 
 	return u
+}
+
+// ApartOf is Apart for members. A part of the input that is present and not a count may have any
+// value, so the input is a lower bound.
+func ApartOf(fresh, read, written, output canon.Node) Usage {
+	u := Apart(Count(fresh), Count(read), Count(written), Count(output))
+	u.InputFloor = u.InputFloor || strange(read) || strange(written)
+	return u
+}
+
+// strange reports whether a member is present and not a count.
+func strange(n canon.Node) bool { return !event.Absent(n) && Count(n) == nil }
+
+// Plus adds a part of the output that the source states apart from it. If that is not a count, the
+// output is a lower bound.
+func (u *Usage) Plus(part canon.Node) {
+	n := Count(part)
+	if u.Floor = u.Floor || n == nil; u.Output != nil && n != nil {
+		*u.Output += *n
+	}
 }
 
 // Told reports whether the input or the output is stated.

@@ -125,6 +125,19 @@ func Stamp(n canon.Node) time.Time {
 	return at
 }
 
+// Millis parses a time in milliseconds since 1970; zero if n is not one.
+func Millis(n canon.Node) time.Time {
+	ms := Count(n)
+	if ms == nil {
+		return time.Time{}
+	}
+	at := time.UnixMilli(*ms).UTC()
+	if at.Year() > 9998 {
+		return time.Time{}
+	}
+	return at
+}
+
 // Count parses an integer that is not negative; nil if n is not one.
 func Count(n canon.Node) *int64 {
 	f := n.Float()

@@ -3,6 +3,7 @@ package story
 import (
 	"crypto/sha256"
 	"hash"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -31,6 +32,7 @@ type Story struct {
 	prompts   prompts
 	hooks     hooks
 	published index[published]
+	changes   index[change]
 }
 
 // About describes the task as a whole, in the order of its log. "" is not
@@ -39,6 +41,7 @@ type About struct {
 	Model, Provider string   // the model that was chosen: the first that was named
 	Workspace       string   // the directory in which the agent worked, an absolute path
 	Roots           []string // other directories in which it worked, absolute paths, each once
+	Program         string   // the agent, if another program wrote the log
 	Policy          string   // a name for the rules under which it worked
 	Versions        []string // of the program that wrote the log, each once
 	Commit          string   // of git, in hexadecimal digits
@@ -143,6 +146,23 @@ func (s *Story) Stamped(n canon.Node) (at time.Time) {
 	}
 	s.At(at)
 	return at
+}
+
+// Dated is Stamped for a time that every such line states.
+func (s *Story) Dated(n canon.Node) {
+	if s.Stamped(n).IsZero() {
+		s.Partly = true
+	}
+}
+
+// Clocked is Stamped for a time in milliseconds since 1970.
+func (s *Story) Clocked(n canon.Node) {
+	at := Millis(n)
+	if at.IsZero() && !event.Absent(n) {
+		s.Note("unreadable_times")
+		s.Partly = true
+	}
+	s.At(at)
 }
 
 // sessions are those that the lines name.
@@ -308,6 +328,47 @@ func (p *published) link() event.Members {
 
 func (p *published) send() event.Members {
 	return event.Members{"kind": "http", "url": p.url, "name": p.tool}
+}
+
+// Changed records that a file changed. If no call wrote it, something else did.
+func (s *Story) Changed(path string) {
+	if path = Joined(s, path); path == "" {
+		s.Lacks(WriteUnread)
+		return
+	}
+	if x, fresh := s.changes.entry(s, path); fresh {
+		*x = change{path, s.Here()}
+	}
+}
+
+// wrote reports whether a call changed a file. Its path may be relative to the workspace.
+func (s *Story) wrote(path string) bool {
+	for _, c := range thatWrote(s.Calls.list.Order) {
+		for _, w := range c.writes {
+			if w.Path == path || s.Workspace+"/"+w.Path == path {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Objects yields the elements of a list that are objects. Anything else in its place, or in it, is
+// garbled. The list may be missing.
+func (s *Story) Objects(list canon.Node) iter.Seq[canon.Node] {
+	return func(yield func(canon.Node) bool) {
+		if !event.Absent(list) && list.Kind() != canon.KindArray {
+			s.Lacks(GarbledPart)
+		}
+		for _, n := range list.Elements() {
+			if n.Kind() != canon.KindObject {
+				s.Lacks(GarbledPart)
+				s.Partly = true // it may have a time
+			} else if !yield(n) {
+				return
+			}
+		}
+	}
 }
 
 // Digest returns the SHA-256 of the RFC 8785 form of a value; zero if the line is not exact.

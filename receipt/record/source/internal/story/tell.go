@@ -90,7 +90,7 @@ func (t *teller) about() event.Members {
 	s := t.Story
 	timed := !s.first.IsZero() && !s.Partly
 	about := event.Members{
-		"versions": s.Versions, "git_branches": s.Branches, "git_commit": s.Commit, "hooks": counts(s.hooks.ran()), "counted": counts(s.notes),
+		"agent": s.Program, "versions": s.Versions, "git_branches": s.Branches, "git_commit": s.Commit, "hooks": counts(s.hooks.ran()), "counted": counts(s.notes),
 	}
 	if len(s.sessions.all) > 1 {
 		about["sessions"] = s.sessions.all
@@ -135,11 +135,11 @@ func (t *teller) missing(timed bool) (untold, floor []string) {
 		}
 	}
 
-	// If no line states approvals, refusals are only a part of the decisions.
+	// Unless every decision is stated, those that are stated are only a part.
 	if !s.Decided {
 		untold = append(untold, "/approvals")
 		for c := range s.Asked() {
-			if c.outcome == Rejected {
+			if c.outcome == Rejected || !c.approved.IsZero() {
 				floor = append(floor, "/approvals")
 				break
 			}
@@ -238,6 +238,12 @@ func (t *teller) deeds(over time.Time) (all []deed) {
 		all = append(all, deed{p.first, "artifact.linked", p.link})
 		if p.tool != "" {
 			all = append(all, deed{p.first, "span.completed", p.send})
+		}
+	}
+
+	for _, x := range t.changes.Order {
+		if !t.wrote(x.path) {
+			all = append(all, deed{x.first, "span.completed", x.members})
 		}
 	}
 

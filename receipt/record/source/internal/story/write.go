@@ -41,6 +41,16 @@ func (w Write) members() event.Members {
 	return event.Members{"path": w.Path, "operation": w.Operation, "before_sha256": w.Before.member(), "after_sha256": w.After.member()}
 }
 
+// A change is a file that changed, as the source states without naming a call.
+type change struct {
+	path  string
+	first Place
+}
+
+func (x *change) members() event.Members {
+	return event.Members{"kind": "fs", "path": x.path}
+}
+
 // A continuity describes how the writes of each path follow each other: whether each write
 // found the result of the previous write. If it did not, something else changed the file between
 // them, such as a formatter that a hook ran.

@@ -1,0 +1,66 @@
+package story
+
+import (
+	"bytes"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// A Tool describes a tool of an agent: its class, as in Call.Does, and the members of its input
+// that state what it is to do. "" means that no member does.
+type Tool struct {
+	Does    string
+	Path    string // the file that it writes
+	Content string // the entire text of that file
+	Command string // for a shell
+	URL     string // that it requests
+	Search  bool   // it searches the web
+}
+
+// Tools are the tools of an agent, by name.
+type Tools map[string]Tool
+
+// Ask records that a line asks for a call of a tool, and returns the call; nil if the line states
+// no ID. Fresh reports whether no line asked for it before. The input may be JSON in a string.
+func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
+	name := s.Name(tool)
+	if name == "" {
+		s.Lacks(HandoffUnclear)
+	}
+	key := s.Name(id)
+	if key == "" {
+		s.Lacks(CallWithoutID)
+		return nil, false
+	}
+	c = s.Call(key)
+	if !c.Ask(name, s.DigestIn(input)) {
+		return c, false
+	}
+
+	// What a tool is to do is stated in its input.
+	is, in := t[name], Unquoted(input)
+	c.Does, c.Server, c.Path = is.Does, ServerOf(name), s.Name(in.Member(is.Path))
+	if is.Content != "" {
+		c.Content = s.Held(in.Member(is.Content))
+	}
+	if is.Command != "" {
+		c.Hints = HintsIn(in.Member(is.Command).String())
+	}
+	if is.URL != "" {
+		c.Reached(s.Name(in.Member(is.URL)))
+	}
+	if is.Search {
+		c.Searched()
+	}
+	return c, true
+}
+
+// Unquoted returns the value of JSON in a string. Any other value is returned unchanged.
+func Unquoted(n canon.Node) canon.Node {
+	if n.Kind() == canon.KindString && bytes.HasPrefix(n.Text(), []byte("{")) {
+		if doc, err := canon.Parse(n.Text()); err == nil {
+			return doc.Root()
+		}
+	}
+	return n
+}
