@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// A session describes the log of an agent that is recognized and not supported.
+// A session describes the log of an agent that is recognized by one line.
 type session struct {
 	what string
 	next string
 	is   func(sketch) bool // whether a line, or a file that is one value, is of the agent
+	form string            // the name of the form, if logs in it are supported
 }
 
 // Instructions for sessions that are not supported.
@@ -17,51 +18,55 @@ const (
 	exportOpenCode = "export the session with the agent: opencode export SESSION > FILE"
 	exportGoose    = "export the session with the agent: goose session export"
 	exportOTLP     = "export it as OTLP, which is read"
-	readTelemetry  = "logs of Claude Code and Codex are read, and telemetry (OTLP) if the agent exports it"
+	readTelemetry  = "logs of Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, and Pi are read, and ATIF or telemetry (OTLP) if the agent exports it"
 )
 
 // sessions lists the signs of agents, in the order in which they apply. None of them may match a
 // log that is supported.
 func sessions() []session {
 	all := []session{
-		{"a trajectory in the form ATIF", readTelemetry, func(s sketch) bool { return s.starts("schema_version", "ATIF-v") && s.at("steps").array }},
-		{"a session of OpenCode", readTelemetry, func(s sketch) bool {
+		{"a trajectory (ATIF)", recordIt, func(s sketch) bool { return s.starts("schema_version", "ATIF-v1.") && s.at("steps").array }, "atif"},
+		declined("a trajectory in another version of ATIF", readTelemetry, func(s sketch) bool { return s.starts("schema_version", "ATIF-v") && s.at("steps").array }),
+		{"a session of OpenCode", recordIt, func(s sketch) bool {
 			return s.at("info").object && s.at("messages").array && (len(s.at("messages").first) == 0 || s.at("messages").of().has("info", "parts"))
-		}},
-		{"a session of Gemini CLI", readTelemetry, isGemini},
-		{"a session of GitHub Copilot Chat (VS Code)", readTelemetry, func(s sketch) bool {
+		}, "opencode"},
+		{"a session of Gemini CLI", recordIt, isGemini, "gemini-cli"},
+		declined("a session of GitHub Copilot Chat (VS Code)", readTelemetry, func(s sketch) bool {
 			return isCopilot(s) && s.at("data").has("vscodeVersion") || s.has("requests", "responderUsername")
-		}},
-		{"a session of GitHub Copilot CLI", readTelemetry, isCopilot},
-		{"a session of OpenClaw", readTelemetry, func(s sketch) bool { return isPi(s) && s.at("version").number >= 7 }},
-		{"a session of Pi", readTelemetry, isPi},
-		{"a session of omp", readTelemetry, func(s sketch) bool { return s.among("type", "session_init") }},
-		{"a session of Qwen Code", readTelemetry, isQwen},
-		{"a session of iFlow", readTelemetry, isIFlow},
+		}),
+		{"a session of GitHub Copilot CLI", recordIt, isCopilot, "copilot-cli"},
+		declined("a session of OpenClaw", readTelemetry, func(s sketch) bool { return isPi(s) && s.at("version").number >= 7 }),
+		{"a session of Pi", recordIt, isPi, "pi"},
+		declined("a session of omp", readTelemetry, func(s sketch) bool { return s.among("type", "session_init") }),
+		declined("a session of Qwen Code", readTelemetry, isQwen),
+		declined("a session of iFlow", readTelemetry, isIFlow),
 	}
 
 	// Specified formats take precedence, because their signs are more specific.
 	return append(all, others()...)
 }
 
+// declined describes logs that are not supported.
+func declined(what, next string, is func(sketch) bool) session { return session{what, next, is, ""} }
+
 // others lists the agents whose logs have no specified format.
 func others() []session {
 	// Some programs write one array per session, whose first element has the sign.
 	return []session{
-		{"a session of Cursor", readTelemetry, isCursor},
-		{"a session of Cline or Roo Code", readTelemetry, isCline},
-		{"a session of Goose", exportGoose, func(s sketch) bool { return s.has("conversation", "working_dir", "accumulated_usage") }},
-		{"a session of Amp", readTelemetry, func(s sketch) bool { return s.has("v") && s.starts("id", "T-") && s.at("messages").array }},
-		{"a session of Droid (Factory)", readTelemetry, func(s sketch) bool { return s.among("type", "session_start") && s.has("owner", "sessionTitle") }},
-		{"a session of Windsurf", readTelemetry, isWindsurf},
-		{"a session of Continue", readTelemetry, func(s sketch) bool { return s.has("sessionId", "workspaceDirectory") && s.at("history").array }},
-		{"a session of OpenHands", readTelemetry, func(s sketch) bool { return isOpenHands(s) || isOpenHands(s.of()) }},
-		{"a trajectory of SWE-agent", readTelemetry, func(s sketch) bool { return s.has("trajectory", "history") && s.at("info").has("exit_status") }},
-		{"a session of Hermes", readTelemetry, func(s sketch) bool { return s.at("session").has("source", "system_prompt") && s.at("messages").array }},
-		{"a session of Letta Code", readTelemetry, func(s sketch) bool { return s.has("kind", "captured_at", "source_line_id") }},
-		{"a part of the store of OpenCode", exportOpenCode, func(s sketch) bool { return s.has("sessionID", "role", "modelID") }},
-		{"a stream of OpenCode", exportOpenCode, func(s sketch) bool { return s.has("type", "sessionID") && s.at("part").object }},
-		{"a run of LangSmith", exportOTLP, func(s sketch) bool { return isLangSmith(s) || isLangSmith(s.of()) }},
+		declined("a session of Cursor", readTelemetry, isCursor),
+		declined("a session of Cline or Roo Code", readTelemetry, isCline),
+		declined("a session of Goose", exportGoose, func(s sketch) bool { return s.has("conversation", "working_dir", "accumulated_usage") }),
+		declined("a session of Amp", readTelemetry, func(s sketch) bool { return s.has("v") && s.starts("id", "T-") && s.at("messages").array }),
+		declined("a session of Droid (Factory)", readTelemetry, func(s sketch) bool { return s.among("type", "session_start") && s.has("owner", "sessionTitle") }),
+		declined("a session of Windsurf", readTelemetry, isWindsurf),
+		declined("a session of Continue", readTelemetry, func(s sketch) bool { return s.has("sessionId", "workspaceDirectory") && s.at("history").array }),
+		declined("a session of OpenHands", readTelemetry, func(s sketch) bool { return isOpenHands(s) || isOpenHands(s.of()) }),
+		declined("a trajectory of SWE-agent", readTelemetry, func(s sketch) bool { return s.has("trajectory", "history") && s.at("info").has("exit_status") }),
+		declined("a session of Hermes", readTelemetry, func(s sketch) bool { return s.at("session").has("source", "system_prompt") && s.at("messages").array }),
+		declined("a session of Letta Code", readTelemetry, func(s sketch) bool { return s.has("kind", "captured_at", "source_line_id") }),
+		declined("a part of the store of OpenCode", exportOpenCode, func(s sketch) bool { return s.has("sessionID", "role", "modelID") }),
+		declined("a stream of OpenCode", exportOpenCode, func(s sketch) bool { return s.has("type", "sessionID") && s.at("part").object }),
+		declined("a run of LangSmith", exportOTLP, func(s sketch) bool { return isLangSmith(s) || isLangSmith(s.of()) }),
 	}
 }
 
@@ -107,26 +112,31 @@ func isLangSmith(s sketch) bool { return s.has("run_type", "trace_id", "dotted_o
 // program may precede.
 const sessionLines = 50
 
-// SessionOf recognizes the log of an agent that is not supported, by one of its lines or by the
-// beginning of a file that is one value.
-func SessionOf(value []byte) (Found, bool) {
-	s, _, _ := sketchOf(string(value))
+// SessionOf recognizes the log of an agent by one of its lines, or by the beginning of a file that
+// is one value. The form is the name under which such logs are supported: one whose kind is
+// Session is not.
+func SessionOf(value []byte) (f Found, form string) {
+	s, _, _ := sketchOf(string(value[:min(len(value), Head)]))
 	if !s.object && !s.array || s.has("receipt_id") || s.of().has("receipt_id") {
-		return Found{}, false
+		return Found{}, ""
 	}
 
 	for _, x := range sessions() {
-		if x.is(s) {
-			return Found{Session, x.what, x.next}, true
+		switch {
+		case !x.is(s):
+		case x.form != "":
+			return Found{Transcript, x.what, x.next}, x.form
+		default:
+			return Found{Session, x.what, x.next}, ""
 		}
 	}
-	return Found{}, false
+	return Found{}, ""
 }
 
 // bySession recognizes such a log by its first lines, or by its beginning if that is not a line.
 func bySession(head []byte) Found {
 	text := strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n")
-	if f, ok := SessionOf([]byte(text)); ok {
+	if f, _ := SessionOf([]byte(text)); f.Kind != Unknown {
 		return f
 	}
 
@@ -136,7 +146,7 @@ func bySession(head []byte) Found {
 		if text = rest; !strings.HasPrefix(line, "{") {
 			continue
 		}
-		if f, ok := SessionOf([]byte(line)); ok {
+		if f, _ := SessionOf([]byte(line)); f.Kind != Unknown {
 			return f
 		}
 	}

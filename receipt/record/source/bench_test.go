@@ -22,15 +22,48 @@ func longSession(calls int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkRead measures the bytes of a log that are read per second.
+// BenchmarkRead measures the bytes of a log of each kind that are read per second.
 func BenchmarkRead(b *testing.B) {
-	log := longSession(2500)
-	b.SetBytes(int64(len(log)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := source.Read([]source.Input{{Name: "log", Reader: bytes.NewReader(log)}}, options()); err != nil {
-			b.Fatal(err)
+	result := strings.Repeat(`the \"quick\" brown fox\tjumps over the lazy dog\n`, 80)
+	repeat := func(n int, each func(i int) string) (all []string) {
+		for i := range n {
+			all = append(all, each(i))
 		}
+		return all
+	}
+	for name, log := range map[string]string{
+		"claude": string(longSession(2500)),
+		"copilot": events(repeat(5000, func(i int) string {
+			if i%2 == 0 {
+				return fmt.Sprintf(`tool.execution_start {"toolCallId":"c%d","toolName":"bash","arguments":{"command":"make %d"}}`, i, i)
+			}
+			return fmt.Sprintf(`tool.execution_complete {"toolCallId":"c%d","success":true,"result":{"content":"%s","detailedContent":"%s"}}`, i-1, result, result)
+		})...),
+		"opencode": openCode("", repeat(2500, func(i int) string {
+			return fmt.Sprintf(`{"type":"tool","callID":"c%d","tool":"bash","state":{"status":"completed","input":{"command":"make"},"output":"%s","metadata":{"exit":0,"output":"%s"}}}`, i, result, result)
+		})...),
+		"gemini": gemini(repeat(2500, func(i int) string {
+			return geminiSaid(fmt.Sprint("g", i), 1, fmt.Sprintf(`{"id":"c%d","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"output":"%s"}],"resultDisplay":"%s"}`, i, result, result))
+		})...),
+		"atif": atif("", repeat(2500, func(i int) string {
+			return fmt.Sprintf(`{"step_id":%d,"source":"agent","tool_calls":[{"tool_call_id":"c%d","function_name":"x","arguments":{}}],"observation":{"results":[{"source_call_id":"c%d","content":"%s%s"}]}}`, i, i, i, result, result)
+		})...),
+		"pi": pi(repeat(5000, func(i int) string {
+			if i%2 == 0 {
+				return piSaid("toolUse", fmt.Sprintf(`{"type":"toolCall","id":"c%d","name":"bash","arguments":{"command":"make"}}`, i))
+			}
+			return fmt.Sprintf(`{"role":"toolResult","toolCallId":"c%d","isError":false,"content":[{"type":"text","text":"%s%s"}]}`, i-1, result, result)
+		})...),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(log)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := source.Read([]source.Input{{Name: "log", Reader: strings.NewReader(log)}}, options()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

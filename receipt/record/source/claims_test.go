@@ -101,6 +101,9 @@ func (c *counter) number(name, text string) {
 	if strings.Contains(strings.ToLower(name), "time") && f < math.MaxInt64 {
 		c.times[int64(f)/1e6] = true
 	}
+	if f > 1e12 && f < 1e13 { // milliseconds since 1970
+		c.times[int64(f)] = true
+	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && strings.Contains(strings.ToLower(name), "time") {
 		c.times[n/1e6] = true
 	}
@@ -216,9 +219,9 @@ func (c *counter) has(part string) bool {
 
 // endings lists the words without which no line states how a task ended.
 var endings = map[string][]string{
-	"SUCCEEDED": {"end_turn", "turn_duration", "stop_hook_summary", "success", "task_complete", "turn_complete", "turn.completed", "status_code_ok", "code", "ok"},
+	"SUCCEEDED": {"end_turn", "turn_duration", "stop_hook_summary", "success", "task_complete", "turn_complete", "turn.completed", "status_code_ok", "code", "ok", "assistant.turn_end", "stop"},
 	"FAILED":    {"result", "turn.failed", "code", "error"},
-	"CANCELED":  {"[request interrupted by user", "turn_aborted"},
+	"CANCELED":  {"[request interrupted by user", "turn_aborted", "abort"},
 }
 
 // claimsNothing compares a draft with the findings of a counter in its log.
@@ -260,7 +263,7 @@ func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 	c.numbers(t, r)
 
 	for _, a := range d.Approvals {
-		if a.Decision == "approved" && !c.has("tool_decision") || !c.has("user rejected") && !c.has("the user doesn't want to ") && !c.has("user") {
+		if a.Decision == "approved" && !c.has("tool_decision") && !c.has("permission.completed") || !c.has("user rejected") && !c.has("the user doesn't want to ") && !c.has("user") {
 			t.Errorf("no line states the decision %+v", a)
 		}
 	}

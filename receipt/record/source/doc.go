@@ -1,5 +1,6 @@
 // Package source creates drafts of receipts from the logs that agents write: transcripts and
-// streams of Claude Code, rollouts and streams of Codex, and OTLP/JSON telemetry.
+// streams of Claude Code, rollouts and streams of Codex, sessions of Copilot CLI, OpenCode,
+// Gemini CLI, and Pi, trajectories (ATIF), and OTLP/JSON telemetry.
 //
 //	log, err := source.Read([]source.Input{{Name: "session.jsonl", Reader: file}}, source.Options{
 //		Options: record.Options{Issuer: receipt.Issuer{ID: "me"}},

@@ -27,3 +27,8 @@ func FuzzClaudeStream(f *testing.F)     { fuzz(f, claudeStream) }
 func FuzzCodexRollout(f *testing.F)     { fuzz(f, source.CodexRollout) }
 func FuzzCodexExec(f *testing.F)        { fuzz(f, codexExec) }
 func FuzzOTLP(f *testing.F)             { fuzz(f, otlpJSON) }
+func FuzzCopilot(f *testing.F)          { fuzz(f, "copilot-cli") }
+func FuzzOpenCode(f *testing.F)         { fuzz(f, "opencode") }
+func FuzzGemini(f *testing.F)           { fuzz(f, "gemini-cli") }
+func FuzzATIF(f *testing.F)             { fuzz(f, "atif") }
+func FuzzPi(f *testing.F)               { fuzz(f, "pi") }

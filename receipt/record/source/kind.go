@@ -6,9 +6,14 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	kinds "github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/atif"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/claude"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/codex"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/copilot"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/gemini"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/opencode"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/otlp"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/pi"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )
 
@@ -24,6 +29,11 @@ const (
 	claudeAction Kind = "claude-code-action"
 	codexExec    Kind = "codex-exec-json"
 	otlpJSON     Kind = "otlp-json"
+	copilotCLI   Kind = "copilot-cli"
+	openCode     Kind = "opencode"
+	geminiCLI    Kind = "gemini-cli"
+	atifKind     Kind = "atif"
+	piKind       Kind = "pi"
 )
 
 // A row describes how logs of a kind are recognized and read.
@@ -31,7 +41,7 @@ type row struct {
 	kind   Kind
 	family string // the program that writes it, or the format
 
-	is  func(canon.Node) bool // whether a line, an object, is of the kind
+	is  func(canon.Node) bool // whether a line, an object, is of the kind; nil: package kind recognizes it
 	new func(*story.Story) story.Reader
 
 	// looks reports whether text without its whitespace begins as a log of the kind, if such
@@ -53,6 +63,13 @@ func rows() []row {
 		{CodexRollout, "codex", codex.IsRollout, codex.NewRollout, codex.Looks, false, codex.Glances},
 		{codexExec, "codex", codex.IsExec, codex.NewExec, nil, false, nil},
 		{otlpJSON, "otlp", otlp.Is, otlp.New, otlp.Looks, true, nil},
+
+		// Package kind recognizes these.
+		{kind: copilotCLI, family: "copilot", new: copilot.New},
+		{kind: openCode, family: "opencode", new: opencode.New},
+		{kind: geminiCLI, family: "gemini", new: gemini.New},
+		{kind: atifKind, family: "atif", new: atif.New},
+		{kind: piKind, family: "pi", new: pi.New},
 	}
 }
 
@@ -79,7 +96,9 @@ func Names() (names []string) {
 		}
 	}
 	for _, r := range rows() {
-		names = append(names, string(r.kind))
+		if !slices.Contains(names, string(r.kind)) {
+			names = append(names, string(r.kind))
+		}
 	}
 	return names
 }
@@ -136,8 +155,8 @@ func firstLines(text []byte) func(yield func([]byte) bool) {
 
 // recognize returns the kind of a log by its first bytes.
 func recognize(r *reading, head []byte) Kind {
-	if _, ok := kinds.SessionOf(head); ok {
-		return Unknown
+	if k, found := formOf(r.from, head); found.Kind != kinds.Unknown {
+		return k
 	}
 	if k := looksLike(r.from, head); k != Unknown {
 		return k
@@ -145,8 +164,8 @@ func recognize(r *reading, head []byte) Kind {
 
 	// A log may begin with lines of another program.
 	for line := range firstLines(head) {
-		if _, ok := kinds.SessionOf(line); ok {
-			return Unknown
+		if k, found := formOf(r.from, line); found.Kind != kinds.Unknown {
+			return k
 		}
 		if _, err := r.parse(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))); err == nil {
 			if k := kindOf(r.from, r.doc.Root()); k != Unknown {
@@ -158,11 +177,21 @@ func recognize(r *reading, head []byte) Kind {
 	return Unknown
 }
 
+// formOf recognizes the log of an agent by its form, as package kind does. The kind is Unknown if
+// such logs are not supported, or may not be read.
+func formOf(from string, value []byte) (Kind, kinds.Found) {
+	found, form := kinds.SessionOf(value)
+	if x, known := rowOf(Kind(form)); known && x.named(from) {
+		return x.kind, found
+	}
+	return Unknown, found
+}
+
 // kindOf returns the kind of a line, among the kinds that may be read.
 func kindOf(from string, line canon.Node) Kind {
 	// The first kind that matches counts, so the table lists specific kinds first.
 	for _, x := range rows() {
-		if !x.named(from) {
+		if x.is == nil || !x.named(from) {
 			continue
 		}
 		if line.Kind() == canon.KindObject && x.is(line) {

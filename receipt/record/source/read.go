@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -212,19 +213,21 @@ func (r *reading) begin(name string, text *lines) (head []rawLine, err error) {
 		}
 		size += len(line.text)
 		line.text = slices.Clone(line.text) // the next line reuses its bytes
-		if f, ok := kinds.SessionOf(line.text); ok {
-			return nil, declined(f)
+		form, found := formOf(r.from, line.text)
+		if found.Kind == kinds.Session {
+			return nil, declined(found)
 		}
 
 		// The first line may be the beginning of a value that spans lines.
 		if _, err := r.parse(line.text); err == nil {
-			kind = kindOf(r.from, r.doc.Root())
+			kind = cmp.Or(form, kindOf(r.from, r.doc.Root()))
 		} else if len(head) == 0 {
 			start := text.from(line.text)
-			if f, ok := kinds.SessionOf(start); ok {
-				return nil, declined(f)
+			form, found := formOf(r.from, start)
+			if found.Kind == kinds.Session {
+				return nil, declined(found)
 			}
-			if k := looksLike(r.from, start); k != Unknown {
+			if k := cmp.Or(form, looksLike(r.from, start)); k != Unknown {
 				text.whole, text.rest = true, append(line.text, '\n')
 				return nil, r.choose(name, k)
 			}

@@ -150,7 +150,7 @@ func eachType(v any, take func(what string, set func(string))) {
 			}
 		}
 		for _, name := range []string{
-			"message", "content", "payload", "item", "data", "attachment",
+			"message", "content", "payload", "item", "data", "attachment", "messages", "parts", "$set",
 			"resourceSpans", "batches", "scopeSpans", "instrumentationLibrarySpans", "spans", "resourceLogs", "scopeLogs", "logRecords", "attributes",
 		} {
 			if x["type"] == "tool_result" && name == "content" {
@@ -212,16 +212,24 @@ func listed(list map[string]bool, at string) bool {
 func TestUnreadOneDeed(t *testing.T) {
 	const line = `{"timestamp":"2026-04-25T10:00:02Z","type":"response_item","payload":{"type":"image_generation_call","id":"ig_1","status":"completed"}}`
 	for name, log := range map[string][]string{
-		"a record of Codex":  {rollout, line},
-		"an event of Codex":  {rollout, strings.NewReplacer("response_item", "event_msg", "image_generation_call", "teleport_end").Replace(line)},
-		"a line of Codex":    {rollout, strings.Replace(line, `"type":"response_item"`, `"type":"teleport"`, 1)},
-		"an item of a run":   {`{"type":"thread.started","thread_id":"t"}`, `{"type":"item.completed","item":{"id":"i","type":"teleport"}}`},
-		"a line of Claude":   {answered, `{"type":"teleport","sessionId":"s","timestamp":"2026-04-25T10:00:04Z"}`},
-		"a block of Claude":  {answered, `{"type":"assistant","sessionId":"s","message":{"id":"m9","role":"assistant","content":[{"type":"teleport","id":"t9"}]}}`},
-		"progress of Claude": {answered, `{"type":"progress","sessionId":"s","data":{"type":"teleport_progress"}}`},
-		"a line of a stream": {`{"type":"system","subtype":"init","session_id":"s"}`, `{"type":"teleport","session_id":"s"}`},
-		"a span":             {export(spanOf{ids: `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a1",`, start: `"1777111200000000000"`, end: `"1777111201000000000"`, operation: "teleport"})},
-		"an event":           {`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","attributes":[{"key":"event.name","value":{"stringValue":"teleport"}}]}]}]}]}`},
+		"a record of Codex":   {rollout, line},
+		"an event of Codex":   {rollout, strings.NewReplacer("response_item", "event_msg", "image_generation_call", "teleport_end").Replace(line)},
+		"a line of Codex":     {rollout, strings.Replace(line, `"type":"response_item"`, `"type":"teleport"`, 1)},
+		"an item of a run":    {`{"type":"thread.started","thread_id":"t"}`, `{"type":"item.completed","item":{"id":"i","type":"teleport"}}`},
+		"a line of Claude":    {answered, `{"type":"teleport","sessionId":"s","timestamp":"2026-04-25T10:00:04Z"}`},
+		"a block of Claude":   {answered, `{"type":"assistant","sessionId":"s","message":{"id":"m9","role":"assistant","content":[{"type":"teleport","id":"t9"}]}}`},
+		"progress of Claude":  {answered, `{"type":"progress","sessionId":"s","data":{"type":"teleport_progress"}}`},
+		"a line of a stream":  {`{"type":"system","subtype":"init","session_id":"s"}`, `{"type":"teleport","session_id":"s"}`},
+		"an event of Copilot": {strings.TrimSpace(events()), strings.TrimSpace(strings.SplitN(events("tool.teleport {}"), "\n", 3)[1])},
+		"a part of OpenCode":  {`{"info":{"id":"s"},"messages":[{"info":{"id":"m","role":"assistant"},"parts":[{"id":"p","type":"teleport"}]}]}`},
+		"a message of Gemini": {`{"sessionId":"s","projectHash":"h"}`, `{"id":"g","type":"teleport","timestamp":"2026-01-01T00:00:00Z"}`},
+		"a record of Gemini":  {`{"sessionId":"s","projectHash":"h"}`, `{"$teleport":{}}`},
+		"a step of ATIF":      {`{"schema_version":"ATIF-v1.7","session_id":"s","agent":{"name":"a"},"steps":[{"step_id":1,"source":"teleport"}]}`},
+		"a line of Pi":        {`{"type":"session","id":"s","cwd":"/w"}`, `{"type":"teleport","id":"x"}`},
+		"a message of Pi":     {`{"type":"session","id":"s","cwd":"/w"}`, `{"type":"message","message":{"role":"teleport"}}`},
+		"a block of Pi":       {`{"type":"session","id":"s","cwd":"/w"}`, `{"type":"message","message":{"role":"assistant","content":[{"type":"teleport","id":"x"}]}}`},
+		"a span":              {export(spanOf{ids: `"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"00000000000000a1",`, start: `"1777111200000000000"`, end: `"1777111201000000000"`, operation: "teleport"})},
+		"an event":            {`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1767225600000000000","attributes":[{"key":"event.name","value":{"stringValue":"teleport"}}]}]}]}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := toldOf(t, log)

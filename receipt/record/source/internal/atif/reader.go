@@ -1,0 +1,101 @@
+// Package atif reads trajectories in the Agent Trajectory Interchange Format, version 1, into
+// which programs convert the logs of agents.
+package atif
+
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// A reader reads trajectories, each of which is one object.
+type reader struct {
+	s    *story.Story
+	read map[canon.Digest]bool
+}
+
+// New returns a reader of trajectories.
+func New(s *story.Story) story.Reader {
+	s.Estimated = true
+	s.Lacks(story.EffectsUnlogged)
+	return &reader{s, map[canon.Digest]bool{}}
+}
+
+// Line reads a trajectory.
+func (r *reader) Line(n canon.Node) {
+	s, agent, steps := r.s, n.Member("agent"), n.Member("steps")
+	if agent.Kind() != canon.KindObject || steps.Kind() != canon.KindArray {
+		s.Lacks(story.GarbledPart)
+	}
+	sum := canon.Sum(n.Raw())
+	if r.read[sum] {
+		return // a copy
+	}
+	r.read[sum] = true
+	session := cmp.Or(s.Name(n.Member("session_id")), s.Name(n.Member("trajectory_id")))
+	s.Names(session)
+	s.Program = cmp.Or(s.Program, s.Name(agent.Member("name")))
+	s.Version(s.Name(agent.Member("version")))
+	s.Model = cmp.Or(s.Model, s.Name(agent.Member("model_name")))
+	if !event.Absent(n.Member("continued_trajectory_ref")) {
+		s.Lacks(story.PartMissing)
+	}
+
+	all := &account{session: session, chosen: s.Name(agent.Member("model_name"))}
+	for x := range s.Objects(steps) {
+		r.step(x, all)
+	}
+	all.tell(s, n.Member("final_metrics"))
+}
+
+// step reads a step. A step with the source system is a callback of a framework.
+func (r *reader) step(n canon.Node, all *account) {
+	s := r.s
+	s.Stamped(n.Member("timestamp"))
+	switch by := n.Member("source"); by.String() {
+	case "user":
+		s.Prompt(s.Session()+"/"+string(n.Member("step_id").Raw()), n.Member("message"))
+	case "agent":
+		s.Model = cmp.Or(s.Model, s.Name(n.Member("model_name")))
+		all.add(s, n)
+	case "system":
+	default:
+		s.Unknown("step/", by)
+	}
+
+	for c := range s.Objects(n.Member("tool_calls")) {
+		story.Tools{}.Ask(s, c.Member("tool_call_id"), c.Member("function_name"), c.Member("arguments"))
+	}
+
+	// A result states no outcome, and some are of no call.
+	seen := n.Member("observation")
+	if !event.Absent(seen) && seen.Kind() != canon.KindObject {
+		s.Lacks(story.GarbledPart)
+	}
+	for x := range s.Objects(seen.Member("results")) {
+		if id := x.Member("source_call_id"); !event.Absent(id) {
+			s.Answer(id, story.Unreported, x.Member("content"))
+		}
+		for ref := range s.Objects(x.Member("subagent_trajectory_ref")) {
+			r.handoff(ref)
+		}
+	}
+}
+
+// handoff reads a reference to the trajectory of another agent, which is another file.
+func (r *reader) handoff(ref canon.Node) {
+	s := r.s
+	path := s.Name(ref.Member("trajectory_path"))
+	id := cmp.Or(path, s.Name(ref.Member("session_id")), s.Name(ref.Member("trajectory_id")))
+	if id == "" {
+		s.Lacks(story.HandoffUnclear)
+		return
+	}
+	s.Handoff(id, "")
+	s.Missing(id)
+}
+
+// End has nothing to record.
+func (r *reader) End() {}

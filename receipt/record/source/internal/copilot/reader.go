@@ -1,0 +1,385 @@
+package copilot
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// A reader reads the events of sessions.
+type reader struct {
+	s     *story.Story
+	line  int
+	ended int // the latest line that ended a turn
+
+	requests  map[string]*request      // of the model, that did not start yet
+	questions map[string]bool          // IDs of requests for permission, and whether they have an answer
+	allowed   bool                     // at some time, no permission was necessary
+	agents    map[string]string        // names of agents, by the call that started them
+	patches   map[string][]story.Write // that open calls are to make
+	usage
+}
+
+// A request is a call for which the model asked.
+type request struct {
+	tool  string
+	input canon.Digest
+	line  int
+}
+
+// New returns a reader of events.
+func New(s *story.Story) story.Reader {
+	return &reader{
+		s: s, requests: map[string]*request{}, questions: map[string]bool{}, agents: map[string]string{},
+		patches: map[string][]story.Write{}, usage: usage{messages: map[string]*message{}},
+	}
+}
+
+// tools is the table of the tools of Copilot CLI.
+func tools() story.Tools {
+	shell := story.Tool{Does: "execute"}
+	command := story.Tool{Does: "execute", Command: "command"}
+	read, think := story.Tool{Does: "read"}, story.Tool{Does: "think"}
+	return story.Tools{
+		"bash": command, "powershell": command, "read_bash": shell, "write_bash": shell, "stop_bash": shell, "list_bash": shell,
+		"read_powershell": shell, "write_powershell": shell, "stop_powershell": shell, "list_powershell": shell,
+		"view": read, "glob": read, "grep": read, "rg": read, "report_intent": think, "update_todo": think, "ask_user": think,
+		"create":      {Does: "edit", Path: "path", Content: "file_text"},
+		"edit":        {Does: "edit", Path: "path"},
+		"apply_patch": {Does: "edit"},
+		"web_fetch":   {Does: "fetch", URL: "url"},
+		"web_search":  {Does: "fetch", Search: true},
+	}
+}
+
+// harmless lists the types of events that state no action and are not read.
+func harmless() []string {
+	return []string{
+		"hook.end", "system.message", "system.notification", "session.plan_changed", "session.info", "session.warning", "session.usage_checkpoint",
+		"session.compaction_start", "session.compaction_complete", "session.truncation", "skill.invoked",
+	}
+}
+
+// Line reads an event.
+func (r *reader) Line(n canon.Node) {
+	s, kind, data := r.s, n.Member("type"), n.Member("data")
+	r.line++
+	s.Dated(n.Member("timestamp"))
+	if data.Kind() != canon.KindObject {
+		s.Lacks(story.GarbledPart)
+	}
+
+	switch group, _, _ := strings.Cut(kind.String(), "."); group {
+	case "session":
+		r.session(kind, data)
+	case "tool":
+		r.tool(kind, data)
+	case "permission":
+		r.permission(kind, data)
+	case "subagent":
+		r.subagent(kind, data)
+	default:
+		r.turn(n, kind, data)
+	}
+}
+
+// turn reads an event of a turn.
+func (r *reader) turn(n, kind, data canon.Node) {
+	s := r.s
+	switch kind.String() {
+	case "hook.start":
+		s.Hooks("start", s.Name(data.Member("hookType")), 1, s.Name(n.Member("id")))
+	case "user.message":
+		// Messages with a source are instructions of a program.
+		if event.Absent(data.Member("source")) {
+			s.Prompt(s.Name(n.Member("id")), data.Member("content"))
+			s.End = story.EndUnknown
+		}
+	case "assistant.turn_start":
+		s.End = story.EndUnknown
+	case "assistant.message":
+		r.asks(data)
+	case "assistant.turn_end":
+		s.End, s.Inferred, r.ended = story.EndSucceeded, true, r.line
+	case "abort":
+		s.End, s.Inferred, r.ended = story.EndCanceled, false, r.line
+	default:
+		s.Unless(harmless(), "", kind)
+	}
+}
+
+// session reads an event that describes the session.
+func (r *reader) session(kind, data canon.Node) {
+	s := r.s
+	switch kind.String() {
+	case "session.start":
+		s.Names(s.Name(data.Member("sessionId")))
+		s.Version(s.Name(data.Member("copilotVersion")))
+		r.model(data.Member("selectedModel"))
+		r.context(data.Member("context"))
+	case "session.context_changed":
+		r.context(data)
+		r.context(data.Member("context"))
+	case "session.model_change":
+		r.model(data.Member("newModel"))
+	case "session.resume":
+		r.resumed()
+	case "session.permissions_changed":
+		r.permissions(data)
+	case "session.shutdown":
+		r.shutDown(s, data)
+	default:
+		s.Unless(harmless(), "", kind)
+	}
+}
+
+// model records a model that was chosen. A person can leave the choice to the program.
+func (r *reader) model(name canon.Node) {
+	if model := r.s.Name(name); model != "auto" {
+		r.s.Model = cmp.Or(r.s.Model, model)
+	}
+}
+
+// context reads where the agent works.
+func (r *reader) context(n canon.Node) {
+	s := r.s
+	for _, name := range []string{"cwd", "gitRoot"} {
+		if dir := s.Name(n.Member(name)); dir != "" {
+			s.In(dir)
+		}
+	}
+	s.Branch(s.Name(n.Member("branch")))
+	s.Commit = cmp.Or(s.Commit, s.Name(n.Member("headCommit")))
+}
+
+// permissions reads whether every call is allowed. If so, no decision is recorded.
+func (r *reader) permissions(data canon.Node) {
+	tier := func(allowed canon.Node) {
+		switch {
+		case allowed.Kind() != canon.KindBool:
+			r.allowed = true // unknown
+		case allowed.Bool():
+			r.allowed = true
+			r.s.Tier("act_auto")
+		default:
+			r.s.Tier("act_with_approval")
+		}
+	}
+	tier(data.Member("previousAllowAllPermissions"))
+	tier(data.Member("allowAllPermissions"))
+}
+
+// asks reads a message of a model, and the calls for which it asks.
+func (r *reader) asks(data canon.Node) {
+	s := r.s
+	r.model(data.Member("model"))
+	r.said(s, data)
+
+	for x := range s.Objects(data.Member("toolRequests")) {
+		id := s.Name(x.Member("toolCallId"))
+		if id == "" {
+			s.Lacks(story.CallWithoutID)
+			continue
+		}
+		if r.requests[id] == nil && s.Known(id) == nil {
+			r.requests[id] = &request{s.Name(x.Member("name")), s.DigestIn(x.Member("arguments")), r.line}
+			s.Keep(len(id) + len(r.requests[id].tool))
+		}
+	}
+}
+
+// tool reads what the program did with a call.
+func (r *reader) tool(kind, data canon.Node) {
+	s, id := r.s, data.Member("toolCallId")
+	switch kind.String() {
+	case "tool.execution_start":
+		input := data.Member("arguments")
+		c, fresh := tools().Ask(s, id, data.Member("toolName"), input)
+		if !fresh {
+			return
+		}
+		delete(r.requests, c.ID)
+		c.Parent = s.Name(data.Member("parentToolCallId"))
+		c.Agent = r.agents[c.Parent]
+		c.Server = cmp.Or(s.Name(data.Member("mcpServerName")), c.Server)
+		c.Tool = cmp.Or(s.Name(data.Member("mcpToolName")), c.Tool)
+		if c.Tool == "apply_patch" {
+			r.patches[c.ID] = patchIn(s, input)
+		}
+	case "tool.execution_complete":
+		r.complete(data)
+	case "tool.user_requested":
+		s.Mention(s.Name(id), kind.String(), false)
+	default:
+		s.Unless(nil, "", kind)
+	}
+}
+
+// complete reads the result of a call.
+func (r *reader) complete(data canon.Node) {
+	s, result := r.s, data.Member("result")
+	output := result
+	if event.Absent(output) {
+		output = data.Member("error")
+	}
+	known := s.Known(s.Name(data.Member("toolCallId")))
+	outcome := outcomeOf(known, data)
+	c := s.Answer(data.Member("toolCallId"), outcome, output)
+	if c == nil || c.Does != "edit" || c.Ended() != story.Succeeded {
+		return
+	}
+
+	switch c.Tool {
+	case "create":
+		w := story.Write{Path: c.Path, After: c.Content}
+		if strings.Contains(result.Member("detailedContent").String(), "\ncreate file mode ") {
+			w.Operation, w.Before = "create", story.Nothing()
+		}
+		c.Wrote(w)
+	case "edit":
+		c.Wrote(story.Write{Path: c.Path, Operation: "modify"})
+	case "apply_patch":
+		for _, w := range r.patches[c.ID] {
+			c.Wrote(w)
+		}
+		if len(r.patches[c.ID]) == 0 {
+			s.Lacks(story.WriteUnread)
+		}
+	}
+	delete(r.patches, c.ID)
+}
+
+// outcomeOf returns how a call ended. A shell that ran succeeds, whatever its command did.
+func outcomeOf(c *story.Call, data canon.Node) story.Outcome {
+	success, result := data.Member("success"), data.Member("result")
+	switch {
+	// Every version states that a call succeeded.
+	case event.Absent(success):
+		return story.Failed
+	case success.Kind() != canon.KindBool:
+		return story.Unreported
+	case !success.Bool():
+		return story.Failed
+	case c == nil || c.Does != "execute":
+		return story.Succeeded
+	}
+
+	if code := story.Count(data.Member("toolTelemetry").Member("metrics").Member("exit_code")); code != nil {
+		return c.Exited(*code)
+	}
+	text := bytes.TrimSpace(result.Member("content").Text())
+	last := string(text[bytes.LastIndexByte(text, '\n')+1:])
+	if strings.HasPrefix(last, "<command with shellId: ") && strings.Contains(last, " is still running") {
+		return story.Unreported
+	}
+	_, rest, ended := strings.Cut(last, " completed with exit code ")
+	if code, err := strconv.ParseInt(strings.TrimSuffix(rest, ">"), 10, 64); ended && strings.HasPrefix(last, "<shellId: ") && err == nil {
+		return c.Exited(code)
+	}
+	return story.Succeeded
+}
+
+// patchIn returns the changes in the input of apply_patch: a patch, or an object that holds it.
+func patchIn(s *story.Story, input canon.Node) []story.Write {
+	if s.Inexact {
+		return nil
+	}
+	if in := story.Unquoted(input); in.Kind() == canon.KindObject {
+		for _, name := range []string{"patch", "input"} {
+			if text := in.Member(name); text.Kind() == canon.KindString {
+				return story.PatchOf(text.String())
+			}
+		}
+	}
+	return story.PatchOf(input.String())
+}
+
+// permission reads a request for permission, and its answer.
+func (r *reader) permission(kind, data canon.Node) {
+	s, id := r.s, r.s.Name(data.Member("requestId"))
+	switch kind.String() {
+	case "permission.requested":
+		r.questions[id] = r.questions[id]
+		s.Keep(len(id))
+		return
+	case "permission.completed":
+		r.questions[id] = true
+	default:
+		s.Unless(nil, "", kind)
+		return
+	}
+
+	call := s.Name(data.Member("toolCallId"))
+	if call == "" {
+		s.Lacks(story.OtherDecision)
+		return
+	}
+	switch c, word := s.Call(call), data.Member("result").Member("kind").String(); {
+	case word == "approved", word == "approved-for-location", word == "approved-for-session":
+		c.Approve()
+	case word == "denied-interactively-by-user":
+		c.Ran(story.Rejected)
+	case strings.HasPrefix(word, "denied-"):
+		c.Ran(story.Denied)
+	default:
+		s.Lacks(story.OtherDecision)
+	}
+}
+
+// subagent reads what an agent does that works for this one. Its calls are in the same log.
+func (r *reader) subagent(kind, data canon.Node) {
+	s, id, agent := r.s, r.s.Name(data.Member("toolCallId")), r.s.Name(data.Member("agentName"))
+	word, ok := strings.CutPrefix(kind.String(), "subagent.")
+	if !ok || !slices.Contains([]string{"started", "completed", "failed"}, word) {
+		s.Unless(nil, "", kind)
+		return
+	}
+	if id == "" {
+		s.Lacks(story.HandoffUnclear)
+		return
+	}
+	h := s.Handoff(id, "")
+	h.Agent = cmp.Or(h.Agent, agent)
+	if r.agents[id] = h.Agent; word != "started" {
+		h.Status = word
+	}
+}
+
+// End records what only the whole log shows: the calls that never started, and the usage.
+func (r *reader) End() {
+	s := r.s
+	for _, id := range r.notStarted() {
+		c := s.Call(id)
+		c.Ask(r.requests[id].tool, r.requests[id].input)
+		c.Does = tools()[c.Tool].Does
+
+		// A turn that is over starts no call anymore.
+		if r.requests[id].line < r.ended && s.ReadAll("tool.") {
+			c.RanNot, c.Category = c.Close(story.Canceled, canon.Digest{}), "not_started"
+		}
+	}
+	r.tell(s)
+
+	// Every request has an answer unless the log is incomplete.
+	s.Decided = !r.allowed && s.ReadAll("permission.")
+	for _, answered := range r.questions {
+		s.Decided = s.Decided && answered
+	}
+}
+
+// notStarted returns the calls that did not start, in the order of their requests.
+func (r *reader) notStarted() (ids []string) {
+	for id := range r.requests {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b string) int {
+		return cmp.Or(r.requests[a].line-r.requests[b].line, strings.Compare(a, b))
+	})
+	return ids
+}

@@ -1,0 +1,107 @@
+package copilot
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// usage is the usage of the models. A process states it when it ends. Messages state only their
+// output.
+type usage struct {
+	shutdowns []*shutdown
+	messages  map[string]*message
+	open      bool // a model answered after the last shutdown
+	lost      bool // a process ended without a shutdown
+}
+
+// A shutdown is the usage of a process.
+type shutdown struct {
+	started string // the time at which the process started
+	models  []story.Sum
+	silent  bool // the usage of a model is not stated
+}
+
+// A message is the answer of a model, without its text.
+type message struct {
+	model  string
+	output *int64
+	at     story.Place
+}
+
+// said reads the usage of a message.
+func (u *usage) said(s *story.Story, data canon.Node) {
+	id := s.Name(data.Member("messageId"))
+	if id == "" {
+		s.Lacks(story.MessageWithoutID)
+		return
+	}
+	if m := u.messages[id]; m == nil {
+		u.open = true
+		u.messages[id] = &message{s.Name(data.Member("model")), story.Count(data.Member("outputTokens")), s.Here()}
+		s.Keep(len(id))
+	}
+}
+
+// shutDown reads the end of a process. The latest line about a process counts.
+func (u *usage) shutDown(s *story.Story, data canon.Node) {
+	u.open = false
+	now := &shutdown{started: string(data.Member("sessionStartTime").Raw())}
+	u.shutdowns = append(slices.DeleteFunc(u.shutdowns, func(x *shutdown) bool { return x.started == now.started }), now)
+
+	for name, n := range data.Member("modelMetrics").Members() {
+		model := s.Name(name)
+		told, counted := usageOf(n.Member("usage"))
+		if now.silent = now.silent || !counted; counted {
+			now.models = append(now.models, story.Sum{Model: model, Usage: told})
+		}
+		s.Model = cmp.Or(s.Model, model)
+		s.Keep(len(model))
+	}
+
+	// The program also lists the files that changed.
+	for _, file := range data.Member("codeChanges").Member("filesModified").Elements() {
+		s.Changed(s.Name(file))
+	}
+}
+
+// resumed records that another process continues the session.
+func (u *usage) resumed() { u.lost = u.lost || u.open }
+
+// usageOf reads the usage of a model. Zero in all members means that it was not counted.
+func usageOf(n canon.Node) (u story.Usage, told bool) {
+	count := func(name string) *int64 {
+		x := story.Count(n.Member(name))
+		told = told || x != nil && *x > 0
+		return x
+	}
+	u = story.Usage{
+		Input: count("inputTokens"), CacheRead: count("cacheReadTokens"), CacheWrite: count("cacheWriteTokens"),
+		Output: count("outputTokens"), Reasoning: count("reasoningTokens"),
+	}
+	return u, told
+}
+
+// tell records the usage: the accounts of the processes or, without one, the output of messages.
+func (u *usage) tell(s *story.Story) {
+	part, sums := u.open || u.lost, []story.Sum(nil)
+	for _, x := range u.shutdowns {
+		part, sums = part || x.silent, append(sums, x.models...)
+	}
+
+	for _, sum := range sums {
+		sum.InputFloor, sum.Floor = part, part
+		s.Took(sum)
+	}
+	if len(sums) > 0 {
+		return
+	}
+
+	for id, m := range u.messages {
+		told := s.MessageAt(id, m.at)
+		told.Model = m.model
+		told.Use(story.Usage{Output: m.output})
+	}
+}

@@ -1,0 +1,196 @@
+// Package gemini reads the chats of Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-TIME-ID.json,
+// which is one object, and .jsonl, with one message per line.
+package gemini
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// A reader reads chats.
+type reader struct{ s *story.Story }
+
+// New returns a reader of chats.
+func New(s *story.Story) story.Reader { return &reader{s} }
+
+// tools is the table of the tools of Gemini CLI.
+func tools() story.Tools {
+	read := story.Tool{Does: "read"}
+	return story.Tools{
+		"read_file": read, "read_many_files": read, "list_directory": read, "glob": read, "search_file_content": read, "grep_search": read,
+		"write_file":        {Does: "edit", Path: "file_path", Content: "content"},
+		"replace":           {Does: "edit", Path: "file_path"},
+		"run_shell_command": {Does: "execute", Command: "command"},
+		"google_web_search": {Does: "fetch", Search: true},
+		"web_fetch":         {Does: "fetch"},
+		"write_todos":       {Does: "think"},
+	}
+}
+
+// Line reads a chat, its description, a message, or a record that changes others.
+func (r *reader) Line(n canon.Node) {
+	s, set := r.s, n.Member("$set")
+	switch kind := n.Member("type"); {
+	case set.Kind() == canon.KindObject:
+		r.head(set)
+	case n.Member("$rewindTo").Kind() == canon.KindString:
+		// What the conversation no longer contains was done nevertheless.
+		s.Note("rewinds")
+	case event.Absent(kind) && n.Member("sessionId").Kind() == canon.KindString:
+		r.head(n)
+	case event.Absent(kind):
+		for name := range n.Members() {
+			s.Ignored(cmp.Or(s.Name(name), "None"))
+			return
+		}
+		s.Ignored("None")
+	default:
+		r.message(n, kind)
+	}
+}
+
+// head reads the description of a chat, which may contain messages.
+func (r *reader) head(n canon.Node) {
+	s := r.s
+	s.Names(s.Name(n.Member("sessionId")))
+	s.Stamped(n.Member("startTime"))
+
+	messages := n.Member("messages")
+	if !messages.IsZero() && event.Absent(messages) {
+		s.Lacks(story.GarbledPart)
+	}
+	for m := range s.Objects(messages) {
+		r.message(m, m.Member("type"))
+	}
+	s.Stamped(n.Member("lastUpdated"))
+}
+
+// message reads a message.
+func (r *reader) message(n, kind canon.Node) {
+	s, id := r.s, r.s.Name(n.Member("id"))
+	s.Dated(n.Member("timestamp"))
+	switch kind.String() {
+	case "user":
+		s.Prompt(id, n.Member("content"))
+	case "gemini":
+		r.answer(n, id)
+	case "info", "warning", "error":
+	default:
+		s.Unknown("message/", kind)
+	}
+}
+
+// answer reads a message of the model: its usage, and its calls.
+func (r *reader) answer(n canon.Node, id string) {
+	s, model, tokens := r.s, r.s.Name(n.Member("model")), n.Member("tokens")
+	s.Model = cmp.Or(s.Model, model)
+	if id == "" {
+		s.Lacks(story.MessageWithoutID)
+	} else {
+		// A message is written again whenever it changes.
+		u := usageOf(tokens)
+		m, _ := s.Message(id)
+		m.Model = cmp.Or(model, m.Model)
+		m.Finished = m.Finished || u.Output != nil
+		m.Use(u)
+	}
+
+	for c := range s.Objects(n.Member("toolCalls")) {
+		r.call(c)
+	}
+}
+
+// usageOf reads the usage of a message. Reasoning is not part of its output, and what is cached is
+// part of its input.
+func usageOf(n canon.Node) story.Usage {
+	u := story.Usage{
+		Input: story.Count(n.Member("input")), CacheRead: story.Count(n.Member("cached")),
+		Output: story.Count(n.Member("output")), Reasoning: story.Count(n.Member("thoughts")),
+	}
+	u.Plus(n.Member("thoughts"))
+	return u
+}
+
+// call reads a call of a tool, with its result.
+func (r *reader) call(n canon.Node) {
+	s, id, args := r.s, n.Member("id"), n.Member("args")
+	c, fresh := tools().Ask(s, id, n.Member("name"), args)
+	if c == nil {
+		return
+	}
+	if fresh && c.Tool == "web_fetch" {
+		for _, at := range urlsIn(args.Member("prompt").String()) {
+			c.Reached(story.Joined(s, at))
+		}
+	}
+	if agent := s.Name(n.Member("agentId")); agent != "" {
+		s.Handoff(agent, "").Agent = c.Tool
+	}
+
+	var outcome story.Outcome
+	switch n.Member("status").String() {
+	case "success":
+		outcome = story.Succeeded
+	case "error":
+		outcome = story.Failed
+	case "cancelled":
+		outcome = story.Canceled
+	case "validating", "scheduled", "executing", "awaiting_approval":
+		return
+	default:
+		outcome = story.Unreported
+	}
+	s.Stamped(n.Member("timestamp"))
+	if s.Answer(id, outcome, n.Member("result")) != nil && outcome == story.Succeeded && c.Does == "edit" {
+		c.Wrote(writeOf(s, c, n.Member("resultDisplay")))
+	}
+}
+
+// urlsIn returns the URLs in a prompt, without the marks around them.
+func urlsIn(prompt string) (urls []string) {
+	for _, word := range strings.FieldsFunc(prompt, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'<>`", r) }) {
+		at := strings.Index(word, "https://")
+		if at < 0 {
+			at = strings.Index(word, "http://")
+		}
+		if at >= 0 {
+			urls = append(urls, strings.TrimRight(word[at:], ".,;:!?)]}"))
+		}
+	}
+	return urls
+}
+
+// writeOf returns the change of a successful call. What it displays has the text before and after,
+// and null before if there was no file.
+func writeOf(s *story.Story, c *story.Call, shown canon.Node) story.Write {
+	w := story.Write{Path: c.Path, After: c.Content}
+	if c.Tool == "replace" {
+		w.Operation = "modify"
+	}
+	if after := shown.Member("newContent"); !event.Absent(after) {
+		w.After = s.Held(after)
+	}
+	switch before := shown.Member("originalContent"); {
+	case before.IsZero():
+	case before.Kind() == canon.KindNull:
+		w.Operation, w.Before = "create", story.Nothing()
+	default:
+		w.Operation, w.Before = "modify", s.Held(before)
+	}
+	return w
+}
+
+// End records the agents whose chats were not read.
+func (r *reader) End() {
+	for _, id := range r.s.Handed() {
+		if !slices.ContainsFunc(r.s.Logs, func(l *story.Log) bool { return l.Name == id+".jsonl" }) {
+			r.s.Missing(id)
+		}
+	}
+}

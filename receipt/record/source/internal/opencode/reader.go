@@ -1,0 +1,282 @@
+// Package opencode reads the sessions that OpenCode exports: opencode export SESSION.
+package opencode
+
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// A reader reads sessions, each of which is one object.
+type reader struct {
+	s        *story.Story
+	messages map[string]bool // that were read, and state what they cost
+}
+
+// New returns a reader of sessions.
+func New(s *story.Story) story.Reader {
+	s.Estimated = true // by the agent's own list of prices
+	return &reader{s, map[string]bool{}}
+}
+
+// tools is the table of the tools of OpenCode.
+func tools() story.Tools {
+	read, think := story.Tool{Does: "read"}, story.Tool{Does: "think"}
+	edit := story.Tool{Does: "edit", Path: "filePath"}
+	search := story.Tool{Does: "fetch", Search: true}
+	return story.Tools{
+		"read": read, "glob": read, "grep": read, "list": read, "todowrite": think, "todoread": think, "question": think,
+		"bash":        {Does: "execute", Command: "command"},
+		"write":       {Does: "edit", Path: "filePath", Content: "content"},
+		"edit":        edit,
+		"multiedit":   edit,
+		"apply_patch": {Does: "edit"},
+		"webfetch":    {Does: "fetch", URL: "url"},
+		"websearch":   search,
+		"codesearch":  search,
+	}
+}
+
+// harmless lists the types of parts that state no action.
+func harmless() []string {
+	return []string{"text", "reasoning", "step-start", "step-finish", "snapshot", "file", "agent", "compaction", "retry"}
+}
+
+// redacted is the ID of a session whose exporter removed it.
+const redacted = "REDACTED"
+
+// Line reads a session.
+func (r *reader) Line(n canon.Node) {
+	s, info, messages := r.s, n.Member("info"), n.Member("messages")
+	if info.Kind() != canon.KindObject || event.Absent(messages) {
+		s.Lacks(story.GarbledPart)
+	}
+	if id := s.Name(info.Member("id")); id != redacted {
+		s.Names(id)
+	}
+	s.Version(s.Name(info.Member("version")))
+	if dir := s.Name(info.Member("directory")); dir != "" {
+		s.In(dir)
+	}
+
+	for m := range s.Objects(messages) {
+		r.message(m)
+	}
+}
+
+// message reads a message and its parts.
+func (r *reader) message(m canon.Node) {
+	s, info, parts := r.s, m.Member("info"), m.Member("parts")
+	if info.Kind() != canon.KindObject || event.Absent(parts) {
+		s.Lacks(story.GarbledPart)
+	}
+	times := timesOf(s, info)
+	s.Clocked(times.Member("created"))
+
+	switch role := info.Member("role"); role.String() {
+	case "user":
+		s.Prompt(s.Name(info.Member("id")), parts)
+		s.Model = cmp.Or(s.Model, s.Name(info.Member("model").Member("modelID")))
+		s.End, s.Inferred = story.EndUnknown, false
+	case "assistant":
+		r.answer(info)
+		r.end(info)
+	default:
+		s.Unknown("message/", role)
+	}
+
+	for p := range s.Objects(parts) {
+		r.part(p)
+	}
+	s.Clocked(times.Member("completed"))
+}
+
+// answer reads the usage of a message of a model, and its cost.
+func (r *reader) answer(info canon.Node) {
+	s, tokens := r.s, info.Member("tokens")
+	model, id := s.Name(info.Member("modelID")), s.Name(info.Member("id"))
+	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, s.Name(info.Member("providerID")))
+	if id == "" {
+		s.Lacks(story.MessageWithoutID)
+		return
+	}
+
+	cache := tokens.Member("cache")
+	u := story.ApartOf(tokens.Member("input"), cache.Member("read"), cache.Member("write"), tokens.Member("output"))
+	u.Reasoning = story.Count(tokens.Member("reasoning"))
+	told, fresh := s.Message(id)
+	told.Model, told.Provider = model, s.Name(info.Member("providerID"))
+	told.Finished = u.Output != nil
+	told.Use(u)
+
+	if !fresh {
+		return
+	}
+	amount := ""
+	if cost := info.Member("cost"); cost.Kind() == canon.KindNumber {
+		amount = story.Amount(cost.Float())
+	}
+	s.Cost(amount)
+	r.messages[id] = amount != ""
+}
+
+// end reads how a turn ended. Only the last message of a model states how the task did.
+func (r *reader) end(info canon.Node) {
+	s := r.s
+	s.Inferred = false
+	switch failure := info.Member("error"); {
+	case failure.Member("name").String() == "MessageAbortedError":
+		s.End = story.EndCanceled
+	case !event.Absent(failure):
+		s.End, s.Failure = story.EndFailed, "error"
+	case info.Member("finish").String() == "stop":
+		s.End, s.Inferred = story.EndSucceeded, true
+	default:
+		s.End = story.EndUnknown
+	}
+	if s.End != story.EndFailed {
+		s.Failure = ""
+	}
+}
+
+// part reads a part of a message.
+func (r *reader) part(p canon.Node) {
+	s := r.s
+	switch kind := p.Member("type"); kind.String() {
+	case "tool":
+		r.call(p, p.Member("state"))
+	case "patch":
+		for _, file := range p.Member("files").Elements() {
+			s.Changed(s.Name(file))
+		}
+	case "subtask":
+		s.Handoff("", s.Name(p.Member("id"))).Agent = s.Name(p.Member("agent"))
+	default:
+		s.Unless(harmless(), "part/", kind)
+		times := timesOf(s, p)
+		s.Clocked(times.Member("start"))
+		s.Clocked(times.Member("end"))
+	}
+}
+
+// call reads a call of a tool, with its result.
+func (r *reader) call(p, state canon.Node) {
+	s, times := r.s, timesOf(r.s, state)
+	s.Clocked(times.Member("start"))
+	c, _ := tools().Ask(s, p.Member("callID"), p.Member("tool"), state.Member("input"))
+	s.Clocked(times.Member("end"))
+	if c == nil {
+		return
+	}
+
+	outcome, output := story.Unreported, state.Member("output")
+	switch status := state.Member("status"); status.String() {
+	case "pending", "running":
+		return
+	case "error":
+		outcome, output = story.Failed, state.Member("error")
+	case "completed":
+		outcome = exitOf(c, state.Member("metadata"))
+	}
+	if s.Answer(p.Member("callID"), outcome, output) == nil {
+		return
+	}
+
+	told := state.Member("metadata")
+	if c.Ended() == story.Succeeded && c.Does == "edit" {
+		wrote(s, c, told, state.Member("input"))
+	}
+	if c.Tool == "task" {
+		h := s.Handoff(s.Name(told.Member("sessionId")), c.ID)
+		h.Agent = s.Name(state.Member("input").Member("subagent_type"))
+	}
+}
+
+// exitOf returns how a call ended that is completed. A command is, whatever its exit code.
+func exitOf(c *story.Call, told canon.Node) story.Outcome {
+	exit := told.Member("exit")
+	code := story.Count(exit)
+	switch {
+	case code != nil:
+		return c.Exited(*code)
+	case c.Does == "execute" && (!exit.IsZero() || !event.Absent(told) && told.Kind() != canon.KindObject):
+		return story.Unreported
+	}
+	return story.Succeeded
+}
+
+// timesOf returns the times of a part. They are unknown if the member is not an object.
+func timesOf(s *story.Story, n canon.Node) canon.Node {
+	times := n.Member("time")
+	if times.Kind() != canon.KindObject {
+		s.Clocked(times)
+	}
+	return times
+}
+
+// wrote records the changes of a successful call. OpenCode states the text before and after.
+func wrote(s *story.Story, c *story.Call, told, input canon.Node) {
+	files, diff := told.Member("files"), told.Member("filediff")
+	switch {
+	case c.Tool == "apply_patch" && files.Kind() == canon.KindArray:
+		for f := range s.Objects(files) {
+			patched(s, c, f)
+		}
+		c.WroteAll()
+	case c.Tool == "apply_patch":
+		for _, w := range story.PatchOf(input.Member("patchText").String()) {
+			c.Wrote(w)
+		}
+		s.Lacks(story.WriteUnread)
+	case c.Tool == "write":
+		w := story.Write{Path: c.Path, After: c.Content}
+		if exists := told.Member("exists"); exists.Kind() == canon.KindBool && !exists.Bool() {
+			w.Operation, w.Before = "create", story.Nothing()
+		}
+		c.Wrote(w)
+	default:
+		w := story.Write{Path: c.Path, Operation: "modify", Before: s.Held(diff.Member("before")), After: s.Held(diff.Member("after"))}
+
+		// An edit of an empty text may have created the file.
+		if before := diff.Member("before"); before.Kind() != canon.KindString || len(before.Text()) == 0 {
+			w.Before = story.State{}
+			if before.Kind() == canon.KindString {
+				w.Operation = ""
+			}
+		}
+		c.Wrote(w)
+	}
+}
+
+// patched records a change of apply_patch. An added file has the empty text before, and a deleted
+// file after.
+func patched(s *story.Story, c *story.Call, f canon.Node) {
+	w := story.Write{Path: s.Name(f.Member("filePath")), Before: s.Held(f.Member("before")), After: s.Held(f.Member("after"))}
+	switch f.Member("type").String() {
+	case "add":
+		w.Operation, w.Before = "create", story.Nothing()
+	case "update":
+		w.Operation = "modify"
+	case "delete":
+		w.Operation, w.After = "delete", story.Nothing()
+	case "move":
+		moved := story.Write{Path: s.Name(f.Member("movePath")), Operation: "create", After: w.After}
+		w.Operation, w.After = "delete", story.Nothing()
+		c.Wrote(w)
+		w = moved
+	}
+	c.Wrote(w)
+}
+
+// End records that the cost is a lower bound if a message does not state it.
+func (r *reader) End() {
+	priced, unpriced := false, false
+	for _, told := range r.messages {
+		priced, unpriced = priced || told, unpriced || !told
+	}
+	if priced && unpriced {
+		r.s.Lacks(story.CostInPart)
+	}
+}

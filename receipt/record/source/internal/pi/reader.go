@@ -1,0 +1,163 @@
+// Package pi reads the sessions of Pi: ~/.pi/agent/sessions/CWD/TIME_ID.jsonl.
+package pi
+
+import (
+	"cmp"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt/internal/event"
+	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
+)
+
+// A reader reads sessions. A session is a tree, and what an abandoned branch states was done, too.
+type reader struct {
+	s                *story.Story
+	chosen           string // model in a line of its own
+	priced, unpriced bool   // a message states its cost, and another does not
+}
+
+// New returns a reader of sessions.
+func New(s *story.Story) story.Reader {
+	s.Estimated = true // by the agent's own list of prices
+	s.Lacks(story.RequestsUnlogged)
+	return &reader{s: s}
+}
+
+// tools is the table of the tools of Pi.
+func tools() story.Tools {
+	read := story.Tool{Does: "read"}
+	return story.Tools{
+		"read": read, "grep": read, "find": read, "ls": read,
+		"bash":  {Does: "execute", Command: "command"},
+		"write": {Does: "edit", Path: "path", Content: "content"},
+		"edit":  {Does: "edit", Path: "path"},
+	}
+}
+
+// harmless lists the types of lines that state no action and are not read.
+func harmless() []string {
+	return []string{"thinking_level_change", "compaction", "branch_summary", "label", "custom", "session_info"}
+}
+
+// Line reads a line.
+func (r *reader) Line(n canon.Node) {
+	s := r.s
+	s.Dated(n.Member("timestamp"))
+	switch kind := n.Member("type"); kind.String() {
+	case "session":
+		s.Names(s.Name(n.Member("id")))
+		if dir := s.Name(n.Member("cwd")); dir != "" {
+			s.In(dir)
+		}
+		if version := n.Member("version"); version.Kind() == canon.KindNumber {
+			s.Version(string(version.Raw()))
+		}
+	case "model_change":
+		r.chosen = cmp.Or(r.chosen, s.Name(n.Member("modelId")))
+	case "message":
+		r.message(n.Member("message"))
+	default:
+		s.Unless(harmless(), "", kind)
+	}
+}
+
+// message reads a message. The copy in a session that was branched has the same digest.
+func (r *reader) message(m canon.Node) {
+	s := r.s
+	if m.Kind() != canon.KindObject {
+		s.Lacks(story.GarbledPart)
+		return
+	}
+	switch role := m.Member("role"); role.String() {
+	case "user":
+		s.Prompt(event.HashOf(m).String(), m.Member("content"))
+		s.End, s.Inferred, s.Failure = story.EndUnknown, false, ""
+	case "assistant":
+		r.answer(m)
+	case "toolResult":
+		result(s, m)
+	// A command that the person typed.
+	case "bashExecution":
+		s.Note("commands_of_the_user")
+	default:
+		s.Unknown("message/", role)
+	}
+}
+
+// answer reads a message of a model: its usage and cost, its calls, and why it stopped.
+func (r *reader) answer(m canon.Node) {
+	s, model, provider := r.s, r.s.Name(m.Member("model")), r.s.Name(m.Member("provider"))
+	s.Model, s.Provider = cmp.Or(s.Model, model), cmp.Or(s.Provider, provider)
+
+	told, fresh := s.Message(event.HashOf(m).String())
+	told.Model, told.Provider = model, provider
+	usage := m.Member("usage")
+	u := story.ApartOf(usage.Member("input"), usage.Member("cacheRead"), usage.Member("cacheWrite"), usage.Member("output"))
+	told.Finished = u.Output != nil
+	if told.Use(u); fresh {
+		r.pays(usage.Member("cost").Member("total"))
+	}
+
+	for b := range s.Objects(m.Member("content")) {
+		switch kind := b.Member("type"); kind.String() {
+		case "toolCall":
+			tools().Ask(s, b.Member("id"), b.Member("name"), b.Member("arguments"))
+		case "text", "thinking", "image":
+		default:
+			s.Unknown("assistant/", kind)
+		}
+	}
+	r.end(m.Member("stopReason").String())
+}
+
+// pays reads the cost of a message.
+func (r *reader) pays(cost canon.Node) {
+	amount := ""
+	if cost.Kind() == canon.KindNumber {
+		amount = story.Amount(cost.Float())
+	}
+	r.s.Cost(amount)
+	r.priced, r.unpriced = r.priced || amount != "", r.unpriced || amount == ""
+}
+
+// end reads why a message stopped. Only the last one states how the task ended.
+func (r *reader) end(reason string) {
+	s := r.s
+	s.End, s.Inferred, s.Failure = story.EndUnknown, false, ""
+	switch reason {
+	case "stop":
+		s.End, s.Inferred = story.EndSucceeded, true
+	case "aborted":
+		s.End = story.EndCanceled
+	case "error":
+		s.End, s.Failure = story.EndFailed, "error"
+	}
+}
+
+// result reads the result of a call, and what a successful call wrote.
+func result(s *story.Story, m canon.Node) {
+	outcome := story.Unreported
+	if failed := m.Member("isError"); failed.Kind() == canon.KindBool {
+		outcome = story.OutcomeOf(!failed.Bool())
+	}
+	c := s.Answer(m.Member("toolCallId"), outcome, m.Member("content"))
+	if c == nil || c.Ended() != story.Succeeded {
+		return
+	}
+
+	switch c.Tool {
+	case "write":
+		c.Wrote(story.Write{Path: c.Path, After: c.Content})
+	case "edit":
+		c.Wrote(story.Write{Path: c.Path, Operation: "modify"})
+	}
+}
+
+// End records what only the whole log shows.
+func (r *reader) End() {
+	s := r.s
+	s.Model = cmp.Or(s.Model, r.chosen)
+	if r.priced && r.unpriced {
+		s.Lacks(story.CostInPart)
+	}
+}
