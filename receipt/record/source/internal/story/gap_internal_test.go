@@ -6,7 +6,7 @@ import "testing"
 // under different names.
 func TestGaps(t *testing.T) {
 	names := map[string]Gap{}
-	for g := PartMissing; g <= EffectsUnlogged; g++ {
+	for g := PartMissing; g <= TotalsDiffer; g++ {
 		lack := gaps()[g]
 		if !lack.all && len(lack.atLeast)+len(lack.untold) == 0 {
 			t.Errorf("cause %d leaves nothing open", g)
@@ -16,7 +16,7 @@ func TestGaps(t *testing.T) {
 		}
 		names[lack.counted] = g
 	}
-	if len(gaps()) != int(EffectsUnlogged)+1 {
+	if len(gaps()) != int(TotalsDiffer)+1 {
 		t.Errorf("%d causes in the table", len(gaps()))
 	}
 }
