@@ -74,9 +74,10 @@ var rooms = map[string]room{
 	inside + "bundles":      {may: below(lower, []string{"issue"}), libs: anyLib},
 	inside + "logs":         {may: below(lower, []string{"issue"}), libs: anyLib},
 	"harness/conformance":   {may: append([]string{"receipt/protocol", "receipt/replay", "receipt/archive"}, core...)}, // tests of other packages import it, so it has few dependencies
-	"harness/journal":       {may: []string{"canon", "chain", "receipt", "receipt/protocol"}},
+	"harness/feed":          {may: []string{"canon", "receipt", "receipt/protocol"}},
+	"harness/journal":       {may: []string{"canon", "chain", "receipt", "receipt/protocol", "harness/feed"}},
 	"harness/openapi":       {may: []string{"receipt/protocol"}},
-	"harness/internal/":     {may: append([]string{"receipt/", "harness/journal", "harness/openapi"}, core...)},
+	"harness/internal/":     {may: append([]string{"receipt/", "harness/feed", "harness/journal", "harness/openapi"}, core...)},
 	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
 	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library, because examples use only this module
 

@@ -4,7 +4,7 @@
 //
 //	j, err := journal.Open("events.jsonl", func(c *journal.Commit) error { return state.apply(c) })
 //	err = j.Append(&journal.Commit{At: now, Events: events}) // written, synced, applied, and streamed
-//	err = protocol.WriteStream(w, r, j.Log(journal.View{Task: id}))
+//	err = feed.WriteStream(w, r, j.Log(journal.View{Task: id}))
 //
 // # The file
 //

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/receiptkit/receiptkit/harness/feed"
 	"github.com/receiptkit/receiptkit/harness/journal"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // headless removes the head of a journal. An earlier version leaves a journal without a head, and
@@ -150,7 +150,7 @@ func TestQuiet(t *testing.T) {
 	if len(events) != 1 || err != nil || looked > 3000 {
 		t.Errorf("%v, %v: a range looked %d times at 9000 events of others", events, err, looked)
 	}
-	if _, err := j.Log(view).After(t.Context(), "event_300", 64); !errors.Is(err, protocol.ErrGone) {
+	if _, err := j.Log(view).After(t.Context(), "event_300", 64); !errors.Is(err, feed.ErrGone) {
 		t.Error(err)
 	}
 }

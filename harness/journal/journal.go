@@ -10,14 +10,14 @@ import (
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/harness/feed"
 )
 
 // A Journal is an open file of commits. It is safe for concurrent use.
 type Journal struct {
 	file  *os.File
 	apply func(*Commit) error
-	bell  protocol.Bell
+	bell  feed.Bell
 	head  *headFile
 
 	writing sync.Mutex   // commits are written one at a time
@@ -256,7 +256,7 @@ func (j *Journal) number(c *Commit) {
 }
 
 // Log returns the events of a view, for ranges and streams.
-func (j *Journal) Log(v View) protocol.Log { return &view{journal: j, View: v} }
+func (j *Journal) Log(v View) feed.Log { return &view{journal: j, View: v} }
 
 // Appended returns a channel that is closed by the next commit.
 func (j *Journal) Appended() <-chan struct{} { return j.bell.Rung() }
@@ -286,7 +286,7 @@ func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbe
 	if id != "" {
 		n, ok := numberOf(id)
 		if !ok || n > len(j.index.places) || !j.index.places[n-1].fits(v) {
-			return nil, false, protocol.ErrGone
+			return nil, false, feed.ErrGone
 		}
 		number = n
 	}
@@ -306,7 +306,7 @@ func (j *Journal) find(v View, id string, limit int, passed *int) (found []numbe
 	return found, end, nil
 }
 
-// Event returns the text of an event. The error is [protocol.ErrGone] if the view has no event
+// Event returns the text of an event. The error is [feed.ErrGone] if the view has no event
 // with this ID.
 func (j *Journal) Event(v View, id string) ([]byte, error) {
 	j.mu.RLock()
@@ -318,7 +318,7 @@ func (j *Journal) Event(v View, id string) ([]byte, error) {
 	}
 	j.mu.RUnlock()
 	if !ok {
-		return nil, protocol.ErrGone
+		return nil, feed.ErrGone
 	}
 
 	text := make([]byte, p.size)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/harness/feed"
 	"github.com/receiptkit/receiptkit/harness/journal"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -220,19 +221,19 @@ func TestViews(t *testing.T) {
 		{journal.View{}, "event_4", 2, "", nil},
 		{journal.View{Task: "a"}, "", 9, "event_1 event_4", nil},
 		{journal.View{Task: "a"}, "event_1", 9, "event_4", nil},
-		{journal.View{Task: "a"}, "event_2", 9, "", protocol.ErrGone},
+		{journal.View{Task: "a"}, "event_2", 9, "", feed.ErrGone},
 		{journal.View{Session: "s"}, "event_1", 1, "event_2", nil},
 		{journal.View{Workspace: "attic"}, "", 9, "event_3", nil},
 		{journal.View{Workspace: "attic", Task: "a"}, "", 9, "", nil},
 		{journal.View{Task: "absent"}, "", 9, "", nil},
 		{journal.View{Sees: func(w string) bool { return w == "attic" }}, "", 9, "event_3", nil},
-		{journal.View{Sees: func(w string) bool { return w == "attic" }}, "event_1", 9, "", protocol.ErrGone},
+		{journal.View{Sees: func(w string) bool { return w == "attic" }}, "event_1", 9, "", feed.ErrGone},
 		{journal.View{Task: "a", Ended: func() bool { return ended }}, "", 9, "event_1 event_4", nil},
-		{journal.View{}, "event_5", 9, "", protocol.ErrGone},
-		{journal.View{}, "event_0", 9, "", protocol.ErrGone},
-		{journal.View{}, "event_01", 9, "", protocol.ErrGone},
-		{journal.View{}, "event_99999999999999999999", 9, "", protocol.ErrGone},
-		{journal.View{}, "1", 9, "", protocol.ErrGone},
+		{journal.View{}, "event_5", 9, "", feed.ErrGone},
+		{journal.View{}, "event_0", 9, "", feed.ErrGone},
+		{journal.View{}, "event_01", 9, "", feed.ErrGone},
+		{journal.View{}, "event_99999999999999999999", 9, "", feed.ErrGone},
+		{journal.View{}, "1", 9, "", feed.ErrGone},
 	} {
 		list, err := after(t, j, test.view, test.from, test.limit)
 		if got := strings.Join(list, " "); got != test.want || !errors.Is(err, test.err) {
@@ -254,7 +255,7 @@ func TestViews(t *testing.T) {
 	if list, err := after(t, j, over, "", 2); len(list) != 2 || err != io.EOF {
 		t.Errorf("both: %q, %v", list, err)
 	}
-	if _, err := j.Event(journal.View{Task: "b"}, "event_1"); !errors.Is(err, protocol.ErrGone) {
+	if _, err := j.Event(journal.View{Task: "b"}, "event_1"); !errors.Is(err, feed.ErrGone) {
 		t.Errorf("%v", err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/receiptkit/receiptkit/receipt/protocol"
+	"github.com/receiptkit/receiptkit/harness/feed"
 )
 
 // A View selects events of a journal.
@@ -31,11 +31,11 @@ type view struct {
 	passed int    // the number of the last event that was checked then
 }
 
-// Appended implements [protocol.Log].
+// Appended implements [feed.Log].
 func (v *view) Appended() <-chan struct{} { return v.journal.Appended() }
 
-// After implements [protocol.Log].
-func (v *view) After(_ context.Context, id string, limit int) ([]protocol.Event, error) {
+// After implements [feed.Log].
+func (v *view) After(_ context.Context, id string, limit int) ([]feed.Event, error) {
 	// Checked before the events are read, so that an event that is added in between is not
 	// missed.
 	ended := v.Ended != nil && v.Ended()
@@ -46,13 +46,13 @@ func (v *view) After(_ context.Context, id string, limit int) ([]protocol.Event,
 		return nil, err
 	}
 
-	events := make([]protocol.Event, len(places))
+	events := make([]feed.Event, len(places))
 	for i, p := range places {
 		text := make([]byte, p.size)
 		if _, err := v.journal.file.ReadAt(text, p.at); err != nil {
 			return nil, fmt.Errorf("journal: an event cannot be read: %w", err)
 		}
-		events[i] = protocol.Event{ID: idOf(p.number), Kind: p.kind.Value(), JSON: text}
+		events[i] = feed.Event{ID: idOf(p.number), Kind: p.kind.Value(), JSON: text}
 	}
 	if ended && end {
 		return events, io.EOF

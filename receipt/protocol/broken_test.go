@@ -54,7 +54,7 @@ func TestLogged(t *testing.T) {
 		want string // in the log; "": no entry
 	}{
 		{full, "no space left on device"}, {errors.New("it went wrong"), "it went wrong"},
-		{Busy(1, "come again"), ""}, {NotImplemented("this"), ""},
+		{Busy(1, "come again"), ""},
 	} {
 		var log bytes.Buffer
 		m := muxOf(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) },

@@ -1,13 +1,12 @@
 // Package protocol implements the parts of the Harn Agents Protocol v1 over HTTP that every harness
 // needs: the version of the protocol, API keys with scopes, the envelope of errors, lists and their
-// cursors, idempotency, and streams of events.
+// cursors, idempotency, and places for streams.
 //
 //	m, err := protocol.NewMux(protocol.Options{
 //		Routes: []protocol.Route{
 //			{Pattern: "GET /v1", Open: true, Serve: h.discovery},
 //			{Pattern: "POST /v1/tasks", Scope: protocol.TasksWrite, Serve: h.submit},
 //			{Pattern: "GET /v1/tasks/{task_id}", Scope: protocol.TasksRead, Serve: h.task},
-//			{Pattern: "GET /v1/tasks/{task_id}/stream", Scope: protocol.EventsRead, Serve: h.stream},
 //		},
 //		Auth: keys, Now: time.Now, Random: rand.Reader,
 //	})
@@ -23,28 +22,23 @@
 //		return protocol.WriteJSON(w, http.StatusOK, task)
 //	}
 //
-//	func (h *harness) stream(w http.ResponseWriter, r *protocol.Request) error {
-//		return protocol.WriteStream(w, r, h.log(r.PathValue("task_id")))
-//	}
-//
 // A [Mux] does the rest, in the order that its documentation states. It also serves the routes of
 // package serve. The parts of the package are:
 //
 //   - [Authenticator], [APIKeys], [Client], [Scope], [Reach]: clients, their rights, and the work that they may see.
 //   - [Error], [Code]: errors in the protocol's envelope.
-//   - [Query], [WriteItems], [WriteRange]: lists, page by page.
+//   - [Query], [FormatCursor]: the parameters and cursors of lists.
 //   - [Memory]: answers to requests with an Idempotency-Key.
-//   - [Log], [WriteStream]: server-sent events.
+//   - [Stream]: answers without an end. Package feed of the module harness writes lists, ranges, and
+//     server-sent events.
 //   - [ContentType]: the accepted media types of a request.
 //
 // # What is bounded
 //
 // No memory grows with the data that clients send or do not read. A [Memory] has [MemoryLimits];
 // beyond them, a use is refused with 429 or 503. A Mux has [Limits] of bodies, answers, requests,
-// and streams, which clients share. A stream reads the log only as fast as its client reads the
-// stream, so no event waits in memory for a client, and appending to the log never waits for a
-// client. A client that makes no progress is disconnected. A request with an Idempotency-Key
-// continues without its client.
+// and streams, which clients share. A client that makes no progress is disconnected. A request with
+// an Idempotency-Key continues without its client.
 //
 // Callers supply the clock and the randomness, except for the deadlines of connections. Errors
 // contain no key, no body, and no cause of a server error; the log has those.

@@ -77,18 +77,12 @@ func NotFound() *Error {
 	return &Error{Code: CodeNotFound, Message: "there is no such resource, or it may not be seen"}
 }
 
-// MethodNotAllowed returns the error 405 for a path that has routes only for other methods. The
+// methodNotAllowed returns the error 405 for a path that has routes only for other methods. The
 // closed list has no code for it.
-func MethodNotAllowed(allowed ...string) *Error {
+func methodNotAllowed(allowed ...string) *Error {
 	allow := strings.Join(slices.Compact(slices.Sorted(slices.Values(allowed))), ", ")
 	e := &Error{Code: CodeInvalid, Status: http.StatusMethodNotAllowed, Message: "expected the method " + allow}
 	return e.With("Allow", allow)
-}
-
-// NotImplemented returns the error 501 for a part of the protocol that this server does not
-// implement. The closed list has no code for it.
-func NotImplemented(what string) *Error {
-	return &Error{Code: CodeInvalid, Status: http.StatusNotImplemented, Type: CodeInternal.Type(), Message: "this server does not implement " + what}
 }
 
 // Conflict returns the error 409 for a request that is not possible in the current state.

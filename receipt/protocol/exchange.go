@@ -62,7 +62,7 @@ func (x *exchange) answer() error {
 	// Routes that the client may not use are treated as absent.
 	switch {
 	case found.route == nil && len(found.allowed) > 0:
-		return MethodNotAllowed(found.allowed...)
+		return methodNotAllowed(found.allowed...)
 	case found.route == nil || !r.Client.permits(found.route.Scope):
 		return NotFound()
 	}

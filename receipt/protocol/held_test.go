@@ -2,52 +2,14 @@ package protocol
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 )
-
-// TestLongPages verifies that a page of a list has at most 8 MiB or consists of one longer item,
-// and that pages of long items neither skip nor repeat an item.
-func TestLongPages(t *testing.T) {
-	type item struct{ ID, Text string }
-	var items []item
-	for i, size := range []int{1, 9 << 20, 3 << 20, 3 << 20, 3 << 20, 1, 8<<20 - 100, 1, 1} {
-		items = append(items, item{fmt.Sprint("item_", i), strings.Repeat("x", size)})
-	}
-	m := muxOf(t, nil, Route{Pattern: "GET /items", Params: ListParams(), Serve: func(w http.ResponseWriter, r *Request) error {
-		return WriteItems(w, r, items, func(i item) string { return i.ID }, nil)
-	}})
-
-	var sizes []int
-	for seen, cursor := 0, ""; ; {
-		got := ask(m, "GET", "/items?limit=200"+cursor, "")
-		p := pageOf[item](t, got)
-		for _, i := range p.Data {
-			if i != items[seen] {
-				t.Fatalf("%s at the place of %s", i.ID, items[seen].ID)
-			}
-			seen++
-		}
-		if len(got.body) > 8<<20+1000 && len(p.Data) > 1 {
-			t.Errorf("a page of %d items has %d bytes", len(p.Data), len(got.body))
-		}
-		if sizes = append(sizes, len(p.Data)); !p.Page.HasMore {
-			break
-		}
-		cursor = "&cursor=" + *p.Page.NextCursor
-	}
-	if fmt.Sprint(sizes) != "[1 1 2 2 3]" {
-		t.Errorf("pages of %v items", sizes)
-	}
-}
 
 // unread sends a request of a client that does not read the answer until gate is closed.
 func unread(m http.Handler, path, address string, gate chan struct{}) (w *stuckWriter, ended chan struct{}) {
@@ -99,49 +61,6 @@ func TestUnreadAnswers(t *testing.T) {
 			t.Fatal(got.status, "when all was read")
 		}
 	}
-}
-
-// TestUnreadStreams verifies that a stream waits while streams that clients do not read use up the
-// memory for pages, and continues when they have ended.
-func TestUnreadStreams(t *testing.T) {
-	long := Event{ID: "event_1", Kind: "x", JSON: json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)}
-	m := muxOf(t, func(o *Options) { o.Limits.Memory = 2 << 20 }, Route{Pattern: "GET /stream", Serve: func(w http.ResponseWriter, r *Request) error {
-		return WriteStream(w, r, oneEvent{long})
-	}})
-	gate := make(chan struct{})
-	_, first := unread(m, "/stream", "192.0.2.1", gate)
-	waits := &stuckWriter{ResponseRecorder: httptest.NewRecorder(), gate: gate, writing: make(chan struct{}, 1000)}
-	second := make(chan struct{})
-	go func() {
-		r := httptest.NewRequest("GET", "/stream", nil)
-		r.Header.Set(VersionHeader, Version)
-		r.RemoteAddr = "192.0.2.1:2"
-		m.ServeHTTP(waits, r)
-		close(second)
-	}()
-	select {
-	case <-waits.writing:
-		t.Error("both streams of one client hold a page")
-	case <-time.After(300 * time.Millisecond):
-	}
-	close(gate)
-	<-first
-	<-second
-	if !strings.Contains(waits.Body.String(), "event_1") {
-		t.Error("the second stream has no event")
-	}
-}
-
-// oneEvent is a log of one event.
-type oneEvent struct{ event Event }
-
-func (l oneEvent) Appended() <-chan struct{} { return nil }
-
-func (l oneEvent) After(_ context.Context, id string, _ int) ([]Event, error) {
-	if id != "" {
-		return nil, io.EOF
-	}
-	return []Event{l.event}, io.EOF
 }
 
 // TestStoredAnswer verifies that an answer stored in a log is read from the log when the request is

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -154,63 +153,6 @@ func keysOf(t testing.TB, members map[string]string) (keys *APIKeys, bearer map[
 		t.Fatal(err)
 	}
 	return keys, bearer
-}
-
-// A journal is a log in memory.
-type journal struct {
-	Bell
-	mu     sync.Mutex
-	events []Event
-	pruned int   // the number of first events that are no longer kept
-	ended  bool  // no further events follow
-	fail   error // instead of any answer
-	reads  int
-	most   int // maximum number of events returned at a time
-}
-
-func eventOf(n int) Event {
-	id := fmt.Sprintf("e%06d", n)
-	return Event{ID: id, Kind: "task.status_changed", JSON: fmt.Appendf(nil, `{"object":"event","id":%q,"event":"task.status_changed","sequence":%d}`, id, n)}
-}
-
-func (j *journal) append(n int) {
-	j.mu.Lock()
-	for range n {
-		j.events = append(j.events, eventOf(len(j.events)))
-	}
-	j.mu.Unlock()
-	j.Ring()
-}
-
-func (j *journal) set(change func()) {
-	j.mu.Lock()
-	change()
-	j.mu.Unlock()
-	j.Ring()
-}
-
-func (j *journal) Appended() <-chan struct{} { return j.Rung() }
-
-func (j *journal) After(_ context.Context, id string, limit int) ([]Event, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.reads++
-	from := 0
-	if id != "" {
-		if _, err := fmt.Sscanf(id, "e%06d", &from); err != nil || from >= len(j.events) || from < j.pruned {
-			return nil, fmt.Errorf("the event %q: %w", id, ErrGone)
-		}
-		from++
-	}
-	if j.fail != nil {
-		return nil, j.fail
-	}
-	page := j.events[from:min(from+limit, len(j.events))]
-	j.most = max(j.most, len(page))
-	if j.ended && from+len(page) == len(j.events) {
-		return page, io.EOF
-	}
-	return page, nil
 }
 
 // parses reports whether a request can have a path.

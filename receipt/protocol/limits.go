@@ -31,15 +31,9 @@ type Limits struct {
 	Idle time.Duration
 }
 
-const (
-	// mostStreams is how many streams of events are open at the same time. Further ones are
-	// answered with 503. Each holds one page of the log and a goroutine.
-	mostStreams = 1024
-
-	// beat is how often an idle stream sends a comment, so that neither side assumes that the other
-	// has disconnected.
-	beat = 15 * time.Second
-)
+// mostStreams is how many streams are open at the same time. Further ones are answered with 503.
+// Each holds one page of the log and a goroutine.
+const mostStreams = 1024
 
 // withDefaults returns the limits with defaults for unset fields.
 func (l Limits) withDefaults() Limits {

@@ -35,7 +35,7 @@ func once(x *exchange, serve Handler) error {
 		return err
 	}
 
-	r.Once = onceOf(idempotencyScope{Actor: r.Client.Actor, Workspace: r.workspace(), Method: r.Method, Target: r.target(), Key: key})
+	r.Once = onceOf(idempotencyScope{Actor: r.Client.Actor, Workspace: r.workspace(), Method: r.Method, Target: r.Target(), Key: key})
 
 	claim, err := x.mux.memory.Claim(r.Use(), x.mux.options.Now())
 	switch {

@@ -103,9 +103,9 @@ func (r *Request) Object(name string) (json.RawMessage, error) {
 	return nil, Invalid(name, "expected an object")
 }
 
-// target returns the target of the request in one spelling: the path, with its segments escaped
+// Target returns the target of the request in one spelling: the path, with its segments escaped
 // uniformly, and the query in the order of its names, without the named parameters.
-func (r *Request) target(without ...string) string {
+func (r *Request) Target(without ...string) string {
 	// An escaped letter and the letter itself are the same target.
 	segments := strings.Split(r.URL.EscapedPath(), "/")
 	for i, segment := range segments {

@@ -44,16 +44,6 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestNotImplemented verifies that a missing operation is reported neither as a mistake of the
-// server nor of the client.
-func TestNotImplemented(t *testing.T) {
-	m := muxOf(t, nil, Route{Pattern: "GET /v1/quotas", Serve: func(http.ResponseWriter, *Request) error { return NotImplemented("quotas") }})
-	got := ask(m, "GET", "/v1/quotas", "", VersionHeader, Version)
-	if got.status != http.StatusNotImplemented || !strings.Contains(got.body, `"code":"invalid_request","message":"this server does not implement quotas","type":"server_error"`) {
-		t.Errorf("%d %s", got.status, got.body)
-	}
-}
-
 // TestCard verifies that the dialects differ in their discriminator and in the name of one member.
 func TestCard(t *testing.T) {
 	for as, interfaces := range map[Dialect]int{DialectOpenAPI: 0, DialectRunner: 2} {

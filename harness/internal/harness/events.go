@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/receiptkit/receiptkit/harness/feed"
 	"github.com/receiptkit/receiptkit/harness/journal"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
@@ -13,12 +14,12 @@ import (
 func (h *Harness) eventRoutes() []protocol.Route {
 	filters := []string{"workspace_id", "session_id", "task_id"}
 	return []protocol.Route{
-		{Pattern: "GET /v1/events", Scope: protocol.EventsRead, Params: protocol.RangeParams(filters...), Serve: h.inRange(h.seen)},
+		{Pattern: "GET /v1/events", Scope: protocol.EventsRead, Params: feed.RangeParams(filters...), Serve: h.inRange(h.seen)},
 		{Pattern: "GET /v1/events/stream", Scope: protocol.EventsRead, Params: filters, Serve: h.asStream(h.seen)},
 		{Pattern: "GET /v1/events/{event_id}", Scope: protocol.EventsRead, Serve: h.getEvent},
-		{Pattern: "GET /v1/sessions/{session_id}/events", Scope: protocol.EventsRead, Params: protocol.RangeParams(), Serve: h.inRange(h.ofSession)},
+		{Pattern: "GET /v1/sessions/{session_id}/events", Scope: protocol.EventsRead, Params: feed.RangeParams(), Serve: h.inRange(h.ofSession)},
 		{Pattern: "GET /v1/sessions/{session_id}/events/stream", Scope: protocol.EventsRead, Serve: h.asStream(h.ofSession)},
-		{Pattern: "GET /v1/tasks/{task_id}/events", Scope: protocol.EventsRead, Params: protocol.RangeParams(), Serve: h.inRange(h.ofTask)},
+		{Pattern: "GET /v1/tasks/{task_id}/events", Scope: protocol.EventsRead, Params: feed.RangeParams(), Serve: h.inRange(h.ofTask)},
 		{Pattern: "GET /v1/tasks/{task_id}/stream", Scope: protocol.EventsRead, Serve: h.asStream(h.ofTask)},
 	}
 }
@@ -32,7 +33,7 @@ func (h *Harness) inRange(of viewing) protocol.Handler {
 		if err != nil {
 			return err
 		}
-		return protocol.WriteRange(w, r, h.journal.Log(view))
+		return feed.WriteRange(w, r, h.journal.Log(view))
 	}
 }
 
@@ -42,7 +43,7 @@ func (h *Harness) asStream(of viewing) protocol.Handler {
 		if err != nil {
 			return err
 		}
-		return protocol.WriteStream(w, r, h.journal.Log(view))
+		return feed.WriteStream(w, r, h.journal.Log(view))
 	}
 }
 
@@ -79,7 +80,7 @@ func (h *Harness) getEvent(w http.ResponseWriter, r *protocol.Request) error {
 	}
 	text, err := h.journal.Event(view, r.PathValue("event_id"))
 	switch {
-	case errors.Is(err, protocol.ErrGone):
+	case errors.Is(err, feed.ErrGone):
 		return protocol.NotFound()
 	case err != nil:
 		return err

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/harness/feed"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -106,7 +107,7 @@ func lists[T any, R resource[T]](h *Harness, t *table[T]) protocol.Handler {
 			}
 			want.task = id
 		}
-		return protocol.WriteItems(w, r, list(&h.state, t, want.task, want.session, want.workspace), func(v *T) string { return R(v).id() },
+		return feed.WriteItems(w, r, list(&h.state, t, want.task, want.session, want.workspace), func(v *T) string { return R(v).id() },
 			func(v *T) bool { return seesOne(h, r, R(v)) && want.includes(R(v).place()) })
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/harness/feed"
 	"github.com/receiptkit/receiptkit/harness/openapi"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
@@ -52,7 +53,7 @@ func (h *Harness) serve() error {
 
 // routes returns the routes of the protocol, except those of receipts.
 func (h *Harness) routes() []protocol.Route {
-	p := protocol.ListParams
+	p := feed.ListParams
 	routes := []protocol.Route{
 		{Pattern: "GET /v1", Open: true, Serve: h.discovery},
 		{Pattern: "GET /v1/agent-card", Open: true, Serve: h.card},
@@ -107,8 +108,10 @@ func absent() (routes []protocol.Route) {
 	} {
 		name := pattern[strings.LastIndex(strings.TrimSuffix(pattern, "/{id}"), "/")+1:]
 		what := strings.TrimSuffix(name, "/{id}")
-		routes = append(routes, protocol.Route{Pattern: pattern, Body: protocol.BodyBytes, Again: true, Params: protocol.ListParams("workspace_id"), Serve: func(http.ResponseWriter, *protocol.Request) error {
-			return protocol.NotImplemented(what)
+		routes = append(routes, protocol.Route{Pattern: pattern, Body: protocol.BodyBytes, Again: true, Params: feed.ListParams("workspace_id"), Serve: func(http.ResponseWriter, *protocol.Request) error {
+			e := &protocol.Error{Code: protocol.CodeInvalid, Status: http.StatusNotImplemented, Type: protocol.CodeInternal.Type()}
+			e.Message = "this server does not implement " + what // the closed list of codes has none for that
+			return e
 		}})
 	}
 	return routes

@@ -1,10 +1,12 @@
-package protocol
+package feed
 
 import (
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // A frame is a block of server-sent events as a plain reader sees it.
@@ -103,37 +105,10 @@ func FuzzLastEventID(f *testing.F) {
 		id, err := readLastEventID(http.Header{"Last-Event-Id": {value}})
 		_, frameErr := appendEvent(nil, Event{ID: value, Kind: "k", JSON: json.RawMessage("{}")})
 		switch {
-		case err != nil && (id != "" || ErrorOf(err).HTTPStatus() != 400 || frameErr == nil):
+		case err != nil && (id != "" || protocol.ErrorOf(err).HTTPStatus() != 400 || frameErr == nil):
 			t.Errorf("%q: %q, %v", value, id, err)
 		case err == nil && (id != value || value != "" && frameErr != nil):
 			t.Errorf("%q is taken for %q", value, id)
-		}
-	})
-}
-
-// FuzzHeaders verifies that no header from a client makes a Mux panic, or accepts a client without
-// a version, and that the answer is always an envelope.
-func FuzzHeaders(f *testing.F) {
-	f.Add(Version, "Bearer rk_x", "key", "application/json", "e1", "/v1/tasks/t?limit=1", `{"a":1}`)
-	f.Add("", "", "", "", "", "/v1/%2f", "")
-	f.Fuzz(func(t *testing.T, version, auth, key, media, last, path, body string) {
-		if !strings.HasPrefix(path, "/") || !parses(path) {
-			return
-		}
-		j := &journal{ended: true}
-		j.append(3)
-		m := muxOf(t, nil,
-			Route{Pattern: "/v1/tasks/{id}", Params: ListParams(), Body: BodyOptional, Serve: says("x")},
-			Route{Pattern: "GET /v1/stream", Serve: func(w http.ResponseWriter, r *Request) error { return WriteStream(w, r, j) }},
-		)
-		for _, method := range []string{"GET", "POST"} {
-			got := askRaw(m, method, path, body, http.Header{"Harn-Agents-Protocol-Version": {version}, "Authorization": {auth}, "Idempotency-Key": {key}, "Content-Type": {media}, "Last-Event-Id": {last}})
-			if version != Version && got.status != 426 && got.status != 400 {
-				t.Errorf("%s %q: %d without the version", method, path, got.status)
-			}
-			if got.status >= 400 && !strings.HasPrefix(got.body, `{"error":{"code":`) || got.status >= 500 {
-				t.Errorf("%s %q: %d %s", method, path, got.status, got.body)
-			}
 		}
 	})
 }

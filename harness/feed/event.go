@@ -1,4 +1,4 @@
-package protocol
+package feed
 
 import (
 	"context"
@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // ErrGone indicates that a Log never had an event with the requested ID, or no longer has it.
-var ErrGone = errors.New("protocol: no such event, or it is no longer kept")
+var ErrGone = errors.New("feed: no such event, or it is no longer kept")
 
 // A Log is an append-only sequence of events, such as the events of a task, of a session, or all
 // that a client may see. Its methods must be safe for concurrent use. IDs are untrusted: a Log must
@@ -78,11 +80,11 @@ type Event struct {
 func appendEvent(dst []byte, e Event) ([]byte, error) {
 	switch {
 	case !isLine(e.ID):
-		return dst, fmt.Errorf("protocol: the id of an event is no line of text: %.80q", e.ID)
+		return dst, fmt.Errorf("feed: the id of an event is no line of text: %.80q", e.ID)
 	case !isLine(e.Kind):
-		return dst, fmt.Errorf("protocol: the kind of the event %.80q is no line of text: %.80q", e.ID, e.Kind)
+		return dst, fmt.Errorf("feed: the kind of the event %.80q is no line of text: %.80q", e.ID, e.Kind)
 	case len(e.JSON) == 0:
-		return dst, fmt.Errorf("protocol: the event %.80q has no object", e.ID)
+		return dst, fmt.Errorf("feed: the event %.80q has no object", e.ID)
 	}
 	return appendFrame(dst, e.ID, e.Kind, e.JSON), nil
 }
@@ -105,20 +107,20 @@ func appendFrame(dst []byte, id, kind string, data []byte) []byte {
 // isLine reports whether a text can be the value of a line of a frame. Readers drop an ID with a
 // NUL, and end a line at CR as well as at LF.
 func isLine(text string) bool {
-	return text != "" && len(text) <= MaxID && utf8.ValidString(text) && !strings.ContainsAny(text, "\x00\r\n")
+	return text != "" && len(text) <= protocol.MaxID && utf8.ValidString(text) && !strings.ContainsAny(text, "\x00\r\n")
 }
 
 // readLastEventID returns the ID of the last event that a client received, or "". The error is an
-// *[Error]: the header occurs several times, or no event can have such an ID.
+// *[protocol.Error]: the header occurs several times, or no event can have such an ID.
 func readLastEventID(h http.Header) (string, error) {
 	list := h.Values(lastEventID)
 	switch {
 	case len(list) == 0 || len(list) == 1 && list[0] == "":
 		return "", nil
 	case len(list) > 1:
-		return "", Invalid(lastEventID, "expected one %s, found %d", lastEventID, len(list))
+		return "", protocol.Invalid(lastEventID, "expected one %s, found %d", lastEventID, len(list))
 	case !isLine(list[0]):
-		return "", Invalid(lastEventID, "expected the id of an event as %s: text of at most %d bytes", lastEventID, MaxID)
+		return "", protocol.Invalid(lastEventID, "expected the id of an event as %s: text of at most %d bytes", lastEventID, protocol.MaxID)
 	}
 	return list[0], nil
 }
@@ -135,7 +137,7 @@ const afterEventID = "after_event_id"
 // in after_event_id, or from the beginning: up to limit events, 1 to 200, by default 50, and fewer
 // if they are long. next_cursor is the ID to continue with. has_more describes the log at the time
 // of reading, so after the last page a client can ask again with the ID of its last event.
-func WriteRange(w http.ResponseWriter, r *Request, log Log) error {
+func WriteRange(w http.ResponseWriter, r *protocol.Request, log Log) error {
 	// The parameters are checked before the log is read.
 	limit, err := limitOf(r)
 	if err != nil {
@@ -143,14 +145,14 @@ func WriteRange(w http.ResponseWriter, r *Request, log Log) error {
 	}
 	after := r.Query[afterEventID]
 	if after != "" && !isLine(after) {
-		return Invalid(afterEventID, "expected the id of an event as %s: text of at most %d bytes", afterEventID, MaxID)
+		return protocol.Invalid(afterEventID, "expected the id of an event as %s: text of at most %d bytes", afterEventID, protocol.MaxID)
 	}
 
 	var page sheet
 	next, err := readRange(r, log, after, limit, &page)
 	switch {
 	case errors.Is(err, ErrGone):
-		return Expired(afterEventID)
+		return protocol.Expired(afterEventID)
 	case err != nil:
 		return err
 	}
@@ -160,7 +162,7 @@ func WriteRange(w http.ResponseWriter, r *Request, log Log) error {
 // readRange fills a page with up to limit events that follow an ID. It returns the ID of the last
 // one if there are more. A log may return any number of events at a time. It has no more if it
 // returns none or io.EOF.
-func readRange(r *Request, log Log, last string, limit int, page *sheet) (next string, err error) {
+func readRange(r *protocol.Request, log Log, last string, limit int, page *sheet) (next string, err error) {
 	for {
 		// One more event than the page holds shows whether there are more.
 		events, err := log.After(r.Context(), last, limit-len(page.items)+1)

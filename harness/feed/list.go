@@ -1,9 +1,6 @@
-package protocol
+package feed
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -11,6 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // Numbers of items in a page.
@@ -35,18 +33,18 @@ type page struct {
 
 // readPage reads limit and cursor. A cursor belongs to the list that the path and the other
 // parameters name; that of another list is refused with 400.
-func readPage(r *Request) (page, error) {
+func readPage(r *protocol.Request) (page, error) {
 	limit, err := limitOf(r)
 	if err != nil {
 		return page{}, err
 	}
-	p := page{limit: limit, list: r.target("limit", "cursor")}
-	last, err := ParseCursor(p.list, r.Query["cursor"])
+	p := page{limit: limit, list: r.Target("limit", "cursor")}
+	last, err := protocol.ParseCursor(p.list, r.Query["cursor"])
 	p.after = string(last)
 	return p, err
 }
 
-func limitOf(r *Request) (int, error) {
+func limitOf(r *protocol.Request) (int, error) {
 	n, err := r.Query.Number("limit", 1, mostPage, usualPage)
 	return int(n), err
 }
@@ -54,9 +52,9 @@ func limitOf(r *Request) (int, error) {
 // behind returns the cursor of the page after an item.
 func (p page) behind(last string) (string, error) {
 	// A page that leads back to itself would be requested forever.
-	next := FormatCursor(p.list, []byte(last))
+	next := protocol.FormatCursor(p.list, []byte(last))
 	if next == "" || last == p.after {
-		return "", Internal(nil, "the list does not continue after its last item")
+		return "", protocol.Internal(nil, "the list does not continue after its last item")
 	}
 	return next, nil
 }
@@ -65,12 +63,12 @@ func (p page) behind(last string) (string, error) {
 // all. The items are in the order in which they were added, and none may be removed. Each is
 // written as JSON, a json.RawMessage unchanged. id returns the name of an item, 1 to 255 bytes that
 // never name another item of the list. A page has at most 8 MiB, or one item that is longer, so it
-// may have fewer items than requested. A cursor after an item that is not selected is [Expired],
+// may have fewer items than requested. A cursor after an item that is not selected is expired (410),
 // like one after an item that does not exist.
 //
 // The name determines the place, not a count, so pages neither skip nor repeat an item when others
 // are added at the end.
-func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) string, keep func(T) bool) error {
+func WriteItems[T any](w http.ResponseWriter, r *protocol.Request, items []T, id func(T) string, keep func(T) bool) error {
 	p, err := readPage(r)
 	if err != nil {
 		return err
@@ -81,7 +79,7 @@ func WriteItems[T any](w http.ResponseWriter, r *Request, items []T, id func(T) 
 		// the client may see.
 		from = 1 + slices.IndexFunc(items, func(item T) bool { return id(item) == p.after && (keep == nil || keep(item)) })
 		if from == 0 {
-			return Expired("cursor")
+			return protocol.Expired("cursor")
 		}
 	}
 
@@ -122,7 +120,7 @@ type sheet struct {
 
 // take adds the part of an item that the client of a request may see, takes memory for it, and
 // reports whether the item fits. The first item always fits, unless there is no memory for it.
-func (s *sheet) take(r *Request, item any) (fits bool, err error) {
+func (s *sheet) take(r *protocol.Request, item any) (fits bool, err error) {
 	// The limits apply to the part that the client sees.
 	text, err := textOf(item)
 	if err == nil {
@@ -152,7 +150,7 @@ func textOf(item any) ([]byte, error) {
 	}
 	text, err := receipt.AppendJSON(nil, item)
 	if err != nil {
-		return nil, Internal(err, "the list could not be written")
+		return nil, protocol.Internal(err, "the list could not be written")
 	}
 	return text, nil
 }
@@ -167,7 +165,7 @@ func (s *sheet) write(w http.ResponseWriter, next string) error {
 	}
 
 	h := w.Header()
-	h.Set("Content-Type", MediaJSON)
+	h.Set("Content-Type", protocol.MediaJSON)
 	h.Set("Content-Length", strconv.Itoa(len(begin)+s.size+max(0, len(s.items)-1)+len(end)))
 	w.WriteHeader(http.StatusOK)
 
@@ -186,64 +184,4 @@ func (s *sheet) write(w http.ResponseWriter, next string) error {
 		_, _ = w.Write([]byte(end))
 	}
 	return nil
-}
-
-// A cursor names the last item of a page, as unpadded base64url.
-//
-//	1 byte    0x02, of this form
-//	16 bytes  the first half of the SHA-256 of the name of the list
-//	n bytes   what names the item in the list, 1 to 255
-//
-// It holds no position, so it stays valid after a restart and when items are added. It reveals
-// nothing except an item that the client has already seen.
-const (
-	cursorForm = 0x02
-	cursorList = 16
-	cursorLast = 255
-)
-
-// maxCursor is the maximum length of a cursor in characters.
-const maxCursor = ((1+cursorList+cursorLast)*8 + 5) / 6
-
-// usedForm is the form of cursors that earlier versions returned. Their places no longer exist.
-const usedForm = 0x01
-
-// FormatCursor returns the cursor after an item of a list. last is the name of the item there, 1 to
-// 255 bytes; for any other length, the cursor is "". Lists with different names are different
-// lists: the name includes the path and the filters, or the task whose receipts are listed. The
-// cursor of another list is refused.
-func FormatCursor(list string, last []byte) string {
-	if len(last) == 0 || len(last) > cursorLast {
-		return ""
-	}
-	name := sha256.Sum256([]byte(list))
-	b := append([]byte{cursorForm}, name[:cursorList]...)
-	return base64.RawURLEncoding.EncodeToString(append(b, last...))
-}
-
-// ParseCursor returns the name of the item that precedes a cursor. It is nil without a cursor, and
-// with every error. Each cursor has one spelling.
-func ParseCursor(list, cursor string) (last []byte, err error) {
-	if cursor == "" {
-		return nil, nil
-	}
-
-	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	// encoding/base64 skips line ends
-	strange := err != nil || len(b) == 0 || len(cursor) > maxCursor || len(cursor) != base64.RawURLEncoding.EncodedLen(len(b))
-
-	// A cursor of the earlier form was valid once, so it is expired, not malformed.
-	name := sha256.Sum256([]byte(list))
-	switch {
-	case !strange && b[0] == usedForm:
-		return nil, Expired("cursor")
-	case strange || len(b) <= 1+cursorList || b[0] != cursorForm || !bytes.Equal(b[1:1+cursorList], name[:cursorList]):
-		return nil, BadCursor()
-	}
-	return b[1+cursorList:], nil
-}
-
-// BadCursor returns the error 400 for a cursor that no list returned.
-func BadCursor() *Error {
-	return Invalid("cursor", "this cursor is none of this list; begin without one")
 }

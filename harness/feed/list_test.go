@@ -1,4 +1,4 @@
-package protocol
+package feed
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // A shelf is a list to which items can be added.
@@ -25,7 +27,7 @@ func (s *shelf) add(n int) {
 }
 
 // serve lists the items by name.
-func (s *shelf) serve(w http.ResponseWriter, r *Request) error {
+func (s *shelf) serve(w http.ResponseWriter, r *protocol.Request) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return WriteItems(w, r, s.items, func(item string) string { return item }, nil)
@@ -56,7 +58,7 @@ func TestLists(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		s := new(shelf)
 		s.add(random.IntN(40))
-		m := muxOf(t, nil, Route{Pattern: "GET /items", Params: ListParams("of"), Serve: s.serve})
+		m := muxOf(t, nil, protocol.Route{Pattern: "GET /items", Params: ListParams("of"), Serve: s.serve})
 
 		var adding sync.WaitGroup
 		adding.Go(func() {
@@ -92,8 +94,8 @@ func TestPageRules(t *testing.T) {
 	s := new(shelf)
 	s.add(60)
 	m := muxOf(t, nil,
-		Route{Pattern: "GET /items", Params: ListParams("of"), Serve: s.serve},
-		Route{Pattern: "GET /others", Params: ListParams(), Serve: s.serve},
+		protocol.Route{Pattern: "GET /items", Params: ListParams("of"), Serve: s.serve},
+		protocol.Route{Pattern: "GET /others", Params: ListParams(), Serve: s.serve},
 	)
 	first := ask(m, "GET", "/items?of=a&limit=10", "")
 	next := *pageOf[string](t, first).Page.NextCursor
@@ -126,7 +128,7 @@ func TestPageRules(t *testing.T) {
 // protocolCursor returns a cursor of a list.
 func protocolCursor(t testing.TB, list, last string) string {
 	t.Helper()
-	cursor := FormatCursor(list, []byte(last))
+	cursor := protocol.FormatCursor(list, []byte(last))
 	if cursor == "" {
 		t.Fatal(list, last)
 	}
@@ -138,7 +140,7 @@ func protocolCursor(t testing.TB, list, last string) string {
 func TestItemsAsTheyAre(t *testing.T) {
 	var items []any
 	name := "x"
-	m := muxOf(t, nil, Route{Pattern: "GET /", Params: ListParams(), Serve: func(w http.ResponseWriter, r *Request) error {
+	m := muxOf(t, nil, protocol.Route{Pattern: "GET /", Params: ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
 		return WriteItems(w, r, items, func(any) string { return name }, nil)
 	}})
 	if got := ask(m, "GET", "/", ""); got.body != `{"object":"list","data":[],"page":{"has_more":false,"next_cursor":null}}`+"\n" {
@@ -164,42 +166,16 @@ func TestItemsAsTheyAre(t *testing.T) {
 	}
 }
 
-// FuzzQuery verifies that each parameter of an accepted query is known, occurs once, and is not
-// empty.
-func FuzzQuery(f *testing.F) {
-	for _, seed := range []string{"", "limit=1", "limit=1&cursor=x", "a=b", "limit=1&limit=2", "limit=", "a;b", "%zz", "limit=%00"} {
-		f.Add(seed)
-	}
-	known := ListParams("workspace_id")
-	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := parseQuery(raw, known)
-		if err != nil {
-			if q != nil || ErrorOf(err).HTTPStatus() != 400 || len(err.Error()) > 1000 {
-				t.Errorf("%q: %v with %v", raw, q, err)
-			}
-			return
-		}
-		for name, value := range q {
-			if value == "" || !strings.Contains(strings.Join(known, " "), name) {
-				t.Errorf("%q: %s=%q", raw, name, value)
-			}
-		}
-		if n, err := q.Number("limit", 1, 200, 50); err == nil && (n < 1 || n > 200) {
-			t.Errorf("%q: a limit of %d", raw, n)
-		}
-	})
-}
-
 // TestWriteItems verifies that pages contain each selected item once, regardless of items that are
 // added at the end.
 func TestWriteItems(t *testing.T) {
 	items := []string{"a1", "b1", "a2", "b2", "a3"}
-	m := muxOf(t, nil, Route{Pattern: "GET /v1/items", Params: ListParams("of"), Serve: func(w http.ResponseWriter, r *Request) error {
+	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/items", Params: ListParams("of"), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
 		return WriteItems(w, r, items, func(item string) string { return item }, func(item string) bool { return strings.HasPrefix(item, r.Query["of"]) })
 	}})
 	var all []string
 	for path := "/v1/items?of=a&limit=1"; path != ""; {
-		page := pageOf[string](t, ask(m, "GET", path, "", VersionHeader, Version))
+		page := pageOf[string](t, ask(m, "GET", path, "", protocol.VersionHeader, protocol.Version))
 		if len(page.Data) != 1 {
 			t.Fatalf("%+v", page)
 		}
@@ -214,13 +190,13 @@ func TestWriteItems(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 
-	page := pageOf[string](t, ask(m, "GET", "/v1/items?limit=2", "", VersionHeader, Version))
+	page := pageOf[string](t, ask(m, "GET", "/v1/items?limit=2", "", protocol.VersionHeader, protocol.Version))
 	items = items[3:]
-	if got := ask(m, "GET", "/v1/items?limit=2&cursor="+*page.Page.NextCursor, "", VersionHeader, Version); got.status != http.StatusGone {
+	if got := ask(m, "GET", "/v1/items?limit=2&cursor="+*page.Page.NextCursor, "", protocol.VersionHeader, protocol.Version); got.status != http.StatusGone {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	items = nil
-	if got := ask(m, "GET", "/v1/items", "", VersionHeader, Version); !strings.Contains(got.body, `"data":[]`) {
+	if got := ask(m, "GET", "/v1/items", "", protocol.VersionHeader, protocol.Version); !strings.Contains(got.body, `"data":[]`) {
 		t.Errorf("%s", got.body)
 	}
 }
@@ -229,11 +205,11 @@ func TestWriteItems(t *testing.T) {
 // a cursor after an item that does not exist.
 func TestHiddenCursor(t *testing.T) {
 	items := []string{"mine_1", "theirs_1", "mine_2"}
-	m := muxOf(t, nil, Route{Pattern: "GET /v1/items", Params: ListParams(), Serve: func(w http.ResponseWriter, r *Request) error {
+	m := muxOf(t, nil, protocol.Route{Pattern: "GET /v1/items", Params: ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
 		return WriteItems(w, r, items, func(item string) string { return item }, func(item string) bool { return strings.HasPrefix(item, "mine") })
 	}})
 	after := func(item string) reply {
-		return ask(m, "GET", "/v1/items?cursor="+protocolCursor(t, "/v1/items", item), "", VersionHeader, Version)
+		return ask(m, "GET", "/v1/items?cursor="+protocolCursor(t, "/v1/items", item), "", protocol.VersionHeader, protocol.Version)
 	}
 	for _, item := range []string{"theirs_1", "theirs_2"} {
 		if got := after(item); got.said() != "410 cursor_expired cursor" {
@@ -242,5 +218,40 @@ func TestHiddenCursor(t *testing.T) {
 	}
 	if page := pageOf[string](t, after("mine_1")); len(page.Data) != 1 || page.Data[0] != "mine_2" {
 		t.Errorf("after mine_1: %v", page.Data)
+	}
+}
+
+// TestLongPages verifies that a page of a list has at most 8 MiB or consists of one longer item,
+// and that pages of long items neither skip nor repeat an item.
+func TestLongPages(t *testing.T) {
+	type item struct{ ID, Text string }
+	var items []item
+	for i, size := range []int{1, 9 << 20, 3 << 20, 3 << 20, 3 << 20, 1, 8<<20 - 100, 1, 1} {
+		items = append(items, item{fmt.Sprint("item_", i), strings.Repeat("x", size)})
+	}
+	m := muxOf(t, nil, protocol.Route{Pattern: "GET /items", Params: ListParams(), Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+		return WriteItems(w, r, items, func(i item) string { return i.ID }, nil)
+	}})
+
+	var sizes []int
+	for seen, cursor := 0, ""; ; {
+		got := ask(m, "GET", "/items?limit=200"+cursor, "")
+		p := pageOf[item](t, got)
+		for _, i := range p.Data {
+			if i != items[seen] {
+				t.Fatalf("%s at the place of %s", i.ID, items[seen].ID)
+			}
+			seen++
+		}
+		if len(got.body) > 8<<20+1000 && len(p.Data) > 1 {
+			t.Errorf("a page of %d items has %d bytes", len(p.Data), len(got.body))
+		}
+		if sizes = append(sizes, len(p.Data)); !p.Page.HasMore {
+			break
+		}
+		cursor = "&cursor=" + *p.Page.NextCursor
+	}
+	if fmt.Sprint(sizes) != "[1 1 2 2 3]" {
+		t.Errorf("pages of %v items", sizes)
 	}
 }

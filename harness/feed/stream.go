@@ -1,0 +1,242 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/protocol"
+)
+
+// pageOfStream is how many events a stream reads at a time.
+const pageOfStream = 64
+
+// errorEvent is the kind of the event that ends a stream after an error.
+const errorEvent = "error"
+
+// WriteStream answers with the events of a log as server-sent events: all events after the one that
+// the client names in Last-Event-ID, or all events, and then those that are appended. The stream
+// ends when the client disconnects, the log ends, the Mux is closed, or the client would no longer
+// be admitted with the same rights because its API key was removed or changed, or keys are now
+// required. A slow client delays nobody. A client that does not read within [protocol.Limits].Idle is
+// disconnected, and can reconnect with its last ID.
+//
+//   - Each frame has id, event and data, one line each, and ends with LF LF.
+//   - The first block is an event. After it, a comment every 15 seconds shows that the stream is
+//     alive.
+//   - If the place of the client no longer exists, or the log cannot be read, the last event is
+//     "error" with the envelope of the error. It has the ID of the previous event, if there is one.
+//
+// A returned error was found before the answer began.
+func WriteStream(w http.ResponseWriter, r *protocol.Request, log Log) error {
+	// Nothing is sent before the request was checked and has a place.
+	last, err := readLastEventID(r.Header)
+	if err != nil {
+		return err
+	}
+	place, end, err := r.Stream()
+	if err != nil {
+		return err
+	}
+	defer end()
+
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no") // or a proxy keeps events back
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+
+	s := &streamer{Stream: place, w: w, flush: http.NewResponseController(w).Flush, log: log, last: last, left: r.Context().Done(), visible: r.Client.Visible}
+
+	// Errors after this point become events.
+	if err := s.flush(); err != nil {
+		return protocol.Internal(err, "a stream cannot be sent here")
+	}
+	if err := s.run(r.Context()); err != nil {
+		s.fail(err, r)
+	}
+	return nil
+}
+
+// A streamer sends the events of a log.
+type streamer struct {
+	protocol.Stream
+
+	w     io.Writer
+	flush func() error
+	log   Log
+	last  string // the id of the event that was sent last, or that the client had
+	begun bool   // an event was sent
+	frame []byte
+
+	left    <-chan struct{}              // closed when the client has left
+	visible func([]byte) ([]byte, error) // what the client may see of an event
+}
+
+// errUnread indicates that a client is not reading or has disconnected.
+var errUnread = errors.New("feed: the client does not read")
+
+// run sends events until the client has disconnected or there are no more.
+func (s *streamer) run(ctx context.Context) error {
+	ticker := time.NewTicker(beat)
+	defer ticker.Stop()
+	for !s.over() && s.Admitted() {
+		// The channel is requested before the log is read, so that no event is missed.
+		appended := s.log.Appended()
+		page, err := s.log.After(ctx, s.last, pageOfStream)
+
+		n := bytesOf(page)
+		give := s.Take(n)
+		if give == nil {
+			page = nil // it is read again when there is room, and holds no memory until then
+			s.waitForRoom(n, ticker.C)
+			continue
+		}
+		unsent := s.send(page)
+		give()
+
+		switch {
+		case unsent != nil:
+			return unsent
+		case errors.Is(err, io.EOF), s.over():
+			return nil
+		case err != nil:
+			return err
+		case len(page) == 0:
+			wait(s, appended, ticker.C)
+		}
+	}
+	return nil
+}
+
+// beat is how often an idle stream sends a comment, so that neither side assumes that the other
+// has disconnected.
+const beat = 15 * time.Second
+
+// crowded is how long a stream waits while clients that do not read hold all memory for answers.
+const crowded = 100 * time.Millisecond
+
+func bytesOf(page []Event) (n int64) {
+	for _, e := range page {
+		n += int64(len(e.JSON))
+	}
+	return n
+}
+
+// waitForRoom waits until there is memory for n bytes, or the stream is over.
+func (s *streamer) waitForRoom(n int64, beat <-chan time.Time) {
+	for !s.over() && s.Admitted() {
+		wait(s, time.After(crowded), beat)
+		if give := s.Take(n); give != nil {
+			give()
+			return
+		}
+	}
+}
+
+// over reports whether the client has disconnected or the Mux is closed.
+func (s *streamer) over() bool {
+	select {
+	case <-s.left:
+		return true
+	case <-s.Closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait waits until there may be more to send, or the stream is over.
+func wait[T any](s *streamer, appended <-chan T, beat <-chan time.Time) {
+	// A beat does not end the wait, unless the client has disconnected.
+	for {
+		select {
+		case <-appended:
+			return
+		case <-s.left:
+			return
+		case <-s.Closing:
+			return
+		case <-beat:
+			if !s.Admitted() || s.beat() != nil {
+				return
+			}
+		}
+	}
+}
+
+// beat sends a comment to show that the stream is alive. The first block must be an event, so
+// before it nothing is sent.
+func (s *streamer) beat() error {
+	if !s.begun {
+		return nil
+	}
+	return s.put([]byte(":\n\n"))
+}
+
+// send sends a page.
+func (s *streamer) send(page []Event) (err error) {
+	for _, e := range page {
+		if s.over() {
+			return nil
+		}
+
+		// A log that returns the same event again would be sent forever.
+		if e.ID == s.last {
+			return fmt.Errorf("feed: the log gives the event %.80q after itself", e.ID)
+		}
+		if e.JSON, err = s.visible(e.JSON); err != nil {
+			return err
+		}
+
+		frame, err := appendEvent(s.frame[:0], e)
+		if err != nil {
+			return err
+		}
+		if s.frame = frame; s.put(frame) != nil {
+			return errUnread
+		}
+		s.last, s.begun = e.ID, true
+	}
+	return nil
+}
+
+// put sends some bytes immediately. The client must read them within the idle limit.
+func (s *streamer) put(b []byte) error {
+	if _, err := s.w.Write(b); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+// fail ends a stream with an error event.
+func (s *streamer) fail(err error, r *protocol.Request) {
+	if errors.Is(err, errUnread) {
+		return
+	}
+
+	// The cause is only logged.
+	e := protocol.Internal(err, "the events cannot be read")
+	if errors.Is(err, ErrGone) {
+		e = protocol.Expired(lastEventID)
+	}
+	s.Fault(e)
+
+	text, err := receipt.AppendJSON(nil, e.Envelope(r.ID))
+	if err != nil {
+		return
+	}
+
+	// The ID of the last event lets the client continue after it.
+	id := ""
+	if s.begun {
+		id = s.last
+	}
+	_ = s.put(appendFrame(nil, id, errorEvent, text)) // the client may be gone
+}
