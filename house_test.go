@@ -55,7 +55,7 @@ var rooms = map[string]room{
 	"receipt/attest":        {pure: true, may: core},
 	"receipt/headline":      {pure: true, may: core},
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
-	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules", "receipt/stream/internal/survey", "receipt/stream/join", "receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},
+	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules", "receipt/stream/internal/survey", "receipt/stream/join", "receipt/archive", "receipt/foreign", "receipt/kind", "receipt/unpack"}, core...)},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},
 	"cmd/":                  {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
@@ -81,6 +81,9 @@ var rooms = map[string]room{
 	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
 	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library, because examples use only this module
 
+	"receipt/foreign":                  {pure: true, may: append([]string{"receipt/foreign/", "receipt/kind"}, core...)},
+	"receipt/foreign/":                 {pure: true, may: append([]string{"receipt/foreign/internal/form"}, core...)}, // a reader per format, without keys
+	"receipt/foreign/internal/form":    {pure: true, may: core},
 	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},  // the kind of a document, not its relation to other documents
 	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules"}, core...)}, // not the bytes of an input, and no summary
 	"receipt/internal/event":           {pure: true, may: core},                                                                            // the contents of a log, for packages that record or replay it

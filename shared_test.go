@@ -22,6 +22,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/batch"
+	"github.com/receiptkit/receiptkit/receipt/foreign"
+	"github.com/receiptkit/receiptkit/receipt/foreign/acta"
+	"github.com/receiptkit/receiptkit/receipt/foreign/harn"
+	"github.com/receiptkit/receiptkit/receipt/foreign/obsigna"
+	"github.com/receiptkit/receiptkit/receipt/foreign/pipelock"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/replay"
@@ -51,6 +56,13 @@ type shared struct {
 	plan     *replay.Plan
 	ledger   *ledger.SQLite
 	issuer   *ledger.Issuer
+}
+
+// foreign judges what a reader of another format found.
+func (s *shared) foreign(f *receipt.Foreign) any {
+	rep := new(receipt.Report)
+	s.verifier.Foreign(s.doc.Source(), f, rep)
+	return fmt.Sprint(rep.Verdict, f)
 }
 
 // exclusive names the functions that may not be called on shared values, and why.
@@ -106,6 +118,7 @@ var uses = map[string]func(s *shared) any{
 	"receipt.Sealed.Message":          func(s *shared) any { return string(s.sealed.Message()) },
 	"receipt.Sealed.Sign":             func(s *shared) any { return seen(s.sealed.Sign(context.Background(), s.signer)) },
 	"receipt.Sealed.Stream":           func(s *shared) any { return s.sealed.Stream() },
+	"receipt.Verifier.Foreign":        func(s *shared) any { return s.foreign(acta.Read(s.doc)) },
 	"receipt.Verifier.Link":           func(s *shared) any { return s.report(s.linked) },
 	"receipt.Verifier.Open":           func(s *shared) any { r, err := s.verifier.Open(s.doc.Source()); return fmt.Sprint(r != nil, err) },
 	"receipt.Verifier.OpenCheckpoint": func(s *shared) any { return s.verifier.OpenCheckpoint([]byte("no note")) != nil },
@@ -118,7 +131,16 @@ var uses = map[string]func(s *shared) any{
 	"receipt.Verifier.Weigh":          func(s *shared) any { return s.report(s.weighed) },
 	"receipt.Verifier.With":           func(s *shared) any { v, err := s.verifier.With(receipt.Evidence{}); return fmt.Sprint(v.Scope(), err) },
 
-	"receipt/archive.Codec.Append": func(s *shared) any { return text(archive.NewCodec().Append(nil, s.doc)) },
+	"receipt/archive.Codec.Append":        func(s *shared) any { return text(archive.NewCodec().Append(nil, s.doc)) },
+	"receipt/foreign.Read":                func(s *shared) any { return s.foreign(foreign.Read("obsigna", s.doc)) },
+	"receipt/foreign/acta.Read":           func(s *shared) any { return s.foreign(acta.Read(s.doc)) },
+	"receipt/foreign/harn.ReadPersona":    func(s *shared) any { return s.foreign(harn.ReadPersona(s.doc)) },
+	"receipt/foreign/harn.ReadProvenance": func(s *shared) any { return s.foreign(harn.ReadProvenance(s.doc)) },
+	"receipt/foreign/harn.ReadTrustGraph": func(s *shared) any { return s.foreign(harn.ReadTrustGraph(s.doc)) },
+	"receipt/foreign/obsigna.Read":        func(s *shared) any { return s.foreign(obsigna.Read(s.doc)) },
+	"receipt/foreign/pipelock.ReadV1":     func(s *shared) any { return s.foreign(pipelock.ReadV1(s.doc)) },
+	"receipt/foreign/pipelock.ReadV2":     func(s *shared) any { return s.foreign(pipelock.ReadV2(s.doc)) },
+
 	"receipt/attest.Is":            func(s *shared) any { return attest.Is(s.envelope) },
 	"receipt/attest.NewOpener":     func(s *shared) any { return s.unwrap(attest.NewOpener(s.trust, s.verifier.Policy())) },
 	"receipt/attest.NewStatement":  func(s *shared) any { st, err := attest.NewStatement(s.sealed, commit); return fmt.Sprint(st, err) },

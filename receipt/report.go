@@ -36,7 +36,8 @@ type Report struct {
 
 	Gleaned []byte `json:"-"` // data about the document that a caller keeps with the report; see package stream
 
-	alone bool // the link is valid as far as the receipt alone shows
+	alone   bool // the link is valid as far as the receipt alone shows
+	foreign bool // the receipt is in another format
 
 	tally   *tally // memory for the next receipt
 	scratch []byte // the same
@@ -161,6 +162,15 @@ func (r *Report) Check(s Step) Check {
 		}
 	}
 	return Check{Step: s}
+}
+
+// Format returns the name of the format of a receipt of another maker that a reader has read. It
+// returns "" for a receipt of this toolkit.
+func (r *Report) Format() string {
+	if c := r.Check(StepParse); c.Status == StatusPassed {
+		return c.Stated
+	}
+	return ""
 }
 
 // Clone returns a copy of r that shares no memory with r.

@@ -186,6 +186,9 @@ func (v *Verifier) conclude(rep *Report) {
 }
 
 func (v *Verifier) shown(rep *Report) bool {
+	if rep.foreign {
+		return foreignStep{v}.shown(rep)
+	}
 	if len(rep.Checks) != int(stepCount) {
 		return false
 	}
@@ -242,6 +245,14 @@ func (v *Verifier) Unreadable(rep *Report, c Check) {
 		rep.NotChecked = append(rep.NotChecked, Note{c.Code, c.Pointer, c.Detail})
 	}
 	v.conclude(rep)
+}
+
+// Foreign writes the report of a receipt of another format. data is its text. The verdict is
+// verified if no check failed, every step that the format defines was checked, except for a link,
+// and a trusted key signed. Without signatures in scope, a hash has to match instead. Every given
+// signature must be valid or unknown.
+func (v *Verifier) Foreign(data []byte, f *Foreign, rep *Report) {
+	foreignStep{v}.report(data, f, rep)
 }
 
 // Link records in a report how its receipt relates to the others of its stream, which the

@@ -16,7 +16,8 @@
 //	roles    of issuer, witness, checkpoint; absent: issuer
 //	origin   of a checkpoint key: the name of the log
 //	nbf exp  valid if nbf ≤ t < exp; whole seconds since 1970 (NumericDate
-//	         without fractions), up to the end of the year 9999
+//	         without fractions), up to the end of the year 9999; if absent,
+//	         valid_from and valid_until of RFC 3339
 //	revoked  {"at": NumericDate, "reason": text}
 //
 // Other members are kept and never interpreted: jku, x5u, and x5c are not followed. [ParseSet]

@@ -205,10 +205,10 @@ func stringList(n canon.Node, name string) ([]string, *SetError) {
 }
 
 func (k *PublicKey) parseValidity(n canon.Node) (err *SetError) {
-	if k.NotBefore, err = numericDate(n.Member("nbf"), "/nbf"); err != nil {
+	if k.NotBefore, err = validity(n, "nbf", "valid_from"); err != nil {
 		return err
 	}
-	if k.NotAfter, err = numericDate(n.Member("exp"), "/exp"); err != nil {
+	if k.NotAfter, err = validity(n, "exp", "valid_until"); err != nil {
 		return err
 	}
 	if !k.NotBefore.IsZero() && !k.NotAfter.IsZero() && !k.NotBefore.Before(k.NotAfter) {
@@ -246,6 +246,19 @@ func (k *PublicKey) parseRevoked(n canon.Node) *SetError {
 }
 
 const endOf9999 int64 = 253402300799 // 9999-12-31T23:59:59Z
+
+// validity parses an end of the window of a key: a NumericDate or, if there is none, the time of
+// RFC 3339 that JWK Sets of Veritas Acta contain.
+func validity(n canon.Node, name, text string) (time.Time, *SetError) {
+	if at := n.Member(text); n.Member(name).IsZero() && !at.IsZero() {
+		t, err := receipt.ParseTime(at.Text())
+		if err != nil {
+			return time.Time{}, invalid("/"+text, "expected a time of RFC 3339")
+		}
+		return t, nil
+	}
+	return numericDate(n.Member(name), "/"+name)
+}
 
 // numericDate parses whole seconds since 1970-01-01T00:00:00Z (RFC 7519 section 2). It returns
 // the zero time if n is absent.

@@ -25,7 +25,10 @@ type Set struct {
 	tables tables
 }
 
-var _ receipt.LogTrust = (*Set)(nil)
+var (
+	_ receipt.LogTrust = (*Set)(nil)
+	_ receipt.RawTrust = (*Set)(nil)
+)
 
 // ParseSet parses a trust file. The error is a *[SetError].
 func ParseSet(data []byte) (*Set, error) {
@@ -80,6 +83,16 @@ func (s *Set) NoteKeys() []receipt.NoteKey {
 		list[i] = receipt.NoteKey{Key: &k.clone().Key, Public: slices.Clone(public)}
 	}
 	return list
+}
+
+// CheckRaw implements [receipt.RawTrust]: the message is any bytes, without the frame that a
+// receipt has. The trusted key determines the algorithm.
+func (s *Set) CheckRaw(message []byte, sig *receipt.ForeignSignature) (*receipt.Key, *receipt.SignatureError) {
+	k := rawKey(s, sig)
+	if k == nil {
+		return nil, refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", rawName(sig), len(s.keys))
+	}
+	return &k.Key, checkRaw(k, message, sig)
 }
 
 func cloneAll(keys []*PublicKey) []*PublicKey {

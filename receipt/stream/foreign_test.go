@@ -12,25 +12,25 @@ import (
 // TestForeignReceipts verifies that receipts of other makers are left undecided, and not refuted
 // because they are not ours, in every form of an input. A malformed text stays refuted.
 func TestForeignReceipts(t *testing.T) {
-	const acta = `{"payload":{"type":"t"},"signature":{"alg":"EdDSA","kid":"k","sig":"00"}}`
+	const other = `{"@version":"EP-RECEIPT-v1","payload":{"type":"t"}}`
 	line := base64.RawURLEncoding.EncodeToString([]byte(`{"v":1,"type":"open","recorder":"r1"}`)) + ".c2ln"
 	statement := `{"_type":"https://in-toto.io/Statement/v1","filler":"` + strings.Repeat("x", 40<<10) + `","predicateType":"https://in-toto.io/attestation/svr/v0.2"}`
-	deep := `{"payload":{"type":"t"},"signature":{"alg":"EdDSA","kid":"k","sig":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}}`
+	deep := `{"@version":"EP-RECEIPT-v1","payload":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
 	w := newWriter(t, "did:web:a")
 
 	for name, test := range map[string]struct {
 		input, want string
 	}{
-		"one":              {acta, "undecided foreign_receipt"},
-		"lines":            {acta + "\n" + acta + "\n", "undecided foreign_receipt, undecided foreign_receipt"},
-		"an array":         {"[" + acta + "," + acta + "]", "undecided foreign_receipt, undecided foreign_receipt"},
-		"with ours":        {acta + "\n" + string(w.next()) + "\n" + acta + "\n", "undecided foreign_receipt, verified, undecided foreign_receipt"},
+		"one":              {other, "undecided foreign_receipt"},
+		"lines":            {other + "\n" + other + "\n", "undecided foreign_receipt, undecided foreign_receipt"},
+		"an array":         {"[" + other + "," + other + "]", "undecided foreign_receipt, undecided foreign_receipt"},
+		"with ours":        {other + "\n" + string(w.next()) + "\n" + other + "\n", "undecided foreign_receipt, verified, undecided foreign_receipt"},
 		"lines of AEL":     {line + "\n" + line + "\n", "undecided foreign_receipt, undecided foreign_receipt"},
 		"COSE":             {"\xd2\x84\x40\xa0\x40\x40", "undecided foreign_receipt"},
 		"a long envelope":  {`{"payloadType":"application/vnd.in-toto+json","payload":"` + base64.StdEncoding.EncodeToString([]byte(statement)) + `","signatures":[]}`, "undecided foreign_receipt"},
 		"deeply nested":    {deep, "undecided foreign_receipt"},
-		"two equal names":  {`{"payload":{"type":"t"},"payload":{},"signature":{"alg":"EdDSA","kid":"k","sig":"00"}}`, "refuted duplicate_name"},
-		"text after it":    {acta + " x", "refuted trailing_data"},
+		"two equal names":  {`{"@version":"EP-RECEIPT-v1","payload":{},"payload":{}}`, "refuted duplicate_name"},
+		"text after it":    {other + " x", "refuted trailing_data"},
 		"not one of these": {`{"payload":{"type":"t"},"signature":{"alg":"EdDSA","kid":"k"}}`, "refuted not_a_receipt"},
 	} {
 		var found []string

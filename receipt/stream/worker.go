@@ -4,6 +4,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
+	"github.com/receiptkit/receiptkit/receipt/foreign"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
@@ -49,6 +50,8 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	switch {
 	case c.Fault != nil:
 		w.refuse(it, c.Fault)
+	case c.Format != "":
+		w.verifyForeign(&c, rep)
 	case c.Wrong != nil:
 		w.v.Unreadable(rep, *c.Wrong)
 	case c.Syntax != nil:
@@ -79,6 +82,16 @@ func (w *worker) verify(it *survey.Item, found bool) {
 	// The digest covers the bytes that were received, not their content.
 	if (it.CBOR || c.Sealed) && !w.policy.NoInputDigest {
 		rep.InputSHA256 = canon.Sum(received)
+	}
+}
+
+// verifyForeign judges a receipt of another maker, and leaves it undecided if there is no reader for
+// its format.
+func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) {
+	if f := foreign.Read(c.Format, w.Doc); f != nil {
+		w.v.Foreign(c.Text, f, rep)
+	} else {
+		w.v.Unreadable(rep, *c.Wrong)
 	}
 }
 

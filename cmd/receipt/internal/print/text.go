@@ -162,6 +162,21 @@ func (p *TextPrinter) verified(b *Block, rep *receipt.Report, doc *canon.Documen
 		issued = "at a time not told by the source,"
 	}
 
+	// A receipt of another maker has other members, and its signer is the key.
+	if format := rep.Format(); format != "" {
+		b.Row("format", format)
+		if id := rep.ReceiptID.String(); id != "" {
+			b.Row("receipt", id)
+		}
+		if !rep.ReceiptHash.IsZero() {
+			b.Row("hash", rep.ReceiptHash.String())
+		}
+		for _, s := range rep.Signatures {
+			p.signature(b, s, canon.Node{})
+		}
+		return
+	}
+
 	b.Row("receipt", fmt.Sprintf("%s · task %s%s", rep.ReceiptID.String(), task, state))
 	b.Row("issued", fmt.Sprintf("%s by %s", issued, issuerText(root)))
 	b.Row("hash", rep.ReceiptHash.String())
@@ -184,6 +199,8 @@ func (p *TextPrinter) signature(b *Block, s receipt.SignatureResult, root canon.
 	switch {
 	case s.Role == receipt.RoleIssuer && s.Algorithm == attest.Algorithm:
 		b.Prose("attested by", s.KeyID+", for "+s.Detail)
+	case s.Role == receipt.RoleIssuer && root.IsZero():
+		b.Row("signed by", who)
 	case s.Role == receipt.RoleIssuer:
 		b.Row("signed by", who+", trusted for "+root.Member("issuer").Member("id").String())
 	case s.Role == receipt.RoleWitness:

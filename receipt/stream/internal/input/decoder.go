@@ -36,6 +36,7 @@ type Contents struct {
 
 	Sealed bool                                                      // the document is a signed envelope, or a receipt of another format, and is not judged as text
 	Wrong  *receipt.Check                                            // why such a document is not judged further
+	Format kind.Kind                                                 // the format of another maker; the document is judged further if there is a reader for it
 	Weigh  func(*receipt.Verifier, *canon.Document, *receipt.Report) // adds to the report what the signed envelope shows
 
 	Fault  *Fault // why there is no document, unless Syntax explains it
@@ -86,8 +87,9 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 		d.open(&c)
 	}
 	if root := d.Doc.Root(); !c.Sealed && !bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) {
-		c.Wrong = foreignReceipt(c.Text)
-		c.Sealed = c.Wrong != nil
+		if c.Wrong = foreignReceipt(c.Text); c.Wrong != nil {
+			c.Sealed, c.Format = true, kind.Kind(c.Wrong.Stated)
+		}
 	}
 	if found && !c.Sealed {
 		c.Other = otherKind(d.Doc.Root())

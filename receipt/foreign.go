@@ -1,0 +1,265 @@
+package receipt
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+)
+
+// A Foreign is what a reader found in a receipt of another format. The reader checks the rules of
+// the format that need no key. [Verifier.Foreign] judges its signatures.
+type Foreign struct {
+	Format string       // its name, such as "acta-envelope"
+	ID     string       // as the receipt states it; untrusted text
+	Hash   canon.Digest // as the format computes it; zero if the format has none
+
+	// Checks are the results of the reader. A step without an entry is not applicable, because
+	// the format does not define it. The step signatures may have entries for rules of the format
+	// that concern a signature and not its bytes; if they are failed, they refute.
+	Checks []Check
+
+	// Signatures are the signatures of the receipt. If it is empty, nobody signed.
+	Signatures []ForeignSignature
+
+	// NotChecked lists what nobody can check with the receipt alone, such as members outside its
+	// signature.
+	NotChecked []Note
+}
+
+// Fail records a rule of the format that the receipt breaks.
+func (f *Foreign) Fail(step Step, code Code, pointer, format string, args ...any) {
+	f.Checks = append(f.Checks, Check{Step: step, Status: StatusFailed, Code: code, Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Leave records a rule that cannot be checked, and why.
+func (f *Foreign) Leave(step Step, code Code, pointer, format string, args ...any) {
+	f.Checks = append(f.Checks, Check{Step: step, Code: code, Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Pass records that a step was checked.
+func (f *Foreign) Pass(step Step) {
+	f.Checks = append(f.Checks, Check{Step: step, Status: StatusPassed})
+}
+
+// Uncovered notes members that no signature covers.
+func (f *Foreign) Uncovered(pointer, detail string) {
+	f.NotChecked = append(f.NotChecked, Note{CodeUnauthenticated, pointer, detail})
+}
+
+// A ForeignSignature is one signature of a receipt of another format.
+type ForeignSignature struct {
+	KeyID     string // of the trusted key, unless Public is set
+	Public    []byte // the Ed25519 key that the receipt contains: the trusted key of that material is used
+	Algorithm string // as in JOSE; "": that of the trusted key
+	Issuer    string // whom the receipt names as its author; "": the format names only the key
+	Value     []byte // in the form of JOSE (RFC 7518), decoded
+	At        time.Time
+	Pointer   string
+
+	// Messages are the bytes that may be signed, of which one has to verify. A format may define
+	// more than one form of the same content.
+	Messages [][]byte
+
+	// Unsure states why an invalid signature shows nothing, such as that the order of members is
+	// not the writer's. It is empty if an invalid signature refutes.
+	Unsure string
+}
+
+// RawTrust is a [Trust] that checks signatures of other formats than that of receipts. With any
+// other Trust, all of their keys are unknown.
+type RawTrust interface {
+	Trust
+
+	// CheckRaw checks a signature of a message, with the key that s names. It returns what
+	// [Trust.CheckSignature] returns.
+	CheckRaw(message []byte, s *ForeignSignature) (*Key, *SignatureError)
+}
+
+// A foreignStep judges receipts of other formats.
+type foreignStep struct{ *Verifier }
+
+// report records the steps of a reader and the signatures, in order, and concludes.
+func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
+	s.begin(rep)
+	s.digestInput(data, rep)
+	rep.foreign = true
+	rep.ReceiptID = append(rep.ReceiptID, foreign.Cut(f.ID, 1024)...)
+	rep.ReceiptHash = f.Hash
+	rep.NotChecked = append(rep.NotChecked, f.NotChecked...)
+
+	for step := StepParse; step < stepCount; step++ {
+		found := false
+		for _, c := range f.Checks {
+			if c.Step != step {
+				continue
+			}
+			found = true
+			if c.Status == StatusNotChecked {
+				rep.leave(c)
+			} else {
+				rep.Checks = append(rep.Checks, c)
+			}
+		}
+		switch {
+		case step == StepSignatures:
+			s.signatures(f, rep)
+		case step == StepParse && !found:
+			rep.Checks = append(rep.Checks, Check{Step: StepParse, Status: StatusPassed, Stated: f.Format})
+		case !found:
+			rep.notApplicable(step)
+		}
+	}
+
+	s.conclude(rep)
+}
+
+// signatures judges the signatures and records the step: an invalid signature refutes, a
+// trusted one suffices, and one of an unknown key decides nothing.
+func (v foreignStep) signatures(f *Foreign, rep *Report) {
+	switch {
+	case v.policy.IntegrityOnly:
+		rep.omit(StepSignatures, CodeSignaturesNotChecked, "signatures: only integrity was asked for")
+		return
+	case len(f.Signatures) == 0:
+		rep.leave(Check{Step: StepSignatures, Code: CodeUnsigned, Detail: "nobody signed it"})
+		return
+	}
+
+	var refuting, unknown, uncounted Check
+	signed := false
+	for i := range f.Signatures[:min(len(f.Signatures), maxSignatures)] {
+		result, why := v.signature(&f.Signatures[i], rep)
+		rep.Signatures = append(rep.Signatures, result)
+		switch {
+		case why.Code == "":
+			signed = true
+		case result.Status == SignatureNotChecked:
+			first(&unknown, why)
+		case why.Code == CodeSignatureInvalid, why.Code == CodeMalformedSignature, why.Code == CodeAlgorithmMismatch:
+			first(&refuting, why)
+		default:
+			first(&uncounted, why)
+		}
+	}
+
+	switch {
+	case refuting.Code != "":
+		rep.fail(refuting)
+	case len(f.Signatures) > maxSignatures:
+		rep.leave(Check{Step: StepSignatures, Code: CodeSignatureLimit, Detail: fmt.Sprintf("%d signatures; the first %d were examined", len(f.Signatures), maxSignatures)})
+	case !signed && uncounted.Code != "":
+		rep.fail(uncounted)
+	case !signed:
+		rep.leave(unknown)
+	case v.policy.Witnesses.Threshold > 0:
+		rep.leave(Check{Step: StepSignatures, Code: CodeThresholdNotMet, Detail: "the format has no witnesses, and the policy requires some"})
+	case v.policy.Checkpoint.asked():
+		rep.leave(Check{Step: StepSignatures, Code: CodeCheckpointRequired, Detail: "no checkpoint of this format is read, and the policy requires one"})
+	default:
+		rep.pass(StepSignatures)
+	}
+}
+
+// signature judges one signature. Why has no code if the signature counts.
+func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result SignatureResult, why Check) {
+	result = SignatureResult{KeyID: foreign.Cut(s.KeyID, 256), Algorithm: excerpt([]byte(s.Algorithm)), Status: SignatureInvalid}
+	key, err := v.checkRaw(s)
+	if key != nil {
+		result.KeyID = key.ID
+	}
+	if err != nil {
+		result.Code, result.Detail = err.Code, err.Detail
+		if err.Code == CodeUnknownKey || err.Code == CodeUnsupportedAlgorithm {
+			result.Status = SignatureNotChecked
+		}
+		if err.Code == CodeSignatureInvalid && s.Unsure != "" {
+			result.Status, result.Code, result.Detail = SignatureNotChecked, CodeSignaturesNotChecked, s.Unsure
+		}
+		return result, Check{Step: StepSignatures, Code: result.Code, Pointer: s.Pointer, Detail: result.Detail}
+	}
+
+	// The rules for keys are those for receipts of this toolkit.
+	j := judge{policy: &v.policy, kin: v.kin, issuer: []byte(s.Issuer), at: v.policy.At}
+	if j.at.IsZero() {
+		j.at = s.At
+	}
+	code := speaksForeign(&j, key)
+	if code == "" && j.at.IsZero() && (!key.NotBefore.IsZero() || !key.NotAfter.IsZero() || key.Revoked != nil) {
+		result.Status, result.Code = SignatureNotChecked, CodeSignaturesNotChecked
+		result.Detail = "the receipt states no time, at which the validity of " + quoted(key.ID) + " could be judged"
+		return result, Check{Step: StepSignatures, Code: result.Code, Pointer: s.Pointer, Detail: result.Detail}
+	}
+	if code == "" {
+		rep.At = judgedAt(j.at)
+		code = j.untimely(key)
+	}
+
+	if code != "" {
+		result.Code, result.Detail = code, j.discounted(key, code)
+		if code == CodeIssuerUnbound {
+			result.Status = SignatureNotChecked
+		}
+		return result, Check{Step: StepSignatures, Code: code, Pointer: s.Pointer, Detail: result.Detail}
+	}
+	result.Status, result.Role = SignatureValid, RoleIssuer
+	return result, Check{}
+}
+
+// checkRaw checks the bytes of a signature with the trusted keys.
+func (v foreignStep) checkRaw(s *ForeignSignature) (*Key, *SignatureError) {
+	trust, ok := v.trust.(RawTrust)
+	if !ok {
+		return nil, &SignatureError{CodeUnknownKey, "these keys are only for receipts of this toolkit"}
+	}
+
+	var key *Key
+	var err *SignatureError
+	for _, message := range s.Messages {
+		if key, err = trust.CheckRaw(message, s); err == nil && key != nil {
+			return key, nil
+		}
+	}
+	if !err.judges() { // a Trust that breaks its contract shows nothing about the receipt
+		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgment of the signature"}
+	}
+	return key, err
+}
+
+// speaksForeign returns why a key may not speak for the author of a receipt in another format. If
+// the format names no author, every trusted key for issuers speaks for itself, or for the issuer
+// that the policy names.
+func speaksForeign(j *judge, key *Key) Code {
+	wanted := j.policy.Issuer
+	switch {
+	case len(j.issuer) > 0 && wanted != "" && wanted != string(j.issuer):
+		return CodeIssuerMismatch
+	case len(j.issuer) > 0:
+		return j.speaks(key)
+	case !key.Has(RoleIssuer):
+		return CodeRoleMismatch
+	case wanted != "" && !key.speaksFor(wanted):
+		return CodeIssuerMismatch
+	}
+	return ""
+}
+
+// shown reports whether the checks of a receipt in another format show that it is
+// authentic, or intact if only integrity is required.
+func (v foreignStep) shown(rep *Report) bool {
+	for _, c := range rep.Checks {
+		switch {
+		case c.Status == StatusPassed, c.Status == StatusNotApplicable && c.Step != StepSignatures:
+		case c.Step == StepSignatures && v.policy.IntegrityOnly:
+		case c.Step == StepLink && c.Code == CodeLinkNotChecked && !v.policy.Strict:
+		default:
+			return false
+		}
+	}
+	decisive := StepSignatures
+	if v.policy.IntegrityOnly {
+		decisive = StepHash
+	}
+	return rep.Check(StepParse).Status == StatusPassed && rep.Check(decisive).Status == StatusPassed
+}

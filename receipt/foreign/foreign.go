@@ -1,0 +1,45 @@
+// Package foreign reads receipts of other makers. Each format has a package below, which checks
+// the rules of the format that need no key, and returns the signatures for
+// [receipt.Verifier.Foreign] to judge: one set of keys, one set of outcomes, and one set of codes
+// apply to all formats.
+//
+//	f := foreign.Read(kind.Of(text, true).Kind, doc)
+//	if f != nil {
+//		verifier.Foreign(text, f, report)
+//	}
+//
+// The readers share strict decoding and member lists in internal/form, and little else: each
+// format signs other bytes, and links and hashes in another way.
+package foreign
+
+import (
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/foreign/acta"
+	"github.com/receiptkit/receiptkit/receipt/foreign/harn"
+	"github.com/receiptkit/receiptkit/receipt/foreign/obsigna"
+	"github.com/receiptkit/receiptkit/receipt/foreign/pipelock"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+)
+
+// Read reads a document of a format that [kind.Of] recognized. It returns nil if there is no
+// reader for the format.
+func Read(format kind.Kind, doc *canon.Document) *receipt.Foreign {
+	switch format {
+	case "harn-receipt":
+		return harn.ReadPersona(doc)
+	case "harn-provenance":
+		return harn.ReadProvenance(doc)
+	case "opentrustgraph":
+		return harn.ReadTrustGraph(doc)
+	case "acta-envelope", "acta-flat":
+		return acta.Read(doc)
+	case "pipelock-v1":
+		return pipelock.ReadV1(doc)
+	case "pipelock-v2":
+		return pipelock.ReadV2(doc)
+	case "obsigna":
+		return obsigna.Read(doc)
+	}
+	return nil
+}

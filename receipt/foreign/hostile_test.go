@@ -1,0 +1,168 @@
+package foreign_test
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+)
+
+// TestHostile verifies the outcome of changes that other verifiers have accepted.
+func TestHostile(t *testing.T) {
+	all := seeds(t)
+	for _, test := range []struct{ seed, from, to, want string }{
+		// Other encodings of the same bytes.
+		{"acta-envelope", `"sig":"4`, `"sig":"4` + "\\n", "refuted malformed_signature"},
+		{"acta-envelope", `"sig":"`, `"sig":"0x`, "refuted malformed_signature"},
+		{"acta-envelope", `d5c9c`, `D5C9C`, "refuted malformed_signature"},
+		{"pipelock-v1", `"signature":"ed25519:`, `"signature":"`, "refuted malformed_signature"},
+		{"pipelock-v2", `"signature":"ed25519:`, `"signature":"ED25519:`, "refuted malformed_signature"},
+		{"obsigna", `"proofValue":"u`, `"proofValue":"m`, "refuted malformed_signature"},
+		{"obsigna", `"proofValue":"u`, `"proofValue":"`, "refuted malformed_signature"},
+		{"harn-provenance", `"signature_base64":"`, `"signature_base64":"\n`, "refuted malformed_signature"},
+
+		// Other algorithms and other keys.
+		{"acta-envelope", `"EdDSA"`, `"none"`, "undecided unsupported_algorithm"},
+		{"acta-envelope", `"EdDSA"`, `"ES256"`, "refuted algorithm_mismatch"},
+		{"acta-envelope", `"kid":"sb:issuer:7"`, `"kid":"sb:issuer:8"`, "refuted issuer_mismatch"},
+		{"acta-flat", `"kid":"sb:issuer:7"`, `"kid":"sb:issuer:8"`, "undecided unknown_key"},
+		{"pipelock-v2", `"algorithm":"ed25519"`, `"algorithm":"none"`, "refuted malformed_signature"},
+		{"pipelock-v2", `"receipt-signing"`, `"rotation"`, "refuted role_mismatch"},
+		{"pipelock-v2", `"signer_key_id":"k"`, `"signer_key_id":"K"`, "undecided unknown_key"},
+		{"obsigna", `"Ed25519Signature2020"`, `"DataIntegrityProof"`, "refuted malformed_signature"},
+		{"obsigna", `"assertionMethod"`, `"authentication"`, "refuted malformed_signature"},
+		{"obsigna", `did:a#1`, `did:b#1`, "undecided unknown_key"},
+		{"harn-provenance", `"key_id":"ed25519:`, `"key_id":"ed25519:0`, "refuted malformed_signature"},
+
+		// A signature inside the signed object, members that nothing covers, and repeated ones.
+		{"acta-envelope", `"session_id":"s"`, `"session_id":"s","signature":null`, "refuted schema_invalid"},
+		{"acta-envelope", `"sig":`, `"jku":"https://x","sig":`, "refuted schema_invalid"},
+		{"acta-envelope", `"decision":"deny"`, `"decision":"deny","decision":"allow"`, "refuted duplicate_name"},
+		{"pipelock-v1", `"verdict":"allow"`, `"verdict":"allow","added":1`, "refuted schema_invalid"},
+		{"pipelock-v1", `"ext":{"note":1}`, `"ext":{"note":2}`, "verified"},
+		{"pipelock-v1", `{"version":1,"action_record":{"version":1,"action_id":"a1",`, `{"version":1,"action_record":{"action_id":"a1","version":1,`, "verified"},
+		{"pipelock-v1", `"verdict":"allow","transport":"https"`, `"transport":"https","verdict":"block"`, "undecided signatures_not_checked"},
+		{"pipelock-v1", `"action_id":"a1"`, `"action_id":"a\n1"`, "refuted schema_invalid"},
+		{"pipelock-v1", `"verdict":"allow"`, `"verdict":"allow","run_nonce":"x"`, "undecided signatures_not_checked"},
+		{"pipelock-v2", `"n":3`, `"n":3,"crit":["x"]`, "refuted signature_invalid"},
+		{"obsigna", `"created":"2026-01-02T03:04:05Z"`, `"created":"2027-01-02T03:04:05Z"`, "verified"},
+		{"obsigna", `"status":"success"`, `"status":"success","error":null`, "refuted schema_invalid"},
+		{"harn-provenance", `"name":"harn"`, `"name":"harn","note":1`, "undecided unsupported_schema"},
+		{"harn-provenance", `"sha256/ed25519"`, `"sha256/none"`, "refuted schema_invalid"},
+		{"harn-provenance", `"z":1.0`, `"z":1`, "refuted hash_mismatch"},
+		{"opentrustgraph", `"cost_usd":1.0`, `"cost_usd":1`, "refuted hash_mismatch"},
+		{"opentrustgraph", `"verified":true`, `"verified":false`, "verified"},
+		{"opentrustgraph", `"total":2`, `"total":3`, "refuted head_mismatch"},
+
+		// Two spellings of one double.
+		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":15e-1`, "verified"},
+		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":1.50000000000000001`, "verified"},
+		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":9007199254740993`, "refuted signature_invalid"},
+	} {
+		s := all[test.seed]
+		text := strings.Replace(s.text, test.from, test.to, 1)
+		if text == s.text {
+			t.Errorf("%s has no %s", test.seed, test.from)
+			continue
+		}
+		if got := outcome(judge(t, s.trust, s.policy, []byte(text))); got != test.want {
+			t.Errorf("%s with %s: %s; want %s", test.seed, test.to, got, test.want)
+		}
+	}
+}
+
+// TestMalleability verifies that a signature with another S of the same residue is invalid (RFC
+// 8032 section 5.1.7).
+func TestMalleability(t *testing.T) {
+	order, _ := new(big.Int).SetString("7237005577332262213973186563042994240857116359379907606001950938285454250989", 10)
+	s := seeds(t)["acta-envelope"]
+	_, digits, _ := strings.Cut(s.text, `"sig":"`)
+	digits = digits[:128]
+	sig, err := hex.DecodeString(digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	sum := new(big.Int).Add(littleEndian(sig[32:]), order).FillBytes(make([]byte, 32))
+	for i := range 32 {
+		sig[32+i] = sum[31-i]
+	}
+	text := strings.Replace(s.text, digits, hex.EncodeToString(sig), 1)
+	if got := outcome(judge(t, s.trust, s.policy, []byte(text))); got != "refuted signature_invalid" {
+		t.Errorf("%s", got)
+	}
+}
+
+func littleEndian(b []byte) *big.Int {
+	n := new(big.Int)
+	for i := range b {
+		n.Or(n, new(big.Int).Lsh(big.NewInt(int64(b[i])), uint(8*i)))
+	}
+	return n
+}
+
+// TestLossyNumbers verifies that a signature does not verify a number that has the canonical form
+// of another one.
+func TestLossyNumbers(t *testing.T) {
+	const payload = `{"type":"blindllm:x","issued_at":"2026-01-02T03:04:05Z","issuer_id":"sb:issuer:7","n":9007199254740993}`
+	text := `{"payload":` + payload + `,"signature":{"alg":"EdDSA","kid":"sb:issuer:7","sig":"` + hex.EncodeToString(sign(jcs(t, payload))) + `"}}`
+	if got := outcome(judge(t, testSet(t, "sb:issuer:7"), receipt.Policy{}, []byte(text))); got != "undecided number_precision" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestAuthority verifies that the rules for keys are those for receipts of this toolkit.
+func TestAuthority(t *testing.T) {
+	all := seeds(t)
+	at := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
+	key := func(id string, change func(*keys.PublicKey)) *keys.Set {
+		k, err := keys.FromPublic(testKey().Public().(ed25519.PublicKey), id, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(k)
+		set, err := keys.NewSet(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	for _, test := range []struct {
+		seed, id string
+		change   func(*keys.PublicKey)
+		policy   receipt.Policy
+		want     string
+	}{
+		{"acta-envelope", "sb:issuer:7", func(k *keys.PublicKey) { k.Roles = []receipt.Role{receipt.RoleWitness} }, receipt.Policy{}, "refuted role_mismatch"},
+		{"acta-envelope", "sb:issuer:7", func(k *keys.PublicKey) { k.NotAfter = at(2026) }, receipt.Policy{}, "refuted key_expired"},
+		{"acta-envelope", "sb:issuer:7", func(k *keys.PublicKey) { k.NotBefore = at(2027) }, receipt.Policy{}, "refuted key_not_yet_valid"},
+		{"acta-envelope", "sb:issuer:7", func(k *keys.PublicKey) { k.NotBefore = at(2027) }, receipt.Policy{At: at(2028)}, "verified"},
+		{"acta-envelope", "sb:issuer:7", func(k *keys.PublicKey) { k.Revoked = &receipt.Revocation{At: at(2028), Reason: "key compromise"} }, receipt.Policy{}, "refuted key_revoked"},
+		{"acta-envelope", "sb:issuer:7", func(k *keys.PublicKey) { k.Issuers = []string{"did:web:a"} }, receipt.Policy{Issuer: "did:web:a"}, "verified"},
+		{"acta-envelope", "sb:issuer:7", func(k *keys.PublicKey) { k.Issuers = []string{"did:web:a"} }, receipt.Policy{Issuer: "did:web:b"}, "refuted issuer_mismatch"},
+		{"obsigna", "did:a#1", func(k *keys.PublicKey) {}, receipt.Policy{}, "undecided issuer_unbound"},
+		{"obsigna", "did:a#1", func(k *keys.PublicKey) { k.Issuers = []string{"did:b"} }, receipt.Policy{}, "refuted issuer_mismatch"},
+		{"obsigna", "did:a#1", func(k *keys.PublicKey) {}, receipt.Policy{Issuer: "did:a"}, "verified"},
+		{"obsigna", "did:a#1", func(k *keys.PublicKey) {}, receipt.Policy{Issuer: "did:b"}, "refuted issuer_mismatch"},
+		{"pipelock-v1", "any name", func(k *keys.PublicKey) {}, receipt.Policy{}, "verified"},
+		{"harn-provenance", "any name", func(k *keys.PublicKey) {}, receipt.Policy{}, "verified"},
+		{"pipelock-v1", "p", func(k *keys.PublicKey) {}, receipt.Policy{Checkpoint: receipt.CheckpointRule{Required: true}}, "undecided checkpoint_required"},
+		{"acta-envelope", "sb:issuer:7", func(k *keys.PublicKey) {}, receipt.Policy{Strict: true}, "undecided link_not_checked"},
+	} {
+		if got := outcome(judge(t, key(test.id, test.change), test.policy, []byte(all[test.seed].text))); got != test.want {
+			t.Errorf("%s, %+v: %s; want %s", test.seed, test.policy, got, test.want)
+		}
+	}
+
+	// A signature does not show that content matches a hash, which these formats do not state.
+	for _, name := range []string{"acta-envelope", "acta-flat", "pipelock-v1", "pipelock-v2", "obsigna"} {
+		if got := judge(t, nil, receipt.Policy{IntegrityOnly: true}, []byte(all[name].text)).Verdict; got != receipt.Undecided {
+			t.Errorf("%s, integrity only: %s", name, got)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+// Package form has the checks of text that readers of several formats share: strict encodings,
+// member lists, and compact JSON in other orders than that of RFC 8785.
+package form
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// Hex decodes lowercase hexadecimal digits that stand for size bytes, or for any positive number
+// if size is 0.
+func Hex(text string, size int) ([]byte, bool) {
+	b, err := hex.DecodeString(text)
+	ok := err == nil && text == strings.ToLower(text) && len(b) > 0 && (size == 0 || len(b) == size)
+	return b, ok
+}
+
+// URL decodes base64url without padding, in its only encoding.
+func URL(text string) ([]byte, bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return b, err == nil && len(b) > 0 && !strings.ContainsAny(text, "\r\n")
+}
+
+// Base64 decodes padded base64, in its only encoding.
+func Base64(text string) ([]byte, bool) {
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	return b, err == nil && len(b) > 0 && !strings.ContainsAny(text, "\r\n")
+}
+
+// Time parses a time of RFC 3339, and returns the zero time for anything else.
+func Time(n canon.Node) time.Time {
+	at, _ := receipt.ParseTime(n.Text()) // zero with an error
+	return at
+}
+
+// Members checks the members of an object: the required ones are present, and there are no others
+// than these and the optional ones. It records the first mistake as a failed schema, and reports
+// whether there is none. Without optional names, others are permitted.
+func Members(f *receipt.Foreign, n canon.Node, required, optional []string) bool {
+	if n.Kind() != canon.KindObject {
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "expected an object")
+		return false
+	}
+	for _, name := range required {
+		if n.Member(name).IsZero() {
+			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "missing member %q", name)
+			return false
+		}
+	}
+	if optional == nil {
+		return true
+	}
+	for name := range n.Members() {
+		if !slices.Contains(required, name.String()) && !slices.Contains(optional, name.String()) {
+			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "unknown member %s", foreign.Quote(name.Text(), 80))
+			return false
+		}
+	}
+	return true
+}
+
+// Strings checks that members of an object are strings that are not empty.
+func Strings(f *receipt.Foreign, n canon.Node, names ...string) bool {
+	for _, name := range names {
+		if len(n.Member(name).Text()) == 0 {
+			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%q is not a string, or is empty", name)
+			return false
+		}
+	}
+	return true
+}
+
+// OneOf checks that a string is one of a list.
+func OneOf(f *receipt.Foreign, n canon.Node, list ...string) bool {
+	if n.Kind() != canon.KindString || !slices.Contains(list, n.String()) {
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "%s is not a value of this member", foreign.Quote(n.Raw(), 80))
+		return false
+	}
+	return true
+}
+
+// Exact leaves the schema unchecked if a number of the document stands for several: other integers
+// have the same canonical form (RFC 8785), so that no signature distinguishes them.
+func Exact(f *receipt.Foreign, doc *canon.Document) {
+	if n, lossy := doc.LossyInteger(); lossy {
+		f.Leave(receipt.StepSchema, receipt.CodeNumberPrecision, n.Pointer(), "an integer outside ±(2^53−1) has the canonical form of others, too")
+	}
+}
+
+// Integer returns the value of an integer that has at most 15 digits and no other spelling.
+func Integer(n canon.Node) (int64, bool) {
+	raw := n.Raw()
+	if n.Kind() != canon.KindNumber || len(raw) > 15 || bytes.ContainsAny(raw, ".eE") {
+		return 0, false
+	}
+	return int64(n.Float()), true
+}
+
+// AppendSorted appends the compact form of a value in which names are in the order of their UTF-8
+// bytes and numbers are spelled as received. Members of the outermost object with an omitted name
+// are left out.
+func AppendSorted(dst []byte, n canon.Node, omit ...string) []byte {
+	switch n.Kind() {
+	case canon.KindString:
+		return canon.AppendString(dst, n.Text())
+	case canon.KindArray:
+		dst = append(dst, '[')
+		for i, e := range n.Elements() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendSorted(dst, e)
+		}
+		return append(dst, ']')
+	case canon.KindObject:
+		type member struct{ name, value canon.Node }
+		var list []member
+		for name, value := range n.Members() {
+			if !slices.Contains(omit, name.String()) {
+				list = append(list, member{name, value})
+			}
+		}
+		slices.SortFunc(list, func(a, b member) int { return bytes.Compare(a.name.Text(), b.name.Text()) })
+
+		dst = append(dst, '{')
+		for i, m := range list {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(canon.AppendString(dst, m.name.Text()), ':')
+			dst = AppendSorted(dst, m.value)
+		}
+		return append(dst, '}')
+	}
+	return append(dst, n.Raw()...)
+}

@@ -1,0 +1,205 @@
+package foreign_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A value is a JSON value whose members keep their order and may be repeated.
+type value struct {
+	scalar   string // "" for an array or object
+	object   bool
+	names    []string
+	elements []*value
+}
+
+func parsed(t testing.TB, d *json.Decoder) *value {
+	t.Helper()
+	token, err := d.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, is := token.(json.Delim)
+	if !is {
+		return &value{scalar: compact(t, token)}
+	}
+	v := &value{object: open == '{'}
+	for d.More() {
+		if v.object {
+			name, err := d.Token()
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.names = append(v.names, compact(t, name))
+		}
+		v.elements = append(v.elements, parsed(t, d))
+	}
+	if _, err := d.Token(); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (v *value) append(dst []byte) []byte {
+	if v.scalar != "" {
+		return append(dst, v.scalar...)
+	}
+	dst = append(dst, map[bool]byte{true: '{', false: '['}[v.object])
+	for i, e := range v.elements {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if v.object {
+			dst = append(append(dst, v.names[i]...), ':')
+		}
+		dst = e.append(dst)
+	}
+	return append(dst, map[bool]byte{true: '}', false: ']'}[v.object])
+}
+
+// all lists the values inside v.
+func (v *value) all() []*value {
+	list := []*value{v}
+	for _, e := range v.elements {
+		list = append(list, e.all()...)
+	}
+	return list
+}
+
+// mutate changes one thing of a document: a byte, or a member or element that is removed, repeated,
+// replaced, renamed, or exchanged with another.
+func mutate(t testing.TB, text string, r *rand.Rand) []byte {
+	if r.IntN(3) == 0 {
+		b := []byte(text)
+		b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+		return b
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	root := parsed(t, d)
+	list := slices.DeleteFunc(root.all(), func(v *value) bool { return len(v.elements) == 0 })
+	v := list[r.IntN(len(list))]
+	i, j := r.IntN(len(v.elements)), r.IntN(len(v.elements))
+
+	switch r.IntN(6) {
+	case 0:
+		v.elements = slices.Delete(v.elements, i, i+1)
+		if v.object {
+			v.names = slices.Delete(v.names, i, i+1)
+		}
+	case 1:
+		v.elements = append(v.elements, v.elements[i])
+		if v.object {
+			v.names = append(v.names, v.names[j])
+		}
+	case 2:
+		v.elements[i], v.elements[j] = v.elements[j], v.elements[i]
+		if v.object && r.IntN(2) == 0 {
+			v.names[i], v.names[j] = v.names[j], v.names[i] // only the order changes
+		}
+	case 3:
+		v.elements[i] = &value{scalar: []string{"null", "0", "1.0", "-0", `""`, "true", "9007199254740993", `"EdDSA"`, `"none"`}[r.IntN(9)]}
+	case 4:
+		if v.object {
+			v.names[i] = []string{`"x"`, `"signature"`, `"kid"`, `"alg"`, `"ext"`, `"type"`}[r.IntN(6)]
+		}
+	case 5:
+		v.elements = append(v.elements, &value{scalar: "1"})
+		if v.object {
+			v.names = append(v.names, `"added"`)
+		}
+	}
+	return root.append(nil)
+}
+
+// covered returns the canonical text of a document without the members that its report lists as
+// not covered.
+func covered(t testing.TB, data []byte, rep *receipt.Report) string {
+	t.Helper()
+	doc, err := canon.Parse(data)
+	if err != nil {
+		t.Fatalf("%s is %s: %v", data, rep.Verdict, err)
+	}
+	var without []canon.Node
+	for _, n := range rep.NotChecked {
+		pointer, err := canon.ParsePointer(n.Pointer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at, found := doc.Find(pointer); found && n.Code == receipt.CodeUnauthenticated && n.Pointer != "" {
+			without = append(without, at)
+		}
+	}
+	return string(doc.AppendCanonical(nil, without...))
+}
+
+// TestMutants verifies that no change of a receipt is verified, unless it concerns only the order
+// and spelling of the text, or members that the report lists as not covered.
+func TestMutants(t *testing.T) {
+	n := 2000
+	if testsize.Full() {
+		n = 100_000
+	}
+	for name, s := range seeds(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, err := receipt.NewVerifier(s.trust, s.policy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			original := covered(t, []byte(s.text), judgeWith(v, []byte(s.text)))
+			counts := map[receipt.Verdict]int{}
+			for i := range n {
+				text := mutate(t, s.text, rand.New(rand.NewPCG(uint64(i), 1)))
+				rep := judgeWith(v, text)
+				counts[rep.Verdict]++
+				if rep.Verdict == receipt.Verified && covered(t, text, rep) != original {
+					t.Fatalf("mutant %d is verified:\n%s\nof %s", i, text, s.text)
+				}
+				if info, known := receipt.Lookup(rep.Finding().Code); rep.Verdict != receipt.Verified && !known {
+					t.Fatalf("mutant %d: %s, %+v", i, rep.Verdict, info)
+				}
+			}
+			if counts[receipt.Refuted] < n/2 {
+				t.Errorf("%v of %d mutants", counts, n)
+			}
+		})
+	}
+}
+
+// FuzzJudge verifies that any text gets a report, and that only a text whose covered members are
+// those of a seed is verified.
+func FuzzJudge(f *testing.F) {
+	all := seeds(f)
+	for _, s := range all {
+		f.Add([]byte(s.text))
+	}
+	f.Add([]byte(`{"schema":"harn.receipt.v1"}`))
+	var verifiers []*receipt.Verifier
+	var originals []string // one key signs all of them
+	for _, s := range all {
+		v, err := receipt.NewVerifier(s.trust, s.policy)
+		if err != nil {
+			f.Fatal(err)
+		}
+		verifiers = append(verifiers, v)
+		originals = append(originals, covered(f, []byte(s.text), judgeWith(v, []byte(s.text))))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = bytes.Clone(data)
+		for _, v := range verifiers {
+			rep := judgeWith(v, data)
+			if rep.Verdict == receipt.Verified && rep.Scope == receipt.ScopeFull && !slices.Contains(originals, covered(t, data, rep)) {
+				t.Errorf("%s is verified", data)
+			}
+		}
+	})
+}

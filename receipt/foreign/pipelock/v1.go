@@ -1,0 +1,173 @@
+// Package pipelock reads action receipts (version 1) and evidence receipts (version 2) of
+// Pipelock.
+//
+//	version 1   signed bytes  the 32 bytes SHA-256(G), where G is action_record as encoding/json
+//	                          of Go writes it: in the order of declaration, with HTML escapes
+//	            link          the hex of SHA-256 of Go JSON of version, action_record, signature,
+//	                          and signer_key
+//	version 2   signed bytes  JCS of the receipt in which the members of signature are ""
+//	            link          the hex of SHA-256 of JCS(receipt)
+package pipelock
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/foreign/internal/form"
+)
+
+// declared returns the members of an action record in the order in which Go writes them, and
+// newer returns those whose position is not published.
+func declared() []string {
+	return strings.Fields(`version action_id parent_action_id action_type timestamp principal actor delegation_chain target
+		intent data_classes_in data_classes_out side_effect_class reversibility policy_hash verdict session_taint_level
+		session_contaminated recent_taint_sources session_task_id session_task_label authority_kind taint_decision
+		taint_decision_reason task_override_applied transport method layer pattern severity redaction request_id
+		chain_prev_hash chain_seq venue jurisdiction rulebook_id remedy_class contestation_window precedent_refs`)
+}
+
+func newer() []string { return []string{"run_nonce", "session_control", "key_transition"} }
+
+// ReadV1 reads an action receipt, or the one in a line of the recorder.
+func ReadV1(doc *canon.Document) *receipt.Foreign {
+	root := doc.Root()
+	f := &receipt.Foreign{Format: "pipelock-v1"}
+	if detail := root.Member("detail"); !detail.IsZero() && root.Member("action_record").IsZero() {
+		f.Uncovered("", "no signature covers the line of the recorder around detail, and its hash was not checked")
+		root = detail
+	}
+	record := root.Member("action_record")
+	f.ID = record.Member("action_id").String()
+	if !form.Members(f, root, []string{"version", "action_record", "signature", "signer_key"}, []string{"ext"}) || !readRecord(f, record) {
+		return f
+	}
+	if version := root.Member("version"); string(version.Raw()) != "1" {
+		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, version.Pointer(), "the version %s is not known", foreign.Quote(version.Raw(), 80))
+		return f
+	}
+	f.Pass(receipt.StepSchema)
+	if ext := root.Member("ext"); !ext.IsZero() {
+		f.Uncovered(ext.Pointer(), "no signature covers ext, which is advisory")
+	}
+	readPlace(f, record)
+
+	public, ok := form.Hex(root.Member("signer_key").String(), 32)
+	value, prefixed := strings.CutPrefix(root.Member("signature").String(), "ed25519:")
+	sig, ok2 := form.Hex(value, 64)
+	if !ok || !ok2 || !prefixed {
+		f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, root.Member("signature").Pointer(), `expected "ed25519:" and 128 hexadecimal digits, and a signer_key of 64`)
+		return f
+	}
+
+	text, unsure := appendRecord(nil, record)
+	digest := sha256.Sum256(text)
+	f.Hash = canon.Sum([]byte(`{"version":1,"action_record":` + string(text) + `,"signature":` + string(root.Member("signature").Raw()) + `,"signer_key":` + string(root.Member("signer_key").Raw()) + `}`))
+	f.Signatures = []receipt.ForeignSignature{{Public: public, Algorithm: "EdDSA", Messages: [][]byte{digest[:]}, Value: sig,
+		At: form.Time(record.Member("timestamp")), Pointer: root.Member("signature").Pointer(), Unsure: unsure}}
+	return f
+}
+
+// readRecord checks the members of an action record.
+func readRecord(f *receipt.Foreign, record canon.Node) bool {
+	required := []string{"version", "action_id", "action_type", "timestamp", "target", "verdict", "transport", "chain_prev_hash", "chain_seq"}
+	if !form.Members(f, record, required, append(declared(), newer()...)) || !form.Strings(f, record, "action_id", "target", "verdict", "chain_prev_hash") ||
+		!form.OneOf(f, record.Member("action_type"), "read", "derive", "write", "delegate", "authorize", "spend", "commit", "actuate", "unclassified") {
+		return false
+	}
+	if form.Time(record.Member("timestamp")).IsZero() {
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, record.Pointer()+"/timestamp", "not a time of RFC 3339")
+		return false
+	}
+
+	// Identifiers are printed and logged, so a control character in one may forge a line.
+	for _, name := range []string{"action_id", "parent_action_id", "principal", "actor", "target", "transport", "method", "layer", "request_id", "session_task_id", "venue"} {
+		if strings.ContainsFunc(record.Member(name).String(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, record.Member(name).Pointer(), "an identifier contains a control character")
+			return false
+		}
+	}
+	return true
+}
+
+// readPlace checks what one receipt alone shows about its place in a chain.
+func readPlace(f *receipt.Foreign, record canon.Node) {
+	previous := record.Member("chain_prev_hash")
+	seq, ok := form.Integer(record.Member("chain_seq"))
+	_, isHash := form.Hex(strings.TrimPrefix(previous.String(), "g1:"), 32)
+	begins := previous.String() == "genesis" || strings.HasPrefix(previous.String(), "g1:")
+	switch {
+	case !ok || seq < 0 || previous.String() != "genesis" && !isHash || begins != (seq == 0):
+		f.Fail(receipt.StepLink, receipt.CodeChainBreak, previous.Pointer(), "the receipt with chain_seq 0 states genesis, and the others state a SHA-256 digest")
+	case previous.String() == "genesis":
+		f.Pass(receipt.StepLink)
+	default:
+		f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, previous.Pointer(), "the predecessor, or the opening of the session, was not given")
+	}
+}
+
+// appendRecord appends an action record as Go wrote it. Unsure states why the bytes may not be
+// those that were signed: the order of the members was changed since, or is not known.
+func appendRecord(dst []byte, record canon.Node) (text []byte, unsure string) {
+	order := declared()
+	var names []string
+	for name := range record.Members() {
+		if names = append(names, name.String()); slices.Contains(newer(), name.String()) {
+			unsure = "the order in which Pipelock signs run_nonce, session_control, and key_transition is not published"
+		}
+	}
+
+	byOrder := func(a, b string) int { return cmp.Compare(slices.Index(order, a), slices.Index(order, b)) }
+	if unsure == "" && !slices.IsSortedFunc(names, byOrder) {
+		unsure = "the members are not in the order of Pipelock: the receipt was saved again, and the order inside its members may have changed, too"
+		slices.SortFunc(names, byOrder)
+	}
+	dst = append(dst, '{')
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendGo(append(appendGoString(dst, name), ':'), record.Member(name))
+	}
+	return append(dst, '}'), unsure
+}
+
+// appendGo appends a value as encoding/json writes it, in the order received and with numbers as
+// spelled.
+func appendGo(dst []byte, n canon.Node) []byte {
+	switch n.Kind() {
+	case canon.KindString:
+		return appendGoString(dst, n.String())
+	case canon.KindArray:
+		dst = append(dst, '[')
+		for i, e := range n.Elements() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendGo(dst, e)
+		}
+		return append(dst, ']')
+	case canon.KindObject:
+		dst = append(dst, '{')
+		first := true
+		for name, value := range n.Members() {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = appendGo(append(appendGoString(dst, name.String()), ':'), value)
+		}
+		return append(dst, '}')
+	}
+	return append(dst, n.Raw()...)
+}
+
+func appendGoString(dst []byte, s string) []byte {
+	text, _ := json.Marshal(s) // a string has no error
+	return append(dst, text...)
+}

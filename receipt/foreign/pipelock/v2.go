@@ -1,0 +1,80 @@
+package pipelock
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/foreign/internal/form"
+)
+
+// ReadV2 reads an evidence receipt.
+func ReadV2(doc *canon.Document) *receipt.Foreign {
+	root := doc.Root()
+	f := &receipt.Foreign{Format: "pipelock-v2", ID: root.Member("event_id").String(), Hash: doc.Digest()}
+	form.Exact(f, doc)
+	signature := root.Member("signature")
+	required := []string{"record_type", "receipt_version", "payload_kind", "event_id", "timestamp", "signature", "chain_seq", "chain_prev_hash", "payload"}
+	names := []string{"signer_key_id", "key_purpose", "algorithm", "signature"}
+	if !form.Members(f, root, required, nil) || !form.Members(f, signature, names, []string{}) || !form.Strings(f, root, "payload_kind", "event_id") {
+		return f
+	}
+	readKind(f, root)
+	f.Leave(receipt.StepLink, receipt.CodeLinkNotChecked, "/chain_prev_hash", "the predecessor was not given")
+
+	// The members of signature are empty in the signed bytes, so they are compared with fixed
+	// values. The trusted key replaces signer_key_id.
+	f.Uncovered("/signature", "no signature covers signer_key_id, key_purpose, and algorithm")
+	value, prefixed := strings.CutPrefix(signature.Member("signature").String(), "ed25519:")
+	sig, ok := form.Hex(value, 64)
+	switch {
+	case signature.Member("key_purpose").String() != "receipt-signing":
+		f.Fail(receipt.StepSignatures, receipt.CodeRoleMismatch, "/signature/key_purpose", "expected receipt-signing")
+	case signature.Member("algorithm").String() != "ed25519" || !prefixed || !ok:
+		f.Fail(receipt.StepSignatures, receipt.CodeMalformedSignature, "/signature", `expected the algorithm ed25519, and "ed25519:" and 128 hexadecimal digits`)
+	default:
+		f.Signatures = []receipt.ForeignSignature{{KeyID: signature.Member("signer_key_id").String(), Algorithm: "EdDSA", Messages: [][]byte{unsigned(root)},
+			Value: sig, At: form.Time(root.Member("timestamp")), Pointer: "/signature"}}
+	}
+	return f
+}
+
+// readKind leaves a receipt undecided whose kind, version, or critical extensions are not known.
+func readKind(f *receipt.Foreign, root canon.Node) {
+	kind, crit := root.Member("payload_kind").String(), root.Member("crit")
+	if crit.IsZero() {
+		crit = root.Member("payload").Member("crit")
+	}
+	known := slices.Contains([]string{"proxy_decision", "shadow_delta", "opportunity_missing", "key_rotation"}, kind) || strings.HasPrefix(kind, "contract_")
+	switch {
+	case string(root.Member("receipt_version").Raw()) != "2" || !known:
+		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, "/payload_kind", "version %s with the payload %s is not known",
+			foreign.Quote(root.Member("receipt_version").Raw(), 80), foreign.Quote(kind, 80))
+	case !crit.IsZero():
+		f.Leave(receipt.StepSchema, receipt.CodeUnsupportedSchema, crit.Pointer(), "the receipt has critical extensions, which are not known")
+	case form.Time(root.Member("timestamp")).IsZero():
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/timestamp", "not a time of RFC 3339")
+	case len(f.Checks) == 0:
+		f.Pass(receipt.StepSchema)
+	}
+}
+
+// unsigned returns the canonical form of a receipt in which the members of signature are empty.
+func unsigned(root canon.Node) []byte {
+	text := []byte{'{'}
+	for name, value := range root.Members() {
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(append(text, name.Raw()...), ':')
+		if name.String() == "signature" {
+			text = append(text, `{"algorithm":"","key_purpose":"","signature":"","signer_key_id":""}`...)
+		} else {
+			text = append(text, value.Raw()...)
+		}
+	}
+	text, _ = canon.Transform(append(text, '}')) // the text is of a document that was parsed
+	return text
+}

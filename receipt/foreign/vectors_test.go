@@ -1,0 +1,267 @@
+package foreign_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/vectors"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/foreign"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/kind"
+)
+
+// read reads a file of a public set.
+func read(t testing.TB, path ...string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(append([]string{vectors.Dir(t, "foreign")}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// trusted returns a set of Ed25519 keys by their IDs, each given in hexadecimal digits.
+func trusted(t testing.TB, issuer string, list map[string]string) *keys.Set {
+	t.Helper()
+	var all []*keys.PublicKey
+	for id, digits := range list {
+		raw, err := hex.DecodeString(strings.TrimSpace(digits))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := keys.FromPublic(ed25519.PublicKey(raw), id, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if issuer != "" {
+			k.Issuers = strings.Fields(issuer)
+		}
+		all = append(all, k)
+	}
+	set, err := keys.NewSet(all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// judge judges a document as the stream does, and returns the report.
+func judge(t testing.TB, trust receipt.Trust, policy receipt.Policy, data []byte) *receipt.Report {
+	t.Helper()
+	v, err := receipt.NewVerifier(trust, policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return judgeWith(v, data)
+}
+
+func judgeWith(v *receipt.Verifier, data []byte) *receipt.Report {
+	rep := new(receipt.Report)
+	doc := new(canon.Document)
+	if doc.Parse(data, canon.Limits{Depth: receipt.MaxDepth}) != nil {
+		v.VerifyBytes(data, doc, rep)
+		return rep
+	}
+	f := foreign.Read(kind.Of(data, true).Kind, doc)
+	if f == nil {
+		v.Unreadable(rep, receipt.Check{Code: receipt.CodeForeignReceipt})
+		return rep
+	}
+	v.Foreign(data, f, rep)
+	return rep
+}
+
+func outcome(rep *receipt.Report) string {
+	return strings.TrimSpace(rep.Verdict.String() + " " + string(rep.Finding().Code))
+}
+
+// unwrap returns a member of a JSON text.
+func unwrap(t testing.TB, data []byte, path ...string) []byte {
+	t.Helper()
+	for _, name := range path {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(data, &members); err != nil || members[name] == nil {
+			t.Fatalf("no member %q: %v", name, err)
+		}
+		data = members[name]
+	}
+	return data
+}
+
+// TestActa verifies the outcome that the source states for each receipt, with and without the
+// windows of its keys.
+func TestActa(t *testing.T) {
+	type reading struct{ Verdict, Code string }
+	var want map[string]struct{ WithWindows, WithoutWindows reading }
+	if err := json.Unmarshal(read(t, "acta-receipt-signature", "expected.json"), &want); err != nil || len(want) < 10 {
+		t.Fatalf("%d receipts, %v", len(want), err)
+	}
+	verdicts := map[string]receipt.Verdict{"valid": receipt.Verified, "invalid": receipt.Refuted, "undecidable": receipt.Undecided}
+	for _, file := range []string{"jwks.json", "jwks-no-window.json"} {
+		set, err := keys.ParseSet(read(t, "acta-receipt-signature", "keys", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, w := range want {
+			expected := w.WithWindows
+			if file != "jwks.json" {
+				expected = w.WithoutWindows
+			}
+			rep := judge(t, set, receipt.Policy{}, read(t, "acta-receipt-signature", "receipts", name+".json"))
+			if rep.Verdict != verdicts[expected.Verdict] {
+				t.Errorf("%s with %s: %s; want %s %s", name, file, outcome(rep), expected.Verdict, expected.Code)
+			}
+		}
+	}
+}
+
+// TestActaTrace verifies a chain of the same format. The link and the policy are not checked with
+// one receipt alone.
+func TestActaTrace(t *testing.T) {
+	for _, name := range []string{"01-valid-accepted", "02-valid-denied", "04-broken-chain", "05-stale-policy-digest"} {
+		data := read(t, "acta-trace", name+".json")
+		kid := strings.Trim(string(unwrap(t, data, "signature", "kid")), `"`)
+		for file, want := range map[string]string{"signer-public-key.txt": "verified", "mismatched-signer-public-key.txt": "refuted signature_invalid"} {
+			set := trusted(t, "", map[string]string{kid: string(read(t, "acta-trace", file))})
+			if got := outcome(judge(t, set, receipt.Policy{}, data)); got != want {
+				t.Errorf("%s with %s: %s; want %s", name, file, got, want)
+			}
+		}
+		if got := outcome(judge(t, trusted(t, "", map[string]string{"other": string(read(t, "acta-trace", "signer-public-key.txt"))}), receipt.Policy{}, data)); got != "undecided unknown_key" {
+			t.Errorf("%s with an unknown key: %s", name, got)
+		}
+	}
+}
+
+// TestObsigna verifies all published receipts and their hashes.
+func TestObsigna(t *testing.T) {
+	seen := 0
+	for _, file := range []string{"v030", "v040", "v050"} {
+		data := read(t, "obsigna", file+"_vectors.json")
+		var pem string
+		if err := json.Unmarshal(unwrap(t, data, "keys", "publicKey"), &pem); err != nil {
+			t.Fatal(err)
+		}
+		k, err := keys.ParsePublicPEM([]byte(pem), "did:agent:test#key-1", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Issuers = []string{"did:agent:test", "did:agent-receipts-daemon:test"}
+		set, err := keys.NewSet(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		var cases map[string]json.RawMessage
+		if err := json.Unmarshal(data, &cases); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range cases {
+			var c struct {
+				Receipt             json.RawMessage
+				Receipts            []json.RawMessage
+				ExpectedReceiptHash string
+				ExpectedValid       bool
+			}
+			if json.Unmarshal(text, &c) != nil || !c.ExpectedValid {
+				continue
+			}
+			for _, one := range append(c.Receipts, c.Receipt) {
+				if one == nil {
+					continue
+				}
+				seen++
+				rep := judge(t, set, receipt.Policy{}, one)
+				if outcome(rep) != "verified" || c.ExpectedReceiptHash != "" && rep.ReceiptHash.String() != c.ExpectedReceiptHash {
+					t.Errorf("%s: %s, %s; want verified, %s", name, outcome(rep), rep.ReceiptHash, c.ExpectedReceiptHash)
+				}
+			}
+		}
+	}
+	if seen < 9 {
+		t.Errorf("%d receipts, want at least 9", seen)
+	}
+}
+
+// TestPipelock verifies the outcome of each receipt of the corpus. Wrappers, and relations between
+// the receipts of a chain, are outside a single receipt.
+func TestPipelock(t *testing.T) {
+	var want map[string]struct {
+		Verdict string
+		Reason  string `json:"reject_reason"`
+		Format  string `json:"input_format"`
+		Hash    string `json:"expected_root_hash"`
+	}
+	if err := json.Unmarshal(read(t, "pipelock", "expected.json"), &want); err != nil || len(want) < 20 {
+		t.Fatalf("%d files, %v", len(want), err)
+	}
+	public := strings.Trim(string(unwrap(t, read(t, "pipelock", "v1", "01-allow-clean-get.json"), "signer_key")), `"`)
+	set := trusted(t, "", map[string]string{"pipelock": public})
+
+	outcomes := map[string]string{
+		"": "verified", "body_tampered": "refuted signature_invalid", "header_injection": "refuted schema_invalid",
+		"signer_key_untrusted":   "undecided unknown_key",
+		"expired":                "verified", // the receipt is authentic, and old
+		"replay_detected":        "verified", // relations between receipts of a chain
+		"chain_break":            "verified, refuted chain_break",
+		"verdict_chain_mismatch": "verified",
+	}
+	seen := 0
+	for name, w := range want {
+		if !strings.HasPrefix(name, "v1/") || w.Reason == "padding_attack" || w.Reason == "receipt_count_mismatch" {
+			continue
+		}
+		data := read(t, "pipelock", name)
+		lines := [][]byte{data}
+		if strings.HasSuffix(name, ".jsonl") {
+			lines = bytes.Split(bytes.TrimSpace(data), []byte("\n"))
+		}
+		var found []string
+		for i, line := range lines {
+			rep := judge(t, set, receipt.Policy{}, line)
+			if got := outcome(rep); !slices.Contains(found, got) {
+				found = append(found, got)
+			}
+			if w.Hash != "" && i == len(lines)-1 && rep.ReceiptHash.String() != "sha256:"+w.Hash {
+				t.Errorf("%s: hash %s; want %s", name, rep.ReceiptHash, w.Hash)
+			}
+			seen++
+		}
+		if got := strings.Join(found, ", "); got != outcomes[w.Reason] {
+			t.Errorf("%s: %s; want %q, the source states %s %s", name, got, outcomes[w.Reason], w.Verdict, w.Reason)
+		}
+	}
+	if seen < 25 {
+		t.Errorf("%d receipts, want at least 25", seen)
+	}
+
+	evidence := read(t, "pipelock", "v2", "valid_evidence_receipt_proxy_decision.json")
+	var key string
+	if err := json.Unmarshal(unwrap(t, read(t, "pipelock", "v2", "ed25519_test_keys.json"), "public_key_hex"), &key); err != nil {
+		t.Fatal(err)
+	}
+	if got := outcome(judge(t, trusted(t, "", map[string]string{"receipt-signing-test": key}), receipt.Policy{}, evidence)); got != "verified" {
+		t.Errorf("version 2: %s", got)
+	}
+}
+
+// TestTrustGraph verifies the published export, which nobody signed: its content is intact.
+func TestTrustGraph(t *testing.T) {
+	export := read(t, "opentrustgraph", "effect-inheritance-chain.json")
+	if got := outcome(judge(t, nil, receipt.Policy{IntegrityOnly: true}, export)); got != "verified" {
+		t.Errorf("integrity only: %s", got)
+	}
+	set := trusted(t, "", map[string]string{"k": string(read(t, "acta-trace", "signer-public-key.txt"))})
+	if got := outcome(judge(t, set, receipt.Policy{}, export)); got != "undecided unsigned" {
+		t.Errorf("with keys: %s", got)
+	}
+}

@@ -1,0 +1,84 @@
+package keys
+
+import (
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"math/big"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// rawName describes the key that a signature names.
+func rawName(sig *receipt.ForeignSignature) string {
+	if sig.Public != nil {
+		return "the key in the receipt"
+	}
+	return quote(sig.KeyID)
+}
+
+// rawKey returns the trusted key that a signature names, by its material or by its ID; nil if there
+// is none. Equal material may have several IDs, of which the one that the receipt names is used,
+// and otherwise the first.
+func rawKey(s *Set, sig *receipt.ForeignSignature) *PublicKey {
+	if sig.Public == nil {
+		if k := s.byID[sig.KeyID]; k != nil {
+			return k.PublicKey
+		}
+		return nil
+	}
+
+	var first *PublicKey
+	for _, k := range s.keys {
+		public, is := k.material.(ed25519.PublicKey)
+		switch {
+		case !is || !public.Equal(ed25519.PublicKey(sig.Public)):
+		case k.ID == sig.KeyID:
+			return k
+		case first == nil:
+			first = k
+		}
+	}
+	return first
+}
+
+func checkRaw(k *PublicKey, message []byte, sig *receipt.ForeignSignature) *receipt.SignatureError {
+	alg, ok := algorithmOf(k.Algorithm)
+	switch {
+	case sig.Algorithm != "" && !fits(k.Algorithm, sig.Algorithm) && !known(sig.Algorithm):
+		return refuse(receipt.CodeUnsupportedAlgorithm, "algorithm %s is not one of the fixed list", quote(sig.Algorithm))
+	case sig.Algorithm != "" && !fits(k.Algorithm, sig.Algorithm):
+		return refuse(receipt.CodeAlgorithmMismatch, "%s is a key for %s, the signature names %s", quote(k.ID), k.Algorithm, quote(sig.Algorithm))
+	case !ok || alg.family == familyPSS:
+		return refuse(receipt.CodeUnsupportedAlgorithm, "%s is a key for %s, which receipts of other formats are not judged with", quote(k.ID), k.Algorithm)
+	case alg.size > 0 && len(sig.Value) != alg.size:
+		return refuse(receipt.CodeMalformedSignature, "a signature by a key for %s has %d bytes, found %d", k.Algorithm, alg.size, len(sig.Value))
+	}
+
+	valid := false
+	switch alg.family {
+	case familyEd25519:
+		valid = ed25519.Verify(k.material.(ed25519.PublicKey), message, sig.Value)
+	case familyECDSA:
+		half := alg.size / 2
+		r, s := new(big.Int).SetBytes(sig.Value[:half]), new(big.Int).SetBytes(sig.Value[half:])
+		valid = ecdsa.Verify(k.material.(*ecdsa.PublicKey), digestOf(alg, message), r, s)
+	case familyPKCS1:
+		valid = rsa.VerifyPKCS1v15(k.material.(*rsa.PublicKey), alg.hash, digestOf(alg, message), sig.Value) == nil
+	}
+	if !valid {
+		return refuse(receipt.CodeSignatureInvalid, "not a signature of %s over these bytes", quote(k.ID))
+	}
+	return nil
+}
+
+func known(algorithm string) bool {
+	_, ok := algorithmOf(algorithm)
+	return ok
+}
+
+func digestOf(alg algorithm, message []byte) []byte {
+	h := alg.hash.New()
+	h.Write(message)
+	return h.Sum(nil)
+}
