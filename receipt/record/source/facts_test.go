@@ -610,15 +610,6 @@ func (r told) writes(t *testing.T, f facts) {
 		}
 		return "sha256:" + *sum
 	}
-	state := func(d receipt.OptionalDigest) string {
-		switch {
-		case !d.Digest.IsZero():
-			return d.Digest.String()
-		case d.Null:
-			return "-"
-		}
-		return "?"
-	}
 	var want, got []string
 	writes := f.Writes
 	if f.Applied != nil {
@@ -635,16 +626,27 @@ func (r told) writes(t *testing.T, f facts) {
 		if r.untold[fmt.Sprintf("/side_effects/fs_writes/%d/operation", i)] {
 			op = ""
 		}
-		before := state(w.BeforeSHA256)
+		before := stateOf(w.BeforeSHA256)
 		if r.untold[fmt.Sprintf("/side_effects/fs_writes/%d/before_sha256", i)] {
 			before = "?"
 		}
-		got = append(got, fmt.Sprintf("%s %q %s %s", name, op, before, state(w.AfterSHA256)))
+		got = append(got, fmt.Sprintf("%s %q %s %s", name, op, before, stateOf(w.AfterSHA256)))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("writes\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	r.continuity(t, f)
+}
+
+// stateOf returns the content of a file: a digest, - for no file, ? if it is unknown.
+func stateOf(d receipt.OptionalDigest) string {
+	switch {
+	case !d.Digest.IsZero():
+		return d.Digest.String()
+	case d.Null:
+		return "-"
+	}
+	return "?"
 }
 
 // base returns the last name of a path of any system.
