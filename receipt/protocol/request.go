@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -69,38 +68,6 @@ func (r *Request) workspace() string {
 		}
 	}
 	return r.Query[name]
-}
-
-// Text returns a member of the body that is a string, or "" if it is absent or null.
-func (r *Request) Text(name string) (string, error) {
-	switch member := r.JSON.Root().Member(name); member.Kind() {
-	case canon.KindInvalid, canon.KindNull:
-		return "", nil
-	case canon.KindString:
-		return member.String(), nil
-	}
-	return "", Invalid(name, "expected a string")
-}
-
-// RequiredText returns a member of the body that must be a non-empty string.
-func (r *Request) RequiredText(name string) (string, error) {
-	text, err := r.Text(name)
-	if err == nil && text == "" {
-		err = Invalid(name, "expected a string that is not empty")
-	}
-	return text, err
-}
-
-// Object returns the text of a member of the body that is an object, or nil if it is absent or
-// null.
-func (r *Request) Object(name string) (json.RawMessage, error) {
-	switch member := r.JSON.Root().Member(name); member.Kind() {
-	case canon.KindInvalid, canon.KindNull:
-		return nil, nil
-	case canon.KindObject:
-		return member.Raw(), nil
-	}
-	return nil, Invalid(name, "expected an object")
 }
 
 // Target returns the target of the request in one spelling: the path, with its segments escaped

@@ -97,7 +97,7 @@ func (h *Harness) createArtifact(w http.ResponseWriter, r *protocol.Request) err
 func (h *Harness) readArtifact(r *protocol.Request, of journal.Pointer) (*journal.Event, error) {
 	told, texts := object{"artifact_id": of.ID}, map[string]string{}
 	for _, name := range []string{"kind", "mime_type", "visibility", "uri", "sha256", "workspace_id", "session_id", "task_id"} {
-		text, err := r.Text(name)
+		text, err := textMember(r, name)
 		if err == nil {
 			err = short(r, name)
 		}
@@ -118,7 +118,7 @@ func (h *Harness) readArtifact(r *protocol.Request, of journal.Pointer) (*journa
 	case texts["sha256"] != "" && !isDigest(texts["sha256"]):
 		return nil, protocol.Invalid("sha256", "expected 64 hexadecimal digits")
 	}
-	metadata, err := r.Object("metadata")
+	metadata, err := objectMember(r, "metadata")
 	if err != nil {
 		return nil, err
 	}

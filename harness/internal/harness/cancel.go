@@ -18,7 +18,7 @@ func (h *Harness) cancel(w http.ResponseWriter, r *protocol.Request) error {
 	if err != nil {
 		return err
 	}
-	reason, err := r.Text("reason")
+	reason, err := textMember(r, "reason")
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (h *Harness) tellTask(w http.ResponseWriter, r *protocol.Request) error {
 	if err != nil {
 		return err
 	}
-	kind, err := r.RequiredText("kind")
+	kind, err := requiredText(r, "kind")
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (s *Session) event(kind string, told object) journal.Event {
 }
 
 func (h *Harness) createSession(w http.ResponseWriter, r *protocol.Request) error {
-	workspace, err := r.RequiredText("workspace_id")
+	workspace, err := requiredText(r, "workspace_id")
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (h *Harness) createSession(w http.ResponseWriter, r *protocol.Request) erro
 	if err := unimplemented(r, "persona_id", "vault_ids", "memory_ids", "skill_ids"); err != nil {
 		return err
 	}
-	metadata, err := r.Object("metadata")
+	metadata, err := objectMember(r, "metadata")
 	if err != nil {
 		return err
 	}
@@ -135,11 +135,11 @@ func (h *Harness) updateSession(w http.ResponseWriter, r *protocol.Request) erro
 	if err != nil {
 		return err
 	}
-	metadata, err := r.Object("metadata")
+	metadata, err := objectMember(r, "metadata")
 	if err != nil {
 		return err
 	}
-	if _, err := r.Text("summary"); err != nil {
+	if _, err := textMember(r, "summary"); err != nil {
 		return err
 	}
 

@@ -178,12 +178,12 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 	t.ID, t.CreatedBy = h.newID("task"), actorOf(r)
 
 	// The path, the body, or both name the session. If both do, they must agree.
-	inBody, err := r.Text("session_id")
+	inBody, err := textMember(r, "session_id")
 	if err != nil {
 		return nil, err
 	}
 	if t.SessionID = r.PathValue("session_id"); t.SessionID == "" {
-		if t.SessionID, err = r.RequiredText("session_id"); err != nil {
+		if t.SessionID, err = requiredText(r, "session_id"); err != nil {
 			return nil, err
 		}
 	}
@@ -192,14 +192,14 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 		return nil, err
 	}
 	t.WorkspaceID = s.WorkspaceID
-	if workspace, err := r.Text("workspace_id"); err != nil || workspace != "" && workspace != s.WorkspaceID || inBody != "" && inBody != s.ID {
+	if workspace, err := textMember(r, "workspace_id"); err != nil || workspace != "" && workspace != s.WorkspaceID || inBody != "" && inBody != s.ID {
 		return nil, protocol.Invalid("session_id", "expected one session, of one workspace")
 	}
 
 	if err := unimplemented(r, "persona_id", "branch_id"); err != nil {
 		return nil, err
 	}
-	parent, err := r.Text("parent_task_id")
+	parent, err := textMember(r, "parent_task_id")
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (h *Harness) readTask(r *protocol.Request) (*Task, error) {
 		}
 		t.ParentID = &parent
 	}
-	if t.Metadata.raw, err = r.Object("metadata"); err != nil {
+	if t.Metadata.raw, err = objectMember(r, "metadata"); err != nil {
 		return nil, err
 	}
 	t.Input.raw, err = readInput(r.JSON.Root().Member("input"))

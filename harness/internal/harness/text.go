@@ -25,7 +25,7 @@ const longName = 4096
 // short checks that members of the body are not longer than longName.
 func short(r *protocol.Request, names ...string) error {
 	for _, name := range names {
-		text, err := r.Text(name)
+		text, err := textMember(r, name)
 		switch {
 		case err != nil:
 			return err

@@ -46,18 +46,18 @@ func (s *state) workspaceUpdated(c *journal.Commit, e *journal.Event) error {
 }
 
 func (h *Harness) createWorkspace(w http.ResponseWriter, r *protocol.Request) error {
-	name, err := r.RequiredText("name")
+	name, err := requiredText(r, "name")
 	if err == nil {
 		err = short(r, "name", "root")
 	}
 	if err != nil {
 		return err
 	}
-	root, err := r.RequiredText("root")
+	root, err := requiredText(r, "root")
 	if err != nil {
 		return err
 	}
-	metadata, err := r.Object("metadata")
+	metadata, err := objectMember(r, "metadata")
 	if err != nil {
 		return err
 	}
@@ -77,14 +77,14 @@ func (h *Harness) updateWorkspace(w http.ResponseWriter, r *protocol.Request) er
 	if err != nil {
 		return err
 	}
-	name, err := r.Text("name")
+	name, err := textMember(r, "name")
 	if err == nil {
 		err = short(r, "name")
 	}
 	if err != nil {
 		return err
 	}
-	metadata, err := r.Object("metadata")
+	metadata, err := objectMember(r, "metadata")
 	if err != nil {
 		return err
 	}
