@@ -2,11 +2,13 @@ package journal_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -48,16 +50,6 @@ func ids(c *journal.Commit) string {
 // happened returns an event of a task with a workspace and a session.
 func happened(kind, task string) journal.Event {
 	return journal.Event{Kind: kind, Resource: journal.Pointer{Object: "task", ID: task}, Workspace: "garden", Session: "s", Task: task, Payload: json.RawMessage(`{"n":1.50}`)}
-}
-
-// stored returns the body of an answer from the journal.
-func stored(t testing.TB, a *protocol.Answer) string {
-	t.Helper()
-	text, err := a.Stored()
-	if err != nil || len(a.Body) > 0 {
-		t.Fatal(err, a)
-	}
-	return string(text)
 }
 
 func add(t testing.TB, j *journal.Journal, events ...journal.Event) *journal.Commit {
@@ -265,7 +257,26 @@ func TestViews(t *testing.T) {
 func TestRemembered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	j, _ := open(t, path)
-	use := protocol.Use{Actor: [32]byte{7}, Key: canon.Sum([]byte("k")), Body: canon.Sum([]byte("{}"))}
+	var use protocol.Use
+	post := func(m *protocol.Memory, body string) *httptest.ResponseRecorder {
+		mux, err := protocol.NewMux(protocol.Options{Public: true, Now: func() time.Time { return noon().Time }, Random: rand.Reader, Memory: m, Routes: []protocol.Route{
+			{Pattern: "POST /v1/tasks", Serve: func(w http.ResponseWriter, r *protocol.Request) error {
+				use = r.Use()
+				return protocol.Conflict("not remembered")
+			}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequest("POST", "/v1/tasks", strings.NewReader(body))
+		for name, value := range map[string]string{protocol.VersionHeader: protocol.Version, "Content-Type": protocol.MediaJSON, protocol.IdempotencyHeader: "k"} {
+			r.Header.Set(name, value)
+		}
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		return w
+	}
+	post(protocol.NewMemory(protocol.MemoryLimits{}), "{}")
 	task := journal.Pointer{Object: "task", ID: "a"}
 	if err := j.Append(&journal.Commit{At: noon(), Events: []journal.Event{happened("task.submitted", "a")}, Use: use, Status: http.StatusAccepted, Resource: task}); err != nil {
 		t.Fatal(err)
@@ -281,13 +292,11 @@ func TestRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	claim, err := m.Claim(use, noon().Time)
-	if err != nil || claim.Answer == nil || claim.Answer.Status != http.StatusAccepted || stored(t, claim.Answer) != `{"object":"task","id":"a"}`+"\n" || claim.Answer.Header.Get("Content-Type") != protocol.MediaJSON {
-		t.Errorf("%+v, %v", claim, err)
+	if got := post(m, "{}"); got.Code != http.StatusAccepted || got.Body.String() != `{"object":"task","id":"a"}`+"\n" || got.Header().Get("Content-Type") != protocol.MediaJSON {
+		t.Errorf("%d %s", got.Code, got.Body)
 	}
-	use.Body[0]++
-	if _, err := m.Claim(use, noon().Time); err == nil {
-		t.Error("another body was taken for the same request")
+	if got := post(m, `{"a":1}`); got.Code != http.StatusConflict || !strings.Contains(got.Body.String(), string(protocol.CodeKeyReused)) {
+		t.Errorf("another body was taken for the same request: %d %s", got.Code, got.Body)
 	}
 }
 

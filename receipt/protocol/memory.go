@@ -96,9 +96,9 @@ func NewMemory(l MemoryLimits) *Memory {
 	return &Memory{limits: l, actors: map[[32]byte]*actorUses{}}
 }
 
-// A Claim is the state of a use: it has an answer, it is in progress, or neither. In the last case,
-// the caller does the work, and must call End afterwards, also after a failure.
-type Claim struct {
+// A claim is the state of a use: it has an answer, it is in progress, or neither. In the last case,
+// the caller does the work, and must call end afterwards, also after a failure.
+type claim struct {
 	Answer   *Answer         // the answer; nil: none yet
 	InFlight <-chan struct{} // closed when another caller's work has ended; nil: there is none
 
@@ -106,9 +106,9 @@ type Claim struct {
 	use    *use
 }
 
-// Claim reserves a use. The error is an *[Error]: the key was used with another body, or there is
+// claim reserves a use. The error is an *[Error]: the key was used with another body, or there is
 // no room.
-func (m *Memory) Claim(u Use, now time.Time) (*Claim, error) {
+func (m *Memory) claim(u Use, now time.Time) (*claim, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.forgetOld(now)
@@ -119,9 +119,9 @@ func (m *Memory) Claim(u Use, now time.Time) (*Claim, error) {
 		case found.Body != u.Body:
 			return nil, keyReused()
 		case found.busy != nil:
-			return &Claim{InFlight: found.busy}, nil
+			return &claim{InFlight: found.busy}, nil
 		}
-		return &Claim{Answer: &found.answer}, nil
+		return &claim{Answer: &found.answer}, nil
 	}
 
 	if err := m.makeRoom(u.Actor, now); err != nil {
@@ -129,7 +129,7 @@ func (m *Memory) Claim(u Use, now time.Time) (*Claim, error) {
 	}
 	mine := &use{Use: u, busy: make(chan struct{})}
 	m.add(mine)
-	return &Claim{memory: m, use: mine}, nil
+	return &claim{memory: m, use: mine}, nil
 }
 
 // keyReused returns the error 409 for an Idempotency-Key that was used with another body.
@@ -138,16 +138,16 @@ func keyReused() *Error {
 }
 
 // logged reports whether the log already has the answer to the claimed use ([Memory.Remember]).
-func (c *Claim) logged() bool {
+func (c *claim) logged() bool {
 	c.memory.mu.Lock()
 	defer c.memory.mu.Unlock()
 	return c.use.logged != nil
 }
 
-// End ends a claim. Without an answer, nothing was done, and the next request may do it, also with
+// end ends a claim. Without an answer, nothing was done, and the next request may do it, also with
 // another body. An answer that was passed to Remember in the meantime takes precedence. Only the
-// first call of End counts.
-func (c *Claim) End(answer *Answer, now time.Time) {
+// first call of end counts.
+func (c *claim) end(answer *Answer, now time.Time) {
 	if c.use == nil {
 		return
 	}

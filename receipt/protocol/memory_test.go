@@ -21,7 +21,7 @@ func useOf(actor, key, body string) Use {
 // claimed claims a use and settles it with answer, if there is one. It returns what a request would
 // see: a stored answer, that another request does the work, or that it did the work itself.
 func claimed(m *Memory, u Use, now time.Time, answer *Answer) string {
-	claim, err := m.Claim(u, now)
+	claim, err := m.claim(u, now)
 	switch {
 	case err != nil:
 		e := ErrorOf(err)
@@ -31,7 +31,7 @@ func claimed(m *Memory, u Use, now time.Time, answer *Answer) string {
 	case claim.InFlight != nil:
 		return "in flight"
 	}
-	claim.End(answer, now)
+	claim.end(answer, now)
 	return "done"
 }
 
@@ -42,7 +42,7 @@ func answerOf(text string) *Answer {
 // TestMemory verifies the rules of a key, one after another.
 func TestMemory(t *testing.T) {
 	m := NewMemory(MemoryLimits{})
-	first, err := m.Claim(useOf("a", "k", "b"), noon())
+	first, err := m.claim(useOf("a", "k", "b"), noon())
 	if err != nil || first.Answer != nil || first.InFlight != nil {
 		t.Fatalf("%+v, %v", first, err)
 	}
@@ -72,8 +72,8 @@ func TestMemory(t *testing.T) {
 	}
 
 	// The day starts with the answer, not with the first request.
-	first.End(answerOf("late"), noon().Add(day))
-	first.End(nil, noon().Add(day)) // the first end counts
+	first.end(answerOf("late"), noon().Add(day))
+	first.end(nil, noon().Add(day)) // the first end counts
 	if got := claimed(m, useOf("a", "k", "b"), noon().Add(2*day), nil); got != "answered late" {
 		t.Error(got)
 	}
@@ -203,7 +203,7 @@ func onceAmong(n, fails int) (did int) {
 	for range n {
 		among.Go(func() {
 			for {
-				claim, err := m.Claim(useOf("a", "k", "b"), noon())
+				claim, err := m.claim(useOf("a", "k", "b"), noon())
 				if err != nil || claim.Answer != nil {
 					return
 				}
@@ -223,7 +223,7 @@ func onceAmong(n, fails int) (did int) {
 				mu.Lock()
 				atWork--
 				mu.Unlock()
-				claim.End(answer, noon())
+				claim.end(answer, noon())
 			}
 		})
 	}
@@ -280,7 +280,7 @@ const onceOfBase = "963bf778865dac697b14b80a71a31989d5d9503d85001580c8787558b396
 func TestClaimErrorsSayNothing(t *testing.T) {
 	m := NewMemory(MemoryLimits{})
 	claimed(m, useOf("a", "k", "b"), noon(), answerOf("secret"))
-	_, err := m.Claim(useOf("a", "k", "c"), noon())
+	_, err := m.claim(useOf("a", "k", "c"), noon())
 	var e *Error
 	if !errors.As(err, &e) || strings.Contains(err.Error(), "secret") || e.Param != "Idempotency-Key" {
 		t.Errorf("%v", err)

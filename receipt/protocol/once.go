@@ -37,7 +37,7 @@ func once(x *exchange, serve Handler) error {
 
 	r.Once = onceOf(idempotencyScope{Actor: r.Client.Actor, Workspace: r.workspace(), Method: r.Method, Target: r.Target(), Key: key})
 
-	claim, err := x.mux.memory.Claim(r.Use(), x.mux.options.Now())
+	claim, err := x.mux.memory.claim(r.Use(), x.mux.options.Now())
 	switch {
 	case err != nil:
 		return err
@@ -66,7 +66,7 @@ type inFlight struct {
 // answer of 400 and more, means that nothing was done, so the key may be used again. After a 500, a
 // panic, or an answer that is too long, nobody knows what was done. Such answers are therefore
 // remembered like any other, so that nothing is done twice.
-func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err error) {
+func perform(x *exchange, claim *claim, serve Handler) (answer *Answer, err error) {
 	// The claim ends in every case, also after a panic.
 	rec := &recorder{header: http.Header{}, logged: claim.logged}
 	ended, kept := false, (*Answer)(nil)
@@ -76,7 +76,7 @@ func perform(x *exchange, claim *Claim, serve Handler) (answer *Answer, err erro
 			answer, err = rec.refuse(mistake(), x.r.ID), nil
 			kept = answer
 		}
-		claim.End(kept, x.mux.options.Now())
+		claim.end(kept, x.mux.options.Now())
 	}()
 
 	// The handler continues if the client disconnects.
