@@ -23,7 +23,9 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/batch"
 	"github.com/receiptkit/receiptkit/receipt/foreign"
+	"github.com/receiptkit/receiptkit/receipt/foreign/a2a"
 	"github.com/receiptkit/receiptkit/receipt/foreign/acta"
+	"github.com/receiptkit/receiptkit/receipt/foreign/audit"
 	"github.com/receiptkit/receiptkit/receipt/foreign/harn"
 	"github.com/receiptkit/receiptkit/receipt/foreign/obsigna"
 	"github.com/receiptkit/receiptkit/receipt/foreign/pipelock"
@@ -133,6 +135,8 @@ var uses = map[string]func(s *shared) any{
 
 	"receipt/archive.Codec.Append":        func(s *shared) any { return text(archive.NewCodec().Append(nil, s.doc)) },
 	"receipt/foreign.Read":                func(s *shared) any { return s.foreign(foreign.Read("obsigna", s.doc)) },
+	"receipt/foreign/a2a.Read":            func(s *shared) any { return s.foreign(a2a.Read(s.doc)) },
+	"receipt/foreign/audit.Read":          func(s *shared) any { return s.foreign(audit.Read(s.doc)) },
 	"receipt/foreign/acta.Read":           func(s *shared) any { return s.foreign(acta.Read(s.doc)) },
 	"receipt/foreign/harn.ReadPersona":    func(s *shared) any { return s.foreign(harn.ReadPersona(s.doc)) },
 	"receipt/foreign/harn.ReadProvenance": func(s *shared) any { return s.foreign(harn.ReadProvenance(s.doc)) },

@@ -15,7 +15,9 @@ package foreign
 import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/foreign/a2a"
 	"github.com/receiptkit/receiptkit/receipt/foreign/acta"
+	"github.com/receiptkit/receiptkit/receipt/foreign/audit"
 	"github.com/receiptkit/receiptkit/receipt/foreign/harn"
 	"github.com/receiptkit/receiptkit/receipt/foreign/obsigna"
 	"github.com/receiptkit/receiptkit/receipt/foreign/pipelock"
@@ -38,6 +40,10 @@ func Read(format kind.Kind, doc *canon.Document) *receipt.Foreign {
 		return pipelock.ReadV1(doc)
 	case "pipelock-v2":
 		return pipelock.ReadV2(doc)
+	case "a2a-card":
+		return a2a.Read(doc)
+	case "gilda-audit-record":
+		return audit.Read(doc)
 	case "obsigna":
 		return obsigna.Read(doc)
 	}

@@ -2,6 +2,7 @@ package foreign_test
 
 import (
 	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/hex"
 	"math/big"
 	"strings"
@@ -59,6 +60,16 @@ func TestHostile(t *testing.T) {
 		{"opentrustgraph", `"verified":true`, `"verified":false`, "verified"},
 		{"opentrustgraph", `"total":2`, `"total":3`, "refuted head_mismatch"},
 
+		{"a2a-card", `"streaming":false`, `"streaming":true`, "refuted signature_invalid"},
+		{"a2a-card", `"skills":`, `"added":[],"skills":`, "verified"},
+		{"a2a-card", `"skills":`, `"added":[1],"skills":`, "refuted signature_invalid"},
+		{"a2a-card", `"protected":"`, `"header":{"kid":"card"},"protected":"`, "refuted malformed_signature"},
+		{"a2a-card", `"protected":"`, `"header":{"note":1},"protected":"`, "verified"},
+		{"a2a-card", `"protected":"`, `"protected":"e30`, "refuted malformed_signature"},
+		{"gilda-audit-record", `"keyid":"observer"`, `"keyid":"agent"`, "undecided unknown_key"},
+		{"gilda-audit-record", `"signatures":[`, `"note":1,"signatures":[`, "refuted schema_invalid"},
+		{"gilda-audit-record", `"payload":"`, `"payload":"\n`, "refuted syntax"},
+
 		// Two spellings of one double.
 		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":15e-1`, "verified"},
 		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":1.50000000000000001`, "verified"},
@@ -72,6 +83,28 @@ func TestHostile(t *testing.T) {
 		}
 		if got := outcome(judge(t, s.trust, s.policy, []byte(text))); got != test.want {
 			t.Errorf("%s with %s: %s; want %s", test.seed, test.to, got, test.want)
+		}
+	}
+}
+
+// TestCardAlgorithms verifies that the header of a card cannot choose an algorithm without a public
+// key, or another one than that of the trusted key.
+func TestCardAlgorithms(t *testing.T) {
+	s := seeds(t)["a2a-card"]
+	old := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"EdDSA","kid":"card","typ":"JOSE"}`))
+	for header, want := range map[string]string{
+		`{"alg":"none","kid":"card"}`:                     "refuted malformed_signature",
+		`{"alg":"HS256","kid":"card"}`:                    "refuted malformed_signature",
+		`{"alg":"ES256","kid":"card"}`:                    "refuted algorithm_mismatch",
+		`{"alg":"ML-DSA-65","kid":"card"}`:                "undecided unsupported_algorithm",
+		`{"alg":"EdDSA","kid":"card","alg":"none"}`:       "refuted malformed_signature",
+		`{"alg":"EdDSA"}`:                                 "refuted malformed_signature",
+		`{"alg":"EdDSA","kid":"card","crit":["b64"]}`:     "undecided unsupported_algorithm",
+		`{"alg":"EdDSA","kid":"card","typ":"JOSE","x":1}`: "refuted signature_invalid",
+	} {
+		text := strings.Replace(s.text, old, base64.RawURLEncoding.EncodeToString([]byte(header)), 1)
+		if got := outcome(judge(t, s.trust, s.policy, []byte(text))); got != want {
+			t.Errorf("%s: %s; want %s", header, got, want)
 		}
 	}
 }

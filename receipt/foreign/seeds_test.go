@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -76,9 +78,47 @@ func seeds(t testing.TB) map[string]seed {
 			testSet(t, "k"), receipt.Policy{}},
 		"obsigna": {`{` + credential + `,"proof":{"type":"Ed25519Signature2020","created":"2026-01-02T03:04:05Z","verificationMethod":"did:a#1","proofPurpose":"assertionMethod","proofValue":"u` +
 			base64.RawURLEncoding.EncodeToString(sign(jcs(t, `{`+credential+`}`))) + `"}}`, testSet(t, "did:a#1", "did:a"), receipt.Policy{}},
-		"harn-provenance": {provenance(t), testSet(t, "harn"), receipt.Policy{}},
-		"opentrustgraph":  {trustGraph(t), nil, receipt.Policy{IntegrityOnly: true}},
+		"a2a-card":           {card(t), testSet(t, "card"), receipt.Policy{}},
+		"gilda-audit-record": {auditRecord(t), testSet(t, "observer"), receipt.Policy{}},
+		"harn-provenance":    {provenance(t), testSet(t, "harn"), receipt.Policy{}},
+		"opentrustgraph":     {trustGraph(t), nil, receipt.Policy{IntegrityOnly: true}},
 	}
+}
+
+// card returns an agent card with one signature.
+func card(t testing.TB) string {
+	const members = `"name":"n","description":"d","url":"https://x","version":"1","skills":[{"id":"s","tags":["a"]}],"capabilities":{"streaming":false}`
+	protected := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"EdDSA","kid":"card","typ":"JOSE"}`))
+	sig := sign([]byte(protected + "." + base64.RawURLEncoding.EncodeToString(jcs(t, `{`+members+`}`))))
+	return `{` + members + `,"signatures":[{"protected":"` + protected + `","signature":"` + base64.RawURLEncoding.EncodeToString(sig) + `"}]}`
+}
+
+// auditRecord returns an agent audit record of a voluntary observer.
+func auditRecord(t testing.TB) string {
+	digest := func(text string) string { return strings.TrimPrefix(canon.Sum(jcs(t, text)).String(), "sha256:") }
+	request, before, after := digest(`{"action":"write","resourceId":"r","resourceKind":"path"}`), digest("1"), digest("2")
+	fields := map[string]string{}
+	for _, name := range []string{"agent", "delegation", "resource", "decision", "posture", "remediation", "correlation"} {
+		fields[name] = "producer-asserted"
+	}
+	text := jcs(t, compact(t, map[string]any{
+		"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://probityai.github.io/agent-evidence-vectors/predicate/v1/agent-audit-record",
+		"subject": []any{map[string]any{"name": "c", "digest": map[string]any{"sha256": request}}, map[string]any{"name": "c/after", "digest": map[string]any{"sha256": after}}},
+		"predicate": map[string]any{
+			"recordId": "rec", "tier": "voluntary", "hashAlgorithm": "sha256", "issuedAt": "2026-01-02T03:04:05Z", "agreement": "agree",
+			"agent":       map[string]any{"id": "a", "credentialDigest": before, "authentication": "none", "signers": []string{}},
+			"delegation":  map[string]any{"subject": "u", "subjectKind": "user", "authorityDigest": before},
+			"resource":    map[string]any{"kind": "path", "id": "r", "binding": "not-bindable"},
+			"decision":    map[string]any{"action": "write", "requestDigest": request, "reported": "permit", "decisionPointId": "p", "policyDigest": before, "reportedAt": "2026-01-02T03:04:05Z"},
+			"effect":      map[string]any{"observed": "occurred", "pathScope": []string{"/x"}, "interval": map[string]any{"beforeRoot": before, "afterRoot": after, "baseResolution": "supplied", "openedAt": "2026-01-02T03:04:05Z", "sealedAt": "2026-01-02T03:04:05Z"}, "writes": []any{map[string]any{"path": "/x/y", "preStateDigest": before, "postStateDigest": after, "requestDigest": request, "inScope": true}}},
+			"correlation": map[string]any{"id": "c", "scope": "producer", "timeBasis": "asserted"},
+			"posture":     map[string]any{"reported": "no_network", "reportedDigest": before, "observed": "no_network", "observedDigest": before, "assessedAt": "2026-01-02T03:04:05Z", "agreement": "agree"},
+			"remediation": []any{}, "observation": map[string]any{"vantage": "peer", "coverage": map[string]any{"scopeComplete": true, "gaps": []any{}}},
+			"fieldEvidence": fields, "doesNotAssert": []any{}, "evaluation": map[string]any{"status": "evaluated"},
+		}}))
+	const payloadType = "application/vnd.in-toto+json"
+	sig := sign([]byte(fmt.Sprintf("DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(text), text)))
+	return `{"payload":"` + base64.StdEncoding.EncodeToString(text) + `","payloadType":"` + payloadType + `","signatures":[{"keyid":"observer","sig":"` + base64.StdEncoding.EncodeToString(sig) + `"}]}`
 }
 
 // The types of a provenance receipt, in the order of upstream's declaration, so that encoding/json

@@ -3,6 +3,7 @@ package foreign_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -263,5 +264,52 @@ func TestTrustGraph(t *testing.T) {
 	set := trusted(t, "", map[string]string{"k": string(read(t, "acta-trace", "signer-public-key.txt"))})
 	if got := outcome(judge(t, set, receipt.Policy{}, export)); got != "undecided unsigned" {
 		t.Errorf("with keys: %s", got)
+	}
+}
+
+// TestAudit verifies the verdict of each statement. Two permit more than one reading, and are
+// verified.
+func TestAudit(t *testing.T) {
+	var want map[string]struct{ Verdict string }
+	if err := json.Unmarshal(read(t, "agent-audit-record", "expected.json"), &want); err != nil || len(want) < 44 {
+		t.Fatalf("%d statements, %v", len(want), err)
+	}
+	var observer struct {
+		Observer struct{ KeyID, PublicKeyHex string }
+	}
+	if err := json.Unmarshal(read(t, "agent-audit-record", "keys.json"), &observer); err != nil {
+		t.Fatal(err)
+	}
+	set := trusted(t, "", map[string]string{observer.Observer.KeyID: observer.Observer.PublicKeyHex})
+	other := trusted(t, "", map[string]string{"other": observer.Observer.PublicKeyHex})
+	for name, w := range want {
+		data := read(t, "agent-audit-record", "statements", name+".json")
+		verdict := map[string]receipt.Verdict{"valid": receipt.Verified, "": receipt.Verified, "malformed": receipt.Refuted}[w.Verdict]
+		if rep := judge(t, set, receipt.Policy{}, data); rep.Verdict != verdict {
+			t.Errorf("%s: %s, %s; want %q", name, outcome(rep), rep.Finding().Detail, w.Verdict)
+		}
+		if rep := judge(t, other, receipt.Policy{}, data); rep.Verdict == receipt.Verified {
+			t.Errorf("%s is verified without its key", name)
+		}
+	}
+}
+
+// TestCards verifies the signed bytes of the published cards, which are not signed with a
+// published key: the key of the tests signs the bytes that the source states.
+func TestCards(t *testing.T) {
+	example := `{"name":"Example Agent","description":"","capabilities":{"streaming":false,"pushNotifications":false,"extensions":[]},"skills":[]}`
+	var stated map[string]struct{ Canonical string }
+	if err := json.Unmarshal(read(t, "a2a-card-jcs", "expected.json"), &stated); err != nil {
+		t.Fatal(err)
+	}
+	canonical := stated["spec-8.4.1-example"].Canonical
+	protected := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"EdDSA","kid":"card"}`))
+	sig := sign([]byte(protected + "." + base64.RawURLEncoding.EncodeToString([]byte(canonical))))
+	text := strings.TrimSuffix(example, "}") + `,"signatures":[{"protected":"` + protected + `","signature":"` + base64.RawURLEncoding.EncodeToString(sig) + `"}]}`
+	if got := outcome(judge(t, testSet(t, "card"), receipt.Policy{}, []byte(text))); canonical == "" || got != "verified" {
+		t.Errorf("%s", got)
+	}
+	if got := outcome(judge(t, testSet(t, "other"), receipt.Policy{}, []byte(text))); got != "undecided unknown_key" {
+		t.Errorf("with an unknown key: %s", got)
 	}
 }

@@ -1,0 +1,159 @@
+// Package a2a reads signed agent cards (A2A 1.0, section 8.4).
+//
+//	signed bytes  protected ‖ "." ‖ base64url(JCS(card without signatures))
+//
+// The specification omits members with default values that its schema does not require. A card
+// that was received may contain them, so two forms are tried: the card as received, and the card
+// without members that are empty.
+package a2a
+
+import (
+	"encoding/base64"
+	"slices"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/foreign/internal/form"
+)
+
+// maxEmpty is the number of empty members of a card that are omitted to check its signatures.
+const maxEmpty = 100
+
+// Read reads a card.
+func Read(doc *canon.Document) *receipt.Foreign {
+	root := doc.Root()
+	f := &receipt.Foreign{Format: "a2a-card", ID: root.Member("name").String()}
+	form.Exact(f, doc)
+	signatures := root.Member("signatures")
+	if !form.Strings(f, root, "name") || !form.Members(f, root, []string{"skills", "signatures"}, nil) {
+		return f
+	}
+
+	received := doc.AppendCanonical(nil, signatures)
+	f.Hash = canon.Sum(received)
+	forms := [][]byte{received}
+	var empty []canon.Node
+	reduced, _ := canon.Transform(appendReduced(nil, root, &empty, "signatures")) // the text is of a document that was parsed
+	if len(empty) > 0 && len(empty) <= maxEmpty {
+		forms = append(forms, reduced)
+		for _, n := range empty {
+			f.Uncovered(n.Pointer(), "an empty member means the same as none, and may not be signed")
+		}
+	}
+	f.Uncovered("/signatures", "no signature covers the unprotected headers and the other signatures")
+	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeSignaturesNotChecked, Pointer: "/signatures", Detail: "when it was signed: a card states no time, so keys with a validity period need --at"})
+
+	for _, n := range signatures.Elements() {
+		if !readSignature(f, n, forms) {
+			return f
+		}
+	}
+	if len(f.Checks) == 0 {
+		f.Pass(receipt.StepSchema)
+	}
+	return f
+}
+
+// readSignature reads one signature, whose key and algorithm are in the protected header only.
+func readSignature(f *receipt.Foreign, n canon.Node, forms [][]byte) bool {
+	refuse := func(code receipt.Code, why string) bool {
+		f.Fail(receipt.StepSignatures, code, n.Pointer(), "%s", why)
+		return false
+	}
+	if !form.Members(f, n, []string{"protected", "signature"}, []string{"header"}) {
+		return false
+	}
+	protected := n.Member("protected").String()
+	text, ok1 := form.URL(protected)
+	sig, ok2 := form.URL(n.Member("signature").String())
+	if !ok1 || !ok2 {
+		return refuse(receipt.CodeMalformedSignature, "expected base64url without padding, in its one encoding")
+	}
+	header, err := canon.Parse(text)
+	if err != nil {
+		return refuse(receipt.CodeMalformedSignature, "the protected header is not strict JSON")
+	}
+
+	alg, kid := header.Root().Member("alg").String(), header.Root().Member("kid").String()
+	switch {
+	case !header.Root().Member("crit").IsZero():
+		f.Leave(receipt.StepSignatures, receipt.CodeUnsupportedAlgorithm, n.Pointer(), "the header has critical extensions, which are not known")
+		return true
+	case alg == "" || kid == "":
+		return refuse(receipt.CodeMalformedSignature, "the protected header names no alg or no kid")
+	case !slices.Contains([]string{"ES256", "ES384", "ES512", "EdDSA", "Ed25519", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ML-DSA-44", "ML-DSA-65", "ML-DSA-87"}, alg):
+		return refuse(receipt.CodeMalformedSignature, "the algorithm "+foreign.Quote(alg, 40)+" is not one of signatures with public keys")
+	}
+	for name := range n.Member("header").Members() {
+		if !header.Root().Member(name.String()).IsZero() || name.String() == "alg" || name.String() == "kid" {
+			return refuse(receipt.CodeMalformedSignature, "a member of the header is unprotected, and is protected or has to be")
+		}
+	}
+
+	s := receipt.ForeignSignature{KeyID: kid, Algorithm: alg, Value: sig, Pointer: n.Pointer()}
+	if alg == "Ed25519" {
+		s.Algorithm = "EdDSA"
+	}
+	for _, form := range forms {
+		s.Messages = append(s.Messages, []byte(protected+"."+base64.RawURLEncoding.EncodeToString(form)))
+	}
+	f.Signatures = append(f.Signatures, s)
+	return true
+}
+
+// kept returns the members that are signed even if they are empty: those that the schema of the
+// specification requires, at any depth, and those for which it distinguishes empty from absent.
+func kept() []string {
+	return []string{"name", "description", "version", "url", "protocolBinding", "protocolVersion", "supportedInterfaces", "capabilities", "defaultInputModes",
+		"defaultOutputModes", "skills", "id", "tags", "organization", "uri", "streaming", "pushNotifications", "extendedAgentCard", "documentationUrl", "iconUrl"}
+}
+
+// appendReduced appends a card without a member of its outermost object, and without empty members
+// that are not kept. It adds those to empty.
+func appendReduced(dst []byte, n canon.Node, empty *[]canon.Node, omit string) []byte {
+	switch n.Kind() {
+	case canon.KindArray:
+		dst = append(dst, '[')
+		for i, e := range n.Elements() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendReduced(dst, e, empty, "")
+		}
+		return append(dst, ']')
+	case canon.KindObject:
+		dst = append(dst, '{')
+		first := true
+		for name, value := range n.Members() {
+			switch {
+			case omit != "" && name.String() == omit:
+				continue
+			case isEmpty(value) && !slices.Contains(kept(), name.String()):
+				*empty = append(*empty, value)
+				continue
+			case !first:
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = appendReduced(append(append(dst, name.Raw()...), ':'), value, empty, "")
+		}
+		return append(dst, '}')
+	}
+	return append(dst, n.Raw()...)
+}
+
+// isEmpty reports whether a value is a default of the schema, which a writer omits.
+func isEmpty(n canon.Node) bool {
+	switch n.Kind() {
+	case canon.KindString:
+		return len(n.Text()) == 0
+	case canon.KindArray:
+		return n.Len() == 0
+	case canon.KindNumber:
+		return n.Float() == 0
+	case canon.KindBool:
+		return !n.Bool()
+	}
+	return n.Kind() == canon.KindNull
+}
