@@ -70,6 +70,9 @@ type Options struct {
 	// several goroutines at the same time. The document is valid until Glean returns.
 	Glean func(doc *canon.Document, rep *receipt.Report, kept []byte) []byte
 
+	// Several states that the items of [VerifySeq] are from several sources.
+	Several bool
+
 	// Unordered states that the receipts of an input may be in any order. They are then
 	// joined by their links alone, and even a single source is read twice.
 	Unordered bool

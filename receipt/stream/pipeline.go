@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -29,11 +30,16 @@ const mostInFlight = 32 << 20
 // end of a source. Items are reused.
 type item struct {
 	survey.Item
+	source   *Source
 	from, to int // position of the data in the batch
+	tag      any // from the caller, of an item of a sequence
 
-	end  bool  // the source has ended; there is no document
-	err  error // why the source ended early; nil otherwise
-	docs int   // number of documents in the source
+	end    bool  // the source has ended; there is no document
+	last   bool  // no source follows
+	cut    bool  // the sequence of items ended with err
+	err    error // why the source ended early; nil otherwise
+	docs   int   // number of documents in the source
+	listed bool  // the caller numbered them
 }
 
 // A batch is a group of documents on their way to a worker. Batches are reused.
@@ -49,6 +55,7 @@ type batch struct {
 // order. Its memory does not grow with the input.
 type pipeline struct {
 	sources []Source
+	items   iter.Seq2[Item, error] // read instead of sources, if not nil
 	options *Options
 	verify  *receipt.Verifier // nil: only facts are gathered
 	inside  *receipt.Verifier // used instead of verify for the documents before bound
@@ -86,9 +93,14 @@ func (p *pipeline) process(ctx context.Context, each func(*item) bool) error {
 		workers.Go(func() { p.judge(w) })
 	}
 
-	// process does not wait for the reader, which may be blocked in a read from a pipe that
-	// cannot be interrupted. The reader touches nothing after ctx is done.
-	go p.read()
+	// process does not wait for the reader of sources, which may be blocked in a read from a
+	// pipe that cannot be interrupted. That reader touches nothing after ctx is done. A
+	// sequence is the caller's code, which ends first.
+	if p.items != nil {
+		workers.Go(p.read)
+	} else {
+		go p.read()
+	}
 	defer workers.Wait()
 	defer cancel(nil)
 	for {
@@ -181,7 +193,7 @@ func (p *pipeline) lookInTurn(w *worker, it *item) error {
 }
 
 func (p *pipeline) look(w *worker, it *item) {
-	source := &p.sources[it.Source]
+	source := it.source
 	if p.verify == nil {
 		w.survey(&it.Item, source.Found)
 		return
@@ -200,13 +212,21 @@ func (p *pipeline) look(w *worker, it *item) {
 func (p *pipeline) read() {
 	defer close(p.ordered)
 	defer close(p.work)
+	if p.items != nil {
+		if p.readItems() == nil {
+			_ = p.flush() // an error means that nobody takes the items
+		}
+		return
+	}
+
 	buffer := input.NewBuffer(sizeOfOnly(p.sources))
 	for i := range p.sources {
 		docs, err := p.readSource(i, buffer)
 		if errors.Is(err, errStopped) {
 			return
 		}
-		if p.add(item{Item: survey.Item{Source: i}, end: true, err: err, docs: docs}, nil) != nil {
+		end := item{Item: survey.Item{Source: i}, source: &p.sources[i], end: true, last: i == len(p.sources)-1, err: err, docs: docs}
+		if p.add(end, nil) != nil {
 			return
 		}
 	}
@@ -232,7 +252,7 @@ func (p *pipeline) readSource(i int, buffer *bufio.Reader) (docs int, err error)
 		}
 
 		docs++
-		if err := p.add(item{Item: survey.Item{Source: i, Number: docs, Piece: d}}, d.Data); err != nil {
+		if err := p.add(item{Item: survey.Item{Source: i, Number: docs, Piece: d}, source: &p.sources[i]}, d.Data); err != nil {
 			return docs, err
 		}
 
@@ -317,7 +337,7 @@ func (b *batch) reset() {
 func (b *batch) trim() {
 	for i := range b.items[:b.count] {
 		it := &b.items[i]
-		it.Data = nil
+		it.Data, it.tag = nil, nil
 		if cap(it.Facts.Key) > nameBytes {
 			it.Facts.Key = nil
 		}

@@ -174,7 +174,7 @@ func newDocumentDecoder() *documentDecoder {
 
 func (d *documentDecoder) document(in *delivery) (*Document, error) {
 	if in.err != nil {
-		return nil, &IncompleteError{[]Notice{noticeOf(in.source.Name, in.err)}}
+		return nil, &IncompleteError{Notices: []Notice{noticeOf(in.source.Name, in.err)}}
 	}
 	if in.other != "" {
 		return &Document{Document: new(canon.Document), Source: in.source.Name, Index: 1, Other: in.other}, nil

@@ -29,7 +29,13 @@ var ErrChanged = survey.ErrChanged
 
 // An IncompleteError reports sources that could not be read to their end. The reports and
 // the summary contain what was read of them.
-type IncompleteError struct{ Notices []Notice }
+type IncompleteError struct {
+	Notices []Notice
+	cause   error
+}
+
+// Unwrap returns the error of the sequence of [VerifySeq], or nil.
+func (e *IncompleteError) Unwrap() error { return e.cause }
 
 // Error describes the first source, and counts the others.
 func (e *IncompleteError) Error() string {
@@ -46,6 +52,7 @@ type Run struct {
 	v       *receipt.Verifier
 	idle    func() []receipt.Piece // evidence of v that no receipt has used so far
 	sources []Source
+	items   iter.Seq2[Item, error] // instead of sources; nil: none
 	options Options
 	several bool  // receipts are joined by their links, regardless of the order of the sources
 	refused error // why nothing is read
@@ -55,6 +62,7 @@ type Run struct {
 
 	begun   bool
 	err     error
+	cut     error // why the sequence of items ended early
 	summary Summary
 	current *item
 
@@ -132,7 +140,7 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 	if r.refused != nil {
 		return r.refused
 	}
-	p := &pipeline{sources: r.sources, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
+	p := &pipeline{sources: r.sources, items: r.items, options: &r.options, verify: r.v, meter: func(n int) { r.bytes.Add(int64(n)) }}
 	place, err := r.prepare(p)
 	if err != nil {
 		return err
@@ -143,7 +151,7 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 	err = p.process(r.ctx, func(it *item) bool {
 		more := true
 		more, failure = r.take(it, place, yield)
-		finished = it.end && it.Source == len(r.sources)-1
+		finished = it.end && it.last
 		return more
 	})
 
@@ -155,12 +163,14 @@ func (r *Run) read(yield func(*receipt.Report) bool) error {
 		return err
 	case failure != nil:
 		return failure
+	case r.cut != nil:
+		return &IncompleteError{r.summary.Inputs.Unreadable, r.cut}
 	case !finished:
 		return ErrStopped
 	case !r.reread.Same():
 		return ErrChanged
 	case len(r.summary.Inputs.Unreadable) > 0:
-		return &IncompleteError{r.summary.Inputs.Unreadable}
+		return &IncompleteError{Notices: r.summary.Inputs.Unreadable}
 	}
 
 	r.summary.Complete = true
@@ -218,7 +228,7 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 	}
 
 	if it.Other != "" {
-		r.summary.skip(r.sources[it.Source].Name, it.Other)
+		r.summary.skip(it.source.Name, it.Other)
 		return true, nil
 	}
 
@@ -233,9 +243,12 @@ func (r *Run) take(it *item, place placement, yield func(*receipt.Report) bool) 
 
 // endSource adds to the summary how the reading of a source ended.
 func (r *Run) endSource(it *item) {
-	source := &r.sources[it.Source]
+	source := it.source
 	r.summary.Inputs.Files++
 	err := it.err
+	if it.cut {
+		r.cut = err
+	}
 	if other, beside := source.beside(err); beside {
 		r.summary.skip(source.Name, other.What)
 		return
@@ -254,7 +267,7 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 	var s *survey.Survey
 	var f *forest
 	if r.engine == nil && r.several {
-		s = survey.New(r.options.terms(), namesOf(r.sources))
+		s = survey.New(r.options.terms())
 		defer s.Close()
 	}
 	if r.options.Checkpoint != nil {
@@ -284,12 +297,15 @@ func (r *Run) prepare(p *pipeline) (placement, error) {
 }
 
 func (r *Run) readFirst(s *survey.Survey, f *forest) (failure error) {
-	first := &pipeline{sources: r.sources, options: &r.options, meter: func(int) {}}
+	first := &pipeline{sources: r.sources, items: r.items, options: &r.options, meter: func(int) {}}
 	r.reread = survey.NewRereading()
 	err := first.process(r.ctx, func(it *item) bool {
 		switch {
+		case it.cut: // without the rest, an absent predecessor shows nothing
+			r.endSource(it)
+			failure = &IncompleteError{r.summary.Inputs.Unreadable, r.cut}
 		case it.end && s != nil:
-			s.EndSource(it.Source, it.docs)
+			s.EndSource(it.source.Name, it.listed || it.docs > 1)
 		case !it.end:
 			failure = r.keep(&it.Item, s, f)
 		}

@@ -140,14 +140,6 @@ func (s *Source) beside(err error) (kind.Found, bool) {
 // PDF or the transcript of an agent. Nothing in it was verified.
 type OtherKindError = input.OtherKindError
 
-// namesOf returns the names of sources.
-func namesOf(sources []Source) (list []string) {
-	for i := range sources {
-		list = append(list, sources[i].Name)
-	}
-	return list
-}
-
 // A Kind is the format of an input.
 type Kind = input.Kind
 

@@ -1,6 +1,8 @@
 package input
 
 import (
+	"fmt"
+
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -34,6 +36,15 @@ type Fault struct {
 	place        string // in the piece; "": the detail contains it
 	Detail, Hint string
 	Torn         bool // the input ends inside the document
+}
+
+// Text returns the piece of a document that has been cut out already.
+func Text(text []byte, index int, single bool) Piece {
+	p := Piece{Data: text, Index: index, Single: single}
+	if len(text) > maxDocument {
+		p.Data, p.fault = nil, &Fault{Code: receipt.CodeSizeLimit, Detail: fmt.Sprintf("expected at most %d bytes, found %d", maxDocument, len(text))}
+	}
+	return p
 }
 
 // Words returns the detail with its place.

@@ -92,7 +92,8 @@ func (c *crowd) Each(f func(*Item, *Attendee) error) error {
 
 // Survey joins the receipts by their links, as a run over all sources does.
 func (c *crowd) Survey() (*Survey, error) {
-	s := New(Terms{Indexed: MaxIndexed}, make([]string, len(c.sources)))
+	s := New(Terms{Indexed: MaxIndexed})
+	s.sources, s.listed = make([]string, len(c.sources)), make([]bool, len(c.sources))
 	defer s.Close()
 
 	err := c.Each(func(it *Item, _ *Attendee) error { return s.Record(it) })

@@ -15,7 +15,8 @@ import (
 // loose returns a survey of receipts of one stream that have no predecessors.
 func loose(t *testing.T, n int, link func(i int, hash canon.Digest) chain.Link) *Survey {
 	t.Helper()
-	s := New(Terms{TempDir: t.TempDir(), Indexed: 1 << 12}, make([]string, 1))
+	s := New(Terms{TempDir: t.TempDir(), Indexed: 1 << 12})
+	s.EndSource("", false)
 	t.Cleanup(s.Close)
 	key := streamKey(nil).appendStream(chain.Stream{Issuer: "a", Workspace: "w"})
 	for i := range n {

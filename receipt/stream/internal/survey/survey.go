@@ -30,7 +30,7 @@ type Survey struct {
 	intact    []bool  // by stream: a receipt matches its own hash
 	ends      []End   // by stream
 	gaps      int     // number of items that state no place
-	docs      []int   // number of documents, by source
+	listed    []bool  // by source: its documents have indexes
 
 	ids, hashes, links *sorter // sort the records
 	scratch            []byte  // reused for records
@@ -86,10 +86,9 @@ type trail struct {
 	broken bool // an earlier receipt was out of place: one finding, not two
 }
 
-// New returns a survey of the named sources.
-func New(t Terms, sources []string) *Survey {
-	s := &Survey{Terms: t, sources: sources, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{},
-		docs: make([]int, len(sources))}
+// New returns a survey.
+func New(t Terms) *Survey {
+	s := &Survey{Terms: t, others: map[int]address{}, unknown: map[int]bool{}, originals: map[int]int{}, spread: map[int]bool{}, streams: map[string]int{}}
 	dir, most := t.TempDir, t.Indexed
 	s.ids, s.hashes, s.links = newSorter(idRecordWidth, most, dir), newSorter(hashRecordWidth, most, dir), newSorter(linkRecordWidth, most, dir)
 	return s
@@ -102,8 +101,11 @@ func (s *Survey) Close() {
 	}
 }
 
-// EndSource records the number of documents in a source.
-func (s *Survey) EndSource(source, docs int) { s.docs[source] = docs }
+// EndSource records the name of the source that ends, and whether its documents are listed
+// by their indexes.
+func (s *Survey) EndSource(name string, listed bool) {
+	s.sources, s.listed = append(s.sources, name), append(s.listed, listed)
+}
 
 // Record records the facts of one item.
 func (s *Survey) Record(it *Item) error {
@@ -337,7 +339,7 @@ func CheckOf(m rules.Mark, it *Item, partial bool, related receipt.Place, previo
 // at returns the place of a receipt in the form of reports.
 func (s *Survey) at(a address) receipt.Place {
 	p := receipt.Place{Source: s.sources[a.source]}
-	if s.docs[a.source] > 1 {
+	if s.listed[a.source] {
 		p.Index = a.index
 	}
 	return p
