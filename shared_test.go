@@ -67,6 +67,9 @@ func (s *shared) foreign(f *receipt.Foreign) any {
 	return fmt.Sprint(rep.Verdict, f)
 }
 
+// Trust makes s a source of keys.
+func (s *shared) Trust(context.Context) (receipt.Trust, string, error) { return s.trust, "1", nil }
+
 // exclusive names the functions that may not be called on shared values, and why.
 var exclusive = map[string]string{
 	"canon.Document.Parse":         "writes the document",
@@ -108,8 +111,12 @@ var uses = map[string]func(s *shared) any{
 	"chain.LinkOf":         func(s *shared) any { l, ok := chain.LinkOf(s.doc); return fmt.Sprint(l, ok) },
 	"chain.StreamOf":       func(s *shared) any { return chain.StreamOf(s.doc) },
 
-	"receipt.BatchLeaf":               func(s *shared) any { return receipt.BatchLeaf(s.doc) },
-	"receipt.NewVerifier":             func(s *shared) any { _, err := receipt.NewVerifier(s.trust, s.verifier.Policy()); return err },
+	"receipt.BatchLeaf":   func(s *shared) any { return receipt.BatchLeaf(s.doc) },
+	"receipt.NewVerifier": func(s *shared) any { _, err := receipt.NewVerifier(s.trust, s.verifier.Policy()); return err },
+	"receipt.NewSnapshot": func(s *shared) any {
+		_, err := receipt.NewSnapshot(context.Background(), s, s.verifier.Policy())
+		return err
+	},
 	"receipt.SealDocument":            func(s *shared) any { return seen(receipt.SealDocument(s.draft, chain.Head{})) },
 	"receipt.Supersede":               func(s *shared) any { return text(receipt.Supersede(s.draft, s.sealed.Hash())) },
 	"receipt.Sealed.Document":         func(s *shared) any { return s.sealed.Document().Digest() },
@@ -125,12 +132,16 @@ var uses = map[string]func(s *shared) any{
 	"receipt.Verifier.Open":           func(s *shared) any { r, err := s.verifier.Open(s.doc.Source()); return fmt.Sprint(r != nil, err) },
 	"receipt.Verifier.OpenCheckpoint": func(s *shared) any { return s.verifier.OpenCheckpoint([]byte("no note")) != nil },
 	"receipt.Verifier.Policy":         func(s *shared) any { return s.verifier.Policy().Issuer },
+	"receipt.Verifier.Rules":          func(s *shared) any { return s.verifier.Rules() },
 	"receipt.Verifier.Scope":          func(s *shared) any { return s.verifier.Scope() },
+	"receipt.Verifier.TrustErr":       func(s *shared) any { return s.verifier.TrustErr() },
+	"receipt.Verifier.TrustVersion":   func(s *shared) any { return s.verifier.TrustVersion() },
 	"receipt.Verifier.Unreadable":     func(s *shared) any { return s.report(s.unreadable) },
 	"receipt.Verifier.Verify":         func(s *shared) any { return s.report(s.judged) },
 	"receipt.Verifier.VerifyBytes":    func(s *shared) any { return s.report(s.read) },
 	"receipt.Verifier.Watch":          func(s *shared) any { v, idle := s.verifier.Watch(); return fmt.Sprint(v.Scope(), idle()) },
 	"receipt.Verifier.Weigh":          func(s *shared) any { return s.report(s.weighed) },
+	"receipt.Verifier.WithRules":      func(s *shared) any { v, err := s.verifier.WithRules(); return fmt.Sprint(v.Scope(), err) },
 	"receipt.Verifier.With":           func(s *shared) any { v, err := s.verifier.With(receipt.Evidence{}); return fmt.Sprint(v.Scope(), err) },
 
 	"receipt/archive.Codec.Append":        func(s *shared) any { return text(archive.NewCodec().Append(nil, s.doc)) },
@@ -179,6 +190,10 @@ var uses = map[string]func(s *shared) any{
 	"receipt/serve.Verifier.Full": func(s *shared) any { return s.server.Full() },
 	"receipt/stream.Verify": func(s *shared) any {
 		return summary(stream.Verify(context.Background(), s.verifier, bytes.NewReader(s.doc.Source()), stream.Options{Jobs: 1}))
+	},
+	"receipt/stream.VerifySeq": func(s *shared) any {
+		items := func(yield func(stream.Item, error) bool) { yield(stream.Item{JSON: s.doc.Source()}, nil) }
+		return summary(stream.VerifySeq(context.Background(), s.verifier, items, stream.Options{Jobs: 1}))
 	},
 	"receipt/stream.VerifyFiles": func(s *shared) any {
 		return summary(stream.VerifyFiles(context.Background(), s.verifier, s.sources(), stream.Options{Jobs: 1}))

@@ -32,6 +32,9 @@ func (s batchStep) check(doc *canon.Document, holds bool, rep *Report) {
 
 	// Being in a log and being in a batch are two claims. Neither replaces the other.
 	inclusion, batch := s.weighProofs(doc.Root(), rep), s.weighBatches(doc, stated, rep.ReceiptHash)
+	if s.from.err != nil && inclusion.Code == CodeUnknownKey { // the key may be one of those that could not be read
+		inclusion.Code, inclusion.Reason = CodeTrustUnavailable, trustUnavailable
+	}
 	s.record(inclusion, batch, rep)
 }
 

@@ -62,6 +62,7 @@ const (
 const (
 	CodeUnsigned               Code = "unsigned"
 	CodeUnknownKey             Code = "unknown_key"
+	CodeTrustUnavailable       Code = "trust_unavailable"
 	CodeUnsupportedAlgorithm   Code = "unsupported_algorithm"
 	CodeMalformedSignature     Code = "malformed_signature"
 	CodeAlgorithmMismatch      Code = "algorithm_mismatch"
@@ -213,6 +214,7 @@ func Codes() []CodeInfo {
 
 		{CodeUnsigned, "signatures", OutcomeUndecides, "The receipt has no signature of the issuer. The content matches its hash, but anyone could have written both.", "Ask the issuer for the signed receipt."},
 		{CodeUnknownKey, "signatures", OutcomeUndecides, "The key that a signature names, or the key of a checkpoint's log, is not among the trusted keys, so the signature could not be checked.", "Get that key from the issuer, not from the sender of the receipt, and add it to the trusted keys."},
+		{CodeTrustUnavailable, "signatures", OutcomeUndecides, "The trusted keys could not be read, for example because their database is unavailable. Whether the key of a signature or of a checkpoint is trusted is therefore unknown.", "Verify again when the trusted keys are available."},
 		{CodeUnsupportedAlgorithm, "signatures", OutcomeUndecides, "A signature names an algorithm outside the fixed list (ed25519, EdDSA, ES256, ES384, ES512, PS256, PS384, PS512, RS256, RS384, RS512; exact spelling).", "Ask the issuer for a signature with one of these algorithms."},
 		{CodeMalformedSignature, "signatures", OutcomeRefutes, `A signature value does not have the form of its algorithm: "base64:" and the padded base64 of 64 bytes for ed25519, "jws:" and a detached compact JWS for the others, each in its only accepted encoding.`, "Ask for an undamaged copy."},
 		{CodeAlgorithmMismatch, "signatures", OutcomeRefutes, "A signature names an algorithm other than that of the trusted key. The key determines the algorithm, never the receipt.", "Ask the issuer, or correct the key file if its alg is wrong."},

@@ -224,6 +224,57 @@ const (
 	RoleCheckpoint Role = "checkpoint"
 )
 
+// A TrustSource supplies trusted keys that may change or be unavailable, such as a database of
+// keys. It must be safe for concurrent use.
+type TrustSource interface {
+	// Trust returns the current keys, which must not change afterwards, and the version that
+	// identifies them in summaries: up to 128 bytes, such as a digest.
+	Trust(ctx context.Context) (keys Trust, version string, err error)
+}
+
+// A snapshot describes the keys that a verifier got from a source.
+type snapshot struct {
+	version string
+	err     error // why there are none
+}
+
+// NewSnapshot returns a Verifier with the keys that source has now. The keys of a Verifier never
+// change, so one snapshot for each run judges all of its receipts alike.
+//
+// If source returns an error, the Verifier has no keys: whatever they would have decided is
+// undecided, with the code trust_unavailable, and [Verifier.TrustErr] returns the error. Reports
+// do not contain its text, which may be internal. NewSnapshot itself returns the errors of
+// [NewVerifier]. With a policy for integrity only, the source is not asked.
+func NewSnapshot(ctx context.Context, source TrustSource, policy Policy) (*Verifier, error) {
+	if policy.IntegrityOnly {
+		return NewVerifier(nil, policy)
+	}
+	keys, version, err := source.Trust(ctx)
+	switch {
+	case err != nil:
+		keys, version = unavailable{}, ""
+	case len(version) > 128:
+		return nil, fmt.Errorf("receipt: the version of the trusted keys has %d bytes, at most 128 are allowed", len(version))
+	}
+
+	v, invalid := NewVerifier(keys, policy)
+	if invalid != nil {
+		return nil, invalid
+	}
+	v.from = snapshot{version, err}
+	return v, nil
+}
+
+// unavailable is the trust of a verifier whose source of keys failed.
+type unavailable struct{}
+
+const trustUnavailable = "the trusted keys could not be read"
+
+func (unavailable) Len() int { return 1 } // as far as is known
+func (unavailable) CheckSignature([]byte, *Entry) (*Key, *SignatureError) {
+	return nil, &SignatureError{CodeTrustUnavailable, trustUnavailable}
+}
+
 // Trust checks the form and the mathematics of one signature entry. Whether the key may speak
 // for the issuer, at that time, and in that role is decided by the [Policy]. Package keys
 // implements Trust with a JWK Set file.
@@ -297,7 +348,7 @@ func (e *SignatureError) judges() bool {
 	}
 
 	switch e.Code {
-	case CodeUnsupportedAlgorithm, CodeUnknownKey, CodeMalformedSignature, CodeAlgorithmMismatch, CodeSignatureInvalid:
+	case CodeUnsupportedAlgorithm, CodeUnknownKey, CodeTrustUnavailable, CodeMalformedSignature, CodeAlgorithmMismatch, CodeSignatureInvalid:
 		return true
 	}
 	return false

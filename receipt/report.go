@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -31,6 +32,7 @@ type Report struct {
 	Signatures  []SignatureResult `json:"signatures"`
 	NotChecked  []Note            `json:"not_checked"`
 	Warnings    []Note            `json:"warnings"`
+	Rules       []string          `json:"rules,omitzero"` // the names of the caller's rules that the receipt also has to meet; see [Rule]
 
 	Withheld int `json:"-"` // number of values that were withheld and not disclosed
 
@@ -96,7 +98,7 @@ type Note struct {
 // Undecides reports whether the subject of the note prevents the verdict verified.
 func (n Note) Undecides() bool {
 	info, _ := Lookup(n.Code)
-	return info.Outcome == OutcomeUndecides
+	return info.Outcome == OutcomeUndecides || strings.HasPrefix(string(n.Code), rulePrefix)
 }
 
 // Text is untrusted text from a receipt. It is a slice so that a reused Report needs no new
@@ -182,6 +184,7 @@ func (r *Report) Clone() *Report {
 	c.Signatures = slices.Clone(r.Signatures)
 	c.NotChecked = slices.Clone(r.NotChecked)
 	c.Warnings = slices.Clone(r.Warnings)
+	c.Rules = slices.Clone(r.Rules)
 	c.Gleaned = slices.Clone(r.Gleaned)
 	return &c
 }
@@ -254,7 +257,11 @@ func (r *Report) skipUnreached() {
 	if len(r.Checks) == 0 {
 		return
 	}
-	for s := r.Checks[len(r.Checks)-1].Step + 1; s < stepCount; s++ {
+	end := stepCount
+	if len(r.Rules) > 0 && r.Checks[len(r.Checks)-1].Step+1 < stepCount { // otherwise, they were applied
+		end = StepRules + 1
+	}
+	for s := r.Checks[len(r.Checks)-1].Step + 1; s < end; s++ {
 		r.omit(s, CodeStepNotReached, s.String()+": an earlier step ended the verification")
 	}
 }
@@ -301,7 +308,7 @@ const (
 	ScopeIntegrity              // content only; anyone may have written a receipt that is intact
 )
 
-// A Step is one of the seven checks of a receipt, in order.
+// A Step is one of the seven checks of a receipt, in order, or the caller's rules after them.
 type Step uint8
 
 const (
@@ -312,7 +319,9 @@ const (
 	StepBatch
 	StepSignatures
 	StepRedactions
-	stepCount
+	StepRules // the caller's rules, see [Rule]; only with checks that are not met
+
+	stepCount = StepRules // number of steps that each report has
 )
 
 // A Status is the result of one step. The zero value is StatusNotChecked.
@@ -329,7 +338,7 @@ func verdictNames() []string { return []string{"undecided", "verified", "refuted
 func scopeNames() []string   { return []string{"full", "integrity"} }
 func statusNames() []string  { return []string{"not_checked", "passed", "failed", "not_applicable"} }
 func stepNames() []string {
-	return []string{"parse", "schema", "hash", "link", "batch", "signatures", "redactions"}
+	return []string{"parse", "schema", "hash", "link", "batch", "signatures", "redactions", "rules"}
 }
 
 // String returns the name in reports, such as "refuted".

@@ -36,6 +36,7 @@ func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 	w.signatures(r.Signatures)
 	w.notes(`,"not_checked":[`, r.NotChecked)
 	w.notes(`,"warnings":[`, r.Warnings)
+	w.rules(r.Rules)
 	if w.err != nil {
 		return dst, w.err
 	}
@@ -47,6 +48,18 @@ func (r *Report) appendJSON(dst []byte) ([]byte, error) {
 type reportWriter struct {
 	text []byte
 	err  error
+}
+
+func (w *reportWriter) rules(names []string) {
+	if names == nil {
+		return
+	}
+	w.text = append(w.text, `,"rules":[`...)
+	for i, name := range names {
+		w.comma(i)
+		w.string("", name)
+	}
+	w.text = append(w.text, ']')
 }
 
 func (w *reportWriter) checks(list []Check) {

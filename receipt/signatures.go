@@ -119,7 +119,7 @@ func (t *tally) add(i int, n canon.Node) {
 	case !err.judges(): // a Trust that breaks its contract shows nothing about the receipt
 		err = &SignatureError{CodeUnknownKey, "the trusted keys gave no judgement of the signature"}
 		fallthrough
-	case err.Code == CodeUnknownKey || err.Code == CodeUnsupportedAlgorithm:
+	case err.Code == CodeUnknownKey || err.Code == CodeTrustUnavailable || err.Code == CodeUnsupportedAlgorithm:
 		result.Status, result.Code, result.Detail = SignatureNotChecked, err.Code, err.Detail
 		first(&t.unknowable, t.check(i, err.Code, err.Detail))
 	default:

@@ -456,6 +456,7 @@ func TestEveryCode(t *testing.T) {
 		}
 	}
 	elsewhere := []receipt.Code{ // in TestSignaturePolicy, TestFalseEntryRefutes, TestTooManySignatures
+		receipt.CodeTrustUnavailable, // TestSnapshotDown
 		receipt.CodeUnsigned, receipt.CodeUnknownKey, receipt.CodeUnsupportedAlgorithm, receipt.CodeMalformedSignature, receipt.CodeAlgorithmMismatch,
 		receipt.CodeSignatureInvalid, "issuer_unbound", receipt.CodeIssuerMismatch, "role_mismatch", "named_key_missing",
 		"threshold_not_met", "key_not_yet_valid", "key_expired", receipt.CodeKeyRevoked, "signature_limit",

@@ -1,9 +1,12 @@
 package receipt
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -15,6 +18,9 @@ import (
 type Verifier struct {
 	trust  Trust
 	policy Policy
+	rules  []Rule
+	named  []string // the names of rules
+	from   snapshot // the source of trust; zero: the caller
 	schema *schemas.Schema
 	kin    func() kinship
 
@@ -130,6 +136,7 @@ func (v *Verifier) begin(rep *Report) {
 		at = judgedAt(v.policy.At)
 	}
 	rep.reset(scope, at)
+	rep.Rules = v.named
 }
 
 func (v *Verifier) digestInput(data []byte, rep *Report) {
@@ -166,6 +173,7 @@ func (v *Verifier) judge(doc *canon.Document, rep *Report) {
 	if schemaHolds {
 		lint(root, &v.policy, rep)
 	}
+	v.applyRules(doc, schemaHolds, rep)
 
 	v.conclude(rep)
 }
@@ -297,6 +305,96 @@ func (v *Verifier) Weigh(rep *Report, c Check) {
 	v.conclude(rep)
 }
 
+// A Rule is a requirement of the caller on the content of receipts. It must be safe for
+// concurrent use, and depend on nothing but the document, so that equal receipts get equal
+// verdicts.
+type Rule interface {
+	// Name identifies the rule and its version in reports and summaries: up to 64 lowercase
+	// letters, digits, and underscores, such as "cost_limit_2". Summaries by other rules do
+	// not merge.
+	Name() string
+
+	// Judge returns what a receipt that matches its schema does not meet. A check with
+	// StatusFailed refutes the receipt, and any other leaves it undecided. Without checks, the
+	// receipt meets the rule. Judge must not keep doc.
+	//
+	// The step of the checks is StepRules, and their code is "rule_" and the name. If Judge
+	// panics, the receipt is undecided.
+	Judge(doc *canon.Document) []Check
+}
+
+// rulePrefix is the beginning of the codes of rules. No code of the registry begins with it.
+const rulePrefix = "rule_"
+
+// mostOfRule is the maximum number of checks of one rule that a report lists. The others are
+// not needed for the verdict, because failed checks are listed first.
+const mostOfRule = 100
+
+// WithRules returns a copy of v that also applies rules. Rules can refute a receipt or leave it
+// undecided, and never verify it. WithRules returns an error if a rule is nil, or if a name is
+// invalid or used twice.
+func (v *Verifier) WithRules(rules ...Rule) (*Verifier, error) {
+	c := *v
+	c.rules, c.named = slices.Clone(v.rules), slices.Clone(v.named)
+	for _, r := range rules {
+		if r == nil {
+			return nil, errors.New("receipt: a rule is nil")
+		}
+		name := r.Name()
+		plain := func(r rune) bool { return r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
+		switch {
+		case name == "" || len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return !plain(r) }):
+			return nil, fmt.Errorf("receipt: invalid name %.80q of a rule: must have 1 to 64 lowercase letters, digits, and underscores", name)
+		case slices.Contains(c.named, name):
+			return nil, fmt.Errorf("receipt: two rules have the name %q", name)
+		}
+		c.rules, c.named = append(c.rules, r), append(c.named, name)
+	}
+	return &c, nil
+}
+
+// Rules returns the names of the rules that the verifier applies.
+func (v *Verifier) Rules() []string { return slices.Clone(v.named) }
+
+// applyRules adds the checks of the rules to the report.
+func (v *Verifier) applyRules(doc *canon.Document, schemaHolds bool, rep *Report) {
+	if len(v.rules) > 0 && !schemaHolds {
+		rep.omit(StepRules, CodeStepNotReached, "rules: the receipt does not fit its schema")
+		return
+	}
+	for i, r := range v.rules {
+		checks := judgeByRule(r, doc)
+		slices.SortStableFunc(checks, func(a, b Check) int { return rank(b) - rank(a) })
+		for _, c := range checks[:min(len(checks), mostOfRule)] {
+			c.Step, c.Code = StepRules, Code(rulePrefix+v.named[i])
+			if c.Detail == "" {
+				c.Reason = cmp.Or(c.Reason, "the rule "+v.named[i]+" is not met")
+			}
+			if c.nameStep(); c.Status == StatusFailed {
+				rep.fail(c)
+			} else {
+				rep.leave(c)
+			}
+		}
+	}
+}
+
+// judgeByRule returns the checks of a rule. A rule that panics has decided nothing.
+func judgeByRule(r Rule, doc *canon.Document) (checks []Check) {
+	defer func() {
+		if p := recover(); p != nil {
+			checks = []Check{{Reason: fmt.Sprintf("the rule panicked: %.200q", fmt.Sprint(p)), Hint: "fix the rule"}}
+		}
+	}()
+	checks = slices.Clone(r.Judge(doc))
+	for i := range checks {
+		if checks[i].Status != StatusFailed {
+			checks[i].Status = StatusNotChecked
+		}
+	}
+	return checks
+}
+
 // Policy returns the policy of the verifier.
 func (v *Verifier) Policy() Policy {
 	p := v.policy
@@ -304,6 +402,12 @@ func (v *Verifier) Policy() Policy {
 	p.Checkpoint.Cosigners.Keys = slices.Clone(p.Checkpoint.Cosigners.Keys)
 	return p
 }
+
+// TrustVersion returns the version of the keys of [NewSnapshot], or "".
+func (v *Verifier) TrustVersion() string { return v.from.version }
+
+// TrustErr returns the error for which [NewSnapshot] got no keys, or nil.
+func (v *Verifier) TrustErr() error { return v.from.err }
 
 // Scope returns the scope of the verifier's reports.
 func (v *Verifier) Scope() Scope {

@@ -36,7 +36,7 @@ func TestReports(t *testing.T) {
 		{"report", report, `, "code": "", "detail": ""}`, `, "code": ""}`, ``},
 		{"report", report, `"refuted"`, `"intact"`, `/verdict: expected one of "verified", "refuted", "undecided", found a text of 6 characters`},
 		{"report", report, `"index": 1`, `"index": 0`, `/index: expected at least 1, found less`},
-		{"report", report, `"check": "hash"`, `"check": "lint"`, `/checks/0/check: expected one of "parse", "schema", "hash", "link", "batch", "signatures", "redactions", found a text of 4 characters`},
+		{"report", report, `"check": "hash"`, `"check": "lint"`, `/checks/0/check: expected one of "parse", "schema", "hash", "link", "batch", "signatures", "redactions", "rules", found a text of 4 characters`},
 		{"report", report, `"failed"`, `"skipped"`, `/checks/0/status: expected one of "passed", "failed", "not_checked", "not_applicable", found a text of 7 characters`},
 		{"report", report, `"valid"`, `"passed"`, `/signatures/0/status: expected one of "valid", "invalid", "not_checked", found a text of 6 characters`},
 		{"report", report, `"hint": ""`, `"hint": "", "extra": 1`, `/checks/0/extra: unknown member "extra"`},

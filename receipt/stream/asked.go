@@ -16,6 +16,8 @@ type asked struct {
 	Witnesses  askedQuorum     `json:"witnesses"`
 	Checkpoint askedCheckpoint `json:"checkpoint"`
 	Subjects   []string        `json:"subjects,omitzero"` // sorted; absent: none
+	Rules      []string        `json:"rules,omitzero"`    // of the caller, sorted; absent: none
+	Trust      string          `json:"trust,omitzero"`    // version of the trusted keys, from a source of keys
 }
 
 // An askedQuorum is a number of witnesses and the keys that count. If Keys is empty, all
@@ -36,7 +38,7 @@ type askedCheckpoint struct {
 type IncomparableError struct {
 	// What names the difference: scope (one summary is about integrity only), keys
 	// (different files of trusted keys), or a requirement: issuer, at, strict, witnesses,
-	// checkpoint, or subjects.
+	// checkpoint, subjects, rules, or trust (different versions of the trusted keys).
 	What string
 }
 
@@ -51,10 +53,13 @@ func (e *IncomparableError) Error() string {
 	return fmt.Sprintf("stream: the summaries were asked for differently: %s", e.What)
 }
 
-func askedOf(p receipt.Policy, subjects []string) *asked {
+func askedOf(v *receipt.Verifier, subjects []string) *asked {
+	p := v.Policy()
 	subjects = slices.Clone(subjects)
 	slices.Sort(subjects)
-	a := &asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: quorumOf(p.Witnesses), Subjects: slices.Compact(subjects),
+	rules := v.Rules()
+	slices.Sort(rules)
+	a := &asked{Issuer: p.Issuer, Strict: p.Strict, Witnesses: quorumOf(p.Witnesses), Subjects: slices.Compact(subjects), Rules: rules, Trust: v.TrustVersion(),
 		Checkpoint: askedCheckpoint{p.Checkpoint.Required, quorumOf(p.Checkpoint.Cosigners)}}
 	if !p.At.IsZero() {
 		at := receipt.At(p.At)
@@ -70,9 +75,13 @@ func quorumOf(q receipt.Quorum) askedQuorum {
 }
 
 // differs returns an error if the requirements differ. Unknown requirements differ from
-// nothing.
+// nothing, except that they include no rules: versions that did not record requirements had
+// none.
 func (a *asked) differs(b *asked) error {
 	if a == nil || b == nil {
+		if a != nil && len(a.Rules) > 0 || b != nil && len(b.Rules) > 0 {
+			return &IncomparableError{"rules"}
+		}
 		return nil
 	}
 	switch {
@@ -88,6 +97,10 @@ func (a *asked) differs(b *asked) error {
 		return &IncomparableError{"checkpoint"}
 	case !slices.Equal(a.Subjects, b.Subjects):
 		return &IncomparableError{"subjects"}
+	case !slices.Equal(a.Rules, b.Rules):
+		return &IncomparableError{"rules"}
+	case a.Trust != b.Trust:
+		return &IncomparableError{"trust"}
 	}
 
 	return nil

@@ -3,17 +3,19 @@ package stream_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// exampleChain returns n linked receipts, one per line, as a harness appends them to its
+// exampleChain returns n linked and signed receipts, one per line, as a harness appends them to its
 // log.
 func exampleChain(n int) (lines [][]byte) {
 	head := chain.Head{}
@@ -29,12 +31,15 @@ func exampleChain(n int) (lines [][]byte) {
 			Trust:       receipt.TrustTiers{StartTier: "suggest", EndTier: "suggest"},
 			ReplayInput: receipt.ReplayInput{Determinism: "best_effort"},
 			ModelRoute:  receipt.ModelRoute{ChosenModel: receipt.Model{Provider: "none", Model: "none"}, RoutePolicyReason: "none needed"},
-			Cost:        receipt.Cost{Currency: "USD"},
+			Cost:        receipt.Cost{Currency: "USD", Total: 5 * float64(i)},
 		}, head)
 		if err != nil {
 			log.Fatal(err)
 		}
 		head = sealed.Head()
+		if sealed, err = sealed.Sign(context.Background(), signs("key_1")); err != nil {
+			log.Fatal(err)
+		}
 		lines = append(lines, append(sealed.JSON(), '\n'))
 	}
 	return lines
@@ -72,6 +77,62 @@ func ExampleFrom() {
 	// Output:
 	// receipts.ndjson:3 refuted chain_break
 	// refuted 2 of 3
+}
+
+// costLimit is a rule of the caller: a task must not cost more than a limit.
+type costLimit float64
+
+func (costLimit) Name() string { return "cost_limit_1" }
+
+func (l costLimit) Judge(doc *canon.Document) []receipt.Check {
+	total := doc.Root().Member("cost").Member("total")
+	if total.Float() <= float64(l) {
+		return nil
+	}
+	return []receipt.Check{{Status: receipt.StatusFailed, Pointer: total.Pointer(), Stated: total.String(), Detail: "the task is too expensive"}}
+}
+
+// keyDatabase is a source of trusted keys that is down.
+type keyDatabase struct{}
+
+func (keyDatabase) Trust(context.Context) (receipt.Trust, string, error) {
+	return nil, "", errors.New("connection refused")
+}
+
+// The receipts are the rows of a database, and each report comes with the key of its row. A
+// rule of the caller is applied to each receipt. The database of trusted keys is down, so
+// receipts that meet the rule are undecided, and the others are refuted.
+func ExampleVerifySeq() {
+	rows := exampleChain(2)
+	items := func(yield func(stream.Item, error) bool) {
+		for i, row := range rows {
+			if !yield(stream.Item{Source: "receipts", Index: i + 1, JSON: row, Tag: fmt.Sprint("row ", 100+i)}, nil) {
+				return
+			}
+		}
+	}
+
+	ctx := context.Background()
+	v, err := receipt.NewSnapshot(ctx, keyDatabase{}, receipt.Policy{})
+	if err != nil {
+		log.Fatal(err) // the policy is invalid
+	}
+	if v, err = v.WithRules(costLimit(1)); err != nil {
+		log.Fatal(err)
+	}
+
+	run := stream.VerifySeq(ctx, v, items, stream.Options{})
+	for rep := range run.Reports() {
+		fmt.Println(run.Tag(), rep.Verdict, rep.Finding().Code)
+	}
+	sum, err := run.Summary()
+	fmt.Println(sum.Verdict(), sum.Codes, err)
+	fmt.Println("keys:", v.TrustErr())
+	// Output:
+	// row 100 undecided trust_unavailable
+	// row 101 refuted rule_cost_limit_1
+	// refuted map[rule_cost_limit_1:1 trust_unavailable:1] <nil>
+	// keys: connection refused
 }
 
 // A later part of a stream continues where the last run ended. The beginning of the stream

@@ -213,7 +213,7 @@ func (p *pipeline) read() {
 	defer close(p.ordered)
 	defer close(p.work)
 	if p.items != nil {
-		if p.readItems() == nil {
+		if readItems(p) == nil {
 			_ = p.flush() // an error means that nobody takes the items
 		}
 		return

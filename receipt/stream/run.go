@@ -91,7 +91,7 @@ func VerifyFiles(ctx context.Context, v *receipt.Verifier, sources []Source, o O
 func newRun(ctx context.Context, v *receipt.Verifier, sources []Source, o Options) *Run {
 	v, idle := v.Watch()
 	r := &Run{ctx: ctx, v: v, idle: idle, sources: sources, options: o, several: len(sources) > 1 || o.Unordered,
-		summary: Summary{Scope: v.Scope(), asked: askedOf(v.Policy(), o.Summing.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Summing.Mergeable, o.mostRostered())}}
+		summary: Summary{Scope: v.Scope(), asked: askedOf(v, o.Summing.Subjects), Partial: o.Partial, Codes: map[receipt.Code]int{}, Unchecked: map[receipt.Code]int{}, roster: survey.NewRoster(o.Partial, o.Unordered, o.Summing.Mergeable, o.mostRostered())}}
 
 	// With a checkpoint, or without an order, the input is read twice.
 	if slices.ContainsFunc(sources, func(s Source) bool { return s.once }) {
@@ -125,6 +125,14 @@ func (r *Run) Text() []byte {
 		return nil
 	}
 	return r.current.Data
+}
+
+// Tag returns the Tag of the item in the current report, or nil if there is none.
+func (r *Run) Tag() any {
+	if r.current == nil {
+		return nil
+	}
+	return r.current.tag
 }
 
 // Summary reads the rest of the input and returns the verdict for all of it. It returns an

@@ -38,19 +38,11 @@ func VerifySeq(ctx context.Context, v *receipt.Verifier, items iter.Seq2[Item, e
 	return r
 }
 
-// Tag returns the Tag of the item in the current report, or nil if there is none.
-func (r *Run) Tag() any {
-	if r.current == nil {
-		return nil
-	}
-	return r.current.tag
-}
-
 // unnamed is the source of a sequence that ends before its first item.
 const unnamed = "items"
 
-// readItems adds the items of a sequence to batches.
-func (p *pipeline) readItems() error {
+// readItems adds the items of the sequence of p to batches.
+func readItems(p *pipeline) error {
 	group := items{source: &Source{Name: unnamed}, several: p.options.Several}
 	for in, err := range p.items {
 		if err == nil && group.begins(&in) {

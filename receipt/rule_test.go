@@ -1,0 +1,155 @@
+package receipt_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/schemas"
+)
+
+// A rule is a receipt.Rule whose checks do not depend on the receipt.
+type rule struct {
+	name   string
+	checks []receipt.Check
+	panics bool
+}
+
+func (r rule) Name() string { return r.name }
+
+func (r rule) Judge(*canon.Document) []receipt.Check {
+	if r.panics {
+		panic("no such rate")
+	}
+	return r.checks
+}
+
+func withRules(t *testing.T, v *receipt.Verifier, rules ...receipt.Rule) *receipt.Verifier {
+	t.Helper()
+	v, err := v.WithRules(rules...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestRules verifies that a rule refutes a receipt or leaves it undecided, and that no answer
+// of a rule verifies a receipt that is not verified without it.
+func TestRules(t *testing.T) {
+	full, err := receipt.NewVerifier(logKeys(), receipt.Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid := forge(t, plainDraft(), keep, logKeys()["a"])
+	unsigned := forge(t, plainDraft(), keep)
+	altered := []byte(strings.Replace(string(valid), "task_1", "task_2", 1))
+	failed := receipt.Check{Status: receipt.StatusFailed, Pointer: "/cost", Detail: "too expensive", Code: receipt.CodeUnsigned, Step: receipt.StepParse}
+	passed := receipt.Check{Status: receipt.StatusPassed}
+
+	for _, c := range []struct {
+		name string
+		data []byte
+		rule rule
+		want outcome
+	}{
+		{"met", valid, rule{}, outcome{verdict: receipt.Verified}},
+		{"failed", valid, rule{checks: []receipt.Check{failed}}, refuted(receipt.StepRules, "rule_x", "/cost")},
+		{"failed after others", valid, rule{checks: append(make([]receipt.Check, 300), failed)}, refuted(receipt.StepRules, "rule_x", "/cost")},
+		{"not checked", valid, rule{checks: []receipt.Check{{Pointer: "/a"}}}, undecided(receipt.StepRules, "rule_x", "/a")},
+		{"passed as a check", valid, rule{checks: []receipt.Check{passed}}, undecided(receipt.StepRules, "rule_x", "")},
+		{"not applicable", valid, rule{checks: []receipt.Check{{Status: receipt.StatusNotApplicable}}}, undecided(receipt.StepRules, "rule_x", "")},
+		{"panic", valid, rule{panics: true}, undecided(receipt.StepRules, "rule_x", "")},
+		{"unsigned, met", unsigned, rule{}, undecided(receipt.StepSignatures, receipt.CodeUnsigned, "/signatures")},
+		{"unsigned, passed as a check", unsigned, rule{checks: []receipt.Check{passed}}, undecided(receipt.StepSignatures, receipt.CodeUnsigned, "/signatures")},
+		{"unsigned, failed", unsigned, rule{checks: []receipt.Check{failed}}, refuted(receipt.StepRules, "rule_x", "/cost")},
+		{"altered, met", altered, rule{}, outcomeOf(verify(full, altered))},
+		{"altered, not checked", altered, rule{checks: []receipt.Check{{}}}, outcomeOf(verify(full, altered))},
+		{"altered, panic", altered, rule{panics: true}, outcomeOf(verify(full, altered))},
+		{"no receipt", []byte(`{"schema":"receipt-2026-04-25"}`), rule{panics: true}, outcomeOf(verify(full, []byte(`{"schema":"receipt-2026-04-25"}`)))},
+		{"not JSON", []byte("{"), rule{panics: true}, outcomeOf(verify(full, []byte("{")))},
+	} {
+		c.rule.name = "x"
+		rep := verify(withRules(t, full, c.rule), c.data)
+		if got := outcomeOf(rep); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+		if !slices.Equal(rep.Rules, []string{"x"}) {
+			t.Errorf("%s: checked by %q", c.name, rep.Rules)
+		}
+		checkRuleReport(t, c.name, rep)
+	}
+}
+
+// checkRuleReport verifies that both ways to write a report agree, fit its schema, and can be
+// read.
+func checkRuleReport(t *testing.T, name string, rep *receipt.Report) {
+	t.Helper()
+	text, err := receipt.AppendJSON(nil, rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := schemas.Compile("report")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := canon.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := schema.Check(doc.Root()); problems.Total > 0 {
+		t.Errorf("%s: %s: %v", name, text, problems)
+	}
+	var read receipt.Report
+	if err := json.Unmarshal(text, &read); err != nil || !slices.Equal(read.Rules, rep.Rules) || len(read.Checks) != len(rep.Checks) {
+		t.Errorf("%s: read %v, %v", name, read.Rules, err)
+	}
+	if reflected, err := json.Marshal(&read); err != nil || string(reflected) != string(text) {
+		t.Errorf("%s: written as\n%s\nand as\n%s", name, text, reflected)
+	}
+}
+
+// TestRulesNotReached verifies that a report lists rules that were not applied as not checked.
+func TestRulesNotReached(t *testing.T) {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v = withRules(t, v, rule{name: "x", panics: true})
+	for _, data := range []string{"{", "{}", `{"schema":"receipt-2026-04-25"}`} {
+		if c := verify(v, []byte(data)).Check(receipt.StepRules); c.Status != receipt.StatusNotChecked || c.Code != receipt.CodeStepNotReached {
+			t.Errorf("%s: %+v", data, c)
+		}
+	}
+}
+
+// TestRuleNames verifies that rules are identified, and that their codes are not those of the
+// registry.
+func TestRuleNames(t *testing.T) {
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"", "A", "a-b", "a b", "ä", strings.Repeat("a", 65)} {
+		if _, err := v.WithRules(rule{name: name}); err == nil {
+			t.Errorf("the name %q is accepted", name)
+		}
+	}
+	if _, err := v.WithRules(nil); err == nil {
+		t.Error("nil is accepted")
+	}
+	one := withRules(t, v, rule{name: "a"})
+	if _, err := one.WithRules(rule{name: "a"}); err == nil {
+		t.Error("the same name is accepted twice")
+	}
+	if two := withRules(t, one, rule{name: "b_2"}); !slices.Equal(two.Rules(), []string{"a", "b_2"}) || len(one.Rules()) != 1 || len(v.Rules()) != 0 {
+		t.Error(two.Rules(), one.Rules(), v.Rules())
+	}
+	for _, info := range receipt.Codes() {
+		if strings.HasPrefix(string(info.Code), "rule_") {
+			t.Errorf("%s could be the code of a rule", info.Code)
+		}
+	}
+}
