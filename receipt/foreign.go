@@ -112,6 +112,11 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 		}
 	}
 
+	// The caller's rules are for receipts of this toolkit, and so decide nothing here.
+	for _, name := range s.named {
+		rep.leave(Check{Step: StepRules, Code: Code(rulePrefix + name), Reason: "the rule is not for receipts of the format " + excerpt([]byte(f.Format))})
+	}
+
 	s.conclude(rep)
 }
 
@@ -171,7 +176,7 @@ func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result Signatu
 	}
 	if err != nil {
 		result.Code, result.Detail = err.Code, err.Detail
-		if err.Code == CodeUnknownKey || err.Code == CodeUnsupportedAlgorithm {
+		if err.Code == CodeUnknownKey || err.Code == CodeTrustUnavailable || err.Code == CodeUnsupportedAlgorithm {
 			result.Status = SignatureNotChecked
 		}
 		if err.Code == CodeSignatureInvalid && s.Unsure != "" {

@@ -274,6 +274,9 @@ func (unavailable) Len() int { return 1 } // as far as is known
 func (unavailable) CheckSignature([]byte, *Entry) (*Key, *SignatureError) {
 	return nil, &SignatureError{CodeTrustUnavailable, trustUnavailable}
 }
+func (u unavailable) CheckRaw([]byte, *ForeignSignature) (*Key, *SignatureError) {
+	return u.CheckSignature(nil, nil)
+}
 
 // Trust checks the form and the mathematics of one signature entry. Whether the key may speak
 // for the issuer, at that time, and in that role is decided by the [Policy]. Package keys

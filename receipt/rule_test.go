@@ -2,6 +2,7 @@ package receipt_test
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -150,6 +151,32 @@ func TestRuleNames(t *testing.T) {
 	for _, info := range receipt.Codes() {
 		if strings.HasPrefix(string(info.Code), "rule_") {
 			t.Errorf("%s could be the code of a rule", info.Code)
+		}
+	}
+}
+
+// TestForeignWithoutRulesAndKeys verifies that a receipt of another format is undecided if
+// there are rules, which are not applied, or if the source of the keys is down.
+func TestForeignWithoutRulesAndKeys(t *testing.T) {
+	f := &receipt.Foreign{Format: "other", Signatures: []receipt.ForeignSignature{{KeyID: "a", Messages: [][]byte{nil}, Pointer: "/sig"}}}
+	f.Pass(receipt.StepHash)
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := snapshot(t, keyService{down: errors.New("down")}, receipt.Policy{})
+	for name, c := range map[string]struct {
+		v    *receipt.Verifier
+		want outcome
+	}{
+		"no rules": {v, outcome{verdict: receipt.Verified}},
+		"rules":    {withRules(t, v, rule{name: "x"}), undecided(receipt.StepRules, "rule_x", "")},
+		"no keys":  {down, undecided(receipt.StepSignatures, receipt.CodeTrustUnavailable, "/sig")},
+	} {
+		rep := new(receipt.Report)
+		c.v.Foreign([]byte("{}"), f, rep)
+		if got := outcomeOf(rep); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }
