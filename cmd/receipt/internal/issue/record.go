@@ -49,8 +49,8 @@ are listed in metadata.unreported; see docs/sources.md.
 For a directory, or with --each, record one draft or receipt per session or per
 task. A task starts with a user request and ends before the next one. Matches of
 --rules are withheld. --ledger issues receipts, signed with --key; without it,
-drafts are written, one per line. Repeated runs record nothing twice. Anything
-that may still grow is left for the next run.
+drafts are written, one per line. Repeated runs record nothing twice. What may
+still grow is left. In a home directory, only the folders of --agents are read.
 
 Exit codes for a directory, or with --each:
   0  nothing is left
@@ -66,6 +66,9 @@ Exit codes for a directory, or with --each:
 					return err
 				}
 				return o.output.Write(e, page, 0o644)
+			}
+			if o.folder.agents {
+				return tellAgents(e, args, &o.folder)
 			}
 			if len(args) == 0 {
 				args = []string{cli.StdinName}

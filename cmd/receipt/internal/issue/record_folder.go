@@ -1,6 +1,7 @@
 package issue
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strconv"
@@ -21,7 +22,7 @@ type folderFlags struct {
 	ledger, format       string
 	key                  trust.KeyFlags
 	unsigned, dryRun     bool
-	supersede            bool
+	supersede, agents    bool
 	ended                []string
 	rules                []string
 }
@@ -42,7 +43,36 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 	o.format = "text"
 	cli.Choose(f, &o.format, "format", "with --each: output format (`FORMAT`)", "text", "json")
 	f.BoolVar(&o.dryRun, "dry-run", false, "with --each: only report what would be created")
+	f.BoolVar(&o.agents, "agents", false, "only list where agents keep logs, in PATH or at home")
 	o.key.AddKey(cmd)
+}
+
+// tellAgents lists the folders of agents in home directories.
+func tellAgents(e *cli.Env, homes []string, o *folderFlags) error {
+	if len(homes) == 0 {
+		home := cmp.Or(e.Getenv("HOME"), e.Getenv("USERPROFILE"))
+		if home == "" {
+			return cli.Usage("receipt record --agents DIR", "neither HOME nor USERPROFILE names your home directory")
+		}
+		homes = []string{home}
+	}
+	return daily.TellFolders(e, homes, o.format == "json")
+}
+
+// ofAgents replaces home directories by the folders of the agents in them.
+func ofAgents(e *cli.Env, paths []string) (all []string) {
+	for _, path := range paths {
+		folders := daily.Folders(path)
+		if len(folders) == 0 {
+			all = append(all, path)
+			continue
+		}
+		e.Note("in %q, only the folders of agents are read; see receipt record --agents", cli.SourceName(path))
+		for _, f := range folders {
+			all = append(all, f.Path)
+		}
+	}
+	return all
 }
 
 // ofFolders reports whether the flags or the paths require more than the draft of one task.
@@ -97,7 +127,7 @@ func recordFolders(ctx context.Context, cmd *cobra.Command, e *cli.Env, paths []
 	}
 	options.Record, options.From = o.Options, o.from
 	options.Output, options.Force = o.output.Path, o.output.Force
-	return daily.Run(ctx, e, paths, options)
+	return daily.Run(ctx, e, ofAgents(e, paths), options)
 }
 
 // options parses the flags that pflag does not.
