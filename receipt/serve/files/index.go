@@ -27,8 +27,7 @@ import (
 // is still being written, and is skipped. Skipped documents are counted and listed.
 //
 // A compressed file cannot be read from an offset, so each of its receipts costs decompressing the
-// file from its beginning. A compressed file with more than [MaxPacked] bytes of receipts is
-// refused.
+// file from its beginning. A compressed file with more than 16 MiB of receipts is refused.
 //
 // # Several of one id
 //
@@ -60,8 +59,8 @@ type Index struct {
 	skippedCount int
 }
 
-// MaxPacked is how many bytes of receipts a served compressed file may contain.
-const MaxPacked = 16 << 20
+// maxPacked is how many bytes of receipts a served compressed file may contain.
+const maxPacked = 16 << 20
 
 // Options describe the files.
 type Options struct {

@@ -256,7 +256,7 @@ func TestFilesLargePacked(t *testing.T) {
 		t.Skip("compresses twice 16 MiB")
 	}
 	large := func(id string) []byte {
-		return []byte(`{"receipt_id":"` + id + `","a":"` + strings.Repeat("x", files.MaxPacked/2-100) + `"}`)
+		return []byte(`{"receipt_id":"` + id + `","a":"` + strings.Repeat("x", (16<<20)/2-100) + `"}`)
 	}
 	list := [][]byte{large("r0"), large("r1"), servetest.Receipts(t, 3)[2]}
 	f := openFiles(t, map[string][]byte{"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list[:2]...))})

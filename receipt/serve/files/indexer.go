@@ -214,8 +214,8 @@ func (x *indexer) settle(e *entry, rep *receipt.Report, stored []byte) (err erro
 	origin := &x.index.sources[x.current]
 	switch origin.form {
 	case formPacked:
-		if x.packed += len(stored); x.packed > MaxPacked {
-			return fmt.Errorf("%q: a compressed file with more than %d bytes of receipts; decompress it to serve it", origin.Name, MaxPacked)
+		if x.packed += len(stored); x.packed > maxPacked {
+			return fmt.Errorf("%q: a compressed file with more than %d bytes of receipts; decompress it to serve it", origin.Name, maxPacked)
 		}
 	case formCBOR:
 		// The item of a document is its only deterministic encoding.
