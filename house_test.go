@@ -56,6 +56,8 @@ var rooms = map[string]room{
 	"receipt/headline":      {pure: true, may: core},
 	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
 	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules", "receipt/stream/internal/survey", "receipt/stream/join", "receipt/archive", "receipt/foreign", "receipt/kind", "receipt/unpack"}, core...)},
+	"receipt/ledger":        {may: core}, // no database: its stores are below it
+	"receipt/ledger/":       {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},
 	"cmd/":                  {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
@@ -130,7 +132,7 @@ var homes = map[string]string{
 	"go.yaml.in/yaml":                       "redact/rulefile",
 	"github.com/BurntSushi/toml":            "redact/rulefile",
 	"github.com/VictoriaMetrics/metrics":    "receipt/serve",
-	"modernc.org/sqlite":                    "receipt/ledger",
+	"modernc.org/sqlite":                    "receipt/ledger/sqlite",
 	"filippo.io/age":                        inside + "custody",
 }
 
@@ -159,6 +161,19 @@ func TestHouse(t *testing.T) {
 	for _, name := range []string{"canon", "chain", "schemas", "receipt", "receipt/keys", "cmd/receipt"} {
 		if !slices.Contains(packages, name) {
 			t.Errorf("found no package %s among %q", name, packages)
+		}
+	}
+}
+
+// TestLedgerLinksNoDatabase verifies that a store for another database does not link SQLite.
+func TestLedgerLinksNoDatabase(t *testing.T) {
+	deps := strings.Fields(run(t, "go", "list", "-deps", "./receipt/ledger"))
+	if !slices.Contains(deps, module+"/receipt/ledger") {
+		t.Fatalf("go list found %q", deps)
+	}
+	for _, dep := range deps {
+		if dep == "database/sql" || strings.HasPrefix(dep, "modernc.org/") || strings.HasPrefix(dep, module+"/receipt/ledger/") {
+			t.Errorf("receipt/ledger links %s", dep)
 		}
 	}
 }

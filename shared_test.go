@@ -31,6 +31,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/foreign/pipelock"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -56,7 +57,7 @@ type shared struct {
 	envelope *canon.Document
 	opener   *attest.Opener
 	plan     *replay.Plan
-	ledger   *ledger.SQLite
+	ledger   *sqlite.Ledger
 	issuer   *ledger.Issuer
 }
 
@@ -169,12 +170,16 @@ var uses = map[string]func(s *shared) any{
 		_, err := s.issuer.IssueDocument(context.Background(), s.draft)
 		return err
 	},
-	"receipt/ledger.SQLite.Check": func(s *shared) any {
+	"receipt/ledger/sqlite.Ledger.Check": func(s *shared) any {
 		c, err := s.ledger.Check(context.Background(), s.verifier, func(ledger.Fault) {}, nil)
 		return fmt.Sprint(c, err)
 	},
-	"receipt/ledger.SQLite.Import": func(s *shared) any {
-		i, err := s.ledger.Import(context.Background(), s.verifier, nothing)
+	"receipt/ledger/sqlite.Ledger.Replace": func(s *shared) any {
+		replaced, err := s.ledger.Replace(context.Background(), s.sealed, s.sealed)
+		return fmt.Sprint(replaced, err)
+	},
+	"receipt/ledger.Import": func(s *shared) any {
+		i, err := ledger.Import(context.Background(), s.ledger, s.verifier, nothing)
 		return fmt.Sprint(i, err)
 	},
 	"receipt/record/turn.Translator.Take": func(s *shared) any { return s.taken() },

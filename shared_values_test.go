@@ -19,6 +19,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/batch"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -66,7 +67,7 @@ func newShared(t *testing.T) *shared {
 	request := must(replay.ParseRequest([]byte(`{"mode":"exact"}`)))(t)
 	s.plan = must(replay.NewPlan(ctx, log, request, nil))(t)
 
-	s.ledger = must(ledger.Create(ctx, filepath.Join(t.TempDir(), "ledger.db")))(t)
+	s.ledger = must(sqlite.Create(ctx, filepath.Join(t.TempDir(), "ledger.db")))(t)
 	t.Cleanup(func() {
 		if err := s.ledger.Close(); err != nil {
 			t.Error(err)

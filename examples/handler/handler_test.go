@@ -19,10 +19,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 // serving serves an existing handler with receipts.
-func serving(t *testing.T, existing http.HandlerFunc, log io.Writer) (url string, store *ledger.SQLite) {
+func serving(t *testing.T, existing http.HandlerFunc, log io.Writer) (url string, store *sqlite.Ledger) {
 	t.Helper()
 	data, err := os.ReadFile("../../fixtures/keys/key_2026_04.private.json")
 	if err != nil {
@@ -32,7 +33,7 @@ func serving(t *testing.T, existing http.HandlerFunc, log io.Writer) (url string
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err = ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+	store, err = sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

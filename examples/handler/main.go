@@ -20,6 +20,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 func main() {
@@ -58,7 +59,7 @@ func run(ctx context.Context, private string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	store, err := ledger.Create(ctx, filepath.Join(folder, "ledger.db"))
+	store, err := sqlite.Create(ctx, filepath.Join(folder, "ledger.db"))
 	if err != nil {
 		return err
 	}

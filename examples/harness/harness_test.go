@@ -21,6 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -92,7 +93,7 @@ func TestFailedTask(t *testing.T) {
 func TestUnknownOutcome(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	i := issuer(t)
-	store := i.Store.(*ledger.SQLite)
+	store := i.Store.(*sqlite.Ledger)
 	forgets := &forgetful{Store: store, times: 2}
 	i.Store = forgets
 	h := &harness{issuer: i, folder: t.TempDir(), site: "http://127.0.0.1:1"}
@@ -124,7 +125,7 @@ func (f *forgetful) Append(ctx context.Context, s chain.Stream, previous chain.H
 // issuer returns an issuer with its own ledger.
 func issuer(t *testing.T) *ledger.Issuer {
 	t.Helper()
-	store, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+	store, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +343,7 @@ func verifier(t *testing.T, set *keys.Set) *receipt.Verifier {
 func fsck(t *testing.T, path string, set *keys.Set, want int) {
 	t.Helper()
 	ctx := context.Background()
-	l, err := ledger.OpenReadOnly(ctx, path)
+	l, err := sqlite.OpenReadOnly(ctx, path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/page"
@@ -55,9 +56,9 @@ func run(ctx context.Context, tasks int, again bool, path, private, public strin
 	if err = errors.Join(err, invalid); err != nil {
 		return err
 	}
-	store, err := ledger.Open(ctx, path)
+	store, err := sqlite.Open(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		store, err = ledger.Create(ctx, path)
+		store, err = sqlite.Create(ctx, path)
 	}
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func read[T any](path string, parse func([]byte) (T, error)) (value T, err error
 }
 
 // listen serves receipts and replays of tasks on a free loopback port until end is called.
-func listen(store *ledger.SQLite, trust *keys.Set, h *harness) (url string, end func(), err error) {
+func listen(store *sqlite.Ledger, trust *keys.Set, h *harness) (url string, end func(), err error) {
 	verifier, err := serve.NewVerifier(trust, receipt.Policy{}, nil)
 	if err != nil {
 		return "", nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 // A harness issues the receipts of two tasks. The second receipt names the first as its
@@ -23,7 +24,7 @@ func Example() {
 	}
 	defer os.RemoveAll(folder)
 
-	store, err := ledger.Create(ctx, filepath.Join(folder, "receipts.db"))
+	store, err := sqlite.Create(ctx, filepath.Join(folder, "receipts.db"))
 	if err != nil {
 		panic(err)
 	}
@@ -61,7 +62,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	page, next, err := store.List(ctx, ledger.Query{Session: "session_1"}, "", 10)
+	page, next, err := ledger.List(ctx, store, ledger.Query{Session: "session_1"}, "", 10)
 	if err != nil {
 		panic(err)
 	}

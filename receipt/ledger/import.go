@@ -2,9 +2,9 @@ package ledger
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -16,6 +16,12 @@ type Imported struct {
 	Stored int // receipts
 	Copies int // receipts that were already stored, with the same hash
 	Pruned int // receipts that were already stored, with the same hash, and pruned
+}
+
+func (i *Imported) add(other Imported) {
+	i.Stored += other.Stored
+	i.Copies += other.Copies
+	i.Pruned += other.Pruned
 }
 
 // An ImportError states which receipt ended an import, and why. The receipts before it are stored,
@@ -41,130 +47,195 @@ var (
 	ErrFork = errors.New("the ledger has another receipt in its place, so the stream forks here")
 )
 
-// importRun is how many receipts an import stores in one transaction.
-const importRun = 256
+const (
+	importRun   = 256 // receipts that an import stores together
+	importTries = 64  // how often it starts again if others store receipts, too
+)
+
+// Import stores receipts that others issued. Each must be verified by v and follow the head of its
+// stream, or be the first of a new stream. Receipts that are already stored are counted as copies,
+// so an import can be repeated. It ends at the first receipt that cannot be stored.
+func Import(ctx context.Context, r Reader, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
+	i := &importer{store: r, ctx: ctx, verifier: v}
+	for data, err := range receipts {
+		if err == nil {
+			err = i.add(data)
+		}
+		if err == nil {
+			continue
+		}
+
+		// A waiting receipt may be invalid too, and comes before this one.
+		if earlier := i.flush(); earlier != nil {
+			err = earlier
+		}
+		return i.count, err
+	}
+	err := i.flush()
+	return i.count, err
+}
 
 type importer struct {
-	*SQLite
+	store    Reader
 	ctx      context.Context
 	verifier *receipt.Verifier
 	doc      canon.Document
 	report   receipt.Report
-	stored   int   // receipts before rows
-	rows     []row // verified receipts that wait for their transaction
+	done     int               // receipts before waiting
+	waiting  []*receipt.Sealed // verified receipts
 	count    Imported
 }
 
 func (i *importer) add(data []byte) error {
 	i.verifier.VerifyBytes(data, &i.doc, &i.report)
+	var sealed *receipt.Sealed
 	var err error
 	switch i.report.Verdict {
 	case receipt.Refuted:
 		err = &receipt.RefutedError{Report: i.report.Clone()}
 	case receipt.Undecided:
 		err = &receipt.UndecidedError{Report: i.report.Clone()}
-	}
-
-	// Only a verified receipt gets a row, from the verified document.
-	var r row
-	if err == nil {
-		err = r.of(&i.doc, i.doc.AppendCanonical(nil))
+	default:
+		sealed, err = receipt.ParseSealed(data)
 	}
 	if err != nil {
-		return &ImportError{i.stored + len(i.rows) + 1, string(i.report.ReceiptID), err}
+		return &ImportError{i.done + len(i.waiting) + 1, string(i.report.ReceiptID), err}
 	}
 
 	// Receipts are stored in groups, each of which costs about as much as one receipt.
-	if i.rows = append(i.rows, r); len(i.rows) == importRun {
+	if i.waiting = append(i.waiting, sealed); len(i.waiting) == importRun {
 		return i.flush()
 	}
-
 	return nil
 }
 
 // flush stores the waiting receipts, up to the first one that does not fit.
 func (i *importer) flush() error {
-	rows, first := i.rows, i.stored+1
-	i.rows, i.stored = nil, i.stored+len(i.rows)
-	if len(rows) == 0 {
-		return nil
-	}
+	for range importTries {
+		p := &plan{importer: i, heads: map[chain.Stream]chain.Head{}, ids: map[string]canon.Digest{}, hashes: map[canon.Digest]bool{}}
+		bad, err := p.make()
+		if err != nil {
+			return err
+		}
 
-	var count Imported
-	var bad *ImportError
-	err := i.store(i.ctx, "import receipts", nil, func(tx *sql.Tx) error {
-		for n, r := range rows {
-			copied, pruned, err := i.adopt(tx, r)
-			switch {
-			case errors.Is(err, ErrGap), errors.Is(err, ErrFork), errors.Is(err, ErrDuplicateID):
-				bad = &ImportError{first + n, r.id, err}
-				return nil
-			case err != nil:
-				return err
-			case pruned:
-				count.Pruned++
-			case copied:
-				count.Copies++
-			default:
-				count.Stored++
-			}
+		// Between the plan and the append, others may store receipts, too.
+		if len(p.runs) > 0 {
+			_, err = appendRuns(i.ctx, i.store, p.runs)
+		}
+		if errors.Is(err, ErrHeadMoved) || errors.Is(err, ErrDuplicateID) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+
+		// The receipts are counted after they were stored.
+		first := i.done + 1
+		i.done, i.waiting = i.done+len(i.waiting), nil
+		i.count.add(p.count)
+		if bad != nil {
+			bad.Index += first
+			return bad
 		}
 		return nil
-	})
+	}
+	return fmt.Errorf("%w: others stored receipts %d times during the import", ErrNotStored, importTries)
+}
 
-	if err != nil {
+// A plan is what happens to the waiting receipts.
+type plan struct {
+	*importer
+	runs   []Run
+	count  Imported
+	heads  map[chain.Stream]chain.Head // after runs
+	ids    map[string]canon.Digest     // of receipts in runs
+	hashes map[canon.Digest]bool       // of these receipts
+}
+
+// make plans up to the first receipt that does not fit, which it returns with its index from 0.
+func (p *plan) make() (*ImportError, error) {
+	for n, r := range p.waiting {
+		err := p.plan(r)
+		switch {
+		case errors.Is(err, ErrGap), errors.Is(err, ErrFork), errors.Is(err, ErrDuplicateID):
+			return &ImportError{n, r.ID(), err}, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// plan adds a receipt to the runs, unless it is already stored.
+func (p *plan) plan(r *receipt.Sealed) error {
+	known, err := p.known(r)
+	if known || err != nil {
 		return err
 	}
 
-	// The receipts are counted after the transaction, because nothing is stored before its end.
-	i.count.Stored += count.Stored
-	i.count.Copies += count.Copies
-	i.count.Pruned += count.Pruned
-	if bad != nil {
-		return bad
-	}
-
-	return nil
-}
-
-// adopt stores a row after the head of its stream, unless it is already stored.
-func (i *importer) adopt(tx *sql.Tx, r row) (copied, pruned bool, err error) {
-	was, err := i.one(i.ctx, tx, "WHERE r.receipt_id = ?", r.id)
-	switch {
-	case err == nil && was.link.Hash == r.link.Hash:
-		return true, was.pruned(), nil
-	case err == nil:
-		return false, false, ErrDuplicateID
-	case !errors.Is(err, ErrNotFound):
-		return false, false, err
+	s := r.Stream()
+	head, ok := p.heads[s]
+	if !ok {
+		if head, err = p.store.Head(p.ctx, s); err != nil {
+			return err
+		}
 	}
 
 	// A receipt that does not follow the head of its stream is a gap or a fork.
-	id, at, err := i.head(i.ctx, tx, r.stream)
-	if err != nil {
-		return false, false, err
-	}
-	if !follows(r.link, at.Hash) {
-		return false, false, i.misfit(tx, id, r.link)
+	link, _ := chain.LinkOf(r.Document())
+	if !follows(link, head.Hash) {
+		return p.misfit(s, link)
 	}
 
-	return false, false, extend(i.ctx, tx, r.stream, id, at, []row{r})
+	last := len(p.runs) - 1
+	if last < 0 || p.runs[last].Stream != s {
+		p.runs = append(p.runs, Run{Stream: s, Previous: head})
+		last++
+	}
+	p.runs[last].Receipts = append(p.runs[last].Receipts, r)
+	p.heads[s] = chain.Head{Hash: r.Hash(), Count: head.Count + 1}
+	p.ids[r.ID()], p.hashes[r.Hash()] = r.Hash(), true
+	p.count.Stored++
+	return nil
 }
 
-// misfit returns the reason why a receipt does not follow the head of its stream, whose row is id.
-func (i *importer) misfit(tx *sql.Tx, id int64, link chain.Link) error {
-	var previous []byte // of a receipt that may be stored in its place
-	if !link.First {
-		previous = link.Previous[:]
+// known reports whether a receipt is already stored or planned, and counts it as a copy.
+func (p *plan) known(r *receipt.Sealed) (bool, error) {
+	hash, planned := p.ids[r.ID()]
+	count := &p.count.Copies
+	if !planned {
+		stored, err := p.store.Get(p.ctx, r.ID())
+		pruned, gone := errors.AsType[*PrunedError](err)
+		switch {
+		case gone:
+			hash, count = pruned.Hash, &p.count.Pruned
+		case errors.Is(err, ErrNotFound):
+			return false, nil
+		case err != nil:
+			return false, err
+		default:
+			hash = stored.Hash()
+		}
 	}
 
-	var taken int
-	err := tx.QueryRowContext(i.ctx, "SELECT count(*) FROM receipts WHERE stream = ? AND ifnull(previous, x'') = ifnull(?, x'')", id, previous).Scan(&taken)
-	switch {
-	case err != nil:
-		return err
-	case taken > 0:
+	if hash != r.Hash() {
+		return false, ErrDuplicateID
+	}
+	*count++
+	return true, nil
+}
+
+// misfit returns the reason why a receipt does not follow the head of its stream. If its
+// predecessor is stored, that has another successor.
+func (p *plan) misfit(s chain.Stream, link chain.Link) error {
+	if link.First || p.hashes[link.Previous] {
 		return ErrFork
 	}
-	return ErrGap
+	switch before, err := p.store.ByHash(p.ctx, link.Previous); {
+	case errors.Is(err, ErrNotFound), err == nil && before.Stream != s:
+		return ErrGap
+	case err != nil:
+		return err
+	}
+	return ErrFork
 }

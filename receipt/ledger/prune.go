@@ -3,26 +3,40 @@ package ledger
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"fmt"
 	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Prunable is a set of receipts that was compared with a checkpoint and an archive, and may be
-// pruned.
-type Prunable struct {
+// A Cut is a set of receipts that was compared with a checkpoint and an archive, and may be pruned.
+type Cut struct {
 	Pruning        // without its archive
 	Receipts int64 // with content; 0: all were pruned before
+	Bytes    int64 // of these receipts
+}
 
-	ledger *database
-	from   int64 // sequence of the last receipt that was already pruned
-	bytes  int64 // of the receipts with content
+// Prunable compares the first receipts of the ledger with a checkpoint that covers them and with an
+// archive, so that their content can be removed from the ledger. A key of trust must have signed
+// the checkpoint. The archive yields exactly the receipts that were not already pruned, their JSON
+// as stored, in the order of Walk.
+//
+// Nothing is changed or locked. The error is a *[PruneError], an *[ArchiveError], a *[DamageError],
+// an error of the archive, or one of reading.
+func Prunable(ctx context.Context, p Pruner, trust receipt.LogTrust, checkpoint []byte, archive iter.Seq2[[]byte, error]) (*Cut, error) {
+	signed, err := signedBy(trust, checkpoint)
+	if err != nil {
+		return nil, err
+	}
+
+	c := &Cut{Pruning: Pruning{Size: signed.Size, Root: signed.Root, Checkpoint: checkpoint}}
+	if err := c.compare(ctx, p.Walk(ctx, Query{Pruned: true}, 0), archive); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // signedBy opens a checkpoint that a trusted key of its log must have signed. A stolen key proves
@@ -56,7 +70,7 @@ func signedBy(trust receipt.LogTrust, note []byte) (*tlog.Signed, error) {
 
 // compare reads the receipts of a checkpoint together with the archive. It holds no lock: receipts
 // that are issued in the meantime follow these.
-func (p *Prunable) compare(ctx context.Context, receipts iter.Seq2[Entry, error], archive iter.Seq2[[]byte, error]) error {
+func (p *Cut) compare(ctx context.Context, receipts iter.Seq2[Entry, error], archive iter.Seq2[[]byte, error]) error {
 	copies := &archived{}
 	var stop func()
 	copies.next, stop = iter.Pull2(archive)
@@ -72,17 +86,17 @@ func (p *Prunable) compare(ctx context.Context, receipts iter.Seq2[Entry, error]
 		// Of already pruned receipts, the hashes are kept.
 		hash := e.Hash
 		if e.JSON == nil {
-			p.from = e.Sequence
+			p.After = e.Sequence
 		} else if hash, err = contentHash(doc, &e); err == nil {
 			err = copies.same(&e)
-			p.Receipts, p.bytes = p.Receipts+1, p.bytes+int64(len(e.JSON))
+			p.Receipts, p.Bytes = p.Receipts+1, p.Bytes+int64(len(e.JSON))
 		}
 		if err != nil {
 			return err
 		}
 
 		tree.Append(receipt.CheckpointLeaf(hash))
-		if p.last = e.Sequence; tree.Size() == p.Size {
+		if p.Last = e.Sequence; tree.Size() == p.Size {
 			break
 		}
 	}
@@ -96,19 +110,6 @@ func (p *Prunable) compare(ctx context.Context, receipts iter.Seq2[Entry, error]
 		return nil // the archive is that of the earlier pruning
 	}
 	return copies.end()
-}
-
-// contentHash returns the hash that is computed from a stored receipt, if the receipt states the
-// same one.
-func contentHash(doc *canon.Document, e *Entry) (canon.Digest, error) {
-	if err := doc.Parse(e.JSON, canon.Limits{}); err != nil {
-		return canon.Digest{}, unreadable(e.ID, chain.Stream{}, err)
-	}
-	hash, err := chain.Hash(doc)
-	if link, ok := chain.LinkOf(doc); err != nil || !ok || link.Hash != hash {
-		return hash, &DamageError{string(receipt.CodeHashMismatch), e.ID, chain.StreamOf(doc), "its content does not fit its hash"}
-	}
-	return hash, nil
 }
 
 // archived yields the receipts of an archive in order.
@@ -145,48 +146,14 @@ func (a *archived) end() error {
 // no other copy. It returns how many receipts were pruned.
 //
 // Prune is one transaction, whose duration depends on the number of receipts; other writers wait
-// for it. The error is or wraps ErrPruneChanged, a *[DamageError], or ErrNotStored. After any other
-// error, either all receipts are pruned or none.
-//
-// The file keeps its size. New receipts overwrite the old ones, whose bytes are in the file until
-// then.
-func (p *Prunable) Prune(ctx context.Context, archive string, digest canon.Digest) (receipts int64, err error) {
-	if p.Receipts == 0 {
+// for it. The error is that of [Pruner.Cut].
+func Prune(ctx context.Context, p Pruner, c *Cut, archive string, digest canon.Digest) (receipts int64, err error) {
+	if c.Receipts == 0 {
 		return 0, nil
 	}
-	p.Archive, p.Digest = archive, digest
-	err = p.ledger.store(ctx, "prune", nil, func(tx *sql.Tx) error { return p.prune(ctx, tx) })
-	if err != nil {
+	c.Archive, c.Digest = archive, digest
+	if err := p.Cut(ctx, c); err != nil {
 		return 0, err
 	}
-	return p.Receipts, nil
-}
-
-func (p *Prunable) prune(ctx context.Context, tx *sql.Tx) error {
-	// The ledger must still have what was compared. In the meantime, others may have pruned
-	// receipts or added signatures, which make a receipt longer.
-	var from, receipts, bytes int64
-	err := tx.QueryRowContext(ctx, "SELECT "+p.ledger.prunedTo()+", count(*), ifnull(sum(length(json)), 0) FROM receipts WHERE seq > ? AND seq <= ?", p.from, p.last).Scan(&from, &receipts, &bytes)
-	if err != nil {
-		return err
-	}
-	if from != p.from || receipts != p.Receipts || bytes != p.bytes {
-		return ErrPruneChanged
-	}
-
-	// Only the hashes stay, so they must be those of the checkpoint.
-	fault, err := proven(ctx, tx, []Pruning{p.Pruning})
-	if err != nil {
-		return err
-	}
-	if fault != nil {
-		return fault.damage()
-	}
-
-	if _, err := tx.ExecContext(ctx, "UPDATE receipts SET json = x'' WHERE seq > ? AND seq <= ?", p.from, p.last); err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO prunings (size, after, last, root, checkpoint, archive, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		p.Size, p.from, p.last, p.Root[:], p.Checkpoint, p.Archive, p.Digest[:])
-	return err
+	return c.Receipts, nil
 }

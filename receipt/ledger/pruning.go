@@ -1,9 +1,9 @@
 package ledger
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -21,8 +21,8 @@ type Pruning struct {
 	Archive    string       // name of the file with the receipts that the previous prunings do not cover
 	Digest     canon.Digest // SHA-256 of that file
 
-	after int64 // sequence of the last receipt of the previous pruning, 0: none
-	last  int64 // sequence of the last receipt
+	After int64 // sequence of the last receipt of the previous pruning, 0: none
+	Last  int64 // sequence of the last receipt
 }
 
 // Origin returns the name of the log that signed the checkpoint.
@@ -36,7 +36,7 @@ func (p *Pruning) Origin() string {
 
 // Has reports whether the archives of this pruning and the previous ones contain a receipt of the
 // ledger.
-func (p *Pruning) Has(e *Entry) bool { return e.Sequence <= p.last }
+func (p *Pruning) Has(e *Entry) bool { return e.Sequence <= p.Last }
 
 // A PrunedError indicates that the content of a receipt is in an archive and no longer in the
 // ledger.
@@ -52,85 +52,69 @@ func (e *PrunedError) Error() string {
 		e.ID, e.Pruning.Archive, e.Pruning.Digest, e.Pruning.Origin(), e.Pruning.Size)
 }
 
-func scanPruning(scan func(...any) error) (*Pruning, error) {
-	p := new(Pruning)
-	var root, digest []byte
-	if err := scan(&p.Size, &p.after, &p.last, &root, &p.Checkpoint, &p.Archive, &digest); err != nil {
-		return nil, err
-	}
-	copy(p.Root[:], root)
-	copy(p.Digest[:], digest)
-	return p, nil
+// A KeptHash is the hash of a stored or pruned receipt.
+type KeptHash struct {
+	Sequence int64
+	Hash     canon.Digest
 }
 
-// A faultyPruning describes a pruning that was altered, or whose receipts were.
-type faultyPruning struct {
-	code   string
-	detail string
-}
-
-func (f *faultyPruning) damage() *DamageError {
-	return &DamageError{Code: f.code, Detail: f.detail}
-}
-
-// proven compares prunings with the kept hashes of all receipts, in their order, and returns the
-// fault of the first pruning that does not match.
-func proven(ctx context.Context, q rowQuerier, list []Pruning) (*faultyPruning, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	rows, err := q.QueryContext(ctx, "SELECT seq, hash FROM receipts WHERE seq <= ? ORDER BY seq", list[len(list)-1].last)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+// Proven compares prunings with the hashes of all receipts in their order, as far as they are
+// needed, and returns the fault of the first pruning that does not match, or nil. The error is one
+// of hashes.
+func Proven(list []Pruning, hashes iter.Seq2[KeptHash, error]) (fault *DamageError, err error) {
+	next, stop := iter.Pull2(hashes)
+	defer stop()
 
 	// RFC 9162 section 2.1: the tree of all receipts contains those of the earlier prunings.
 	var tree merkle.Tree
 	var sequence, before int64
 	for i := range list {
-		for sequence < list[i].last && rows.Next() {
-			var text []byte
-			if err := rows.Scan(&sequence, &text); err != nil {
+		for sequence < list[i].Last {
+			kept, err, more := next()
+			if err != nil {
 				return nil, err
 			}
-			var hash canon.Digest
-			copy(hash[:], text)
-			tree.Append(receipt.CheckpointLeaf(hash))
+			if !more {
+				break
+			}
+			sequence = kept.Sequence
+			tree.Append(receipt.CheckpointLeaf(kept.Hash))
 		}
-		if err := rows.Err(); err != nil {
-			return nil, err
-		}
+
 		if f := list[i].faulty(&tree, sequence); f != nil {
 			return f, nil
 		}
-		if list[i].after != before {
+		if list[i].After != before {
 			return list[i].alone(), nil
 		}
-		before = list[i].last
+		before = list[i].Last
 	}
 	return nil, nil
 }
 
 // alone returns the fault of a pruning that does not begin where the previous one ends.
-func (p *Pruning) alone() *faultyPruning {
-	return &faultyPruning{FaultMissing, fmt.Sprintf("the pruning of %d receipts does not begin where the one before it ends: the row of a pruning is gone, and with it the name of an archive", p.Size)}
+func (p *Pruning) alone() *DamageError {
+	return p.fault(FaultMissing, "the pruning of %d receipts does not begin where the one before it ends: the row of a pruning is gone, and with it the name of an archive", p.Size)
 }
 
 // faulty compares a pruning with the tree of the receipts up to a sequence.
-func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *faultyPruning {
+func (p *Pruning) faulty(tree *merkle.Tree, sequence int64) *DamageError {
 	signed, err := tlog.OpenSigned(p.Checkpoint, nil, nil)
 	switch {
 	case err != nil:
-		return &faultyPruning{string(receipt.CodeCheckpointInvalid), fmt.Sprintf("the checkpoint that %d receipts were pruned under cannot be read: %v", p.Size, err)}
+		return p.fault(string(receipt.CodeCheckpointInvalid), "the checkpoint that %d receipts were pruned under cannot be read: %v", p.Size, err)
 	case signed.Size != p.Size || signed.Root != p.Root:
-		return &faultyPruning{FaultRow, fmt.Sprintf("%d receipts are said to be pruned, under a checkpoint that is over %d", p.Size, signed.Size)}
-	case tree.Size() != p.Size || sequence != p.last:
-		return &faultyPruning{FaultMissing, fmt.Sprintf("of %d receipts that were pruned the ledger has the hashes of %d", p.Size, tree.Size())}
+		return p.fault(FaultRow, "%d receipts are said to be pruned, under a checkpoint that is over %d", p.Size, signed.Size)
+	case tree.Size() != p.Size || sequence != p.Last:
+		return p.fault(FaultMissing, "of %d receipts that were pruned the ledger has the hashes of %d", p.Size, tree.Size())
 	case tree.Root() != p.Root:
-		return &faultyPruning{string(receipt.CodeMerkleRootMismatch), fmt.Sprintf("the hashes of the %d receipts that were pruned have the root %v, the checkpoint over them states %v", p.Size, tree.Root(), p.Root)}
+		return p.fault(string(receipt.CodeMerkleRootMismatch), "the hashes of the %d receipts that were pruned have the root %v, the checkpoint over them states %v", p.Size, tree.Root(), p.Root)
 	}
 	return nil
+}
+
+func (p *Pruning) fault(code, format string, args ...any) *DamageError {
+	return &DamageError{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
 // pruneFailure returns the reason why nothing may be pruned.

@@ -1,15 +1,15 @@
 package ledger
 
 import (
-	"database/sql"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
-	"strings"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 )
 
@@ -36,36 +36,12 @@ type Query struct {
 	// none.
 	Sees func(chain.Stream) bool
 
-	seen []int64 // the streams that it sees
+	// Limit ends the selection after so many receipts. 0: none.
+	Limit int
 }
 
-// conditions returns the conditions of rows after one, up to a last one.
-func (q Query) conditions(after, last int64) (where string, args []any) {
-	conditions, args := []string{"seq > ? AND seq <= ?"}, []any{after, last}
-	add := func(condition string, arg ...any) {
-		conditions, args = append(conditions, condition), append(args, arg...)
-	}
-	if q.Session != "" {
-		add("session = ?", q.Session)
-	}
-	if s := q.Stream; s != nil {
-		add("stream = (SELECT id FROM streams WHERE issuer = ? AND (tenant IS NULL) = ? AND ifnull(tenant, '') = ? AND workspace = ?)",
-			s.Issuer, !s.HasTenant, s.Tenant, s.Workspace)
-	}
-
-	// Rows that may not be seen are not even read, because the time for that would reveal them.
-	if q.Sees != nil {
-		add("stream IN (SELECT value FROM json_each(?))", numbers(q.seen))
-	}
-	if from, before, ok := q.times(); ok {
-		add("+issued_at >= ? AND +issued_at < ?", from, before) // +: not by that index, which has another order
-	}
-
-	return strings.Join(conditions, " AND "), args
-}
-
-// times returns the bounds of issued_at, and whether there are any.
-func (q Query) times() (from, before int64, ok bool) {
+// Times returns the bounds of issued_at, and whether there are any.
+func (q *Query) Times() (from, before int64, ok bool) {
 	from, before = math.MinInt64, math.MaxInt64
 	if !q.From.IsZero() {
 		from = q.From.UnixMilli()
@@ -76,18 +52,51 @@ func (q Query) times() (from, before int64, ok bool) {
 	return from, before, !q.From.IsZero() || !q.Before.IsZero()
 }
 
-// selects compares a row with the query, because a damaged index leads to other rows.
-func (q Query) selects(r *stored) error {
-	from, before, timed := q.times()
-	is := func(column sql.NullString, wanted string) bool { return column.Valid && column.String == wanted }
-	switch {
-	case q.Task != "" && !is(r.task, q.Task) && !is(r.subject, q.Task),
-		q.Session != "" && !is(r.session, q.Session),
-		q.Stream != nil && r.stream != *q.Stream,
-		timed && (r.issuedAt < from || r.issuedAt >= before):
-		return misled(r)
+// An Entry is a receipt in the ledger.
+type Entry struct {
+	Sequence int64  // the order in which receipts were stored, from 1; it may have gaps
+	Position uint64 // in its stream, from 1
+	ID       string // receipt_id
+	Hash     canon.Digest
+	Stream   chain.Stream
+	JSON     []byte // as stored; nil for a pruned receipt
+}
+
+// Cursor returns the cursor of the place after the receipt, which List accepts with any query.
+func (e *Entry) Cursor() string {
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64([]byte{cursorVersion}, uint64(e.Sequence)))
+}
+
+// A StreamHead is a stream of the ledger with its head.
+type StreamHead struct {
+	Stream chain.Stream
+	Head   chain.Head
+}
+
+// List returns a page of a query and the cursor of the next page, which is "" if there is none. An
+// empty cursor is the beginning. Cursors stay valid forever; they are opaque, and may be untrusted.
+func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (page []Entry, next string, err error) {
+	after, err := parseCursor(cursor)
+	if err != nil {
+		return nil, "", err
 	}
-	return nil
+	if limit < 1 {
+		return nil, "", fmt.Errorf("ledger: a page of %d receipts, expected at least 1", limit)
+	}
+
+	// One more receipt than the page holds shows whether there is a next page.
+	q.Limit = limit + 1
+	for e, err := range r.Walk(ctx, q, after) {
+		if err != nil {
+			return nil, "", err
+		}
+		page = append(page, e)
+	}
+	if len(page) <= limit {
+		return page, "", nil
+	}
+
+	return page[:limit], page[limit-1].Cursor(), nil
 }
 
 // ErrCursor indicates that List did not return a cursor.
@@ -108,10 +117,4 @@ func parseCursor(cursor string) (after int64, err error) {
 		return 0, ErrCursor
 	}
 	return int64(binary.BigEndian.Uint64(data[1:])), nil
-}
-
-// numbers formats a list for json_each of SQLite.
-func numbers(list []int64) string {
-	text, _ := json.Marshal(append([]int64{}, list...)) // numbers are never refused
-	return string(text)
 }

@@ -1,6 +1,6 @@
 // Package ledger issues and stores receipts. No receipt is lost, and no chain forks.
 //
-//	store, err := ledger.Open(ctx, "receipts.db")
+//	store, err := sqlite.Open(ctx, "receipts.db")
 //	issuer := &ledger.Issuer{Store: store, Signer: signer} // or Unsigned
 //	sealed, err := issuer.Issue(ctx, &draft)
 //
@@ -20,20 +20,16 @@
 // its receipt is returned and no second one is created. Only other content under that ID is
 // ErrDuplicateID. [Issuer.IssueUntilKnown] repeats the attempt itself.
 //
-// # Keeping
+// # Stores
 //
-// SQLite is one file, with -wal and -shm next to it while it is in use. It is written with a
-// write-ahead log that is synced before Append returns. FILE-head, next to the ledger, records how
-// far the ledger got: a ledger that lacks some of that is not written to, and Check reports it.
-// Every reader compares each row with the receipt in it; Check lists all that are damaged. The file
-// is watched: if it is deleted, replaced, or truncated while it is open, nothing more is
-// acknowledged.
+// This package contains what all databases have in common, and links none of them: package sqlite
+// keeps a ledger in a file. A program that implements [Store] for another database can issue, and
+// one that implements [Reader] can list, import, export, compute trees, and serve. [Replacer] and
+// [Pruner] add signing and pruning.
 //
 // Old receipts can be pruned: if a signed checkpoint covers the first receipts of the ledger, and
 // an archive contains each of them byte for byte, their content can be removed from the ledger.
 // IDs, hashes, and positions stay, and so do the chain and all proofs.
-//
-// A ledger can also be read without permission to write, on a read-only medium, and on a full disk.
 //
 // # Stability
 //
@@ -44,13 +40,15 @@ package ledger
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// A Store stores receipts and the heads of their streams. [SQLite] is one; package storetest tests
-// any Store. Its methods must be safe for concurrent use.
+// A Store stores receipts and the heads of their streams. Package storetest tests any Store. Its
+// methods must be safe for concurrent use.
 type Store interface {
 	// Head returns the head of a stream, or the zero Head if it has no receipt.
 	Head(ctx context.Context, s chain.Stream) (chain.Head, error)
@@ -92,6 +90,28 @@ var (
 	// may have been passed on in that form.
 	ErrUnsigned = errors.New("ledger: the receipt is stored already, and is not signed")
 
+	// ErrNotStored indicates that nothing was stored, because the error occurred earlier.
+	ErrNotStored = errors.New("ledger: nothing was stored")
+
 	// ErrNotFound indicates that no receipt has the receipt_id or the hash.
 	ErrNotFound = errors.New("ledger: no such receipt")
 )
+
+// follows reports whether a receipt names a hash as that of its predecessor. The zero hash precedes
+// the first receipt.
+func follows(l chain.Link, previous canon.Digest) bool {
+	if previous == (canon.Digest{}) {
+		return l.First
+	}
+	return !l.First && l.Previous == previous
+}
+
+// Follows returns an error unless a receipt belongs to a stream and names a head as its
+// predecessor. A Store checks that before it appends.
+func Follows(s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
+	link, ok := chain.LinkOf(r.Document())
+	if !ok || r.Stream() != s || !follows(link, previous.Hash) {
+		return fmt.Errorf("ledger: receipt %.200q does not follow the one before it in its stream", r.ID())
+	}
+	return nil
+}

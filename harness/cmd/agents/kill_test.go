@@ -24,6 +24,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
@@ -321,7 +322,7 @@ func (w *world) check(followers []*follower) {
 
 // checkLedger checks that each task has a receipt and that all receipts form one complete chain.
 func (w *world) checkLedger() {
-	l, err := ledger.OpenReadOnly(w.t.Context(), filepath.Join(w.dir, "data", "ledger.db"))
+	l, err := sqlite.OpenReadOnly(w.t.Context(), filepath.Join(w.dir, "data", "ledger.db"))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
@@ -40,7 +41,7 @@ func read[T any](t testing.TB, path string, parse func([]byte) (T, error)) T {
 // talk is a chat over a ledger of its own.
 func talk(t testing.TB, s store, graph ...node) *chat {
 	t.Helper()
-	l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+	l, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -476,7 +477,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("%s: %s", session, history)
 		}
 	}
-	streams, err := c.issuer.Store.(*ledger.SQLite).Streams(t.Context())
+	streams, err := c.issuer.Store.(*sqlite.Ledger).Streams(t.Context())
 	if err != nil || len(streams) != 1 || streams[0].Head.Count != 2*sessions || len(m.histories) != sessions {
 		t.Errorf("%v, %+v, %d sessions", err, streams, len(m.histories))
 	}

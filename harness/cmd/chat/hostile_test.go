@@ -15,6 +15,7 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
@@ -455,7 +456,7 @@ func TestUnknownOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	verified(t, o.receipt)
-	if streams, err := store.(*ledger.SQLite).Streams(t.Context()); err != nil || len(streams) != 1 || streams[0].Head.Count != 1 {
+	if streams, err := store.(*sqlite.Ledger).Streams(t.Context()); err != nil || len(streams) != 1 || streams[0].Head.Count != 1 {
 		t.Errorf("%v, %+v", err, streams)
 	}
 }
@@ -492,7 +493,7 @@ func TestSuspendsAgain(t *testing.T) {
 	if !slices.Equal(decisions, []string{"s approved", "s#2 denied", "t approved"}) || d.Identifiers.TaskID != o.invocation || len(d.FinalArtifacts) != 3 {
 		t.Errorf("%q, %+v", decisions, d.FinalArtifacts)
 	}
-	if streams, err := c.issuer.Store.(*ledger.SQLite).Streams(t.Context()); err != nil || streams[0].Head.Count != 1 {
+	if streams, err := c.issuer.Store.(*sqlite.Ledger).Streams(t.Context()); err != nil || streams[0].Head.Count != 1 {
 		t.Errorf("%v, %+v", err, streams)
 	}
 }
@@ -702,7 +703,7 @@ func TestResumeRaces(t *testing.T) {
 		}
 	}
 	oneChain(t, receipts)
-	streams, err := c.issuer.Store.(*ledger.SQLite).Streams(t.Context())
+	streams, err := c.issuer.Store.(*sqlite.Ledger).Streams(t.Context())
 	if err != nil || len(streams) != 1 || streams[0].Head.Count != uint64(2*rounds) {
 		t.Errorf("%v, %+v", err, streams)
 	}

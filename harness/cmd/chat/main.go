@@ -24,6 +24,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/record/turn"
 )
 
@@ -51,7 +52,7 @@ func run(ctx context.Context, private string, in io.Reader, out io.Writer) error
 	if err != nil {
 		return err
 	}
-	store, err := ledger.Create(ctx, filepath.Join(folder, "ledger.db"))
+	store, err := sqlite.Create(ctx, filepath.Join(folder, "ledger.db"))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (h *Harness) compare() error {
 		if s.Stream.Issuer != h.options.Issuer || h.state.issued[s.Head.Hash] {
 			continue
 		}
-		for e, err := range h.ledger.Scan(h.life, ledger.Query{Stream: &s.Stream}) {
+		for e, err := range h.ledger.Walk(h.life, ledger.Query{Stream: &s.Stream}, 0) {
 			if err != nil {
 				return err
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/harness/journal"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/redact"
 )
@@ -74,7 +75,7 @@ type Harness struct {
 	state   state
 	memory  *protocol.Memory // of answers to requests with an Idempotency-Key
 	journal *journal.Journal
-	ledger  *ledger.SQLite
+	ledger  *sqlite.Ledger
 	issuer  *ledger.Issuer
 	secrets *redact.Policy
 	mux     *protocol.Mux
@@ -117,8 +118,8 @@ func (h *Harness) openTools() (err error) {
 
 func (h *Harness) openLedger() (err error) {
 	path := filepath.Join(h.options.Dir, "ledger.db")
-	if h.ledger, err = ledger.Open(h.life, path); errors.Is(err, fs.ErrNotExist) {
-		h.ledger, err = ledger.Create(h.life, path)
+	if h.ledger, err = sqlite.Open(h.life, path); errors.Is(err, fs.ErrNotExist) {
+		h.ledger, err = sqlite.Create(h.life, path)
 	}
 	if err == nil {
 		h.issuer = &ledger.Issuer{Store: h.ledger, Signer: h.options.Signer, Secrets: h.secrets}

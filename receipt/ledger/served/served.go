@@ -19,9 +19,9 @@ import (
 // A row with another receipt than the requested one is [serve.ErrChanged]. A receipt with altered
 // content is served unchanged, so that verifying it refutes it. A pruned receipt is a
 // *[serve.PrunedError].
-func New(l *ledger.SQLite) serve.Source { return source{l} }
+func New(l ledger.Locator) serve.Source { return source{l} }
 
-type source struct{ ledger *ledger.SQLite }
+type source struct{ ledger ledger.Locator }
 
 // Bounds of a page, in addition to the limit of the client: receipts may be large.
 const (
@@ -80,7 +80,7 @@ func (s source) ByTask(ctx context.Context, q serve.TaskQuery) (page []serve.Sto
 	// The page is read in small parts, because receipts may be large, and their bytes can end the
 	// page, too.
 	for size := 0; ; {
-		part, behind, err := s.ledger.List(ctx, selected, cursor, pagePart)
+		part, behind, err := ledger.List(ctx, s.ledger, selected, cursor, pagePart)
 		if err != nil {
 			return nil, false, changed(err)
 		}

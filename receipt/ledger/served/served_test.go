@@ -22,6 +22,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -29,9 +30,9 @@ import (
 
 // filled returns a ledger with n receipts of the task task_a, each with the given number of bytes
 // of metadata.
-func filled(t *testing.T, n, bytes int) *ledger.SQLite {
+func filled(t *testing.T, n, bytes int) *sqlite.Ledger {
 	t.Helper()
-	l, err := ledger.Create(context.Background(), filepath.Join(t.TempDir(), "ledger.db"))
+	l, err := sqlite.Create(context.Background(), filepath.Join(t.TempDir(), "ledger.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +157,7 @@ func TestServe(t *testing.T) {
 // subject and those that name it, each once, in the order in which they were stored.
 func TestTaskOfSubject(t *testing.T) {
 	ctx := context.Background()
-	l, err := ledger.Create(ctx, filepath.Join(t.TempDir(), "ledger.db"))
+	l, err := sqlite.Create(ctx, filepath.Join(t.TempDir(), "ledger.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +260,7 @@ func TestPruned(t *testing.T) {
 }
 
 // prunedUnder prunes the first n receipts, and returns the checkpoint.
-func prunedUnder(t *testing.T, l *ledger.SQLite, n int) (note []byte) {
+func prunedUnder(t *testing.T, l *sqlite.Ledger, n int) (note []byte) {
 	t.Helper()
 	ctx := context.Background()
 	files := map[string][]byte{"keys/log_1.private.json": nil, "keys/trust.json": nil}
@@ -281,7 +282,7 @@ func prunedUnder(t *testing.T, l *ledger.SQLite, n int) (note []byte) {
 
 	var tree merkle.Tree
 	var archive [][]byte
-	for e, err := range l.Scan(ctx, ledger.Query{}) {
+	for e, err := range l.Walk(ctx, ledger.Query{}, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +294,7 @@ func prunedUnder(t *testing.T, l *ledger.SQLite, n int) (note []byte) {
 	if note, err = log.SignCheckpoint(ctx, &tlog.Checkpoint{Origin: "log.example.net/receipts", Size: tree.Size(), Root: tree.Root()}); err != nil {
 		t.Fatal(err)
 	}
-	p, err := l.Prunable(ctx, set, note, func(yield func([]byte, error) bool) {
+	p, err := ledger.Prunable(ctx, l, set, note, func(yield func([]byte, error) bool) {
 		for _, json := range archive {
 			if !yield(json, nil) {
 				return
@@ -301,7 +302,7 @@ func prunedUnder(t *testing.T, l *ledger.SQLite, n int) (note []byte) {
 		}
 	})
 	if err == nil {
-		_, err = p.Prune(ctx, "old.jsonl", canon.Digest{1})
+		_, err = ledger.Prune(ctx, l, p, "old.jsonl", canon.Digest{1})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -6,15 +6,15 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/serve/sourcetest"
 )
 
 func TestSource(t *testing.T) {
 	sourcetest.Run(t, func(t *testing.T, receipts []*receipt.Sealed) serve.Source {
-		l, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+		l, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
 		if err != nil {
 			t.Fatal(err)
 		}

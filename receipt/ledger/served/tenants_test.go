@@ -17,6 +17,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
@@ -26,7 +27,7 @@ import (
 type issued struct {
 	t      *testing.T
 	path   string
-	ledger *ledger.SQLite
+	ledger *sqlite.Ledger
 	server *serve.Server
 	keys   map[string]string // API keys by name
 }
@@ -35,7 +36,7 @@ type issued struct {
 func issuedBy(t *testing.T, drafts ...*receipt.Draft) *issued {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	l, err := ledger.Create(context.Background(), path)
+	l, err := sqlite.Create(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestTenants(t *testing.T) {
 	ids = append(ids, "receipt_"+marker+"_none", "receipt_"+marker+"_own", "receipt_absent")
 	both, alone := issuedBy(t, all...), issuedBy(t, ours...)
 	var cursors []string // after each receipt, of both tenants
-	for entry, err := range both.ledger.Scan(context.Background(), ledger.Query{}) {
+	for entry, err := range both.ledger.Walk(context.Background(), ledger.Query{}, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +130,7 @@ func TestTenants(t *testing.T) {
 UPDATE receipts SET json = (SELECT json FROM receipts WHERE receipt_id = 'receipt_MARKERB1') WHERE receipt_id = 'receipt_MARKERB4';
 DELETE FROM receipts WHERE receipt_id = 'receipt_MARKERB2'`)
 	var paths, hashes []string
-	for entry, err := range both.ledger.Scan(context.Background(), ledger.Query{Sees: func(s chain.Stream) bool { return s.Tenant == "a" }}) {
+	for entry, err := range both.ledger.Walk(context.Background(), ledger.Query{Sees: func(s chain.Stream) bool { return s.Tenant == "a" }}, 0) {
 		if err != nil || strings.Contains(string(entry.JSON), marker) {
 			t.Fatalf("%s %v", entry.JSON, err)
 		}

@@ -3,9 +3,8 @@ package storetest_test
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -85,27 +84,22 @@ func (m *memory) Get(ctx context.Context, id string) (*receipt.Sealed, error) {
 	return nil, ledger.ErrNotFound
 }
 
-func (m *memory) List(ctx context.Context, _ ledger.Query, cursor string, limit int) (page []ledger.Entry, next string, err error) {
-	if err := m.ended(ctx); err != nil {
-		return nil, "", err
-	}
-	after := int64(0)
-	if data, err := base64.RawURLEncoding.DecodeString(cursor); err == nil && len(data) == 9 {
-		after = int64(binary.BigEndian.Uint64(data[1:]))
-	}
+func (m *memory) Walk(ctx context.Context, _ ledger.Query, after int64) iter.Seq2[ledger.Entry, error] {
+	return func(yield func(ledger.Entry, error) bool) {
+		if err := m.ended(ctx); err != nil {
+			yield(ledger.Entry{}, err)
+			return
+		}
 
-	m.shared.mu.Lock()
-	defer m.shared.mu.Unlock()
-	for _, e := range m.list {
-		if e.number <= after {
-			continue
+		m.shared.mu.Lock()
+		list := slices.Clone(m.list)
+		m.shared.mu.Unlock()
+		for _, e := range list {
+			if e.number > after && !yield(ledger.Entry{Sequence: e.number, ID: e.ID(), Hash: e.Hash(), Stream: e.Stream(), JSON: e.JSON()}, nil) {
+				return
+			}
 		}
-		if len(page) == limit {
-			return page, page[limit-1].Cursor(), nil
-		}
-		page = append(page, ledger.Entry{Sequence: e.number, ID: e.ID(), Hash: e.Hash(), Stream: e.Stream(), JSON: e.JSON()})
 	}
-	return page, "", nil
 }
 
 func (m *memory) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {

@@ -16,11 +16,11 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
-// A lister is a store whose receipts can be listed. What a list returned is the beginning of every
-// later list, and a cursor skips nothing that is stored later.
+// A lister is the part of [ledger.Reader] that yields receipts. What a walk yielded is the beginning
+// of every later walk, and going on after a sequence skips nothing that is stored later.
 type lister interface {
 	ledger.Store
-	List(ctx context.Context, q ledger.Query, cursor string, limit int) ([]ledger.Entry, string, error)
+	Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Entry, error]
 }
 
 func listerOf(t *testing.T, store ledger.Store) lister {
@@ -30,25 +30,6 @@ func listerOf(t *testing.T, store ledger.Store) lister {
 		t.Skip("the store does not list its receipts")
 	}
 	return l
-}
-
-// walk returns the receipts after a cursor, in pages.
-func walk(ctx context.Context, l lister, cursor string) iter.Seq2[ledger.Entry, error] {
-	return func(yield func(ledger.Entry, error) bool) {
-		for more := true; more; {
-			page, next, err := l.List(ctx, ledger.Query{}, cursor, 50)
-			if err != nil {
-				yield(ledger.Entry{}, err)
-				return
-			}
-			for _, e := range page {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			cursor, more = next, next != ""
-		}
-	}
 }
 
 // order verifies that receipts are listed in the order in which they were stored, and those of a
@@ -64,27 +45,27 @@ func order(t *testing.T, handle func() ledger.Store) {
 		want = append(want, run...)
 	}
 
-	var cursors []string
+	var cursors []int64
 	n := 0
-	for e, err := range walk(ctx, store, "") {
+	for e, err := range store.Walk(ctx, ledger.Query{}, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if n == len(want) || e.ID != want[n].ID() || e.Hash != want[n].Hash() || string(e.JSON) != string(want[n].JSON()) || e.Stream != want[n].Stream() {
 			t.Fatalf("receipt %d of the list is %s of %v with the hash %v, expected those of the run that was stored", n, e.ID, e.Stream, e.Hash)
 		}
-		cursors = append(cursors, e.Cursor())
+		cursors = append(cursors, e.Sequence)
 		n++
 	}
 	if n != len(want) {
 		t.Fatalf("the list has %d receipts, expected %d", n, len(want))
 	}
 
-	// Each cursor continues with the next receipt.
+	// Each sequence continues with the next receipt.
 	for i, cursor := range cursors {
-		for e, err := range walk(ctx, store, cursor) {
+		for e, err := range store.Walk(ctx, ledger.Query{}, cursor) {
 			if err != nil || i+1 == len(want) || e.Hash != want[i+1].Hash() {
-				t.Fatalf("after the cursor of receipt %d: %s, %v", i, e.ID, err)
+				t.Fatalf("after the sequence of receipt %d: %s, %v", i, e.ID, err)
 			}
 			break
 		}
@@ -92,7 +73,7 @@ func order(t *testing.T, handle func() ledger.Store) {
 
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	for e, err := range walk(ended, store, "") {
+	for e, err := range store.Walk(ended, ledger.Query{}, 0) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("with a canceled context: %s, %v", e.ID, err)
 		}
@@ -101,7 +82,7 @@ func order(t *testing.T, handle func() ledger.Store) {
 
 // prefix verifies, while several handles append runs of different sizes and so at different speeds,
 // that every list begins with each earlier list, contains everything that was acknowledged before,
-// and that following the cursors yields the same list.
+// and that following the sequences yields the same list.
 func prefix(t *testing.T, handle func() ledger.Store) {
 	w := &witness{acknowledged: map[canon.Digest]bool{}}
 	reading, following := listerOf(t, handle()), listerOf(t, handle())
@@ -129,7 +110,7 @@ func prefix(t *testing.T, handle func() ledger.Store) {
 
 	// The last look is after the last append.
 	var followed []canon.Digest
-	cursor := ""
+	cursor := int64(0)
 	for last := false; !last; {
 		select {
 		case <-done:
@@ -137,11 +118,11 @@ func prefix(t *testing.T, handle func() ledger.Store) {
 		case <-time.After(time.Millisecond):
 		}
 		w.look(t, reading)
-		for e, err := range walk(t.Context(), following, cursor) {
+		for e, err := range following.Walk(t.Context(), ledger.Query{}, cursor) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			followed, cursor = append(followed, e.Hash), e.Cursor()
+			followed, cursor = append(followed, e.Hash), e.Sequence
 		}
 		if t.Failed() {
 			break
@@ -150,7 +131,7 @@ func prefix(t *testing.T, handle func() ledger.Store) {
 	writing.Wait()
 
 	if !t.Failed() && !slices.Equal(followed, w.seen) {
-		t.Errorf("following the cursors yields %d receipts, a list from the beginning %d, or others", len(followed), len(w.seen))
+		t.Errorf("following the sequences yields %d receipts, a list from the beginning %d, or others", len(followed), len(w.seen))
 	}
 	if !t.Failed() && len(w.seen) != len(w.acknowledged) {
 		t.Errorf("the list has %d receipts, %d were acknowledged", len(w.seen), len(w.acknowledged))
@@ -193,7 +174,7 @@ func (w *witness) look(t *testing.T, l lister) {
 	w.mu.Unlock()
 
 	var list []canon.Digest
-	for e, err := range walk(t.Context(), l, "") {
+	for e, err := range l.Walk(t.Context(), ledger.Query{}, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 )
 
 func TestSQLite(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) func() ledger.Store {
 		path := filepath.Join(t.TempDir(), "ledger.db")
-		created, err := ledger.Create(context.Background(), path)
+		created, err := sqlite.Create(context.Background(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -20,7 +21,7 @@ func TestSQLite(t *testing.T) {
 			t.Fatal(err)
 		}
 		return func() ledger.Store {
-			l, err := ledger.Open(context.Background(), path)
+			l, err := sqlite.Open(context.Background(), path)
 			if err != nil {
 				t.Fatal(err)
 			}

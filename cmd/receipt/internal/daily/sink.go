@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 // A sink receives redacted drafts.
@@ -36,7 +37,7 @@ func newSink(ctx context.Context, e *cli.Env, o *Options) (sink, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &ledgerSink{ctx: ctx, store: &noting{SQLite: l}, options: o, grown: map[chain.Stream]bool{}}
+		s := &ledgerSink{ctx: ctx, store: &noting{Ledger: l}, options: o, grown: map[chain.Stream]bool{}}
 		if !o.Look {
 			s.issuer = &ledger.Issuer{Store: s.store, Signer: o.Signer, Unsigned: o.Signer == nil}
 		}
@@ -73,13 +74,13 @@ type ledgerSink struct {
 // A noting store notes the receipts that it stored, so that of two simultaneous runs, each
 // reports only its own receipts.
 type noting struct {
-	*ledger.SQLite
+	*sqlite.Ledger
 	stored string // the receipt_id of the latest receipt
 }
 
 // Append implements ledger.Store.
 func (n *noting) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	err := n.SQLite.Append(ctx, s, previous, run...)
+	err := n.Ledger.Append(ctx, s, previous, run...)
 	if err == nil {
 		n.stored = run[len(run)-1].ID()
 	}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt/kind"
-	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 // OpenLedger opens an existing ledger. It rejects an empty file, which may be the remains
 // of an interrupted init or of a lost ledger. Starting a new ledger would then fork its
 // chains.
-func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, error) {
+func OpenLedger(ctx context.Context, path string, write bool) (*sqlite.Ledger, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, cli.Usage("restore a copy of the lost ledger; if there was none, remove the file, and create a ledger with receipt ledger init", "%q is empty: it is not a ledger, or its contents were lost", path)
 	}
@@ -24,9 +24,9 @@ func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 		return nil, cli.Usage(nextHow(f.Kind, cli.ShellFile(path)), "%q is not a ledger: it is %s", path, f.What)
 	}
 
-	open := ledger.OpenReadOnly
+	open := sqlite.OpenReadOnly
 	if write {
-		open = ledger.Open
+		open = sqlite.Open
 	}
 
 	l, err := open(ctx, path)
@@ -46,9 +46,9 @@ func OpenLedger(ctx context.Context, path string, write bool) (*ledger.SQLite, e
 // LedgerHint returns what to do about an error of a ledger.
 func LedgerHint(err error) string {
 	switch {
-	case errors.As(err, new(*ledger.ReplacedError)):
+	case errors.As(err, new(*sqlite.ReplacedError)):
 		return "list its contents with receipt ledger fsck FILE"
-	case errors.Is(err, ledger.ErrUnreadable):
+	case errors.Is(err, sqlite.ErrUnreadable):
 		return "check whether any of it can be read with receipt ledger fsck FILE"
 	}
 	return ""

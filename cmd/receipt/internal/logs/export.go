@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 type ledgerExportOptions struct {
@@ -81,7 +82,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 	// Reuse one document, because a ledger may be larger than memory.
 	doc := new(canon.Document)
 	query.Pruned = first != nil // the checkpoint covers pruned receipts too
-	for entry, err := range l.Scan(ctx, query) {
+	for entry, err := range l.Walk(ctx, query, 0) {
 		if err != nil {
 			return ledgerReading(err)
 		}
@@ -120,7 +121,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 }
 
 // under reads the checkpoint that must cover the receipts, or returns nil without --checkpoint.
-func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l *ledger.SQLite) (*firsts, error) {
+func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l *sqlite.Ledger) (*firsts, error) {
 	if o.checkpoint == "" {
 		return nil, nil
 	}

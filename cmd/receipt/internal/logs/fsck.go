@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 type ledgerFsckOptions struct {
@@ -129,7 +130,7 @@ func faultPlace(f ledger.Fault) string {
 }
 
 // expectHeads reports known heads that are not in the ledger.
-func expectHeads(ctx context.Context, l *ledger.SQLite, k input.Known, tell func(ledger.Fault)) error {
+func expectHeads(ctx context.Context, l *sqlite.Ledger, k input.Known, tell func(ledger.Fault)) error {
 	// A hash alone does not identify a stream, so accept it in any stream.
 	wanted := map[chain.Stream]chain.Head{}
 	if k.Summary != nil {

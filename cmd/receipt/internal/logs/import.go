@@ -66,7 +66,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	progress := selected.Begin(e, "importing")
 	defer progress.End()
 	var found addresses
-	count, err := l.Import(ctx, v, documents(ctx, selected, o.Long, &found))
+	count, err := ledger.Import(ctx, l, v, documents(ctx, selected, o.Long, &found))
 
 	// Receipts before a failure are stored, so print their number in any case.
 	pruned := ""

@@ -13,6 +13,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 // NewLedger returns the command receipt ledger, which prints receipts with show.
@@ -60,7 +61,7 @@ with sqlite3's .backup, not with cp. It must not be on a network file system.`,
   receipt ledger init 2026.sqlite`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := ledger.Create(cmd.Context(), args[0])
+			l, err := sqlite.Create(cmd.Context(), args[0])
 			var exists *fs.PathError
 			if errors.Is(err, fs.ErrExist) && errors.As(err, &exists) && exists.Path != args[0] {
 				return cli.Usage("restore that ledger, or move the file away", "%q is left of a ledger that was here", exists.Path)
@@ -235,7 +236,7 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 	// Each receipt is printed after it is stored, so an interrupted run can be repeated.
 	signer := signing.Signer()
 	for _, id := range ids {
-		signed, err := l.Sign(ctx, id, signer)
+		signed, err := ledger.Sign(ctx, l, id, signer)
 		if err != nil {
 			return ledgerSigning(id, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 type ledgerListOptions struct {
@@ -94,7 +95,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 	if err != nil {
 		return err
 	}
-	for entry, err := range l.Scan(ctx, query) {
+	for entry, err := range l.Walk(ctx, query, 0) {
 		if err != nil {
 			return ledgerReading(err)
 		}
@@ -111,7 +112,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 }
 
 // listPruned lists the remaining data of receipts that are in archives.
-func (o *ledgerListOptions) listPruned(ctx context.Context, l *ledger.SQLite, q ledger.Query, line func(any) error) error {
+func (o *ledgerListOptions) listPruned(ctx context.Context, l *sqlite.Ledger, q ledger.Query, line func(any) error) error {
 	prunings, err := l.Prunings(ctx)
 	if err != nil {
 		return ledgerReading(err)
@@ -219,9 +220,9 @@ type version struct {
 // successors returns which receipts of a ledger supersede others. There are few, because a receipt
 // is superseded only to withhold something that it should not have stated, or because its log
 // changed.
-func successors(ctx context.Context, l *ledger.SQLite) (versions, error) {
+func successors(ctx context.Context, l *sqlite.Ledger) (versions, error) {
 	newer := versions{}
-	for entry, err := range l.Scan(ctx, ledger.Query{}) {
+	for entry, err := range l.Walk(ctx, ledger.Query{}, 0) {
 		if err != nil {
 			return nil, ledgerReading(err)
 		}

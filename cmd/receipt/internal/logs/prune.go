@@ -85,7 +85,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 	progress := a.Begin(e, "comparing", "pruning")
 	defer progress.End()
 	var found addresses
-	p, err := l.Prunable(ctx, file.Set, head.Note, documents(ctx, a.Selection, false, &found))
+	p, err := ledger.Prunable(ctx, l, file.Set, head.Note, documents(ctx, a.Selection, false, &found))
 	if err != nil {
 		return pruneFailure(err, path, &found, head)
 	}
@@ -96,7 +96,7 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 		return cli.Usage("", "%q: %w", o.archive, cli.Reason(err))
 	}
 	progress.Pass(1, 0, 0)
-	n, err := p.Prune(ctx, filepath.Base(o.archive), digest)
+	n, err := ledger.Prune(ctx, l, p, filepath.Base(o.archive), digest)
 	if err != nil {
 		return pruneFailure(err, path, &found, head)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -112,7 +113,7 @@ func (r *ledgerRange) register(f *pflag.FlagSet, from, of string) {
 }
 
 // query returns the query for the selected receipts.
-func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Query, err error) {
+func (r *ledgerRange) query(ctx context.Context, l *sqlite.Ledger) (q ledger.Query, err error) {
 	q.From, q.Before, q.Until = r.from, r.before, r.until
 	if r.stream == "" {
 		return q, nil
@@ -137,7 +138,7 @@ func (r *ledgerRange) query(ctx context.Context, l *ledger.SQLite) (q ledger.Que
 
 // selection returns the selected receipts as an input of lines, in the order in which they were
 // stored. If the reader finds damage, it stores the error in *damage.
-func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLite, damage *error) (*meant, error) {
+func (r *ledgerRange) selection(ctx context.Context, path string, l *sqlite.Ledger, damage *error) (*meant, error) {
 	q, err := r.query(ctx, l)
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLi
 	all, pruned := q, new(int)
 	all.Pruned = true
 	s := &input.Selection{Entries: entries(ctx, l, q), Sources: []stream.Source{{Name: path, Kind: stream.Lines, Open: func() (io.ReadCloser, error) {
-		next, stop := iter.Pull2(l.Scan(ctx, all))
+		next, stop := iter.Pull2(l.Walk(ctx, all, 0))
 		return &ledgerReader{next: next, stop: stop, pruned: *pruned, damage: damage}, nil
 	}}}}
 	none, err := allPruned(ctx, l, q)
@@ -160,11 +161,11 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l *ledger.SQLi
 }
 
 // prunedOf returns the pruned receipts of a query, which precede the others, and counts them.
-func prunedOf(ctx context.Context, l *ledger.SQLite, q ledger.Query, count *int) iter.Seq2[ledger.Entry, error] {
+func prunedOf(ctx context.Context, l *sqlite.Ledger, q ledger.Query, count *int) iter.Seq2[ledger.Entry, error] {
 	q.Pruned = true
 	return func(yield func(ledger.Entry, error) bool) {
 		*count = 0
-		for e, err := range l.Scan(ctx, q) {
+		for e, err := range l.Walk(ctx, q, 0) {
 			if err == nil && e.JSON != nil {
 				return
 			}
@@ -177,8 +178,8 @@ func prunedOf(ctx context.Context, l *ledger.SQLite, q ledger.Query, count *int)
 }
 
 // allPruned reports whether the query matches receipts, but none that can be read.
-func allPruned(ctx context.Context, l *ledger.SQLite, q ledger.Query) (bool, error) {
-	for range l.Scan(ctx, q) {
+func allPruned(ctx context.Context, l *sqlite.Ledger, q ledger.Query) (bool, error) {
+	for range l.Walk(ctx, q, 0) {
 		return false, nil // an error is reported by the caller that reads the receipts
 	}
 	n, err := l.CountPruned(ctx, q)
@@ -189,7 +190,7 @@ func allPruned(ctx context.Context, l *ledger.SQLite, q ledger.Query) (bool, err
 }
 
 // tellPruned prints how many of the selected receipts are in archives.
-func tellPruned(ctx context.Context, e *cli.Env, l *ledger.SQLite, q ledger.Query, hint string) error {
+func tellPruned(ctx context.Context, e *cli.Env, l *sqlite.Ledger, q ledger.Query, hint string) error {
 	n, err := l.CountPruned(ctx, q)
 	if err != nil {
 		return ledgerReading(err)
@@ -208,7 +209,7 @@ func verbOf(n int64) string {
 }
 
 // entries returns the number of selected receipts, or -1 if it is not known without reading them.
-func entries(ctx context.Context, l *ledger.SQLite, q ledger.Query) (n int64) {
+func entries(ctx context.Context, l *sqlite.Ledger, q ledger.Query) (n int64) {
 	streams, err := l.Streams(ctx)
 	if err != nil || q.Task != "" || q.Session != "" || !q.From.IsZero() || !q.Before.IsZero() || !q.Until.IsZero() {
 		return -1

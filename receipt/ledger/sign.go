@@ -1,0 +1,64 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// signTries is how often Sign starts again if others sign the receipt, too.
+const signTries = 64
+
+// Sign adds a signature to a stored receipt, as its issuer or as a witness, and returns the
+// receipt. Its hash stays the same, because it does not cover signatures. A receipt that already
+// has a signature with the signer's key_id does not change.
+//
+// The error is or wraps ErrNotFound, an error of Get or of the signer, or ErrNotStored. After any
+// other error, the signature may be stored, and Sign may be called again.
+func Sign(ctx context.Context, s Replacer, receiptID string, signer receipt.Signer) (*receipt.Sealed, error) {
+	for range signTries {
+		sealed, err := s.Get(ctx, receiptID)
+		if err != nil {
+			return nil, err
+		}
+
+		signed, err := sealed.Sign(ctx, signer)
+		if err != nil {
+			return nil, err
+		}
+		if signedTwice(signed) {
+			return sealed, nil
+		}
+
+		// Nothing was locked during signing, so others may have signed the receipt.
+		replaced, err := s.Replace(ctx, sealed, signed)
+		if err != nil {
+			return nil, err
+		}
+		if replaced {
+			return signed, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: receipt %.200q was changed by others %d times while it was signed", ErrNotStored, receiptID, signTries)
+}
+
+// signatures returns the key IDs of a receipt's signatures.
+func signatures(sealed *receipt.Sealed) (ids []string) {
+	for _, s := range sealed.Document().Root().Member("signatures").Elements() {
+		ids = append(ids, s.Member("key_id").String())
+	}
+	return ids
+}
+
+// signedTwice reports whether the key of the last signature has an earlier one.
+func signedTwice(sealed *receipt.Sealed) bool {
+	ids := signatures(sealed)
+	last := len(ids) - 1
+	for i, id := range ids {
+		if i < last && id == ids[last] {
+			return true
+		}
+	}
+	return false
+}

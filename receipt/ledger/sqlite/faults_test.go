@@ -1,0 +1,228 @@
+package sqlite_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
+)
+
+// TestFaults verifies that a ledger survives one failure of any write, sync, truncation, open,
+// removal, or close of its files while two receipts are issued and three are pruned. The failure is
+// EIO, a full disk, or the death of the process. The ledger must stay sound and contain all
+// acknowledged receipts, all three receipts or none must be pruned, and a repetition of the work
+// must succeed.
+func TestFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts some hundred processes")
+	}
+	strace := tracer(t)
+	step := 24 // test one call in this many
+	if testsize.Full() {
+		step = 1
+	}
+	base, possible, injected := filled(t, 3), 0, 0
+	calls := []string{"pwrite64", "fsync", "ftruncate", "open", "unlink", "close"}
+	_, _, log := withFault(t, strace, base, strings.Join(calls, ","), "retval=0:when=65535") // that is, never
+	for _, call := range calls {
+		count := strings.Count(log, call+"(")
+		for _, fault := range []string{"error=EIO", "error=ENOSPC", "signal=KILL"} {
+			if fault == "error=ENOSPC" && call != "pwrite64" && call != "ftruncate" {
+				continue
+			}
+			for n := 1; n <= count; n++ {
+				if possible++; possible%step == 0 {
+					injects(t, strace, base, call, fault, n)
+					injected++
+				}
+			}
+		}
+	}
+	if t.Logf("%d faults", injected); injected < 150/step {
+		t.Errorf("%d faults were injected, expected more", injected)
+	}
+}
+
+// faultWorker issues two receipts, prunes three, and prints the acknowledged ones. It accesses the
+// ledger's files on one thread only, because strace counts the calls of each thread separately.
+func faultWorker(path string) error {
+	ctx := context.Background()
+	thread := &thread{calls: make(chan func())}
+	go thread.run()
+	var l *sqlite.Ledger
+	err := thread.do(func() (err error) {
+		l, err = sqlite.Open(ctx, path)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	thread.Store = l
+	issuer := &ledger.Issuer{Store: thread, Signer: signer(panics{}), KeepSecrets: true}
+	for n := range 2 {
+		s, err := issuer.Issue(ctx, draft(fmt.Sprintf("f_%04d", n), "w"))
+		if err != nil {
+			return err
+		}
+		fmt.Println(s.ID(), s.Hash())
+	}
+	err = thread.do(func() error {
+		prune(panics{}, l, faultPruned)
+		fmt.Println("pruned")
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return thread.do(l.Close)
+}
+
+// faultPruned is the number of receipts that are pruned.
+const faultPruned = 3
+
+// A thread is a store whose calls all run on one thread of the operating system.
+type thread struct {
+	ledger.Store
+	calls chan func()
+}
+
+func (t *thread) run() {
+	runtime.LockOSThread()
+	for call := range t.calls {
+		call()
+	}
+}
+
+func (t *thread) do(call func() error) error {
+	done := make(chan error)
+	t.calls <- func() { done <- call() }
+	return <-done
+}
+
+func (t *thread) Head(ctx context.Context, s chain.Stream) (head chain.Head, err error) {
+	err = t.do(func() (err error) { head, err = t.Store.Head(ctx, s); return err })
+	return head, err
+}
+
+func (t *thread) Get(ctx context.Context, id string) (r *receipt.Sealed, err error) {
+	err = t.do(func() (err error) { r, err = t.Store.Get(ctx, id); return err })
+	return r, err
+}
+
+func (t *thread) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
+	return t.do(func() error { return t.Store.Append(ctx, s, previous, run...) })
+}
+
+// tracer returns the path of strace, if it is permitted to trace.
+func tracer(t *testing.T) string {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	if out, err := exec.Command(strace, "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+		t.Skipf("strace may not trace here: %v: %s", err, out)
+	}
+	return strace
+}
+
+// fewerStops returns the flags of strace that skip stops at calls that are not traced, if it
+// supports them.
+var fewerStops = sync.OnceValue(func() []string {
+	if exec.Command("strace", "-f", "--seccomp-bpf", "-e", "trace=fsync", "-o", os.DevNull, "true").Run() != nil {
+		return nil
+	}
+	return []string{"--seccomp-bpf"}
+})
+
+// withFault runs faultWorker on a copy of a ledger with a fault at the given calls. It returns the
+// copy, the output of the worker, and the output of strace.
+func withFault(t *testing.T, strace, base, call, fault string) (path, said, traced string) {
+	t.Helper()
+	dir := t.TempDir()
+	path, log := filepath.Join(dir, "ledger.db"), filepath.Join(dir, "log")
+	data, err := os.ReadFile(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var how []string
+	if !strings.HasPrefix(fault, "signal=") { // with these flags, strace would not send the signal
+		how = fewerStops()
+	}
+	cmd := exec.Command(strace, append(how, "-f", "-qq", "-o", log, "-P", path, "-P", path+"-wal", "-P", path+"-shm",
+		"-e", "signal=none", "-e", "trace="+call, "-e", "inject="+call+":"+fault, os.Args[0])...)
+	cmd.Env = append(os.Environ(), "LEDGER_FAULT="+path)
+	out, _ := cmd.Output() // the worker is expected to fail
+	trace, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, string(out), string(trace)
+}
+
+// injects makes the nth call fail.
+func injects(t *testing.T, strace, base, call, fault string, n int) {
+	t.Helper()
+	name := fmt.Sprintf("%s %s %d", fault, call, n)
+	path, said, log := withFault(t, strace, base, call, fmt.Sprintf("%s:when=%d", fault, n))
+	if want := map[bool]string{true: "= ?", false: "(INJECTED)"}[fault == "signal=KILL"]; !strings.Contains(log, want) {
+		t.Errorf("%s: nothing failed: %s", name, log)
+	}
+	issuer := reopen(t, name, path)
+	for _, line := range strings.Split(strings.TrimSpace(said), "\n") {
+		id, hash, told := strings.Cut(line, " ")
+		if !told {
+			continue
+		}
+		if r, err := issuer.Store.Get(context.Background(), id); err != nil || r.Hash().String() != hash {
+			t.Errorf("%s: %s was acknowledged and is not in the ledger: %v", name, id, err)
+		}
+	}
+	for i := range 2 {
+		if _, err := issuer.Issue(context.Background(), draft(fmt.Sprintf("f_%04d", i), "w")); err != nil {
+			t.Errorf("%s: again: %v", name, err)
+		}
+	}
+	c, list := faults(t, path, verifier(t, receipt.Policy{}))
+	acknowledged := strings.Contains(said, "pruned")
+	if len(list) != 0 || c.Verified+c.Pruned != 8 || c.Pruned != faultPruned && (acknowledged || c.Pruned != 0) {
+		t.Errorf("%s: %d receipts, %d pruned, %q", name, c.Verified, c.Pruned, list)
+	}
+	prune(t, issuer.Store.(*sqlite.Ledger), faultPruned)
+	if c, list := faults(t, path, verifier(t, receipt.Policy{})); len(list) != 0 || c.Verified != 8-faultPruned || c.Pruned != faultPruned {
+		t.Errorf("%s: again: %d receipts, %d pruned, %q", name, c.Verified, c.Pruned, list)
+	}
+}
+
+// reopen opens a ledger after a fault. The ledger must be sound even before use repairs it.
+func reopen(t *testing.T, name, path string) *ledger.Issuer {
+	t.Helper()
+	l, err := sqlite.Open(context.Background(), path)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	t.Cleanup(func() { l.Close() })
+	if _, err := l.Check(context.Background(), verifier(t, receipt.Policy{}), func(f ledger.Fault) {
+		t.Errorf("%s: %+v", name, f)
+	}, nil); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return &ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}
+}

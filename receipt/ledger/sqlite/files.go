@@ -1,0 +1,220 @@
+package sqlite
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// ErrUnreadable indicates that SQLite cannot read the file, or a part of it.
+var ErrUnreadable = errors.New("it is damaged: restore a copy")
+
+// A ReplacedError indicates that the path of an open ledger no longer leads to its file, or that
+// the file was truncated. SQLite would continue to write to a file that nobody will find again, or
+// over what is missing.
+type ReplacedError struct {
+	Path string // of the ledger, its -wal, or its -shm
+	What string // what happened
+}
+
+func (e *ReplacedError) Error() string {
+	return fmt.Sprintf("ledger: %q %s while it was open; close it, see what is there, and open that", e.Path, e.What)
+}
+
+// files watches the files of an open ledger. It examines them only by path, because opening and
+// closing the ledger, or its -shm, would release SQLite's locks.
+type files struct {
+	given string // by the caller
+	path  string // without links, as SQLite uses it to name the other files
+
+	mu     sync.Mutex
+	main   fs.FileInfo
+	moved  bool                   // somebody wrote into it since rewritten was last called
+	beside map[string]fs.FileInfo // -wal and -shm, once they are in use
+	log    []byte                 // header of the -wal, when it was last seen
+	logEnd int64                  // and its size
+
+	frozen bool        // nobody may write to them
+	still  fs.FileInfo // -wal of frozen files, nil: none
+}
+
+func watch(path string) (*files, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("not a regular file")}
+	}
+	f := &files{given: path, main: info, beside: map[string]fs.FileInfo{}}
+	if f.path, err = filepath.EvalSymlinks(path); err == nil {
+		f.path, err = filepath.Abs(f.path)
+	}
+	return f, err
+}
+
+// freeze records that nobody may write to the files while they are read, and reports whether the
+// entire ledger is in its one file.
+func (f *files) freeze() (alone bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.frozen = true
+	f.still, err = f.logInfo()
+	return f.still == nil || f.still.Size() == 0, err
+}
+
+// logInfo describes the -wal, or returns nil if there is none.
+func (f *files) logInfo() (fs.FileInfo, error) {
+	info, err := os.Stat(f.path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return info, err
+}
+
+// same makes sure that the path leads to the file that was opened. A ledger never becomes smaller,
+// and frozen files do not change.
+func (f *files) same() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	info, err := f.look(f.given, f.main)
+	if err != nil {
+		return err
+	}
+	if info.Size() < f.main.Size() {
+		return &ReplacedError{f.given, "was cut or overwritten"}
+	}
+
+	if f.frozen {
+		return f.unchanged(info)
+	}
+	f.moved = f.moved || written(info, f.main)
+	f.main = info
+
+	// Others find these files by name, so each name must lead to the file in use.
+	for suffix, was := range f.beside {
+		if _, err := f.look(f.path+suffix, was); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// unchanged makes sure that frozen files have not changed.
+func (f *files) unchanged(main fs.FileInfo) error {
+	log, err := f.logInfo()
+	if err != nil {
+		return err
+	}
+	if written(main, f.main) || (log == nil) != (f.still == nil) || log != nil && written(log, f.still) {
+		return &ReplacedError{f.given, "was written into"}
+	}
+	return nil
+}
+
+func written(now, was fs.FileInfo) bool {
+	return now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())
+}
+
+// rewritten reports whether the ledger's file changed since the last call. A commit goes
+// into the -wal, so the file changes only with a checkpoint, or if somebody else writes.
+func (f *files) rewritten() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	moved := f.moved
+	f.moved = false
+	return moved
+}
+
+// remember undoes a call of rewritten that had no effect, so that the next one returns true.
+func (f *files) remember() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.moved = true
+}
+
+func (f *files) look(path string, was fs.FileInfo) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &ReplacedError{path, "was deleted"}
+	case err != nil:
+		return nil, err
+	case !os.SameFile(info, was):
+		return nil, &ReplacedError{path, "was replaced"}
+	}
+	return info, nil
+}
+
+// inUse remembers the files next to the ledger. It is called inside a transaction, when SQLite has
+// both open.
+func (f *files) inUse() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	// Once seen, a file must stay: SQLite replaces neither while it is open.
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if f.beside[suffix] != nil {
+			continue
+		}
+
+		info, err := os.Stat(f.path + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			return &ReplacedError{f.path + suffix, "was deleted"}
+		} else if err != nil {
+			return err
+		}
+		f.beside[suffix] = info
+	}
+
+	return nil
+}
+
+// The write-ahead log begins with a header of 32 bytes, which changes when SQLite starts again from
+// the beginning of the log: https://sqlite.org/fileformat2.html#walformat.
+const logHeader = 32
+
+var logMagic = []byte{0x37, 0x7f, 0x06} // and 0x82 or 0x83
+
+// committed makes sure that a transaction is in a log that the next process that opens the ledger
+// can read: it has its header, and has not become shorter.
+func (f *files) committed() error {
+	if err := f.same(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+
+	// The log is opened by its path, as the next process that opens the ledger does.
+	log, err := os.Open(f.path + "-wal") // SQLite holds no locks on it
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+
+	header := make([]byte, logHeader)
+	if _, err := io.ReadFull(log, header); err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+
+	info, err := log.Stat()
+	if err != nil {
+		return err
+	}
+
+	// A truncated log lacks its header, or is shorter than it was with the same header.
+	if !bytes.HasPrefix(header, logMagic) || bytes.Equal(header, f.log) && info.Size() < f.logEnd {
+		return &ReplacedError{f.path + "-wal", "was cut"}
+	}
+
+	f.log, f.logEnd = header, info.Size()
+	return nil
+}

@@ -1,0 +1,112 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
+)
+
+// A heldStore returns a head only when it is released, and stores all receipts.
+type heldStore struct {
+	asked, release chan struct{}
+	appended       []*receipt.Sealed
+}
+
+func (s *heldStore) Head(context.Context, chain.Stream) (chain.Head, error) {
+	s.asked <- struct{}{}
+	<-s.release
+	return chain.Head{}, nil
+}
+
+func (s *heldStore) Append(_ context.Context, _ chain.Stream, _ chain.Head, run ...*receipt.Sealed) error {
+	s.appended = append(s.appended, run...)
+	return nil
+}
+
+func (s *heldStore) Get(context.Context, string) (*receipt.Sealed, error) {
+	return nil, ledger.ErrNotFound
+}
+
+// TestDraftOfCallerThatLeft verifies that if a caller that canceled changes its draft or parses
+// another text into its document, neither becomes a receipt.
+func TestDraftOfCallerThatLeft(t *testing.T) {
+	store := &heldStore{asked: make(chan struct{}), release: make(chan struct{})}
+	issuer := &ledger.Issuer{Store: store, Unsigned: true, KeepSecrets: true}
+	ctx, cancel := context.WithCancel(t.Context())
+	draft := storetest.Draft("receipt_1", "w")
+	draft.Metadata = receipt.Object{}
+	left := make(chan error)
+	go func() {
+		_, err := issuer.Issue(ctx, draft)
+		left <- err
+	}()
+	<-store.asked
+	cancel()
+	var unknown *ledger.UnknownOutcomeError
+	if err := <-left; !errors.As(err, &unknown) {
+		t.Fatalf("error %v, expected that the outcome is unknown", err)
+	}
+	draft.Metadata["changed"] = true
+	store.release <- struct{}{}
+
+	// The next draft of the stream is processed when the first is done.
+	go func() { <-store.asked; store.release <- struct{}{} }()
+	if _, err := issuer.Issue(t.Context(), storetest.Draft("receipt_3", "w")); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(store.appended); n != 1 {
+		t.Errorf("%d receipts were appended, expected that of the caller that stayed alone", n)
+	}
+}
+
+func TestDocumentOfCallerThatLeft(t *testing.T) {
+	store := &heldStore{asked: make(chan struct{}), release: make(chan struct{})}
+	issuer := &ledger.Issuer{Store: store, Unsigned: true, KeepSecrets: true}
+	ctx, cancel := context.WithCancel(t.Context())
+	doc := new(canon.Document)
+	parseDraft(t, doc, "receipt_1")
+	left := make(chan error)
+	go func() {
+		_, err := issuer.IssueDocument(ctx, doc)
+		left <- err
+	}()
+	<-store.asked
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, expected the context's", err)
+	}
+	parseDraft(t, doc, "receipt_2") // not passed to Issue
+	store.release <- struct{}{}
+
+	go func() { <-store.asked; store.release <- struct{}{} }()
+	if _, err := issuer.Issue(t.Context(), storetest.Draft("receipt_3", "w")); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range store.appended {
+		if r.ID() != "receipt_3" {
+			t.Errorf("%s was appended, which nobody issued", r.ID())
+		}
+	}
+}
+
+func parseDraft(t *testing.T, doc *canon.Document, id string) {
+	t.Helper()
+	sealed, err := receipt.Seal(storetest.Draft(id, "w"), chain.Head{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := canon.Parse(sealed.JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := whole.Root()
+	if err := doc.Parse(whole.AppendCanonical(nil, root.Member("chain"), root.Member("signatures")), canon.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+)
+
+// A connection keeps its prepared statements, because parsing and planning a statement takes longer
+// than running it for one receipt. SQLite prepares a statement again if the tables have changed.
+type connection struct {
+	driverConn
+	idle map[string]driverStmt // by their text; nil after the connection was closed
+}
+
+// driverConn has the methods that database/sql needs of a connection, except those that run
+// unprepared text, so every statement is prepared by PrepareContext.
+type driverConn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ConnPrepareContext
+	driver.SessionResetter
+	driver.Validator
+}
+
+type driverStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+// mostIdle is how many statements a connection keeps, more than this package has.
+const mostIdle = 64
+
+func keepStatements(c driver.Conn) (*connection, error) {
+	conn, ok := c.(driverConn)
+	if !ok {
+		return nil, fmt.Errorf("ledger: the driver's connection is a %T, which lacks methods", c)
+	}
+	return &connection{conn, map[string]driverStmt{}}, nil
+}
+
+// Prepare is PrepareContext without a context.
+func (c *connection) Prepare(query string) (driver.Stmt, error) {
+	return c.PrepareContext(context.Background(), query)
+}
+
+// PrepareContext returns a statement that nobody else uses until it is closed.
+func (c *connection) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if s := c.idle[query]; s != nil {
+		delete(c.idle, query)
+		return &statement{s, c, query}, nil
+	}
+
+	prepared, err := c.driverConn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	s, ok := prepared.(driverStmt)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("ledger: the driver's statement is a %T, which lacks methods", prepared), prepared.Close())
+	}
+	return &statement{s, c, query}, nil
+}
+
+// Close closes the connection. SQLite releases the file when all statements are closed.
+func (c *connection) Close() error {
+	var errs []error
+	for _, s := range c.idle {
+		errs = append(errs, s.Close())
+	}
+	c.idle = nil
+	return errors.Join(append(errs, c.driverConn.Close())...)
+}
+
+// A statement returns to its connection when it is closed.
+type statement struct {
+	driverStmt
+	of    *connection
+	query string
+}
+
+// Close is called when the rows of the statement are closed.
+func (s *statement) Close() error {
+	if c := s.of; c.idle != nil && c.idle[s.query] == nil && len(c.idle) < mostIdle {
+		c.idle[s.query] = s.driverStmt
+		return nil
+	}
+	return s.driverStmt.Close()
+}
