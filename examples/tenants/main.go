@@ -17,15 +17,15 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 )
 
 func main() {
 	h := &harness{tokens: map[[32]byte]string{sha256.Sum256([]byte(os.Getenv("TOKEN"))): "tenant_1"}}
-	store := must(ledger.Open(context.Background(), os.Args[1]))
+	store := must(sqlite.Open(context.Background(), os.Args[1]))
 	log.Fatal(http.ListenAndServe("127.0.0.1:8080", h.mux(store)))
 }
 
@@ -62,7 +62,7 @@ func (h *harness) task(w http.ResponseWriter, r *protocol.Request) error {
 }
 
 // mux serves the tasks of the harness and the receipts of a ledger to the same clients.
-func (h *harness) mux(store *ledger.SQLite) *protocol.Mux {
+func (h *harness) mux(store *sqlite.Ledger) *protocol.Mux {
 	verifier := must(serve.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}, nil))
 	receipts := must(serve.New(serve.Options{Verifier: func() *serve.Verifier { return verifier }, Source: served.New(store), Auth: h}))
 	submit := protocol.Route{Pattern: "POST /v1/tasks", Scope: protocol.TasksWrite, Serve: h.submit}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
@@ -35,7 +36,7 @@ func ask(mux http.Handler, method, path, token string, headers ...string) (int, 
 // TestTenants verifies that each tenant sees its own tasks and receipts, and nothing of another
 // tenant: neither by ID, nor in a list, nor with the Idempotency-Key of the other.
 func TestTenants(t *testing.T) {
-	store, err := ledger.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+	store, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
