@@ -170,8 +170,8 @@ var uses = map[string]func(s *shared) any{
 		_, err := s.issuer.IssueDocument(context.Background(), s.draft)
 		return err
 	},
-	"receipt/ledger/sqlite.Ledger.Check": func(s *shared) any {
-		c, err := s.ledger.Check(context.Background(), s.verifier, func(ledger.Fault) {}, nil)
+	"receipt/ledger.Check": func(s *shared) any {
+		c, err := ledger.Check(context.Background(), s.ledger, s.verifier, func(ledger.Fault) {}, nil)
 		return fmt.Sprint(c, err)
 	},
 	"receipt/ledger/sqlite.Ledger.Replace": func(s *shared) any {

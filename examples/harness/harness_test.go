@@ -348,7 +348,7 @@ func fsck(t *testing.T, path string, set *keys.Set, want int) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	c, err := l.Check(ctx, verifier(t, set), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
+	c, err := ledger.Check(ctx, l, verifier(t, set), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
 	if err != nil || c.Verified != want || len(c.Streams) != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}

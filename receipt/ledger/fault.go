@@ -26,30 +26,6 @@ const (
 	FaultRow        = "ledger_row"        // a row differs from its receipt
 )
 
-// A Checked is the result of Check.
-type Checked struct {
-	Receipts  int // rows that were read
-	Verified  int
-	Undecided int // intact, but evidence for their signatures is missing
-	Streams   []StreamHead
-	Pruned    int  // receipts whose content is in archives, and whose hashes match the roots of the checkpoints
-	Unsigned  int  // checkpoints of pruned receipts without a signature by a trusted key of their log
-	Marked    bool // whether the end of the ledger was compared with the mark next to it
-	Faults    int  // passed to the callback of Check
-}
-
-// Verdict returns the verdict on the ledger: refuted if there are faults, undecided if anything is
-// undecided, and otherwise verified.
-func (c *Checked) Verdict() receipt.Verdict {
-	switch {
-	case c.Faults > 0:
-		return receipt.Refuted
-	case c.Undecided+c.Unsigned > 0:
-		return receipt.Undecided
-	}
-	return receipt.Verified
-}
-
 // A DamageError indicates that a row is not what the ledger stored: it, or a row that leads to it,
 // was altered. Its content is not returned.
 type DamageError struct {

@@ -78,7 +78,7 @@ func TestClockGoesBack(t *testing.T) {
 	if again, err := issuer.Issue(context.Background(), undated("receipt_0")); err != nil || again.Hash() != first.Hash() {
 		t.Errorf("again: %v, %v", again, err)
 	}
-	c, err := l.Check(context.Background(), verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
+	c, err := ledger.Check(context.Background(), l, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
 	if err != nil || c.Verified != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -203,7 +203,7 @@ func TestSlowSigners(t *testing.T) {
 	}
 	group.Wait()
 	t.Logf("%s, %d and %d signatures for 48 receipts", time.Since(begun).Round(time.Millisecond), signers[0].calls.Load(), signers[1].calls.Load())
-	c, err := l.Check(ctx, verifier(t, receipt.Policy{IntegrityOnly: true}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
+	c, err := ledger.Check(ctx, l, verifier(t, receipt.Policy{IntegrityOnly: true}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
 	if err != nil || c.Verified != 58 {
 		t.Errorf("%+v, %v", c, err)
 	}

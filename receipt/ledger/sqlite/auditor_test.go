@@ -42,7 +42,7 @@ func auditor(path string) error {
 	if err != nil {
 		return err
 	}
-	c, err := l.Check(ctx, v, func(f ledger.Fault) { fmt.Println(f.Code, f.ID, f.Detail) }, nil)
+	c, err := ledger.Check(ctx, l, v, func(f ledger.Fault) { fmt.Println(f.Code, f.ID, f.Detail) }, nil)
 	if err != nil {
 		return err
 	}

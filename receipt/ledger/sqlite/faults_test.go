@@ -219,7 +219,7 @@ func reopen(t *testing.T, name, path string) *ledger.Issuer {
 		t.Fatalf("%s: %v", name, err)
 	}
 	t.Cleanup(func() { l.Close() })
-	if _, err := l.Check(context.Background(), verifier(t, receipt.Policy{}), func(f ledger.Fault) {
+	if _, err := ledger.Check(context.Background(), l, verifier(t, receipt.Policy{}), func(f ledger.Fault) {
 		t.Errorf("%s: %+v", name, f)
 	}, nil); err != nil {
 		t.Fatalf("%s: %v", name, err)

@@ -94,7 +94,7 @@ func faults(t *testing.T, path string, v *receipt.Verifier) (*ledger.Checked, []
 	}
 	defer l.Close()
 	var list []string
-	c, err := l.Check(context.Background(), v, func(f ledger.Fault) {
+	c, err := ledger.Check(context.Background(), l, v, func(f ledger.Fault) {
 		list = append(list, f.Code+" "+f.ID+" "+f.Detail)
 	}, nil)
 	if err != nil {
@@ -137,7 +137,7 @@ func TestCheckReads(t *testing.T) {
 	}
 	defer l.Close()
 	told, read := 0, []int{}
-	if _, err := l.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) {
+	if _, err := ledger.Check(ctx, l, verifier(t, receipt.Policy{}), func(f ledger.Fault) {
 		told++
 		if _, _, err := l.Linked(ctx, "absent"); err != ledger.ErrNotFound {
 			t.Error(err)

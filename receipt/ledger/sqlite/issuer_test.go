@@ -266,7 +266,7 @@ func TestIssueSigner(t *testing.T) {
 	if refused == 0 || int64(refused) != failed.Load() || stored+refused != drafts-6 {
 		t.Errorf("%d stored, %d refused; the signer failed %d times", stored, refused, failed.Load())
 	}
-	c, err := store.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
+	c, err := ledger.Check(ctx, store, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
 	if err != nil || c.Verified != stored {
 		t.Errorf("%+v, %v, expected %d", c, err, stored)
 	}
@@ -427,7 +427,7 @@ func TestSign(t *testing.T) {
 			t.Errorf("%s again: %v, %v", name, r, err)
 		}
 	}
-	if c, err := l.Check(ctx, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 1 {
+	if c, err := ledger.Check(ctx, l, verifier(t, receipt.Policy{}), func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
 }

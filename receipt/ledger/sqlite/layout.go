@@ -118,7 +118,7 @@ func (l *layout) fits(r *stored) error {
 	}
 
 	if columns := r.differences(&own); len(columns) > 0 {
-		return damageOf(ledger.FaultRow, r.id, r.stream, otherColumn(columns[0]))
+		return damageOf(ledger.FaultRow, r.id, r.stream, ledger.OtherColumn(columns[0]))
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 	"os"
 
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
 // A Ledger is a ledger in one SQLite file, for any number of processes of one machine. The file must
@@ -81,36 +80,6 @@ func open(ctx context.Context, path, mode string, steps []string) (*Ledger, erro
 		return nil, errors.Join(err, db.Close())
 	}
 	return &Ledger{db, reader{db}, writer{db}}, nil
-}
-
-// Check reads the entire ledger: SQLite's own structures, each receipt, its row, its position in
-// the chain, and the heads. It verifies receipts with v; a v for integrity only checks no
-// signatures. Each fault is passed to report when it is found. Seen, unless it is nil, is called
-// with the number of receipts that were read: with 0 after the check of the file's structures,
-// which takes long in a large file. The error concerns the check itself: with an error, the ledger
-// was not checked to its end.
-//
-// Receipts that were removed at the end of a stream together with its head leave no trace in the
-// ledger. If FILE-head exists, it shows them; otherwise, compare the heads with copies that were
-// kept elsewhere.
-func (l *Ledger) Check(ctx context.Context, v *receipt.Verifier, report func(ledger.Fault), seen func(receipts int)) (*ledger.Checked, error) {
-	db, err := l.pool(1, l.query) // it takes long, and report may read
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-
-	c := &checker{ledger: l, db: db, ctx: ctx, verifier: v, tell: report, seen: seen}
-	if seen == nil {
-		c.seen = func(int) {}
-	}
-	steps := []func() error{c.file, c.mark, c.prunings, c.chains, c.strays}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return &c.Checked, err
-		}
-	}
-	return &c.Checked, ctx.Err()
 }
 
 // Replace is described at [ledger.Replacer].

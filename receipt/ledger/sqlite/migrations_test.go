@@ -74,7 +74,7 @@ func TestVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 3 || len(c.Streams) != 2 {
+	if c, err := ledger.Check(ctx, l, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 3 || len(c.Streams) != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	got, after := tables(t, path)
@@ -121,7 +121,7 @@ func TestNextVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer early.Close()
-	if c, err := early.Check(ctx, v, func(f ledger.Fault) { t.Errorf("an old one for reading: %+v", f) }, nil); err != nil || c.Verified != 3 {
+	if c, err := ledger.Check(ctx, early, v, func(f ledger.Fault) { t.Errorf("an old one for reading: %+v", f) }, nil); err != nil || c.Verified != 3 {
 		t.Errorf("an old one for reading: %+v, %v", c, err)
 	}
 	if page, _, err := ledger.List(ctx, early, ledger.Query{Task: "task_receipt_3"}, "", 9); err != nil || len(page) != 1 {
@@ -141,7 +141,7 @@ func TestNextVersion(t *testing.T) {
 	if schema[0] != "5" || !slices.Contains(schema, "index receipts_note CREATE INDEX receipts_note ON receipts (note)") || !slices.Equal(before, after) {
 		t.Errorf("%q, %q", schema, after)
 	}
-	if c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 3 {
+	if c, err := ledger.Check(ctx, l, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil); err != nil || c.Verified != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err := (&ledger.Issuer{Store: l, Signer: signer(t), KeepSecrets: true}).Issue(ctx, draft("receipt_4", "garden")); err != nil {

@@ -404,7 +404,7 @@ func survives(t *testing.T, what string, files map[string][]byte, told []string,
 		return
 	}
 	defer l.Close()
-	checked, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%s: %+v", what, f) }, nil)
+	checked, err := ledger.Check(ctx, l, v, func(f ledger.Fault) { t.Errorf("%s: %+v", what, f) }, nil)
 	if err != nil {
 		t.Errorf("%s: %v", what, err)
 		return

@@ -86,8 +86,6 @@ func (r *row) differences(own *row) (columns []string) {
 	return columns
 }
 
-func otherColumn(name string) string { return "its row has another " + name + " than the receipt" }
-
 // A stored is a row that was read, with its context. Nothing of it is trusted before check.
 type stored struct {
 	row

@@ -43,7 +43,7 @@ func TestSoak(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := l.Check(ctx, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
+		c, err := ledger.Check(ctx, l, v, func(f ledger.Fault) { t.Errorf("%+v", f) }, nil)
 		if err != nil || c.Verified != size {
 			t.Fatalf("%+v, %v", c, err)
 		}

@@ -88,7 +88,7 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 		progress.Receipts(min(receipts, 1)) // 0 at the beginning of the pass
 	}
 
-	c, err := l.Check(ctx, v, tell, seen)
+	c, err := ledger.Check(ctx, l, v, tell, seen)
 	if err != nil {
 		return cli.Usage("", "%q is not checked to its end: %w", path, err)
 	}
