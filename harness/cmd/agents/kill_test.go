@@ -335,7 +335,7 @@ func (w *world) checkLedger() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c, err := l.Check(w.t.Context(), v, func(f ledger.Fault) { w.t.Errorf("%+v", f) }, nil)
+	c, err := ledger.Check(w.t.Context(), l, v, func(f ledger.Fault) { w.t.Errorf("%+v", f) }, nil)
 	if err != nil || c.Verified != len(w.tasks) || len(c.Streams) != 1 {
 		w.t.Errorf("%+v, %v; expected %d receipts", c, err, len(w.tasks))
 	}
