@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -30,6 +31,8 @@ type Env struct {
 	ErrWidth    int  // width of Err in columns; 0 if unknown
 
 	Color string // value of --color: always, never, or auto
+
+	Drivers []ledger.Driver // of ledgers that are not files
 
 	Messages func() (*redact.Policy, error) // policy that removes secrets from messages; nil: compiled for each message
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
@@ -62,12 +63,13 @@ type sums struct {
 // tailBytes is the number of bytes at the end of a log that are compared.
 const tailBytes = 4 << 10
 
-// memoryOf returns the memory of a ledger.
+// memoryOf returns the memory of a ledger, which is next to its file. Other ledgers have none.
 func memoryOf(o *Options) memory {
-	if o.Ledger == "" {
+	path, file := input.LedgerFile(o.Ledger)
+	if path == "" || !file {
 		return memory{}
 	}
-	return memory{dir: o.Ledger + "-logs", only: o.Look}
+	return memory{dir: path + "-logs", only: o.Look}
 }
 
 // identify returns the identity of a log that is open.

@@ -13,7 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
-	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 // A sink receives redacted drafts.
@@ -33,11 +32,13 @@ type sink interface {
 
 func newSink(ctx context.Context, e *cli.Env, o *Options) (sink, error) {
 	if o.Ledger != "" {
-		l, err := input.OpenLedger(ctx, o.Ledger, !o.Look)
+		l, err := input.OpenLedger(ctx, e, o.Ledger, !o.Look)
 		if err != nil {
 			return nil, err
 		}
-		s := &ledgerSink{ctx: ctx, store: &noting{Ledger: l}, options: o, grown: map[chain.Stream]bool{}}
+		o.Ledger = input.LedgerName(o.Ledger) // which is printed
+
+		s := &ledgerSink{ctx: ctx, store: &noting{Database: l}, options: o, grown: map[chain.Stream]bool{}}
 		if !o.Look {
 			s.issuer = &ledger.Issuer{Store: s.store, Signer: o.Signer, Unsigned: o.Signer == nil}
 		}
@@ -74,13 +75,21 @@ type ledgerSink struct {
 // A noting store notes the receipts that it stored, so that of two simultaneous runs, each
 // reports only its own receipts.
 type noting struct {
-	*sqlite.Ledger
+	ledger.Database
 	stored string // the receipt_id of the latest receipt
+}
+
+// Turn implements ledger.TurnStore.
+func (n *noting) Turn(ctx context.Context, s chain.Stream, again bool) (of context.Context, done func()) {
+	if turns, ok := n.Database.(ledger.TurnStore); ok {
+		return turns.Turn(ctx, s, again)
+	}
+	return ctx, func() {}
 }
 
 // Append implements ledger.Store.
 func (n *noting) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	err := n.Ledger.Append(ctx, s, previous, run...)
+	err := n.Database.Append(ctx, s, previous, run...)
 	if err == nil {
 		n.stored = run[len(run)-1].ID()
 	}

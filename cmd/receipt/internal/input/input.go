@@ -219,7 +219,7 @@ func readAll(r io.Reader, name string, most int64) ([]byte, error) {
 // RefuseAddress returns the failure for a URL, and nil for a path.
 func RefuseAddress(path string) error {
 	if how := remote(path); how != "" {
-		return cli.Usage(how, "%q is an address, expected a file", path)
+		return cli.Usage(how, "%q is an address, expected a file", LedgerName(path))
 	}
 	return nil
 }

@@ -5,17 +5,66 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
-// OpenLedger opens an existing ledger. It rejects an empty file, which may be the remains
-// of an interrupted init or of a lost ledger. Starting a new ledger would then fork its
-// chains.
-func OpenLedger(ctx context.Context, path string, write bool) (*sqlite.Ledger, error) {
+// sqliteScheme begins the address of a file.
+const sqliteScheme = "sqlite:"
+
+// OpenLedger opens an existing ledger by its address: a path, sqlite:PATH, or the address of a
+// driver.
+func OpenLedger(ctx context.Context, e *cli.Env, address string, write bool) (ledger.Database, error) {
+	if d := driverOf(e, address); d != nil {
+		l, err := d.Open(ctx, address, write)
+		if err != nil {
+			return nil, cli.Usage("", "%w", err)
+		}
+		return l, nil
+	}
+	path, _ := LedgerFile(address)
+	return openSQLite(ctx, path, write)
+}
+
+// CreateLedger creates a ledger at an address, and reports whether it is a file.
+func CreateLedger(ctx context.Context, e *cli.Env, address string) (l ledger.Database, file bool, err error) {
+	if d := driverOf(e, address); d != nil {
+		l, err = d.Create(ctx, address)
+		return l, false, err
+	}
+	if err := RefuseAddress(address); err != nil {
+		return nil, false, err
+	}
+	path, _ := LedgerFile(address)
+	l, err = sqlite.Create(ctx, path)
+	return l, true, err
+}
+
+// LedgerFile returns the path in the address of a ledger, and whether the ledger is a file.
+func LedgerFile(address string) (path string, file bool) {
+	path = strings.TrimPrefix(address, sqliteScheme)
+	return path, path != address || !strings.Contains(address, "://")
+}
+
+// driverOf returns the driver of an address, or nil for a file.
+func driverOf(e *cli.Env, address string) *ledger.Driver {
+	for i, d := range e.Drivers {
+		if strings.HasPrefix(address, d.Scheme+"://") {
+			return &e.Drivers[i]
+		}
+	}
+	return nil
+}
+
+// openSQLite rejects an empty file, which may be the remains of an interrupted init or of a lost
+// ledger. Starting a new ledger would then fork its chains.
+func openSQLite(ctx context.Context, path string, write bool) (ledger.Database, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return nil, cli.Usage("restore a copy of the lost ledger; if there was none, remove the file, and create a ledger with receipt ledger init", "%q is empty: it is not a ledger, or its contents were lost", path)
 	}
@@ -41,6 +90,27 @@ func OpenLedger(ctx context.Context, path string, write bool) (*sqlite.Ledger, e
 	}
 
 	return l, nil
+}
+
+// LedgerName returns an address for messages, without its password and its parameters, which may
+// contain one. A path is returned unchanged.
+func LedgerName(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok || scheme == "" || strings.ContainsAny(scheme, "/\\. ") {
+		return address
+	}
+
+	u, err := url.Parse(address)
+	if err != nil {
+		// The last @ ends the user and the password, if there are any.
+		rest, _, _ = strings.Cut(rest[strings.LastIndexByte(rest, '@')+1:], "?")
+		return scheme + "://" + rest
+	}
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	u.RawQuery, u.Fragment = "", ""
+	return u.String()
 }
 
 // LedgerHint returns what to do about an error of a ledger.

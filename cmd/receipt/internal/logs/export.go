@@ -13,7 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
-	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 type ledgerExportOptions struct {
@@ -52,7 +51,7 @@ without checking its signature. Pruned receipts are counted on stderr.`,
 }
 
 func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) error {
-	l, err := input.OpenLedger(ctx, path, false)
+	l, err := input.OpenLedger(ctx, e, path, false)
 	if err != nil {
 		return err
 	}
@@ -121,7 +120,7 @@ func (o *ledgerExportOptions) run(ctx context.Context, e *cli.Env, path string) 
 }
 
 // under reads the checkpoint that must cover the receipts, or returns nil without --checkpoint.
-func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l *sqlite.Ledger) (*firsts, error) {
+func (o *ledgerExportOptions) under(ctx context.Context, e *cli.Env, l ledger.Database) (*firsts, error) {
 	if o.checkpoint == "" {
 		return nil, nil
 	}

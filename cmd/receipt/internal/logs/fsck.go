@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
-	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 type ledgerFsckOptions struct {
@@ -66,11 +65,12 @@ func (o *ledgerFsckOptions) run(ctx context.Context, e *cli.Env, path string) er
 		}
 	}
 
-	l, err := input.OpenLedger(ctx, path, false)
+	l, err := input.OpenLedger(ctx, e, path, false)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	path = input.LedgerName(path)
 
 	// Print faults while they are found, because the check of a large ledger takes long.
 	told := 0
@@ -130,7 +130,7 @@ func faultPlace(f ledger.Fault) string {
 }
 
 // expectHeads reports known heads that are not in the ledger.
-func expectHeads(ctx context.Context, l *sqlite.Ledger, k input.Known, tell func(ledger.Fault)) error {
+func expectHeads(ctx context.Context, l ledger.Database, k input.Known, tell func(ledger.Fault)) error {
 	// A hash alone does not identify a stream, so accept it in any stream.
 	wanted := map[chain.Stream]chain.Head{}
 	if k.Summary != nil {

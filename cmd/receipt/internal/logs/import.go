@@ -57,7 +57,7 @@ func (o *ledgerImportOptions) run(ctx context.Context, e *cli.Env, path string, 
 	}
 
 	// Select the inputs and the keys before the ledger is opened for writing.
-	l, err := input.OpenLedger(ctx, path, true)
+	l, err := input.OpenLedger(ctx, e, path, true)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 		signer = key.Signer()
 	}
 
-	l, err := input.OpenLedger(ctx, path, true)
+	l, err := input.OpenLedger(ctx, e, path, true)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
-	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 // NewLedger returns the command receipt ledger, which prints receipts with show.
@@ -61,12 +61,13 @@ with sqlite3's .backup, not with cp. It must not be on a network file system.`,
   receipt ledger init 2026.sqlite`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := sqlite.Create(cmd.Context(), args[0])
+			name := input.LedgerName(args[0])
+			l, file, err := input.CreateLedger(cmd.Context(), e, args[0])
 			var exists *fs.PathError
-			if errors.Is(err, fs.ErrExist) && errors.As(err, &exists) && exists.Path != args[0] {
+			if errors.Is(err, fs.ErrExist) && errors.As(err, &exists) && exists.Path != strings.TrimPrefix(args[0], "sqlite:") {
 				return cli.Usage("restore that ledger, or move the file away", "%q is left of a ledger that was here", exists.Path)
 			} else if errors.Is(err, fs.ErrExist) {
-				return cli.Usage("a ledger is made once: receipt ledger issue adds to it", "%q exists already", args[0])
+				return cli.Usage("a ledger is made once: receipt ledger issue adds to it", "%q exists already", name)
 			} else if err != nil {
 				return cli.Usage("", "%w", input.LedgerReason(err))
 			}
@@ -74,7 +75,11 @@ with sqlite3's .backup, not with cp. It must not be on a network file system.`,
 			if err := l.Close(); err != nil {
 				return cli.Usage("", "%w", err)
 			}
-			_, err = fmt.Fprintf(e.Out, "ledger       %s, readable by its owner only\n", cli.EscapeLine(args[0]))
+			readable := ""
+			if file {
+				readable = ", readable by its owner only"
+			}
+			_, err = fmt.Fprintf(e.Out, "ledger       %s%s\n", cli.EscapeLine(name), readable)
 			return err
 		},
 	}
@@ -113,7 +118,7 @@ were removed: receipt ledger fsck --expect-head HASH, receipt verify
   receipt ledger head ledger.db >heads.txt`,
 		Args: onlyLedgerFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := input.OpenLedger(cmd.Context(), args[0], false)
+			l, err := input.OpenLedger(cmd.Context(), e, args[0], false)
 			if err != nil {
 				return err
 			}
@@ -161,11 +166,12 @@ signatures.`,
 }
 
 func ledgerShow(ctx context.Context, e *cli.Env, path, id string, show Shower) error {
-	l, err := input.OpenLedger(ctx, path, false)
+	l, err := input.OpenLedger(ctx, e, path, false)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	path = input.LedgerName(path)
 
 	sealed, err := l.Get(ctx, id)
 	var refutation *receipt.RefutedError
@@ -227,7 +233,7 @@ func ledgerSign(ctx context.Context, e *cli.Env, key *trust.KeyFlags, path strin
 		return err
 	}
 
-	l, err := input.OpenLedger(ctx, path, true)
+	l, err := input.OpenLedger(ctx, e, path, true)
 	if err != nil {
 		return err
 	}

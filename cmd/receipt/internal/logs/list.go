@@ -14,7 +14,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
-	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 )
 
 type ledgerListOptions struct {
@@ -54,7 +53,7 @@ archive.`,
 }
 
 func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) error {
-	l, err := input.OpenLedger(ctx, path, false)
+	l, err := input.OpenLedger(ctx, e, path, false)
 	if err != nil {
 		return err
 	}
@@ -112,7 +111,7 @@ func (o *ledgerListOptions) run(ctx context.Context, e *cli.Env, path string) er
 }
 
 // listPruned lists the remaining data of receipts that are in archives.
-func (o *ledgerListOptions) listPruned(ctx context.Context, l *sqlite.Ledger, q ledger.Query, line func(any) error) error {
+func (o *ledgerListOptions) listPruned(ctx context.Context, l ledger.Database, q ledger.Query, line func(any) error) error {
 	prunings, err := l.Prunings(ctx)
 	if err != nil {
 		return ledgerReading(err)
@@ -220,7 +219,7 @@ type version struct {
 // successors returns which receipts of a ledger supersede others. There are few, because a receipt
 // is superseded only to withhold something that it should not have stated, or because its log
 // changed.
-func successors(ctx context.Context, l *sqlite.Ledger) (versions, error) {
+func successors(ctx context.Context, l ledger.Database) (versions, error) {
 	newer := versions{}
 	for entry, err := range l.Walk(ctx, ledger.Query{}, 0) {
 		if err != nil {

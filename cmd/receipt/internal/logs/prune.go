@@ -75,11 +75,12 @@ func (o *ledgerPruneOptions) run(ctx context.Context, e *cli.Env, path string) e
 	}
 	defer a.file.Close()
 
-	l, err := input.OpenLedger(ctx, path, true)
+	l, err := input.OpenLedger(ctx, e, path, true)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	path = input.LedgerName(path)
 
 	// The comparison holds no lock.
 	progress := a.Begin(e, "comparing", "pruning")

@@ -18,7 +18,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
-	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
@@ -58,11 +57,12 @@ func (o *receiptFlags) with(ctx context.Context, e *cli.Env, paths []string, wri
 	}
 
 	path := paths[0]
-	l, err := input.OpenLedger(ctx, path, false)
+	l, err := input.OpenLedger(ctx, e, path, false)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	path = input.LedgerName(path)
 
 	// The reader passes on damage only as text, so it also stores the error here.
 	var damage error
@@ -113,7 +113,7 @@ func (r *ledgerRange) register(f *pflag.FlagSet, from, of string) {
 }
 
 // query returns the query for the selected receipts.
-func (r *ledgerRange) query(ctx context.Context, l *sqlite.Ledger) (q ledger.Query, err error) {
+func (r *ledgerRange) query(ctx context.Context, l ledger.Database) (q ledger.Query, err error) {
 	q.From, q.Before, q.Until = r.from, r.before, r.until
 	if r.stream == "" {
 		return q, nil
@@ -138,7 +138,7 @@ func (r *ledgerRange) query(ctx context.Context, l *sqlite.Ledger) (q ledger.Que
 
 // selection returns the selected receipts as an input of lines, in the order in which they were
 // stored. If the reader finds damage, it stores the error in *damage.
-func (r *ledgerRange) selection(ctx context.Context, path string, l *sqlite.Ledger, damage *error) (*meant, error) {
+func (r *ledgerRange) selection(ctx context.Context, path string, l ledger.Database, damage *error) (*meant, error) {
 	q, err := r.query(ctx, l)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (r *ledgerRange) selection(ctx context.Context, path string, l *sqlite.Ledg
 }
 
 // prunedOf returns the pruned receipts of a query, which precede the others, and counts them.
-func prunedOf(ctx context.Context, l *sqlite.Ledger, q ledger.Query, count *int) iter.Seq2[ledger.Entry, error] {
+func prunedOf(ctx context.Context, l ledger.Database, q ledger.Query, count *int) iter.Seq2[ledger.Entry, error] {
 	q.Pruned = true
 	return func(yield func(ledger.Entry, error) bool) {
 		*count = 0
@@ -178,7 +178,7 @@ func prunedOf(ctx context.Context, l *sqlite.Ledger, q ledger.Query, count *int)
 }
 
 // allPruned reports whether the query matches receipts, but none that can be read.
-func allPruned(ctx context.Context, l *sqlite.Ledger, q ledger.Query) (bool, error) {
+func allPruned(ctx context.Context, l ledger.Database, q ledger.Query) (bool, error) {
 	for range l.Walk(ctx, q, 0) {
 		return false, nil // an error is reported by the caller that reads the receipts
 	}
@@ -190,7 +190,7 @@ func allPruned(ctx context.Context, l *sqlite.Ledger, q ledger.Query) (bool, err
 }
 
 // tellPruned prints how many of the selected receipts are in archives.
-func tellPruned(ctx context.Context, e *cli.Env, l *sqlite.Ledger, q ledger.Query, hint string) error {
+func tellPruned(ctx context.Context, e *cli.Env, l ledger.Database, q ledger.Query, hint string) error {
 	n, err := l.CountPruned(ctx, q)
 	if err != nil {
 		return ledgerReading(err)
@@ -209,7 +209,7 @@ func verbOf(n int64) string {
 }
 
 // entries returns the number of selected receipts, or -1 if it is not known without reading them.
-func entries(ctx context.Context, l *sqlite.Ledger, q ledger.Query) (n int64) {
+func entries(ctx context.Context, l ledger.Database, q ledger.Query) (n int64) {
 	streams, err := l.Streams(ctx)
 	if err != nil || q.Task != "" || q.Session != "" || !q.From.IsZero() || !q.Before.IsZero() || !q.Until.IsZero() {
 		return -1

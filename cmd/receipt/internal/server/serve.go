@@ -180,7 +180,7 @@ func (o *serveOptions) assemble(ctx context.Context, e *cli.Env, w *watchedFiles
 	// The flags were checked, so at most one store is set.
 	switch {
 	case o.ledger != "":
-		return s, addLedger(ctx, o, s)
+		return s, addLedger(ctx, o, e, s)
 	case len(o.receipts) > 0:
 		return s, addReceipts(ctx, o, e, judge, s, log)
 	}
@@ -222,8 +222,8 @@ func newServeLog(e *cli.Env, format string) *slog.Logger {
 
 // addLedger serves a ledger until the process ends. The ledger is opened read-only, so that other
 // processes can issue receipts into it.
-func addLedger(ctx context.Context, o *serveOptions, s *serve.Options) error {
-	l, err := input.OpenLedger(ctx, o.ledger, false)
+func addLedger(ctx context.Context, o *serveOptions, e *cli.Env, s *serve.Options) error {
+	l, err := input.OpenLedger(ctx, e, o.ledger, false)
 	if err != nil {
 		return err
 	}
