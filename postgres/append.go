@@ -5,9 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"time"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -25,183 +25,213 @@ func nameOf(s chain.Stream) []byte {
 		text = append(text, name...)
 	}
 	if s.HasTenant {
-		text = append(text, s.Tenant...)
 		text = append(text, 't')
+		text = append(text, s.Tenant...)
 	}
 	sum := sha256.Sum256(text)
 	return sum[:]
 }
 
-// A place is the end of a stream, as the tables have it.
-type place struct {
-	stream int64 // 0: there is no such stream
-	head   chain.Head
+// An end is the end of a stream, as the tables have it.
+type end struct {
+	ledger.StreamHead
+	id   int64  // of the stream; 0: there is no such stream
+	last []byte // hash of its last receipt
 }
 
-// selectHead selects the head of a stream and the hash of its last receipt.
-const selectHead = `SELECT s.id, s.head, s.count, r.hash
-FROM ledger_streams s LEFT JOIN ledger_receipts r ON r.stream = s.id AND r.position = s.count WHERE s.name = $1`
+// selectEnds selects the ends of streams s.
+const selectEnds = `SELECT s.id, s.issuer, s.tenant, s.workspace, s.head, s.count, r.hash
+FROM ledger_streams s LEFT JOIN ledger_receipts r ON r.stream = s.id AND r.position = s.count`
 
-// scanHead reads the row of selectHead.
-func scanHead(row pgx.Row, s chain.Stream) (p place, err error) {
-	var head, last []byte
-	err = row.Scan(&p.stream, &head, &p.head.Count, &last)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return place{}, nil
-	}
-	if err != nil {
-		return place{}, err
-	}
+// scanEnd reads a row of selectEnds.
+func scanEnd(row pgx.CollectableRow) (e end, err error) {
+	var issuer, tenant, workspace, head []byte
+	err = row.Scan(&e.id, &issuer, &tenant, &workspace, &head, &e.Head.Count, &e.last)
+	e.Stream, e.Head.Hash = streamOf(issuer, tenant, workspace), digest(head)
+	return e, err
+}
 
-	// A receipt that is linked to another hash than that of the last one would be invalid.
-	p.head.Hash = digest(head)
-	if !bytes.Equal(last, head) {
-		return place{}, &ledger.DamageError{Code: string(receipt.CodeHeadMismatch), Stream: s,
-			Detail: fmt.Sprintf("number %d of a stream is not its head, which is said to be %v", p.head.Count, p.head.Hash)}
+// check makes sure that the head is the hash of the last receipt, because a receipt that is linked
+// to another hash would be invalid.
+func (e *end) check() error {
+	if bytes.Equal(e.last, e.Head.Hash[:]) {
+		return nil
 	}
-	return p, nil
+	return &ledger.DamageError{Code: string(receipt.CodeHeadMismatch), Stream: e.Stream,
+		Detail: fmt.Sprintf("number %d of a stream is not its head, which is said to be %v", e.Head.Count, e.Head.Hash)}
 }
 
 // Head is described at [ledger.Store].
 func (l *Ledger) Head(ctx context.Context, s chain.Stream) (chain.Head, error) {
-	p, err := scanHead(l.pool.QueryRow(ctx, selectHead, nameOf(s)), s)
-	return p.head, l.wrap(ctx, "read the head of a stream", err)
+	ends, err := endsOf(ctx, l.pool, [][]byte{nameOf(s)})
+	return ends[s].Head, l.wrap(ctx, "read the head of a stream", err)
+}
+
+// endsOf returns the ends of streams with names, except those that have no receipts.
+func endsOf(ctx context.Context, db querier, names [][]byte) (map[chain.Stream]end, error) {
+	rows, err := db.Query(ctx, selectEnds+" WHERE s.name = ANY ($1)", names)
+	if err != nil {
+		return nil, err
+	}
+	list, err := pgx.CollectRows(rows, scanEnd)
+	ends := map[chain.Stream]end{}
+	for _, e := range list {
+		if err := e.check(); err != nil {
+			return nil, err
+		}
+		ends[e.Stream] = e
+	}
+	return ends, err
 }
 
 // Append is described at [ledger.Store].
 func (l *Ledger) Append(ctx context.Context, s chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
-	rows, err := rowsOf(s, previous, run)
-	if err != nil || len(rows) == 0 {
-		return err
+	return l.AppendRuns(ctx, []ledger.Run{{Stream: s, Previous: previous, Receipts: run}})
+}
+
+// AppendRuns is described at [ledger.BatchStore].
+func (l *Ledger) AppendRuns(ctx context.Context, runs []ledger.Run) error {
+	a := &appending{ends: map[chain.Stream]end{}, ids: map[string]bool{}}
+	for _, run := range runs {
+		if err := a.add(run); err != nil {
+			return err
+		}
 	}
+	if len(a.rows) == 0 {
+		return nil
+	}
+
 	return l.transact(ctx, "store receipts", func(conn *pgxpool.Conn) (*pgx.Batch, error) {
-		end, err := lockHead(ctx, conn, s, rows)
-		if err != nil {
+		if err := a.lock(ctx, conn); err != nil {
 			return nil, err
 		}
-		if end.head.Hash != previous.Hash {
-			return nil, ledger.ErrHeadMoved
+		for _, run := range runs {
+			if err := a.extend(run); err != nil {
+				return nil, err
+			}
 		}
-
-		b := &pgx.Batch{}
-		extend(b, s, end, rows)
-		return b, nil
+		return a.statements(), nil
 	})
 }
 
-// lockHead locks the end of a stream, so that it is the end until the transaction ends, and makes
-// sure that no receipt_id is taken. A taken ID is reported before a moved head, so that a repeated
-// draft finds its receipt.
-func lockHead(ctx context.Context, conn *pgxpool.Conn, s chain.Stream, rows []row) (end place, err error) {
-	ids := make([][]byte, len(rows))
-	seen := map[string]bool{}
-	for i, r := range rows {
-		sum := sha256.Sum256(r.id)
-		ids[i] = sum[:]
-		if seen[string(r.id)] {
-			return end, ledger.ErrDuplicateID
-		}
-		seen[string(r.id)] = true
-	}
-
-	// Each statement sees what was committed before it, so the head is read after the lock is held.
-	b := &pgx.Batch{}
-	b.Queue("SELECT FROM ledger_streams WHERE name = $1 FOR UPDATE", nameOf(s))
-	b.Queue("SELECT count(*) FROM ledger_receipts WHERE sha256(receipt_id) = ANY ($1)", ids)
-	b.Queue(selectHead, nameOf(s))
-	results := conn.SendBatch(ctx, b)
-	defer results.Close()
-
-	var taken int
-	if _, err := results.Exec(); err != nil {
-		return end, err
-	}
-	if err := results.QueryRow().Scan(&taken); err != nil {
-		return end, err
-	}
-	if taken > 0 {
-		return end, ledger.ErrDuplicateID
-	}
-	return scanHead(results.QueryRow(), s)
+// An appending is what a transaction appends.
+type appending struct {
+	rows  []place
+	names [][]byte             // of the streams
+	ends  map[chain.Stream]end // of these streams, after the rows that were placed
+	ids   map[string]bool      // of the rows
+	next  int                  // row that is placed next
 }
 
-// extend adds rows after the end of a stream, and takes their sequence numbers. It is the end of a
-// transaction: the lock of the numbers is held until the commit.
-func extend(b *pgx.Batch, s chain.Stream, end place, rows []row) {
-	head := rows[len(rows)-1].hash
-	count := end.head.Count + uint64(len(rows))
-	if end.stream == 0 {
-		var tenant []byte
-		if s.HasTenant {
-			tenant = []byte(s.Tenant)
-		}
-		b.Queue("INSERT INTO ledger_streams (name, issuer, tenant, workspace, head, count) VALUES ($1, $2, $3, $4, $5, $6)",
-			nameOf(s), []byte(s.Issuer), tenant, []byte(s.Workspace), head, count)
-	} else {
-		b.Queue("UPDATE ledger_streams SET head = $2, count = $3 WHERE id = $1", end.stream, head, count)
-	}
-
-	b.Queue("UPDATE ledger SET last = last + $1", len(rows))
-	for i, r := range rows {
-		b.Queue(`INSERT INTO ledger_receipts (seq, stream, position, receipt_id, task, subject, session, issued_at, hash, previous, json)
-SELECT ledger.last - $1, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM ledger, ledger_streams s WHERE s.name = $2`,
-			len(rows)-1-i, nameOf(s), end.head.Count+1+uint64(i), r.id, r.task, r.subject, r.session, r.issuedAt, r.hash, r.previous, r.json)
-	}
+// A place is a row with its place in a stream.
+type place struct {
+	row
+	stream   []byte // its name
+	position uint64
 }
 
-// settleDelay bounds the statements that end a transaction whose caller may have left.
-const settleDelay = 5 * time.Second
-
-// transact runs a transaction. Prepare reads and locks, and returns the statements that write, which
-// are sent together with the commit: the locks that they take are not held while the client works.
-func (l *Ledger) transact(ctx context.Context, what string, prepare func(*pgxpool.Conn) (*pgx.Batch, error)) error {
-	conn, err := l.pool.Acquire(ctx)
-	if err != nil {
-		return l.notStored(ctx, what, err)
-	}
-	defer conn.Release()
-
-	// Without a transaction that has begun, there is nothing to undo.
-	if _, err := conn.Exec(ctx, begin); err != nil {
-		return l.notStored(ctx, what, err)
-	}
-	b, err := prepare(conn)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		rollBack(ctx, conn)
-		return l.notStored(ctx, what, err)
-	}
-
-	// From here on, only the server knows the outcome.
-	b.Queue("COMMIT")
-	results := conn.SendBatch(ctx, b)
-	tag := ""
-	for range b.Len() {
-		done, err := results.Exec()
+// add computes the rows of a run, each receipt of which follows the one before it.
+func (a *appending) add(run ledger.Run) error {
+	name, previous := nameOf(run.Stream), run.Previous
+	for _, r := range run.Receipts {
+		if a.ids[r.ID()] {
+			return ledger.ErrDuplicateID
+		}
+		if err := ledger.Follows(run.Stream, previous, r); err != nil {
+			return err
+		}
+		own, err := rowOf(r.Document(), r.JSON())
 		if err != nil {
-			results.Close()
-			rollBack(ctx, conn)
-			return l.outcome(ctx, what, err)
+			return fmt.Errorf("postgres: receipt %.200q: %w", r.ID(), err)
 		}
-		tag = done.String()
+		a.rows, previous = append(a.rows, place{row: own, stream: name}), r.Head()
+		a.ids[r.ID()] = true
 	}
-	if err := results.Close(); err != nil {
-		return l.outcome(ctx, what, err)
-	}
-	if tag != "COMMIT" {
-		return l.notStored(ctx, what, fmt.Errorf("the server answers COMMIT with %q", tag))
+
+	if _, known := a.ends[run.Stream]; !known {
+		a.names = append(a.names, name)
+		a.ends[run.Stream] = end{}
 	}
 	return nil
 }
 
-// begin starts a transaction in which each statement sees what was committed before it.
-const begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+// lock locks the ends of the streams until the transaction ends, always in the same order, and reads
+// them. A taken ID is reported before a moved head, so that a repeated draft finds its receipt.
+func (a *appending) lock(ctx context.Context, conn *pgxpool.Conn) error {
+	var ids [][]byte
+	for id := range a.ids {
+		sum := sha256.Sum256([]byte(id))
+		ids = append(ids, sum[:])
+	}
 
-// rollBack ends a transaction, if the connection still works. Otherwise, the pool closes it.
-func rollBack(ctx context.Context, conn *pgxpool.Conn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleDelay)
-	defer cancel()
-	conn.Exec(ctx, "ROLLBACK")
+	// Each statement sees what was committed before it, so the ends are read when the locks are held.
+	b := &pgx.Batch{}
+	var taken int
+	b.Queue("SELECT FROM ledger_streams WHERE name = ANY ($1) ORDER BY name FOR UPDATE", a.names)
+	b.Queue("SELECT count(*) FROM ledger_receipts WHERE sha256(receipt_id) = ANY ($1)", ids).QueryRow(func(row pgx.Row) error { return row.Scan(&taken) })
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	if taken > 0 {
+		return ledger.ErrDuplicateID
+	}
+
+	ends, err := endsOf(ctx, conn, a.names)
+	maps.Copy(a.ends, ends)
+	return err
+}
+
+// extend places a run after the end of its stream.
+func (a *appending) extend(run ledger.Run) error {
+	e := a.ends[run.Stream]
+	if len(run.Receipts) > 0 && e.Head.Hash != run.Previous.Hash {
+		return ledger.ErrHeadMoved
+	}
+	for _, r := range run.Receipts {
+		e.Head = chain.Head{Hash: r.Hash(), Count: e.Head.Count + 1}
+		a.rows[a.next].position = e.Head.Count
+		a.next++
+	}
+	a.ends[run.Stream] = e
+	return nil
+}
+
+// statements returns those that write. They are the end of the transaction: the lock of the
+// sequence numbers is held until the commit. New streams are in the order of their names, too, since
+// others may add the same ones.
+func (a *appending) statements() *pgx.Batch {
+	b := &pgx.Batch{}
+	byName := func(s, t chain.Stream) int { return bytes.Compare(nameOf(s), nameOf(t)) }
+	for _, s := range slices.SortedFunc(maps.Keys(a.ends), byName) {
+		switch e := a.ends[s]; {
+		case e.id > 0:
+			b.Queue("UPDATE ledger_streams SET head = $2, count = $3 WHERE id = $1", e.id, e.Head.Hash[:], e.Head.Count)
+		case e.Head.Count > 0:
+			var tenant []byte
+			if s.HasTenant {
+				tenant = []byte(s.Tenant)
+			}
+			b.Queue("INSERT INTO ledger_streams (name, issuer, tenant, workspace, head, count) VALUES ($1, $2, $3, $4, $5, $6)",
+				nameOf(s), []byte(s.Issuer), tenant, []byte(s.Workspace), e.Head.Hash[:], e.Head.Count)
+		}
+	}
+
+	b.Queue("UPDATE ledger SET last = last + $1", len(a.rows))
+	for i, r := range a.rows {
+		b.Queue(`INSERT INTO ledger_receipts (seq, stream, position, receipt_id, task, subject, session, issued_at, hash, previous, json)
+SELECT ledger.last - $1, s.id, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM ledger, ledger_streams s WHERE s.name = $2`,
+			len(a.rows)-1-i, r.stream, r.position, r.id, r.task, r.subject, r.session, r.issuedAt, r.hash, r.previous, r.json)
+	}
+	return b
+}
+
+// Replace is described at [ledger.Replacer].
+func (l *Ledger) Replace(ctx context.Context, was, is *receipt.Sealed) (replaced bool, err error) {
+	hash := was.Hash()
+	err = l.transact(ctx, "add a signature", func(conn *pgxpool.Conn) (*pgx.Batch, error) {
+		tag, err := conn.Exec(ctx, "UPDATE ledger_receipts r SET json = $2 WHERE "+byID+" AND hash = $3 AND json = $4", []byte(is.ID()), is.JSON(), hash[:], was.JSON())
+		replaced = tag.RowsAffected() == 1
+		return &pgx.Batch{}, err
+	})
+	return replaced && err == nil, err
 }

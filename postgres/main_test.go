@@ -62,7 +62,7 @@ func work(task string) error {
 				id := fmt.Sprintf("%s_%d_%d", prefix, g, i)
 				sealed, err := issuer.Issue(ctx, storetest.Draft(id, fmt.Sprint("w", i%2)))
 				for ; err != nil && ctx.Err() == nil; sealed, err = issuer.Issue(ctx, storetest.Draft(id, fmt.Sprint("w", i%2))) {
-					time.Sleep(10 * time.Millisecond)
+					time.Sleep(50 * time.Millisecond)
 				}
 				if err == nil {
 					fmt.Println(id, sealed.Hash()) // one write call per line

@@ -2,15 +2,13 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
 )
 
@@ -21,102 +19,153 @@ const (
 	pageBytes    = 8 << 20
 )
 
-// columns are those of an entry, of receipts r and their streams s.
-const columns = "r.seq, r.position, r.receipt_id, r.hash, s.issuer, s.tenant, s.workspace, r.json"
-
-// scanEntry reads the columns of an entry.
-func scanEntry(row pgx.Row) (e ledger.Entry, err error) {
-	var id, hash, issuer, tenant, workspace []byte
-	if err := row.Scan(&e.Sequence, &e.Position, &id, &hash, &issuer, &tenant, &workspace, &e.JSON); err != nil {
-		return ledger.Entry{}, err
-	}
-
-	e.ID, e.Hash = string(id), digest(hash)
-	e.Stream = chain.Stream{Issuer: string(issuer), Tenant: string(tenant), HasTenant: tenant != nil, Workspace: string(workspace)}
-	return e, nil
-}
-
-// Get is described at [ledger.Store]. The result is the requested receipt, and its content matches
-// its hash; otherwise, the error is a *[receipt.RefutedError] or a *[ledger.DamageError].
-func (l *Ledger) Get(ctx context.Context, receiptID string) (*receipt.Sealed, error) {
-	e, err := scanEntry(l.pool.QueryRow(ctx, "SELECT "+columns+" FROM ledger_receipts r JOIN ledger_streams s ON s.id = r.stream WHERE sha256(receipt_id) = sha256($1)", []byte(receiptID)))
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, ledger.ErrNotFound
-	}
-	if err != nil {
-		return nil, l.wrap(ctx, "read a receipt", err)
-	}
-
-	sealed, err := receipt.ParseSealed(e.JSON)
-	if err == nil && (e.ID != receiptID || sealed.ID() != receiptID || sealed.Hash() != e.Hash || sealed.Stream() != e.Stream) {
-		return nil, misled(e.ID, e.Stream)
-	}
-	return sealed, err
-}
-
-// Walk returns the receipts of a query after a sequence, in the order in which they were stored.
-// Receipts that are stored in the meantime may be included. An error ends the walk.
+// Walk is described at [ledger.Reader].
 func (l *Ledger) Walk(ctx context.Context, q ledger.Query, after int64) iter.Seq2[ledger.Entry, error] {
 	return func(yield func(ledger.Entry, error) bool) {
-		for {
-			page, err := l.page(ctx, q, after)
+		left := q.Limit
+		for begun := false; ; begun = true {
+			size := pageReceipts
+			if q.Limit > 0 {
+				size = min(size, left)
+			}
+			page, err := l.page(ctx, q, after, size)
+			if err == nil && begun && !q.Pruned {
+				err = l.still(ctx, after)
+			}
 			if err != nil {
 				yield(ledger.Entry{}, l.wrap(ctx, "list receipts", err))
 				return
 			}
-			for _, e := range page {
-				if !yield(e, nil) {
+
+			for _, r := range page {
+				if err := r.check(); err != nil {
+					yield(ledger.Entry{}, err)
 					return
 				}
-				after = e.Sequence
+				if !yield(r.entry(), nil) {
+					return
+				}
+				after = r.sequence
 			}
-			if len(page) == 0 {
+			if left -= len(page); len(page) == 0 || q.Limit > 0 && left == 0 {
 				return
 			}
 		}
 	}
 }
 
-// page returns the first receipts after a sequence. Their lengths are added up without reading them.
-func (l *Ledger) page(ctx context.Context, q ledger.Query, after int64) ([]ledger.Entry, error) {
-	where, args := conditions(q, after)
-	rows, err := l.pool.Query(ctx, fmt.Sprintf(`SELECT %s FROM (
-	SELECT *, sum(length(json)) OVER (ORDER BY seq) - length(json) AS before FROM (
-		SELECT * FROM ledger_receipts r WHERE %s ORDER BY seq LIMIT %d
-	) first
-) r JOIN ledger_streams s ON s.id = r.stream WHERE r.before < %d ORDER BY r.seq`, columns, where, pageReceipts, pageBytes), args...)
+// still makes sure that no receipt after a sequence was pruned.
+func (l *Ledger) still(ctx context.Context, after int64) error {
+	var cut int64
+	err := l.pool.QueryRow(ctx, "SELECT coalesce(max(last), 0) FROM ledger_prunings").Scan(&cut)
+	if err == nil && cut > after {
+		return ledger.ErrPruneChanged
+	}
+	return err
+}
+
+// page returns the first rows of a query after a sequence. Their lengths are added up without
+// reading them.
+func (l *Ledger) page(ctx context.Context, q ledger.Query, after int64, size int) ([]*stored, error) {
+	selection, args, err := l.selection(ctx, q, after)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (ledger.Entry, error) { return scanEntry(row) })
+	first := fmt.Sprintf("(SELECT *, sum(length(json)) OVER (ORDER BY seq) - length(json) AS before FROM (%s ORDER BY seq LIMIT %d) selected)", selection, size)
+	rows, err := l.pool.Query(ctx, fmt.Sprintf(selectRows, first, fmt.Sprintf("r.before < %d ORDER BY r.seq", pageBytes)), args...)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scan)
 }
 
-// conditions returns the conditions of a query.
-func conditions(q ledger.Query, after int64) (where string, args []any) {
-	var list []string
+// selection returns a statement that selects the rows of a query after a sequence. A task's receipts
+// are in two indexes, and none is in both.
+func (l *Ledger) selection(ctx context.Context, q ledger.Query, after int64) (statement string, args []any, err error) {
+	var conditions []string
 	add := func(condition string, arg any) {
 		args = append(args, arg)
-		list = append(list, strings.ReplaceAll(condition, "?", fmt.Sprint("$", len(args))))
+		conditions = append(conditions, fmt.Sprintf(condition, fmt.Sprint("$", len(args))))
 	}
 
-	add("seq > ?", after)
-	if q.Task != "" {
-		add("(sha256(task) = sha256(?) OR subject <> '' AND sha256(subject) = sha256(?))", []byte(q.Task))
+	add("seq > %s", after)
+	if !q.Pruned {
+		conditions = append(conditions, "seq > (SELECT coalesce(max(last), 0) FROM ledger_prunings)")
 	}
 	if q.Session != "" {
-		add("sha256(session) = sha256(?)", []byte(q.Session))
+		add("sha256(session) = sha256(%s)", []byte(q.Session))
 	}
 	if q.Stream != nil {
-		add("stream = (SELECT id FROM ledger_streams WHERE name = ?)", nameOf(*q.Stream))
+		add("stream = (SELECT id FROM ledger_streams WHERE name = %s)", nameOf(*q.Stream))
+	}
+	if q.Sees != nil {
+		ids, err := l.visible(ctx, q)
+		if err != nil {
+			return "", nil, err
+		}
+		add("stream = ANY (%s)", ids)
 	}
 	if !q.From.IsZero() {
-		add("issued_at >= ?", q.From.UnixMilli())
+		add("issued_at >= %s", q.From.UnixMilli())
 	}
 	if !q.Before.IsZero() {
-		add("issued_at < ?", q.Before.UnixMilli())
+		add("issued_at < %s", q.Before.UnixMilli())
 	}
 	if !q.Until.IsZero() {
-		add("seq < (SELECT min(seq) FROM ledger_receipts WHERE issued_at >= ?)", q.Until.UnixMilli())
+		add("seq < (SELECT coalesce(min(seq), 9223372036854775807) FROM ledger_receipts WHERE issued_at >= %s)", q.Until.UnixMilli())
 	}
-	return strings.Join(list, " AND "), args
+
+	where := "SELECT * FROM ledger_receipts WHERE " + strings.Join(conditions, " AND ")
+	if q.Task == "" {
+		return where, args, nil
+	}
+	args = append(args, []byte(q.Task))
+	task := fmt.Sprintf("sha256($%d)", len(args))
+	return fmt.Sprintf("SELECT * FROM (%[1]s AND sha256(task) = %[2]s UNION ALL %[1]s AND subject <> '' AND sha256(subject) = %[2]s) of_task", where, task), args, nil
+}
+
+// CountPruned is described at [ledger.Locator].
+func (l *Ledger) CountPruned(ctx context.Context, q ledger.Query) (n int64, err error) {
+	q.Pruned = true
+	selection, args, err := l.selection(ctx, q, 0)
+	if err == nil {
+		err = l.pool.QueryRow(ctx, "SELECT count(*) FROM ("+selection+") r WHERE seq <= (SELECT coalesce(max(last), 0) FROM ledger_prunings)", args...).Scan(&n)
+	}
+	return n, l.wrap(ctx, "count pruned receipts", err)
+}
+
+// visible returns the IDs of the streams that a query sees.
+func (l *Ledger) visible(ctx context.Context, q ledger.Query) (ids []int64, err error) {
+	streams, err := l.streams(ctx)
+	for _, s := range streams {
+		if q.Sees(s.Stream) {
+			ids = append(ids, s.id)
+		}
+	}
+	return ids, err
+}
+
+// streams returns all streams with their heads.
+func (l *Ledger) streams(ctx context.Context) ([]end, error) {
+	rows, err := l.pool.Query(ctx, selectEnds)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, scanEnd)
+}
+
+// Streams is described at [ledger.Reader].
+func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err error) {
+	streams, err := l.streams(ctx)
+	for _, s := range streams {
+		if err == nil {
+			err = s.check()
+		}
+		list = append(list, ledger.StreamHead{Stream: s.Stream, Head: s.Head})
+	}
+	if err != nil {
+		return nil, l.wrap(ctx, "list the streams", err)
+	}
+	slices.SortFunc(list, func(a, b ledger.StreamHead) int { return a.Stream.Compare(b.Stream) })
+	return list, nil
 }

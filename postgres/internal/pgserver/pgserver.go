@@ -141,11 +141,15 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// Restart starts a server that is not running, and waits until it has recovered.
-func (s *Server) Restart(t testing.TB) {
+// Restart starts a server that is not running, with settings such as "fsync=off", and waits until
+// it has recovered. By default, commits do not wait for the disk, as on servers that prefer speed.
+func (s *Server) Restart(t testing.TB, settings ...string) {
 	t.Helper()
-	s.running = s.command("postgres", "-D", s.data(), "-c", "listen_addresses=", "-c", "unix_socket_directories="+s.dir,
-		"-c", "max_connections=200", "-c", "max_prepared_transactions=0")
+	args := []string{"-D", s.data()}
+	for _, setting := range append([]string{"listen_addresses=", "unix_socket_directories=" + s.dir, "max_connections=200", "synchronous_commit=off"}, settings...) {
+		args = append(args, "-c", setting)
+	}
+	s.running = s.command("postgres", args...)
 	s.running.Stdout, s.running.Stderr = s.log, s.log
 	if err := s.running.Start(); err != nil {
 		t.Fatal(err)
@@ -162,27 +166,29 @@ func (s *Server) Restart(t testing.TB) {
 
 // Kill ends the server and all of its processes with SIGKILL, as if the machine lost them.
 func (s *Server) Kill() {
+	// A stopped server starts no more processes.
+	syscall.Kill(s.running.Process.Pid, syscall.SIGSTOP)
 	children := processesOf(s.running.Process.Pid)
-	s.running.Process.Kill()
 	for _, pid := range children {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
+	s.running.Process.Kill()
 	s.running.Wait()
+
+	// A process that is ending still holds the shared memory, without which the server does not
+	// start again.
+	for _, pid := range children {
+		for began := time.Now(); runs(pid) && time.Since(began) < 5*time.Second; {
+			time.Sleep(time.Millisecond)
+		}
+	}
 }
 
 // processesOf returns the children of a process.
 func processesOf(parent int) (children []int) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-
-		// The name, in parentheses, may contain anything; then the state and the parent follow.
-		text := string(data)
-		fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
+		if _, of, found := status(path); found && of == strconv.Itoa(parent) {
 			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
 				children = append(children, pid)
 			}
@@ -191,10 +197,32 @@ func processesOf(parent int) (children []int) {
 	return children
 }
 
-// Log returns what the server has printed.
+// runs reports whether a process has not ended.
+func runs(pid int) bool {
+	state, _, found := status(fmt.Sprintf("/proc/%d/stat", pid))
+	return found && state != "Z" && state != "X"
+}
+
+// status returns the state and the parent of a process, from a file of the system.
+func status(path string) (state, parent string, found bool) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", false
+	}
+
+	// The name, in parentheses, may contain anything; then the state and the parent follow.
+	text := string(data)
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) < 2 {
+		return "", "", false
+	}
+	return fields[0], fields[1], true
+}
+
+// Log returns the last lines that the server has printed.
 func (s *Server) Log() string {
 	data, _ := os.ReadFile(s.log.Name())
-	return string(data)
+	return string(data[max(0, len(data)-2000):])
 }
 
 // Address returns the address of a database, with the password, and parameters of the connection.
@@ -209,11 +237,17 @@ func (s *Server) Address(database string, parameters ...string) string {
 // Exec executes statements in the database postgres.
 func (s *Server) Exec(statements string) error { return Exec(s.Address("postgres"), statements) }
 
-// Exec executes statements in the database of an address.
+// Exec executes statements in the database of an address. A server that is killed then has not lost
+// them.
 func Exec(address, statements string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, address)
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return err
+	}
+	config.RuntimeParams["synchronous_commit"] = "on"
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,12 @@
+package postgres
+
+import "testing"
+
+// Setting returns a setting of a connection.
+func (l *Ledger) Setting(t *testing.T, name string) (value string) {
+	t.Helper()
+	if err := l.pool.QueryRow(t.Context(), "SELECT current_setting($1)", name).Scan(&value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
