@@ -29,6 +29,7 @@ type full interface {
 	ledger.Replacer
 	ledger.Pruner
 	ledger.BatchStore
+	ledger.Auditor
 }
 
 var (
@@ -160,6 +161,8 @@ func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 		return []any{fmt.Sprint(list), fmt.Sprint(err)}
 	})
 
+	p.same(t, "check", func(l full) any { return checked(t, l) })
+
 	for _, r := range all {
 		id, hash := r.ID(), r.Hash()
 		p.same(t, "read "+id, func(l full) any {
@@ -189,6 +192,23 @@ func (p pair) compare(t *testing.T, all []*receipt.Sealed) {
 			return []any{list, fmt.Sprint(err), after, fmt.Sprint(afterErr), n, fmt.Sprint(counted), root, fmt.Sprint(treeErr)}
 		})
 	}
+}
+
+// checked returns the faults of a ledger, and the rest of the result of its check. Only a file has a
+// mark next to it.
+func checked(t *testing.T, l full) any {
+	t.Helper()
+	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var faults []ledger.Fault
+	result, err := ledger.Check(t.Context(), l, v, func(f ledger.Fault) { faults = append(faults, f) }, func(int) {})
+	if err != nil {
+		return err.Error()
+	}
+	result.Marked = false
+	return []any{faults, *result}
 }
 
 func listed(ctx context.Context, l full, q ledger.Query, after int64) (list []string, err error) {

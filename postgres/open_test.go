@@ -44,7 +44,8 @@ func TestRefused(t *testing.T) {
 	want("without fsync", err, "the server has fsync turned off")
 }
 
-// TestDamaged verifies that rows that were altered in the database are refused.
+// TestDamaged verifies that rows that were altered in the database are refused, and that a check of
+// the ledger finds them.
 func TestDamaged(t *testing.T) {
 	server := pgserver.Start(t)
 	for what, test := range map[string]struct {
@@ -56,6 +57,7 @@ func TestDamaged(t *testing.T) {
 		"gone":   {"DELETE FROM ledger_receipts WHERE position = 2", string(receipt.CodeHeadMismatch)},
 		"id":     {"UPDATE ledger_receipts SET receipt_id = 'x' WHERE position = 2", ""},
 		"hash":   {"UPDATE ledger_receipts SET hash = sha256('') WHERE position = 2", ledger.FaultRow},
+		"last":   {"UPDATE ledger SET last = 3", "none"},
 		"stream": {"UPDATE ledger_streams SET workspace = 'v'", ledger.FaultRow},
 	} {
 		address := create(t, server)
@@ -70,6 +72,10 @@ func TestDamaged(t *testing.T) {
 		}
 		if err := pgserver.Exec(address, test.statement); err != nil {
 			t.Fatal(err)
+		}
+
+		if faults, _ := checked(t, l).([]any); len(faults) != 2 || faults[1].(ledger.Checked).Faults == 0 {
+			t.Errorf("%s: a check finds %v, expected a fault", what, faults)
 		}
 
 		_, headErr := l.Head(t.Context(), last.Stream())
@@ -88,6 +94,7 @@ func TestDamaged(t *testing.T) {
 			if !found(headErr) || !found(appendErr) || !errors.Is(appendErr, ledger.ErrNotStored) {
 				t.Errorf("%s: Head returns %v, Append %v, expected damage with the code %s", what, headErr, appendErr, test.code)
 			}
+		case "none":
 		case "":
 			if !errors.Is(getErr, ledger.ErrNotFound) {
 				t.Errorf("%s: Get returns %v, expected ErrNotFound", what, getErr)

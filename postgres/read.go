@@ -14,8 +14,8 @@ import (
 )
 
 // one returns the row that matches a condition.
-func (l *Ledger) one(ctx context.Context, where string, arg any) (*stored, error) {
-	rows, err := l.pool.Query(ctx, fmt.Sprintf(selectRows, "ledger_receipts", where), arg)
+func one(ctx context.Context, db querier, where string, args ...any) (*stored, error) {
+	rows, err := db.Query(ctx, fmt.Sprintf(selectRows, "ledger_receipts", where), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ const byID = "sha256(r.receipt_id) = sha256($1)"
 
 // found returns the row of a receipt_id. A pruned receipt is a *[ledger.PrunedError].
 func (l *Ledger) found(ctx context.Context, receiptID string) (*stored, error) {
-	r, err := l.one(ctx, byID, []byte(receiptID))
+	r, err := one(ctx, l.pool, byID, []byte(receiptID))
 	switch {
 	case err != nil:
 		return nil, err
@@ -70,7 +70,7 @@ func (l *Ledger) Get(ctx context.Context, receiptID string) (*receipt.Sealed, er
 
 // ByHash is described at [ledger.Reader].
 func (l *Ledger) ByHash(ctx context.Context, hash canon.Digest) (ledger.Entry, error) {
-	r, err := l.one(ctx, "r.hash = $1 ORDER BY r.seq LIMIT 1", hash[:])
+	r, err := one(ctx, l.pool, "r.hash = $1 ORDER BY r.seq LIMIT 1", hash[:])
 	if err == nil {
 		err = r.check()
 	}

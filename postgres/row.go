@@ -127,14 +127,25 @@ func (r *stored) fits() error {
 	}
 
 	doc, err := canon.Parse(r.json)
-	var own row
+	var columns []string
 	if err == nil {
-		own, err = rowOf(doc, r.json)
+		columns, err = r.differences(doc)
 	}
 	if err != nil {
 		return ledger.Unreadable(string(r.id), r.stream, err)
 	}
+	if len(columns) > 0 {
+		return r.damage(ledger.FaultRow, "%s", ledger.OtherColumn(columns[0]))
+	}
+	return nil
+}
 
+// differences returns the columns in which a row differs from its receipt.
+func (r *stored) differences(doc *canon.Document) (columns []string, err error) {
+	own, err := rowOf(doc, r.json)
+	if err != nil {
+		return nil, err
+	}
 	for _, column := range []struct {
 		name string
 		same bool
@@ -148,10 +159,10 @@ func (r *stored) fits() error {
 		{"stream", chain.StreamOf(doc) == r.stream},
 	} {
 		if !column.same {
-			return r.damage(ledger.FaultRow, "its row has another %s than the receipt", column.name)
+			columns = append(columns, column.name)
 		}
 	}
-	return nil
+	return columns, nil
 }
 
 // place checks the position of a row: after the row that its receipt names, stored later than that

@@ -136,8 +136,8 @@ func (l *Ledger) CountPruned(ctx context.Context, q ledger.Query) (n int64, err 
 
 // visible returns the IDs of the streams that a query sees.
 func (l *Ledger) visible(ctx context.Context, q ledger.Query) (ids []int64, err error) {
-	streams, err := l.streams(ctx)
-	for _, s := range streams {
+	ends, err := streams(ctx, l.pool)
+	for _, s := range ends {
 		if q.Sees(s.Stream) {
 			ids = append(ids, s.id)
 		}
@@ -146,8 +146,8 @@ func (l *Ledger) visible(ctx context.Context, q ledger.Query) (ids []int64, err 
 }
 
 // streams returns all streams with their heads.
-func (l *Ledger) streams(ctx context.Context) ([]end, error) {
-	rows, err := l.pool.Query(ctx, selectEnds)
+func streams(ctx context.Context, db querier) ([]end, error) {
+	rows, err := db.Query(ctx, selectEnds)
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +156,8 @@ func (l *Ledger) streams(ctx context.Context) ([]end, error) {
 
 // Streams is described at [ledger.Reader].
 func (l *Ledger) Streams(ctx context.Context) (list []ledger.StreamHead, err error) {
-	streams, err := l.streams(ctx)
-	for _, s := range streams {
+	ends, err := streams(ctx, l.pool)
+	for _, s := range ends {
 		if err == nil {
 			err = s.check()
 		}
