@@ -34,6 +34,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ type Ledger struct {
 // Create creates the tables of a ledger in a database, in the first schema of its search_path, and
 // opens it. The error is or wraps [fs.ErrExist] if it already has them.
 func Create(ctx context.Context, address string) (*Ledger, error) {
-	l, err := connect(ctx, address)
+	l, err := connect(ctx, address, false)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +70,9 @@ func Create(ctx context.Context, address string) (*Ledger, error) {
 	if err == nil {
 		err = l.check(ctx)
 	}
+	if codeOf(err) == duplicateTable {
+		err = fmt.Errorf("the database already has a ledger: %w", fs.ErrExist)
+	}
 	if err != nil {
 		l.Close()
 		return nil, l.wrap(ctx, "create the ledger", err)
@@ -77,8 +81,10 @@ func Create(ctx context.Context, address string) (*Ledger, error) {
 }
 
 // Open opens the ledger in a database.
-func Open(ctx context.Context, address string) (*Ledger, error) {
-	l, err := connect(ctx, address)
+func Open(ctx context.Context, address string) (*Ledger, error) { return open(ctx, address, false) }
+
+func open(ctx context.Context, address string, readOnly bool) (*Ledger, error) {
+	l, err := connect(ctx, address, readOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -93,10 +99,13 @@ func Open(ctx context.Context, address string) (*Ledger, error) {
 const cancelDelay = 5 * time.Second
 
 // connect returns connections to a database.
-func connect(ctx context.Context, address string) (*Ledger, error) {
+func connect(ctx context.Context, address string, readOnly bool) (*Ledger, error) {
 	config, name, err := parse(address)
 	if err != nil {
 		return nil, err
+	}
+	if readOnly {
+		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
 	}
 
 	// A statement whose caller has left is canceled on the server, too.

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -27,7 +28,21 @@ func TestRefused(t *testing.T) {
 	_, err := postgres.Open(t.Context(), server.Database(t, "nothing"))
 	want("no ledger", err, "the database has no ledger")
 	_, err = postgres.Create(t.Context(), address)
-	want("create again", err, "already exists")
+	want("create again", err, "the database already has a ledger")
+	if !errors.Is(err, fs.ErrExist) {
+		t.Errorf("create again: %v, expected fs.ErrExist", err)
+	}
+
+	reading, err := postgres.Driver().Open(t.Context(), address, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reading.Close()
+	_, err = (&ledger.Issuer{Store: reading, KeepSecrets: true, Unsigned: true}).Issue(t.Context(), storetest.Draft("receipt_1", "w"))
+	want("write to a ledger that is open for reading", err, "read-only transaction")
+	if !errors.Is(err, ledger.ErrNotStored) {
+		t.Errorf("write to a ledger that is open for reading: %v, expected ErrNotStored", err)
+	}
 
 	if err := pgserver.Exec(address, "ALTER TABLE ledger DROP CONSTRAINT ledger_version_check; UPDATE ledger SET version = 2"); err != nil {
 		t.Fatal(err)

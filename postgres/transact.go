@@ -10,7 +10,7 @@ import (
 )
 
 // begin starts a transaction in which each statement sees what was committed before it.
-const begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 // transact runs a transaction. Prepare reads and locks, and returns the statements that write, which
 // are sent together with the commit: the locks that they take are not held while the client works.
