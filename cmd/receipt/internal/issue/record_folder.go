@@ -43,7 +43,7 @@ func (o *folderFlags) register(cmd *cobra.Command) {
 	o.format = "text"
 	cli.Choose(f, &o.format, "format", "with --each: output format (`FORMAT`)", "text", "json")
 	f.BoolVar(&o.dryRun, "dry-run", false, "with --each: only report what would be created")
-	f.BoolVar(&o.agents, "agents", false, "only list where agents keep logs, in PATH or at home")
+	f.BoolVar(&o.agents, "agents", false, "list where agents keep logs, in PATH or home")
 	o.key.AddKey(cmd)
 }
 
