@@ -146,7 +146,7 @@ var uses = map[string]func(s *shared) any{
 	"receipt.Verifier.With":           func(s *shared) any { v, err := s.verifier.With(receipt.Evidence{}); return fmt.Sprint(v.Scope(), err) },
 
 	"receipt/archive.Codec.Append":        func(s *shared) any { return text(archive.NewCodec().Append(nil, s.doc)) },
-	"receipt/foreign.Read":                func(s *shared) any { return s.foreign(foreign.Read("obsigna", s.doc)) },
+	"receipt/foreign.Read":                func(s *shared) any { return s.foreign(foreign.Read("obsigna", s.doc.Source(), s.doc)) },
 	"receipt/foreign/a2a.Read":            func(s *shared) any { return s.foreign(a2a.Read(s.doc)) },
 	"receipt/foreign/audit.Read":          func(s *shared) any { return s.foreign(audit.Read(s.doc)) },
 	"receipt/foreign/acta.Read":           func(s *shared) any { return s.foreign(acta.Read(s.doc)) },

@@ -122,6 +122,7 @@ const (
 	CodeEnvelopeNotChecked   Code = "envelope_not_checked"
 	CodeReplayNotChecked     Code = "replay_not_checked"
 	CodeUnauthenticated      Code = "unauthenticated_members"
+	CodeUncovered            Code = "uncovered_members"
 	CodeUnknownCosigners     Code = "unknown_cosigners"
 )
 
@@ -264,6 +265,7 @@ func Codes() []CodeInfo {
 		{CodeAskedNotRecorded, "not checked", OutcomeInforms, "Whether merged parts were verified with the same policy. The report of a part is from an older version and does not record it.", "Verify the part again."},
 		{CodeEnvelopeNotChecked, "not checked", OutcomeInforms, "The receipt is in an API envelope, whose other members are not protected.", "Rely on the receipt, not on the envelope."},
 		{CodeReplayNotChecked, "not checked", OutcomeInforms, "A member in the receipt of a replay that the log and the request do not determine, such as receipt_id, or that only repeats them in another form.", "If the member matters, ask the issuer."},
+		{CodeUncovered, "not checked", OutcomeInforms, "Members of a receipt in the format of another maker are outside its hash and its signatures. Anyone may have written or changed them.", "Do not rely on these members."},
 		{CodeUnauthenticated, "not checked", OutcomeInforms, "The key_id, algorithm, and signed_at of a signature are outside the hash. They are not authenticated, except inside the protected header of a JWS.", "Do not rely on signed_at. Use issued_at, which is inside the hash."},
 		{CodeUnknownCosigners, "not checked", OutcomeInforms, "A checkpoint has signature lines of keys that are not trusted, or of unsupported algorithms such as ML-DSA.", "If the policy requires those witnesses, add their keys. Otherwise, do nothing."},
 

@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -22,6 +23,10 @@ type Foreign struct {
 
 	// Signatures are the signatures of the receipt. If it is empty, nobody signed.
 	Signatures []ForeignSignature
+
+	// Inclusions are signatures of logs over the roots of trees that contain the receipt. A
+	// trusted key with the role checkpoint has to make them; an unknown log decides nothing.
+	Inclusions []ForeignSignature
 
 	// NotChecked lists what nobody can check with the receipt alone, such as members outside its
 	// signature.
@@ -45,15 +50,16 @@ func (f *Foreign) Pass(step Step) {
 
 // Uncovered notes members that no signature covers.
 func (f *Foreign) Uncovered(pointer, detail string) {
-	f.NotChecked = append(f.NotChecked, Note{CodeUnauthenticated, pointer, detail})
+	f.NotChecked = append(f.NotChecked, Note{CodeUncovered, pointer, detail})
 }
 
 // A ForeignSignature is one signature of a receipt of another format.
 type ForeignSignature struct {
-	KeyID     string // of the trusted key, unless Public is set
+	KeyID     string // of the trusted key, unless Public is set; "": any key for Issuer, or any with Role
 	Public    []byte // the Ed25519 key that the receipt contains: the trusted key of that material is used
 	Algorithm string // as in JOSE; "": that of the trusted key
 	Issuer    string // whom the receipt names as its author; "": the format names only the key
+	Role      Role   // "": issuer
 	Value     []byte // in the form of JOSE (RFC 7518), decoded
 	At        time.Time
 	Pointer   string
@@ -105,6 +111,8 @@ func (s foreignStep) report(data []byte, f *Foreign, rep *Report) {
 		switch {
 		case step == StepSignatures:
 			s.signatures(f, rep)
+		case step == StepBatch && !found && len(f.Inclusions) > 0:
+			s.inclusions(f, rep)
 		case step == StepParse && !found:
 			rep.Checks = append(rep.Checks, Check{Step: StepParse, Status: StatusPassed, Stated: f.Format})
 		case !found:
@@ -160,11 +168,44 @@ func (v foreignStep) signatures(f *Foreign, rep *Report) {
 		rep.leave(unknown)
 	case v.policy.Witnesses.Threshold > 0:
 		rep.leave(Check{Step: StepSignatures, Code: CodeThresholdNotMet, Detail: "the format has no witnesses, and the policy requires some"})
-	case v.policy.Checkpoint.asked():
-		rep.leave(Check{Step: StepSignatures, Code: CodeCheckpointRequired, Detail: "no checkpoint of this format is read, and the policy requires one"})
+	case v.policy.Checkpoint.Cosigners.Threshold > 0, v.policy.Checkpoint.asked() && rep.Check(StepBatch).Status != StatusPassed:
+		rep.leave(Check{Step: StepSignatures, Code: CodeCheckpointRequired, Detail: "the policy requires a checkpoint, and none of a trusted log shows the receipt"})
 	default:
 		rep.pass(StepSignatures)
 	}
+}
+
+// inclusions judges the signatures of logs and records the step batch.
+func (v foreignStep) inclusions(f *Foreign, rep *Report) {
+	if v.policy.IntegrityOnly {
+		rep.omit(StepBatch, CodeBatchNotChecked, "batch: only integrity was asked for")
+		return
+	}
+	included, open := false, Check{}
+	for i := range f.Inclusions {
+		s := &f.Inclusions[i]
+		key, err := v.checkRaw(s)
+		switch {
+		case err == nil && key.Has(RoleCheckpoint) && untimely(key, cmp.Or(v.policy.At, s.At), false) == "":
+			included = true
+		case err == nil:
+			first(&open, Check{Code: CodeRoleMismatch, Detail: quoted(key.ID) + " signed the root, and may not sign checkpoints, or not at that time"})
+		case err.Code == CodeUnknownKey || err.Code == CodeUnsupportedAlgorithm:
+			first(&open, Check{Code: CodeBatchNotChecked, Detail: "the key of the log that includes it is not trusted"})
+		case s.Unsure != "":
+			first(&open, Check{Code: CodeUnknownKey, Detail: s.Unsure})
+		default:
+			rep.fail(Check{Step: StepBatch, Code: CodeProofInvalid, Detail: "the log did not sign the root to which the proof leads: " + err.Detail})
+			return
+		}
+	}
+
+	if included {
+		rep.pass(StepBatch)
+		return
+	}
+	open.Step = StepBatch
+	rep.leave(open)
 }
 
 // signature judges one signature. Why has no code if the signature counts.
@@ -181,6 +222,9 @@ func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result Signatu
 		}
 		if err.Code == CodeSignatureInvalid && s.Unsure != "" {
 			result.Status, result.Code, result.Detail = SignatureNotChecked, CodeSignaturesNotChecked, s.Unsure
+			if s.KeyID == "" && s.Public == nil {
+				result.Code = CodeUnknownKey
+			}
 		}
 		return result, Check{Step: StepSignatures, Code: result.Code, Pointer: s.Pointer, Detail: result.Detail}
 	}
@@ -258,6 +302,7 @@ func (v foreignStep) shown(rep *Report) bool {
 		case c.Status == StatusPassed, c.Status == StatusNotApplicable && c.Step != StepSignatures:
 		case c.Step == StepSignatures && v.policy.IntegrityOnly:
 		case c.Step == StepLink && c.Code == CodeLinkNotChecked && !v.policy.Strict:
+		case c.Step == StepBatch && c.Code == CodeBatchNotChecked && !v.policy.Strict:
 		default:
 			return false
 		}

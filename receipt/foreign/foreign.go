@@ -3,7 +3,7 @@
 // [receipt.Verifier.Foreign] to judge: one set of keys, one set of outcomes, and one set of codes
 // apply to all formats.
 //
-//	f := foreign.Read(kind.Of(text, true).Kind, doc)
+//	f := foreign.Read(kind.Of(text, true).Kind, text, doc)
 //	if f != nil {
 //		verifier.Foreign(text, f, report)
 //	}
@@ -21,13 +21,16 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/foreign/harn"
 	"github.com/receiptkit/receiptkit/receipt/foreign/obsigna"
 	"github.com/receiptkit/receiptkit/receipt/foreign/pipelock"
+	"github.com/receiptkit/receiptkit/receipt/foreign/scitt"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
-// Read reads a document of a format that [kind.Of] recognized. It returns nil if there is no
-// reader for the format.
-func Read(format kind.Kind, doc *canon.Document) *receipt.Foreign {
+// Read reads a document of a format that [kind.Of] recognized. doc is empty for a text that is not
+// JSON. Read returns nil if there is no reader for the format.
+func Read(format kind.Kind, text []byte, doc *canon.Document) *receipt.Foreign {
 	switch format {
+	case "cose-sign1":
+		return scitt.Read(text)
 	case "harn-receipt":
 		return harn.ReadPersona(doc)
 	case "harn-provenance":

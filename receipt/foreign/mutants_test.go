@@ -134,7 +134,7 @@ func covered(t testing.TB, data []byte, rep *receipt.Report) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at, found := doc.Find(pointer); found && n.Code == receipt.CodeUnauthenticated && n.Pointer != "" {
+		if at, found := doc.Find(pointer); found && n.Code == receipt.CodeUncovered && n.Pointer != "" {
 			without = append(without, at)
 		}
 	}

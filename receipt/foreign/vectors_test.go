@@ -67,12 +67,12 @@ func judge(t testing.TB, trust receipt.Trust, policy receipt.Policy, data []byte
 
 func judgeWith(v *receipt.Verifier, data []byte) *receipt.Report {
 	rep := new(receipt.Report)
-	doc := new(canon.Document)
-	if doc.Parse(data, canon.Limits{Depth: receipt.MaxDepth}) != nil {
+	doc, format := new(canon.Document), kind.Of(data, true).Kind
+	if doc.Parse(data, canon.Limits{Depth: receipt.MaxDepth}) != nil && format != "cose-sign1" {
 		v.VerifyBytes(data, doc, rep)
 		return rep
 	}
-	f := foreign.Read(kind.Of(data, true).Kind, doc)
+	f := foreign.Read(format, data, doc)
 	if f == nil {
 		v.Unreadable(rep, receipt.Check{Code: receipt.CodeForeignReceipt})
 		return rep

@@ -1,45 +1,46 @@
 package keys
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
 	"math/big"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
 // rawName describes the key that a signature names.
 func rawName(sig *receipt.ForeignSignature) string {
-	if sig.Public != nil {
+	switch {
+	case sig.Public != nil:
 		return "the key in the receipt"
+	case sig.KeyID == "":
+		return "a key for " + quote(cmp.Or(sig.Issuer, string(sig.Role)))
 	}
 	return quote(sig.KeyID)
 }
 
-// rawKey returns the trusted key that a signature names, by its material or by its ID; nil if there
-// is none. Equal material may have several IDs, of which the one that the receipt names is used,
-// and otherwise the first.
-func rawKey(s *Set, sig *receipt.ForeignSignature) *PublicKey {
-	if sig.Public == nil {
+// rawKeys returns the trusted keys that may have made a signature: the one of its ID or of its
+// material or, if it names none, those for the author or the role.
+func rawKeys(s *Set, sig *receipt.ForeignSignature) (list []*PublicKey) {
+	if sig.Public == nil && sig.KeyID != "" {
 		if k := s.byID[sig.KeyID]; k != nil {
-			return k.PublicKey
+			list = append(list, k.PublicKey)
 		}
-		return nil
+		return list
 	}
-
-	var first *PublicKey
 	for _, k := range s.keys {
-		public, is := k.material.(ed25519.PublicKey)
+		public, _ := k.material.(ed25519.PublicKey)
 		switch {
-		case !is || !public.Equal(ed25519.PublicKey(sig.Public)):
-		case k.ID == sig.KeyID:
-			return k
-		case first == nil:
-			first = k
+		case sig.Public != nil && public.Equal(ed25519.PublicKey(sig.Public)),
+			sig.Public == nil && sig.Role != "" && k.Has(sig.Role),
+			sig.Public == nil && sig.Role == "" && slices.Contains(k.Issuers, sig.Issuer):
+			list = append(list, k)
 		}
 	}
-	return first
+	return list
 }
 
 func checkRaw(k *PublicKey, message []byte, sig *receipt.ForeignSignature) *receipt.SignatureError {

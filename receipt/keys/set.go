@@ -88,11 +88,21 @@ func (s *Set) NoteKeys() []receipt.NoteKey {
 // CheckRaw implements [receipt.RawTrust]: the message is any bytes, without the frame that a
 // receipt has. The trusted key determines the algorithm.
 func (s *Set) CheckRaw(message []byte, sig *receipt.ForeignSignature) (*receipt.Key, *receipt.SignatureError) {
-	k := rawKey(s, sig)
-	if k == nil {
+	candidates := rawKeys(s, sig)
+	if len(candidates) == 0 {
 		return nil, refuse(receipt.CodeUnknownKey, "%s is not among the %d trusted keys", rawName(sig), len(s.keys))
 	}
-	return &k.Key, checkRaw(k, message, sig)
+	var first *receipt.SignatureError
+	for _, k := range candidates {
+		err := checkRaw(k, message, sig)
+		if err == nil {
+			return &k.Key, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return &candidates[0].Key, first
 }
 
 func cloneAll(keys []*PublicKey) []*PublicKey {

@@ -48,10 +48,10 @@ func (w *worker) verify(it *survey.Item, found bool) {
 
 	rep := &it.Report
 	switch {
-	case c.Fault != nil:
-		w.refuse(it, c.Fault)
 	case c.Format != "":
 		w.verifyForeign(&c, rep)
+	case c.Fault != nil:
+		w.refuse(it, c.Fault)
 	case c.Wrong != nil:
 		w.v.Unreadable(rep, *c.Wrong)
 	case c.Syntax != nil:
@@ -88,7 +88,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 // verifyForeign judges a receipt of another maker, and leaves it undecided if there is no reader for
 // its format.
 func (w *worker) verifyForeign(c *input.Contents, rep *receipt.Report) {
-	if f := foreign.Read(c.Format, w.Doc); f != nil {
+	if f := foreign.Read(c.Format, c.Text, w.Doc); f != nil {
 		w.v.Foreign(c.Text, f, rep)
 	} else {
 		w.v.Unreadable(rep, *c.Wrong)

@@ -14,7 +14,7 @@ import (
 func ReadTrustGraph(doc *canon.Document) *receipt.Foreign {
 	root := doc.Root()
 	f := &receipt.Foreign{Format: "opentrustgraph", ID: root.Member("record_id").String()}
-	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeUnauthenticated, Detail: "the signatures of approvals have no defined bytes"})
+	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeUncovered, Detail: "the signatures of approvals have no defined bytes"})
 
 	switch schema := root.Member("schema").String(); schema {
 	case "opentrustgraph/v0.1", "opentrustgraph/v0":
@@ -112,7 +112,7 @@ func inherits(f *receipt.Foreign, byID map[string]canon.Node, n canon.Node) bool
 	}
 	parent, found := byID[id.String()]
 	if !found {
-		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeUnauthenticated, Pointer: id.Pointer(), Detail: "the effects that the parent grants: the parent is not in the export"})
+		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeUncovered, Pointer: id.Pointer(), Detail: "the effects that the parent grants: the parent is not in the export"})
 		return true
 	}
 

@@ -131,6 +131,7 @@ const open = new Map([
   ["link_not_checked", "whether receipts come before or after this one"],
   ["tail_not_checked", "whether more receipts follow"],
   ["batch_not_checked", "whether it is in the batch that it names"],
+  ["uncovered_members", "members that no signature covers"],
   ["unauthenticated_members", "when exactly it was signed: that stands outside of what is signed"],
   ["signatures_not_checked", "who signed it"],
   ["envelope_not_checked", "what stands around the receipt in the file"],

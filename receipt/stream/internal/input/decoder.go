@@ -59,7 +59,7 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 		var err error
 		if d.JSON, err = d.cbor.AppendJSON(d.JSON[:0], p.Data); err != nil {
 			if wrong := foreignReceipt(p.Data); wrong != nil {
-				return Contents{Sealed: true, Wrong: wrong}
+				return Contents{Text: p.Data, Fault: itemFault(err), Sealed: true, Wrong: wrong, Format: kind.Kind(wrong.Stated)}
 			}
 			return Contents{Fault: itemFault(err)}
 		}
