@@ -119,7 +119,7 @@ func (m *memory) Append(ctx context.Context, s chain.Stream, previous chain.Head
 	if m.fault == noPrefix {
 		// Others are numbered and shown while a long run is written.
 		m.shared.mu.Unlock()
-		time.Sleep(time.Duration(len(run)) * 50 * time.Microsecond)
+		time.Sleep(time.Duration(len(run)) * 500 * time.Microsecond)
 		m.shared.mu.Lock()
 	}
 	for _, e := range list {
