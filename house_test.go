@@ -61,7 +61,9 @@ var rooms = map[string]room{
 	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},
 	"cmd/":                  {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
-	"cmd/receipt":           {may: below(verbs, append(lower, "issue"), "redact/rulefile"), libs: anyLib},
+	"cmd/receipt":           {may: below(append(verbs, "root"), append(lower, "issue"), "redact/rulefile", "cmd/receipt/commands"), libs: anyLib},
+	"cmd/receipt/commands":  {may: below([]string{"root", "cli"}, nil), libs: anyLib}, // other modules import it
+	inside + "root":         {may: below(verbs, append(lower, "issue"), "redact/rulefile"), libs: anyLib},
 	inside + "cli":          {may: below(nil, nil), libs: anyLib},
 	inside + "input":        {may: below([]string{"cli"}, nil), libs: anyLib},
 	inside + "custody":      {may: below([]string{"cli", "input"}, nil), libs: anyLib},

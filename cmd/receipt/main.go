@@ -5,84 +5,10 @@
 // command could not run as requested, and 3 if evidence is missing.
 package main
 
-import (
-	"context"
-	"fmt"
-	"io"
-	"os"
-	"os/signal"
-	"runtime"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
-	"syscall"
-	"time"
+import "github.com/receiptkit/receiptkit/cmd/receipt/commands"
 
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-)
+//go:generate go run . explain --markdown -o ../../docs/codes.md --force
+//go:generate go run . record --markdown -o ../../docs/record.md --force
+//go:generate go run . schema event --markdown -o ../../docs/events.md --force
 
-func main() {
-	limitGarbage()
-
-	signal.Ignore(syscall.SIGPIPE) // writes return an error instead, so temporary files are removed
-	ctx, stop := signal.NotifyContext(context.Background(), interruptions(os.Args[1:])...)
-
-	done := make(chan int, 1)
-	var patience atomic.Int64
-	patience.Store(int64(time.Second))
-	e := &cli.Env{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-		Getenv: os.Getenv, Now: time.Now,
-		Terminal: cli.IsTerminal(os.Stdout), ErrTerminal: cli.IsTerminal(os.Stderr), Piped: cli.IsPipe(os.Stdout),
-		Width: cli.TerminalWidth(os.Stdout), ErrWidth: cli.TerminalWidth(os.Stderr),
-		Patience: &patience, Messages: sync.OnceValues(cli.CompileMessages),
-	}
-	e.ShareTerminal()
-	go func() { done <- run(ctx, os.Args[1:], e) }()
-	os.Exit(await(ctx, stop, done, &patience, e.Err))
-}
-
-// limitGarbage keeps the heap small. Verifying millions of receipts allocates continuously and
-// keeps little. Half of the usual heap growth costs some processor time, and verifies 1.1 GB of
-// lines within 64 MiB.
-//
-// The limit applies after the first collection, at 16 MiB. Otherwise, the small heap would be
-// collected ten times while the secret detectors are compiled, which takes longer than compiling
-// them.
-func limitGarbage() {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-
-	debug.SetGCPercent(400) // of the minimum heap, 4 MiB
-	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, 50)
-}
-
-// interruptions returns the signals on which a run cleans up and ends. They include SIGHUP, which a
-// closing terminal sends, unless nohup has it ignored. The command serve reloads its files on
-// SIGHUP instead.
-func interruptions(args []string) []os.Signal {
-	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if serves := len(args) > 0 && args[0] == "serve"; !serves && !signal.Ignored(syscall.SIGHUP) {
-		list = append(list, syscall.SIGHUP)
-	}
-	return list
-}
-
-// await returns the exit code of a run. An interrupted run gets one second to clean up, or as long
-// as it requested, because it may be waiting for input that never arrives.
-func await(ctx context.Context, stop func(), done <-chan int, patience *atomic.Int64, messages io.Writer) int {
-	select {
-	case code := <-done:
-		return code
-	case <-ctx.Done():
-		stop() // a second signal ends the program immediately
-	}
-	select {
-	case code := <-done:
-		return code
-	case <-time.After(time.Duration(patience.Load())):
-		fmt.Fprintln(messages, "receipt: error: interrupted")
-		return cli.ExitUsage
-	}
-}
+func main() { commands.Main() }

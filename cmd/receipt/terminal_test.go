@@ -61,11 +61,6 @@ func TestInterrupt(t *testing.T) {
 	if code != cli.ExitUsage || out.Len() > 0 || message.String() != "receipt: error: interrupted\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, &out, &message)
 	}
-	done := make(chan int, 1)
-	done <- cli.ExitRefuted
-	if code := await(context.Background(), nil, done, nil, nil); code != cli.ExitRefuted {
-		t.Errorf("exit %d, expected %d", code, cli.ExitRefuted)
-	}
 }
 
 func TestEscapeLine(t *testing.T) {

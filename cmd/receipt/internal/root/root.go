@@ -1,4 +1,5 @@
-package main
+// Package root assembles the commands.
+package root
 
 import (
 	"context"
@@ -22,8 +23,8 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/verify"
 )
 
-// run runs one command line and returns the exit code.
-func run(ctx context.Context, args []string, e *cli.Env) int {
+// Run runs one command line and returns the exit code.
+func Run(ctx context.Context, args []string, e *cli.Env) int {
 	root := newRootFor(e, args)
 	root.SetArgs(args)
 
@@ -38,8 +39,8 @@ func run(ctx context.Context, args []string, e *cli.Env) int {
 	return cli.Finish(e, root.ExecuteContext(cli.WithLine(ctx, args)))
 }
 
-// newRoot returns the root command with all commands.
-func newRoot(e *cli.Env) *cobra.Command { return rootWith(e, verbs()) }
+// New returns the root command with all commands.
+func New(e *cli.Env) *cobra.Command { return rootWith(e, verbs()) }
 
 // newRootFor returns the root command for one command line. Most lines use a single command, and
 // building all commands with their two hundred flags would take longer than many commands run.
@@ -52,7 +53,7 @@ func newRootFor(e *cli.Env, args []string) *cobra.Command {
 		}
 	}
 
-	root := newRoot(e)
+	root := New(e)
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		completeFlags(root)
 	}

@@ -1,4 +1,4 @@
-package main
+package root
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 func TestCodesPage(t *testing.T) {
 	var want bytes.Buffer
 	codesPage(&want)
-	got, err := os.ReadFile("../../docs/codes.md")
+	got, err := os.ReadFile("../../../../docs/codes.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package root
 
 import (
 	"bytes"
@@ -158,7 +158,7 @@ func writeManPages(root *cobra.Command, dir string, force bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cli.Usage("", "%q: %w", dir, cli.Reason(err))
 	}
-	return eachCommand(root, func(cmd *cobra.Command) error {
+	return Each(root, func(cmd *cobra.Command) error {
 		text, err := manPage(cmd)
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func writeManPages(root *cobra.Command, dir string, force bool) error {
 	})
 }
 
-func eachCommand(cmd *cobra.Command, f func(*cobra.Command) error) error {
+func Each(cmd *cobra.Command, f func(*cobra.Command) error) error {
 	if err := f(cmd); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func eachCommand(cmd *cobra.Command, f func(*cobra.Command) error) error {
 		if !c.IsAvailableCommand() {
 			continue
 		}
-		if err := eachCommand(c, f); err != nil {
+		if err := Each(c, f); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package root
 
 import (
 	"bytes"
@@ -13,10 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/print"
 	"github.com/receiptkit/receiptkit/receipt"
 )
-
-//go:generate go run . explain --markdown -o ../../docs/codes.md --force
-//go:generate go run . record --markdown -o ../../docs/record.md --force
-//go:generate go run . schema event --markdown -o ../../docs/events.md --force
 
 func newExplain(e *cli.Env) *cobra.Command {
 	var markdown bool
