@@ -110,7 +110,8 @@ Categories, in the order in which they are run:
   upstream  ` + strings.Join(conformance.Categories(conformance.Upstream), ", ") + `
   ours      ` + strings.Join(conformance.Categories(conformance.Ours), ", ") + `
 
-Exit codes: 0 nothing failed, 1 a probe failed, 2 the checks could not run.`,
+Exit codes: 0 nothing failed, even if all probes were skipped, 1 a probe failed,
+or the report could not be written, 2 the run could not start or was interrupted.`,
 		Example: `  agents-conformance --target http://127.0.0.1:8080 --keys trust.json
   agents-conformance --target https://harness.example/base --suite upstream --json`,
 		Args:              cobra.NoArgs,
@@ -122,23 +123,23 @@ Exit codes: 0 nothing failed, 1 a probe failed, 2 the checks could not run.`,
 
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.target, "target", "", "the base `URL` of the server")
-	f.StringVar(&o.key, "api-key", "", "the API `KEY`; rather put it into $"+keyVariable)
-	f.StringVar(&o.otherKey, "other-key", "", "the API `KEY` of a client that must not see the first client's resources")
-	f.StringVar(&o.publicKey, "public-key", "", "API `KEY` of a client that sees the same as the first, but only public parts of messages")
-	f.StringVar(&o.suite, "suite", "both", "`SUITE`: upstream, ours or both")
-	f.StringSliceVar(&o.categories, "category", nil, "only the category `NAME`, in the order given; repeatable, or with commas")
-	f.StringVar(&o.keys, "keys", "", "trust the keys in this `FILE`, a JWK Set; without it signatures are not judged")
-	f.StringVar(&o.issuer, "issuer", "", "the issuer `ID` that receipts must have")
-	f.StringVar(&o.card, "card", "", "the `DIALECT` that the agent card must have: agent_card or harn_agent_card; else either")
-	f.StringVar(&o.workspace, "workspace-id", "", "use the workspace `ID`, and make none")
-	f.StringVar(&o.session, "session-id", "", "use the session `ID`, and make none")
-	f.StringVar(&o.script.Waits, "waits", "", "the `TEXT` of a task that goes on until it is canceled")
-	f.StringVar(&o.script.Unstored, "unstored", "", "the `TEXT` of a task that cannot be replayed exactly: an answer of it is not kept")
-	f.IntVar(&o.timeout, "timeout", 30000, "how long a request may take, in `MILLISECONDS`")
-	f.BoolVar(&o.json, "json", false, "print the report as JSON, and nothing else")
-	f.StringVar(&o.jsonOut, "json-out", "", "write the report as JSON to `FILE`, too")
-	f.BoolVar(&o.verbose, "verbose", false, "list the probes that passed or were skipped, too")
+	f.StringVar(&o.target, "target", "", "base `URL` of the server, with the path prefix of its routes")
+	f.StringVar(&o.key, "api-key", "", "API `KEY`; better set $"+keyVariable)
+	f.StringVar(&o.otherKey, "other-key", "", "API `KEY` of a client that must not see the first client's resources")
+	f.StringVar(&o.publicKey, "public-key", "", "API `KEY` of a client that sees the same as the first, but only public parts of messages; without it, visibility is not checked")
+	f.StringVar(&o.suite, "suite", "both", "`SUITE` of probes: upstream, ours, or both")
+	f.StringSliceVar(&o.categories, "category", nil, "run only the category `NAME`, in the given order; repeatable, or separated by commas")
+	f.StringVar(&o.keys, "keys", "", "trusted keys, a JWK Set `FILE`; without it, signatures are not checked")
+	f.StringVar(&o.issuer, "issuer", "", "required issuer `ID` of receipts")
+	f.StringVar(&o.card, "card", "", "required `DIALECT` of the agent card: agent_card or harn_agent_card (default: either)")
+	f.StringVar(&o.workspace, "workspace-id", "", "use the workspace `ID`, and create none")
+	f.StringVar(&o.session, "session-id", "", "use the session `ID`, and create none")
+	f.StringVar(&o.script.Waits, "waits", "", "input `TEXT` of a task that runs until it is canceled")
+	f.StringVar(&o.script.Unstored, "unstored", "", "input `TEXT` of a task that cannot be replayed exactly, because one of its answers is not kept")
+	f.IntVar(&o.timeout, "timeout", 30000, "time limit of each request, 1 to 3600000 `MILLISECONDS`")
+	f.BoolVar(&o.json, "json", false, "print only the report, as JSON")
+	f.StringVar(&o.jsonOut, "json-out", "", "also write the report as JSON to `FILE`")
+	f.BoolVar(&o.verbose, "verbose", false, "also list the probes that passed or were skipped")
 	return cmd
 }
 
