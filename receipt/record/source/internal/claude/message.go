@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
@@ -36,23 +37,29 @@ func tierOf(mode string) string {
 	return ""
 }
 
-// does classifies a tool of Claude Code; "" is unknown.
-func does(tool string) string {
-	switch tool {
-	case "Read", "Glob", "Grep", "LS", "NotebookRead":
-		return "read"
-	case "Edit", "MultiEdit", "Write", "NotebookEdit":
-		return "edit"
-	case "Bash", "PowerShell", "BashOutput", "KillBash", "KillShell":
-		return "execute"
-	case "WebFetch", "WebSearch":
-		return "fetch"
-	case "TodoWrite", "TodoRead", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode", "AskUserQuestion", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate":
-		return "think"
+// tools is the table of the tools of Claude Code.
+var tools = sync.OnceValue(func() story.Tools {
+	all := story.Tools{
+		"Edit":         {Does: "edit", Path: "file_path"},
+		"MultiEdit":    {Does: "edit", Path: "file_path"},
+		"Write":        {Does: "edit", Path: "file_path", Content: "content"},
+		"NotebookEdit": {Does: "edit", Path: "notebook_path"},
+		"WebFetch":     {Does: "fetch", URL: "url"},
+		"WebSearch":    {Does: "fetch", Search: true},
 	}
-
-	return ""
-}
+	for _, name := range []string{"Read", "Glob", "Grep", "LS", "NotebookRead"} {
+		all[name] = story.Tool{Does: "read"}
+	}
+	for _, name := range []string{"Bash", "PowerShell", "BashOutput", "KillBash", "KillShell"} {
+		all[name] = story.Tool{Does: "execute", Command: "command"}
+	}
+	for _, name := range []string{
+		"TodoWrite", "TodoRead", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode", "AskUserQuestion", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
+	} {
+		all[name] = story.Tool{Does: "think"}
+	}
+	return all
+})
 
 // isHandoff reports whether a tool gives work to another agent.
 func isHandoff(tool string) bool {
@@ -123,37 +130,18 @@ func calls(s *story.Story, message canon.Node, agent string) {
 }
 
 func ask(s *story.Story, b canon.Node, agent string) {
-	id, tool, input := s.Name(b.Member("id")), s.Name(b.Member("name")), b.Member("input")
-
-	// Without a name, the call may have given work to another agent.
-	if tool == "" {
-		s.Lacks(story.HandoffUnclear)
-	}
-	if id == "" {
-		s.Lacks(story.CallWithoutID)
+	c, fresh := tools().Ask(s, b.Member("id"), b.Member("name"), b.Member("input"))
+	if !fresh {
 		return
 	}
-	c := s.Call(id)
-	if !c.Ask(tool, s.Digest(input)) {
-		return
-	}
-	c.Agent, c.Does, c.Server = agent, does(tool), story.ServerOf(tool)
-
-	// The input has other members for each tool.
-	switch {
-	case tool == "WebFetch":
-		c.Reached(s.Name(input.Member("url")))
-	case tool == "WebSearch":
-		c.Searched()
-	case c.Does == "execute":
-		c.Hints = story.HintsIn(s.Name(input.Member("command")))
-	case isHandoff(tool):
+	input := b.Member("input")
+	if c.Agent = agent; isHandoff(c.Tool) {
 		c.Handed = s.Name(input.Member("subagent_type"))
-	case c.Does == "edit":
+	}
+
+	// Versions name the file of a notebook in different members.
+	if c.Does == "edit" && c.Path == "" {
 		c.Path = cmp.Or(s.Name(input.Member("file_path")), s.Name(input.Member("notebook_path")))
-		if tool == "Write" {
-			c.Content = s.Held(input.Member("content"))
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
@@ -42,7 +43,7 @@ func New(s *story.Story) story.Reader {
 }
 
 // tools is the table of the tools of Copilot CLI.
-func tools() story.Tools {
+var tools = sync.OnceValue(func() story.Tools {
 	shell := story.Tool{Does: "execute"}
 	command := story.Tool{Does: "execute", Command: "command"}
 	read, think := story.Tool{Does: "read"}, story.Tool{Does: "think"}
@@ -56,7 +57,7 @@ func tools() story.Tools {
 		"web_fetch":   {Does: "fetch", URL: "url"},
 		"web_search":  {Does: "fetch", Search: true},
 	}
-}
+})
 
 // harmless lists the types of events that state no action and are not read.
 func harmless() []string {

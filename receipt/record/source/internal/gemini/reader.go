@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/receiptkit/receiptkit/canon"
@@ -20,7 +21,7 @@ type reader struct{ s *story.Story }
 func New(s *story.Story) story.Reader { return &reader{s} }
 
 // tools is the table of the tools of Gemini CLI.
-func tools() story.Tools {
+var tools = sync.OnceValue(func() story.Tools {
 	read := story.Tool{Does: "read"}
 	return story.Tools{
 		"read_file": read, "read_many_files": read, "list_directory": read, "glob": read, "search_file_content": read, "grep_search": read,
@@ -31,7 +32,7 @@ func tools() story.Tools {
 		"web_fetch":         {Does: "fetch"},
 		"write_todos":       {Does: "think"},
 	}
-}
+})
 
 // Line reads a chat, its description, a message, or a record that changes others.
 func (r *reader) Line(n canon.Node) {

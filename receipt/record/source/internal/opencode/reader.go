@@ -3,6 +3,7 @@ package opencode
 
 import (
 	"cmp"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
@@ -22,7 +23,7 @@ func New(s *story.Story) story.Reader {
 }
 
 // tools is the table of the tools of OpenCode.
-func tools() story.Tools {
+var tools = sync.OnceValue(func() story.Tools {
 	read, think := story.Tool{Does: "read"}, story.Tool{Does: "think"}
 	edit := story.Tool{Does: "edit", Path: "filePath"}
 	search := story.Tool{Does: "fetch", Search: true}
@@ -37,7 +38,7 @@ func tools() story.Tools {
 		"websearch":   search,
 		"codesearch":  search,
 	}
-}
+})
 
 // harmless lists the types of parts that state no action.
 func harmless() []string {

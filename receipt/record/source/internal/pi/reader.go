@@ -3,6 +3,7 @@ package pi
 
 import (
 	"cmp"
+	"sync"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
@@ -24,7 +25,7 @@ func New(s *story.Story) story.Reader {
 }
 
 // tools is the table of the tools of Pi.
-func tools() story.Tools {
+var tools = sync.OnceValue(func() story.Tools {
 	read := story.Tool{Does: "read"}
 	return story.Tools{
 		"read": read, "grep": read, "find": read, "ls": read,
@@ -32,7 +33,7 @@ func tools() story.Tools {
 		"write": {Does: "edit", Path: "path", Content: "content"},
 		"edit":  {Does: "edit", Path: "path"},
 	}
-}
+})
 
 // harmless lists the types of lines that state no action and are not read.
 func harmless() []string {

@@ -44,7 +44,7 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 		c.Content = s.Held(in.Member(is.Content))
 	}
 	if is.Command != "" {
-		c.Hints = HintsIn(in.Member(is.Command).String())
+		c.Hints = HintsIn(s.Name(in.Member(is.Command)))
 	}
 	if is.URL != "" {
 		c.Reached(s.Name(in.Member(is.URL)))
