@@ -31,6 +31,7 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/foreign/pipelock"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/memory"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/replay"
 	"github.com/receiptkit/receiptkit/receipt/rows"
@@ -176,6 +177,13 @@ var uses = map[string]func(s *shared) any{
 	},
 	"receipt/ledger/sqlite.Ledger.Replace": func(s *shared) any {
 		replaced, err := s.ledger.Replace(context.Background(), s.sealed, s.sealed)
+		return fmt.Sprint(replaced, err)
+	},
+	"receipt/ledger/memory.Ledger.Append": func(s *shared) any {
+		return new(memory.Ledger).Append(context.Background(), s.sealed.Stream(), chain.Head{}, s.sealed)
+	},
+	"receipt/ledger/memory.Ledger.Replace": func(s *shared) any {
+		replaced, err := new(memory.Ledger).Replace(context.Background(), s.sealed, s.sealed)
 		return fmt.Sprint(replaced, err)
 	},
 	"receipt/ledger.Import": func(s *shared) any {

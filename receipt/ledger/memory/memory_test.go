@@ -1,0 +1,156 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+	"github.com/receiptkit/receiptkit/receipt/ledger/memory"
+	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
+	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) func() ledger.Store {
+		l := new(memory.Ledger)
+		return func() ledger.Store { return l }
+	})
+}
+
+// TestAgree verifies that receipts that are imported from one database into another have the same
+// tree, heads, and lists in both.
+func TestAgree(t *testing.T) {
+	ctx := t.Context()
+	from, into := new(memory.Ledger), must(sqlite.Create(ctx, filepath.Join(t.TempDir(), "ledger.db")))(t)
+	defer into.Close()
+	issuer := &ledger.Issuer{Store: from, Unsigned: true}
+	at := time.Date(2026, 4, 25, 19, 0, 0, 0, time.UTC)
+	for i := range 300 {
+		d := storetest.Draft(fmt.Sprint("receipt_", i), fmt.Sprint("w", i%3))
+		d.IssuedAt = receipt.At(at.Add(time.Duration(i%50) * time.Minute))
+		d.Identifiers.SessionID = fmt.Sprint("session_", i%2)
+		if _, err := issuer.Issue(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	v := must(receipt.NewVerifier(new(keys.Set), receipt.Policy{IntegrityOnly: true}))(t)
+	for _, want := range []ledger.Imported{{Stored: 300}, {Copies: 300}} {
+		if n, err := ledger.Import(ctx, into, v, documents(from)); n != want || err != nil {
+			t.Errorf("imported %+v, %v; expected %+v", n, err, want)
+		}
+	}
+
+	stream := chain.Stream{Issuer: "harness_storetest", Workspace: "w1"}
+	for name, q := range map[string]ledger.Query{
+		"all":     {},
+		"limit":   {Limit: 7},
+		"task":    {Task: "task_receipt_7"},
+		"session": {Session: "session_1"},
+		"stream":  {Stream: &stream},
+		"from":    {From: at.Add(10 * time.Minute)},
+		"before":  {Before: at.Add(10 * time.Minute), Session: "session_0"},
+		"until":   {Until: at.Add(20 * time.Minute)},
+		"sees":    {Sees: func(s chain.Stream) bool { return s.Workspace != "w2" }},
+		"nothing": {Task: "task_none"},
+	} {
+		a, b := list(t, from, q), list(t, into, q)
+		if !slices.Equal(a, b) || len(a) == 0 != (name == "nothing") {
+			t.Errorf("%s: %d receipts in memory, %d in SQLite", name, len(a), len(b))
+		}
+		if x, y := must(ledger.Tree(ctx, from, q))(t), must(ledger.Tree(ctx, into, q))(t); x.Root() != y.Root() {
+			t.Errorf("%s: the roots %v and %v", name, x.Root(), y.Root())
+		}
+	}
+	if a, b := must(from.Streams(ctx))(t), must(into.Streams(ctx))(t); !slices.Equal(a, b) || len(a) != 3 {
+		t.Errorf("the heads %v and %v", a, b)
+	}
+}
+
+// TestImportRefusals verifies that a gap and a fork end an import at the receipt that does not fit.
+func TestImportRefusals(t *testing.T) {
+	ctx := t.Context()
+	v := must(receipt.NewVerifier(new(keys.Set), receipt.Policy{IntegrityOnly: true}))(t)
+	chainOf := func(prefix string) *memory.Ledger {
+		l := new(memory.Ledger)
+		issuer := &ledger.Issuer{Store: l, Unsigned: true}
+		for i := range 3 {
+			if _, err := issuer.Issue(ctx, storetest.Draft(fmt.Sprint(prefix, i), "w")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return l
+	}
+	a, b := chainOf("a_"), chainOf("b_")
+	if n, err := ledger.Import(ctx, a, v, documents(b)); n != (ledger.Imported{}) || !is(err, ledger.ErrFork, 1) {
+		t.Errorf("a fork: %+v, %v", n, err)
+	}
+
+	var later [][]byte
+	for data := range documents(b) {
+		later = append(later, data)
+	}
+	empty := new(memory.Ledger)
+	if n, err := ledger.Import(ctx, empty, v, seq(later[1:])); n != (ledger.Imported{}) || !is(err, ledger.ErrGap, 1) {
+		t.Errorf("a gap: %+v, %v", n, err)
+	}
+	if n, err := ledger.Import(ctx, empty, v, seq([][]byte{later[0], later[2]})); n != (ledger.Imported{Stored: 1}) || !is(err, ledger.ErrGap, 2) {
+		t.Errorf("a gap after the first one: %+v, %v", n, err)
+	}
+}
+
+func is(err, cause error, index int) bool {
+	e, ok := errors.AsType[*ledger.ImportError](err)
+	return ok && errors.Is(e, cause) && e.Index == index
+}
+
+func documents(r ledger.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for e, err := range r.Walk(context.Background(), ledger.Query{}, 0) {
+			if !yield(e.JSON, err) {
+				return
+			}
+		}
+	}
+}
+
+func seq(list [][]byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, data := range list {
+			if !yield(data, nil) {
+				return
+			}
+		}
+	}
+}
+
+func list(t *testing.T, r ledger.Reader, q ledger.Query) (hashes []canon.Digest) {
+	t.Helper()
+	for e, err := range r.Walk(t.Context(), q, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, e.Hash)
+	}
+	return hashes
+}
+
+func must[T any](value T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
