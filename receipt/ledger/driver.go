@@ -6,12 +6,13 @@ import (
 )
 
 // A Database is everything that the commands of this project need of a ledger. If it is also a
-// [TurnStore] or a [BatchStore], they use that.
+// [TurnStore], they use that.
 type Database interface {
 	Locator
 	Replacer
 	Pruner
 	Auditor
+	BatchStore
 	io.Closer
 }
 

@@ -55,8 +55,8 @@ const (
 // Import stores receipts that others issued. Each must be verified by v and follow the head of its
 // stream, or be the first of a new stream. Receipts that are already stored are counted as copies,
 // so an import can be repeated. It ends at the first receipt that cannot be stored.
-func Import(ctx context.Context, r Reader, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
-	i := &importer{store: r, ctx: ctx, verifier: v}
+func Import(ctx context.Context, s BatchStore, v *receipt.Verifier, receipts iter.Seq2[[]byte, error]) (Imported, error) {
+	i := &importer{store: s, ctx: ctx, verifier: v}
 	for data, err := range receipts {
 		if err == nil {
 			err = i.add(data)
@@ -76,7 +76,7 @@ func Import(ctx context.Context, r Reader, v *receipt.Verifier, receipts iter.Se
 }
 
 type importer struct {
-	store    Reader
+	store    BatchStore
 	ctx      context.Context
 	verifier *receipt.Verifier
 	doc      canon.Document
@@ -120,7 +120,7 @@ func (i *importer) flush() error {
 
 		// Between the plan and the append, others may store receipts, too.
 		if len(p.runs) > 0 {
-			_, err = appendRuns(i.ctx, i.store, p.runs)
+			err = i.store.AppendRuns(i.ctx, p.runs)
 		}
 		if errors.Is(err, ErrHeadMoved) || errors.Is(err, ErrDuplicateID) {
 			continue

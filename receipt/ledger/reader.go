@@ -89,28 +89,11 @@ type Run struct {
 	Receipts []*receipt.Sealed
 }
 
-// A BatchStore is a Store that appends to several streams in one transaction. Import uses it, since
-// otherwise each change of the stream costs a transaction.
+// A BatchStore is a Reader that appends to several streams in one transaction. [Import] requires it,
+// because otherwise each change of the stream would cost a transaction.
 type BatchStore interface {
-	Store
+	Reader
 
 	// AppendRuns appends runs in their order, as Append does. Either all are stored, or nothing.
 	AppendRuns(ctx context.Context, runs []Run) error
-}
-
-// appendRuns appends runs, in one transaction if the store can. It returns how many runs are stored.
-func appendRuns(ctx context.Context, s Store, runs []Run) (stored int, err error) {
-	if b, ok := s.(BatchStore); ok {
-		if err := b.AppendRuns(ctx, runs); err != nil {
-			return 0, err
-		}
-		return len(runs), nil
-	}
-
-	for i, r := range runs {
-		if err := s.Append(ctx, r.Stream, r.Previous, r.Receipts...); err != nil {
-			return i, err
-		}
-	}
-	return len(runs), nil
 }
