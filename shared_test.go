@@ -91,6 +91,7 @@ var uses = map[string]func(s *shared) any{
 	"canon.Document.Find":            func(s *shared) any { return string(s.find("/chain/receipt_hash").Raw()) },
 	"canon.Document.IsCanonical":     func(s *shared) any { return s.doc.IsCanonical() },
 	"canon.Document.LossyInteger":    func(s *shared) any { _, is := s.doc.LossyInteger(); return is },
+	"canon.Document.MarshalJSON":     func(s *shared) any { return text(s.doc.MarshalJSON()) },
 	"canon.Document.Root":            func(s *shared) any { return string(s.doc.Root().Raw()) },
 	"canon.Document.Source":          func(s *shared) any { return string(s.doc.Source()) },
 	"canon.Node.AppendCanonical":     func(s *shared) any { return string(s.find("/cost").AppendCanonical(nil)) },
@@ -113,14 +114,21 @@ var uses = map[string]func(s *shared) any{
 	"chain.LinkOf":         func(s *shared) any { l, ok := chain.LinkOf(s.doc); return fmt.Sprint(l, ok) },
 	"chain.StreamOf":       func(s *shared) any { return chain.StreamOf(s.doc) },
 
+	"receipt.Draft.Redact": func(s *shared) any {
+		d, withheld, err := new(receipt.Draft).Redact(s.policy, salts())
+		return fmt.Sprint(d, withheld, err)
+	},
 	"receipt.BatchLeaf":   func(s *shared) any { return receipt.BatchLeaf(s.doc) },
 	"receipt.NewVerifier": func(s *shared) any { _, err := receipt.NewVerifier(s.trust, s.verifier.Policy()); return err },
 	"receipt.NewSnapshot": func(s *shared) any {
 		_, err := receipt.NewSnapshot(context.Background(), s, s.verifier.Policy())
 		return err
 	},
-	"receipt.SealDocument":            func(s *shared) any { return seen(receipt.SealDocument(s.draft, chain.Head{})) },
-	"receipt.Supersede":               func(s *shared) any { return text(receipt.Supersede(s.draft, s.sealed.Hash())) },
+	"receipt.SealDocument": func(s *shared) any { return seen(receipt.SealDocument(s.draft, chain.Head{})) },
+	"receipt.Supersede": func(s *shared) any {
+		d, err := receipt.Supersede(s.draft, s.sealed.Hash())
+		return text(d.Source(), err)
+	},
 	"receipt.Sealed.Document":         func(s *shared) any { return s.sealed.Document().Digest() },
 	"receipt.Sealed.Hash":             func(s *shared) any { return s.sealed.Hash() },
 	"receipt.Sealed.Head":             func(s *shared) any { return s.sealed.Head() },
@@ -167,10 +175,6 @@ var uses = map[string]func(s *shared) any{
 	"receipt/batch.Manifest.Check": func(s *shared) any { return s.batch.Manifest.Check(s.batch.Receipts[0].Document()) },
 	"receipt/batch.Seal":           func(s *shared) any { b, err := s.seal(); return text(b.Manifest.Marshal(), err) },
 	"receipt/ledger.Follows":       func(s *shared) any { return ledger.Follows(s.sealed.Stream(), chain.Head{}, s.sealed) },
-	"receipt/ledger.Issuer.IssueDocument": func(s *shared) any {
-		_, err := s.issuer.IssueDocument(context.Background(), s.draft)
-		return err
-	},
 	"receipt/ledger.Check": func(s *shared) any {
 		c, err := ledger.Check(context.Background(), s.ledger, s.verifier, func(ledger.Fault) {}, nil)
 		return fmt.Sprint(c, err)
@@ -222,7 +226,7 @@ var uses = map[string]func(s *shared) any{
 	"redact.Disclosures.Fitting": func(s *shared) any { return fmt.Sprint(s.withheld.Disclosures.Fitting(s.redacted)) },
 	"redact.Disclosures.Check":   func(s *shared) any { return s.withheld.Disclosures.Check(s.redacted) },
 	"redact.Policy.Find":         func(s *shared) any { return fmt.Sprint(s.policy.Find(s.draft)) },
-	"redact.Policy.Redact":       func(s *shared) any { r, err := s.policy.Redact(s.draft, salts()); return text(r.Draft, err) },
+	"redact.Policy.Redact":       func(s *shared) any { r, err := s.policy.Redact(s.draft, salts()); return text(r.Draft.Source(), err) },
 }
 
 // TestShared verifies that the functions in uses return the same results on eight goroutines as on

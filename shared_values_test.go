@@ -55,7 +55,7 @@ func newShared(t *testing.T) *shared {
 	s.policy = must(redact.Default().Compile())(t)
 	secret := bytes.Replace(s.draft.Source(), []byte(`"metadata":{}`), []byte(`"metadata":{"password":"hunter2"}`), 1)
 	s.withheld = must(s.policy.Redact(parsed(t, secret), salts()))(t)
-	s.redacted = parsed(t, s.withheld.Draft)
+	s.redacted = parsed(t, s.withheld.Draft.Source())
 
 	s.batch = must(s.seal())(t)
 	statement := must(attest.NewStatement(s.sealed, commit))(t)
@@ -74,7 +74,7 @@ func newShared(t *testing.T) *shared {
 		}
 	})
 	s.issuer = &ledger.Issuer{Store: s.ledger, Signer: s.signer}
-	if _, err := s.issuer.IssueDocument(ctx, s.draft); err != nil {
+	if _, err := s.issuer.Issue(ctx, s.draft); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -1,7 +1,9 @@
 package canon
 
 import (
+	"errors"
 	"math"
+	"slices"
 	"sync/atomic"
 )
 
@@ -115,6 +117,14 @@ func (d *Document) Root() Node {
 
 // Source returns the parsed bytes, including whitespace around the value.
 func (d *Document) Source() []byte { return d.src }
+
+// MarshalJSON returns a copy of the source. An empty Document is an error.
+func (d *Document) MarshalJSON() ([]byte, error) {
+	if len(d.nodes) == 0 {
+		return nil, errors.New("canon: the document is empty")
+	}
+	return slices.Clone(d.src), nil
+}
 
 // Depth returns the nesting depth of arrays and objects. It is 0 for a scalar.
 func (d *Document) Depth() int { return d.depth }

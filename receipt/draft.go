@@ -1,26 +1,37 @@
 package receipt
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/redact"
 )
 
 // A Draft is the content of a receipt before it is sealed: everything except the chain and the
-// signatures. [Seal] writes nil lists as [] and nil metadata as {}. Other optional members are
+// signatures. Nil lists are written as [] and nil metadata as {}. Other optional members are
 // omitted if they are zero, and never written as null.
+//
+// Each step accepts the result of the previous one:
+//
+//	redacted, disclosures, err := draft.Redact(policy, rand.Reader)
+//	sealed, err := receipt.Seal(redacted, head)
+//	signed, err := sealed.Sign(ctx, signer)
+//
+// Package ledger performs the last two steps and stores the receipt.
 //
 // Members of type [Object] are open: the producer decides what they contain.
 type Draft struct {
 	ReceiptID      string         `json:"receipt_id"`
 	Subject        ResourceRef    `json:"subject"`
 	Issuer         Issuer         `json:"issuer"`
-	IssuedAt       Time           `json:"issued_at"`
+	IssuedAt       Time           `json:"issued_at,omitzero"`
 	Identifiers    Identifiers    `json:"identifiers"`
 	Lifecycle      Lifecycle      `json:"lifecycle"`
 	Approvals      []Approval     `json:"approvals"`
@@ -36,9 +47,12 @@ type Draft struct {
 	Metadata       Object         `json:"metadata"`
 }
 
-// encode returns the draft as JSON, with its chain. Lists are never null.
-func (d *Draft) encode(link Chain) ([]byte, error) {
-	c := *d
+// MarshalJSON returns the draft as JSON, with the schema marker. Nil lists become [], nil metadata
+// becomes {}, and times that are not set are omitted. If the draft has no JSON, the error is an
+// *[InvalidError].
+func (d Draft) MarshalJSON() ([]byte, error) {
+	type content Draft // without this method
+	c := content(d)
 	notNil(&c.Approvals)
 	notNil(&c.Deltas)
 	notNil(&c.Redactions)
@@ -54,35 +68,64 @@ func (d *Draft) encode(link Chain) ([]byte, error) {
 		c.Metadata = Object{}
 	}
 
-	return json.Marshal(struct {
+	text, err := json.Marshal(struct {
 		Schema string `json:"schema"`
-		Draft
-		Chain Chain `json:"chain"`
-	}{SchemaMarker, c, link})
+		content
+	}{SchemaMarker, c})
+	if err != nil {
+		return nil, &InvalidError{[]Problem{{Code: CodeSchemaInvalid, Detail: err.Error()}}}
+	}
+
+	// encoding/json rejects values that contain themselves, so badText terminates.
+	if bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError) {
+		if problems := badText(nil, "", reflect.ValueOf(c)); len(problems) > 0 {
+			return nil, &InvalidError{problems}
+		}
+	}
+
+	return text, nil
+}
+
+// Document returns the draft as a document, as [SealDocument] and [redact.Policy.Redact] accept it.
+func (d *Draft) Document() (*canon.Document, error) {
+	text, err := d.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+
+	// The text may be longer than its canonical form, and the format only limits the canonical
+	// form.
+	doc := new(canon.Document)
+	if err := doc.Parse(text, canon.Limits{Bytes: 2 * MaxBytes}); err != nil {
+		return nil, invalidSyntax(err)
+	}
+	return doc, nil
+}
+
+// Redact returns a copy of the draft without the values that the policy withholds, and these
+// values, which are secret. Each withheld value has an entry in Redactions. Salts must be random
+// and secret, as from crypto/rand.Reader. See [redact.Policy.Redact].
+func (d *Draft) Redact(p *redact.Policy, salts io.Reader) (*Draft, *redact.Disclosures, error) {
+	doc, err := d.Document()
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := p.Redact(doc, salts)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	redacted := new(Draft)
+	if err := json.Unmarshal(result.Draft.Source(), redacted); err != nil {
+		return nil, nil, fmt.Errorf("receipt: reading the redacted draft: %w", err)
+	}
+	return redacted, result.Disclosures, nil
 }
 
 func notNil[T any](list *[]T) {
 	if *list == nil {
 		*list = []T{}
 	}
-}
-
-// unsetTimes finds required times that are not set. The zero time is in the year 1, which the
-// format would accept.
-func (d *Draft) unsetTimes(problems []Problem) []Problem {
-	unset := func(at string, t Time) {
-		if t.IsZero() {
-			problems = append(problems, Problem{at, CodeSchemaInvalid, "the time is not set"})
-		}
-	}
-
-	unset("/issued_at", d.IssuedAt)
-	unset("/lifecycle/started_at", d.Lifecycle.StartedAt)
-	unset("/lifecycle/completed_at", d.Lifecycle.CompletedAt)
-	for i, a := range d.Approvals {
-		unset(fmt.Sprintf("/approvals/%d/decided_at", i), a.DecidedAt)
-	}
-	return problems
 }
 
 // badText finds strings that are not UTF-8. encoding/json would replace their bytes with
@@ -165,8 +208,8 @@ const (
 // the time of the cancellation. A nil Failure is written as null.
 type Lifecycle struct {
 	CreatedAt   Time   `json:"created_at,omitzero"`
-	StartedAt   Time   `json:"started_at"`
-	CompletedAt Time   `json:"completed_at"`
+	StartedAt   Time   `json:"started_at,omitzero"`
+	CompletedAt Time   `json:"completed_at,omitzero"`
 	FinalState  string `json:"final_state"` // SUCCEEDED, FAILED, or CANCELED
 	Failure     Object `json:"failure"`
 }
@@ -177,7 +220,7 @@ type Approval struct {
 	Actor        string       `json:"actor"`
 	Action       string       `json:"action"`
 	Decision     string       `json:"decision"`
-	DecidedAt    Time         `json:"decided_at"`
+	DecidedAt    Time         `json:"decided_at,omitzero"`
 	QuorumProof  Object       `json:"quorum_proof,omitzero"`
 	EvidenceHash canon.Digest `json:"evidence_hash,omitzero"`
 }

@@ -45,7 +45,7 @@ func redacted(t *testing.T) (sealed []byte, secret *redact.Disclosures) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if draft, err = canon.Parse(r.Draft); err != nil {
+	if draft, err = canon.Parse(r.Draft.Source()); err != nil {
 		t.Fatal(err)
 	}
 	s, err := receipt.SealDocument(draft, chain.Head{})

@@ -1,15 +1,12 @@
 package receipt
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/canon/foreign"
@@ -47,29 +44,11 @@ func (e *InvalidError) Error() string {
 // Head starts a stream) and computes the hash. If the draft does not result in a valid receipt,
 // the error is an *[InvalidError].
 func Seal(d *Draft, head chain.Head) (*Sealed, error) {
-	problems := d.unsetTimes(nil)
-	text, err := d.encode(Chain{PreviousReceiptHash: OptionalDigest{Digest: head.Hash}})
+	doc, err := d.Document()
 	if err != nil {
-		problems = append(problems, Problem{Code: CodeSchemaInvalid, Detail: err.Error()})
-	} else if bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError) {
-		// encoding/json rejects values that contain themselves, so badText terminates.
-		problems = badText(problems, "", reflect.ValueOf(*d))
+		return nil, err
 	}
-	if len(problems) > 0 {
-		return nil, &InvalidError{problems}
-	}
-
-	// The text may be longer than its canonical form, and the format only limits the canonical
-	// form.
-	doc := new(canon.Document)
-	if err := doc.Parse(text, canon.Limits{Bytes: 2 * MaxBytes}); err != nil {
-		return nil, invalidSyntax(err)
-	}
-	if problems := impossible(head); len(problems) > 0 {
-		return nil, &InvalidError{problems}
-	}
-
-	return seal(doc, text, head)
+	return SealDocument(doc, head)
 }
 
 // SealDocument seals a draft that is given as JSON. Nothing in it is dropped, filled in, or
@@ -246,7 +225,8 @@ func countAfter(head chain.Head) uint64 {
 }
 
 // A Sealed is a receipt with a computed hash. It is immutable: its content can no longer be
-// edited or redacted. Only signatures, which are outside the hash, can be added.
+// edited or redacted. Only signatures, which are outside the hash, can be added. The zero Sealed is
+// empty: its document and its JSON are empty, and it cannot be signed.
 type Sealed struct {
 	doc    *canon.Document // only this package has its source
 	id     string
@@ -287,11 +267,16 @@ func ParseSealed(data []byte) (*Sealed, error) {
 }
 
 // JSON returns the receipt in canonical form (RFC 8785), without a final newline.
-func (s *Sealed) JSON() []byte { return s.doc.AppendCanonical(nil) }
+func (s *Sealed) JSON() []byte { return s.Document().AppendCanonical(nil) }
 
 // Document returns the receipt as parsed when it was sealed, signed, or read. Its source may
 // not be canonical. The document is shared, so its method Parse must not be called.
-func (s *Sealed) Document() *canon.Document { return s.doc }
+func (s *Sealed) Document() *canon.Document {
+	if s.doc == nil {
+		return new(canon.Document)
+	}
+	return s.doc
+}
 
 // ID returns the receipt_id.
 func (s *Sealed) ID() string { return s.id }
@@ -312,6 +297,9 @@ func (s *Sealed) Message() []byte { return []byte(s.hash.String()) }
 
 // Sign returns a copy of the receipt with one more signature.
 func (s *Sealed) Sign(ctx context.Context, signer Signer) (*Sealed, error) {
+	if s.doc == nil {
+		return nil, errors.New("receipt: sign: the receipt is empty; Seal, SealDocument, and ParseSealed return receipts")
+	}
 	signature, err := signer.Sign(ctx, s.Message())
 	if err != nil {
 		return nil, fmt.Errorf("receipt: sign: %w", err)
@@ -358,9 +346,9 @@ func withSignature(root canon.Node, entry []byte) []byte {
 
 // Supersede returns a draft with metadata.supersedes, the hash of the receipt that the draft's
 // receipt replaces, such as a receipt that should have been redacted. Sealed receipts cannot be
-// changed. They can only be superseded by a receipt with another receipt_id. The result is the
-// canonical JSON of the draft.
-func Supersede(draft *canon.Document, hash canon.Digest) ([]byte, error) {
+// changed. They can only be superseded by a receipt with another receipt_id. The result is in
+// canonical form.
+func Supersede(draft *canon.Document, hash canon.Digest) (*canon.Document, error) {
 	root := draft.Root()
 	metadata := root.Member("metadata")
 	switch {
@@ -385,5 +373,9 @@ func Supersede(draft *canon.Document, hash canon.Digest) ([]byte, error) {
 		}
 	}
 
-	return canon.Transform(append(b, '}'))
+	text, err := canon.Transform(append(b, '}'))
+	if err != nil {
+		return nil, err
+	}
+	return canon.Parse(text)
 }

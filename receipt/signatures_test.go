@@ -106,7 +106,7 @@ func TestSealProblemCodes(t *testing.T) {
 	d := plainDraft()
 	d.Approvals = []receipt.Approval{{Actor: "x", Action: "y", Decision: "denied"}}
 	_, err := receipt.Seal(d, chain.Head{})
-	if found := problems(t, err); len(found) != 1 || found["/approvals/0/decided_at"] != receipt.CodeSchemaInvalid {
+	if found := problems(t, err); len(found) != 1 || found["/approvals/0"] != receipt.CodeSchemaInvalid {
 		t.Errorf("%v", found)
 	}
 	many := []byte(`{`)

@@ -14,7 +14,8 @@ import (
 )
 
 // A Verifier judges receipts by one policy and one set of trusted keys. It is immutable and
-// safe for concurrent use.
+// safe for concurrent use. [NewVerifier] returns one. The zero Verifier leaves every receipt
+// undecided.
 type Verifier struct {
 	trust  Trust
 	policy Policy
@@ -63,6 +64,19 @@ func (r *Receipt) Report() *Report { return r.report }
 // JSON returns the canonical form of the receipt.
 func (r *Receipt) JSON() []byte { return slices.Clone(r.canonical) }
 
+// MarshalJSON returns the canonical form of the receipt. Changes to the fields are not included.
+func (r *Receipt) MarshalJSON() ([]byte, error) {
+	if r.canonical == nil {
+		return nil, errors.New("receipt: the receipt was not verified; Verifier.Open returns verified receipts")
+	}
+	return r.JSON(), nil
+}
+
+// UnmarshalJSON returns an error, because it cannot verify: only [Verifier.Open] returns a Receipt.
+func (r *Receipt) UnmarshalJSON([]byte) error {
+	return errors.New("receipt: a Receipt is not decoded from JSON, because it would not be verified: use Verifier.Open")
+}
+
 // A RefutedError contains the report of a refuted receipt.
 type RefutedError struct{ Report *Report }
 
@@ -96,7 +110,12 @@ func (v *Verifier) Open(data []byte) (*Receipt, error) {
 	switch rep.Verdict {
 	case Verified:
 		r := &Receipt{report: rep, canonical: doc.AppendCanonical(nil)}
-		if err := json.Unmarshal(r.canonical, r); err != nil {
+		members := struct {
+			*Draft
+			Chain      *Chain       `json:"chain"`
+			Signatures *[]Signature `json:"signatures"`
+		}{&r.Draft, &r.Chain, &r.Signatures}
+		if err := json.Unmarshal(r.canonical, &members); err != nil {
 			return nil, err
 		}
 		return r, nil
@@ -110,6 +129,10 @@ func (v *Verifier) Open(data []byte) (*Receipt, error) {
 // and rep. data must not change while doc is in use.
 func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
 	v.begin(rep)
+	if v.schema == nil {
+		v.abstain(rep)
+		return
+	}
 	if err := doc.Parse(data, v.policy.limits()); err != nil {
 		v.digestInput(data, rep)
 		parseStep{v}.fail(err, len(data), rep)
@@ -123,7 +146,17 @@ func (v *Verifier) VerifyBytes(data []byte, doc *canon.Document, rep *Report) {
 // memory for a receipt without findings.
 func (v *Verifier) Verify(doc *canon.Document, rep *Report) {
 	v.begin(rep)
+	if v.schema == nil {
+		v.abstain(rep)
+		return
+	}
 	v.judge(doc, rep)
+}
+
+// abstain writes the report of the zero Verifier, which has no policy and no keys.
+func (v *Verifier) abstain(rep *Report) {
+	rep.omit(StepParse, CodeStepNotReached, "parse: the verifier was not created with NewVerifier")
+	v.conclude(rep)
 }
 
 func (v *Verifier) begin(rep *Report) {
@@ -186,7 +219,7 @@ func (v *Verifier) conclude(rep *Report) {
 	switch {
 	case rep.failed():
 		rep.Verdict = Refuted
-	case v.shown(rep):
+	case v.schema != nil && v.shown(rep): // the zero Verifier verifies nothing
 		rep.Verdict = Verified
 	default:
 		rep.Verdict = Undecided

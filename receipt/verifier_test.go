@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"github.com/receiptkit/receiptkit/schemas"
 )
 
 // TestVerifiedNeedsEveryStep verifies that a report with a missing, repeated, or misplaced step
 // is never verified.
 func TestVerifiedNeedsEveryStep(t *testing.T) {
-	v := new(Verifier)
+	v := &Verifier{schema: new(schemas.Schema)}
 	var all []Check
 	for _, s := range []Step{StepParse, StepSchema, StepHash, StepLink, StepBatch, StepSignatures, StepRedactions} {
 		all = append(all, Check{Step: s, Status: StatusPassed})

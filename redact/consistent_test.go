@@ -120,11 +120,11 @@ func TestConsistentURLs(t *testing.T) {
 		for name, spell := range spellings {
 			for _, rules := range []redact.Rules{redact.Default(), redact.Strict(), redact.Upstream()} {
 				r := redacted(t, compile(t, rules), `{"metadata":{"log":`+quote(spell(address))+`}}`)
-				if err := r.Disclosures.Check(parse(t, string(r.Draft))); err != nil {
-					t.Errorf("%s, %s, %s: %v: %s", address, name, rules.Name, err, r.Draft)
+				if err := r.Disclosures.Check(parse(t, string(r.Draft.Source()))); err != nil {
+					t.Errorf("%s, %s, %s: %v: %s", address, name, rules.Name, err, r.Draft.Source())
 				}
-				other := strings.Replace(string(r.Draft), "host.example", "host.exampl", 1)
-				if len(r.Disclosures.Fields) == 0 || !strings.Contains(string(r.Draft), "host.example") {
+				other := strings.Replace(string(r.Draft.Source()), "host.example", "host.exampl", 1)
+				if len(r.Disclosures.Fields) == 0 || !strings.Contains(string(r.Draft.Source()), "host.example") {
 					continue
 				}
 				withheld++
@@ -183,7 +183,7 @@ func TestConsistentAfterTwoRedactions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if doc, err = canon.Parse(r.Draft); err != nil {
+		if doc, err = canon.Parse(r.Draft.Source()); err != nil {
 			t.Fatal(err)
 		}
 		shown = append(shown, r.Disclosures.Fields...)

@@ -60,7 +60,7 @@ func missedIn(t *testing.T, p *redact.Policy, forms []secrets.Form) (missed, tex
 			text, secrets := f.Write(r)
 			texts++
 			r := redacted(t, p, `{"metadata":{"log":`+asValue(text)+`}}`)
-			draft := parse(t, string(r.Draft))
+			draft := parse(t, string(r.Draft.Source()))
 			if err := r.Disclosures.Check(draft); err != nil {
 				t.Errorf("%q: what was withheld does not fit: %v", text, err)
 			}

@@ -37,7 +37,7 @@ func sealedWith(t *testing.T) (*canon.Document, *redact.Disclosures) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := receipt.SealDocument(parse(t, string(r.Draft)), chain.Head{})
+	sealed, err := receipt.SealDocument(parse(t, string(r.Draft.Source())), chain.Head{})
 	if err != nil {
 		t.Fatal(err)
 	}

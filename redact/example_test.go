@@ -36,14 +36,9 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	receipt, err := canon.Parse(result.Draft) // then sealed
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(shown.Fields, shown.Check(receipt))
+	fmt.Println(shown.Fields, shown.Check(result.Draft)) // the draft would be sealed first
 	shown.Fields[0].Value = []byte("4321")
-	fmt.Println(shown.Check(receipt) == nil)
+	fmt.Println(shown.Check(result.Draft) == nil)
 	// Output:
 	// withheld 2 values: pattern bearer_token 1, pointer 1
 	// /metadata/door/pin by pointer

@@ -63,7 +63,7 @@ func TestHashes(t *testing.T) {
 		p := compile(t, redact.Rules{Pointers: []string{c.pointer}})
 		d := parse(t, c.in)
 		r := redacted(t, p, c.in)
-		left := parse(t, string(r.Draft))
+		left := parse(t, string(r.Draft.Source()))
 		want := map[string]bool{}
 		for _, at := range c.want {
 			want[at+hashed] = true
@@ -103,7 +103,7 @@ func TestDeltasAmongNeighbours(t *testing.T) {
 
 	r := redacted(t, p, in+`]}`)
 	for _, path := range paths {
-		if kept := strings.Contains(string(r.Draft), digest(path)); kept != (path == "/metadata/abc") {
+		if kept := strings.Contains(string(r.Draft.Source()), digest(path)); kept != (path == "/metadata/abc") {
 			t.Errorf("the digest of %s is kept: %v", path, kept)
 		}
 	}
@@ -126,8 +126,8 @@ func TestHashesInNames(t *testing.T) {
 	// If a detector matched part of a value and the rest has a hash, the entire value is withheld.
 	p = compile(t, redact.Rules{Names: []string{"pin"}, Detectors: []secret.Detector{kDigits()}})
 	r = redacted(t, p, `{"metadata":{"pin":"1234","b":"k-1 `+digest("1234")+`"}}`)
-	if got := fields(r); got != "/metadata/b: pattern k, hash of a withheld value; /metadata/pin: name" || strings.Contains(string(r.Draft), "redacted:k") {
-		t.Errorf("%s: %s", got, r.Draft)
+	if got := fields(r); got != "/metadata/b: pattern k, hash of a withheld value; /metadata/pin: name" || strings.Contains(string(r.Draft.Source()), "redacted:k") {
+		t.Errorf("%s: %s", got, r.Draft.Source())
 	}
 }
 
@@ -144,7 +144,7 @@ func TestPIN(t *testing.T) {
 	)
 	r := redacted(t, compile(t, redact.Rules{Names: []string{"pin"}}), in)
 	const size = 2 * sha256.Size // hexadecimal
-	has, left := map[string]bool{}, strings.ToLower(string(r.Draft))
+	has, left := map[string]bool{}, strings.ToLower(string(r.Draft.Source()))
 	for i := range len(left) - size + 1 {
 		has[left[i:i+size]] = true
 	}
@@ -154,14 +154,14 @@ func TestPIN(t *testing.T) {
 			"receipt-redaction-v1\n" + `{"field":"/side_effects/tool_calls/0/metadata/pin","salt":"","value":"` + guess + `"}`} {
 			sum := sha256.Sum256([]byte(text))
 			if has[hex.EncodeToString(sum[:])] {
-				t.Fatalf("the hash of %q is in %s", text, r.Draft)
+				t.Fatalf("the hash of %q is in %s", text, r.Draft.Source())
 			}
 		}
 	}
-	if strings.Contains(string(r.Draft), pin) {
-		t.Errorf("%s", r.Draft)
+	if strings.Contains(string(r.Draft.Source()), pin) {
+		t.Errorf("%s", r.Draft.Source())
 	}
-	if p := problems(t, receiptSchema(t), r.Draft); p != "" {
+	if p := problems(t, receiptSchema(t), r.Draft.Source()); p != "" {
 		t.Error(p)
 	}
 }

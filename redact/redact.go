@@ -18,9 +18,9 @@ type Entry struct {
 
 // A Result is a redacted draft and the values withheld from it.
 type Result struct {
-	Draft       []byte       // RFC 8785 form
-	Entries     []Entry      // the new ones, in the order of redactions[]
-	Disclosures *Disclosures // the withheld values: secret
+	Draft       *canon.Document // its source is in RFC 8785 form
+	Entries     []Entry         // the new ones, in the order of redactions[]
+	Disclosures *Disclosures    // the withheld values: secret
 }
 
 // A Finding is a place where a policy would withhold a value, and the rules that would.
@@ -87,12 +87,17 @@ func (p *Policy) Redact(d *canon.Document, salts io.Reader) (*Result, error) {
 	}
 
 	// The result was parsed, so it is strict JSON within the size limit of a receipt.
-	redacted := new(canon.Document)
-	if err := redacted.Parse(write(d, hits, r.Entries), canon.Limits{Depth: anyDepth}); err != nil {
+	redacted, limits := new(canon.Document), canon.Limits{Depth: anyDepth}
+	err = redacted.Parse(write(d, hits, r.Entries), limits)
+	if err == nil {
+		r.Draft = new(canon.Document)
+		err = r.Draft.Parse(redacted.AppendCanonical(nil), limits)
+	}
+	if err != nil {
 		refused.add(problem{Code: codeSizeLimit}) // the only possible error, which might quote a name
 		return nil, &refused
 	}
-	r.Draft = redacted.AppendCanonical(nil)
+
 	return r, nil
 }
 

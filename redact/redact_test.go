@@ -47,8 +47,8 @@ func TestSealed(t *testing.T) {
 		}
 	}
 	for _, in := range []string{`{}`, `{"chain":{"previous_receipt_hash":null,"merkle_root":"x"}}`, `{"metadata":{"signatures":[],"receipt_hash":1}}`} {
-		if r := redacted(t, p, in); len(r.Entries) != 0 || string(r.Draft) != string(parse(t, in).AppendCanonical(nil)) {
-			t.Errorf("%s: %s", in, r.Draft)
+		if r := redacted(t, p, in); len(r.Entries) != 0 || string(r.Draft.Source()) != string(parse(t, in).AppendCanonical(nil)) {
+			t.Errorf("%s: %s", in, r.Draft.Source())
 		}
 	}
 }
@@ -112,7 +112,7 @@ func TestStrict(t *testing.T) {
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if p := problems(t, receiptSchema(t), r.Draft); p != "" {
+	if p := problems(t, receiptSchema(t), r.Draft.Source()); p != "" {
 		t.Error(p)
 	}
 	again(t, p, r)
@@ -189,12 +189,12 @@ func TestNothingLeaks(t *testing.T) {
 			"map":{"`+token+`":1},"list":["Authorization: Bearer hunter2hunter2",{"`+token+`/x":"4711"}]}`,
 			"redactions", `[{"field":"/old","reason":"it was `+token+`"}]`)
 		r := redacted(t, p, in)
-		leaks("draft", string(r.Draft))
+		leaks("draft", string(r.Draft.Source()))
 		leaks("summary", r.Summary())
 		leaks("entries", fmt.Sprintf("%+v", r.Entries))
 		leaks("result", fmt.Sprintf("%+v %v", r.Disclosures, r.Disclosures.Fields))
 		leaks("findings", fmt.Sprintf("%+v", p.Find(parse(t, in))))
-		if pr := problems(t, receiptSchema(t), r.Draft); pr != "" {
+		if pr := problems(t, receiptSchema(t), r.Draft.Source()); pr != "" {
 			t.Error(pr)
 		}
 		if !strings.Contains(string(r.Disclosures.Marshal()), token) {
@@ -223,8 +223,8 @@ func TestSpelling(t *testing.T) {
 	p := compile(t, redact.Default())
 	a := redacted(t, p, `{"metadata":{"a":{"password":"x"},"b":"Bearer abcdef012345678"},"redactions":[],"approvals":[]}`)
 	b := redacted(t, p, ` { "approvals":[ ], "redactions":[],"metadata":{ "b":"\u0042earer abcdef012345678",`+"\n"+`"a":{"p\u0061ssword":"x"}} } `)
-	if string(a.Draft) != string(b.Draft) || fields(a) != fields(b) || string(a.Disclosures.Marshal()) != string(b.Disclosures.Marshal()) || len(a.Entries) != 2 {
-		t.Errorf("%s\n%s", a.Draft, b.Draft)
+	if string(a.Draft.Source()) != string(b.Draft.Source()) || fields(a) != fields(b) || string(a.Disclosures.Marshal()) != string(b.Disclosures.Marshal()) || len(a.Entries) != 2 {
+		t.Errorf("%s\n%s", a.Draft.Source(), b.Draft.Source())
 	}
 }
 
@@ -309,11 +309,11 @@ func TestDeep(t *testing.T) {
 // TestLaterPolicy verifies that a draft can be redacted by one policy and then by another.
 func TestLaterPolicy(t *testing.T) {
 	first := redacted(t, compile(t, redact.Rules{Detectors: []secret.Detector{kDigits()}}), `{"metadata":{"a":"x k-12 y"}}`)
-	second := redacted(t, compile(t, redact.Rules{Pointers: []string{"/metadata/a"}}), string(first.Draft))
+	second := redacted(t, compile(t, redact.Rules{Pointers: []string{"/metadata/a"}}), string(first.Draft.Source()))
 	if got := fields(second); got != "/metadata/a: pointer" {
 		t.Error(got)
 	}
-	receipt := parse(t, string(second.Draft))
+	receipt := parse(t, string(second.Draft.Source()))
 	if n := receipt.Root().Member("redactions").Len(); n != 2 {
 		t.Errorf("%d entries", n)
 	}

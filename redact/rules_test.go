@@ -91,7 +91,7 @@ func TestPointers(t *testing.T) {
 	} {
 		p := compile(t, redact.Rules{Pointers: strings.Split(c.pointers, " ")})
 		r := redacted(t, p, `{"metadata":`+c.in+`}`)
-		if got := string(parse(t, string(r.Draft)).Root().Member("metadata").AppendCanonical(nil)); got != c.want {
+		if got := string(parse(t, string(r.Draft.Source())).Root().Member("metadata").AppendCanonical(nil)); got != c.want {
 			t.Errorf("%s of %s:\n%s\nwant\n%s", c.pointers, c.in, got, c.want)
 		}
 		var entries []string
@@ -152,9 +152,9 @@ func TestNames(t *testing.T) {
 			if want != "" && withheld {
 				wantFields, wantValue = "/metadata/in/0/"+name+": "+want, `"[redacted]"`
 			}
-			left, _ := parse(t, string(r.Draft)).Find(pointer(t, "/metadata/in/0/"+name))
+			left, _ := parse(t, string(r.Draft.Source())).Find(pointer(t, "/metadata/in/0/"+name))
 			if fields(r) != wantFields || string(left.AppendCanonical(nil)) != wantValue {
-				t.Errorf("%q: %s: %s, %s", name, value, fields(r), r.Draft)
+				t.Errorf("%q: %s: %s, %s", name, value, fields(r), r.Draft.Source())
 			}
 			again(t, everyday, r)
 		}

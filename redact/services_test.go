@@ -31,7 +31,7 @@ func TestServices(t *testing.T) {
 		for range each {
 			text, secrets := f.Form.Write(r)
 			draft := redacted(t, p, `{"metadata":{"log":`+quote(text)+`}}`).Draft
-			left := parse(t, string(draft)).Root().Member("metadata").Member("log").String()
+			left := draft.Root().Member("metadata").Member("log").String()
 			if leftOf(withheld.ReplaceAllString(left, "|"), secrets[0]) != "" {
 				missed[f.Name]++
 			}

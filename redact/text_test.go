@@ -75,7 +75,7 @@ func TestTexts(t *testing.T) {
 func checkRules(t *testing.T, p *redact.Policy, in, want, rules string) {
 	t.Helper()
 	r := redacted(t, p, `{"metadata":{"t":`+quote(in)+`}}`)
-	got := parse(t, string(r.Draft)).Root().Member("metadata").Member("t").String()
+	got := parse(t, string(r.Draft.Source())).Root().Member("metadata").Member("t").String()
 	found := make(map[string]bool)
 	for _, e := range r.Entries {
 		for _, rule := range strings.Split(e.Reason, ", ") {
@@ -106,7 +106,7 @@ func TestLongTexts(t *testing.T) {
 		text = text[:at] + " " + token + " " + text[at:]
 		r := redacted(t, p, `{"metadata":{"t":"`+text+`"}}`)
 		want := strings.Replace(text, token, "<redacted:github_token>", 1)
-		if got := parse(t, string(r.Draft)).Root().Member("metadata").Member("t").String(); got != want || len(r.Entries) != 1 {
+		if got := parse(t, string(r.Draft.Source())).Root().Member("metadata").Member("t").String(); got != want || len(r.Entries) != 1 {
 			t.Errorf("at %d: %d entries, %d bytes, want %d", at, len(r.Entries), len(got), len(want))
 		}
 	}
@@ -163,7 +163,7 @@ func TestMemberNames(t *testing.T) {
 		{`{"<redacted:k>":1,"[redacted]":2}`, `{"<redacted:k>":1,"[redacted]":2}`, ""},
 	} {
 		r := redacted(t, p, `{"metadata":`+c.in+`}`)
-		if got := string(parse(t, string(r.Draft)).Root().Member("metadata").AppendCanonical(nil)); got != c.want || fields(r) != c.entries {
+		if got := string(parse(t, string(r.Draft.Source())).Root().Member("metadata").AppendCanonical(nil)); got != c.want || fields(r) != c.entries {
 			t.Errorf("%s: %s by %s\nwant %s by %s", c.in, got, fields(r), c.want, c.entries)
 		}
 		again(t, p, r)
@@ -189,8 +189,8 @@ func TestMemberNames(t *testing.T) {
 func TestTypedPlaces(t *testing.T) {
 	p := compile(t, redact.Rules{Detectors: []secret.Detector{{Name: "digits", Pattern: `[0-9]{4,}`}, {Name: "modify", Pattern: `modify`}}})
 	r := redacted(t, p, `{"lifecycle":{"created_at":"2026-04-25T19:16:10Z"}, "final_artifacts":[{"sha256":"sha256:1234000000000000000000000000000000000000000000000000000000000001"}]}`)
-	if fields(r) != "/lifecycle/created_at: pattern digits" || strings.Contains(string(r.Draft), "created_at\":") {
-		t.Errorf("%s: %s", fields(r), r.Draft)
+	if fields(r) != "/lifecycle/created_at: pattern digits" || strings.Contains(string(r.Draft.Source()), "created_at\":") {
+		t.Errorf("%s: %s", fields(r), r.Draft.Source())
 	}
 	for in, code := range map[string]redact.Code{
 		`{"lifecycle":{"started_at":"2026-04-25T19:16:10Z"}}`:     redact.CodeSchemaBreak,
@@ -214,10 +214,10 @@ func TestBytes(t *testing.T) {
 	s := receiptSchema(t)
 	r := redacted(t, p, draft(t, "replay_input.materials", `[{"kind":"event_log","id":"m","bytes_base64":"ay0xMjM0","sha256":"sha256:0000000000000000000000000000000000000000000000000000000000000001"}]`))
 	const want = `{"id":"m","kind":"event_log","metadata":{}}`
-	got, _ := parse(t, string(r.Draft)).Find(pointer(t, "/replay_input/materials/0"))
-	if string(got.AppendCanonical(nil)) != want || problems(t, s, r.Draft) != "" ||
+	got, _ := parse(t, string(r.Draft.Source())).Find(pointer(t, "/replay_input/materials/0"))
+	if string(got.AppendCanonical(nil)) != want || problems(t, s, r.Draft.Source()) != "" ||
 		fields(r) != "/replay_input/materials/0/bytes_base64: pattern k; /replay_input/materials/0/sha256: hash of a withheld value" {
-		t.Errorf("%s by %s: %s", got.AppendCanonical(nil), fields(r), problems(t, s, r.Draft))
+		t.Errorf("%s by %s: %s", got.AppendCanonical(nil), fields(r), problems(t, s, r.Draft.Source()))
 	}
 	again(t, p, r)
 }

@@ -20,7 +20,7 @@ func TestToolNames(t *testing.T) {
 	p := compile(t, redact.Default())
 	cleaned := func(text string) string {
 		draft := redacted(t, p, `{"metadata":{"log":`+quote(text)+`}}`).Draft
-		left := parse(t, string(draft)).Root().Member("metadata").Member("log").String()
+		left := draft.Root().Member("metadata").Member("log").String()
 		return regexp.MustCompile(`<redacted:[a-z0-9_]+>`).ReplaceAllString(left, "|")
 	}
 

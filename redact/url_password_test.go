@@ -41,8 +41,8 @@ func TestURLPasswords(t *testing.T) {
 					} else if again, found := marker.Mark(marked.Text); found {
 						t.Errorf("%q: %q, and then %q", text, marked.Text, again.Text)
 					}
-					if r := redacted(t, policy, `{"metadata":{"t":`+quote(text)+`}}`); strings.Contains(string(r.Draft), needle) {
-						t.Errorf("%q: in a draft %s is left", text, r.Draft)
+					if r := redacted(t, policy, `{"metadata":{"t":`+quote(text)+`}}`); strings.Contains(string(r.Draft.Source()), needle) {
+						t.Errorf("%q: in a draft %s is left", text, r.Draft.Source())
 					}
 					if t.Failed() {
 						return

@@ -53,7 +53,7 @@ func Example() {
 			Cost:        receipt.Cost{Currency: "USD"},
 		})
 		if err != nil {
-			panic(err) // *ledger.UnknownOutcomeError: issue the same draft again
+			panic(err) // *ledger.IssueError: states what was stored, and whether to issue the same draft again
 		}
 	}
 

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,8 +27,8 @@ type Issuer struct {
 	// later.
 	Unsigned bool
 
-	// Now dates drafts without issued_at when they are linked, so that the times in a stream do not
-	// decrease unless the clock does. Nil: such drafts are refused.
+	// Now dates drafts and documents without issued_at when they are linked, so that the times in a
+	// stream do not decrease unless the clock does. Nil: such drafts are refused.
 	Now func() time.Time
 
 	// Secrets finds values that must not be in a receipt. Nil: the default policy of package
@@ -37,16 +38,25 @@ type Issuer struct {
 	// KeepSecrets issues drafts without checking for secrets.
 	KeepSecrets bool
 
+	// StoreTimeout limits each call of Head, Append, and Get. Zero: one minute. The context of a
+	// call has the values of the context of one of the drafts, the one that has waited longest, and
+	// does not end with it.
+	StoreTimeout time.Duration
+
 	once sync.Once
 	err  error // of once
 
 	mu     sync.Mutex
 	queues map[chain.Stream]*queue
+	closed bool
+	idle   chan struct{} // made by Close, and closed when there are no queues
 }
 
 const (
 	mostRun     = 128 // receipts that are committed together
 	mostSigning = 8   // receipts that are signed at the same time
+
+	defaultStoreTimeout = time.Minute
 )
 
 // A SecretsError indicates that a draft contains values that look like secrets. It has their
@@ -66,68 +76,46 @@ func (e *SecretsError) Error() string {
 	return b.String()
 }
 
-// An UnknownOutcomeError indicates that a receipt may or may not be stored: issue the same draft
-// again.
-type UnknownOutcomeError struct{ Err error }
-
-func (e *UnknownOutcomeError) Error() string {
-	return fmt.Sprintf("ledger: it is not known whether the receipt is stored; issue the same draft again: %v", e.Err)
-}
-
-func (e *UnknownOutcomeError) Unwrap() error { return e.Err }
-
-// Issue seals, signs, and stores a draft, and returns its receipt. If the receipt_id and the
-// content of a draft are already stored, it returns the stored receipt. An issuer that signs
-// returns no unsigned receipt: the error is ErrUnsigned.
+// Issue seals, signs, and stores a draft, and returns its receipt. The draft is a *[receipt.Draft],
+// a *[canon.Document], or any other value whose JSON is a draft, such as a json.RawMessage. It is
+// read once, before it waits. If the receipt_id and the content of a draft are already stored, Issue
+// returns the stored receipt. An issuer that signs returns no unsigned receipt: the error is
+// ErrUnsigned.
 //
-// The draft is not read after Issue has returned, whatever the result. A panic of the Store, of the
-// Signer, or of Now is in a goroutine of the issuer, so it ends the program.
-//
-// The error is a *[receipt.InvalidError], a *[SecretsError], ErrDuplicateID, ErrUnsigned, a
-// *[PrunedError], an error of the signer or of Store.Head, or that of the context before anything
-// was done, or it wraps ErrNotStored: nothing was stored. Otherwise, it is an
-// *[UnknownOutcomeError].
-func (i *Issuer) Issue(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, error) {
+// Every error is an *[IssueError]. A panic of the Store, of the Signer, or of Now is in a goroutine
+// of the issuer, so it ends the program.
+func (i *Issuer) Issue(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
 	if err := i.prepare(); err != nil {
-		return nil, err
+		return nil, &IssueError{StageAccept, StoredNo, false, err}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, &IssueError{StageAccept, StoredNo, true, err}
 	}
 
-	// The receipt omits an empty tenant, so it is absent here, too.
-	stream := chain.Stream{Issuer: d.Issuer.ID, Workspace: d.Identifiers.WorkspaceRef}
-	if d.Identifiers.TenantID != "" {
-		stream.Tenant, stream.HasTenant = d.Identifiers.TenantID, true
+	// The issuer reads only this copy, so that the caller may change the draft.
+	text, err := draft.MarshalJSON()
+	if err != nil {
+		return nil, refused(err)
+	}
+	doc := new(canon.Document)
+	if err := doc.Parse(text, canon.Limits{Bytes: 4 * receipt.MaxBytes}); err != nil {
+		return nil, refused(err)
 	}
 
-	draft := *d // whose time may be set; everything else is only read
-	j := &job{id: d.ReceiptID, seal: func(head chain.Head) (*receipt.Sealed, error) { return receipt.Seal(&draft, head) }}
-	if d.IssuedAt.IsZero() && i.Now != nil {
-		j.redate = func(at receipt.Time) { draft.IssuedAt = at }
-	}
-
-	return i.wait(ctx, stream, j)
-}
-
-// IssueDocument is Issue for a draft as JSON, with its issued_at.
-func (i *Issuer) IssueDocument(ctx context.Context, d *canon.Document) (*receipt.Sealed, error) {
-	if err := i.prepare(); err != nil {
-		return nil, err
-	}
-	id := d.Root().Member("receipt_id").String()
-	seal := func(head chain.Head) (*receipt.Sealed, error) { return receipt.SealDocument(d, head) }
-	return i.wait(ctx, chain.StreamOf(d), &job{id: id, seal: seal})
+	return i.wait(ctx, newJob(ctx, doc, i.Now != nil))
 }
 
 // untilKnownPause is how long IssueUntilKnown waits before it issues a draft again.
 const untilKnownPause = 100 * time.Millisecond
 
 // IssueUntilKnown is Issue, but if the outcome is unknown, it issues the same draft again until the
-// outcome is known or the context ends. Only in the latter case, the error is an
-// *[UnknownOutcomeError]. There is never a second receipt. Without a deadline, it waits as long as
-// the outcome is unknown.
-func (i *Issuer) IssueUntilKnown(ctx context.Context, d *receipt.Draft) (*receipt.Sealed, error) {
-	sealed, err := i.Issue(ctx, d)
-	doubt, unknown := errors.AsType[*UnknownOutcomeError](err)
-	if !unknown {
+// outcome is known, the context ends, or the issuer is closed. Only in the latter two cases, the
+// error has the value StoredUnknown. There is never a second receipt. Without a deadline, it waits
+// as long as the outcome is unknown.
+func (i *Issuer) IssueUntilKnown(ctx context.Context, draft json.Marshaler) (*receipt.Sealed, error) {
+	sealed, err := i.Issue(ctx, draft)
+	doubt, failed := errors.AsType[*IssueError](err)
+	if !failed || doubt.Stored != StoredUnknown || !doubt.Temporary {
 		return sealed, err
 	}
 
@@ -140,10 +128,41 @@ func (i *Issuer) IssueUntilKnown(ctx context.Context, d *receipt.Draft) (*receip
 
 		// Only results that concern the receipt_id also apply to the previous attempt. That this
 		// attempt stored nothing does not.
-		sealed, err = i.Issue(ctx, d)
-		if err == nil || errors.Is(err, ErrDuplicateID) || errors.Is(err, ErrUnsigned) || errors.As(err, new(*PrunedError)) {
+		sealed, err = i.Issue(ctx, draft)
+		switch {
+		case err == nil, answers(err):
 			return sealed, err
+		case errors.Is(err, ErrClosed):
+			return nil, doubt
 		}
+	}
+}
+
+// answers reports whether an error is about a receipt that is stored under the receipt_id.
+func answers(err error) bool {
+	return errors.Is(err, ErrDuplicateID) || errors.Is(err, ErrUnsigned) || errors.As(err, new(*PrunedError))
+}
+
+// Close makes Issue refuse drafts with ErrClosed, and waits for the drafts that it has accepted.
+// After it has returned nil, the issuer has no goroutine and does not use the Store. If ctx ends
+// first, Close returns an error, the accepted drafts continue, and Close can be called again. Close
+// does not close the Store.
+func (i *Issuer) Close(ctx context.Context) error {
+	i.mu.Lock()
+	i.closed = true
+	if i.idle == nil {
+		i.idle = make(chan struct{})
+		if len(i.queues) == 0 {
+			close(i.idle)
+		}
+	}
+	i.mu.Unlock()
+
+	select {
+	case <-i.idle:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("ledger: closing the issuer: accepted drafts are still being stored: %w", ctx.Err())
 	}
 }
 
@@ -171,23 +190,23 @@ func (i *Issuer) prepare() error {
 }
 
 // wait adds a job to the queue of its stream, and waits for its end.
-func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sealed, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	j.ctx, j.done = ctx, make(chan struct{})
-
+func (i *Issuer) wait(ctx context.Context, j *job) (*receipt.Sealed, error) {
 	i.mu.Lock()
+	if i.closed {
+		i.mu.Unlock()
+		return nil, &IssueError{StageAccept, StoredNo, false, ErrClosed}
+	}
 	if i.queues == nil {
 		i.queues = map[chain.Stream]*queue{}
 	}
 
 	// The first job of a stream starts its worker, which ends when the queue is empty.
-	q := i.queues[s]
+	stream := chain.StreamOf(j.draft)
+	q := i.queues[stream]
 	if q == nil {
-		q = &queue{}
-		i.queues[s] = q
-		go i.work(s, q)
+		q = &queue{window: mostSigning}
+		i.queues[stream] = q
+		go i.work(stream, q)
 	}
 
 	q.waiting = append(q.waiting, j)
@@ -200,16 +219,15 @@ func (i *Issuer) wait(ctx context.Context, s chain.Stream, j *job) (*receipt.Sea
 	}
 
 	// A run that has taken the job may still store it, so the outcome is unknown.
-	j.leave()
 	i.mu.Lock()
 	taken := j.taken
 	j.taken = true // by nobody
 	i.mu.Unlock()
 	if taken {
-		return nil, &UnknownOutcomeError{ctx.Err()}
+		return nil, &IssueError{StageStore, StoredUnknown, true, ctx.Err()}
 	}
 
-	return nil, ctx.Err()
+	return nil, &IssueError{StageAccept, StoredNo, true, ctx.Err()}
 }
 
 // work commits the waiting jobs, run by run, until there are none.
@@ -219,8 +237,8 @@ func (i *Issuer) work(s chain.Stream, q *queue) {
 		if run == nil {
 			return
 		}
-		a := &attempt{Issuer: i, stream: s, run: run}
-		a.commit()
+		a := &attempt{Issuer: i, stream: s, queue: q, run: run}
+		a.commit(context.WithoutCancel(run[0].ctx))
 	}
 }
 
@@ -246,6 +264,9 @@ func (i *Issuer) take(s chain.Stream, q *queue) []*job {
 
 	if q.waiting = later; len(run) == 0 {
 		delete(i.queues, s)
+		if i.idle != nil && len(i.queues) == 0 {
+			close(i.idle)
+		}
 		return nil
 	}
 
@@ -261,4 +282,87 @@ func (i *Issuer) check(sealed *receipt.Sealed) error {
 		return &SecretsError{found}
 	}
 	return nil
+}
+
+// ErrClosed indicates that the issuer was closed before it accepted the draft.
+var ErrClosed = errors.New("ledger: the issuer is closed; issue the draft with another one")
+
+// An IssueError is the error of [Issuer.Issue]. A draft may always be issued again: that never
+// creates a second receipt. It is useful if Temporary is set:
+//
+//	sealed, err := issuer.Issue(ctx, draft)
+//	if failed, ok := errors.AsType[*ledger.IssueError](err); ok && failed.Temporary {
+//		// issue the same draft again later
+//	}
+type IssueError struct {
+	Stage     Stage
+	Stored    Stored // whether the draft's receipt is stored
+	Temporary bool   // the same draft may succeed later, because the store, the signer, or a context failed
+
+	// Err is the cause. It is a *[receipt.InvalidError] or a *[SecretsError] at StageSeal, the
+	// error of the signer at StageSign, and the error of the store at StageHead and StageStore,
+	// such as ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
+	Err error
+}
+
+// Error returns the text of the cause. If the outcome is unknown, it also describes the remedy.
+func (e *IssueError) Error() string {
+	if e.Stored == StoredUnknown && e.Temporary {
+		return fmt.Sprintf("ledger: it is not known whether the receipt is stored; issue the same draft again: %v", e.Err)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *IssueError) Unwrap() error { return e.Err }
+
+// A Stage is a step of [Issuer.Issue].
+type Stage string
+
+// The stages, in order.
+const (
+	StageAccept Stage = "accept" // the issuer is incomplete or closed, or the context ended before any work
+	StageSeal   Stage = "seal"   // the draft is invalid or contains secrets
+	StageHead   Stage = "head"   // the head of the stream could not be read
+	StageSign   Stage = "sign"   // the signer failed
+	StageStore  Stage = "store"  // the receipt was not appended, or the outcome is unknown
+)
+
+// Stored states whether a receipt is stored. The zero value is StoredUnknown.
+type Stored uint8
+
+const (
+	StoredUnknown Stored = iota
+	StoredNo
+	StoredYes
+)
+
+// String returns "unknown", "no", or "yes".
+func (s Stored) String() string {
+	switch s {
+	case StoredNo:
+		return "no"
+	case StoredYes:
+		return "yes"
+	}
+	return "unknown"
+}
+
+// refused returns the error of a draft that cannot become a receipt.
+func refused(err error) error { return &IssueError{StageSeal, StoredNo, false, err} }
+
+// storedError returns the error of a receipt_id that is already stored, or whose outcome is
+// unknown.
+func storedError(err error) error {
+	e := &IssueError{Stage: StageStore, Err: err}
+	switch {
+	case errors.Is(err, ErrUnsigned):
+		e.Stored = StoredYes
+	case errors.Is(err, ErrDuplicateID):
+		e.Stored = StoredNo
+	case errors.As(err, new(*PrunedError)): // its content is not here to be compared
+	default:
+		e.Temporary = true
+	}
+	return e
 }

@@ -1,14 +1,14 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -17,17 +17,27 @@ import (
 type job struct {
 	ctx     context.Context
 	id      string
-	seal    func(chain.Head) (*receipt.Sealed, error)
-	redate  func(receipt.Time) // sets issued_at, where the issuer does; else nil
-	checked bool               // for secrets
-	taken   bool               // by a run; guarded by the issuer's mu
+	draft   *canon.Document
+	undated bool // the issuer sets issued_at
+	taken   bool // by a run; guarded by the issuer's mu
 
-	mu   sync.Mutex // held while the draft is read
-	gone bool       // the caller has left, and may change the draft; guarded by mu
+	// The receipt of the current link. It is kept as long as the predecessor is the same.
+	after   chain.Head
+	sealed  *receipt.Sealed
+	checked bool // for secrets
+	signed  bool
 
-	sealed *receipt.Sealed // of the current attempt
-	err    error
-	done   chan struct{}
+	err  error
+	done chan struct{}
+}
+
+func newJob(ctx context.Context, draft *canon.Document, dates bool) *job {
+	root := draft.Root()
+	return &job{
+		ctx: ctx, id: root.Member("receipt_id").String(), draft: draft,
+		undated: dates && root.Kind() == canon.KindObject && root.Member("issued_at").IsZero(),
+		done:    make(chan struct{}),
+	}
 }
 
 func (j *job) end(sealed *receipt.Sealed, err error) {
@@ -35,35 +45,48 @@ func (j *job) end(sealed *receipt.Sealed, err error) {
 	close(j.done)
 }
 
-// read seals the draft onto a head, and dates it if the issuer does that. After the caller has
-// left, the draft belongs to the caller alone.
-func (j *job) read(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.gone {
-		return nil, j.ctx.Err()
-	}
+// seal seals the draft onto a head, and dates it if it has no date.
+func (j *job) seal(head chain.Head, at receipt.Time) (*receipt.Sealed, error) {
+	draft := j.draft
+	if j.undated {
+		text := append([]byte(`{"issued_at":`), canon.AppendString(nil, at.String())...)
+		for name, value := range draft.Root().Members() {
+			text = append(append(text, ','), name.Raw()...)
+			text = append(append(text, ':'), value.Raw()...)
+		}
 
-	if j.redate != nil {
-		j.redate(at)
+		draft = new(canon.Document)
+		if err := draft.Parse(append(text, '}'), canon.Limits{Bytes: 4 * receipt.MaxBytes}); err != nil {
+			return nil, err
+		}
 	}
-	return j.seal(head)
-}
-
-// leave records that the caller does not wait any longer.
-func (j *job) leave() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.gone = true
+	return receipt.SealDocument(draft, head)
 }
 
 // A queue contains the jobs that wait for one stream. It exists while a goroutine works on it.
-type queue struct{ waiting []*job }
+type queue struct {
+	waiting []*job
+
+	// The number of signatures that are requested at the same time. A signature that fails makes
+	// those after it useless, so few are requested after a failure. Only the worker uses these.
+	window, signed int
+}
+
+// paced adapts the window to the result of a signature.
+func (q *queue) paced(failed bool) {
+	switch q.signed++; {
+	case failed:
+		q.window, q.signed = 1, 0
+	case q.signed >= q.window && q.window < mostSigning:
+		q.window, q.signed = q.window+1, 0
+	}
+}
 
 // An attempt completes one run.
 type attempt struct {
 	*Issuer
 	stream chain.Stream
+	queue  *queue
 	run    []*job // that have not ended
 }
 
@@ -95,10 +118,9 @@ const (
 	mostStale  = 16   // in which it has moved, and is the same as before
 )
 
-// commit repeats rounds until every job has ended. The store is called without the context of a
-// caller, because a caller that leaves must not end the receipts of the others.
-func (a *attempt) commit() {
-	ctx := context.Background()
+// commit repeats rounds until every job has ended. The context does not end with that of a caller,
+// because a caller that leaves must not end the receipts of the others.
+func (a *attempt) commit(ctx context.Context) {
 	var last chain.Head
 	for round, stale := 0, 0; len(a.run) > 0; round++ {
 		if a.leave(); len(a.run) == 0 {
@@ -117,7 +139,8 @@ func (a *attempt) commit() {
 		// A head that others move is progress. A head that moves and stays the same shows a store
 		// that contradicts itself.
 		if stale == mostStale || round >= mostRounds {
-			a.fail(fmt.Errorf("%w, %d times; its head is said to be %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored))
+			err := fmt.Errorf("%w, %d times; its head is said to be %v: %w", ErrHeadMoved, round+1, head.Hash, ErrNotStored)
+			a.fail(&IssueError{StageStore, StoredNo, true, err})
 			return
 		}
 
@@ -136,9 +159,9 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 		ctx = of
 	}
 
-	head, err := a.Store.Head(ctx, a.stream)
+	head, err := a.head(ctx)
 	if err != nil {
-		a.fail(err)
+		a.fail(&IssueError{StageHead, StoredNo, true, err})
 		return head, false
 	}
 
@@ -159,15 +182,15 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 			return j.sealed, nil
 		})
 	case errors.Is(err, ErrNotStored):
-		a.fail(err)
+		a.fail(&IssueError{StageStore, StoredNo, true, err})
 	case errors.Is(err, ErrHeadMoved):
 		return head, true
 	case errors.Is(err, ErrDuplicateID):
 		if !a.settle(ctx) {
-			a.fail(&UnknownOutcomeError{err}) // a store that contradicts itself
+			a.fail(&IssueError{StageStore, StoredUnknown, true, err}) // a store that contradicts itself
 		}
 	default:
-		a.fail(&UnknownOutcomeError{err})
+		a.fail(&IssueError{StageStore, StoredUnknown, true, err})
 	}
 
 	return head, false
@@ -175,26 +198,39 @@ func (a *attempt) round(ctx context.Context, again bool) (head chain.Head, moved
 
 // leave ends the jobs whose callers have left, of which nothing was stored yet.
 func (a *attempt) leave() {
-	a.keep(func(j *job) (*receipt.Sealed, error) { return nil, j.ctx.Err() })
+	a.keep(func(j *job) (*receipt.Sealed, error) {
+		if err := j.ctx.Err(); err != nil {
+			return nil, &IssueError{StageStore, StoredNo, true, err}
+		}
+		return nil, nil
+	})
 }
 
-// link seals the run onto a head. A refused draft leaves no gap.
+// link seals the run onto a head. A receipt that already follows its predecessor is kept, with its
+// signature. A refused draft and one whose caller has left are skipped, so there is no gap.
 func (a *attempt) link(head chain.Head) {
+	a.leave()
 	var now receipt.Time
 	if a.Now != nil {
 		now = receipt.At(a.Now())
 	}
 
-	// Each draft is linked to the one before it. A refused draft is skipped, so there is no gap.
 	a.keep(func(j *job) (*receipt.Sealed, error) {
-		sealed, err := j.read(head, now)
+		if j.sealed != nil && j.after == head {
+			head = j.sealed.Head()
+			return nil, nil
+		}
+
+		sealed, err := j.seal(head, now)
 		if err == nil && !j.checked {
 			err = a.check(sealed)
 		}
 		if err != nil {
-			return nil, err
+			return nil, refused(err)
 		}
-		j.sealed, j.checked, head = sealed, true, sealed.Head()
+
+		j.after, j.sealed, j.checked, j.signed = head, sealed, true, false
+		head = sealed.Head()
 		return nil, nil
 	})
 }
@@ -208,40 +244,64 @@ func (a *attempt) sign() (ready int) {
 	}
 
 	// A signer may be a remote service, so several signatures are requested at the same time, each
-	// for one hash.
+	// for one hash. None is requested after a failure, because it would be useless.
 	errs := make([]error, len(a.run))
-	var stop atomic.Bool
-	var group sync.WaitGroup
-	slots := make(chan struct{}, mostSigning)
-
-	for n, j := range a.run {
-		if slots <- struct{}{}; stop.Load() {
-			break // signatures after a failure are useless
-		}
-		group.Go(func() {
-			defer func() { <-slots }()
-			signed, err := j.sealed.Sign(j.ctx, a.Signer)
-			if err != nil {
-				errs[n] = err
-				stop.Store(true)
-				return
+	ended := make(chan int)
+	failed, signing := false, 0
+	for next := 0; ; {
+		for ; next < len(a.run) && !failed && signing < a.queue.window; next++ {
+			if n, j := next, a.run[next]; !j.signed {
+				signing++
+				go func() { errs[n] = j.sign(a.Signer); ended <- n }()
 			}
-			j.sealed = signed
-		})
+		}
+		if signing == 0 {
+			break
+		}
+
+		bad := errs[<-ended] != nil
+		signing--
+		failed = failed || bad
+		a.queue.paced(bad)
 	}
-	group.Wait()
 
 	// The results are processed in the order of the run, regardless of which signature came first.
-	n, failed := -1, false
+	n := -1
+	failed = false
 	a.keep(func(*job) (*receipt.Sealed, error) {
 		n++
-		if failed = failed || errs[n] != nil; !failed {
+		if errs[n] != nil {
+			failed = true
+			return nil, &IssueError{StageSign, StoredNo, true, errs[n]}
+		}
+		if !failed {
 			ready++
 		}
-		return nil, errs[n]
+		return nil, nil
 	})
 
 	return ready
+}
+
+// sign adds the signature.
+func (j *job) sign(signer receipt.Signer) error {
+	signed, err := j.sealed.Sign(j.ctx, signer)
+	if err != nil {
+		return err
+	}
+	j.sealed, j.signed = signed, true
+	return nil
+}
+
+// limited returns the context of one call of the store.
+func (a *attempt) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, cmp.Or(a.StoreTimeout, defaultStoreTimeout))
+}
+
+func (a *attempt) head(ctx context.Context) (chain.Head, error) {
+	ctx, cancel := a.limited(ctx)
+	defer cancel()
+	return a.Store.Head(ctx, a.stream)
 }
 
 func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) error {
@@ -249,6 +309,9 @@ func (a *attempt) append(ctx context.Context, head chain.Head, jobs []*job) erro
 	for n, j := range jobs {
 		run[n] = j.sealed
 	}
+
+	ctx, cancel := a.limited(ctx)
+	defer cancel()
 	return a.Store.Append(ctx, a.stream, head, run...)
 }
 
@@ -258,18 +321,18 @@ func (a *attempt) settle(ctx context.Context) bool {
 	// The stored receipt is the answer if it was created from the draft.
 	before := len(a.run)
 	a.keep(func(j *job) (*receipt.Sealed, error) {
-		stored, err := a.Store.Get(ctx, j.sealed.ID())
+		ctx, cancel := a.limited(ctx)
+		defer cancel()
+		stored, err := a.Store.Get(ctx, j.id)
 		switch {
-		case errors.As(err, new(*PrunedError)):
-			return nil, err
 		case errors.Is(err, ErrNotFound):
 			return nil, nil
 		case err != nil:
-			return nil, &UnknownOutcomeError{err}
+			return nil, storedError(err)
 		case !j.made(stored):
-			return nil, ErrDuplicateID
+			return nil, storedError(ErrDuplicateID)
 		case a.Signer != nil && len(signatures(stored)) == 0:
-			return nil, ErrUnsigned
+			return nil, storedError(ErrUnsigned)
 		}
 		return stored, nil
 	})
@@ -281,12 +344,12 @@ func (a *attempt) settle(ctx context.Context) bool {
 // earlier attempt set an earlier one.
 func (j *job) made(stored *receipt.Sealed) bool {
 	doc, sealed := stored.Document(), j.sealed
-	if j.redate != nil {
+	if j.undated {
 		at, err := receipt.ParseTime(doc.Root().Member("issued_at").String())
 		if err != nil {
 			return false
 		}
-		if sealed, err = j.read(chain.Head{}, receipt.Time{Time: at}); err != nil {
+		if sealed, err = j.seal(j.after, receipt.Time{Time: at}); err != nil {
 			return false
 		}
 	}

@@ -18,7 +18,8 @@
 // After an error of the disk or of the network, a crash, or a deadline, the receipt may or may not
 // be stored. Issue the same draft again, with the same receipt_id. If the first attempt was stored,
 // its receipt is returned and no second one is created. Only other content under that ID is
-// ErrDuplicateID. [Issuer.IssueUntilKnown] repeats the attempt itself.
+// ErrDuplicateID. [Issuer.IssueUntilKnown] repeats the attempt itself, and an [IssueError] states
+// what was stored.
 //
 // # Stores
 //

@@ -233,8 +233,8 @@ func TestRedact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(recorded, secret) || strings.Contains(string(result.Draft), secret) || !strings.Contains(string(result.Draft), "/lifecycle/failure/message") {
-		t.Errorf("%s\n%s", recorded, result.Draft)
+	if !strings.Contains(recorded, secret) || strings.Contains(string(result.Draft.Source()), secret) || !strings.Contains(string(result.Draft.Source()), "/lifecycle/failure/message") {
+		t.Errorf("%s\n%s", recorded, result.Draft.Source())
 	}
 }
 

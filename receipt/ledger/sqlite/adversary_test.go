@@ -267,8 +267,6 @@ func TestLyingStore(t *testing.T) {
 	}
 	down := errors.New("down")
 	taken := func(func() error) error { return ledger.ErrDuplicateID }
-	var unknown *ledger.UnknownOutcomeError
-	isUnknown := func(err error) bool { return errors.As(err, &unknown) }
 	isMoved := func(err error) bool {
 		return errors.Is(err, ledger.ErrHeadMoved) && errors.Is(err, ledger.ErrNotStored) && !isUnknown(err)
 	}

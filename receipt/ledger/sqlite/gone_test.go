@@ -48,8 +48,7 @@ func TestDraftOfCallerThatLeft(t *testing.T) {
 	}()
 	<-store.asked
 	cancel()
-	var unknown *ledger.UnknownOutcomeError
-	if err := <-left; !errors.As(err, &unknown) {
+	if err := <-left; !isUnknown(err) {
 		t.Fatalf("error %v, expected that the outcome is unknown", err)
 	}
 	draft.Metadata["changed"] = true
@@ -73,7 +72,7 @@ func TestDocumentOfCallerThatLeft(t *testing.T) {
 	parseDraft(t, doc, "receipt_1")
 	left := make(chan error)
 	go func() {
-		_, err := issuer.IssueDocument(ctx, doc)
+		_, err := issuer.Issue(ctx, doc)
 		left <- err
 	}()
 	<-store.asked

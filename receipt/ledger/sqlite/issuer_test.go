@@ -67,8 +67,7 @@ func TestIssueTwice(t *testing.T) {
 		test.Ledger = create(t)
 		issuer := &ledger.Issuer{Store: test, Signer: signer(t)}
 		_, err := issuer.Issue(ctx, draft("receipt_1", "w"))
-		var unknown *ledger.UnknownOutcomeError
-		if !errors.As(err, &unknown) || !errors.Is(err, lost) || !strings.Contains(err.Error(), "issue the same draft again") {
+		if !isUnknown(err) || !errors.Is(err, lost) || !strings.Contains(err.Error(), "issue the same draft again") {
 			t.Errorf("%s: %v", name, err)
 		}
 		r, err := issuer.Issue(ctx, draft("receipt_1", "w"))
@@ -141,7 +140,7 @@ func TestIssueUntilKnown(t *testing.T) {
 		return nil
 	}}}
 	_, err := issuer.IssueUntilKnown(ctx, draft("receipt_1", "w"))
-	if _, unknown := errors.AsType[*ledger.UnknownOutcomeError](err); !unknown || !errors.Is(err, lost) {
+	if !isUnknown(err) || !errors.Is(err, lost) {
 		t.Errorf("%v, expected that nobody knows", err)
 	}
 	if _, err := store.Get(t.Context(), "receipt_1"); err != nil {
@@ -176,7 +175,7 @@ func TestIssueDated(t *testing.T) {
 		t.Errorf("another content: %v", err)
 	}
 	var invalid *receipt.InvalidError
-	if _, err := (&ledger.Issuer{Store: create(t), Unsigned: true}).Issue(ctx, undated()); !errors.As(err, &invalid) || invalid.Problems[0].Pointer != "/issued_at" {
+	if _, err := (&ledger.Issuer{Store: create(t), Unsigned: true}).Issue(ctx, undated()); !errors.As(err, &invalid) || !strings.Contains(invalid.Problems[0].Detail, "issued_at") {
 		t.Errorf("without a clock: %v", err)
 	}
 }
@@ -299,7 +298,7 @@ func TestIssueGroups(t *testing.T) {
 }
 
 // TestIssueCancelled verifies that a caller that cancels before anything was done gets the error of
-// the context, and one that cancels later gets an UnknownOutcomeError.
+// the context, and one that cancels later gets an unknown outcome.
 func TestIssueCancelled(t *testing.T) {
 	store := &faulty{Ledger: create(t), hold: make(chan struct{})}
 	issuer := &ledger.Issuer{Store: store, Signer: signer(t)}
@@ -321,13 +320,12 @@ func TestIssueCancelled(t *testing.T) {
 	go func() { _, err := issuer.Issue(first, draft("receipt_1", "w")); errs <- err }()
 	<-signed // the draft is being processed
 	cancelFirst()
-	var unknown *ledger.UnknownOutcomeError
-	if err := <-errs; !errors.As(err, &unknown) || !errors.Is(err, context.Canceled) {
+	if err := <-errs; !isUnknown(err) || !errors.Is(err, context.Canceled) {
 		t.Errorf("taken: %v", err)
 	}
 	go func() { _, err := issuer.Issue(second, draft("receipt_2", "w")); errs <- err }()
 	cancelSecond() // it waits for the first
-	if err := <-errs; errors.As(err, &unknown) || !errors.Is(err, context.Canceled) {
+	if err := <-errs; isUnknown(err) || !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting: %v", err)
 	}
 	close(store.hold)
@@ -339,7 +337,7 @@ func TestIssueCancelled(t *testing.T) {
 	}
 }
 
-func TestIssueDocument(t *testing.T) {
+func TestIssueJSON(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	issuer := &ledger.Issuer{Store: l, Unsigned: true}
 	sealed, err := receipt.Seal(draft("receipt_1", "w"), chain.Head{})
@@ -353,7 +351,7 @@ func TestIssueDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if r, err := issuer.IssueDocument(ctx, doc); err != nil || r.Hash() != sealed.Hash() {
+		if r, err := issuer.Issue(ctx, doc); err != nil || r.Hash() != sealed.Hash() {
 			t.Errorf("%v, %v", r, err)
 		}
 	}
@@ -372,7 +370,7 @@ func TestIssuerIncomplete(t *testing.T) {
 				t.Errorf("%s: %v", want, err)
 			}
 		}
-		if _, err := issuer.IssueDocument(ctx, new(canon.Document)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := issuer.Issue(ctx, new(canon.Document)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -31,6 +31,12 @@ func signer(t testing.TB) receipt.Signer {
 	return keys.NewSigner(key, func() time.Time { return time.Date(2026, 4, 25, 20, 0, 0, 0, time.UTC) })
 }
 
+// isUnknown reports whether err is an IssueError that leaves the outcome open.
+func isUnknown(err error) bool {
+	failed, ok := errors.AsType[*ledger.IssueError](err)
+	return ok && failed.Stored == ledger.StoredUnknown
+}
+
 // draft returns a small draft of an issuer whose key is among the fixtures.
 func draft(id, workspace string) *receipt.Draft {
 	d := storetest.Draft(id, workspace)

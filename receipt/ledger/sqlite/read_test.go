@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -292,7 +293,7 @@ func TestOpen(t *testing.T) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	issuer := &ledger.Issuer{Store: ro, Unsigned: true, KeepSecrets: true}
-	for name, issue := range map[string]func(context.Context, *receipt.Draft) (*receipt.Sealed, error){"issue": issuer.Issue, "until it is known": issuer.IssueUntilKnown} {
+	for name, issue := range map[string]func(context.Context, json.Marshaler) (*receipt.Sealed, error){"issue": issuer.Issue, "until it is known": issuer.IssueUntilKnown} {
 		if _, err := issue(ctx, draft("receipt_1", "w")); !errors.Is(err, ledger.ErrNotStored) || !strings.Contains(err.Error(), "reading only") {
 			t.Errorf("%s: issued into what is only read: %v", name, err)
 		}

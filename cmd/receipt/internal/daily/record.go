@@ -165,11 +165,7 @@ func (m *maker) repeated(id, of string) (status, error) {
 
 // redact removes from a draft what must not be in a receipt.
 func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error) {
-	text, err := record.JSON(d)
-	if err != nil {
-		return nil, nil, err
-	}
-	doc, err := canon.Parse(text)
+	doc, err := d.Document()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -179,8 +175,7 @@ func (m *maker) redact(d *receipt.Draft) (*canon.Document, []redact.Entry, error
 	if err != nil {
 		return nil, nil, err
 	}
-	doc, err = canon.Parse(clean.Draft)
-	return doc, clean.Entries, err
+	return clean.Draft, clean.Entries, nil
 }
 
 // superseding returns the draft of a receipt that supersedes another.
@@ -191,11 +186,7 @@ func (m *maker) superseding(e *entry, d *receipt.Draft, before *receipt.Sealed) 
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := receipt.Supersede(doc, before.Hash())
-	if err != nil {
-		return nil, nil, err
-	}
-	doc, err = canon.Parse(text)
+	doc, err = receipt.Supersede(doc, before.Hash())
 	return doc, entries, err
 }
 

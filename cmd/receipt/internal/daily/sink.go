@@ -184,7 +184,7 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 		return made, nil
 	}
 	s.store.stored = ""
-	sealed, err := s.issuer.IssueDocument(s.ctx, doc)
+	sealed, err := s.issuer.Issue(s.ctx, doc)
 	var secrets *ledger.SecretsError
 	var invalid *receipt.InvalidError
 
@@ -211,12 +211,12 @@ func (s *ledgerSink) put(e *entry, doc *canon.Document) (status, error) {
 // failure describes an error of the ledger or of the signer.
 func (s *ledgerSink) failure(err error) error {
 	const again = "repeat the command; stored receipts are not issued twice"
-	var unknown *ledger.UnknownOutcomeError
+	failed, _ := errors.AsType[*ledger.IssueError](err)
 	switch {
 	case s.ctx.Err() != nil:
 		return interrupted()
-	case errors.As(err, &unknown):
-		return cli.Usage(again, "%q: %w", s.options.Ledger, unknown.Err)
+	case failed != nil && failed.Stored == ledger.StoredUnknown:
+		return cli.Usage(again, "%q: %w", s.options.Ledger, failed.Err)
 	case errors.As(err, new(*ledger.DamageError)):
 		return cli.Refuted("list the damage with receipt ledger fsck", "%q: %w", s.options.Ledger, err)
 	}

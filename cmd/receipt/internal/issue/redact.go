@@ -116,11 +116,7 @@ func supersede(e *cli.Env, draft *canon.Document, arg string) (*canon.Document, 
 	if err := succeeds(draft.Root(), k); err != nil {
 		return nil, err
 	}
-	text, err := receipt.Supersede(draft, k.Hash)
-	if err != nil {
-		return nil, err
-	}
-	return canon.Parse(text)
+	return receipt.Supersede(draft, k.Hash)
 }
 
 // succeeds returns an error unless the receipt of a draft can supersede a known receipt. It must
@@ -267,7 +263,7 @@ func warnOfSecrets(e *cli.Env, path string, draft *canon.Document, strict bool) 
 // without them. If the process is killed between the renames, only the disclosures exist. Neither
 // file is ever incomplete.
 func writeRedacted(e *cli.Env, input string, o *redactOptions, result *redact.Result) error {
-	draft := append(result.Draft, '\n')
+	draft := append(result.Draft.Source(), '\n')
 	if o.disclosures == "" {
 		return o.output.Write(e, draft, 0o644)
 	}

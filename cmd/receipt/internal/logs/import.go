@@ -226,7 +226,7 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 		if err := input.RefuseOther(d, "draft"); err != nil {
 			return err
 		}
-		sealed, err := issuer.IssueDocument(ctx, d.Document)
+		sealed, err := issuer.Issue(ctx, d.Document)
 		if err != nil {
 			return issueFailure(d.Address(), err)
 		}
@@ -244,7 +244,8 @@ func (o *ledgerIssueOptions) run(ctx context.Context, e *cli.Env, path string, d
 func issueFailure(address string, err error) error {
 	var invalid *receipt.InvalidError
 	var secrets *ledger.SecretsError
-	var unknown *ledger.UnknownOutcomeError
+	failed, _ := errors.AsType[*ledger.IssueError](err)
+	unknown := failed != nil && failed.Stored == ledger.StoredUnknown
 	var pruned *ledger.PrunedError
 	switch {
 	case errors.As(err, &pruned):
@@ -265,10 +266,10 @@ func issueFailure(address string, err error) error {
 		return cli.Refuted("use another receipt_id for the draft, because IDs are never reused", "%s: %q: its receipt_id is taken by a receipt with another content", receipt.CodeDuplicateID, address)
 	case errors.Is(err, ledger.ErrUnsigned):
 		return cli.Refuted("add a signature with receipt ledger sign", "%s: %q: its receipt is stored already, and is not signed", receipt.CodeUnsigned, address)
-	case errors.As(err, &unknown) && errors.Is(err, context.Canceled):
+	case unknown && errors.Is(err, context.Canceled):
 		return cli.Usage("repeat the command; stored receipts are not issued twice", "interrupted; whether %q is stored is not known", address)
-	case errors.As(err, &unknown):
-		return cli.Usage("repeat the command; stored receipts are not issued twice", "%q: %w", address, unknown.Err)
+	case unknown:
+		return cli.Usage("repeat the command; stored receipts are not issued twice", "%q: %w", address, failed.Err)
 	}
 
 	return cli.Usage("", "%q: %w", address, err)

@@ -1,0 +1,311 @@
+package sqlite_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
+)
+
+// A table is a Store in memory that records the contexts of its calls.
+type table struct {
+	mu       sync.Mutex
+	heads    map[chain.Stream]chain.Head
+	receipts map[string]*receipt.Sealed
+	contexts []context.Context
+	append   func(context.Context) error // called first
+}
+
+func (s *table) Head(ctx context.Context, of chain.Stream) (chain.Head, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.contexts = append(s.contexts, ctx)
+	return s.heads[of], nil
+}
+
+func (s *table) Append(ctx context.Context, of chain.Stream, previous chain.Head, run ...*receipt.Sealed) error {
+	if s.append != nil {
+		if err := s.append(ctx); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.contexts = append(s.contexts, ctx)
+	if s.heads[of].Hash != previous.Hash {
+		return ledger.ErrHeadMoved
+	}
+	for _, r := range run {
+		if s.receipts[r.ID()] != nil {
+			return ledger.ErrDuplicateID
+		}
+	}
+	if s.heads == nil {
+		s.heads, s.receipts = map[chain.Stream]chain.Head{}, map[string]*receipt.Sealed{}
+	}
+	for _, r := range run {
+		s.receipts[r.ID()], s.heads[of] = r, r.Head()
+	}
+	return nil
+}
+
+func (s *table) Get(ctx context.Context, id string) (*receipt.Sealed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.contexts = append(s.contexts, ctx)
+	if r := s.receipts[id]; r != nil {
+		return r, nil
+	}
+	return nil, ledger.ErrNotFound
+}
+
+// TestStoreContexts verifies that the store gets a deadline and the values of a caller, and that a
+// call that exceeds the deadline ends.
+func TestStoreContexts(t *testing.T) {
+	type key struct{}
+	store := new(table)
+	issuer := &ledger.Issuer{Store: store, Unsigned: true, StoreTimeout: time.Hour}
+	ctx := context.WithValue(t.Context(), key{}, "the caller's")
+	for range 2 { // the second time, the receipt is read
+		if _, err := issuer.Issue(ctx, draft("receipt_1", "w")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(store.contexts) != 5 {
+		t.Errorf("%d calls, expected 5", len(store.contexts))
+	}
+	for i, ctx := range store.contexts {
+		at, limited := ctx.Deadline()
+		if left := time.Until(at); !limited || left < 50*time.Minute || left > time.Hour || ctx.Value(key{}) != "the caller's" {
+			t.Errorf("call %d: deadline %v, value %v", i, at, ctx.Value(key{}))
+		}
+	}
+
+	store.append = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	slow := &ledger.Issuer{Store: store, Unsigned: true, StoreTimeout: time.Millisecond}
+	_, err := slow.Issue(t.Context(), draft("receipt_2", "w"))
+	if failed, _ := errors.AsType[*ledger.IssueError](err); !errors.Is(err, context.DeadlineExceeded) || !isUnknown(err) || !failed.Temporary || failed.Stage != ledger.StageStore {
+		t.Errorf("a store that does not answer: %v", err)
+	}
+}
+
+// TestClose verifies that Close waits for accepted drafts, refuses others, and leaves no goroutine.
+func TestClose(t *testing.T) {
+	before := runtime.NumGoroutine()
+	release, entered := make(chan struct{}), make(chan struct{}, 1)
+	store := &table{append: func(context.Context) error { entered <- struct{}{}; <-release; return nil }}
+	issuer := &ledger.Issuer{Store: store, Unsigned: true}
+	errs := make(chan error, 2)
+	for i := range 2 {
+		go func() {
+			_, err := issuer.Issue(context.Background(), draft(fmt.Sprint("receipt_", i), fmt.Sprint("w", i)))
+			errs <- err
+		}()
+	}
+	<-entered
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for { // until both drafts are accepted
+		store.mu.Lock()
+		n := len(store.contexts)
+		store.mu.Unlock()
+		if n == 2 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := issuer.Close(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("closed, but a draft is being stored: %v", err)
+	}
+	_, err := issuer.Issue(t.Context(), draft("receipt_3", "w"))
+	if failed, _ := errors.AsType[*ledger.IssueError](err); !errors.Is(err, ledger.ErrClosed) || failed.Stored != ledger.StoredNo || failed.Temporary {
+		t.Errorf("a draft after Close: %v", err)
+	}
+	if _, err := issuer.IssueUntilKnown(t.Context(), draft("receipt_3", "w")); !errors.Is(err, ledger.ErrClosed) {
+		t.Errorf("a draft after Close: %v", err)
+	}
+
+	go func() { <-entered }()
+	close(release)
+	if err := issuer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if len(store.receipts) != 2 {
+		t.Errorf("%d receipts are stored", len(store.receipts))
+	}
+	if err := issuer.Close(t.Context()); err != nil {
+		t.Errorf("again: %v", err)
+	}
+	if err := new(ledger.Issuer).Close(t.Context()); err != nil {
+		t.Errorf("unused: %v", err)
+	}
+	for i := 0; runtime.NumGoroutine() > before; i++ {
+		if i == 1000 {
+			t.Fatalf("%d goroutines, before %d", runtime.NumGoroutine(), before)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestSignCalls counts the calls of a signer of which some fail. Each draft needs one call, and a
+// failure makes the calls useless that were made at the same time for the drafts after it.
+func TestSignCalls(t *testing.T) {
+	const drafts = 300
+	for _, every := range []int{3, 10, 30, 100} {
+		store := new(table)
+		calls := 0
+		sign := &failing{Signer: delayed{signer(t)}, calls: func(n int) error {
+			calls = n
+			if n%every == every-1 {
+				return errors.New("the key service is out of order")
+			}
+			return nil
+		}}
+		issuer := &ledger.Issuer{Store: store, Signer: sign, KeepSecrets: true}
+		var group sync.WaitGroup
+		for i := range drafts {
+			group.Go(func() {
+				_, err := issuer.Issue(t.Context(), draft(fmt.Sprint("receipt_", i), "w"))
+				if failed, _ := errors.AsType[*ledger.IssueError](err); err != nil && (failed.Stage != ledger.StageSign || failed.Stored != ledger.StoredNo || !failed.Temporary) {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		ratio := float64(calls) / drafts
+		t.Logf("one of %d fails: %.2f calls per draft, %d stored", every, ratio, len(store.receipts))
+		if ratio > 1.4 || calls < drafts {
+			t.Errorf("one of %d fails: %d calls for %d drafts", every, calls, drafts)
+		}
+	}
+}
+
+// A delayed signer takes a millisecond, so that signatures are requested at the same time.
+type delayed struct{ receipt.Signer }
+
+func (d delayed) Sign(ctx context.Context, message []byte) (receipt.Signature, error) {
+	time.Sleep(time.Millisecond)
+	return d.Signer.Sign(ctx, message)
+}
+
+// TestSignaturesKept verifies that receipts whose predecessor has not changed are not signed again
+// if the rest of their run is refused.
+func TestSignaturesKept(t *testing.T) {
+	store := new(table)
+	other := draft("receipt_9", "elsewhere")
+	if _, err := (&ledger.Issuer{Store: store, Unsigned: true}).Issue(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+
+	// The first run holds the queue until all others wait.
+	hold, calls := make(chan struct{}), 0
+	sign := &failing{Signer: signer(t), calls: func(n int) error {
+		if calls = n; n == 1 {
+			<-hold
+		}
+		return nil
+	}}
+	issuer := &ledger.Issuer{Store: store, Signer: sign, Now: time.Now}
+	var group sync.WaitGroup
+	issue := func(id string) {
+		group.Go(func() {
+			d := draft(id, "w")
+			d.IssuedAt = receipt.Time{}
+			if _, err := issuer.Issue(t.Context(), d); (err != nil) != (id == "receipt_9") {
+				t.Errorf("%s: %v", id, err)
+			}
+		})
+		time.Sleep(5 * time.Millisecond) // so that they wait in this order
+	}
+	for _, id := range []string{"receipt_0", "receipt_1", "receipt_2", "receipt_3", "receipt_9"} {
+		issue(id)
+	}
+	close(hold)
+	group.Wait()
+	if calls != 5 || len(store.receipts) != 5 {
+		t.Errorf("%d signatures for 5 drafts, %d stored", calls, len(store.receipts))
+	}
+}
+
+// TestIssueAlike verifies that a draft, its document, and its JSON have the same receipt, are
+// dated alike, and fail alike.
+func TestIssueAlike(t *testing.T) {
+	noon := time.Date(2026, 4, 25, 12, 0, 0, 0, time.UTC)
+	undated := func(id string) *receipt.Draft {
+		d := draft(id, "w")
+		d.IssuedAt = receipt.Time{}
+		return d
+	}
+	forms := map[string]func(*receipt.Draft) json.Marshaler{
+		"draft": func(d *receipt.Draft) json.Marshaler { return d },
+		"document": func(d *receipt.Draft) json.Marshaler {
+			doc, err := d.Document()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return doc
+		},
+		"text": func(d *receipt.Draft) json.Marshaler {
+			text, err := json.Marshal(d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return json.RawMessage(text)
+		},
+	}
+
+	hashes := map[canon.Digest]bool{}
+	for name, of := range forms {
+		store, lost := new(table), 2
+		store.append = func(context.Context) error {
+			if lost--; lost >= 0 {
+				return errors.New("the connection was lost")
+			}
+			return nil
+		}
+		issuer := &ledger.Issuer{Store: store, Unsigned: true, Now: func() time.Time { return noon }}
+		r, err := issuer.IssueUntilKnown(t.Context(), of(undated("receipt_1")))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		hashes[r.Hash()] = true
+		if !strings.Contains(string(r.JSON()), `"issued_at":"2026-04-25T12:00:00Z"`) {
+			t.Errorf("%s: %s", name, r.JSON())
+		}
+
+		// Later, the clock is another one, and the receipt is the same.
+		noon := noon.Add(time.Hour)
+		later := &ledger.Issuer{Store: store, Unsigned: true, Now: func() time.Time { return noon }}
+		if again, err := later.Issue(t.Context(), of(undated("receipt_1"))); err != nil || again.Hash() != r.Hash() {
+			t.Errorf("%s: again: %v", name, err)
+		}
+
+		bad := undated("receipt_2")
+		bad.Cost.Currency = "no currency"
+		_, err = issuer.Issue(t.Context(), of(bad))
+		failed, _ := errors.AsType[*ledger.IssueError](err)
+		if !errors.As(err, new(*receipt.InvalidError)) || failed.Stage != ledger.StageSeal || failed.Stored != ledger.StoredNo || failed.Temporary {
+			t.Errorf("%s: an invalid draft: %v", name, err)
+		}
+	}
+	if len(hashes) != 1 {
+		t.Errorf("%d receipts of one draft", len(hashes))
+	}
+}
