@@ -1,7 +1,13 @@
 package foreign_test
 
 import (
+	"crypto"
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"math/big"
@@ -105,6 +111,47 @@ func TestCardAlgorithms(t *testing.T) {
 		text := strings.Replace(s.text, old, base64.RawURLEncoding.EncodeToString([]byte(header)), 1)
 		if got := outcome(judge(t, s.trust, s.policy, []byte(text))); got != want {
 			t.Errorf("%s: %s; want %s", header, got, want)
+		}
+	}
+}
+
+// TestCardKeys verifies cards that are signed with keys of other types than Ed25519, and that the
+// signature covers the card.
+func TestCardKeys(t *testing.T) {
+	curved, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modular, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for alg, signer := range map[string]crypto.Signer{"ES256": curved, "RS256": modular} {
+		k, err := keys.FromPublic(signer.Public(), "card", alg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := keys.NewSet(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		protected := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"` + alg + `","kid":"card"}`))
+		digest := sha256.Sum256([]byte(protected + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"name":"n","skills":[]}`))))
+		sig, err := signer.Sign(rand.Reader, digest[:], crypto.SHA256)
+		if alg == "ES256" && err == nil { // RFC 7518 section 3.4
+			r, s, failed := ecdsa.Sign(rand.Reader, curved, digest[:])
+			sig, err = append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...), failed
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := `{"name":"n","skills":[],"signatures":[{"protected":"` + protected + `","signature":"` + base64.RawURLEncoding.EncodeToString(sig) + `"}]}`
+		if got := outcome(judge(t, set, receipt.Policy{}, []byte(text))); got != "verified" {
+			t.Errorf("%s: %s", alg, got)
+		}
+		if got := outcome(judge(t, set, receipt.Policy{}, []byte(strings.Replace(text, `"n"`, `"m"`, 1)))); got != "refuted signature_invalid" {
+			t.Errorf("%s, another name: %s", alg, got)
 		}
 	}
 }

@@ -19,6 +19,9 @@ func Next(f kind.Found, path string) string {
 }
 
 func nextHow(k kind.Kind, file string) string {
+	if k.ForeignReceipt() {
+		return "receipt verify " + file
+	}
 	switch k {
 	// Files that contain receipts or become receipts.
 	case Receipt:

@@ -52,7 +52,9 @@ func (s *Selection) without(path string, err error) {
 }
 
 // extensions returns the extensions of inputs in directories, before .gz or .zst.
-func extensions() []string { return []string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq"} }
+func extensions() []string {
+	return []string{".json", ".jsonl", ".ndjson", ".cbor", ".cborseq", ".cose"}
+}
 
 // SelectSources selects the inputs that paths name: files, directories, patterns, and "-".
 func SelectSources(e *cli.Env, paths []string, kind stream.Kind) (*Selection, error) {
@@ -133,7 +135,7 @@ func (s *Selection) addFolder(root string, kind stream.Kind) {
 	// A directory without any receipt is an error, unless another error in it was already
 	// reported.
 	if len(s.Sources) == before && len(s.Missing) == failed {
-		s.without(root, cli.Usage("receipts in directories are files *.json, *.jsonl, *.ndjson, *.cbor, or *.cborseq, also with .gz or .zst at the end", "the directory %q contains no receipt", root))
+		s.without(root, cli.Usage("receipts in directories are files *.json, *.jsonl, *.ndjson, *.cbor, *.cborseq, or *.cose, also with .gz or .zst at the end", "the directory %q contains no receipt", root))
 	}
 }
 
