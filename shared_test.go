@@ -43,23 +43,24 @@ import (
 
 // shared holds the values that all goroutines of TestShared use at the same time.
 type shared struct {
-	doc      *canon.Document // a receipt that is not in canonical form, so that its digest needs a buffer
-	sealed   *receipt.Sealed
-	draft    *canon.Document
-	event    *canon.Document
-	redacted *canon.Document
-	withheld *redact.Result
-	verifier *receipt.Verifier
-	trust    *keys.Set
-	signer   receipt.Signer
-	server   *serve.Verifier
-	policy   *redact.Policy
-	batch    *batch.Batch
-	envelope *canon.Document
-	opener   *attest.Opener
-	plan     *replay.Plan
-	ledger   *sqlite.Ledger
-	issuer   *ledger.Issuer
+	doc       *canon.Document // a receipt that is not in canonical form, so that its digest needs a buffer
+	sealed    *receipt.Sealed
+	draft     *canon.Document
+	event     *canon.Document
+	redacted  *canon.Document
+	withheld  *redact.Result
+	verifier  *receipt.Verifier
+	trust     *keys.Set
+	signer    receipt.Signer
+	server    *serve.Verifier
+	policy    *redact.Policy
+	batch     *batch.Batch
+	envelope  *canon.Document
+	statement *attest.Statement
+	opener    *attest.Opener
+	plan      *replay.Plan
+	ledger    *sqlite.Ledger
+	issuer    *ledger.Issuer
 }
 
 // foreign judges what a reader of another format found.
@@ -175,6 +176,21 @@ var uses = map[string]func(s *shared) any{
 	"receipt/batch.Manifest.Check": func(s *shared) any { return s.batch.Manifest.Check(s.batch.Receipts[0].Document()) },
 	"receipt/batch.Seal":           func(s *shared) any { b, err := s.seal(); return text(b.Manifest.Marshal(), err) },
 	"receipt/ledger.Follows":       func(s *shared) any { return ledger.Follows(s.sealed.Stream(), chain.Head{}, s.sealed) },
+	"receipt/attest.Sign": func(s *shared) any {
+		e, err := attest.Sign(context.Background(), s.statement, s.signer)
+		return text(e.Bytes(), err)
+	},
+	"receipt/keys.Set.CheckRaw": func(s *shared) any {
+		k, why := s.trust.CheckRaw([]byte("message"), &receipt.ForeignSignature{})
+		return fmt.Sprint(k, why)
+	},
+	"receipt/keys.Set.CheckSignature": func(s *shared) any { return s.signed() },
+	"receipt/keys.Set.Keys":           func(s *shared) any { return len(s.trust.Keys()) },
+	"receipt/keys.Set.Len":            func(s *shared) any { return s.trust.Len() },
+	"receipt/keys.Set.NoteKeys":       func(s *shared) any { return len(s.trust.NoteKeys()) },
+	"receipt/ledger.Sign": func(s *shared) any {
+		return seen(ledger.Sign(context.Background(), s.ledger, "no such receipt", s.signer))
+	},
 	"receipt/ledger.Check": func(s *shared) any {
 		c, err := ledger.Check(context.Background(), s.ledger, s.verifier, func(ledger.Fault) {}, nil)
 		return fmt.Sprint(c, err)
@@ -314,7 +330,7 @@ func TestSharedIsComplete(t *testing.T) {
 }
 
 // sharedTypes lists the types whose values several goroutines may use at the same time.
-var sharedTypes = []string{"canon.Document", "receipt.Sealed", "receipt.Verifier", "receipt.Policy", "redact.Policy", "serve.Verifier"}
+var sharedTypes = []string{"canon.Document", "receipt.Sealed", "receipt.Verifier", "receipt.Policy", "receipt.Trust", "receipt.Signer", "redact.Policy", "serve.Verifier", "keys.Set"}
 
 // sharing returns the name of the function that d declares if it is exported and has a
 // receiver or parameter of a shared type, or is a method of a document's nodes, and

@@ -59,6 +59,7 @@ func newShared(t *testing.T) *shared {
 
 	s.batch = must(s.seal())(t)
 	statement := must(attest.NewStatement(s.sealed, commit))(t)
+	s.statement = statement
 	envelope := must(attest.Sign(ctx, statement, s.signer))(t)
 	s.envelope = parsed(t, envelope.Bytes())
 	s.opener = attest.NewOpener(s.trust, receipt.Policy{})
@@ -221,4 +222,17 @@ func walk(n canon.Node) (list []string) {
 		list = append(append(list, name.String()), walk(v)...)
 	}
 	return list
+}
+
+// signed returns the results of the signature of the sealed receipt with its own message and with
+// another one.
+func (s *shared) signed() string {
+	signature, err := s.signer.Sign(context.Background(), s.sealed.Message())
+	if err != nil {
+		return err.Error()
+	}
+	entry := &receipt.Entry{KeyID: []byte(signature.KeyID), Algorithm: []byte(signature.Algorithm), Signature: []byte(signature.Signature)}
+	key, why := s.trust.CheckSignature(s.sealed.Message(), entry)
+	_, other := s.trust.CheckSignature([]byte("another message"), entry)
+	return fmt.Sprint(key != nil, why, other)
 }

@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrClosed indicates that the issuer was closed before it accepted the draft.
+var ErrClosed = errors.New("ledger: the issuer is closed; issue the draft with another one")
+
+// An IssueError is the error of [Issuer.Issue]. A draft may always be issued again: that never
+// creates a second receipt. It is useful if Temporary is set:
+//
+//	sealed, err := issuer.Issue(ctx, draft)
+//	if failed, ok := errors.AsType[*ledger.IssueError](err); ok && failed.Temporary {
+//		// issue the same draft again later
+//	}
+type IssueError struct {
+	Stage     Stage
+	Stored    Stored // whether the draft's receipt is stored
+	Temporary bool   // the same draft may succeed later, because the store, the signer, or a context failed
+
+	// Err is the cause. It is a *[receipt.InvalidError] or a *[SecretsError] at StageSeal, the
+	// error of the signer at StageSign, and the error of the store at StageHead and StageStore,
+	// such as ErrDuplicateID, ErrUnsigned, ErrHeadMoved, or a *[PrunedError].
+	Err error
+}
+
+// Error returns the text of the cause. If the outcome is unknown, it also describes the remedy.
+func (e *IssueError) Error() string {
+	if e.Stored == StoredUnknown && e.Temporary {
+		return fmt.Sprintf("ledger: it is not known whether the receipt is stored; issue the same draft again: %v", e.Err)
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *IssueError) Unwrap() error { return e.Err }
+
+// A Stage is a step of [Issuer.Issue].
+type Stage string
+
+// The stages, in order.
+const (
+	StageAccept Stage = "accept" // the issuer is incomplete or closed, or the context ended before any work
+	StageSeal   Stage = "seal"   // the draft is invalid or contains secrets
+	StageHead   Stage = "head"   // the head of the stream could not be read
+	StageSign   Stage = "sign"   // the signer failed
+	StageStore  Stage = "store"  // the receipt was not appended, or the outcome is unknown
+)
+
+// Stored states whether a receipt is stored. The zero value is StoredUnknown.
+type Stored uint8
+
+const (
+	StoredUnknown Stored = iota
+	StoredNo
+	StoredYes
+)
+
+// String returns "unknown", "no", or "yes".
+func (s Stored) String() string {
+	switch s {
+	case StoredNo:
+		return "no"
+	case StoredYes:
+		return "yes"
+	}
+	return "unknown"
+}
+
+// refused returns the error of a draft that cannot become a receipt.
+func refused(err error) error { return &IssueError{StageSeal, StoredNo, false, err} }
+
+// storedError returns the error of a receipt_id that is already stored, or whose outcome is
+// unknown.
+func storedError(err error) error {
+	e := &IssueError{Stage: StageStore, Err: err}
+	switch {
+	case errors.Is(err, ErrUnsigned):
+		e.Stored = StoredYes
+	case errors.Is(err, ErrDuplicateID):
+		e.Stored = StoredNo
+	case errors.As(err, new(*PrunedError)): // its content is not here to be compared
+	default:
+		e.Temporary = true
+	}
+	return e
+}
