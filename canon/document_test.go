@@ -317,7 +317,7 @@ func TestDigestMalformed(t *testing.T) {
 		}
 	}
 	_, err := ParseDigest("sha256-")
-	if want := `expected sha256: and 64 lower-case hexadecimal digits, found "sha256-"`; err == nil || err.Error() != want {
+	if want := `expected sha256: and 64 lowercase hexadecimal digits, found "sha256-"`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }

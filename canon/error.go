@@ -166,5 +166,5 @@ func (e *PointerError) Error() string {
 type digestError struct{ Text string }
 
 func (e *digestError) Error() string {
-	return fmt.Sprintf("expected sha256: and 64 lower-case hexadecimal digits, found %q", foreign.Cut(e.Text, maxQuoted))
+	return fmt.Sprintf("expected sha256: and 64 lowercase hexadecimal digits, found %q", foreign.Cut(e.Text, maxQuoted))
 }

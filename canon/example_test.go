@@ -94,5 +94,5 @@ func ExampleParseDigest() {
 	fmt.Println(err)
 	// Output:
 	// true <nil>
-	// expected sha256: and 64 lower-case hexadecimal digits, found "SHA256:E3B0C442"
+	// expected sha256: and 64 lowercase hexadecimal digits, found "SHA256:E3B0C442"
 }

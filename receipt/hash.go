@@ -40,7 +40,7 @@ func (s hashStep) check(doc *canon.Document, schemaHolds bool, rep *Report) bool
 	switch {
 	case err != nil:
 		rep.fail(Check{Step: StepHash, Code: CodeMalformedHash, Pointer: hashPointer, Stated: misspelt(node.Text()), Computed: computed.String(),
-			Detail: fmt.Sprintf("expected sha256: and 64 lower-case hexadecimal digits, found a text of %d bytes", len(node.Text()))})
+			Detail: fmt.Sprintf("expected sha256: and 64 lowercase hexadecimal digits, found a text of %d bytes", len(node.Text()))})
 	case stated != computed:
 		rep.fail(Check{Step: StepHash, Code: CodeHashMismatch, Pointer: hashPointer, Stated: stated.String(), Computed: computed.String(),
 			Detail: "the content does not fit the stated hash", Hint: hashHint(doc, stated)})

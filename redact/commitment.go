@@ -61,7 +61,7 @@ func disclose(hits []hit, salts io.Reader) (*Disclosures, error) {
 			return nil, fmt.Errorf("redact: reading a salt: %w", err)
 		}
 		if seen[salt] {
-			return nil, errors.New("redact: the source of salts is not random: it gave the same 16 bytes twice, or zeros")
+			return nil, errors.New("redact: source of salts is not random: it returned the same 16 bytes twice, or zeros")
 		}
 		seen[salt] = true
 		d.Fields = append(d.Fields, Disclosure{h.pointer, hex.EncodeToString(salt[:]), h.at.node.AppendCanonical(nil)})

@@ -37,7 +37,7 @@ func (d Disclosure) Format(w fmt.State, verb rune) { io.WriteString(w, d.String(
 // MarshalJSON returns an error, so that programs that write disclosures by accident, such as a
 // log, fail. [Disclosures.Marshal] writes them.
 func (d Disclosure) MarshalJSON() ([]byte, error) {
-	return nil, errors.New("redact: disclosures are secret, and are written by Disclosures.Marshal")
+	return nil, errors.New("redact: disclosures are secret; use Disclosures.Marshal to write them")
 }
 
 // String returns the number of fields.
@@ -102,7 +102,7 @@ func (d *Disclosures) check() error {
 	for i, f := range d.Fields {
 		at := func(member string) string { return fmt.Sprintf("/fields/%d/%s", i, member) }
 		if _, err := canon.ParsePointer(f.Field); err != nil || f.Field == "" {
-			return &formatError{Pointer: at("field"), Detail: "expected a JSON Pointer (RFC 6901) that is not empty"}
+			return &formatError{Pointer: at("field"), Detail: "expected a non-empty JSON Pointer (RFC 6901)"}
 		}
 		if !validSalt(f.Salt) {
 			return &formatError{Pointer: at("salt"), Detail: "expected 32 lowercase hexadecimal digits that are not all 0"}
@@ -112,7 +112,7 @@ func (d *Disclosures) check() error {
 		}
 
 		if fields[f.Field] {
-			return &formatError{Pointer: at("field"), Detail: "the field has a disclosure already"}
+			return &formatError{Pointer: at("field"), Detail: "the field already has a disclosure"}
 		}
 		if salts[f.Salt] {
 			return &formatError{Pointer: at("salt"), Detail: "the salt is that of another field"}
@@ -259,7 +259,7 @@ func members(n canon.Node, at string, names ...string) error {
 		}
 	}
 	if n.Len() > len(names) {
-		return &formatError{Pointer: at, Detail: fmt.Sprintf("expected the members %q only", names)}
+		return &formatError{Pointer: at, Detail: fmt.Sprintf("expected only the members %q", names)}
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func (r Rules) Compile() (*Policy, error) {
 
 	// Compiled by mistake, such rules would report every draft as clean.
 	if len(r.Pointers)+len(r.Names)+len(r.Detectors) == 0 && !r.Headers && r.URLs == URLsKept {
-		return nil, &ruleError{Rule: "policy", Code: codeInvalidRule, Detail: "there are no rules: nothing would ever be withheld"}
+		return nil, &ruleError{Rule: "policy", Code: codeInvalidRule, Detail: "policy has no rules, so nothing would be withheld"}
 	}
 	if r.URLs < URLsKept || r.URLs > URLsAnywhere {
 		return nil, &ruleError{Rule: "URLs", Code: codeInvalidRule, Detail: "expected one of the constants"}
@@ -140,7 +140,7 @@ func compilePointer(root *shape, text string) (pattern, *ruleError) {
 		return pat, nil
 	}
 	if root.find(pat.tokens).guarded() || len(pat.tokens) > 0 && pat.tokens[0] == "redactions" {
-		return pattern{}, &ruleError{Code: codeProtectedField, Detail: "it names a protected member of the receipt, or what holds one"}
+		return pattern{}, &ruleError{Code: codeProtectedField, Detail: "it selects a protected member of the receipt, or a member that contains one"}
 	}
 
 	return pat, nil

@@ -20,8 +20,8 @@ func TestCompileRefuses(t *testing.T) {
 		rules redact.Rules
 		want  string
 	}{
-		{redact.Rules{}, "redact: policy: there are no rules: nothing would ever be withheld"},
-		{redact.Rules{Name: "mine", References: true}, "redact: policy: there are no rules: nothing would ever be withheld"},
+		{redact.Rules{}, "redact: policy: policy has no rules, so nothing would be withheld"},
+		{redact.Rules{Name: "mine", References: true}, "redact: policy: policy has no rules, so nothing would be withheld"},
 		{redact.Rules{URLs: 3}, "redact: URLs: expected one of the constants"},
 		{redact.Rules{URLs: -1}, "redact: URLs: expected one of the constants"},
 		{redact.Rules{Pointers: []string{"/metadata", "metadata"}}, `redact: pointer 1: expected a JSON Pointer (RFC 6901): at byte 0: expected "/" at the start, or nothing at all`},

@@ -78,7 +78,7 @@ func TestEmptyFiles(t *testing.T) {
 		}
 		for _, args := range [][]string{{fixturePath(c)}, {"../../fixtures/valid/task.json", fixturePath(c)}} {
 			code, _, stderr := command(nil, append([]string{"verify", "--keys", trustedKeys}, args...)...)
-			if code != cli.ExitUsage || !strings.Contains(stderr, "holds no receipt") {
+			if code != cli.ExitUsage || !strings.Contains(stderr, "contains no receipt") {
 				t.Errorf("%q: exit %d, stderr %q", args, code, stderr)
 			}
 		}

@@ -84,7 +84,7 @@ type Cosigner struct {
 func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte, error) {
 	text, _, found := strings.Cut(string(msg), "\n\n")
 	if !found || at.Unix() < 0 {
-		return nil, errors.New("merkle: cosign: expected a signed note and a time from 1970 on")
+		return nil, errors.New("merkle: cosigning: expected a signed note and a time in 1970 or later")
 	}
 	if _, err := ParseCheckpoint(text + "\n"); err != nil {
 		return nil, err
@@ -94,12 +94,12 @@ func (c *Cosigner) Cosign(ctx context.Context, msg []byte, at time.Time) ([]byte
 	seconds := uint64(at.Unix())
 	signature, err := c.SignMessage(ctx, cosigned([]byte(text+"\n"), seconds))
 	if err != nil {
-		return nil, fmt.Errorf("merkle: cosign: %w", err)
+		return nil, fmt.Errorf("merkle: cosigning: %w", err)
 	}
 
 	payload := append(binary.BigEndian.AppendUint64(nil, seconds), signature...)
 	if !c.Verify([]byte(text+"\n"), payload) { // signed by another key, or damaged
-		return nil, errors.New("merkle: cosign: the signer's result is not a signature of the witness's key")
+		return nil, errors.New("merkle: cosigning: signer returned a signature that the witness's key does not verify")
 	}
 
 	// C2SP signed-note: the key ID, four bytes, precedes the signature.

@@ -59,7 +59,7 @@ func keyHash(name string, kind byte, key ed25519.PublicKey) (uint32, error) {
 		return 0, &NameError{name}
 	}
 	if len(key) != ed25519.PublicKeySize {
-		return 0, fmt.Errorf("merkle: a public key of %d bytes, expected %d", len(key), ed25519.PublicKeySize)
+		return 0, fmt.Errorf("merkle: public key has %d bytes, expected %d", len(key), ed25519.PublicKeySize)
 	}
 	sum := sha256.Sum256(append(append([]byte(name), '\n', kind), key...))
 	return binary.BigEndian.Uint32(sum[:]), nil
@@ -84,7 +84,7 @@ func (s *LogSigner) SignCheckpoint(ctx context.Context, c *Checkpoint) ([]byte, 
 	}
 	msg, err := note.Sign(&note.Note{Text: text}, &noteSigner{s, ctx})
 	if err != nil {
-		return nil, fmt.Errorf("merkle: sign checkpoint: %w", err)
+		return nil, fmt.Errorf("merkle: signing checkpoint: %w", err)
 	}
 	return msg, nil
 }
@@ -105,7 +105,7 @@ func (s *noteSigner) Sign(text []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !s.Verify(text, signature) { // signed by another key, or damaged
-		return nil, errors.New("the signer's result is not a signature of the log's key")
+		return nil, errors.New("signer returned a signature that the log's key does not verify")
 	}
 	return signature, nil
 }

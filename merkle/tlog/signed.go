@@ -85,7 +85,7 @@ func noteFault(msg []byte) string {
 func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []*Witness) error {
 	payload, ok := strictBase64(line.Base64)
 	if !ok {
-		return &CheckpointError{Detail: fmt.Sprintf("the signature of %.80q is not strict base64", line.Name)}
+		return &CheckpointError{Detail: fmt.Sprintf("signature of %.80q is not strict base64", line.Name)}
 	}
 
 	// C2SP tlog-checkpoint: a log signs under its origin. Other logs may also sign the text.

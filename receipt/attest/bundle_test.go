@@ -157,7 +157,7 @@ func TestStatementForm(t *testing.T) {
 		{"another statement type", "Statement/v1", "Statement/v0.1", "undecided parse attestation_unsupported", "_type is"},
 		{"another predicate", attest.PredicateType, "https://slsa.dev/provenance/v1", "undecided parse attestation_unsupported", "predicateType is"},
 		{"our predicate of another version", attest.PredicateType, "urn:receiptkit:attestation:receipt:v2", "undecided parse attestation_unsupported", "predicateType is"},
-		{"no receipt", `"predicate":{"receipt":`, `"predicate":{"reciept":`, "refuted parse attestation_invalid", "holds no receipt"},
+		{"no receipt", `"predicate":{"receipt":`, `"predicate":{"reciept":`, "refuted parse attestation_invalid", "contains no receipt"},
 		{"more in the predicate", `"predicate":{`, `"predicate":{"note":1,`, "refuted parse attestation_invalid", "not in its one form"},
 		{"more in the statement", `"predicate":{`, `"note":1,"predicate":{`, "refuted parse attestation_invalid", "not in its one form"},
 		{"white space", `,"predicateType":`, `, "predicateType":`, "refuted parse attestation_invalid", "not in its one form"},

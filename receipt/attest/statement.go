@@ -43,7 +43,7 @@ type CommitError struct {
 // Error returns both.
 func (e *CommitError) Error() string {
 	if len(e.Named) == 0 {
-		return fmt.Sprintf("attestation: expected the name of a commit, 40 or 64 lower-case hexadecimal digits, found %s", quote(e.Commit))
+		return fmt.Sprintf("attestation: expected the name of a commit, 40 or 64 lowercase hexadecimal digits, found %s", quote(e.Commit))
 	}
 	return fmt.Sprintf("attestation: the receipt names the commit %s, and not %s", e.Named[0], e.Commit)
 }
@@ -170,7 +170,7 @@ func parseStatement(text []byte) (*Statement, *Error) {
 
 	inside := root.Member("predicate").Member("receipt")
 	if inside.Kind() != canon.KindObject {
-		return nil, invalid(payloadAt, "the predicate holds no receipt")
+		return nil, invalid(payloadAt, "the predicate contains no receipt")
 	}
 
 	// The receipt and the commit determine the statement, so it is created again.

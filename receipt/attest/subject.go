@@ -22,7 +22,7 @@ const MaxSubjects = 1024
 type Subject struct {
 	Name      string // name of the artifact or file, or the kind of a commit; "" in a question
 	Algorithm string // SHA256 or GitCommit
-	Digest    string // lower-case hexadecimal digits: 64, for a commit 40 or 64
+	Digest    string // lowercase hexadecimal digits: 64, for a commit 40 or 64
 }
 
 // ParseSubject parses a required subject: sha256: and 64, or gitCommit: and 40 or 64, lowercase
@@ -33,7 +33,7 @@ func ParseSubject(text string) (Subject, error) {
 	case algorithm == SHA256 && isHex(digest, 64):
 	case algorithm == GitCommit && IsCommit(digest):
 	default:
-		return Subject{}, fmt.Errorf("attest: expected sha256: and 64, or gitCommit: and 40 or 64, lower-case hexadecimal digits, found %s", quote(text))
+		return Subject{}, fmt.Errorf("attest: expected sha256: and 64, or gitCommit: and 40 or 64, lowercase hexadecimal digits, found %s", quote(text))
 	}
 	return Subject{Algorithm: algorithm, Digest: digest}, nil
 }

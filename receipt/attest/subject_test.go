@@ -168,10 +168,10 @@ func TestCommits(t *testing.T) {
 	naming := sealedWith(t, `[{"artifact_id":"`+head+`","kind":"git_commit"}]`, `[]`, `{}`)
 	for word, want := range map[string]string{
 		"0123456789abcdef0123456789abcdef01234567": "attestation: the receipt names the commit " + head + ", and not 0123456789abcdef0123456789abcdef01234567",
-		head[:39]:               `attestation: expected the name of a commit, 40 or 64 lower-case hexadecimal digits, found "` + head[:39] + `"`,
-		strings.ToUpper(head):   `attestation: expected the name of a commit, 40 or 64 lower-case hexadecimal digits, found "` + strings.ToUpper(head) + `"`,
-		strings.Repeat("0", 40): `attestation: expected the name of a commit, 40 or 64 lower-case hexadecimal digits, found "` + strings.Repeat("0", 40) + `"`,
-		" " + head:              `attestation: expected the name of a commit, 40 or 64 lower-case hexadecimal digits, found " ` + head + `"`,
+		head[:39]:               `attestation: expected the name of a commit, 40 or 64 lowercase hexadecimal digits, found "` + head[:39] + `"`,
+		strings.ToUpper(head):   `attestation: expected the name of a commit, 40 or 64 lowercase hexadecimal digits, found "` + strings.ToUpper(head) + `"`,
+		strings.Repeat("0", 40): `attestation: expected the name of a commit, 40 or 64 lowercase hexadecimal digits, found "` + strings.Repeat("0", 40) + `"`,
+		" " + head:              `attestation: expected the name of a commit, 40 or 64 lowercase hexadecimal digits, found " ` + head + `"`,
 	} {
 		_, err := attest.NewStatement(naming, word)
 		var commit *attest.CommitError

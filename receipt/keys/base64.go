@@ -8,7 +8,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 )
 
-var errBase64 = errors.New("not base64url without padding, in its one encoding")
+var errBase64 = errors.New("not canonical base64url without padding")
 
 // decodeURL reads base64url as RFC 7515 section 2 writes it: no padding, no
 // white space, no unused bits set. encoding/base64 would skip CR and LF.

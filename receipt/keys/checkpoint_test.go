@@ -41,7 +41,7 @@ func TestSignCheckpointRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &tlog.Checkpoint{Origin: "example.com/log", Size: 1}
-	if _, err := ec.SignCheckpoint(context.Background(), c); err == nil || !strings.Contains(err.Error(), "ES256; checkpoints are signed with Ed25519 keys") {
+	if _, err := ec.SignCheckpoint(context.Background(), c); err == nil || !strings.Contains(err.Error(), "ES256, but checkpoints are signed with Ed25519 keys") {
 		t.Errorf("an EC key: %v", err)
 	}
 	k, err := keys.Generate(rand.Reader, keys.Ed25519, "log_1")

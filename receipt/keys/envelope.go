@@ -69,7 +69,7 @@ func decodeEnvelope(value []byte) ([]byte, bool) {
 func signEnvelope(ctx context.Context, s *Signer, message []byte) (receipt.Signature, error) {
 	alg, _ := algorithmOf(s.algorithm)
 	if alg.family != familyEd25519 && alg.name != es256 {
-		return receipt.Signature{}, fmt.Errorf("keys: the key %s is for %s; envelopes are signed with keys for %s and %s", quote(s.public.ID), s.algorithm, Ed25519, es256)
+		return receipt.Signature{}, fmt.Errorf("keys: key %s is for %s, but envelopes are signed with keys for %s and %s", quote(s.public.ID), s.algorithm, Ed25519, es256)
 	}
 
 	raw, err := signRaw(ctx, s.signer, alg, message)

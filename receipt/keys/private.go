@@ -75,10 +75,10 @@ func Generate(random io.Reader, algorithm, id string) (*PrivateKey, error) {
 func generate(random io.Reader, algorithm, id string, bits int) (*PrivateKey, error) {
 	alg, ok := algorithmOf(algorithm)
 	if !ok {
-		return nil, fmt.Errorf("keys: algorithm %s is not one of %q", quote(algorithm), Algorithms())
+		return nil, fmt.Errorf("keys: unsupported algorithm %s: must be one of %q", quote(algorithm), Algorithms())
 	}
 	if random == nil {
-		return nil, errors.New("keys: no source of randomness")
+		return nil, errors.New("keys: source of randomness is missing")
 	}
 	key, err := generateKey(random, alg, bits)
 	if err != nil {
@@ -281,17 +281,17 @@ func privateMembers(key crypto.Signer) ([]member, error) {
 	case *ecdsa.PrivateKey:
 		d, err := key.Bytes()
 		if err != nil {
-			return nil, errors.New("keys: an ECDSA key that cannot be written")
+			return nil, errors.New("keys: ECDSA key cannot be encoded")
 		}
 		return []member{text("d", encodeURL(d))}, nil
 	case *rsa.PrivateKey:
 		if len(key.Primes) != 2 {
-			return nil, errors.New("keys: an RSA key with more than two primes")
+			return nil, errors.New("keys: RSA key has more than two primes")
 		}
 		key.Precompute()
 		unsigned := func(name string, n *big.Int) member { return text(name, encodeURL(n.Bytes())) }
 		return []member{unsigned("d", key.D), unsigned("p", key.Primes[0]), unsigned("q", key.Primes[1]),
 			unsigned("dp", key.Precomputed.Dp), unsigned("dq", key.Precomputed.Dq), unsigned("qi", key.Precomputed.Qinv)}, nil
 	}
-	return nil, errors.New("keys: an empty private key")
+	return nil, errors.New("keys: private key is empty")
 }

@@ -83,7 +83,7 @@ func (k *PublicKey) Fingerprint() string {
 // MarshalJSON returns the JWK.
 func (k *PublicKey) MarshalJSON() ([]byte, error) {
 	if k.material == nil {
-		return nil, errors.New("key file: an empty key")
+		return nil, errors.New("key file: key is empty")
 	}
 	return appendObject(nil, k.members()), nil
 }

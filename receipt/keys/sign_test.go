@@ -168,8 +168,8 @@ func TestRemoteSignerRefused(t *testing.T) {
 		part      string
 	}{
 		{es256, ed, "Ed25519 key"}, {rs256, ed, "Ed25519 key"}, {edDSA, rsaKey, "RSA key"}, {es384, rsaKey, "RSA key"},
-		{"HS256", ed, "not one of"}, {"", ed, "not one of"}, {"Ed25519", ed, "not one of"},
-		{Ed25519, weakKey, "low order"}, {Ed25519, nil, "no signer"},
+		{"HS256", ed, "must be one of"}, {"", ed, "must be one of"}, {"Ed25519", ed, "must be one of"},
+		{Ed25519, weakKey, "low order"}, {Ed25519, nil, "signer is missing"},
 		{Ed25519, &service{public: []byte("x")}, "type []uint8"}, {es256, &service{public: (*ecdsa.PublicKey)(nil)}, "without a curve"},
 	} {
 		s, err := NewRemoteSigner("k", tc.algorithm, tc.s, nil)

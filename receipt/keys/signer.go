@@ -21,7 +21,7 @@ import (
 
 // errNotHash indicates that a message is neither a receipt hash nor the message of an envelope.
 // A receipt key signs nothing else.
-var errNotHash = errors.New("keys: a receipt key signs receipt hashes, and envelopes around receipts, only")
+var errNotHash = errors.New("keys: a receipt key signs only receipt hashes and envelopes that contain receipts")
 
 // A Signer creates signature entries with one key. It is safe for concurrent use if its
 // ContextSigner is. Printing a Signer does not show its key.
@@ -47,10 +47,10 @@ func NewSigner(k *PrivateKey, now func() time.Time) *Signer {
 // service with another key is detected.
 func NewRemoteSigner(id, algorithm string, s ContextSigner, now func() time.Time) (*Signer, error) {
 	if s == nil {
-		return nil, errors.New("keys: no signer")
+		return nil, errors.New("keys: signer is missing")
 	}
 	if _, ok := algorithmOf(algorithm); !ok {
-		return nil, fmt.Errorf("keys: algorithm %s is not one of %q", quote(algorithm), Algorithms())
+		return nil, fmt.Errorf("keys: unsupported algorithm %s: must be one of %q", quote(algorithm), Algorithms())
 	}
 
 	public, err := FromPublic(s.Public(), id, algorithm)
@@ -138,7 +138,7 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 		e.SignedAt = []byte(sig.SignedAt.String())
 	}
 	if _, err := s.check.CheckSignature(message, &e); err != nil {
-		return fmt.Errorf("the signer returned a signature that does not verify with its own public key (%w)", err)
+		return fmt.Errorf("signer returned a signature that its public key does not verify (%w)", err)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func signRaw(ctx context.Context, s ContextSigner, alg algorithm, input []byte) 
 	switch alg.family {
 	case familyEd25519:
 		if len(sig) != ed25519.SignatureSize {
-			return nil, fmt.Errorf("the signer returned %d bytes, an Ed25519 signature has %d", len(sig), ed25519.SignatureSize)
+			return nil, fmt.Errorf("signer returned %d bytes, but an Ed25519 signature has %d", len(sig), ed25519.SignatureSize)
 		}
 	case familyECDSA:
 		return fixedWidth(sig, alg.size)
@@ -263,7 +263,7 @@ func fixedWidth(der []byte, size int) ([]byte, error) {
 	rest, err := asn1.Unmarshal(der, &sig)
 	half := size / 2
 	if err != nil || len(rest) > 0 || sig.R.Sign() <= 0 || sig.S.Sign() <= 0 || sig.R.BitLen() > 8*half || sig.S.BitLen() > 8*half {
-		return nil, errors.New("the signer returned no ASN.1 ECDSA signature")
+		return nil, errors.New("signer returned an invalid ASN.1 ECDSA signature")
 	}
 	out := make([]byte, size)
 	sig.R.FillBytes(out[:half])

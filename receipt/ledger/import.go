@@ -40,11 +40,11 @@ func (e *ImportError) Unwrap() error { return e.Err }
 
 var (
 	// ErrGap indicates that the predecessor of a receipt is not in the ledger.
-	ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import those before it first")
+	ErrGap = errors.New("it does not follow the last receipt of its stream in the ledger; import the earlier receipts first")
 
 	// ErrFork indicates that the ledger has another receipt in the place of an imported one: the
 	// stream has two histories, and no import can repair that.
-	ErrFork = errors.New("the ledger has another receipt in its place, so the stream forks here")
+	ErrFork = errors.New("the ledger has a different receipt at this position, so the stream forks")
 )
 
 const (

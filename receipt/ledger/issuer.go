@@ -170,11 +170,11 @@ func (i *Issuer) prepare() error {
 	i.once.Do(func() {
 		switch {
 		case i.Store == nil:
-			i.err = errors.New("ledger: the issuer has no store")
+			i.err = errors.New("ledger: issuer has no store")
 		case i.Signer == nil && !i.Unsigned:
-			i.err = errors.New("ledger: the issuer has no signer; set Unsigned to make receipts that nobody vouches for")
+			i.err = errors.New("ledger: issuer has no signer; set Unsigned to issue receipts without signatures")
 		case i.Signer != nil && i.Unsigned:
-			i.err = errors.New("ledger: the issuer has a signer, and Unsigned is set; set one of them")
+			i.err = errors.New("ledger: issuer has a signer, but Unsigned is set")
 		}
 
 		if i.err != nil {

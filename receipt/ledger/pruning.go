@@ -149,4 +149,4 @@ func (e *ArchiveError) Error() string {
 
 // ErrPruneChanged indicates that another process pruned receipts while they were read, or signed
 // them while they were compared with an archive. The caller starts again.
-var ErrPruneChanged = errors.New("ledger: the receipts were pruned or signed by others meanwhile")
+var ErrPruneChanged = errors.New("ledger: other processes pruned or signed the receipts in the meantime")

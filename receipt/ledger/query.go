@@ -100,7 +100,7 @@ func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (pag
 }
 
 // ErrCursor indicates that List did not return a cursor.
-var ErrCursor = errors.New("ledger: no such place in a list")
+var ErrCursor = errors.New("ledger: cursor refers to no receipt")
 
 // cursorVersion is the first byte of a cursor; a sequence of 8 bytes follows.
 const cursorVersion = 1

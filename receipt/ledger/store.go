@@ -81,15 +81,15 @@ type TurnStore interface {
 var (
 	// ErrHeadMoved indicates that a stream has another head than the one that a receipt was linked
 	// to. Nothing was stored.
-	ErrHeadMoved = errors.New("ledger: the stream has another head by now")
+	ErrHeadMoved = errors.New("ledger: head of the stream has changed")
 
 	// ErrDuplicateID indicates that another receipt with other content has the receipt_id. Nothing
 	// was stored.
-	ErrDuplicateID = errors.New("ledger: the receipt_id is taken by another receipt")
+	ErrDuplicateID = errors.New("ledger: receipt_id belongs to another receipt")
 
 	// ErrUnsigned indicates that the receipt of a draft is already stored without a signature. It
 	// may have been passed on in that form.
-	ErrUnsigned = errors.New("ledger: the receipt is stored already, and is not signed")
+	ErrUnsigned = errors.New("ledger: receipt is already stored, without a signature")
 
 	// ErrNotStored indicates that nothing was stored, because the error occurred earlier.
 	ErrNotStored = errors.New("ledger: nothing was stored")

@@ -75,7 +75,7 @@ func (c counted) allow(media string, body []byte) ([]byte, error) {
 	return body, x.hold(int64(len(body)))
 }
 
-var errTooLong = errors.New("protocol: an answer to a request with an Idempotency-Key is longer than MaxAnswer")
+var errTooLong = errors.New("protocol: answer to a request with an Idempotency-Key is longer than MaxAnswer")
 
 // A recorder is the ResponseWriter of an answer that is remembered.
 type recorder struct {

@@ -73,7 +73,7 @@ func NewAPIKey(random io.Reader, name string, created time.Time) (text string, e
 
 	var secret [32]byte
 	if _, err := io.ReadFull(random, secret[:]); err != nil {
-		return "", APIKey{}, fmt.Errorf("protocol: no randomness for an API key: %w", err)
+		return "", APIKey{}, fmt.Errorf("protocol: generating an API key: %w", err)
 	}
 
 	text = apiKeyPrefix + base64.RawURLEncoding.EncodeToString(secret[:])
@@ -137,11 +137,11 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 	// There is one exact form, so that a key that was pasted here is never taken for its digest.
 	digest := root.Member("sha256").String()
 	if n, err := hex.Decode(k.SHA256[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != 32 || len(digest) != 64 || digest != strings.ToLower(digest) {
-		return k, fmt.Errorf("the member sha256 is not 64 lower-case hexadecimal digits; it is the digest of a key, never the key")
+		return k, fmt.Errorf("the member sha256 must be the digest of a key, 64 lowercase hexadecimal digits")
 	}
 
 	if k.Created, err = receipt.ParseTime(root.Member("created").String()); err != nil {
-		return k, fmt.Errorf("the member created is not an RFC 3339 time")
+		return k, fmt.Errorf("the member created must be an RFC 3339 time")
 	}
 
 	return k, nil
@@ -151,7 +151,7 @@ func parseAPIKey(line []byte, known []Scope) (k APIKey, err error) {
 // one.
 func parseNames(value canon.Node) ([]string, error) {
 	if value.Kind() != canon.KindArray {
-		return nil, fmt.Errorf("is no array of strings; leave it out if there is no limit")
+		return nil, fmt.Errorf("must be an array of strings; omit it if there is no limit")
 	}
 
 	// An empty name would match any receipt without the member.
@@ -160,9 +160,9 @@ func parseNames(value canon.Node) ([]string, error) {
 		name := element.String()
 		switch {
 		case element.Kind() != canon.KindString || name == "":
-			return nil, fmt.Errorf("holds something else than strings that are not empty")
+			return nil, fmt.Errorf("must contain only non-empty strings")
 		case slices.Contains(names, name):
-			return nil, fmt.Errorf("names something twice")
+			return nil, fmt.Errorf("contains a duplicate")
 		}
 		names = append(names, name)
 	}
@@ -183,7 +183,7 @@ func parseScopes(value canon.Node, known []Scope) ([]Scope, error) {
 			scopes = append(scopes, scope)
 			continue
 		}
-		return nil, fmt.Errorf("holds something else than %q", known)
+		return nil, fmt.Errorf("must contain only %q", known)
 	}
 	return scopes, nil
 }

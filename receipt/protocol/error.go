@@ -74,7 +74,7 @@ func Invalid(param, format string, args ...any) *Error {
 
 // NotFound returns the error 404, which does not distinguish absent resources from hidden ones.
 func NotFound() *Error {
-	return &Error{Code: CodeNotFound, Message: "there is no such resource, or it may not be seen"}
+	return &Error{Code: CodeNotFound, Message: "the resource does not exist or is not visible"}
 }
 
 // methodNotAllowed returns the error 405 for a path that has routes only for other methods. The
@@ -91,7 +91,7 @@ func Conflict(message string) *Error { return &Error{Code: CodeConflict, Message
 // Expired returns the error 410 for a place in a list or a log that no longer exists, or never did.
 // param is the name of the cursor: cursor, after_event_id, or Last-Event-ID.
 func Expired(param string) *Error {
-	return &Error{Code: CodeExpired, Param: param, Message: "the place that this cursor names is gone; begin without one"}
+	return &Error{Code: CodeExpired, Param: param, Message: "the item of this cursor no longer exists; start without a cursor"}
 }
 
 // Internal returns the error 500. The client gets only the message.
@@ -113,7 +113,7 @@ func TooLarge(limit int64, instead string) *Error {
 
 // ClientClosed returns the error 499 for a client that has disconnected. Only the log gets it.
 func ClientClosed(cause error) *Error {
-	return &Error{Code: CodeClientClosed, Message: "the client went away", Cause: cause}
+	return &Error{Code: CodeClientClosed, Message: "the client disconnected", Cause: cause}
 }
 
 // cut limits the length of foreign text.
@@ -164,7 +164,7 @@ const (
 	CodeLocked       Code = "resource_locked"              // 423: held by a branch, a worker, a lease
 	CodeVersion      Code = "unsupported_protocol_version" // 426: no version, or another
 	CodeRate         Code = "rate_limited"                 // 429: too much for this client
-	CodeClientClosed Code = "client_closed_request"        // 499: the client went away
+	CodeClientClosed Code = "client_closed_request"        // 499: the client disconnected
 	CodeInternal     Code = "internal_error"               // 500: a mistake of the server
 	CodeUpstream     Code = "upstream_unavailable"         // 502: what the server depends upon failed
 	CodeUnavailable  Code = "service_unavailable"          // 503: draining, saturated

@@ -296,5 +296,5 @@ func (x *exchange) logPanic(p any) {
 
 // mistake returns the error that a client gets after a panic.
 func mistake() *Error {
-	return Internal(errors.New("the handler panicked"), "the server made a mistake; it is logged under the request id")
+	return Internal(errors.New("the handler panicked"), "internal error; the log has details under this request ID")
 }

@@ -66,7 +66,7 @@ func newHosts(names []string) hosts {
 // its own (DNS rebinding).
 func (h hosts) check(r *http.Request) error {
 	if len(h) > 0 && !h[hostName(r.Host)] {
-		return &Error{Code: CodeForbidden, Param: "Host", Message: "this server is not reached by that name"}
+		return &Error{Code: CodeForbidden, Param: "Host", Message: "this server does not accept this host name"}
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func (q Query) Digest(name string) (canon.Digest, error) {
 		return d, Invalid(name, "%s is the hash of something, found nothing but zeros", name)
 	}
 	if err != nil {
-		return canon.Digest{}, Invalid(name, "%s is sha256: and 64 lower-case hexadecimal digits, found %.80q", name, text)
+		return canon.Digest{}, Invalid(name, "%s is sha256: and 64 lowercase hexadecimal digits, found %.80q", name, text)
 	}
 	return d, nil
 }

@@ -134,7 +134,7 @@ func (m *Memory) claim(u Use, now time.Time) (*claim, error) {
 
 // keyReused returns the error 409 for an Idempotency-Key that was used with another body.
 func keyReused() *Error {
-	return &Error{Code: CodeKeyReused, Param: IdempotencyHeader, Message: "this key came with another body before; use a new one for another request"}
+	return &Error{Code: CodeKeyReused, Param: IdempotencyHeader, Message: "this key was used with another body; use a new key for each request"}
 }
 
 // logged reports whether the log already has the answer to the claimed use ([Memory.Remember]).
@@ -330,6 +330,6 @@ func noRoom(own bool, oldest *list.Element, now time.Time) error {
 	if !own {
 		return Busy(seconds, first+"this server has no room for more of them")
 	}
-	e := &Error{Code: CodeRate, Message: first + "this client has used as many as there is room for"}
+	e := &Error{Code: CodeRate, Message: first + "this client has used its share"}
 	return e.With("Retry-After", strconv.Itoa(seconds))
 }

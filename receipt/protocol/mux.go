@@ -98,7 +98,7 @@ type Mux struct {
 // routes with the same method and path.
 func NewMux(o Options) (*Mux, error) {
 	if o.Now == nil || o.Random == nil {
-		return nil, errors.New("protocol: no Now or no Random in the options")
+		return nil, errors.New("protocol: Options.Now and Options.Random must be set")
 	}
 	if (o.Auth != nil) == o.Public {
 		return nil, errors.New("protocol: options must set either Auth, or Public to accept all clients without authentication")
@@ -136,7 +136,7 @@ func (m *Mux) add(route Route) error {
 	}
 	for _, other := range m.routes {
 		if other.method == r.method && shape(other.path) == shape(r.path) {
-			return fmt.Errorf("protocol: the routes %q and %q are the same", other.Pattern, r.Pattern)
+			return fmt.Errorf("protocol: routes %q and %q are the same", other.Pattern, r.Pattern)
 		}
 	}
 	m.routes = append(m.routes, r)

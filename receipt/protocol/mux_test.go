@@ -211,7 +211,7 @@ func TestBadRoutes(t *testing.T) {
 		"the same":         {{Pattern: "GET /v1/{a}", Serve: ok}, {Pattern: "GET /v1/{b}", Serve: ok}},
 		"the same subtree": {{Pattern: "/v1/", Serve: ok}, {Pattern: "/v1/", Serve: ok}},
 	} {
-		if m, err := NewMux(Options{Routes: list, Now: noon, Random: endless{}, Public: true}); err == nil || m != nil || !strings.HasPrefix(err.Error(), "protocol: the route") {
+		if m, err := NewMux(Options{Routes: list, Now: noon, Random: endless{}, Public: true}); err == nil || m != nil || !strings.HasPrefix(err.Error(), "protocol: route") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -18,7 +18,7 @@ func TestZeroParameters(t *testing.T) {
 		want string
 	}{
 		"zeros":             {zeroHash, "head is the hash of something, found nothing but zeros"},
-		"a digit too few":   {shortHash, "short is sha256: and 64 lower-case hexadecimal digits, found "},
+		"a digit too few":   {shortHash, "short is sha256: and 64 lowercase hexadecimal digits, found "},
 		"the first instant": {zeroTime, "at is any time but 0001-01-01T00:00:00Z"},
 		"a word":            {word, "word is an RFC 3339 time such as "},
 	} {

@@ -63,24 +63,24 @@ func newRoute(r Route) (*servedRoute, error) {
 
 	switch {
 	case !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?#"):
-		return nil, fmt.Errorf("protocol: the route %q: expected a method and a path, such as %q", r.Pattern, "GET /v1/tasks/{task_id}")
+		return nil, fmt.Errorf("protocol: route %q: expected a method and a path, such as %q", r.Pattern, "GET /v1/tasks/{task_id}")
 	case method != strings.ToUpper(method) || method == http.MethodHead:
-		return nil, fmt.Errorf("protocol: the route %q: expected a method in capitals; GET stands for HEAD too", r.Pattern)
+		return nil, fmt.Errorf("protocol: route %q: expected a method in uppercase; GET includes HEAD", r.Pattern)
 	case r.Serve == nil:
-		return nil, fmt.Errorf("protocol: the route %q has no handler", r.Pattern)
+		return nil, fmt.Errorf("protocol: route %q has no handler", r.Pattern)
 	case r.Open && r.Scope != "":
-		return nil, fmt.Errorf("protocol: the route %q is open, and wants the scope %q", r.Pattern, r.Scope)
+		return nil, fmt.Errorf("protocol: route %q is open, but requires the scope %q", r.Pattern, r.Scope)
 	}
 
 	// Names must be distinct, because PathValue returns one value per name.
 	names := namesOf(path)
 	if subtree(path) && len(names) > 0 {
-		return nil, fmt.Errorf("protocol: the route %q: expected no {…} in a path that is everything below it", r.Pattern)
+		return nil, fmt.Errorf("protocol: route %q: expected no {…} in a path that is everything below it", r.Pattern)
 	}
 
 	for i, name := range names {
 		if name == "" || slices.Contains(names[:i], name) {
-			return nil, fmt.Errorf("protocol: the route %q: expected another name in each {…}", r.Pattern)
+			return nil, fmt.Errorf("protocol: route %q: expected a different name in each {…}", r.Pattern)
 		}
 	}
 	return &servedRoute{r, method, path}, nil

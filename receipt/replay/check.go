@@ -61,7 +61,7 @@ func (c *checker) compareSource() error {
 
 	// The receipt of the replay may name that of its source by its hash.
 	if hash, ok := c.got.Metadata["source_receipt_hash"].(string); ok && hash != s.hash() && worst.outcome != refutes {
-		worst = finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_receipt_hash", stated: hash, computed: s.hash(), detail: "the replay names another receipt of its source"}
+		worst = finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_receipt_hash", stated: hash, computed: s.hash(), detail: "the replay names a different receipt of its source"}
 	}
 
 	if worst.outcome != informs {
@@ -194,7 +194,7 @@ func (c *checker) mismatches() {
 		}
 		c.tell(finding{
 			code: receipt.CodeOverrideHashMismatch, at: at, stated: m.Stated.String(), computed: m.Computed.String(),
-			detail: "the override " + quote(m.Key) + " states another digest than its value has", of: []string{c.thing(m.Key)},
+			detail: "the override " + quote(m.Key) + " states a digest that its value does not have", of: []string{c.thing(m.Key)},
 		})
 	}
 }
@@ -213,7 +213,7 @@ func (c *checker) unsupported() {
 		switch {
 		case s == nil || c.excused[thing]:
 		case s.operation == "add":
-			c.tell(finding{outcome: undecided, at: at, detail: "nothing in the log has the key " + quote(d.OverrideKey) + ", so the log does not show that the task asked for it"})
+			c.tell(finding{outcome: undecided, at: at, detail: "nothing in the log has the key " + quote(d.OverrideKey) + ", so the log does not show that the task requested it"})
 		case s.unrecorded():
 			c.tell(finding{outcome: informs, at: at, detail: "no log records whether a task reads a secret"})
 		}

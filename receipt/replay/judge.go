@@ -37,18 +37,18 @@ func (c *judge) difference(d difference) []finding {
 	case c.withheld(d.at):
 		f.outcome, f.detail = undecided, valueWithheld
 	case c.failed && unreached(d):
-		f.outcome, f.detail = informs, "a replay that failed need not have come this far"
+		f.outcome, f.detail = informs, "a failed replay may have ended before this"
 	case alike(d):
-		f.outcome, f.detail = informs, "the receipt states nothing else than the log and the request give, in another form or less of it"
+		f.outcome, f.detail = informs, "the receipt states the same as the log and the request, in another form or only in part"
 	case slices.Contains(c.silent, d.at):
 		return nil // unsupported reports it
 	case strings.HasPrefix(d.at, "/metadata/"):
 		return c.metadata(d, f)
 	case strings.HasPrefix(d.at, atDeltas):
-		f.code, f.detail = receipt.CodeDeltaMismatch, "the delta is another than the log and the request give"
+		f.code, f.detail = receipt.CodeDeltaMismatch, "the delta differs from that of the log and the request"
 		c.delta(d, &f)
 	case strings.HasPrefix(d.at, atMaterials):
-		f.code, f.detail = receipt.CodeMaterialSubstituted, "the material is another than the log and the request give"
+		f.code, f.detail = receipt.CodeMaterialSubstituted, "the material differs from that of the log and the request"
 		c.material(d, &f)
 
 	case strings.HasPrefix(d.at, "/redactions/") && d.b.IsZero():
@@ -61,10 +61,10 @@ func (c *judge) difference(d difference) []finding {
 
 // other judges a difference outside of deltas and materials.
 func (c *judge) other(d difference, f *finding) {
-	f.code, f.detail = receipt.CodeReplayDiffers, "the log and the request give another value"
+	f.code, f.detail = receipt.CodeReplayDiffers, "the log and the request give a different value"
 	switch {
 	case d.at == "/subject/object":
-		f.code, f.detail = receipt.CodeReplaySourceMismatch, "the receipt is not about a replay"
+		f.code, f.detail = receipt.CodeReplaySourceMismatch, "the receipt does not describe a replay"
 	case strings.HasPrefix(d.at, atArtifacts) && d.b.IsZero():
 		f.outcome, f.detail = undecided, "a module may create artifacts; the log and the request do not show whether it created this one"
 	case d.b.IsZero() && slices.Contains(optional(), d.at):
@@ -87,14 +87,14 @@ func isEffect(at string) bool {
 func (c *judge) metadata(d difference, f finding) []finding {
 	unused := strings.HasPrefix(d.at, "/metadata/overrides_unused")
 	checkpoint := strings.HasPrefix(d.at, "/metadata/checkpoint")
-	f.code, f.detail = receipt.CodeReplaySourceMismatch, "the receipt is of another replay"
+	f.code, f.detail = receipt.CodeReplaySourceMismatch, "the receipt describes another replay"
 	switch {
 	case unused && d.a.IsZero() && c.keyWithheld:
 		f.outcome, f.at, f.detail = undecided, atDeltas, valueWithheld
 	case unused && d.a.IsZero():
 		f.code, f.at, f.stated, f.detail = receipt.CodeDeltaMissing, atDeltas, "", "neither a delta nor /metadata/overrides_unused names an override of the request"
 	case unused:
-		f.code, f.detail = receipt.CodeReplayDiffers, "the unused overrides are others than the log and the request give"
+		f.code, f.detail = receipt.CodeReplayDiffers, "the unused overrides differ from those of the log and the request"
 	case checkpoint && d.a.IsZero():
 		f.outcome, f.detail = undecided, "the receipt does not name the checkpoint of the request"
 	case d.a.IsZero():
@@ -121,7 +121,7 @@ func (c *judge) delta(d difference, f *finding) {
 // material judges a difference in the list of materials. The location of a material may change.
 func (c *judge) material(d difference, f *finding) {
 	if d.at == atMaterials {
-		f.stated, f.computed, f.detail = "", "", "the materials are in another order than their events"
+		f.stated, f.computed, f.detail = "", "", "the materials are not in the order of their events"
 		return
 	}
 	i, name := place(d.at, atMaterials)
@@ -136,11 +136,11 @@ func (c *judge) material(d difference, f *finding) {
 	isLog := m.Kind == "event_log"
 	switch {
 	case name == "uri" && !m.SHA256.IsZero(), name == "bytes_base64" && !m.SHA256.IsZero(), name == "id" && isLog, strings.HasPrefix(name, "metadata") && isLog && d.a.IsZero():
-		f.outcome, f.detail = informs, "the digest of the material is compared; where it is kept and what it is called may differ"
+		f.outcome, f.detail = informs, "only the digest of the material is compared; its location and name may differ"
 	case isLog && name == "sha256" && d.a.IsZero():
 		f.outcome, f.at, f.detail = undecided, indexed(atMaterials, i), "the receipt does not state the digest of its source's log"
 	case isLog && (name == "sha256" || name == "metadata/events"):
-		f.code, f.detail = receipt.CodeReplaySourceMismatch, "the receipt is of a replay of another log"
+		f.code, f.detail = receipt.CodeReplaySourceMismatch, "the receipt describes a replay of another log"
 	case strings.HasPrefix(name, "metadata") && d.b.IsZero() && name != "metadata/override_key" && d.a.Member("override_key").IsZero():
 		f.outcome, f.detail = undecided, "neither the log nor the request gives it"
 	}
@@ -156,7 +156,7 @@ func (c *judge) wholeMaterial(d difference, f *finding) {
 	case d.a.IsZero():
 		f.at, f.stated, f.computed, f.detail = atMaterials, "", d.b.Member("id").String(), "the recorded material is not listed"
 	case s != nil && s.operation == "add" && c.keys[s.Key] && d.a.Member("sha256").String() == s.after.Digest.String():
-		f.outcome, f.detail = undecided, "nothing in the log has this key, so the log does not show that the task asked for it"
+		f.outcome, f.detail = undecided, "nothing in the log has this key, so the log does not show that the task requested it"
 	default:
 		f.stated, f.detail = id, "the log has no such material"
 	}
@@ -289,12 +289,12 @@ func shown(n canon.Node) string {
 // of its log. Options of a harness determine how paths are written, where logs are stored, and
 // the values of members that the log does not have.
 func ofSource(s *subject, d difference) finding {
-	f := finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_task_id", stated: shown(d.a), computed: shown(d.b), detail: "the receipt that was given for the source has another " + quote(d.at) + " than the log gives"}
+	f := finding{code: receipt.CodeReplaySourceMismatch, at: "/metadata/source_task_id", stated: shown(d.a), computed: shown(d.b), detail: "the supplied receipt of the source has a different " + quote(d.at) + " than the log gives"}
 	i, name := place(d.at, atMaterials)
 	isLog := i >= 0 && i < len(s.got.ReplayInput.Materials) && s.got.ReplayInput.Materials[i].Kind == "event_log"
 	switch {
 	case isLog && name == "sha256" && d.a.IsZero(), d.a.IsZero() && d.b.Member("kind").String() == "event_log":
-		f.outcome, f.detail = undecided, "the receipt that was given for the source does not state the digest of its log"
+		f.outcome, f.detail = undecided, "the supplied receipt of the source does not state the digest of its log"
 	case isLog && name != "" && name != "sha256", i >= 0 && name == "uri", strings.HasPrefix(d.at, "/side_effects/fs_writes/"), strings.HasPrefix(d.at, "/redactions"),
 		strings.HasPrefix(d.at, "/subject/") && s.got.Identifiers.TaskID != "", d.at == "/identifiers/task_id" && d.a.IsZero(), s.withheld(d.at), alike(d):
 		f.outcome = informs

@@ -26,7 +26,7 @@ type Log struct {
 }
 
 // ErrReplay indicates that a log is that of a replay. Replay the log of its source instead.
-var ErrReplay = errors.New("replay: the task is a replay itself: expected the log of the task that it replays")
+var ErrReplay = errors.New("replay: task is itself a replay: expected the log of its source")
 
 // ReadLog reads the log of a task, an event a line. A log of several needs its id; "" is
 // the one task of the log. The rules are those of a recording: events come in the order of
@@ -91,7 +91,7 @@ func (l *Log) locate() error {
 	lines := event.NewLines(l.from(0))
 	for n := 1; n <= last; n++ {
 		if _, err := lines.Next(); err != nil {
-			return fmt.Errorf("replay: the log changed while it was read: %w", err)
+			return fmt.Errorf("replay: log changed while it was read: %w", err)
 		}
 		if wanted[n] {
 			l.offsets[n] = lines.Offset()
@@ -114,18 +114,18 @@ func (l *Log) answer(d record.Dependency) ([]byte, error) {
 	lines := event.NewLines(l.from(l.offsets[d.Index]))
 	text, err := lines.Next()
 	if err != nil {
-		return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
+		return nil, fmt.Errorf("replay: log has changed since it was read: %w", err)
 	}
 	doc := new(canon.Document)
 	if err := event.Parse(doc, bytes.Clone(text)); err != nil {
-		return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
+		return nil, fmt.Errorf("replay: log has changed since it was read: %w", err)
 	}
 
 	// A log that changed since it was read is refused.
 	value, found := doc.Find(at)
 	answer := value.AppendCanonical(nil)
 	if !found || canon.Sum(answer) != d.SHA256 {
-		return nil, errors.New("replay: the log changed since it was read: the answer of " + quote(d.Key) + " has another digest")
+		return nil, errors.New("replay: log has changed since it was read: the answer of " + quote(d.Key) + " has another digest")
 	}
 	return answer, nil
 }
@@ -137,7 +137,7 @@ func (l *Log) each(do func(line []byte) error) error {
 		return err
 	}
 	if rec.Digest() != l.Digest {
-		return errors.New("replay: the log changed since it was read: its events have another digest")
+		return errors.New("replay: log has changed since it was read: its events have another digest")
 	}
 	return nil
 }
@@ -152,11 +152,11 @@ func (l *Log) life() (lines [][]byte, err error) {
 		in := event.NewLines(l.from(l.offsets[d.Index]))
 		text, err := in.Next()
 		if err != nil {
-			return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
+			return nil, fmt.Errorf("replay: log has changed since it was read: %w", err)
 		}
 		line, err := canon.Transform(text)
 		if err != nil {
-			return nil, fmt.Errorf("replay: the log changed since it was read: %w", err)
+			return nil, fmt.Errorf("replay: log has changed since it was read: %w", err)
 		}
 		lines = append(lines, line)
 	}

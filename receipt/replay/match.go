@@ -194,7 +194,7 @@ func (m *matcher) findEvents() error {
 	}
 	for _, s := range m.swaps {
 		if m.byEvent[s.EventID] == s && !found[s.EventID] {
-			return &UnavailableError{Object: "event", ID: s.EventID, Key: s.Key, EventID: s.EventID, Detail: "expected the event whose payload is replaced"}
+			return &UnavailableError{Object: "event", ID: s.EventID, Key: s.Key, EventID: s.EventID, Detail: "expected the event whose payload the override replaces"}
 		}
 	}
 	return nil

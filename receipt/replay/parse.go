@@ -132,7 +132,7 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 		p.fail("override", "expected at most %d overrides, found %d", maxOverrides, list.Len())
 		return
 	case r.Mode == Exact && list.Len() > 0:
-		p.fail("override", "expected none with the mode exact, which replays what was recorded alone")
+		p.fail("override", "expected none with the mode exact, which has no substitutions")
 		return
 	}
 
@@ -149,7 +149,7 @@ func (p *parser) overrides(r *Request, list canon.Node) {
 	for i := range r.Overrides {
 		o := &r.Overrides[i]
 		if id := record.DeltaID(o.Key); ids[id] {
-			p.fail("override."+o.Key, "expected a key with a delta_id of its own, found another override with %s: name the dependency by event_id, under another key", quote(id))
+			p.fail("override."+o.Key, "expected a key with its own delta_id, found another override with %s: name the dependency by event_id, under another key", quote(id))
 		} else {
 			ids[id] = true
 		}
@@ -190,7 +190,7 @@ func (p *parser) override(key string, n canon.Node) Override {
 	if d := n.Member("sha256"); !absent(d) {
 		var err error
 		if o.Stated, err = canon.ParseDigest(d.Text()); err != nil || d.Kind() != canon.KindString {
-			p.fail(at+".sha256", "expected sha256: and 64 lower-case hexadecimal digits")
+			p.fail(at+".sha256", "expected sha256: and 64 lowercase hexadecimal digits")
 		} else if o.Stated.IsZero() { // which stands for none below
 			p.fail(at+".sha256", "expected the digest of a value, found zeros")
 		}
@@ -336,7 +336,7 @@ func (p *parser) text(param string, n canon.Node) string {
 		return ""
 	}
 	if n.Kind() != canon.KindString || n.Len() == 0 && len(n.Text()) == 0 {
-		p.fail(param, "expected a string that is not empty, or null")
+		p.fail(param, "expected a non-empty string or null")
 	}
 
 	const most = 4 << 10

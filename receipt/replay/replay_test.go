@@ -67,7 +67,7 @@ func TestLogsThatAreNone(t *testing.T) {
 	}{
 		"a gap":        {gap.bytes(), "gap"},
 		"no end":       {open.bytes(), "has not ended"},
-		"a replay":     {again, "replay itself"},
+		"a replay":     {again, "itself a replay"},
 		"no log":       {[]byte("{}\n"), "malformed"},
 		"an empty one": {nil, "has not ended"},
 	} {

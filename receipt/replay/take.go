@@ -24,7 +24,7 @@ type Answer struct {
 func (a Answer) Format(w fmt.State, verb rune) { io.WriteString(w, a.Key) }
 
 // ErrTaken indicates that an answer was taken before. Each dependency answers once.
-var ErrTaken = errors.New("replay: the answer was taken before")
+var ErrTaken = errors.New("replay: answer was already taken")
 
 // find finds the answer of a dependency.
 func find(ctx context.Context, p *Plan, key string) (Answer, error) {
@@ -52,7 +52,7 @@ func replacement(ctx context.Context, from Artifacts, s *swap) ([]byte, error) {
 
 	data, err := from.Artifact(ctx, Wanted{ID: s.ArtifactID, SHA256: s.Stated})
 	if err == nil && !s.secret() && canon.Sum(data) != s.after.Digest {
-		err = errors.New("replay: the artifact " + quote(s.ArtifactID) + " changed since the plan was made")
+		err = errors.New("replay: the artifact " + quote(s.ArtifactID) + " has changed since the plan was created")
 	}
 	return data, err
 }

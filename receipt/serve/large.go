@@ -180,7 +180,7 @@ func (b *bounded) report(rep *receipt.Report) error {
 
 	if received := b.c.body.Received(); b.c.answer.Written() > freeAnswer+mostAnswer*received {
 		return &protocol.Error{Code: protocol.CodeTooLarge,
-			Message: fmt.Sprintf("the answer has become %d times as long as the %d bytes that were sent: send fewer receipts at a time", mostAnswer, received)}
+			Message: fmt.Sprintf("the answer is %d times as long as the %d bytes received; send fewer receipts at a time", mostAnswer, received)}
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // ErrLogGone indicates that a Replayer has the task, but no longer its log.
-var ErrLogGone = errors.New("serve: the log of the task is no longer kept")
+var ErrLogGone = errors.New("serve: log of the task is no longer stored")
 
 // A Replayer is a harness that replays its tasks. Its methods must be safe for concurrent use and
 // should end early if the context is canceled. IDs of tasks are untrusted: a Replayer must only
@@ -108,7 +108,7 @@ func postReplay(c *call) error {
 	case err != nil:
 		return ReplayError(err)
 	case id == "" || id == c.id():
-		return protocol.Internal(errors.New("the replayer returned no task of the replay's own"), "the replay could not be begun")
+		return protocol.Internal(errors.New("the replayer returned no new task for the replay"), "the replay could not be started")
 	}
 
 	now := receipt.At(c.s.options.Now())
@@ -155,7 +155,7 @@ func ReplayError(err error) error {
 	case errors.Is(err, record.ErrNotEnded):
 		return protocol.Conflict("the task has not ended; a task is replayed after its end")
 	case errors.Is(err, ErrLogGone):
-		return &protocol.Error{Code: protocol.CodeExpired, Message: "the log of the task is no longer kept"}
+		return &protocol.Error{Code: protocol.CodeExpired, Message: "the log of the task is no longer stored"}
 	case errors.Is(err, ErrNotFound):
 		return protocol.NotFound()
 	case errors.Is(err, context.Canceled):

@@ -41,11 +41,11 @@ const idempotencyKeys = 1024
 // a name or a verifier.
 func New(o Options) (*Server, error) {
 	if o.Verifier == nil {
-		return nil, errors.New("serve: no Verifier in the options")
+		return nil, errors.New("serve: Options.Verifier must be set")
 	}
 	for name, f := range o.Anchors {
 		if name == "" || f == nil {
-			return nil, fmt.Errorf("serve: the anchor %q has no name or no verifier", name)
+			return nil, fmt.Errorf("serve: anchor %q has no name or no verifier", name)
 		}
 	}
 

@@ -14,15 +14,15 @@ import (
 
 // ErrNotFound indicates that a Source has no such receipt. To a client, such a receipt looks like
 // one that it may not see.
-var ErrNotFound = errors.New("serve: no such receipt")
+var ErrNotFound = errors.New("serve: receipt not found")
 
 // ErrCursor indicates that the receipt after which a page should begin is not, or no longer, in the
 // list. The client begins again without a cursor.
-var ErrCursor = errors.New("serve: no such place in the list")
+var ErrCursor = errors.New("serve: cursor refers to no receipt")
 
 // ErrChanged indicates that the stored bytes are no longer those in which a Source found the
 // receipt. It serves no other bytes in their place.
-var ErrChanged = errors.New("serve: the stored receipt has changed since it was indexed")
+var ErrChanged = errors.New("serve: stored receipt has changed since it was indexed")
 
 // A PrunedError indicates that a Source no longer has the content of a receipt: only its hash is
 // left, and an archive has the content. A client gets 410, because the receipt did exist.
@@ -77,7 +77,7 @@ type TaskQuery struct {
 
 // errOther indicates that a Source returned another receipt than the requested one. Its rows or its
 // index are wrong, so nothing of it is served.
-var errOther = errors.New("serve: the source returned something else than the receipt that was asked for")
+var errOther = errors.New("serve: source returned a different receipt from the one requested")
 
 // Stored is a receipt as it was stored.
 type Stored struct {

@@ -71,7 +71,7 @@ func storedReceipt(c *call) (Stored, error) {
 // moved returns the error 410 for a receipt that was moved to an archive. Only a client that may
 // see all receipts learns which archive.
 func moved(p *PrunedError, reach protocol.Reach) *protocol.Error {
-	e := &protocol.Error{Code: protocol.CodeNotFound, Status: http.StatusGone, Message: "the receipt was pruned: an archive has it, and its hash is left",
+	e := &protocol.Error{Code: protocol.CodeNotFound, Status: http.StatusGone, Message: "the receipt was pruned: an archive contains it, and the ledger keeps its hash",
 		Details: map[string]any{"pruned": true, "receipt_hash": p.Hash}}
 	if reach.All() {
 		e.Details["checkpoint"], e.Details["archive"], e.Details["archive_sha256"] = string(p.Checkpoint), p.Archive, p.Digest

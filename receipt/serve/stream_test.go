@@ -139,7 +139,7 @@ func TestStreamKinds(t *testing.T) {
 			t.Errorf("%s: %s, expected %s: %.300s", c.name, text, c.want, got.body)
 		}
 	}
-	if got := h.post("/v1/verify", "application/x-ndjson", nil); !strings.Contains(string(got.body), `the body is not a whole stream of receipts: holds no receipt`) {
+	if got := h.post("/v1/verify", "application/x-ndjson", nil); !strings.Contains(string(got.body), `the body is not a whole stream of receipts: contains no receipt`) {
 		t.Errorf("nothing: %s", got.body)
 	}
 }

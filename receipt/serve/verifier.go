@@ -54,8 +54,8 @@ func NewVerifier(trust receipt.Trust, policy receipt.Policy, keys *stream.Keys) 
 // Errors of a question that the policy does not allow.
 var (
 	errOtherIssuer = errors.New("the policy of this server names another issuer")
-	errNoKeys      = errors.New("this server has no trusted keys; scope=integrity asks for the content only")
-	errNoIssuer    = errors.New("with scope=integrity no signatures are looked at, so no issuer can be asked for")
+	errNoKeys      = errors.New("this server has no trusted keys; use scope=integrity to check only content")
+	errNoIssuer    = errors.New("scope=integrity does not check signatures, so issuer cannot be required")
 )
 
 // For returns a verifier for a time, rounded up to a whole second. Clocks may therefore differ by

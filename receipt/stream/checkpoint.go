@@ -15,10 +15,10 @@ import (
 )
 
 // errOnce indicates that a checkpoint was given for an input that cannot be read twice.
-var errOnce = errors.New("stream: a checkpoint is compared with an input by reading it twice, which this one does not allow")
+var errOnce = errors.New("stream: a checkpoint requires reading the input twice, but this input can be read only once")
 
 // errTree indicates that Conclude got a checkpoint without the tree over the receipts.
-var errTree = errors.New("stream: a checkpoint is compared with the tree over all receipts; give the tree")
+var errTree = errors.New("stream: a checkpoint requires the tree of all receipts; set the tree")
 
 // A forest is the tree over the receipts of an input, in the order of reading, together
 // with the checkpoint that it is compared with. Every receipt is a leaf, and so is every
@@ -112,12 +112,12 @@ func (f *forest) judge(partial bool) (inside, outside receipt.Evidence, until bo
 		return receipt.Evidence{Checkpoint: f.given, Uncompared: why}, outside, everything, nil
 	case n < size:
 		return inside, outside, bound{}, &Finding{Code: receipt.CodeTruncated, Stated: fmt.Sprint(size), Computed: fmt.Sprint(n),
-			Detail: fmt.Sprintf("the checkpoint is not of these receipts alone: it is over %d receipts, the input has %d", size, n)}
+			Detail: fmt.Sprintf("the checkpoint covers %d receipts, but the input has %d", size, n)}
 	}
 
 	// RFC 9162 section 2.1.1: a root covers all leaves in their order.
 	return inside, outside, bound{}, &Finding{Code: receipt.CodeMerkleRootMismatch, Stated: f.claims.Root.String(), Computed: f.Root.String(),
-		Detail: fmt.Sprintf("the checkpoint is not of these receipts in this order: the root over the first %d is %v, the checkpoint states %v", size, f.Root, f.claims.Root)}
+		Detail: fmt.Sprintf("the checkpoint does not cover these receipts in this order: the root of the first %d is %v, the checkpoint states %v", size, f.Root, f.claims.Root)}
 }
 
 // beside returns v with the result of a comparison, or v itself if nothing was compared.

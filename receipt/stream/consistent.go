@@ -17,7 +17,7 @@ func checkConsistent(s *Summary) error {
 	case s.SkippedCount < len(s.Skipped) || s.Inputs.Files < 0 || s.Inputs.Bytes < 0:
 		return errors.New("its counts of inputs do not add up")
 	case s.Complete && len(s.Inputs.Unreadable) > 0:
-		return errors.New("it is complete, but lists what could not be read")
+		return errors.New("it is complete, but lists inputs that could not be read")
 	}
 
 	// Each receipt that is not verified has exactly one code.
@@ -28,7 +28,7 @@ func checkConsistent(s *Summary) error {
 		}
 	}
 	if explained != s.Refuted+s.Undecided {
-		return errors.New("its codes are not of the receipts that are not verified")
+		return errors.New("its codes do not match the receipts that are not verified")
 	}
 
 	if err := checkUnchecked(s); err != nil {
@@ -46,7 +46,7 @@ func checkConsistent(s *Summary) error {
 	// stream. Only a roster distinguishes such receipts.
 	distinct, err := checkRoster(s)
 	if err == nil && s.Verdict() == receipt.Verified && placed < uint64(distinct) {
-		err = errors.New("its streams have less receipts than are verified")
+		err = errors.New("its streams have fewer receipts than are verified")
 	}
 	return err
 }
@@ -58,7 +58,7 @@ func checkRoster(s *Summary) (distinct int, err error) {
 		return s.Verified, nil
 	}
 	if s.roster.Documents() != s.Receipts+s.Copies {
-		return 0, errors.New("its roster is not of the receipts that it counts")
+		return 0, errors.New("its roster does not match the counted receipts")
 	}
 
 	known := map[chain.Stream]bool{}
@@ -67,7 +67,7 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	}
 	for i := range s.Streams {
 		if !known[s.Streams[i].Stream] {
-			return 0, errors.New("its roster is of other streams than it lists")
+			return 0, errors.New("its roster does not match the listed streams")
 		}
 	}
 
@@ -76,11 +76,11 @@ func checkRoster(s *Summary) (distinct int, err error) {
 	case err != nil:
 		return 0, err
 	case s.roster.Outcomes && t.Spare != s.Copies:
-		return 0, errors.New("its roster has other copies than it counts")
+		return 0, errors.New("its roster does not match the counted copies")
 	case t.Refuted > s.Refuted:
 		return 0, errors.New("its roster has more receipts with faults than are refuted")
 	case s.roster.Outcomes && t.Open > s.Undecided:
-		return 0, errors.New("its roster has more receipts whose links are open than are undecided")
+		return 0, errors.New("its roster has more receipts with unchecked links than are undecided")
 	}
 	return t.Contents, nil
 }

@@ -105,7 +105,7 @@ func (d *demands) concludeAfter(s *Summary) {
 	for given, head := range d.After {
 		if d.follows && len(streams) == 1 {
 			s.addFinding(Finding{Code: receipt.CodeChainBreak, Stream: &s.Streams[0].Stream, Stated: survey.Stated(firstOf(s.Streams[0])), Computed: head.Hash.String(),
-				Detail: fmt.Sprintf("the predecessor given, %s, is of another stream, of issuer %.80q, workspace %.80q", head.Hash, given.Issuer, given.Workspace)})
+				Detail: fmt.Sprintf("the given predecessor %s belongs to another stream, of issuer %.80q, workspace %.80q", head.Hash, given.Issuer, given.Workspace)})
 			return
 		}
 	}

@@ -127,7 +127,7 @@ func (o *outside) Place(it *survey.Item) error {
 	it.Verifier.Link(&it.Report, survey.CheckOf(r.Mark, it, o.partial, related, o.demands.Previous(r.Stream)))
 	if it.Again = r.Mark == join.MarkCopy; it.Again {
 		it.Copy = true
-		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: "another receipt of the input is the same"})
+		it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: "another receipt of the input is identical"})
 	}
 	return nil
 }

@@ -198,5 +198,5 @@ func ExampleRun_Reports() {
 	fmt.Println(sum.Verdict(), sum.Complete, err)
 	// Output:
 	// input:2 hash_mismatch
-	// refuted false stream: the input was not read to its end
+	// refuted false stream: input was not read completely
 }

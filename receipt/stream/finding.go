@@ -28,7 +28,7 @@ type Finding struct {
 
 func missingFinding(stream chain.Stream, previous canon.Digest) Finding {
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CausePredecessorMissing, Stated: previous.String(),
-		Detail: fmt.Sprintf("a part of the stream begins after %s, which no part holds: receipts are missing there", previous)}
+		Detail: fmt.Sprintf("a part of the stream begins after %s, which no part contains: receipts are missing", previous)}
 }
 
 func forkFinding(stream chain.Stream, previous canon.Digest) Finding {
@@ -59,10 +59,10 @@ func markFinding(m rules.Mark, stream chain.Stream, f *survey.Facts) Finding {
 		return strangerFinding(stream, f.Link.Previous)
 	case rules.MarkDuplicate:
 		return Finding{Code: receipt.CodeDuplicateID, Stream: &stream, Drawn: true, Cause: receipt.CauseIDTaken, Stated: f.Computed.String(),
-			Detail: fmt.Sprintf("two receipts have one receipt_id and different contents; %s is one of them", f.Computed)}
+			Detail: fmt.Sprintf("two receipts have the same receipt_id and different contents; %s is one of them", f.Computed)}
 	}
 
 	// The receipt is too early, or another receipt is between it and its predecessor.
 	return Finding{Code: receipt.CodeChainBreak, Stream: &stream, Drawn: true, Cause: receipt.CauseComesEarlier, Stated: survey.Stated(f.Link),
-		Detail: fmt.Sprintf("the receipt %s is out of its order in a part", f.Computed)}
+		Detail: fmt.Sprintf("the receipt %s is out of order in a part", f.Computed)}
 }

@@ -388,7 +388,7 @@ func TestLogs(t *testing.T) {
 	const submitted = `{"id":"1","object":"event","event":"task.submitted","sequence":1,"resource":{"object":"task","id":"t"},"payload":{"autonomy_budget":{"usd":1}}}`
 	for _, tail := range []string{"", "\n", "\n" + strings.Replace(submitted, "submitted", "started", 1) + "\n"} {
 		r := collect(stream.Verify(t.Context(), integrity(t), strings.NewReader(submitted+tail), stream.Options{}))
-		if r.err == nil || r.err.Error() != `stream: "input": holds no receipts: it is a log of events` {
+		if r.err == nil || r.err.Error() != `stream: "input": contains no receipts: it is a log of events` {
 			t.Errorf("a log and %q: %v, expected a log of events", tail, r.err)
 		}
 	}

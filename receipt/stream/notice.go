@@ -21,17 +21,17 @@ type Notice struct {
 	Hint   string `json:"-"`
 	Wide   bool   `json:"-"` // see [unpack.Error]
 
-	Kind kind.Found `json:"-"` // the kind of an input that holds no receipts; zero for any other problem
+	Kind kind.Found `json:"-"` // the kind of an input that contains no receipts; zero for any other problem
 }
 
 // errEmpty indicates that a source was read to its end and contains nothing.
-var errEmpty = errors.New("holds no receipt")
+var errEmpty = errors.New("contains no receipt")
 
 // noticeOf returns the notice for a source that could not be read to its end.
 func noticeOf(source string, err error) Notice {
 	n := Notice{Source: source, Detail: err.Error()}
 	if errors.Is(err, errEmpty) {
-		n.Hint = "it is empty, or an empty list: check the path, or whatever should have written it"
+		n.Hint = "it is empty, or an empty list: check the path, or the program that writes it"
 	}
 	if packed := (*unpack.Error)(nil); errors.As(err, &packed) {
 		n.Hint, n.Wide = packed.Hint, packed.Wide

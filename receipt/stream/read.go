@@ -95,7 +95,7 @@ func Read(ctx context.Context, sources []Source, o Options) iter.Seq2[*Document,
 type delivery struct {
 	input.Piece
 	source *Source
-	other  string // describes a source that holds no receipts
+	other  string // describes a source that contains no receipts
 	err    error
 }
 

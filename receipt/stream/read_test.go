@@ -92,7 +92,7 @@ func TestDocumentsRefuse(t *testing.T) {
 func TestDocumentsUnreadable(t *testing.T) {
 	broken := errors.New("broken")
 	for want, source := range map[stream.Notice]stream.Source{
-		{Source: "in", Detail: "holds no receipt", Hint: "it is empty, or an empty list: check the path, or whatever should have written it"}: documentSource("in", " \n"),
+		{Source: "in", Detail: "contains no receipt", Hint: "it is empty, or an empty list: check the path, or the program that writes it"}: documentSource("in", " \n"),
 		{Source: "in", Detail: "broken"}: {Name: "in", Open: func() (io.ReadCloser, error) { return nil, broken }},
 	} {
 		_, err := documentsOf(documentSource("before", "{}"), source, documentSource("after", "{}"))

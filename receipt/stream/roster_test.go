@@ -29,7 +29,7 @@ func TestRosterOfAnotherStream(t *testing.T) {
 	if !found || edited == string(text) {
 		t.Fatalf("no roster in %s", text)
 	}
-	if err := json.Unmarshal([]byte(edited), new(stream.Summary)); err == nil || !strings.Contains(err.Error(), "its roster is of other streams than it lists") {
+	if err := json.Unmarshal([]byte(edited), new(stream.Summary)); err == nil || !strings.Contains(err.Error(), "its roster does not match the listed streams") {
 		t.Errorf("%v", err)
 	}
 }

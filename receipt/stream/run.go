@@ -19,10 +19,10 @@ import (
 var ErrStreams = survey.ErrStreams
 
 // ErrStopped indicates that the caller stopped before the end of the input.
-var ErrStopped = errors.New("stream: the input was not read to its end")
+var ErrStopped = errors.New("stream: input was not read completely")
 
 // errUnordered indicates that an unordered input cannot be read twice.
-var errUnordered = errors.New("stream: an input that is in no order is read twice, which this one does not allow")
+var errUnordered = errors.New("stream: unordered input must be read twice, but this input can be read only once")
 
 // ErrChanged indicates that a source had different content when it was read again.
 var ErrChanged = survey.ErrChanged

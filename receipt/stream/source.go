@@ -80,7 +80,7 @@ func (s *Source) cut(buffer *bufio.Reader, packed unpack.Options, wrapped bool, 
 
 // ErrSeveral indicates that Find was called without an index for a source with several
 // documents.
-var ErrSeveral = errors.New("it holds several documents")
+var ErrSeveral = errors.New("input contains several documents")
 
 // Find returns the JSON text of one document of a source. The index has the numbering of
 // reports and [receipt.Report.Address]; 0 selects the document of the source's Index, or
@@ -99,7 +99,7 @@ func (s *Source) Find(index int, long bool) ([]byte, error) {
 	d, err := in.Next()
 	switch {
 	case err == io.EOF:
-		return nil, errors.New("it holds no document")
+		return nil, errors.New("input contains no document")
 	case err != nil:
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *Source) beside(err error) (kind.Found, bool) {
 	return other.Found, k.Lines() || k.Beside() || k == kind.Attestation
 }
 
-// An OtherKindError indicates that a source is of a kind that holds no receipts, such as a
+// An OtherKindError indicates that a source is of a kind that contains no receipts, such as a
 // PDF or the transcript of an agent. Nothing in it was verified.
 type OtherKindError = input.OtherKindError
 
@@ -159,5 +159,5 @@ func ParseKind(name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return Sniffed, fmt.Errorf("stream: expected json, lines, cbor or cborseq, found %.40q", name)
+	return Sniffed, fmt.Errorf("stream: invalid input format %.40q: must be json, lines, cbor, or cborseq", name)
 }

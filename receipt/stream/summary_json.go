@@ -192,7 +192,7 @@ func (j *summaryJSON) summary() (Summary, error) {
 		return Summary{}, err
 	}
 	if r.Verdict() != j.Verdict {
-		return Summary{}, fmt.Errorf("it states %s, but its counts say %s", j.Verdict, r.Verdict())
+		return Summary{}, fmt.Errorf("it states %s, but its counts give %s", j.Verdict, r.Verdict())
 	}
 	return r, nil
 }

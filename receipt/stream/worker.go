@@ -71,7 +71,7 @@ func (w *worker) verify(it *survey.Item, found bool) {
 
 	if c.Wrapped {
 		rep.NotChecked = append(rep.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/wire/payload",
-			Detail: "the API envelope around the receipt: nothing protects it"})
+			Detail: "the API envelope is not protected by the hash"})
 	}
 
 	// The envelope of the receipt is signed, and adds to the report.

@@ -72,7 +72,7 @@ func ParseGitleaks(data []byte) ([]secret.Detector, error) {
 func (g *gitleaks) detectors() ([]secret.Detector, error) {
 	switch {
 	case len(g.Extend) > 0:
-		return nil, &Error{Detail: "extend is not supported: write the rules into one file"}
+		return nil, &Error{Detail: "extend is not supported; combine the rules in one file"}
 	case len(g.Rules) > maxEntries:
 		return nil, &Error{Detail: fmt.Sprintf("there are more than %d rules", maxEntries)}
 	}
@@ -104,7 +104,7 @@ func (g *gitleaks) detectors() ([]secret.Detector, error) {
 func (r *rule) detector(g *gitleaks) (secret.Detector, *Error) {
 	d := secret.Detector{Name: nameOf(r.ID), Pattern: r.Regex, Group: r.SecretGroup, Entropy: r.Entropy}
 	if len(r.Required) > 0 {
-		return d, &Error{Detail: "required is not supported: a rule is for one text"}
+		return d, &Error{Detail: "required is not supported; a rule applies to a single string"}
 	}
 	if d.Group == 0 {
 		d.Group = secret.FirstGroup

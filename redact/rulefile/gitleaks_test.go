@@ -132,8 +132,8 @@ func TestParseGitleaksRefuses(t *testing.T) {
 		{rule + "regex = 'x'\nsecretGroup = 3", `rule file: rule "a": the pattern has no group 3`},
 		{rule + "regex = 'x'\n[rules.allowlist]\nregexTarget = 'file'", `rule file: rule "a": unknown regexTarget "file"`},
 		{rule + "regex = 'x'\n[[rules.allowlists]]\ncondition = 'XOR'", `rule file: rule "a": unknown condition "XOR"`},
-		{rule + "regex = 'x'\n[[rules.required]]\nid = 'b'", `rule file: rule "a": required is not supported: a rule is for one text`},
-		{"[extend]\nuseDefault = true", "rule file: extend is not supported: write the rules into one file"},
+		{rule + "regex = 'x'\n[[rules.required]]\nid = 'b'", `rule file: rule "a": required is not supported; a rule applies to a single string`},
+		{"[extend]\nuseDefault = true", "rule file: extend is not supported; combine the rules in one file"},
 		{strings.Repeat(rule+"path = 'x'\n", 10_001), "rule file: there are more than 10000 rules"},
 		{strings.Repeat("#", rulefile.MaxBytes+1), "rule file: it has more than 1048576 bytes"},
 	} {

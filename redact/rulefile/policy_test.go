@@ -93,7 +93,7 @@ func TestParseRefuses(t *testing.T) {
 		{one + "x\n    entropy: .nan\n", `rule file: line 2: detector "a": the entropy of a byte is between 0 and 8 bits`},
 		{one + "x\n  - name: a\n    pattern: y\n", `rule file: line 4: detector "a": another detector has that name`},
 		{"extends: default\nwithout: [a]\n", `rule file: line 2: there is no detector "a" to omit`},
-		{"name: a\n", "redact: policy: there are no rules: nothing would ever be withheld"},
+		{"name: a\n", "redact: policy: policy has no rules, so nothing would be withheld"},
 		{"pointers: [a]\n", "redact: pointer 0: expected a JSON Pointer (RFC 6901): at byte 0: "},
 		{strings.Repeat(" ", rulefile.MaxBytes+1), "rule file: it has more than 1048576 bytes"},
 		{"names: [" + strings.Repeat("a,", 10_000) + "b]", "rule file: line 1: the list has more than 10000 entries"},

@@ -221,5 +221,5 @@ func follows(l chain.Link, previous canon.Digest) bool {
 }
 
 func notNext(id string) error {
-	return fmt.Errorf("ledger: receipt %.200q does not follow the one before it in its stream", id)
+	return fmt.Errorf("ledger: receipt %.200q does not follow the previous receipt of its stream", id)
 }

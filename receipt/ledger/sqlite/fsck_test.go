@@ -169,10 +169,10 @@ func TestCheckEdited(t *testing.T) {
 		{"DELETE FROM receipts WHERE receipt_id = 'a_4'", []string{"ledger_missing  the receipt is gone"}},
 		{"DELETE FROM receipts WHERE receipt_id = 'a_0'", []string{"ledger_missing  the receipt is gone"}},
 		{"UPDATE streams SET head = zeroblob(32) WHERE workspace = 'a'", []string{"head_mismatch"}},
-		{"UPDATE streams SET count = 4 WHERE workspace = 'a'", []string{"head_mismatch", "ledger_row a_4 its row is after"}},
+		{"UPDATE streams SET count = 4 WHERE workspace = 'a'", []string{"head_mismatch", "ledger_row a_4 row is after"}},
 		{"UPDATE streams SET count = 6 WHERE workspace = 'a'", []string{"ledger_missing"}},
 		{"UPDATE streams SET workspace = 'c' WHERE workspace = 'a'", []string{"ledger_row a_0 its row has another stream", "ledger_row a_1", "ledger_row a_2", "ledger_row a_3", "ledger_row a_4"}},
-		{"PRAGMA foreign_keys = 0; DELETE FROM streams WHERE workspace = 'b'", []string{"ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_row b_0 its row is after", "ledger_row b_1", "ledger_row b_2", "ledger_row b_3", "ledger_row b_4"}},
+		{"PRAGMA foreign_keys = 0; DELETE FROM streams WHERE workspace = 'b'", []string{"ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_file", "ledger_row b_0 row is after", "ledger_row b_1", "ledger_row b_2", "ledger_row b_3", "ledger_row b_4"}},
 	} {
 		path := filled(t, 5)
 		execute(t, path, test.edit)

@@ -363,7 +363,7 @@ func TestIssuerIncomplete(t *testing.T) {
 	for want, issuer := range map[string]*ledger.Issuer{
 		"has no store":         {Signer: signer(t)},
 		"has no signer":        {Store: l},
-		"Unsigned is set; set": {Store: l, Signer: signer(t), Unsigned: true},
+		"but Unsigned is set": {Store: l, Signer: signer(t), Unsigned: true},
 	} {
 		for range 2 {
 			if _, err := issuer.Issue(ctx, draft("receipt_1", "w")); err == nil || !strings.Contains(err.Error(), want) {

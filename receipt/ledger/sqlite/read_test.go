@@ -294,7 +294,7 @@ func TestOpen(t *testing.T) {
 	defer cancel()
 	issuer := &ledger.Issuer{Store: ro, Unsigned: true, KeepSecrets: true}
 	for name, issue := range map[string]func(context.Context, json.Marshaler) (*receipt.Sealed, error){"issue": issuer.Issue, "until it is known": issuer.IssueUntilKnown} {
-		if _, err := issue(ctx, draft("receipt_1", "w")); !errors.Is(err, ledger.ErrNotStored) || !strings.Contains(err.Error(), "reading only") {
+		if _, err := issue(ctx, draft("receipt_1", "w")); !errors.Is(err, ledger.ErrNotStored) || !strings.Contains(err.Error(), "open read-only") {
 			t.Errorf("%s: issued into what is only read: %v", name, err)
 		}
 	}

@@ -223,7 +223,7 @@ func TestFilesRefuse(t *testing.T) {
 		"two damaged": {map[string][]byte{"a.jsonl": []byte(`{"receipt_id":"r0",}` + "\n" + `{"receipt_id":"r0",,}` + "\n")},
 			`serve: the receipt_id "r0" is that of two different receipts, "a.jsonl:1" and "a.jsonl:2"; an id can name only one`},
 		"torn gzip": {map[string][]byte{"a.jsonl.gz": servetest.Gzip(t, servetest.Lines(list...))[:200]}, `"a.jsonl.gz": gzip: the file ends in its middle`},
-		"blank":     {map[string][]byte{"a.jsonl": []byte("\n\n")}, `"a.jsonl": holds no receipt`},
+		"blank":     {map[string][]byte{"a.jsonl": []byte("\n\n")}, `"a.jsonl": contains no receipt`},
 	} {
 		_, sources := servetest.Files(t, c.files)
 		f, err := files.Open(context.Background(), files.Options{}, sources...)
@@ -235,7 +235,7 @@ func TestFilesRefuse(t *testing.T) {
 		}
 	}
 	noFile := stream.Source{Name: "pipe", Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(list[0])), nil }}
-	if _, err := files.Open(context.Background(), files.Options{}, noFile); err == nil || !strings.Contains(err.Error(), "no file") {
+	if _, err := files.Open(context.Background(), files.Options{}, noFile); err == nil || !strings.Contains(err.Error(), "not a file") {
 		t.Errorf("no file: %v", err)
 	}
 	missing := stream.Source{Name: "gone", Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(t.TempDir(), "gone")) }}

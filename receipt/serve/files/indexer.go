@@ -85,7 +85,7 @@ func (x *indexer) origins(sources []stream.Source) (kept []stream.Source, err er
 	names := map[string]bool{}
 	for _, s := range sources {
 		if names[s.Name] {
-			return nil, fmt.Errorf("%q: given twice", s.Name)
+			return nil, fmt.Errorf("%q: listed twice", s.Name)
 		}
 		names[s.Name] = true
 		s.Found = true // documents of other kinds lie beside receipts for good reason

@@ -77,7 +77,7 @@ func (o *origin) open() (readerAt, error) {
 	file, ok := opened.(readerAt)
 	if !ok {
 		opened.Close()
-		return nil, errors.New("no file: only from files a receipt can be read again")
+		return nil, errors.New("not a file: receipts must be in files to be read again")
 	}
 	return file, nil
 }

@@ -86,7 +86,7 @@ func Branches(start uint64, leaves []merkle.Hash) (list []Branch) {
 }
 
 // errBranches indicates that leaves are missing or duplicated.
-var errBranches = errors.New("join: the branches of a tree do not follow each other")
+var errBranches = errors.New("join: branches of a tree are not consecutive")
 
 // rootOf returns the root of branches in any order, which together contain each of the
 // first size leaves once (RFC 9162 section 2.1.1).

@@ -175,13 +175,13 @@ func TestAgentSigns(t *testing.T) {
 				return nil, err
 			}
 			return s.Sign(rand.Reader, m)
-		}, "the signer returned a signature that does not verify with its own public key"},
+		}, "signer returned a signature that its public key does not verify"},
 		"another message": {"ed25519", func(k ssh.PublicKey, m []byte) (*ssh.Signature, error) {
 			return a.ExtendedAgent.Sign(k, append(m, '.'))
-		}, "the signer returned a signature that does not verify with its own public key"},
+		}, "signer returned a signature that its public key does not verify"},
 		"another message, ECDSA": {"p256", func(k ssh.PublicKey, m []byte) (*ssh.Signature, error) {
 			return a.ExtendedAgent.Sign(k, append(m, '.'))
-		}, "the signer returned a signature that does not verify with its own public key"},
+		}, "signer returned a signature that its public key does not verify"},
 		"another type": {"ed25519", func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 			return &ssh.Signature{Format: "ssh-rsa\x1b[31m", Blob: make([]byte, 64)}, nil
 		}, `the ssh-agent returned a signature of the type "ssh-rsa\x1b[31m", expected ssh-ed25519`},
@@ -192,13 +192,13 @@ func TestAgentSigns(t *testing.T) {
 		}, "the ssh-agent returned more than a signature"},
 		"too short": {"ed25519", func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 			return &ssh.Signature{Format: ssh.KeyAlgoED25519, Blob: make([]byte, 63)}, nil
-		}, "the signer returned 63 bytes, an Ed25519 signature has 64"},
+		}, "signer returned 63 bytes, but an Ed25519 signature has 64"},
 		"no numbers": {"p256", func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 			return &ssh.Signature{Format: ssh.KeyAlgoECDSA256, Blob: make([]byte, 7)}, nil
 		}, "the ssh-agent returned no ECDSA signature: "},
 		"zeros": {"p256", func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 			return &ssh.Signature{Format: ssh.KeyAlgoECDSA256, Blob: make([]byte, 8)}, nil
-		}, "the signer returned no ASN.1 ECDSA signature"},
+		}, "signer returned an invalid ASN.1 ECDSA signature"},
 		"no": {"ed25519", func(ssh.PublicKey, []byte) (*ssh.Signature, error) {
 			return nil, errors.New("denied")
 		}, "the ssh-agent did not sign (agent: failed to sign challenge): the key was removed, the agent was locked, or the request was declined"},

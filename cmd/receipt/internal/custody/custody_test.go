@@ -63,7 +63,7 @@ func check(t *testing.T, key custody.Key) {
 
 	note, err := key.SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: "log.example/x", Size: 1, Root: merkle.LeafHash(nil)})
 	if key.Public().Algorithm != keys.Ed25519 {
-		if err == nil || !strings.HasSuffix(err.Error(), "; checkpoints are signed with Ed25519 keys") || note != nil {
+		if err == nil || !strings.HasSuffix(err.Error(), ", but checkpoints are signed with Ed25519 keys") || note != nil {
 			t.Errorf("%s, %v", note, err)
 		}
 		return

@@ -73,9 +73,9 @@ func TestPluginRefuses(t *testing.T) {
 		"text":          `sigstore-kms-test answered without signature, or not in base64`,
 		"other-method":  `sigstore-kms-test answered without signMessage`,
 		"loud":          `sigstore-kms-test answered with more than 1048576 bytes`,
-		"short":         `the signer returned 63 bytes, an Ed25519 signature has 64`,
-		"other-key":     `the signer returned a signature that does not verify with its own public key (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
-		"other-message": `the signer returned a signature that does not verify with its own public key (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
+		"short":         `signer returned 63 bytes, but an Ed25519 signature has 64`,
+		"other-key":     `signer returned a signature that its public key does not verify (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
+		"other-message": `signer returned a signature that its public key does not verify (signature_invalid: not a signature of "ed25519:c0677479be4d1285ea9adbb4303a62ff" over the stated hash)`,
 	} {
 		key := open(t, environment(t, nil), "test://ed25519?sign="+how, long)
 		got := signing(t.Context(), t, key)

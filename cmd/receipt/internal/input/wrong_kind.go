@@ -67,7 +67,7 @@ func WrongKind(path string, data []byte, wanted string, kinds ...kind.Kind) erro
 	return cli.Usage(hint, "%q is %s, expected %s", cli.SourceName(path), f.What, wanted)
 }
 
-// notReceipt returns the failure for an input of a kind that holds no receipts, and nil for
+// notReceipt returns the failure for an input of a kind that contains no receipts, and nil for
 // any other input.
 func notReceipt(path string, data []byte) error {
 	f := kind.Of(data, len(data) <= kind.Head)

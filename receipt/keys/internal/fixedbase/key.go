@@ -54,7 +54,7 @@ type Key struct {
 func (b *Base) NewKey(public []byte) (*Key, error) {
 	a, err := new(edwards25519.Point).SetBytes(public)
 	if err != nil {
-		return nil, errors.New("fixedbase: not the encoding of a point")
+		return nil, errors.New("fixedbase: invalid encoding of a point")
 	}
 	k := &Key{base: b, minus: newTable(a.Negate(a), b.keyWidth)}
 	copy(k.public[:], public)

@@ -308,7 +308,7 @@ func testProblems(b *tab) {
 	b.pick("#receipt-files", fixture(b.T, "malicious/empty.json"))
 	b.wait(`document.querySelector("#outcome .stranger")?.innerText.includes("This is an empty file")`)
 	b.pick("#receipt-files", writeFile(b.T, "none.json", "[]"))
-	b.wait(`document.querySelector("#outcome .basis")?.innerText.includes("holds no receipt")`)
+	b.wait(`document.querySelector("#outcome .basis")?.innerText.includes("contains no receipt")`)
 	b.expect("Undecided")
 }
 

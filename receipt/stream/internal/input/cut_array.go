@@ -88,7 +88,7 @@ func (a *arrayCutter) readElement(c byte) (Piece, error) {
 		}
 		if len(a.element) > maxDocument {
 			return Piece{Index: a.index, fault: &Fault{Code: receipt.CodeSizeLimit,
-				Detail: fmt.Sprintf("expected an element of at most %d bytes, found more; what follows was not read", maxDocument)}}, nil
+				Detail: fmt.Sprintf("expected an element of at most %d bytes, found more; the rest was not read", maxDocument)}}, nil
 		}
 
 		// Buffered bytes are appended in one step, up to the end of the element.
@@ -177,12 +177,12 @@ func (a *arrayCutter) end() (Piece, error) {
 
 func (a *arrayCutter) cut() Piece {
 	return Piece{Index: max(a.index, 1), fault: &Fault{Code: receipt.CodeTornTail, Torn: true,
-		Detail: fmt.Sprintf("the array ends in its middle, at offset %d", a.offset)}}
+		Detail: fmt.Sprintf("the array is incomplete at offset %d", a.offset)}}
 }
 
 func (a *arrayCutter) malformed(expected string, found byte) Piece {
 	return Piece{Index: a.index + 1, fault: &Fault{Code: receipt.CodeSyntax,
-		Detail: fmt.Sprintf("expected %s, found %q at offset %d; what follows was not read", expected, found, a.offset-1)}}
+		Detail: fmt.Sprintf("expected %s, found %q at offset %d; the rest was not read", expected, found, a.offset-1)}}
 }
 
 // symbol returns the next byte that is not whitespace.
@@ -195,7 +195,7 @@ func (a *arrayCutter) symbol() (byte, error) {
 		text := bytes.TrimLeft(buffered, " \t\r\n")
 		n := len(buffered) - len(text)
 		if skipped += n; skipped > maxPackedGap {
-			return 0, fmt.Errorf("more than %d bytes of white space at offset %d", maxPackedGap, a.offset+int64(n))
+			return 0, fmt.Errorf("more than %d bytes of whitespace at offset %d", maxPackedGap, a.offset+int64(n))
 		}
 		if len(text) > 0 {
 			c := text[0]

@@ -75,7 +75,7 @@ func (s *cborCutter) read() (Piece, error) {
 		// unknown.
 		s.ended = true
 		f := &Fault{Code: receipt.Code(bad.Code), Hint: bad.Hint,
-			Detail: fmt.Sprintf("item %d at offset %d: %s; what follows was not read", s.count, bad.Offset, bad.Detail)}
+			Detail: fmt.Sprintf("item %d at offset %d: %s; the rest was not read", s.count, bad.Offset, bad.Detail)}
 		if errors.Is(err, io.ErrUnexpectedEOF) && !(s.only && s.count == 1) {
 			f.Code, f.Torn = receipt.CodeTornTail, true
 		}

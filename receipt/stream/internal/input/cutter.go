@@ -46,7 +46,7 @@ func (c *chosen) Next() (Piece, error) {
 		d, err := c.cutter.Next()
 		switch {
 		case err == io.EOF:
-			return d, fmt.Errorf("it has no document %d", c.index)
+			return d, fmt.Errorf("input has no document %d", c.index)
 		case err != nil:
 			return d, err
 		case d.Index == c.index:

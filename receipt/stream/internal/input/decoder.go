@@ -77,7 +77,7 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 			return c
 		}
 		if p.last && tornTail(c.Syntax, c.Text) {
-			c.Fault = &Fault{Code: receipt.CodeTornTail, Torn: true, Detail: "the last line breaks off and has no line end",
+			c.Fault = &Fault{Code: receipt.CodeTornTail, Torn: true, Detail: "the last line is incomplete",
 				Hint: "it is still being written, or the file was cut off"}
 		}
 		return c

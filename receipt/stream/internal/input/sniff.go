@@ -78,17 +78,17 @@ func sniff(r *bufio.Reader, name string, wrapped bool) (Kind, error) {
 	return JSON, nil
 }
 
-// An OtherKindError indicates that an input is of a kind that holds no receipts, such as a
+// An OtherKindError indicates that an input is of a kind that contains no receipts, such as a
 // PDF or the transcript of an agent.
 type OtherKindError struct{ Found kind.Found }
 
 // Error describes the kind.
-func (e *OtherKindError) Error() string { return "holds no receipts: it is " + e.Found.What }
+func (e *OtherKindError) Error() string { return "contains no receipts: it is " + e.Found.What }
 
 // telltale is the number of bytes from which the kind is detected.
 const telltale = 16 << 10
 
-// foreignKind returns the kind of an input that holds no receipts. An input with a member
+// foreignKind returns the kind of an input that contains no receipts. An input with a member
 // of a receipt holds receipts, however damaged; but an event that submits a task has a
 // budget, too.
 func foreignKind(head []byte) (kind.Found, bool) {

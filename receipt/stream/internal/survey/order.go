@@ -152,7 +152,7 @@ func (o *Order) again(s *strand, it *Item) bool {
 // repeat makes an item a copy of the receipt in a line.
 func (o *Order) repeat(it *Item, line int, verdict receipt.Verdict) {
 	it.Verifier.Link(&it.Report, receipt.Check{Status: receipt.StatusNotApplicable})
-	it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d is the same receipt", line)})
+	it.Report.Warnings = append(it.Report.Warnings, receipt.Note{Code: receipt.CodeIdenticalCopy, Detail: fmt.Sprintf("line %d contains the same receipt", line)})
 	it.Again, it.Copy = true, verdict == it.Report.Verdict
 }
 

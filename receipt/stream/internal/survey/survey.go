@@ -43,13 +43,13 @@ type Survey struct {
 }
 
 // ErrStreams indicates that an input has several streams although only one is allowed.
-var ErrStreams = errors.New("stream: the input holds several streams, so one hash or count cannot be about it; give an earlier report instead")
+var ErrStreams = errors.New("stream: input contains several streams, so a single hash or count does not apply; use an earlier report instead")
 
 // ErrManyStreams indicates that an input has more streams than allowed.
-var ErrManyStreams = errors.New("stream: the input holds more streams, or longer names of them, than are allowed here")
+var ErrManyStreams = errors.New("stream: input contains more streams, or longer stream names, than allowed")
 
 // ErrChanged indicates that a source had different content when it was read again.
-var ErrChanged = errors.New("stream: the input changed while it was being read")
+var ErrChanged = errors.New("stream: input changed while it was read")
 
 // A selection states how much of a stream was stated to be a selection.
 type selection uint8
