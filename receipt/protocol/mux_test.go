@@ -154,7 +154,7 @@ func TestObserve(t *testing.T) {
 	}})
 	for path, want := range map[string]string{
 		"/v1/tasks/t": "GET /v1/tasks/{task_id} 200 6 false", "/v1/tasks/t?x=1": "GET /v1/tasks/{task_id} 400 176 false",
-		"/v1/absent": "GET  404 184 false", "/v1/panic": "GET /v1/panic 200 5 true",
+		"/v1/absent": "GET  404 181 false", "/v1/panic": "GET /v1/panic 200 5 true",
 	} {
 		func() {
 			defer func() { _ = recover() }()

@@ -141,7 +141,7 @@ func (r *remote) ed25519() (ed25519.PublicKey, error) {
 	k := r.Public()
 	public, ok := k.Crypto().(ed25519.PublicKey)
 	if !ok {
-		return nil, fmt.Errorf("the key %q is for %s; checkpoints are signed with Ed25519 keys", k.ID, k.Algorithm)
+		return nil, fmt.Errorf("key %q is for %s, but checkpoints are signed with Ed25519 keys", k.ID, k.Algorithm)
 	}
 	return public, nil
 }

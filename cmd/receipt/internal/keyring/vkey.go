@@ -28,7 +28,7 @@ func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	witness := k.Has(receipt.RoleWitness)
 	switch {
 	case !ok:
-		return nil, cli.Usage("", "the key %q is for %s; signed notes take Ed25519 keys", k.ID, k.Algorithm)
+		return nil, cli.Usage("", "key %q is for %s, but signed notes require Ed25519 keys", k.ID, k.Algorithm)
 	case k.Origin == "" && !witness:
 		return nil, cli.Usage("set an origin with receipt keys import FILE --role checkpoint --origin NAME", "the key %q has no origin, the name of its verifier key", k.ID)
 	}

@@ -151,7 +151,7 @@ func (o *checkpointOptions) signer(ctx context.Context, e *cli.Env) (custody.Key
 
 	public, ok := half.Crypto().(ed25519.PublicKey)
 	if !ok {
-		return nil, nil, cli.Usage("generate a key with receipt keys generate --role checkpoint --origin NAME", "the key %q is for %s; checkpoints are signed with Ed25519 keys", half.ID, half.Algorithm)
+		return nil, nil, cli.Usage("generate a key with receipt keys generate --role checkpoint --origin NAME", "key %q is for %s, but checkpoints are signed with Ed25519 keys", half.ID, half.Algorithm)
 	}
 
 	log, err := tlog.NewLog(o.origin, public)

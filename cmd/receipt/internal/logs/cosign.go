@@ -176,7 +176,7 @@ func (o *cosignOptions) witness(ctx context.Context, e *cli.Env, file *trust.Key
 	}
 	material, ok := public.Crypto().(ed25519.PublicKey)
 	if !ok {
-		return nil, cli.Usage(hint, "the key %q is for %s; checkpoints are cosigned with Ed25519 keys", public.ID, public.Algorithm)
+		return nil, cli.Usage(hint, "key %q is for %s, but checkpoints are cosigned with Ed25519 keys", public.ID, public.Algorithm)
 	}
 
 	w := &cosigner{key: key, name: cmp.Or(public.Origin, public.ID)}
