@@ -15,7 +15,7 @@ import (
 )
 
 // ErrGone indicates that a Log never had an event with the requested ID, or no longer has it.
-var ErrGone = errors.New("feed: no such event, or it is no longer kept")
+var ErrGone = errors.New("feed: event does not exist or is no longer stored")
 
 // A Log is an append-only sequence of events, such as the events of a task, of a session, or all
 // that a client may see. Its methods must be safe for concurrent use. IDs are untrusted: a Log must
@@ -80,11 +80,11 @@ type Event struct {
 func appendEvent(dst []byte, e Event) ([]byte, error) {
 	switch {
 	case !isLine(e.ID):
-		return dst, fmt.Errorf("feed: the id of an event is no line of text: %.80q", e.ID)
+		return dst, fmt.Errorf("feed: invalid event ID %.80q: must be one line of text", e.ID)
 	case !isLine(e.Kind):
-		return dst, fmt.Errorf("feed: the kind of the event %.80q is no line of text: %.80q", e.ID, e.Kind)
+		return dst, fmt.Errorf("feed: event %.80q has an invalid kind %.80q: must be one line of text", e.ID, e.Kind)
 	case len(e.JSON) == 0:
-		return dst, fmt.Errorf("feed: the event %.80q has no object", e.ID)
+		return dst, fmt.Errorf("feed: event %.80q has no object", e.ID)
 	}
 	return appendFrame(dst, e.ID, e.Kind, e.JSON), nil
 }

@@ -75,5 +75,5 @@ func ExampleWriteStream() {
 	// event: task.completed
 	// data: {"id":"2","object":"event","event":"task.completed","sequence":2,"payload":{"beans":"watered"}}
 	// event: error
-	// data: {"error":{"code":"cursor_expired","message":"the place that this cursor names is gone; begin without one"
+	// data: {"error":{"code":"cursor_expired","message":"the item of this cursor no longer exists; start without a cursor"
 }

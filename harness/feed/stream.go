@@ -80,7 +80,7 @@ type streamer struct {
 }
 
 // errUnread indicates that a client is not reading or has disconnected.
-var errUnread = errors.New("feed: the client does not read")
+var errUnread = errors.New("feed: client is not reading or has disconnected")
 
 // run sends events until the client has disconnected or there are no more.
 func (s *streamer) run(ctx context.Context) error {
@@ -189,7 +189,7 @@ func (s *streamer) send(page []Event) (err error) {
 
 		// A log that returns the same event again would be sent forever.
 		if e.ID == s.last {
-			return fmt.Errorf("feed: the log gives the event %.80q after itself", e.ID)
+			return fmt.Errorf("feed: log returned event %.80q after itself", e.ID)
 		}
 		if e.JSON, err = s.visible(e.JSON); err != nil {
 			return err

@@ -82,7 +82,7 @@ func ExampleNewMux() {
 	// 400 {"error":{"code":"invalid_request","message":"expected an object","type":"request_error","param":"input"
 	// 202 {"id":"task_1","object":"task","status":"WORKING"}
 	// 202 {"id":"task_1","object":"task","status":"WORKING"}
-	// 409 {"error":{"code":"idempotency_key_reused","message":"this key came with another body before; use a new one for another request","type":"conflict_error","param":"Idempotency-Key"
+	// 409 {"error":{"code":"idempotency_key_reused","message":"this key was used with another body; use a new key for each request","type":"conflict_error","param":"Idempotency-Key"
 	// 200 {"data":[{"id":"task_1","object":"task","status":"WORKING"}],"object":"list"}
-	// 404 {"error":{"code":"resource_not_found","message":"there is no such resource, or it may not be seen","type":"not_found_error","param":null
+	// 404 {"error":{"code":"resource_not_found","message":"the resource does not exist or is not visible","type":"not_found_error","param":null
 }
