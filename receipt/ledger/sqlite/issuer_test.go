@@ -361,8 +361,8 @@ func TestIssueJSON(t *testing.T) {
 func TestIssuerIncomplete(t *testing.T) {
 	ctx, l := context.Background(), create(t)
 	for want, issuer := range map[string]*ledger.Issuer{
-		"has no store":         {Signer: signer(t)},
-		"has no signer":        {Store: l},
+		"has no store":        {Signer: signer(t)},
+		"has no signer":       {Store: l},
 		"but Unsigned is set": {Store: l, Signer: signer(t), Unsigned: true},
 	} {
 		for range 2 {
