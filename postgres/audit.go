@@ -103,7 +103,7 @@ func (a *audit) Strays(tell func(ledger.Fault)) error {
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (f ledger.Fault, err error) {
 		var id []byte
 		err = row.Scan(&id, &f.Position)
-		f.Code, f.ID, f.Detail = ledger.FaultRow, string(id), "its row is after the end of every stream"
+		f.Code, f.ID, f.Detail = ledger.FaultRow, string(id), "row is after the end of every stream"
 		return f, err
 	})
 	for _, f := range list {

@@ -171,7 +171,7 @@ func (r *stored) place() error {
 	first := r.position == 1
 	switch {
 	case r.position == 0 || r.position > r.end.Count:
-		return r.damage(ledger.FaultRow, "its row is after the end of every stream")
+		return r.damage(ledger.FaultRow, "row is after the end of every stream")
 	case first != (len(r.previous) == 0), !first && (r.before == nil || !bytes.Equal(r.last, r.previous)):
 		return r.damage(string(receipt.CodeChainBreak), "the receipt that it follows is not at number %d of its stream", r.position-1)
 	case !first && *r.before >= r.sequence:

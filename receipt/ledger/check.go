@@ -158,7 +158,7 @@ func (c *checker) prunings() error {
 		opened := c.verifier.OpenCheckpoint(list[i].Checkpoint)
 		switch {
 		case opened.Readable && opened.Fault != "":
-			c.fault(Fault{Code: string(receipt.CodeCheckpointInvalid), Detail: fmt.Sprintf("of the checkpoint over %d receipts that were pruned: %s", list[i].Size, opened.Fault)})
+			c.fault(Fault{Code: string(receipt.CodeCheckpointInvalid), Detail: fmt.Sprintf("of the checkpoint of %d pruned receipts: %s", list[i].Size, opened.Fault)})
 		case c.verifier.Scope() == receipt.ScopeFull && !opened.Signed:
 			c.Unsigned++
 		}
@@ -231,7 +231,7 @@ func (c *checker) chain(s StreamHead) error {
 	// A head can be compared only with a last receipt that was read.
 	if known && last.Link.Hash != s.Head.Hash {
 		c.fault(Fault{Code: string(receipt.CodeHeadMismatch), Stream: &s.Stream, Position: s.Head.Count,
-			Detail: fmt.Sprintf("the ledger says that the head is %v, its last receipt has %v", s.Head.Hash, last.Link.Hash)})
+			Detail: fmt.Sprintf("ledger records head %v, but the last receipt has hash %v", s.Head.Hash, last.Link.Hash)})
 	}
 
 	return nil

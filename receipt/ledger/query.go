@@ -81,7 +81,7 @@ func List(ctx context.Context, r Reader, q Query, cursor string, limit int) (pag
 		return nil, "", err
 	}
 	if limit < 1 {
-		return nil, "", fmt.Errorf("ledger: a page of %d receipts, expected at least 1", limit)
+		return nil, "", fmt.Errorf("ledger: invalid page size %d: must be at least 1", limit)
 	}
 
 	// One more receipt than the page holds shows whether there is a next page.

@@ -40,7 +40,7 @@ func Sign(ctx context.Context, s Replacer, receiptID string, signer receipt.Sign
 			return signed, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: receipt %.200q was changed by others %d times while it was signed", ErrNotStored, receiptID, signTries)
+	return nil, fmt.Errorf("%w: receipt %.200q was changed by other processes %d times while it was signed", ErrNotStored, receiptID, signTries)
 }
 
 // signatures returns the key IDs of a receipt's signatures.

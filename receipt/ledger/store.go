@@ -112,7 +112,7 @@ func follows(l chain.Link, previous canon.Digest) bool {
 func Follows(s chain.Stream, previous chain.Head, r *receipt.Sealed) error {
 	link, ok := chain.LinkOf(r.Document())
 	if !ok || r.Stream() != s || !follows(link, previous.Hash) {
-		return fmt.Errorf("ledger: receipt %.200q does not follow the one before it in its stream", r.ID())
+		return fmt.Errorf("ledger: receipt %.200q does not follow the previous receipt of its stream", r.ID())
 	}
 	return nil
 }

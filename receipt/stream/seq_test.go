@@ -134,7 +134,7 @@ func TestVerifySeqErrors(t *testing.T) {
 	}{
 		"error":          {broken, stream.Options{}, 3, "connection reset"},
 		"error, joined":  {broken, stream.Options{Several: true}, 0, "connection reset"},
-		"nothing":        {func(func(stream.Item, error) bool) {}, stream.Options{}, 0, "holds no receipt"},
+		"nothing":        {func(func(stream.Item, error) bool) {}, stream.Options{}, 0, "contains no receipt"},
 		"second source":  {itemsOf([]string{"a", "b"}, map[string][][]byte{"a": docs[:2], "b": docs[2:]}), stream.Options{}, 2, "Options.Several"},
 		"no numbers":     {numbered(docs, func(int) int { return 0 }), stream.Options{}, 1, "number them from 1"},
 		"negative index": {numbered(docs, func(i int) int { return 1 - i }), stream.Options{}, 1, "number them from 1"},

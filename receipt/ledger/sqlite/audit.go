@@ -220,7 +220,7 @@ func (a *audit) Strays(tell func(ledger.Fault)) error {
 	defer rows.Close()
 
 	for rows.Next() {
-		f := ledger.Fault{Code: ledger.FaultRow, Detail: "its row is after the end of every stream"}
+		f := ledger.Fault{Code: ledger.FaultRow, Detail: "row is after the end of every stream"}
 		if err := rows.Scan(&f.ID, &f.Position); err != nil {
 			return a.damaged(err)
 		}

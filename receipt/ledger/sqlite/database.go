@@ -402,7 +402,7 @@ func (l *database) marked(ctx context.Context) error {
 // transact runs f in a transaction that holds the write lock.
 func (l *database) transact(ctx context.Context, what string, f func(*sql.Tx) error) error {
 	if l.write == nil {
-		return fmt.Errorf("%w: %s: %q is open for reading only", ledger.ErrNotStored, what, l.path)
+		return fmt.Errorf("%w: %s: %q is open read-only", ledger.ErrNotStored, what, l.path)
 	}
 
 	tx, err := l.write.BeginTx(ctx, nil)

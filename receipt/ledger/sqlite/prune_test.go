@@ -392,7 +392,7 @@ func TestPruneRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := ledger.Prune(ctx, reader, p, "a", canon.Digest{1}); !errors.Is(err, ledger.ErrNotStored) {
-			t.Errorf("a ledger that is open for reading only is pruned: %v", err)
+			t.Errorf("a ledger that is open read-only is pruned: %v", err)
 		}
 	}
 	if after := every(t, l.Walk(ctx, ledger.Query{}, 0)); !slices.EqualFunc(after, all, func(a, b ledger.Entry) bool { return bytes.Equal(a.JSON, b.JSON) }) {

@@ -35,7 +35,7 @@ func (r *row) read(json []byte) error {
 func (r *row) of(doc *canon.Document, json []byte) error {
 	link, ok := chain.LinkOf(doc)
 	if !ok {
-		return errors.New("ledger: the receipt has no hash")
+		return errors.New("ledger: receipt has no hash")
 	}
 
 	root := doc.Root()
@@ -146,7 +146,7 @@ func (r *stored) place() error {
 	first := r.position == 1
 	switch {
 	case r.orphan || r.position == 0 || r.position > r.end.Count:
-		return damageOf(ledger.FaultRow, r.id, r.stream, "its row is after the end of every stream")
+		return damageOf(ledger.FaultRow, r.id, r.stream, "row is after the end of every stream")
 	case first != r.link.First, !first && (!r.before.Valid || r.last != r.link.Previous):
 		return damageOf(string(receipt.CodeChainBreak), r.id, r.stream, fmt.Sprintf("the receipt that it follows is not at number %d of its stream", r.position-1))
 	case !first && r.before.Int64 >= r.sequence:
