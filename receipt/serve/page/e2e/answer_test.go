@@ -169,7 +169,7 @@ func testEvidence(b *tab) {
 	// The proof of another receipt is reported and not ignored.
 	b.drop(receipts[0], proof)
 	b.expect("Refuted", "Unchanged", "Signer confirmed")
-	if shown := b.text("#outcome .answer"); !strings.Contains(shown, "The proof that was given is damaged, or is of another receipt.") {
+	if shown := b.text("#outcome .answer"); !strings.Contains(shown, "The proof is damaged, or belongs to another receipt.") {
 		b.Errorf("with the proof of another: %s", shown)
 	}
 
