@@ -53,14 +53,15 @@ var rooms = map[string]room{
 	"receipt/bundle":        {pure: true, may: core},
 	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and the packages below it, for a harness without receipts
 	"receipt/attest":        {pure: true, may: core},
-	"receipt/headline":      {pure: true, may: core},
-	"receipt/unpack":        {libs: []string{"github.com/klauspost/compress"}},
-	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules", "receipt/stream/internal/survey", "receipt/stream/join", "receipt/archive", "receipt/foreign", "receipt/kind", "receipt/unpack"}, core...)},
+	"internal/headline":     {pure: true, may: core},
+	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},
+	"internal/unpack":       {libs: []string{"github.com/klauspost/compress"}},
+	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "internal/rules", "receipt/stream/internal/survey", "internal/join", "receipt/archive", "receipt/foreign", "receipt/kind", "internal/unpack"}, core...)},
 	"receipt/ledger":        {may: core}, // no database: its stores are below it
-	"receipt/ledger/":       {may: append([]string{"receipt/"}, core...), libs: anyLib},
-	"receipt/":              {may: append([]string{"receipt/"}, core...), libs: anyLib},
+	"receipt/ledger/":       {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
+	"receipt/":              {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
 	"fixtures":              {may: append([]string{"receipt/"}, core...)},
-	"cmd/":                  {may: append([]string{"receipt/", "redact/rulefile"}, core...), libs: anyLib},
+	"cmd/":                  {may: append([]string{"receipt/", "internal/", "redact/rulefile"}, core...), libs: anyLib},
 	"cmd/receipt":           {may: below(append(verbs, "root"), append(lower, "issue"), "redact/rulefile", "cmd/receipt/commands"), libs: anyLib},
 	"cmd/receipt/commands":  {may: below([]string{"root", "cli"}, nil), libs: anyLib}, // other modules import it
 	inside + "root":         {may: below(verbs, append(lower, "issue"), "redact/rulefile"), libs: anyLib},
@@ -88,12 +89,12 @@ var rooms = map[string]room{
 	"receipt/foreign":                  {pure: true, may: append([]string{"receipt/foreign/", "receipt/kind"}, core...)},
 	"receipt/foreign/":                 {pure: true, may: append([]string{"receipt/foreign/internal/form"}, core...)}, // a reader per format, without keys
 	"receipt/foreign/internal/form":    {pure: true, may: core},
-	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "receipt/kind", "receipt/unpack"}, core...)},  // the kind of a document, not its relation to other documents
-	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "receipt/stream/internal/rules"}, core...)}, // not the bytes of an input, and no summary
+	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "receipt/kind", "internal/unpack"}, core...)}, // the kind of a document, not its relation to other documents
+	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/rules"}, core...)},                // not the bytes of an input, and no summary
 	"receipt/internal/event":           {pure: true, may: core},                                                                            // the contents of a log, for packages that record or replay it
 	"receipt/record/internal/bridge":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
-	"receipt/stream/internal/rules":    {pure: true, may: []string{"canon", "receipt"}}, // which receipt a finding applies to, not how receipts are sorted
-	"receipt/stream/join":              {pure: true, may: append([]string{"receipt/stream/internal/rules"}, core...)},
+	"internal/rules":                   {pure: true, may: []string{"canon", "receipt"}}, // which receipt a finding applies to, not how receipts are sorted
+	"internal/join":                    {pure: true, may: append([]string{"internal/rules"}, core...)},
 	"receipt/serve/internal/servetest": {may: append([]string{"receipt/"}, core...)},
 	"fixtures/keyservice":              {libs: anyLib},
 }
@@ -115,7 +116,7 @@ var (
 
 // below returns what a package of the command may import: the library and the given packages.
 func below(rooms, more []string, others ...string) (list []string) {
-	list = append(append([]string{"receipt/"}, core...), others...)
+	list = append(append([]string{"receipt/", "internal/"}, core...), others...)
 	for _, name := range slices.Concat(rooms, more) {
 		list = append(list, inside+name)
 	}
@@ -130,7 +131,7 @@ var homes = map[string]string{
 	"filippo.io/edwards25519":               "receipt/keys",
 	"github.com/spf13/cobra":                "cmd/receipt",
 	"github.com/fxamacker/cbor":             "receipt/archive",
-	"github.com/klauspost/compress":         "receipt/unpack",
+	"github.com/klauspost/compress":         "internal/unpack",
 	"go.yaml.in/yaml":                       "redact/rulefile",
 	"github.com/BurntSushi/toml":            "redact/rulefile",
 	"github.com/VictoriaMetrics/metrics":    "receipt/serve",
@@ -573,11 +574,11 @@ func TestHouseCatches(t *testing.T) {
 		{"receipt/serve/a.go", use(module + "/receipt/serve/internal/servetest"), "receipt/serve/a.go:3: receipt/serve imports receipt/serve/internal/servetest, which is for tests"},
 		{"receipt/serve/a.go", use("C"), "receipt/serve/a.go:3: no room uses cgo"},
 		{"chain/a.go", use("C"), "chain/a.go:3: no room uses cgo"},
-		{"receipt/stream/a.go", use(module+"/receipt/archive", module+"/receipt/unpack"), ""},
+		{"receipt/stream/a.go", use(module+"/receipt/archive", module+"/internal/unpack"), ""},
 		{"receipt/stream/a.go", use(module + "/receipt/stream/internal/input"), ""},
-		{"receipt/stream/internal/input/a.go", use(module + "/receipt/stream/join"), "receipt/stream/internal/input/a.go:3: receipt/stream/internal/input must not import receipt/stream/join"},
-		{"receipt/stream/internal/survey/a.go", use(module + "/receipt/unpack"), "receipt/stream/internal/survey/a.go:3: receipt/stream/internal/survey must not import receipt/unpack"},
-		{"receipt/unpack/a.go", use("github.com/klauspost/compress/zstd"), ""},
+		{"receipt/stream/internal/input/a.go", use(module + "/internal/join"), "receipt/stream/internal/input/a.go:3: receipt/stream/internal/input must not import internal/join"},
+		{"receipt/stream/internal/survey/a.go", use(module + "/internal/unpack"), "receipt/stream/internal/survey/a.go:3: receipt/stream/internal/survey must not import internal/unpack"},
+		{"internal/unpack/a.go", use("github.com/klauspost/compress/zstd"), ""},
 		{"receipt/stream/a.go", use(module + "/cmd/receipt"), "receipt/stream/a.go:3: receipt/stream must not import cmd/receipt"},
 		{"receipt/serve/a.go", use("github.com/fxamacker/cbor/v2"), "receipt/serve/a.go:3: receipt/serve imports github.com/fxamacker/cbor/v2, which is for receipt/archive"},
 		{"cmd/receipt/a.go", use("github.com/spf13/cobra", module+"/receipt/serve", module+"/redact/rulefile"), ""},

@@ -18,6 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/attest"
@@ -34,10 +35,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/ledger/memory"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/replay"
-	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/serve"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/redact"
 )
 
@@ -214,7 +213,6 @@ var uses = map[string]func(s *shared) any{
 	"receipt/record.Recorder.AddDocument": func(s *shared) any { return s.recorded() },
 	"receipt/replay.Compare":              func(s *shared) any { return fmt.Sprint(replay.Compare(s.doc, s.draft, replay.Projection)) },
 	"receipt/replay.Plan.Check":           func(s *shared) any { return fmt.Sprint(s.report(s.replayed), s.report(s.sourced)) },
-	"receipt/rows.Glean":                  func(s *shared) any { return string(rows.Glean(s.doc, new(receipt.Report), nil)) },
 	"receipt/serve.NewVerifier":           func(s *shared) any { _, err := serve.NewVerifier(s.trust, s.verifier.Policy(), nil); return err },
 	"receipt/serve.Verifier.For": func(s *shared) any {
 		v, err := s.server.For(serve.Question{}, time.Unix(1777147200, 0))

@@ -15,9 +15,9 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // An engine does what Beam or Spark do, one worker after the other: it writes records to files by

@@ -17,9 +17,9 @@ import (
 
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/internal/rows"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
-	"github.com/receiptkit/receiptkit/receipt/rows"
 )
 
 // A planter creates streams with one fault each.

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // Hints for bodies whose form differs from their Content-Type.

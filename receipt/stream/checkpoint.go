@@ -7,11 +7,11 @@ import (
 	"math"
 
 	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // errOnce indicates that a checkpoint was given for an input that cannot be read twice.

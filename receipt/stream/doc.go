@@ -38,8 +38,13 @@
 //
 // If receipts of several sources conflict, such as two that name the same predecessor,
 // the one that was issued earlier stands. The rules do not depend on the order of the
-// receipts, so an engine that joins records, with [Records], package join, and [Conclude],
+// receipts, so the engine of receipt-beam, which joins records with [Records] and [Conclude],
 // finds the same as a single machine.
+//
+// # Documents of a program
+//
+// [VerifySeq] verifies documents that a program already has, such as rows of a database, and
+// returns the program's key with each report.
 //
 // # Parts
 //

@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // Leaves calls leaf for each document of sources, in the order of reading. Documents are
@@ -16,8 +16,8 @@ import (
 //
 // Leaves, [Records], and [Conclude] are for an engine that runs many workers, each of which
 // reads some of the inputs, and that joins the receipts with package join. Leaves is needed
-// only for a checkpoint that covers all inputs. Like package join, these functions may
-// still change.
+// only for a checkpoint that covers all inputs. Package join is internal, so engines outside
+// of this repository use the command receipt-beam.
 func Leaves(ctx context.Context, sources []Source, o Options, leaf func(join.Leaf) error) error {
 	var failure error
 	p := &pipeline{sources: sources, options: &o, meter: func(int) {}}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )
 

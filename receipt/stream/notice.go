@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt/kind"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // MaxNotices is the maximum number of notices, and of findings, that a summary lists. The

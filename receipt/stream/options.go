@@ -7,9 +7,9 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // Options specify how an input is read, and what it must continue and end in. The zero

@@ -10,10 +10,10 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // A Document is one JSON object of an input. It has not been verified, so it may not be a

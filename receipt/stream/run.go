@@ -9,9 +9,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // ErrStreams indicates that an input has several streams although [Options.Only] requires

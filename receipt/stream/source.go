@@ -8,10 +8,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt/archive"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // A Source is one of several inputs.

@@ -3,7 +3,7 @@ package parquet
 import (
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/receiptkit/receiptkit/receipt/rows"
+	"github.com/receiptkit/receiptkit/internal/rows"
 )
 
 // batchRows is the number of rows that are passed to the library at once.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/receiptkit/receiptkit/receipt/rows"
+	"github.com/receiptkit/receiptkit/internal/rows"
 )
 
 // Rows are collected up to these limits and then written as one group, whose columns are stored

@@ -20,10 +20,10 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // facts are the content of a log, computed by other code than this module's.

@@ -18,8 +18,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	"github.com/receiptkit/receiptkit/fixtures/lake"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // dying hands elements on, and panics once, in the middle of a bundle: what comes after it

@@ -9,8 +9,8 @@ import (
 	"hash"
 	"io"
 
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A first is the result of the first pass over one input, in addition to its records.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/receiptkit/receiptkit/fixtures/lake"
-	"github.com/receiptkit/receiptkit/receipt/rows"
+	"github.com/receiptkit/receiptkit/internal/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )

@@ -12,7 +12,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/receiptkit/receiptkit/fixtures/lake"
-	"github.com/receiptkit/receiptkit/receipt/rows"
+	"github.com/receiptkit/receiptkit/internal/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
 	"github.com/receiptkit/receiptkit/scale/parquet"
 	"github.com/receiptkit/receiptkit/scale/terms"

@@ -11,10 +11,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/receiptkit/receiptkit/internal/join"
+	"github.com/receiptkit/receiptkit/internal/rows"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/rows"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 

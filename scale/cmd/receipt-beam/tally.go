@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
+	"github.com/receiptkit/receiptkit/internal/join"
 )
 
 // A tally counts the receipts that the groupings have finished, and emits the results for some of

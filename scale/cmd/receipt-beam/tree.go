@@ -10,9 +10,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/merkle"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A plot is the result of the pass for leaves over one input, in addition to the leaves.

@@ -3,8 +3,8 @@ package main
 import (
 	"encoding/json"
 
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // A worker is embedded in functions that read inputs or write files.

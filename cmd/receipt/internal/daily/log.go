@@ -13,8 +13,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // A logFile is a log that was surveyed.

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // Flags specify the inputs, and how they are read.

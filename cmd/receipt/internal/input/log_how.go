@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 )
 
 // LogHow returns how to convert a file into a log of events with one JSON object per line,

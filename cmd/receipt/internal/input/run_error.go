@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // Fatal returns the failure for a run without a result. It returns nil if inputs could not

@@ -16,10 +16,10 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
-	"github.com/receiptkit/receiptkit/receipt/headline"
+	"github.com/receiptkit/receiptkit/internal/headline"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 	"github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
-	"github.com/receiptkit/receiptkit/receipt/unpack"
 )
 
 // logs are the open logs of one task.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/receipt/headline"
+	"github.com/receiptkit/receiptkit/internal/headline"
 )
 
 // A table prints a row for each statement of a receipt.

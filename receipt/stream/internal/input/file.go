@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/receiptkit/receiptkit/receipt/unpack"
+	"github.com/receiptkit/receiptkit/internal/unpack"
 )
 
 // A Kind is the format of an input.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/rules"
 )
 
 // A crowd is the unpacked receipts of several rosters, as a survey of all their sources

@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/rules"
 )
 
 // A joiner finds the predecessor of each receipt of a survey, by the rules of package

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/rules"
 )
 
 // Leftovers are receipts that are judged together with others of their stream. All receipts

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/rules"
 )
 
 // A survey keeps three records of a receipt, each in its own sorter: by ID, by hash, and by

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/rules"
 )
 
 // dice derive the fields of records from arbitrary bytes.

@@ -3,8 +3,8 @@ package headline_test
 import (
 	"testing"
 
+	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/headline"
 )
 
 // TestFault verifies that the causes that share chain_break have names, and that different

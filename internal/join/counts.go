@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // Counts are counts of receipts that can be added up over any number of workers.

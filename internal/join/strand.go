@@ -8,7 +8,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
+	"github.com/receiptkit/receiptkit/internal/rules"
 )
 
 // A Strand describes one stream. Before [Begin] has judged the stream, only the sums are

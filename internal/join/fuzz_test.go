@@ -9,8 +9,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // contentBytes is the number of bytes of a seed for a content, and recordBytes that for a

@@ -3,8 +3,8 @@ package join
 import (
 	"slices"
 
+	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // IDs judges the receipts of one ID, which are all receipts with the same [Record.Key].

@@ -7,9 +7,9 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/internal/join"
+	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // TestCrowdedStream verifies that a stream in which every second receipt is missing takes

@@ -15,11 +15,11 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/lake"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/internal/join"
+	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 	"github.com/receiptkit/receiptkit/receipt/stream"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // An engine groups bytes by keys in a random order, as Beam and Spark do.

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/join"
+	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
-	"github.com/receiptkit/receiptkit/receipt/stream/join"
 )
 
 // TestDuplicateNamesTheFirstCopy verifies that a receipt whose ID is already in use is related to

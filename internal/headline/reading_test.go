@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/headline"
+	"github.com/receiptkit/receiptkit/internal/headline"
 )
 
 // TestUnread verifies that the headline, which every format shows, states unread records.

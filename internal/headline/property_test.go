@@ -20,8 +20,8 @@ import (
 	"github.com/receiptkit/receiptkit/fixtures"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
+	"github.com/receiptkit/receiptkit/internal/headline"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/headline"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/record/source"
 )

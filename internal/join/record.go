@@ -7,8 +7,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
+	"github.com/receiptkit/receiptkit/internal/rules"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/stream/internal/rules"
 )
 
 // A Place is where a receipt was read: the number of the input, from 0 in the order of the
