@@ -38,9 +38,10 @@ type Issuer struct {
 	// KeepSecrets issues drafts without checking for secrets.
 	KeepSecrets bool
 
-	// StoreTimeout limits each call of Head, Append, and Get. Zero: one minute. The context of a
-	// call has the values of the context of one of the drafts, the one that has waited longest, and
-	// does not end with it.
+	// StoreTimeout limits each call of Head, Append, and Get. Zero: no limit, which suits SQLite,
+	// because it waits for other processes for a minute at most; a store on the network needs a
+	// limit. The context of a call has the values of the context of one of the drafts, the one that
+	// has waited longest, and does not end with it.
 	StoreTimeout time.Duration
 
 	once sync.Once
@@ -55,8 +56,6 @@ type Issuer struct {
 const (
 	mostRun     = 128 // receipts that are committed together
 	mostSigning = 8   // receipts that are signed at the same time
-
-	defaultStoreTimeout = time.Minute
 )
 
 // A SecretsError indicates that a draft contains values that look like secrets. It has their

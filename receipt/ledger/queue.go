@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -295,7 +294,10 @@ func (j *job) sign(signer receipt.Signer) error {
 
 // limited returns the context of one call of the store.
 func (a *attempt) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, cmp.Or(a.StoreTimeout, defaultStoreTimeout))
+	if a.StoreTimeout == 0 {
+		return ctx, func() {} // SQLite watches a context that can end, which takes a third of a commit
+	}
+	return context.WithTimeout(ctx, a.StoreTimeout)
 }
 
 func (a *attempt) head(ctx context.Context) (chain.Head, error) {
