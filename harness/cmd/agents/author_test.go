@@ -26,7 +26,7 @@ func topics() []topic {
 		{"Lists and cursors", `WriteItems|ListParams`},
 		{"Ranges and streams", `WriteRange|WriteStream|RangeParams|Appended\(\)|Ended:|ErrGone|mux\.Close`},
 		{"The log and recovery", `journal\.Open|\.Append\(|journal\.Commit\{|\.journal\.Event\(|journal\.Log\(`},
-		{"Receipts", `record\.New|rec\.|issuer|UnknownOutcome|ledger\.(Open|Create|Get|ErrNotFound|Close)|served\.New`},
+		{"Receipts", `record\.New|rec\.|issuer|IssueError|sqlite\.(Open|Create)|ledger\.(Get|ErrNotFound|Close)|served\.New`},
 		{"Mounting", `serve\.New|NewMux|serve\.Options|protocol\.Options|HTTPServer`},
 	}
 }
