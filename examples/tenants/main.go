@@ -1,22 +1,25 @@
-// Command tenants is an example of a harness with bearer tokens of its own. Each token belongs to
-// a tenant, which sees only its own tasks, and its own receipts in the ledger FILE:
+// Command tenants is an example of a harness with bearer tokens of its own. Each token belongs to a
+// tenant, which issues receipts into the ledger FILE, and sees only its own:
 //
-//	TOKEN=secret go run ./examples/tenants FILE
+//	TOKEN=secret go run ./examples/tenants FILE KEY.private.json
 package main
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"log"
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/receipt/keys"
+	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/served"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
@@ -24,50 +27,66 @@ import (
 )
 
 func main() {
-	h := &harness{tokens: map[[32]byte]string{sha256.Sum256([]byte(os.Getenv("TOKEN"))): "tenant_1"}}
-	store := must(sqlite.Open(context.Background(), os.Args[1]))
-	log.Fatal(http.ListenAndServe("127.0.0.1:8080", h.mux(store)))
+	tokens := map[[32]byte]string{sha256.Sum256([]byte(os.Getenv("TOKEN"))): "tenant_1"}
+	log.Fatal(http.ListenAndServe("127.0.0.1:8080", handler(os.Args[1], os.Args[2], tokens)))
 }
 
-// A harness has the tenant of each token, by its SHA-256, and the owner of each task.
+// handler serves the harness, and the protocol's routes for the receipts in a ledger.
+func handler(path, keyPath string, tokens map[[32]byte]string) http.Handler {
+	store := must(sqlite.Open(context.Background(), path))
+	key := must(keys.ParsePrivate(must(os.ReadFile(keyPath))))
+	h := &harness{&ledger.Issuer{Store: store, Signer: keys.NewSigner(key, time.Now), Now: time.Now}, tokens}
+	v := must(serve.NewVerifier(must(keys.NewSet(key.Public())), receipt.Policy{Issuer: issuerID}, nil))
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /tasks", h.end)
+	mux.Handle("/", must(serve.New(serve.Options{Verifier: func() *serve.Verifier { return v }, Source: served.New(store), Auth: h})))
+	return mux
+}
+
+const issuerID = "harness_example_cloud"
+
+// A harness has the tenant of each token, by its SHA-256.
 type harness struct {
+	issuer *ledger.Issuer
 	tokens map[[32]byte]string
-	owners sync.Map
 }
 
-// Authenticate implements [protocol.Authenticator].
+// Authenticate implements [protocol.Authenticator]. No client is answered with 401.
 func (h *harness) Authenticate(r *http.Request) (*protocol.Client, error) {
-	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	tenant, known := h.tokens[sha256.Sum256([]byte(token))]
-	if !bearer || !known {
-		return nil, &protocol.Error{Code: protocol.CodeAuth, Message: "expected the token of a tenant"}
+	if token == "" || !known {
+		return nil, nil
 	}
 	return &protocol.Client{Name: tenant, Actor: sha256.Sum256([]byte(tenant)), AllScopes: true, Reach: protocol.Everything().OfTenants(tenant)}, nil
 }
 
-// submit accepts a task. The Mux answers a repeated Idempotency-Key.
-func (h *harness) submit(w http.ResponseWriter, r *protocol.Request) error {
-	id := "task_" + rand.Text()
-	h.owners.Store(id, chain.Stream{Tenant: r.Client.Name, HasTenant: true})
-	return protocol.WriteJSON(w, http.StatusAccepted, map[string]string{"object": "task", "id": id})
-}
-
-// task answers with a task within reach of the client.
-func (h *harness) task(w http.ResponseWriter, r *protocol.Request) error {
-	id := r.PathValue("task_id")
-	if owner, known := h.owners.Load(id); !known || !r.Client.Reach.Sees(owner.(chain.Stream)) {
-		return protocol.NotFound()
+// end issues the receipt of a task that has ended. The same draft is always the same receipt.
+func (h *harness) end(w http.ResponseWriter, r *http.Request) {
+	client, _ := h.Authenticate(r)
+	if client == nil {
+		http.Error(w, "expected the token of a tenant", http.StatusUnauthorized)
+		return
 	}
-	return protocol.WriteJSON(w, http.StatusOK, map[string]string{"object": "task", "id": id})
-}
+	var draft receipt.Draft
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil || json.Unmarshal(body, &draft) != nil {
+		http.Error(w, "expected a draft of at most 1 MiB", http.StatusBadRequest)
+		return
+	}
 
-// mux serves the tasks of the harness and the receipts of a ledger to the same clients.
-func (h *harness) mux(store *sqlite.Ledger) *protocol.Mux {
-	verifier := must(serve.NewVerifier(nil, receipt.Policy{IntegrityOnly: true}, nil))
-	receipts := must(serve.New(serve.Options{Verifier: func() *serve.Verifier { return verifier }, Source: served.New(store), Auth: h}))
-	submit := protocol.Route{Pattern: "POST /v1/tasks", Scope: protocol.TasksWrite, Serve: h.submit}
-	routes := append(receipts.Routes(), submit, protocol.Route{Pattern: "GET /v1/tasks/{task_id}", Scope: protocol.TasksRead, Serve: h.task})
-	return must(protocol.NewMux(protocol.Options{Routes: routes, Auth: h, Now: time.Now, Random: rand.Reader}))
+	draft.ReceiptID = fmt.Sprintf("receipt_%x", sha256.Sum256(fmt.Appendf(nil, "%q %s", client.Name, body)))
+	draft.Issuer.ID, draft.Identifiers.TenantID, draft.IssuedAt.Time = issuerID, client.Name, time.Time{}
+	sealed, err := h.issuer.IssueUntilKnown(r.Context(), &draft)
+	if invalid := (*receipt.InvalidError)(nil); errors.As(err, &invalid) {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+	} else if err != nil {
+		log.Print(err)
+		http.Error(w, "no receipt was returned: send the draft again", http.StatusServiceUnavailable)
+	} else {
+		w.Write(sealed.JSON())
+	}
 }
 
 func must[T any](v T, err error) T {

@@ -9,77 +9,93 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt/ledger"
 	"github.com/receiptkit/receiptkit/receipt/ledger/sqlite"
 	"github.com/receiptkit/receiptkit/receipt/ledger/storetest"
 	"github.com/receiptkit/receiptkit/receipt/protocol"
 )
 
 // ask sends a request with the token of a tenant, or without one.
-func ask(mux http.Handler, method, path, token string, headers ...string) (int, map[string]any) {
-	r := httptest.NewRequest(method, path, strings.NewReader("{}"))
+func ask(h http.Handler, method, path, token, body string) (int, map[string]any) {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set(protocol.VersionHeader, protocol.Version)
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
 	w := httptest.NewRecorder()
-	mux.ServeHTTP(w, r)
+	h.ServeHTTP(w, r)
 	var answer map[string]any
 	_ = json.Unmarshal(w.Body.Bytes(), &answer) // nil: no object
 	return w.Code, answer
 }
 
-// TestTenants verifies that each tenant sees its own tasks and receipts, and nothing of another
-// tenant: neither by ID, nor in a list, nor with the Idempotency-Key of the other.
+// TestTenants verifies that each tenant issues signed receipts, also if it states another tenant,
+// and sees nothing of another tenant, neither by ID nor in a list.
 func TestTenants(t *testing.T) {
-	store, err := sqlite.Create(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	store, err := sqlite.Create(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	issuer := &ledger.Issuer{Store: store, Unsigned: true}
-	for _, tenant := range []string{"a", "b"} {
-		d := storetest.Draft("receipt_of_"+tenant, "w")
-		d.Identifiers.TenantID, d.Identifiers.TaskID, d.Subject.ID = tenant, "task_1", "task_1"
-		if _, err := issuer.Issue(t.Context(), d); err != nil {
-			t.Fatal(err)
-		}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
 	}
-	mux := (&harness{tokens: map[[32]byte]string{sha256.Sum256([]byte("token-a")): "a", sha256.Sum256([]byte("token-b")): "b"}}).mux(store)
+	tokens := map[[32]byte]string{sha256.Sum256([]byte("token-a")): "a", sha256.Sum256([]byte("token-b")): "b"}
+	h := handler(path, "../../fixtures/keys/key_2026_04.private.json", tokens)
 
-	tasks := map[string]string{}
-	for _, tenant := range []string{"a", "b"} {
-		status, task := ask(mux, "POST", "/v1/tasks", "token-"+tenant, "Idempotency-Key", "same")
-		_, again := ask(mux, "POST", "/v1/tasks", "token-"+tenant, "Idempotency-Key", "same")
-		if tasks[tenant], _ = task["id"].(string); status != 202 || tasks[tenant] == "" || again["id"] != task["id"] {
-			t.Errorf("%s: %d %v, then %v", tenant, status, task, again)
-		}
+	draft := storetest.Draft("", "w")
+	draft.Identifiers.TenantID, draft.Identifiers.TaskID = "a", "task_1"
+	body, err := json.Marshal(draft)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if tasks["a"] == tasks["b"] {
-		t.Error("the tenants share an Idempotency-Key")
+
+	ids := map[string]string{}
+	for _, tenant := range []string{"a", "b"} {
+		status, issued := ask(h, "POST", "/tasks", "token-"+tenant, string(body))
+		_, again := ask(h, "POST", "/tasks", "token-"+tenant, string(body))
+		if ids[tenant], _ = issued["receipt_id"].(string); status != 200 || ids[tenant] == "" || again["receipt_id"] != ids[tenant] {
+			t.Fatalf("%s: %d %v, then %v", tenant, status, issued, again)
+		}
+		if status, report := ask(h, "POST", "/v1/receipts/"+ids[tenant]+"/verify", "token-"+tenant, "{}"); status != 200 || report["valid"] != true {
+			t.Errorf("%s: %d %v", tenant, status, report)
+		}
 	}
 
 	for _, tenant := range []string{"a", "b"} {
 		for _, of := range []string{"a", "b"} {
 			want := map[bool]int{true: 200, false: 404}[tenant == of]
-			for _, path := range []string{"/v1/tasks/" + tasks[of], "/v1/receipts/receipt_of_" + of} {
-				if status, _ := ask(mux, "GET", path, "token-"+tenant); status != want {
-					t.Errorf("%s: %s: %d, expected %d", tenant, path, status, want)
-				}
+			if status, _ := ask(h, "GET", "/v1/receipts/"+ids[of], "token-"+tenant, ""); status != want {
+				t.Errorf("%s: the receipt of %s: %d, expected %d", tenant, of, status, want)
 			}
 		}
-		_, list := ask(mux, "GET", "/v1/tasks/task_1/receipts", "token-"+tenant)
+		_, list := ask(h, "GET", "/v1/tasks/task_1/receipts", "token-"+tenant, "")
 		if data, _ := list["data"].([]any); len(data) != 1 {
 			t.Errorf("%s: %v", tenant, list)
 		}
 	}
 	for _, token := range []string{"", "token-c"} {
-		if status, _ := ask(mux, "GET", "/v1/tasks/"+tasks["a"], token); status != 401 {
-			t.Errorf("with the token %q: %d", token, status)
+		for _, path := range []string{"GET /v1/receipts/" + ids["a"], "POST /tasks"} {
+			method, path, _ := strings.Cut(path, " ")
+			if status, _ := ask(h, method, path, token, string(body)); status != 401 {
+				t.Errorf("%s with the token %q: %d", path, token, status)
+			}
+		}
+	}
+}
+
+// TestInvalidDrafts verifies that a draft that cannot be sealed is refused, with the reasons.
+func TestInvalidDrafts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	store, err := sqlite.Create(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	h := handler(path, "../../fixtures/keys/key_2026_04.private.json", map[[32]byte]string{sha256.Sum256([]byte("token")): "a"})
+	for body, want := range map[string]int{"{": 400, "{}": 422, strings.Repeat(" ", 1<<20) + "{}": 400} {
+		if status, _ := ask(h, "POST", "/tasks", "token", body); status != want {
+			t.Errorf("%.10q: %d, expected %d", body, status, want)
 		}
 	}
 }

@@ -23,8 +23,7 @@ type Issuer struct {
 	Signer receipt.Signer // required, unless Unsigned is set
 
 	// Unsigned seals receipts without signing them: they match their hashes, which anyone can
-	// compute, and nobody vouches for them. Signer must be nil. [SQLite.Sign] adds signatures
-	// later.
+	// compute, and nobody vouches for them. Signer must be nil. [Sign] adds signatures later.
 	Unsigned bool
 
 	// Now dates drafts and documents without issued_at when they are linked, so that the times in a
