@@ -119,18 +119,6 @@ func until(t testing.TB, what string, so func() bool) {
 	t.Fatalf("after half a minute it is not so that %s", what)
 }
 
-// A counter counts the requests that a handler is answering.
-type counter struct {
-	http.Handler
-	now atomic.Int64
-}
-
-func (c *counter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.now.Add(1)
-	defer c.now.Add(-1)
-	c.Handler.ServeHTTP(w, r)
-}
-
 // keysOf returns API keys with the given names and members, and the header of each key.
 func keysOf(t testing.TB, members map[string]string) (keys *APIKeys, bearer map[string]string) {
 	t.Helper()

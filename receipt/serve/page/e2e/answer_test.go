@@ -66,7 +66,7 @@ func testSitting(t *testing.T, browser context.Context, url, stream string) {
 
 	b.fresh("invoice.pdf", resealed(t))
 	b.expect("Refuted", "Fits its own hash", "Signature forged")
-	if shown := b.text("#outcome .answer"); !strings.Contains(shown, "Do not rely on this. Its signature was not made with the key that it names") || strings.Contains(shown, "signature_invalid") {
+	if shown := b.text("#outcome .answer"); !strings.Contains(shown, "Do not rely on this. Its signature was not created with the key that it names") || strings.Contains(shown, "signature_invalid") {
 		t.Errorf("of a forgery: %s", shown)
 	}
 

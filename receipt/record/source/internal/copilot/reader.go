@@ -306,7 +306,9 @@ func (r *reader) permission(kind, data canon.Node) {
 	s, id := r.s, r.s.Name(data.Member("requestId"))
 	switch kind.String() {
 	case "permission.requested":
-		r.questions[id] = r.questions[id]
+		if !r.questions[id] { // the answer may come first
+			r.questions[id] = false
+		}
 		s.Keep(len(id))
 		return
 	case "permission.completed":
