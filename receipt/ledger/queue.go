@@ -295,7 +295,7 @@ func (j *job) sign(signer receipt.Signer) error {
 // limited returns the context of one call of the store.
 func (a *attempt) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if a.StoreTimeout == 0 {
-		return ctx, func() {} // SQLite watches a context that can end, which takes a third of a commit
+		return ctx, func() {} // SQLite starts a goroutine per statement to watch a context that can end
 	}
 	return context.WithTimeout(ctx, a.StoreTimeout)
 }
