@@ -263,7 +263,11 @@ func claimsNothing(t *testing.T, log []byte, d *receipt.Draft) {
 	c.numbers(t, r)
 
 	for _, a := range d.Approvals {
-		if a.Decision == "approved" && !c.has("tool_decision") && !c.has("permission.completed") || !c.has("user rejected") && !c.has("the user doesn't want to ") && !c.has("user") {
+		words := []string{"user", "permission.completed"}
+		if a.Decision == "approved" {
+			words = []string{"tool_decision", "permission.completed"}
+		}
+		if !slices.ContainsFunc(words, c.has) {
 			t.Errorf("no line states the decision %+v", a)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -70,7 +71,9 @@ func TestHostile(t *testing.T) {
 	if testsize.Full() {
 		cuts, mixtures = 12, 4
 	}
-	for name, log := range samples(t) {
+	logs := samples(t)
+	for _, name := range slices.Sorted(maps.Keys(logs)) {
+		log := logs[name]
 		try := func(what string, log []byte) *receipt.Draft {
 			t.Helper()
 			d := tryRead(t, log)

@@ -229,8 +229,12 @@ func (r *reader) complete(data canon.Node) {
 	if event.Absent(output) {
 		output = data.Member("error")
 	}
-	known := s.Known(s.Name(data.Member("toolCallId")))
-	outcome := outcomeOf(known, data)
+	id := s.Name(data.Member("toolCallId"))
+	if r.requests[id] != nil {
+		// It has a result, so it started: the line that states its start was not read.
+		r.call(id)
+	}
+	outcome := outcomeOf(s.Known(id), data)
 	c := s.Answer(data.Member("toolCallId"), outcome, output)
 	if c == nil || c.Does != "edit" || c.Ended() != story.Succeeded {
 		return
@@ -358,12 +362,9 @@ func (r *reader) subagent(kind, data canon.Node) {
 func (r *reader) End() {
 	s := r.s
 	for _, id := range r.notStarted() {
-		c := s.Call(id)
-		c.Ask(r.requests[id].tool, r.requests[id].input)
-		c.Does = tools()[c.Tool].Does
-
 		// A turn that is over starts no call anymore.
-		if r.requests[id].line < r.ended && s.ReadAll("tool.") {
+		line := r.requests[id].line
+		if c := r.call(id); line < r.ended && s.ReadAll("tool.") {
 			c.RanNot, c.Category = c.Close(story.Canceled, canon.Digest{}), "not_started"
 		}
 	}
@@ -374,6 +375,15 @@ func (r *reader) End() {
 	for _, answered := range r.questions {
 		s.Decided = s.Decided && answered
 	}
+}
+
+// call records the call that a model requested.
+func (r *reader) call(id string) *story.Call {
+	c, asked := r.s.Call(id), r.requests[id]
+	delete(r.requests, id)
+	c.Ask(asked.tool, asked.input)
+	c.Does = tools()[c.Tool].Does
+	return c
 }
 
 // notStarted returns the calls that did not start, in the order of their requests.

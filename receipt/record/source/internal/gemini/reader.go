@@ -15,10 +15,13 @@ import (
 )
 
 // A reader reads chats.
-type reader struct{ s *story.Story }
+type reader struct {
+	s    *story.Story
+	said bool // the log has messages, or an empty list of them
+}
 
 // New returns a reader of chats.
-func New(s *story.Story) story.Reader { return &reader{s} }
+func New(s *story.Story) story.Reader { return &reader{s: s} }
 
 // tools is the table of the tools of Gemini CLI.
 var tools = sync.OnceValue(func() story.Tools {
@@ -66,6 +69,7 @@ func (r *reader) head(n canon.Node) {
 	if !messages.IsZero() && event.Absent(messages) {
 		s.Lacks(story.GarbledPart)
 	}
+	r.said = r.said || !messages.IsZero()
 	for m := range s.Objects(messages) {
 		r.message(m, m.Member("type"))
 	}
@@ -75,6 +79,7 @@ func (r *reader) head(n canon.Node) {
 // message reads a message.
 func (r *reader) message(n, kind canon.Node) {
 	s, id := r.s, r.s.Name(n.Member("id"))
+	r.said = true
 	s.Dated(n.Member("timestamp"))
 	switch kind.String() {
 	case "user":
@@ -189,6 +194,10 @@ func writeOf(s *story.Story, c *story.Call, shown canon.Node) story.Write {
 
 // End records the agents whose chats were not read.
 func (r *reader) End() {
+	if !r.said {
+		// A description without messages is not a chat in which nothing was said.
+		r.s.Lacks(story.GarbledPart)
+	}
 	for _, id := range r.s.Handed() {
 		if !slices.ContainsFunc(r.s.Logs, func(l *story.Log) bool { return l.Name == id+".jsonl" }) {
 			r.s.Missing(id)
