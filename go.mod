@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	filippo.io/age v1.3.2
 	filippo.io/edwards25519 v1.2.0
+	filippo.io/mldsa v1.0.0
 	github.com/BurntSushi/toml v1.6.0
 	github.com/VictoriaMetrics/metrics v1.44.0
 	github.com/fxamacker/cbor/v2 v2.9.6

@@ -37,7 +37,7 @@ var core = []string{"canon", "merkle", "merkle/tlog", "chain", "redact", "redact
 var rooms = map[string]room{
 	"canon":                 {pure: true, libs: []string{"github.com/gowebpki/jcs"}},
 	"merkle":                {pure: true},
-	"merkle/tlog":           {pure: true, may: []string{"merkle"}, libs: []string{"golang.org/x/mod/sumdb"}},
+	"merkle/tlog":           {pure: true, may: []string{"merkle"}, libs: []string{"golang.org/x/mod/sumdb", "filippo.io/mldsa"}},
 	"chain":                 {pure: true, may: []string{"canon"}},
 	"redact":                {pure: true, may: []string{"canon", "redact/secret"}},
 	"redact/secret":         {pure: true, may: []string{"redact/secret/internal/match"}},
@@ -129,6 +129,7 @@ var homes = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema": "schemas",
 	"github.com/go-jose/go-jose":            "receipt/keys",
 	"filippo.io/edwards25519":               "receipt/keys",
+	"filippo.io/mldsa":                      "merkle/tlog",
 	"github.com/spf13/cobra":                "cmd/receipt",
 	"github.com/fxamacker/cbor":             "receipt/archive",
 	"github.com/klauspost/compress":         "internal/unpack",

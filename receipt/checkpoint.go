@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -343,5 +344,5 @@ func CheckpointSigner(trust LogTrust, c *tlog.Signed) (*Key, Code) {
 // signedBy reports whether the log signed a checkpoint with the key.
 func signedBy(k *NoteKey, c *tlog.Signed) bool {
 	return k.Has(RoleCheckpoint) && k.Origin == c.Origin &&
-		slices.ContainsFunc(c.Logs, func(l *tlog.Log) bool { return l.Key().Equal(k.Public) })
+		slices.ContainsFunc(c.Logs, func(l *tlog.Log) bool { return bytes.Equal(l.Key(), k.Public) })
 }

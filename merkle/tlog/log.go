@@ -33,6 +33,9 @@ func (e *NameError) Error() string {
 // NewLog returns the Log with the given origin, which is also the name of its key, and 32-byte
 // public key.
 func NewLog(origin string, key ed25519.PublicKey) (*Log, error) {
+	if len(key) != ed25519.PublicKeySize {
+		return nil, fmt.Errorf("merkle: public key has %d bytes, expected %d", len(key), ed25519.PublicKeySize)
+	}
 	hash, err := keyHash(origin, logSignatureType, key)
 	if err != nil {
 		return nil, err
@@ -47,19 +50,19 @@ func (l *Log) Name() string { return l.origin }
 func (l *Log) KeyHash() uint32 { return l.hash }
 
 // Key returns the public key.
-func (l *Log) Key() ed25519.PublicKey { return l.key }
+func (l *Log) Key() []byte { return l.key }
 
 // Verify reports whether sig is a signature of the log for the note text msg.
 func (l *Log) Verify(msg, sig []byte) bool { return ed25519.Verify(l.key, msg, sig) }
 
+// String returns the verifier key of the log.
+func (l *Log) String() string { return verifierKey(l.origin, l.hash, logSignatureType, l.key) }
+
 // keyHash returns the key ID of a note key: the first four bytes of SHA-256(name ‖ LF ‖ type ‖
 // public key).
-func keyHash(name string, kind byte, key ed25519.PublicKey) (uint32, error) {
+func keyHash(name string, kind byte, key []byte) (uint32, error) {
 	if !validName(name) {
 		return 0, &NameError{name}
-	}
-	if len(key) != ed25519.PublicKeySize {
-		return 0, fmt.Errorf("merkle: public key has %d bytes, expected %d", len(key), ed25519.PublicKeySize)
 	}
 	sum := sha256.Sum256(append(append([]byte(name), '\n', kind), key...))
 	return binary.BigEndian.Uint32(sum[:]), nil

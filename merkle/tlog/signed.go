@@ -19,6 +19,8 @@ type Signed struct {
 	Logs         []*Log // logs with the origin of the checkpoint
 	Cosignatures []Cosignature
 	Unknown      []string // signature lines of other keys, as "name+key id"; not checked
+
+	strangers []*Log // logs with another origin that signed it
 }
 
 // A Cosignature states that a witness had observed the checkpoint at a time. The time is stated
@@ -100,6 +102,8 @@ func (s *Signed) add(text string, line note.Signature, logs []*Log, witnesses []
 			valid = true
 			if l.origin == s.Origin {
 				s.Logs = append(s.Logs, l)
+			} else {
+				s.strangers = append(s.strangers, l)
 			}
 		}
 	}

@@ -4,21 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/merkle/tlog"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
-)
-
-// Types of verifier keys of signed notes (C2SP signed-note and tlog-cosignature).
-const (
-	logType     = 0x01
-	witnessType = 0x04
 )
 
 // verifierKeys returns the verifier keys for a trusted key: type 0x04 for a witness, because its
@@ -34,41 +26,21 @@ func verifierKeys(k *keys.PublicKey) (list []string, err error) {
 	}
 
 	name := cmp.Or(k.Origin, k.ID)
-	if witness {
-		list = append(list, verifierKey(name, witnessType, public))
-	}
-	if !witness || k.Has(receipt.RoleCheckpoint) && k.Origin != "" {
-		list = append(list, verifierKey(name, logType, public))
-	}
-	if list[0] == "" {
+	w, err := tlog.NewWitness(name, public)
+	if err != nil {
 		return nil, cli.Usage("a name is not empty and has no spaces and no plus sign", "the origin %q of the key %q cannot name a verifier key", name, k.ID)
 	}
-	return list, nil
-}
-
-// verifierKey returns name+hash+base64(type ‖ key), or "" if the name is not valid in notes.
-func verifierKey(name string, kind byte, public ed25519.PublicKey) string {
-	hash, err := noteHash(name, kind, public)
-	if err != nil {
-		return ""
+	if witness {
+		list = append(list, w.String())
 	}
-	return fmt.Sprintf("%s+%08x+%s", name, hash, base64.StdEncoding.EncodeToString(append([]byte{kind}, public...)))
-}
-
-// noteHash returns the key ID of a verifier key.
-func noteHash(name string, kind byte, public ed25519.PublicKey) (uint32, error) {
-	if kind == witnessType {
-		w, err := tlog.NewWitness(name, public)
+	if !witness || k.Has(receipt.RoleCheckpoint) && k.Origin != "" {
+		l, err := tlog.NewLog(name, public)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		return w.KeyHash(), nil
+		list = append(list, l.String())
 	}
-	l, err := tlog.NewLog(name, public)
-	if err != nil {
-		return 0, err
-	}
-	return l.KeyHash(), nil
+	return list, nil
 }
 
 // isVerifierKey reports whether data begins with a verifier key.
@@ -97,36 +69,22 @@ func parseVerifierKeys(data []byte, id string) (found []*keys.PublicKey, err err
 }
 
 func parseVerifierKey(text, id string) (*keys.PublicKey, error) {
-	parts := strings.SplitN(text, "+", 3)
-	if len(parts) != 3 {
-		return nil, errors.New("expected a verifier key: its name, a plus, 8 hexadecimal digits, a plus, its base64")
+	v, err := tlog.ParseVerifier(text)
+	if bad := (*tlog.VerifierError)(nil); errors.As(err, &bad) {
+		return nil, errors.New(bad.Detail)
 	}
-	material, err := base64.StdEncoding.Strict().DecodeString(parts[2])
-	if err != nil || len(material) != 1+ed25519.PublicKeySize {
-		return nil, errors.New("expected the base64 of 33 bytes at the end of a verifier key: its type and an Ed25519 key")
+	role := receipt.RoleCheckpoint
+	if _, witness := v.(*tlog.Witness); witness {
+		role = receipt.RoleWitness
+	}
+	if len(v.Key()) != ed25519.PublicKeySize {
+		return nil, errors.New("the verifier key is for ML-DSA-44; trust files have Ed25519 keys of witnesses")
 	}
 
-	// The key ID is a hash of the name and the key, so it reveals a damaged key or a changed name.
-	kind, public := material[0], ed25519.PublicKey(material[1:])
-	if kind != logType && kind != witnessType {
-		return nil, fmt.Errorf("the verifier key is of the type 0x%02x; expected 0x01 (a log) or 0x04 (a witness)", kind)
-	}
-	hash, err := noteHash(parts[0], kind, public)
+	k, err := keys.FromPublic(ed25519.PublicKey(v.Key()), id, "")
 	if err != nil {
 		return nil, err
 	}
-	if parts[1] != fmt.Sprintf("%08x", hash) {
-		return nil, fmt.Errorf("the verifier key states the key ID %.20q, but its name and key have %08x: it is damaged, or of another name", parts[1], hash)
-	}
-
-	k, err := keys.FromPublic(public, id, "")
-	if err != nil {
-		return nil, err
-	}
-	if k.Origin = parts[0]; kind == witnessType {
-		k.Roles = []receipt.Role{receipt.RoleWitness}
-	} else {
-		k.Roles = []receipt.Role{receipt.RoleCheckpoint}
-	}
+	k.Origin, k.Roles = v.Name(), []receipt.Role{role}
 	return k, nil
 }

@@ -246,7 +246,7 @@ func (w *cosigner) open(e *cli.Env, path string, file *trust.KeyFile) (*cosigned
 
 	// A log that is its own witness adds no assurance.
 	for _, log := range logs {
-		if log.Name() == h.Origin && log.Key().Equal(w.witness.Key()) {
+		if log.Name() == h.Origin && bytes.Equal(log.Key(), w.witness.Key()) {
 			return nil, cli.Usage("a witness is somebody else than the log", "%q is a key of the log %q itself", w.key.Public().ID, h.Origin)
 		}
 	}

@@ -1,0 +1,315 @@
+package tlog
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/merkle"
+)
+
+// A Policy states which checkpoints to accept (C2SP tlog-policy): those that one of its logs
+// signed, and that a quorum of its witnesses cosigned. A policy is a text with one item per line:
+//
+//	log VKEY [URL]
+//	witness NAME VKEY [URL]
+//	group NAME all|any|K MEMBER…     K members, which are witnesses and groups
+//	quorum NAME|none                 exactly one
+//
+// Lines end with LF. Spaces and tabs separate the words of a line. A line that begins with # is a
+// comment. A name is defined before it is used, and it is a member of at most one group.
+type Policy struct {
+	Logs      []PolicyLog // none if the log is known from elsewhere
+	Witnesses []PolicyWitness
+	Quorum    *Group // nil for quorum none
+}
+
+// A PolicyLog is a log of a [Policy].
+type PolicyLog struct {
+	*Log
+	URL string // "" if absent
+}
+
+// A PolicyWitness is a witness of a [Policy].
+type PolicyWitness struct {
+	Name string
+	*Witness
+	URL string // "" if absent
+}
+
+// A Group is a number of witnesses and groups of a [Policy]. A quorum of one witness is a group
+// with only that witness.
+type Group struct {
+	Threshold int
+	Witnesses []*Witness
+	Groups    []*Group
+}
+
+// A PolicyError describes why a text is not a policy.
+type PolicyError struct {
+	Line   int // from 1; 0 for a line that is missing
+	Detail string
+}
+
+func (e *PolicyError) Error() string {
+	if e.Line == 0 {
+		return "merkle: policy: " + e.Detail
+	}
+	return fmt.Sprintf("merkle: policy, line %d: %s", e.Line, e.Detail)
+}
+
+// ParsePolicy parses a policy. The error is a *[PolicyError].
+func ParsePolicy(text []byte) (*Policy, error) {
+	p := &policyParser{policy: new(Policy), names: map[string]*policyName{}, keys: map[string]bool{}}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		return nil, &PolicyError{strings.Count(string(text), "\n") + 1, "the line does not end with LF"}
+	}
+
+	number := 0
+	for line := range strings.Lines(string(text)) {
+		number++
+		if err := p.line(strings.TrimSuffix(line, "\n")); err != nil {
+			return nil, &PolicyError{number, err.Error()}
+		}
+	}
+	if !p.decided {
+		return nil, &PolicyError{0, "expected exactly one quorum line, found none"}
+	}
+	return p.policy, nil
+}
+
+// A policyParser holds the definitions of the lines so far.
+type policyParser struct {
+	policy  *Policy
+	names   map[string]*policyName
+	keys    map[string]bool // roles and public keys
+	decided bool            // a quorum line was read
+}
+
+// A policyName is the name of a witness or a group.
+type policyName struct {
+	witness *Witness
+	group   *Group
+	member  bool // it is a member of a group
+}
+
+func (p *policyParser) line(line string) error {
+	for i := range len(line) {
+		if c := line[i]; c < 0x20 && c != '\t' || c == 0x7f {
+			return fmt.Errorf("the octet 0x%02x is not allowed", c)
+		}
+	}
+
+	// Only spaces and tabs separate words, and # is special only at the start.
+	words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' })
+	if len(words) == 0 || words[0][0] == '#' {
+		return nil
+	}
+	switch rest := words[1:]; words[0] {
+	case "log":
+		return p.log(rest)
+	case "witness":
+		return p.witness(rest)
+	case "group":
+		return p.group(rest)
+	case "quorum":
+		return p.quorum(rest)
+	}
+	return fmt.Errorf("expected log, witness, group, or quorum, found %.40q", words[0])
+}
+
+func (p *policyParser) log(words []string) error {
+	if len(words) != 1 && len(words) != 2 {
+		return errors.New("expected log VKEY [URL]")
+	}
+	v, err := p.key("log", words[0])
+	if err != nil {
+		return err
+	}
+	log, ok := v.(*Log)
+	if !ok {
+		return errors.New("the verifier key of a log has the type 0x01, and this key is that of a witness")
+	}
+	p.policy.Logs = append(p.policy.Logs, PolicyLog{log, strings.Join(words[1:], "")})
+	return nil
+}
+
+func (p *policyParser) witness(words []string) error {
+	if len(words) != 2 && len(words) != 3 {
+		return errors.New("expected witness NAME VKEY [URL]")
+	}
+	v, err := p.key("witness", words[1])
+	if err != nil {
+		return err
+	}
+	witness, ok := v.(*Witness)
+	if !ok {
+		return errors.New("the verifier key of a witness has the type 0x04 or 0x06, and this key is that of a log")
+	}
+	p.policy.Witnesses = append(p.policy.Witnesses, PolicyWitness{words[0], witness, strings.Join(words[2:], "")})
+	return p.define(words[0], &policyName{witness: witness})
+}
+
+// key parses a verifier key. The same public key must not have a role twice, even under another
+// name.
+func (p *policyParser) key(role, text string) (Verifier, error) {
+	v, err := ParseVerifier(text)
+	if bad := (*VerifierError)(nil); errors.As(err, &bad) {
+		return nil, errors.New(bad.Detail)
+	}
+	id := role + " " + string(v.Key())
+	if p.keys[id] {
+		return nil, fmt.Errorf("the %s key %.80q is on an earlier line, too", role, v.Name())
+	}
+	p.keys[id] = true
+	return v, nil
+}
+
+func (p *policyParser) group(words []string) error {
+	if len(words) < 3 {
+		return errors.New("expected group NAME all|any|K MEMBER…")
+	}
+	name, number, members := words[0], words[1], words[2:]
+	g := new(Group)
+	switch number {
+	case "all":
+		g.Threshold = len(members)
+	case "any":
+		g.Threshold = 1
+	default:
+		k, err := strconv.Atoi(number)
+		if err != nil || strconv.Itoa(k) != number || k < 1 || k > len(members) {
+			return fmt.Errorf("expected all, any, or a number from 1 to %d, found %.40q", len(members), number)
+		}
+		g.Threshold = k
+	}
+
+	for _, m := range members {
+		n, known := p.names[m]
+		if !known {
+			return fmt.Errorf("the member %.80q is not defined on an earlier line", m)
+		}
+		if n.member {
+			return fmt.Errorf("%.80q is a member twice", m)
+		}
+		n.member = true
+		n.join(g)
+	}
+	return p.define(name, &policyName{group: g})
+}
+
+// join adds the witness or group to the members of g.
+func (n *policyName) join(g *Group) {
+	if n.group != nil {
+		g.Groups = append(g.Groups, n.group)
+	} else {
+		g.Witnesses = append(g.Witnesses, n.witness)
+	}
+}
+
+// define defines the name of a witness or a group. Both share one namespace.
+func (p *policyParser) define(name string, n *policyName) error {
+	if p.names[name] != nil || name == "none" {
+		return fmt.Errorf("the name %.80q is reserved or defined on an earlier line", name)
+	}
+	p.names[name] = n
+	return nil
+}
+
+func (p *policyParser) quorum(words []string) error {
+	if len(words) != 1 || p.decided {
+		return errors.New("expected one line quorum NAME|none")
+	}
+	p.decided = true
+	if words[0] == "none" {
+		return nil
+	}
+
+	n, known := p.names[words[0]]
+	if !known {
+		return fmt.Errorf("the quorum %.80q is not defined on an earlier line", words[0])
+	}
+	if p.policy.Quorum = n.group; n.group == nil {
+		p.policy.Quorum = &Group{Threshold: 1, Witnesses: []*Witness{n.witness}}
+	}
+	return nil
+}
+
+// ErrUnmet indicates that no log of a policy signed a checkpoint, or that its quorum did not
+// cosign it. Nothing is invalid.
+var ErrUnmet = errors.New("merkle: the policy is not met")
+
+// Open opens a signed checkpoint with the keys of the policy. It returns the checkpoint only if
+// the policy is met. Otherwise, the error is [ErrUnmet], or that of [OpenSigned], or a
+// *[SignatureError] if a log of the policy signed a checkpoint of another origin.
+func (p *Policy) Open(msg []byte) (*Signed, error) {
+	s, err := OpenSigned(msg, p.logs(), p.witnesses())
+	switch {
+	case err != nil:
+		return nil, err
+	case len(s.Logs) == 0 && len(s.strangers) > 0: // C2SP tlog-policy: the key is of that origin
+		return nil, &SignatureError{s.strangers[0].origin, s.strangers[0].hash, s.Checkpoint}
+	case len(s.Logs) == 0:
+		return nil, fmt.Errorf("%w: none of its %d logs signed the checkpoint of %.80q", ErrUnmet, len(p.Logs), s.Origin)
+	case !p.Quorum.met(s):
+		return nil, fmt.Errorf("%w: its quorum needs cosignatures of more witnesses than the %d that signed", ErrUnmet, len(s.Cosignatures))
+	}
+	return s, nil
+}
+
+func (p *Policy) logs() (list []*Log) {
+	for _, l := range p.Logs {
+		list = append(list, l.Log)
+	}
+	return list
+}
+
+func (p *Policy) witnesses() (list []*Witness) {
+	for _, w := range p.Witnesses {
+		list = append(list, w.Witness)
+	}
+	return list
+}
+
+// met reports whether enough members cosigned the checkpoint. No witness is in two groups, and no
+// key is that of two witnesses.
+func (g *Group) met(s *Signed) bool {
+	if g == nil {
+		return true
+	}
+	signed := map[*Witness]bool{}
+	for _, c := range s.Cosignatures {
+		signed[c.Witness] = true
+	}
+	return g.count(signed)
+}
+
+func (g *Group) count(signed map[*Witness]bool) bool {
+	n := 0
+	for _, w := range g.Witnesses {
+		if signed[w] {
+			n++
+		}
+	}
+	for _, sub := range g.Groups {
+		if sub.count(signed) {
+			n++
+		}
+	}
+	return n >= g.Threshold
+}
+
+// CheckProof checks that a tlog-proof shows the inclusion of an entry in a checkpoint that meets
+// the policy, and returns the checkpoint. The error is that of [Policy.Open] or
+// [merkle.CheckInclusion].
+func (p *Policy) CheckProof(proof *Proof, entry []byte) (*Signed, error) {
+	s, err := p.Open(proof.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	if err := merkle.CheckInclusion(merkle.LeafHash(entry), proof.Index, s.Size, proof.Hashes, s.Root); err != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,157 @@
+package tlog_test
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"filippo.io/mldsa"
+
+	"github.com/receiptkit/receiptkit/fixtures/vectors"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+)
+
+// readVectors decodes a file of the vectors for transparency logs, which has at least the given
+// number of cases.
+func readVectors[T any](t *testing.T, name string, atLeast int) (list []T) {
+	t.Helper()
+	if err := json.Unmarshal(vectors.File(t, "transparency", "made", name), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < atLeast {
+		t.Fatalf("%s: %d cases, expected at least %d", name, len(list), atLeast)
+	}
+	return list
+}
+
+func TestPolicyVectors(t *testing.T) {
+	type vector struct {
+		Name, Policy, Why string
+		Valid             bool
+	}
+	for _, v := range readVectors[vector](t, "policies.json", 28) {
+		p, err := tlog.ParsePolicy([]byte(v.Policy))
+		if (err == nil) != v.Valid {
+			t.Errorf("%s: %v, expected valid %v: %s", v.Name, err, v.Valid, v.Why)
+		}
+		if bad := (*tlog.PolicyError)(nil); err != nil && (p != nil || !errors.As(err, &bad)) {
+			t.Errorf("%s: %v, %T", v.Name, p, err)
+		}
+	}
+}
+
+// verdictOf returns the verdict for a proof under a policy: malformed, refuted, undecided, or
+// verified.
+func verdictOf(policy *tlog.Policy, entry, text []byte) string {
+	proof, err := tlog.ParseProof(text)
+	if err == nil {
+		_, err = policy.CheckProof(proof, entry)
+	}
+	var badProof *tlog.ProofError
+	var badNote *tlog.CheckpointError
+	switch {
+	case err == nil:
+		return "verified"
+	case errors.As(err, &badProof), errors.As(err, &badNote):
+		return "malformed"
+	case errors.Is(err, tlog.ErrUnmet):
+		return "undecided"
+	}
+	return "refuted"
+}
+
+func TestProofVectors(t *testing.T) {
+	type vector struct {
+		Name, Policy, Proof, Want, Why string
+		Entry                          string `json:"entry_hex"`
+	}
+	for _, v := range readVectors[vector](t, "proofs.json", 30) {
+		policy, err := tlog.ParsePolicy([]byte(v.Policy))
+		if err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+			continue
+		}
+		entry, err := hex.DecodeString(v.Entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := verdictOf(policy, entry, []byte(v.Proof)); got != v.Want {
+			t.Errorf("%s: %s, expected %s: %s", v.Name, got, v.Want, v.Why)
+		}
+	}
+}
+
+func TestCosignatureVectors(t *testing.T) {
+	type vector struct {
+		Vkey, Line, Want, Algorithm string
+		Text                        string `json:"checkpoint_text"`
+		Time                        int64
+	}
+	for i, v := range readVectors[vector](t, "cosignatures.json", 8) {
+		key, err := tlog.ParseVerifier(v.Vkey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		witness, ok := key.(*tlog.Witness)
+		if !ok || witness.String() != v.Vkey {
+			t.Errorf("%d: %T, %v", i, key, witness)
+		}
+		s, err := tlog.OpenSigned([]byte(v.Text+"\n"+v.Line), nil, []*tlog.Witness{witness})
+		valid := err == nil && len(s.Cosignatures) == 1 && s.Cosignatures[0].At.Unix() == v.Time
+		if valid != (v.Want == "valid") {
+			t.Errorf("%d (%s): %v, %v, expected %s", i, v.Algorithm, s, err, v.Want)
+		}
+	}
+}
+
+// TestPostQuantumCosigner verifies that a cosignature of an ML-DSA-44 key covers the time, the
+// origin, the size, and the root, and that a signature without a time is not a cosignature.
+func TestPostQuantumCosigner(t *testing.T) {
+	private, err := mldsa.NewPrivateKey(mldsa.MLDSA44(), make([]byte, mldsa.PrivateKeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := tlog.NewPostQuantumWitness("w.example", private.PublicKey().Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := tlog.ParseVerifier(w.String())
+	if err != nil || parsed.KeyHash() != w.KeyHash() {
+		t.Fatalf("%v, %v", parsed, err)
+	}
+	cosigner := &tlog.Cosigner{Witness: w, SignMessage: func(_ context.Context, message []byte) ([]byte, error) {
+		return private.SignDeterministic(message, nil)
+	}}
+
+	c := &tlog.Checkpoint{Origin: origin, Size: 5, Root: merkle.Root(hashes(data(5)))}
+	signed := []byte(c.String() + "\n")
+	note, err := cosigner.Cosign(t.Context(), signed, time.Unix(1777140000, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := tlog.OpenSigned(note, nil, []*tlog.Witness{w})
+	if err != nil || len(s.Cosignatures) != 1 || s.Cosignatures[0].At.Unix() != 1777140000 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+
+	for _, changed := range []string{
+		strings.Replace(string(note), origin, origin+"x", 1),
+		strings.Replace(string(note), "\n5\n", "\n6\n", 1),
+		strings.Replace(string(note), c.Root.String(), merkle.EmptyRoot().String(), 1),
+	} {
+		if _, err := tlog.OpenSigned([]byte(changed), nil, []*tlog.Witness{w}); err == nil {
+			t.Errorf("accepted %.80q", changed)
+		}
+	}
+	if _, err := cosigner.Cosign(t.Context(), signed, time.Unix(0, 0)); err == nil {
+		t.Error("cosigned at time 0, which makes no statement about the largest tree")
+	}
+	if _, err := tlog.NewPostQuantumWitness(strings.Repeat("w", 256), private.PublicKey().Bytes()); err == nil {
+		t.Error("accepted a name whose length does not fit into one byte")
+	}
+}
