@@ -35,16 +35,15 @@ func NewRecord(e *cli.Env) *cobra.Command {
 		Use:   "record [PATH]...",
 		Short: "create drafts or receipts from logs",
 		Long: `Create the draft of a receipt from the log of a task that has ended: the
-protocol's events, one JSON object per line. Flags supply values that are not in
-the log. Use receipt redact and receipt seal next.
+protocol's events, one JSON object per line. Use receipt redact and receipt seal
+next.
 
-With --frames, or if the first line is a frame, the lines are JSON-RPC frames of
-a bridge or of ACP: {"at": TIME, "frame": {…}}. Lines of the form {"at": TIME,
-"event": KIND, "payload": {…}} add events.
+With --frames, or if the first line is a frame, lines are JSON-RPC frames of a
+bridge or of ACP: {"at": TIME, "frame": {…}}. Lines {"at": TIME, "event": KIND,
+"payload": {…}} add events.
 
-Logs of coding agents and their telemetry are detected by their first lines.
-Several files are recorded as one task. Values that such a log does not record
-are listed in metadata.unreported; see docs/sources.md.
+Logs of coding agents and telemetry are detected. Several files are one task.
+Values that are not recorded are listed in metadata.unreported.
 
 For a directory, or with --each, record one draft or receipt per session or per
 task. A task starts with a user request and ends before the next one. Matches of

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -15,11 +16,13 @@ import (
 
 // NewShow returns the show command.
 func NewShow(e *cli.Env) *cobra.Command {
-	return &cobra.Command{
+	var dir string
+	cmd := &cobra.Command{
 		Use:   "show FILE",
 		Short: "print a receipt in readable form",
 		Long: `Print what a receipt states, and whether its content matches its hash.
-Signatures are not checked; use receipt verify.
+Signatures are not checked; use receipt verify. --git adds the first commit and
+path with the content of each written file.
 
 Exit codes: 0 the content matches the hash, 1 it does not, or the document is
 not a valid receipt, 2 the file could not be read.`,
@@ -34,14 +37,21 @@ not a valid receipt, 2 the file could not be read.`,
 			if err := input.RefuseDraft(args[0], data, " -o RECEIPT"); err != nil {
 				return err
 			}
-			return Show(e, args[0], data, "receipt verify "+cli.ShellFile(cli.SourceName(args[0])))
+			return show(cmd.Context(), e, args[0], data, "receipt verify "+cli.ShellFile(cli.SourceName(args[0])), dir)
 		},
 	}
+	cmd.Flags().StringVar(&dir, "git", "", "git repository to search, which is not changed (`DIR`)")
+	return cmd
 }
 
 // Show prints a receipt for people. path is the name of its source, and judge is the
 // command that verifies the signatures.
 func Show(e *cli.Env, path string, data []byte, judge string) error {
+	return show(context.Background(), e, path, data, judge, "")
+}
+
+// show is Show with the commits of the repository in dir, unless it is "".
+func show(ctx context.Context, e *cli.Env, path string, data []byte, judge, dir string) error {
 	// Signatures are left to receipt verify.
 	v, err := receipt.NewVerifier(nil, receipt.Policy{IntegrityOnly: true, Now: e.Now()})
 	if err != nil {
@@ -69,6 +79,11 @@ func Show(e *cli.Env, path string, data []byte, judge string) error {
 	table{s}.write()
 	for _, w := range rep.Warnings {
 		b.Row("warning", w.Detail)
+	}
+	if dir != "" {
+		if err := (commits{s}).write(ctx, dir); err != nil {
+			return err
+		}
 	}
 
 	if _, err := e.Text().Write(b.Bytes()); err != nil {
