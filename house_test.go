@@ -48,15 +48,16 @@ var rooms = map[string]room{
 	"receipt/archive":       {may: core, libs: anyLib}, // the bytes: other packages depend on these two
 	"receipt/record":        {pure: true, may: append([]string{"receipt/internal/event", "receipt/record/internal/bridge", "receipt/record/turn"}, core...)},
 	"receipt/record/turn":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
-	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "receipt/kind"}, core...)}, // and its readers of logs
+	"receipt/record/source": {pure: true, may: append([]string{"receipt/internal/event", "receipt/record", "internal/kind"}, core...)}, // and its readers of logs
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/record", "receipt/internal/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
 	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and the packages below it, for a harness without receipts
 	"receipt/attest":        {pure: true, may: core},
 	"internal/headline":     {pure: true, may: core},
+	"internal/kind":         {pure: true},
 	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},
 	"internal/unpack":       {libs: []string{"github.com/klauspost/compress"}},
-	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "internal/rules", "receipt/stream/internal/survey", "internal/join", "receipt/archive", "receipt/foreign", "receipt/kind", "internal/unpack"}, core...)},
+	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "internal/rules", "receipt/stream/internal/survey", "internal/join", "receipt/archive", "receipt/foreign", "internal/kind", "internal/unpack"}, core...)},
 	"receipt/ledger":        {may: core}, // no database: its stores are below it
 	"receipt/ledger/":       {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
 	"receipt/":              {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
@@ -86,12 +87,12 @@ var rooms = map[string]room{
 	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
 	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library, because examples use only this module
 
-	"receipt/foreign":                  {pure: true, may: append([]string{"receipt/foreign/", "receipt/kind"}, core...)},
+	"receipt/foreign":                  {pure: true, may: append([]string{"receipt/foreign/", "internal/kind"}, core...)},
 	"receipt/foreign/":                 {pure: true, may: append([]string{"receipt/foreign/internal/form"}, core...)}, // a reader per format, without keys
 	"receipt/foreign/internal/form":    {pure: true, may: core},
-	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "receipt/kind", "internal/unpack"}, core...)}, // the kind of a document, not its relation to other documents
-	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/rules"}, core...)},                // not the bytes of an input, and no summary
-	"receipt/internal/event":           {pure: true, may: core},                                                                            // the contents of a log, for packages that record or replay it
+	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "internal/kind", "internal/unpack"}, core...)}, // the kind of a document, not its relation to other documents
+	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/rules"}, core...)},                 // not the bytes of an input, and no summary
+	"receipt/internal/event":           {pure: true, may: core},                                                                             // the contents of a log, for packages that record or replay it
 	"receipt/record/internal/bridge":   {pure: true, may: append([]string{"receipt/internal/event"}, core...)},
 	"internal/rules":                   {pure: true, may: []string{"canon", "receipt"}}, // which receipt a finding applies to, not how receipts are sorted
 	"internal/join":                    {pure: true, may: append([]string{"internal/rules"}, core...)},

@@ -9,8 +9,8 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 func main() {

@@ -14,6 +14,7 @@ package foreign
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/foreign/a2a"
 	"github.com/receiptkit/receiptkit/receipt/foreign/acta"
@@ -22,7 +23,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/foreign/obsigna"
 	"github.com/receiptkit/receiptkit/receipt/foreign/pipelock"
 	"github.com/receiptkit/receiptkit/receipt/foreign/scitt"
-	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // Read reads a document of a format that [kind.Of] recognized. doc is empty for a text that is not

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/internal/unpack"
-	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // MaxNotices is the maximum number of notices, and of findings, that a summary lists. The

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
-	kinds "github.com/receiptkit/receiptkit/receipt/kind"
+	kinds "github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/atif"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/claude"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/codex"

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	kinds "github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/internal/event"
-	kinds "github.com/receiptkit/receiptkit/receipt/kind"
 	"github.com/receiptkit/receiptkit/receipt/record"
 	"github.com/receiptkit/receiptkit/receipt/record/source/internal/story"
 )

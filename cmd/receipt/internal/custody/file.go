@@ -16,8 +16,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
+	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt/keys"
-	"github.com/receiptkit/receiptkit/receipt/kind"
 )
 
 // maxFile is the maximum size of a private key file, in bytes.

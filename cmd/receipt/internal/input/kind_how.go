@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
 // Next returns what to do with a file that is not a receipt: a command to copy if there is

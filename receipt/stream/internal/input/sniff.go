@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
 // cutterFor returns the cutter for an input. If its kind is not known, it is detected: CBOR

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
 // TestSessions verifies that each agent is recognized by its sign, also after a line of another

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures/vectors"
-	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
 // TestForeignReceipts verifies that every format of another maker is recognized by its members

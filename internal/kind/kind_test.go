@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/fixtures"
-	"github.com/receiptkit/receiptkit/receipt/kind"
+	"github.com/receiptkit/receiptkit/internal/kind"
 )
 
 func TestOf(t *testing.T) {
