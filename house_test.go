@@ -52,7 +52,7 @@ var rooms = map[string]room{
 	"receipt/replay":        {pure: true, may: append([]string{"receipt/record", "receipt/internal/event"}, core...)},
 	"receipt/bundle":        {pure: true, may: core},
 	"receipt/protocol":      {may: []string{"canon", "chain", "receipt"}}, // and the packages below it, for a harness without receipts
-	"receipt/attest":        {pure: true, may: core},
+	"internal/attest":       {pure: true, may: core},
 	"internal/headline":     {pure: true, may: core},
 	"internal/kind":         {pure: true},
 	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},
@@ -203,7 +203,7 @@ func TestCoreLinksNoJOSE(t *testing.T) {
 // attestations are compared with.
 func TestOracleStaysOutside(t *testing.T) {
 	const foreign = "github.com/sigstore/"
-	for file, want := range map[string]bool{"go.mod": false, "go.sum": false, "receipt/attest/oracle/go.mod": true} {
+	for file, want := range map[string]bool{"go.mod": false, "go.sum": false, "internal/attest/oracle/go.mod": true} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -18,10 +18,10 @@ import (
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
 	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/internal/attest"
 	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/attest"
 	"github.com/receiptkit/receiptkit/receipt/batch"
 	"github.com/receiptkit/receiptkit/receipt/foreign"
 	"github.com/receiptkit/receiptkit/receipt/foreign/a2a"
@@ -166,16 +166,16 @@ var uses = map[string]func(s *shared) any{
 	"receipt/foreign/pipelock.ReadV1":     func(s *shared) any { return s.foreign(pipelock.ReadV1(s.doc)) },
 	"receipt/foreign/pipelock.ReadV2":     func(s *shared) any { return s.foreign(pipelock.ReadV2(s.doc)) },
 
-	"receipt/attest.Is":            func(s *shared) any { return attest.Is(s.envelope) },
-	"receipt/attest.NewOpener":     func(s *shared) any { return s.unwrap(attest.NewOpener(s.trust, s.verifier.Policy())) },
-	"receipt/attest.NewStatement":  func(s *shared) any { st, err := attest.NewStatement(s.sealed, commit); return fmt.Sprint(st, err) },
-	"receipt/attest.Opener.Judge":  func(s *shared) any { return s.report(s.attested) },
-	"receipt/attest.Opener.Unwrap": func(s *shared) any { return s.unwrap(s.opener) },
-	"receipt/attest.Parse":         func(s *shared) any { e, err := attest.Parse(s.envelope); return text(e.Bytes(), err) },
-	"receipt/batch.Manifest.Check": func(s *shared) any { return s.batch.Manifest.Check(s.batch.Receipts[0].Document()) },
-	"receipt/batch.Seal":           func(s *shared) any { b, err := s.seal(); return text(b.Manifest.Marshal(), err) },
-	"receipt/ledger.Follows":       func(s *shared) any { return ledger.Follows(s.sealed.Stream(), chain.Head{}, s.sealed) },
-	"receipt/attest.Sign": func(s *shared) any {
+	"internal/attest.Is":            func(s *shared) any { return attest.Is(s.envelope) },
+	"internal/attest.NewOpener":     func(s *shared) any { return s.unwrap(attest.NewOpener(s.trust, s.verifier.Policy())) },
+	"internal/attest.NewStatement":  func(s *shared) any { st, err := attest.NewStatement(s.sealed, commit); return fmt.Sprint(st, err) },
+	"internal/attest.Opener.Judge":  func(s *shared) any { return s.report(s.attested) },
+	"internal/attest.Opener.Unwrap": func(s *shared) any { return s.unwrap(s.opener) },
+	"internal/attest.Parse":         func(s *shared) any { e, err := attest.Parse(s.envelope); return text(e.Bytes(), err) },
+	"receipt/batch.Manifest.Check":  func(s *shared) any { return s.batch.Manifest.Check(s.batch.Receipts[0].Document()) },
+	"receipt/batch.Seal":            func(s *shared) any { b, err := s.seal(); return text(b.Manifest.Marshal(), err) },
+	"receipt/ledger.Follows":        func(s *shared) any { return ledger.Follows(s.sealed.Stream(), chain.Head{}, s.sealed) },
+	"internal/attest.Sign": func(s *shared) any {
 		e, err := attest.Sign(context.Background(), s.statement, s.signer)
 		return text(e.Bytes(), err)
 	},

@@ -136,7 +136,7 @@ func TestReceiptsAreJudged(t *testing.T) {
 // TestLogs verifies that logs that a recorder reads are distinguished from receipts.
 func TestLogs(t *testing.T) {
 	seen := 0
-	err := filepath.WalkDir("../record/testdata", func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../../receipt/record/testdata", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".jsonl") {
 			return err
 		}

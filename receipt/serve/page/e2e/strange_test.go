@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/receipt/attest"
+	"github.com/receiptkit/receiptkit/internal/attest"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 

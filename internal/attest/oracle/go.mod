@@ -1,4 +1,4 @@
-module github.com/receiptkit/receiptkit/receipt/attest/oracle
+module github.com/receiptkit/receiptkit/internal/attest/oracle
 
 go 1.26.0
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/attest"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/attest"
 )
 
 // FuzzJudge verifies that a bundle is only verified if its payload is byte for byte one that
