@@ -57,7 +57,7 @@ var rooms = map[string]room{
 	"internal/kind":         {pure: true},
 	"internal/rows":         {may: append([]string{"receipt/stream"}, core...)},
 	"internal/unpack":       {libs: []string{"github.com/klauspost/compress"}},
-	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "internal/rules", "receipt/stream/internal/survey", "internal/join", "receipt/archive", "receipt/foreign", "internal/kind", "internal/unpack"}, core...)},
+	"receipt/stream":        {may: append([]string{"receipt/stream/internal/input", "internal/rules", "receipt/stream/internal/survey", "internal/join", "receipt/archive", "internal/foreign", "internal/kind", "internal/unpack"}, core...)},
 	"receipt/ledger":        {may: core}, // no database: its stores are below it
 	"receipt/ledger/":       {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
 	"receipt/":              {may: append([]string{"receipt/", "internal/"}, core...), libs: anyLib},
@@ -87,9 +87,9 @@ var rooms = map[string]room{
 	"harness/cmd/":          {may: append([]string{"receipt/", "harness/"}, core...)}, // no library either, except a guest
 	"examples/":             {may: append([]string{"receipt/"}, core...)},             // no library, because examples use only this module
 
-	"receipt/foreign":                  {pure: true, may: append([]string{"receipt/foreign/", "internal/kind"}, core...)},
-	"receipt/foreign/":                 {pure: true, may: append([]string{"receipt/foreign/internal/form"}, core...)}, // a reader per format, without keys
-	"receipt/foreign/internal/form":    {pure: true, may: core},
+	"internal/foreign":                 {pure: true, may: append([]string{"internal/foreign/", "internal/kind"}, core...)},
+	"internal/foreign/":                {pure: true, may: append([]string{"internal/foreign/internal/form"}, core...)}, // a reader per format, without keys
+	"internal/foreign/internal/form":   {pure: true, may: core},
 	"receipt/stream/internal/input":    {pure: true, may: append([]string{"receipt/archive", "internal/kind", "internal/unpack"}, core...)}, // the kind of a document, not its relation to other documents
 	"receipt/stream/internal/survey":   {may: append([]string{"receipt/stream/internal/input", "internal/rules"}, core...)},                 // not the bytes of an input, and no summary
 	"receipt/internal/event":           {pure: true, may: core},                                                                             // the contents of a log, for packages that record or replay it

@@ -2,9 +2,9 @@ package stream
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/foreign"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
-	"github.com/receiptkit/receiptkit/receipt/foreign"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/input"
 	"github.com/receiptkit/receiptkit/receipt/stream/internal/survey"
 )

@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/foreign/internal/form"
 )
 
 const payloadType = "application/vnd.in-toto+json"

@@ -5,8 +5,8 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/canon/foreign"
+	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/foreign/internal/form"
 )
 
 // ReadTrustGraph reads a record of OpenTrustGraph, or an export of a chain of them. Nobody signs

@@ -14,15 +14,15 @@ package foreign
 
 import (
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/foreign/a2a"
+	"github.com/receiptkit/receiptkit/internal/foreign/acta"
+	"github.com/receiptkit/receiptkit/internal/foreign/audit"
+	"github.com/receiptkit/receiptkit/internal/foreign/harn"
+	"github.com/receiptkit/receiptkit/internal/foreign/obsigna"
+	"github.com/receiptkit/receiptkit/internal/foreign/pipelock"
+	"github.com/receiptkit/receiptkit/internal/foreign/scitt"
 	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt"
-	"github.com/receiptkit/receiptkit/receipt/foreign/a2a"
-	"github.com/receiptkit/receiptkit/receipt/foreign/acta"
-	"github.com/receiptkit/receiptkit/receipt/foreign/audit"
-	"github.com/receiptkit/receiptkit/receipt/foreign/harn"
-	"github.com/receiptkit/receiptkit/receipt/foreign/obsigna"
-	"github.com/receiptkit/receiptkit/receipt/foreign/pipelock"
-	"github.com/receiptkit/receiptkit/receipt/foreign/scitt"
 )
 
 // Read reads a document of a format that [kind.Of] recognized. doc is empty for a text that is not
