@@ -1,6 +1,6 @@
 //go:build unix
 
-package custody
+package process
 
 import (
 	"os/exec"

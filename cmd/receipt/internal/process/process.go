@@ -1,0 +1,99 @@
+// Package process runs programs that may hang, write without end, or leave processes behind.
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// lingering is how long processes that a program started may keep its output open.
+const lingering = 250 * time.Millisecond
+
+var (
+	ErrLoud = errors.New("it wrote too much")
+	ErrLate = errors.New("it took too long")
+)
+
+// A Program is run once, within its limits.
+type Program struct {
+	Path     string
+	Args     []string // without the path
+	Env      []string // nil: that of this process
+	Stdin    []byte
+	Patience time.Duration
+	Most     int // bytes of stdout
+	MostSaid int // bytes of stderr that are kept
+}
+
+// An Output is what a program left.
+type Output struct {
+	Stdout []byte
+	Said   []byte // the beginning of stderr
+	State  *os.ProcessState
+}
+
+// Run runs the program, and kills it if it exceeds a limit. On Unix, each run has its own process
+// group, and all processes in the group are killed when the run ends.
+//
+// The error is a *StartError, ErrLoud, ErrLate, or the error of ctx. The exit status is not an
+// error.
+func (p *Program) Run(ctx context.Context) (Output, error) {
+	within, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(p.Patience, func() { cancel(ErrLate) })
+	defer late.Stop()
+
+	// Keep output up to a limit, and kill a program that exceeds it.
+	answer := &bounded{most: p.Most, full: func() { cancel(ErrLoud) }}
+	messages := &bounded{most: p.MostSaid, full: func() {}}
+	cmd := exec.CommandContext(within, p.Path, p.Args...)
+	cmd.Env = p.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.Stdin), answer, messages
+	cmd.WaitDelay = lingering
+	own(cmd)
+
+	// Wait returns when the program has exited. Then end kills the processes that it started. An
+	// error from processes that it left behind does not matter.
+	if err := cmd.Start(); err != nil {
+		return Output{}, &StartError{err}
+	}
+	_ = cmd.Wait()
+	end(cmd)
+
+	out := Output{answer.kept, messages.kept, cmd.ProcessState}
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	return out, context.Cause(within)
+}
+
+// A StartError indicates that a program could not be started.
+type StartError struct{ Err error }
+
+func (e *StartError) Error() string { return "does not run: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// A bounded writer keeps the first bytes, and calls full once if there are more.
+type bounded struct {
+	kept []byte
+	most int
+	over bool
+	full func()
+}
+
+// Write never fails, because an error would end the writing program.
+func (b *bounded) Write(p []byte) (int, error) {
+	room := b.most - len(b.kept)
+	b.kept = append(b.kept, p[:min(room, len(p))]...)
+	if len(p) > room && !b.over {
+		b.over = true
+		b.full()
+	}
+	return len(p), nil
+}
