@@ -14,6 +14,7 @@ import (
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/bundles"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/conformance"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/issue"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/keyring"
@@ -219,6 +220,7 @@ func verbs() []verb {
 		{"merge", verify.NewMerge},
 		{"keys", keyring.New},
 		{"serve", server.New},
+		{"conformance", func(e *cli.Env) *cobra.Command { return conformance.New(e, Run) }},
 		{"schema", newSchema},
 		{"explain", newExplain},
 		{"version", newVersion},
@@ -291,7 +293,7 @@ func group(root *cobra.Command) {
 		{"keep", "Store receipts:", []string{"ledger", "batch", "archive", "serve"}},
 		{"keys", "Manage keys:", []string{"keys"}},
 		{"bytes", "Inspect bytes:", []string{"canon"}},
-		{"about", "Learn more:", []string{"explain", "schema", "help", "man", "completion", "version"}},
+		{"about", "Learn more:", []string{"explain", "schema", "conformance", "help", "man", "completion", "version"}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range root.Commands() {

@@ -1,0 +1,66 @@
+package conformance_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/conformance"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/root"
+	"github.com/receiptkit/receiptkit/fixtures/vectors"
+)
+
+const corpus = "../../../../fixtures/corpus"
+
+// TestCorpus verifies that receipt answers every case with the expected verdict, code, and step.
+func TestCorpus(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(corpus, "MANIFEST.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m struct {
+		Vectors []struct {
+			ID, File, Conditions string
+			Expected             struct{ Outcome, Step, Code string }
+		}
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Vectors) < 400 {
+		t.Fatalf("%d cases, expected at least 400", len(m.Vectors))
+	}
+
+	verdicts := map[string]string{"verified": "valid", "refuted": "invalid", "undecided": "undecidable"}
+	for _, v := range m.Vectors {
+		verdict, code, step, err := conformance.Judge(t.Context(), root.Run, filepath.Join(corpus, v.File))
+		if err != nil {
+			t.Errorf("%s (%s): %v", v.ID, v.Conditions, err)
+			continue
+		}
+		want := v.Expected
+		if verdict != verdicts[want.Outcome] || code != want.Code || step != want.Step {
+			t.Errorf("%s (%s): %s %s at step %q, expected %+v", v.ID, v.Conditions, verdict, code, step, want)
+		}
+	}
+}
+
+// TestFieldCorpus verifies that receipt answers the published cases of receipts of another maker,
+// with the names of codes that their runner expects.
+func TestFieldCorpus(t *testing.T) {
+	dir := filepath.Join(vectors.Dir(t, "foreign"), "acta-receipt-signature")
+	s, err := conformance.ScoreField(t.Context(), dir, root.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Verifier.VectorsExecuted; n != 20 || s.Totals.Conform != n || len(s.Totals.ReasonParityMismatch) != 0 {
+		t.Errorf("20 cases expected, found %+v", s.Totals)
+	}
+}
+
+// always returns a verifier with one answer.
+func always(verdict string) conformance.Verifier {
+	return func(context.Context, string) (string, string, error) { return verdict, "", nil }
+}

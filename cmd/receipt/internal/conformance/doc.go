@@ -1,0 +1,29 @@
+// Package conformance contains the command conformance: run drives a verifier through a corpus,
+// and answer makes receipt a verifier that can be driven.
+//
+// A verifier is a command, which the runner starts once per case with the file of the case as its
+// last argument. Its exit status is 0 (valid), 1 (invalid), or 2 (undecidable), and the last
+// non-empty line of its stdout is {"verdict": …, "code": …}, which must agree. Any other status is
+// no answer. The README of fixtures/corpus specifies the cases.
+package conformance
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// A Line runs one command line of receipt, and returns the exit code.
+type Line func(ctx context.Context, args []string, e *cli.Env) int
+
+// New returns the command conformance. Its command answer verifies with command lines of receipt.
+func New(e *cli.Env, line Line) *cobra.Command {
+	return cli.Group(&cobra.Command{
+		Use:     "conformance COMMAND",
+		Short:   "run verifiers on a corpus of cases",
+		Long:    `Run verifiers in any language on cases with known outcomes.`,
+		Example: `  receipt conformance run --corpus fixtures/corpus -- receipt conformance answer`,
+	}, newRun(e), newAnswer(e, line))
+}

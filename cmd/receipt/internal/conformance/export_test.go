@@ -1,0 +1,86 @@
+package conformance
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+)
+
+// A Verifier answers the question in a file.
+type Verifier func(ctx context.Context, file string) (verdict, code string, err error)
+
+// Score runs a verifier in this process on the cases of some subjects, or of all.
+func Score(ctx context.Context, dir string, subjects []string, jobs int, v Verifier) (*scoreboard, error) {
+	c, err := openCorpus(dir)
+	if err != nil {
+		return nil, err
+	}
+	if subjects != nil {
+		c.questions = slices.DeleteFunc(c.questions, func(q question) bool { return !slices.Contains(subjects, q.subject) })
+	}
+	results, err := askAll(ctx, c.questions, jobs, func(ctx context.Context, q question) (*answer, error) {
+		verdict, code, err := v(ctx, q.file)
+		if err != nil {
+			return nil, &silence{err.Error()}
+		}
+		return reply(slices.Index(verdicts[:], verdict), code), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return score(c, nil, results), nil
+}
+
+// Judge answers a case as the command answer does, and returns the step, too.
+func Judge(ctx context.Context, line Line, file string) (verdict, code, step string, err error) {
+	e := &cli.Env{Getenv: func(string) string { return "" }, Now: time.Now, Messages: nil}
+	a, step, err := judge(ctx, e, line, file)
+	if err != nil {
+		return "", "", "", err
+	}
+	if a.Code != nil {
+		code = *a.Code
+	}
+	step, _, _ = strings.Cut(step, " ")
+	return a.Verdict, code, step, nil
+}
+
+// ErrorOf runs a command on a file, and returns why it is not an answer, and whether it declined.
+func ErrorOf(ctx context.Context, command []string, timeout time.Duration) (why string, declined bool) {
+	_, err := answerOf(ctx, command, question{file: "case.json"}, timeout)
+	if err == nil {
+		return "", false
+	}
+	_, declined = err.(*silence)
+	return err.Error(), declined
+}
+
+// ScoreField runs receipt on a corpus whose key sets are in environment variables.
+func ScoreField(ctx context.Context, dir string, line Line) (*scoreboard, error) {
+	c, err := openCorpus(dir)
+	if err != nil {
+		return nil, err
+	}
+	results, err := askAll(ctx, c.questions, 1, func(ctx context.Context, q question) (*answer, error) {
+		e := &cli.Env{Now: time.Now, Getenv: func(name string) string {
+			for _, entry := range q.env {
+				if value, ok := strings.CutPrefix(entry, name+"="); ok {
+					return value
+				}
+			}
+			return ""
+		}}
+		a, _, err := judge(ctx, e, line, q.file)
+		return a, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return score(c, nil, results), nil
+}
+
+// Exit returns the exit code of the run.
+func (s *scoreboard) Exit() int { return s.exit() }

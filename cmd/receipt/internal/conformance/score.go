@@ -1,0 +1,124 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// A scoreboard is the report of a run. Cases that were not answered are counted apart, and never as
+// passed.
+type scoreboard struct {
+	Rail         string   `json:"rail"`
+	Suite        string   `json:"suite"`
+	CorpusDigest string   `json:"corpusDigest"`
+	Verifier     verifier `json:"verifier"`
+	Totals       totals   `json:"totals"`
+}
+
+type verifier struct {
+	Command         []string `json:"command"`
+	VectorsExecuted int      `json:"vectorsExecuted"`
+}
+
+type totals struct {
+	Vectors      int         `json:"vectors"`
+	Conform      int         `json:"conform"`
+	Failed       []deviation `json:"failed"`
+	NotExercised []deviation `json:"notExercised"`
+
+	// The verdict is the expected one, and its code is another.
+	ReasonParityMismatch []deviation `json:"reasonParityMismatch"`
+}
+
+// A deviation is a case in which the answer is not the expected one.
+type deviation struct {
+	ID         string `json:"id"`
+	Subject    string `json:"subject"`
+	Conditions string `json:"conditions"`
+	Expected   answer `json:"expected"`
+	Found      string `json:"found"`
+}
+
+// score compares the results of a run with the corpus.
+func score(c *corpus, command []string, results []result) *scoreboard {
+	s := &scoreboard{Rail: "external", Suite: c.suite, CorpusDigest: c.digest, Verifier: verifier{Command: command}}
+	t := &s.Totals
+	t.Vectors = len(results)
+	t.Failed, t.NotExercised, t.ReasonParityMismatch = []deviation{}, []deviation{}, []deviation{}
+
+	for _, r := range results {
+		d := deviation{r.id, r.subject, r.about, r.want, ""}
+		var declined *silence
+		if errors.As(r.err, &declined) {
+			d.Found = declined.why
+			t.NotExercised = append(t.NotExercised, d)
+			continue
+		}
+
+		s.Verifier.VectorsExecuted++
+		switch {
+		case r.err != nil:
+			d.Found = r.err.Error()
+			t.Failed = append(t.Failed, d)
+		case !r.accepts(r.answer):
+			d.Found = r.answer.String()
+			t.Failed = append(t.Failed, d)
+		default:
+			t.Conform++
+			if r.Verdict == r.want.Verdict && r.answer.String() != r.want.String() {
+				d.Found = r.answer.String()
+				t.ReasonParityMismatch = append(t.ReasonParityMismatch, d)
+			}
+		}
+	}
+	return s
+}
+
+// exit returns the exit code. A run in which nothing was answered shows nothing.
+func (s *scoreboard) exit() int {
+	switch t := &s.Totals; {
+	case s.Verifier.VectorsExecuted == 0:
+		return cli.ExitUsage
+	case len(t.Failed) > 0:
+		return cli.ExitRefuted
+	case t.Conform < t.Vectors:
+		return cli.ExitUndecided
+	}
+	return cli.ExitVerified
+}
+
+// print writes the report.
+func (s *scoreboard) print(e *cli.Env, format string) error {
+	if format == "json" {
+		text, err := receipt.AppendJSON(nil, s)
+		if err != nil {
+			return err
+		}
+		_, err = e.Out.Write(append(text, '\n'))
+		return err
+	}
+
+	t := &s.Totals
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "corpus  %s, %s\n", s.Suite, s.CorpusDigest)
+	fmt.Fprintf(&b, "cases   %d of %d answered, %d as expected, %d not; %d not exercised\n", s.Verifier.VectorsExecuted, t.Vectors, t.Conform, len(t.Failed), len(t.NotExercised))
+	fmt.Fprintf(&b, "codes   %d of the expected answers have another code\n", len(t.ReasonParityMismatch))
+	for _, group := range []struct {
+		name string
+		list []deviation
+	}{{"failed", t.Failed}, {"not exercised", t.NotExercised}, {"other code", t.ReasonParityMismatch}} {
+		for _, d := range group.list {
+			fmt.Fprintf(&b, "%s: %s %s: %s; expected %s, found %s\n", group.name, d.ID, d.Subject, d.Conditions, d.Expected.String(), strings.TrimSpace(d.Found))
+		}
+	}
+	if s.Verifier.VectorsExecuted == 0 {
+		b.WriteString("no case was answered, so the run shows nothing\n")
+	}
+	_, err := e.Text().Write([]byte(cli.EscapeText(b.String())))
+	return err
+}
