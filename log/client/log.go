@@ -1,0 +1,104 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+)
+
+// A Log is a log of receipt hashes that is served over HTTP.
+type Log struct {
+	URL    string
+	Token  string       // sent with each request to add a hash; "" for none
+	Policy *tlog.Policy // that each proof must meet
+	HTTP   http.Client
+}
+
+// A StatusError is an answer other than a proof.
+type StatusError struct {
+	Status int
+	Detail string
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("the log answered %d: %s", e.Status, e.Detail)
+}
+
+// A ProofError indicates that a log answered with something that is not a proof of the hash under
+// the policy. If it wraps [tlog.ErrUnmet], evidence is missing. Otherwise, the answer is invalid.
+type ProofError struct{ Err error }
+
+func (e *ProofError) Error() string { return "the proof of the log: " + e.Err.Error() }
+
+// Unwrap returns the error of the policy.
+func (e *ProofError) Unwrap() error { return e.Err }
+
+// Add adds a hash, and returns the proof of its inclusion and its index. It repeats the request
+// until ctx ends if the log is busy, unreachable, or does not answer. Repetitions add no second
+// entry.
+func (l *Log) Add(ctx context.Context, hash canon.Digest) (proof []byte, index uint64, err error) {
+	var last error // before ctx ended
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		proof, err := l.post(ctx, hash)
+		if err == nil {
+			return l.check(proof, hash)
+		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		status := (*StatusError)(nil)
+		if errors.As(err, &status) && status.Status != http.StatusServiceUnavailable && status.Status != http.StatusTooManyRequests {
+			return nil, 0, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, 0, fmt.Errorf("gave up: %w (%w)", last, ctx.Err())
+		}
+	}
+}
+
+// check checks a proof against the policy.
+func (l *Log) check(text []byte, hash canon.Digest) ([]byte, uint64, error) {
+	proof, err := tlog.ParseProof(text)
+	if err == nil {
+		_, err = l.Policy.CheckProof(proof, hash[:])
+	}
+	if err != nil {
+		return nil, 0, &ProofError{err}
+	}
+	return text, proof.Index, nil
+}
+
+func (l *Log) post(ctx context.Context, hash canon.Digest) ([]byte, error) {
+	url := strings.TrimSuffix(l.URL, "/") + "/add"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(hash.String()))
+	if err != nil {
+		return nil, err
+	}
+	if l.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+l.Token)
+	}
+	response, err := l.HTTP.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+
+	const most = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(response.Body, most))
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, &StatusError{response.StatusCode, fmt.Sprintf("%.200q", strings.TrimSpace(string(body)))}
+	}
+	return body, nil
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/fixtures"
+	"github.com/receiptkit/receiptkit/log/store"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+)
+
+// startLog serves a log without witnesses, and writes its policy.
+func startLog(t *testing.T) (url, policy string) {
+	t.Helper()
+	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", ed25519.SeedSize)))
+	key, err := tlog.NewLog("log.example/receipts", private.Public().(ed25519.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer := tlog.LogSigner{Log: key, SignMessage: func(_ context.Context, message []byte) ([]byte, error) {
+		return ed25519.Sign(private, message), nil
+	}}
+	l, err := store.Open(t.Context(), store.Config{Dir: t.TempDir(), Key: key, Sign: signer.SignCheckpoint, Interval: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(l.Handler(""))
+	t.Cleanup(func() {
+		server.Close()
+		if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return server.URL, writeFile(t, "policy", "log "+key.String()+"\nquorum none\n")
+}
+
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// fixture returns a copy of a receipt of the fixtures in a file.
+func fixture(t *testing.T, name string) string {
+	t.Helper()
+	data, err := fixtures.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return writeFile(t, filepath.Base(name), string(data))
+}
+
+// command runs a command line, and returns its exit code and outputs.
+func command(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(t.Context(), args, &o, &e)
+	return code, o.String(), e.String()
+}
+
+func TestAppend(t *testing.T) {
+	url, policy := startLog(t)
+	proofs := filepath.Join(t.TempDir(), "proofs")
+	good := filepath.Dir(fixture(t, "valid/task.json"))
+	altered := fixture(t, "valid/full.json")
+	data, err := os.ReadFile(altered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(altered, bytes.Replace(data, []byte(`SUCCEEDED`), []byte(`FAILED`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	// A directory, twice: the second run sends nothing, so that it needs no log.
+	for _, log := range []string{url, "http://127.0.0.1:1"} {
+		code, out, errs := command(t, "append", good, "--log", log, "--policy", policy, "--proofs", proofs, "--wait", "10s")
+		if code != exitVerified || !strings.HasPrefix(out, "0 sha256:") || !strings.HasSuffix(out, "task.json\n") {
+			t.Errorf("%s: exit %d, %q, %s", log, code, out, errs)
+		}
+	}
+
+	other := writeFile(t, "other", strings.Replace(readFile(t, policy), "quorum none", "witness w w1.example.com+04f29dbe+BHePzpiqC67suVaU15Ty8VRrpe8OTBL9q4LlVn1U4GX1\nquorum w", 1))
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"altered receipt": {[]string{altered, "--log", url, "--policy", policy, "--proofs", proofs}, exitRefuted, "hash_mismatch"},
+		"no witness":      {[]string{fixture(t, "valid/minimal.json"), "--log", url, "--policy", other, "--proofs", t.TempDir()}, exitUndecided, "the policy is not met"},
+		"no log":          {[]string{fixture(t, "valid/minimal.json"), "--log", "http://127.0.0.1:1", "--policy", policy, "--proofs", t.TempDir(), "--wait", "300ms"}, exitUsage, "connection refused"},
+		"no receipt":      {[]string{t.TempDir(), "--log", url, "--policy", policy, "--proofs", proofs}, exitUsage, "found no receipt"},
+		"no file":         {[]string{"absent.json", "--log", url, "--policy", policy, "--proofs", proofs}, exitUsage, "absent.json"},
+		"no policy":       {[]string{good, "--log", url, "--proofs", proofs}, exitUsage, "missing --policy"},
+	} {
+		code, out, errs := command(t, append([]string{"append"}, c.args...)...)
+		if code != c.code || !strings.Contains(errs, c.want) || out != "" {
+			t.Errorf("%s: exit %d, expected %d; %q; %s", name, code, c.code, out, errs)
+		}
+	}
+}
+
+// TestAppendLied verifies that the proof of another receipt is not stored.
+func TestAppendLied(t *testing.T) {
+	url, policy := startLog(t)
+	proofs := t.TempDir()
+	if code, _, errs := command(t, "append", fixture(t, "valid/task.json"), "--log", url, "--policy", policy, "--proofs", proofs); code != exitVerified {
+		t.Fatal(errs)
+	}
+	files, err := filepath.Glob(filepath.Join(proofs, "*.tlog-proof"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	lying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Write([]byte(readFile(t, files[0])))
+	}))
+	defer lying.Close()
+
+	empty := t.TempDir()
+	code, out, errs := command(t, "append", fixture(t, "valid/minimal.json"), "--log", lying.URL, "--policy", policy, "--proofs", empty)
+	if code != exitRefuted || out != "" || !strings.Contains(errs, "the proof of the log") {
+		t.Errorf("exit %d, %q, %s", code, out, errs)
+	}
+	if files, _ := filepath.Glob(filepath.Join(empty, "*")); len(files) > 0 {
+		t.Errorf("stored %v", files)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,100 @@
+// Command receipt-log runs a log of receipt hashes, appends receipts to it, witnesses logs, and
+// monitors them:
+//
+//	receipt-log serve     run a log (C2SP tlog-tiles)
+//	receipt-log append    add receipts to a log, and store their proofs
+//	receipt-log witness   cosign the checkpoints of logs (C2SP tlog-witness)
+//	receipt-log monitor   follow logs, and report what their keepers must not do
+//
+// Results go to stdout, messages to stderr. The exit code is 0 if everything is verified, 1 if
+// something is invalid, 2 if an input could not be read or the command could not run as requested,
+// and 3 if evidence is missing.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/receiptkit/receiptkit/canon/foreign"
+)
+
+// The exit codes are those of the command receipt.
+const (
+	exitVerified  = 0
+	exitRefuted   = 1
+	exitUsage     = 2
+	exitUndecided = 3
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// A terminal is where a command writes. Its methods are safe for concurrent use.
+type terminal struct {
+	mu       sync.Mutex
+	out, err io.Writer
+}
+
+// print writes a line of results, and escapes untrusted text.
+func (t *terminal) print(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintln(t.out, foreign.Escape(fmt.Sprintf(format, args...)))
+}
+
+// note writes a line of messages.
+func (t *terminal) note(format string, args ...any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintln(t.err, "receipt-log: "+foreign.Escape(fmt.Sprintf(format, args...)))
+}
+
+// warn writes an error that does not end the command.
+func (t *terminal) warn(err error) { t.note("warning: %v", err) }
+
+// An exitCode ends a command that has already printed its results.
+type exitCode int
+
+func (exitCode) Error() string { return "" }
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, out, errs io.Writer) int {
+	t := &terminal{out: out, err: errs}
+	root := &cobra.Command{
+		Use:               "receipt-log COMMAND",
+		Short:             "run, fill, witness, and monitor logs of receipt hashes",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errs)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(newServe(t), newAppend(t), newWitness(t), newMonitor(t))
+
+	err := root.ExecuteContext(ctx)
+	var code exitCode
+	switch {
+	case err == nil:
+		return exitVerified
+	case errors.As(err, &code):
+		return int(code)
+	}
+	t.note("error: %v", err)
+	return exitUsage
+}

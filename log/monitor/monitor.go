@@ -1,0 +1,310 @@
+package monitor
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/log/internal/durable"
+	"github.com/receiptkit/receiptkit/log/tile"
+	"github.com/receiptkit/receiptkit/log/witness"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+)
+
+// A Kind is a kind of finding.
+type Kind string
+
+const (
+	Growth      Kind = "growth"      // the log has more entries, and extends the tree that was seen last
+	Fork        Kind = "fork"        // the log signed two trees of which neither extends the other
+	Shrink      Kind = "shrink"      // the log shows a smaller tree than before
+	Invalid     Kind = "invalid"     // a signature or a file of the log is invalid
+	UnknownKey  Kind = "unknown_key" // no key of the log signed its checkpoint
+	Unwitnessed Kind = "unwitnessed" // the quorum of the policy did not cosign the checkpoint
+	Silence     Kind = "silence"     // the last cosignature is too old
+	Unreachable Kind = "unreachable" // the log or a witness did not answer
+)
+
+// Refutes reports whether the kind shows that a log did something that it must not do.
+func (k Kind) Refutes() bool { return k == Fork || k == Shrink || k == Invalid }
+
+// A Finding is a result about one log.
+type Finding struct {
+	Kind   Kind
+	Origin string
+	Detail string
+}
+
+// A Config specifies a monitor.
+type Config struct {
+	Policy  *tlog.Policy
+	Disk    durable.Disk
+	Silence time.Duration // maximum age of the last cosignature; 0: not checked
+	Now     func() time.Time
+	Open    func(url string) tile.Source
+}
+
+// A Monitor follows the logs of a policy that have a URL.
+type Monitor struct{ config Config }
+
+// New returns a Monitor.
+func New(c Config) *Monitor { return &Monitor{c} }
+
+// Check examines every log once, and returns the findings, in the order of the policy. The error
+// is that of the disk, or of ctx.
+func (m *Monitor) Check(ctx context.Context) (findings []Finding, err error) {
+	for _, log := range m.config.Policy.Logs {
+		if log.URL == "" {
+			continue
+		}
+		e := &examination{Monitor: m, log: log, source: m.config.Open(log.URL)}
+		if err := e.run(ctx); err != nil {
+			return nil, errors.Join(ctx.Err(), err)
+		}
+		findings = append(findings, e.findings...)
+	}
+	return findings, ctx.Err()
+}
+
+// An examination is one look at one log.
+type examination struct {
+	*Monitor
+	log      tlog.PolicyLog
+	source   tile.Source
+	findings []Finding
+}
+
+func (e *examination) find(k Kind, format string, args ...any) {
+	e.findings = append(e.findings, Finding{k, e.log.Name(), fmt.Sprintf(format, args...)})
+}
+
+// A view is a checkpoint that the key of the log signed.
+type view struct {
+	note []byte
+	*tlog.Signed
+}
+
+// run returns an error only if the state cannot be read or written.
+func (e *examination) run(ctx context.Context) error {
+	last, err := e.last()
+	if err != nil {
+		return err
+	}
+	note, err := e.source.Read(ctx, "checkpoint")
+	if err != nil {
+		e.find(Unreachable, "%v", err)
+		return e.silence(last)
+	}
+
+	now := e.open(note)
+	if now == nil {
+		return e.silence(last)
+	}
+	_, unmet := e.config.Policy.Open(note)
+	if unmet != nil {
+		e.find(Unwitnessed, "%v", unmet)
+	}
+	good, err := e.follows(ctx, last, now)
+	if err != nil {
+		return err
+	}
+	if err := e.witnesses(ctx, now); err != nil {
+		return err
+	}
+
+	// Only a checkpoint that is valid under the policy replaces the last one.
+	if good && unmet == nil {
+		if err := durable.Replace(e.config.Disk, e.file(), note); err != nil {
+			return err
+		}
+		if err := e.seen(); err != nil {
+			return err
+		}
+		last = now
+	}
+	return e.silence(last)
+}
+
+func (e *examination) file() string { return witness.OriginHash(e.log.Name()) }
+
+// last returns the last checkpoint that was valid, or nil if there is none.
+func (e *examination) last() (*view, error) {
+	note, err := e.config.Disk.Read(e.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.signed(note)
+	if err != nil || len(s.Logs) == 0 {
+		return nil, fmt.Errorf("the stored checkpoint of %.80q is damaged: %v", e.log.Name(), err)
+	}
+	return &view{note, s}, nil
+}
+
+func (e *examination) signed(note []byte) (*tlog.Signed, error) {
+	var witnesses []*tlog.Witness
+	for _, w := range e.config.Policy.Witnesses {
+		witnesses = append(witnesses, w.Witness)
+	}
+	return tlog.OpenSigned(note, []*tlog.Log{e.log.Log}, witnesses)
+}
+
+// open verifies the signature of the log. It returns nil if the checkpoint shows nothing about it.
+func (e *examination) open(note []byte) *view {
+	s, err := e.signed(note)
+	switch {
+	case err != nil:
+		e.find(Invalid, "%v", err)
+	case s.Origin != e.log.Name():
+		e.find(UnknownKey, "the checkpoint is that of the log %.80q", s.Origin)
+	case len(s.Logs) == 0:
+		e.find(UnknownKey, "the checkpoint of size %d has no signature of %v", s.Size, e.log)
+	default:
+		return &view{note, s}
+	}
+	return nil
+}
+
+// follows reports whether the log only added entries to the last checkpoint, and reads them.
+func (e *examination) follows(ctx context.Context, last, now *view) (bool, error) {
+	from := uint64(0)
+	if last != nil {
+		from = last.Size
+		if now.Size < last.Size {
+			e.find(Shrink, "size %d after %d", now.Size, last.Size)
+			return false, e.evidence(last, now)
+		}
+		same, err := e.extends(ctx, last, now)
+		if err != nil || !same {
+			return false, err
+		}
+	}
+	if now.Size == from {
+		return true, nil
+	}
+
+	tree := e.tree(now)
+	for entry, err := range tree.Entries(ctx, from) {
+		if err == nil && len(entry) != len(canon.Digest{}) {
+			err = &tile.InvalidError{Detail: fmt.Sprintf("an entry has %d bytes, and a receipt hash has 32", len(entry))}
+		}
+		if err != nil {
+			e.unread(err)
+			return false, nil
+		}
+	}
+	e.find(Growth, "from size %d to %d", from, now.Size)
+	return true, nil
+}
+
+func (e *examination) tree(v *view) *tile.Tree {
+	return &tile.Tree{Size: v.Size, Root: v.Root, Source: e.source}
+}
+
+// unread reports a file that could not be read, or that is not that of the tree.
+func (e *examination) unread(err error) {
+	if errors.As(err, new(*tile.InvalidError)) {
+		e.find(Invalid, "%v", err)
+		return
+	}
+	e.find(Unreachable, "%v", err)
+}
+
+// extends reports whether the later of two views extends the earlier, whose size is not larger.
+// Otherwise, both are evidence.
+func (e *examination) extends(ctx context.Context, earlier, later *view) (bool, error) {
+	if earlier.Size == 0 {
+		return true, nil
+	}
+	proof, err := e.tree(later).Consistency(ctx, earlier.Size)
+	if err != nil && earlier.Size < later.Size {
+		e.unread(err)
+		return false, nil
+	}
+	if err := merkle.CheckConsistency(earlier.Size, later.Size, earlier.Root, later.Root, proof); err != nil {
+		e.find(Fork, "the trees of size %d and %d: %v", earlier.Size, later.Size, err)
+		return false, e.evidence(earlier, later)
+	}
+	return true, nil
+}
+
+// witnesses compares the checkpoints that the witnesses cosigned. A log that shows them another
+// tree is found even if it always shows this monitor the same one.
+func (e *examination) witnesses(ctx context.Context, now *view) error {
+	for _, w := range e.config.Policy.Witnesses {
+		if w.URL == "" {
+			continue
+		}
+		note, err := e.config.Open(w.URL).Read(ctx, e.file()+"/checkpoint")
+		if errors.Is(err, fs.ErrNotExist) { // it has not seen the log
+			continue
+		}
+		if err != nil {
+			e.find(Unreachable, "witness %s: %v", w.Name, err)
+			continue
+		}
+		s, err := e.signed(note)
+		if err != nil || s.Origin != e.log.Name() || len(s.Logs) == 0 {
+			e.find(UnknownKey, "witness %s serves a checkpoint that the log did not sign (%v)", w.Name, err)
+			continue
+		}
+
+		// A larger tree is compared when the log shows it.
+		if other := (&view{note, s}); s.Size <= now.Size {
+			if _, err := e.extends(ctx, other, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// evidence stores two checkpoints of a log that contradict each other.
+func (e *examination) evidence(one, other *view) error {
+	text := bytes.Join([][]byte{one.note, other.note}, []byte("\n"))
+	sum := sha256.Sum256(text)
+	name := fmt.Sprintf("%s-evidence-%s.txt", e.file(), hex.EncodeToString(sum[:8]))
+	return durable.Replace(e.config.Disk, name, text)
+}
+
+// seen records the time of a valid checkpoint, for policies without witnesses.
+func (e *examination) seen() error {
+	text := e.config.Now().UTC().Format(time.RFC3339) + "\n"
+	return durable.Replace(e.config.Disk, e.file()+"-seen", []byte(text))
+}
+
+// silence compares the age of the last cosignature. Without witnesses, it is the age of the last
+// valid checkpoint by the clock of this machine.
+func (e *examination) silence(last *view) error {
+	if e.config.Silence == 0 || last == nil {
+		return nil
+	}
+	var at time.Time
+	for _, c := range last.Cosignatures {
+		if c.At.After(at) {
+			at = c.At
+		}
+	}
+	if len(e.config.Policy.Witnesses) == 0 {
+		text, err := e.config.Disk.Read(e.file() + "-seen")
+		if err != nil {
+			return err
+		}
+		if at, err = time.Parse(time.RFC3339+"\n", string(text)); err != nil {
+			return err
+		}
+	}
+	if age := e.config.Now().Sub(at); age > e.config.Silence {
+		e.find(Silence, "nothing since %s, for %v", at.UTC().Format(time.RFC3339), age.Truncate(time.Second))
+	}
+	return nil
+}

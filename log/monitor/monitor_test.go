@@ -1,0 +1,288 @@
+package monitor_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/fixtures/testsize"
+	"github.com/receiptkit/receiptkit/log/internal/durable"
+	"github.com/receiptkit/receiptkit/log/monitor"
+	"github.com/receiptkit/receiptkit/log/tile"
+	"github.com/receiptkit/receiptkit/log/witness"
+	"github.com/receiptkit/receiptkit/merkle"
+	notes "github.com/receiptkit/receiptkit/merkle/tlog"
+)
+
+// A fakeLog is a log, and its witness, whose keeper can do anything.
+type fakeLog struct {
+	signer   notes.LogSigner
+	cosigner notes.Cosigner
+	now      time.Time
+
+	entries    [][]byte // that it serves
+	hashes     []tlog.Hash
+	checkpoint []byte
+	witnessed  []byte // that the witness serves; nil: none
+	down       bool
+}
+
+func newFakeLog(t *testing.T) *fakeLog {
+	t.Helper()
+	key := func(letter string) (ed25519.PublicKey, func(context.Context, []byte) ([]byte, error)) {
+		private := ed25519.NewKeyFromSeed([]byte(strings.Repeat(letter, ed25519.SeedSize)))
+		return private.Public().(ed25519.PublicKey), func(_ context.Context, message []byte) ([]byte, error) {
+			return ed25519.Sign(private, message), nil
+		}
+	}
+	public, sign := key("l")
+	l, err := notes.NewLog("log.example/receipts", public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, cosign := key("w")
+	w, err := notes.NewWitness("witness.example", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fakeLog{signer: notes.LogSigner{Log: l, SignMessage: sign}, cosigner: notes.Cosigner{Witness: w, SignMessage: cosign}, now: time.Unix(1790000000, 0)}
+}
+
+// policy returns the policy for the log.
+func (f *fakeLog) policy() *notes.Policy {
+	return &notes.Policy{
+		Logs:      []notes.PolicyLog{{Log: f.signer.Log, URL: "log"}},
+		Witnesses: []notes.PolicyWitness{{Name: "w", Witness: f.cosigner.Witness, URL: "witness"}},
+		Quorum:    &notes.Group{Threshold: 1, Witnesses: []*notes.Witness{f.cosigner.Witness}},
+	}
+}
+
+func (f *fakeLog) reader() tlog.HashReader {
+	return tlog.HashReaderFunc(func(indexes []int64) (list []tlog.Hash, err error) {
+		for _, i := range indexes {
+			list = append(list, f.hashes[i])
+		}
+		return list, nil
+	})
+}
+
+// grow adds entries with a label.
+func (f *fakeLog) grow(t *testing.T, n int, label string) {
+	t.Helper()
+	for range n {
+		entry := canon.Sum(fmt.Appendf(nil, "%s %d", label, len(f.entries)))
+		hashes, err := tlog.StoredHashes(int64(len(f.entries)), entry[:], f.reader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.entries, f.hashes = append(f.entries, entry[:]), append(f.hashes, hashes...)
+	}
+}
+
+// shrink removes entries from the end.
+func (f *fakeLog) shrink(n int) {
+	f.entries = f.entries[:len(f.entries)-n]
+	f.hashes = f.hashes[:tlog.StoredHashCount(int64(len(f.entries)))]
+}
+
+// publish signs the tree, and lets the witness cosign whatever it is.
+func (f *fakeLog) publish(t *testing.T) {
+	t.Helper()
+	root, err := tlog.TreeHash(int64(len(f.entries)), f.reader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &notes.Checkpoint{Origin: f.signer.Name(), Size: uint64(len(f.entries)), Root: merkle.Hash(root)}
+	note, err := f.signer.SignCheckpoint(t.Context(), c)
+	if err == nil {
+		note, err = f.cosigner.Cosign(t.Context(), note, f.now)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.checkpoint, f.witnessed = note, note
+}
+
+// fakeSource is the log or its witness, depending on the URL.
+type fakeSource struct {
+	*fakeLog
+	url string
+}
+
+func (f fakeSource) Read(_ context.Context, path string) ([]byte, error) {
+	switch {
+	case f.down:
+		return nil, errors.New("connection refused")
+	case f.url == "witness" && f.witnessed == nil:
+		return nil, fs.ErrNotExist
+	case f.url == "witness":
+		return f.witnessed, nil
+	case path == "checkpoint":
+		return f.checkpoint, nil
+	}
+	return f.tile(path)
+}
+
+func (f fakeSource) tile(path string) ([]byte, error) {
+	path, entries := strings.CutPrefix(strings.TrimPrefix(path, "tile/"), "entries/")
+	if entries {
+		path = "data/" + path
+	}
+	t, err := tlog.ParseTilePath("tile/8/" + path)
+	if err != nil {
+		return nil, err
+	}
+	if t.L >= 0 {
+		data, err := tlog.ReadTileData(t, f.reader())
+		return data, err
+	}
+	var data []byte
+	for _, e := range f.entries[t.N*256 : t.N*256+int64(t.W)] {
+		data = append(binary.BigEndian.AppendUint16(data, uint16(len(e))), e...)
+	}
+	return data, nil
+}
+
+func newMonitor(f *fakeLog, dir string) *monitor.Monitor {
+	return monitor.New(monitor.Config{
+		Policy: f.policy(), Disk: durable.Names(dir), Silence: time.Hour,
+		Now:  func() time.Time { return f.now },
+		Open: func(url string) tile.Source { return fakeSource{f, url} },
+	})
+}
+
+// kinds returns the kinds of the findings of a look.
+func kinds(t *testing.T, m *monitor.Monitor) (list []monitor.Kind) {
+	t.Helper()
+	findings, err := m.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		list = append(list, f.Kind)
+	}
+	return list
+}
+
+// faults are what the keeper of a log must not do, with the findings that must result.
+var faults = map[string]struct {
+	do   func(t *testing.T, f *fakeLog, r *rand.Rand)
+	want monitor.Kind
+}{
+	"entry changed, same size": {func(t *testing.T, f *fakeLog, r *rand.Rand) {
+		n := 1 + r.IntN(len(f.entries))
+		f.shrink(n)
+		f.grow(t, n, "other")
+		f.publish(t)
+	}, monitor.Fork},
+	"entry changed, and growth": {func(t *testing.T, f *fakeLog, r *rand.Rand) {
+		n := 1 + r.IntN(len(f.entries))
+		f.shrink(n)
+		f.grow(t, n+1+r.IntN(300), "other")
+		f.publish(t)
+	}, monitor.Fork},
+	"tail deleted": {func(t *testing.T, f *fakeLog, r *rand.Rand) {
+		f.shrink(1 + r.IntN(len(f.entries)))
+		f.publish(t)
+	}, monitor.Shrink},
+	"another tree for the witness": {func(t *testing.T, f *fakeLog, r *rand.Rand) {
+		honest := f.checkpoint
+		n := 1 + r.IntN(len(f.entries))
+		entries, hashes := slices.Clone(f.entries), slices.Clone(f.hashes)
+		f.shrink(n)
+		f.grow(t, n, "other")
+		f.publish(t)
+		f.entries, f.hashes, f.checkpoint = entries, hashes, honest
+	}, monitor.Fork},
+	"silence": {func(_ *testing.T, f *fakeLog, _ *rand.Rand) { f.now = f.now.Add(time.Hour + time.Second) }, monitor.Silence},
+	"down":    {func(_ *testing.T, f *fakeLog, _ *rand.Rand) { f.down = true }, monitor.Unreachable},
+	"unknown key": {func(t *testing.T, f *fakeLog, _ *rand.Rand) {
+		other := ed25519.NewKeyFromSeed([]byte(strings.Repeat("x", ed25519.SeedSize)))
+		l, err := notes.NewLog(f.signer.Name(), other.Public().(ed25519.PublicKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := f.signer
+		f.signer = notes.LogSigner{Log: l, SignMessage: func(_ context.Context, m []byte) ([]byte, error) { return ed25519.Sign(other, m), nil }}
+		f.publish(t)
+		f.signer = known
+	}, monitor.UnknownKey},
+	"changed signature": {func(_ *testing.T, f *fakeLog, _ *rand.Rand) {
+		f.checkpoint = []byte(strings.Replace(string(f.checkpoint), f.signer.Name()+"\n", f.signer.Name()+"\n1", 1))
+	}, monitor.Invalid},
+	"no witness": {func(t *testing.T, f *fakeLog, _ *rand.Rand) {
+		f.grow(t, 1, "honest")
+		f.publish(t)
+		f.checkpoint, _, _ = cutLastLine(f.checkpoint)
+	}, monitor.Unwitnessed},
+	"wrong entry in a bundle": {func(t *testing.T, f *fakeLog, _ *rand.Rand) {
+		f.grow(t, 2, "honest")
+		f.publish(t)
+		f.entries[len(f.entries)-1] = f.entries[0]
+	}, monitor.Invalid},
+	"entry that is not a hash": {func(t *testing.T, f *fakeLog, _ *rand.Rand) {
+		hashes, err := tlog.StoredHashes(int64(len(f.entries)), []byte("text"), f.reader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.entries, f.hashes = append(f.entries, []byte("text")), append(f.hashes, hashes...)
+		f.publish(t)
+	}, monitor.Invalid},
+}
+
+func cutLastLine(note []byte) (rest, line []byte, ok bool) {
+	i := strings.LastIndex(strings.TrimSuffix(string(note), "\n"), "\n")
+	return note[:i+1], note[i+1:], i >= 0
+}
+
+// TestFaults verifies that each fault is found at a random moment in the growth of a log, by a
+// monitor that is started anew for each look, and that nothing is found in honest growth.
+func TestFaults(t *testing.T) {
+	rounds := 3
+	if testsize.Full() {
+		rounds = 8
+	}
+	for name, fault := range faults {
+		for round := range rounds {
+			r := rand.New(rand.NewPCG(uint64(round), 7))
+			f, dir := newFakeLog(t), t.TempDir()
+			for range 1 + r.IntN(4) {
+				n := 1 + r.IntN(300)
+				f.grow(t, n, "honest")
+				f.publish(t)
+				f.now = f.now.Add(time.Duration(r.IntN(3000)) * time.Second)
+				if got := kinds(t, newMonitor(f, dir)); !slices.Equal(got, []monitor.Kind{monitor.Growth}) {
+					t.Fatalf("honest growth: %v", got)
+				}
+				if got := kinds(t, newMonitor(f, dir)); len(got) > 0 {
+					t.Fatalf("the same tree: %v", got)
+				}
+			}
+
+			fault.do(t, f, r)
+			if got := kinds(t, newMonitor(f, dir)); !slices.Contains(got, fault.want) {
+				t.Errorf("%s, round %d: %v, expected %v", name, round, got, fault.want)
+			}
+			evidence, err := filepath.Glob(filepath.Join(dir, witness.OriginHash(f.signer.Name())+"-evidence-*"))
+			if err != nil || len(evidence) > 0 != (fault.want == monitor.Fork || fault.want == monitor.Shrink) {
+				t.Errorf("%s: evidence %v, %v", name, evidence, err)
+			}
+			// The fault is found again, because it did not replace the last valid checkpoint.
+			if got := kinds(t, newMonitor(f, dir)); fault.want.Refutes() && !slices.Contains(got, fault.want) {
+				t.Errorf("%s, a second look: %v", name, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+)
+
+// patience is the time that a request waits for a checkpoint. The client then repeats it.
+const patience = 30 * time.Second
+
+// Handler returns the routes of the log:
+//
+//	POST /add            body: a receipt hash, "sha256:" and 64 hexadecimal digits; answer: a tlog-proof
+//	GET  /proof/{hash}   a tlog-proof of a hash that is in the log
+//	GET  /checkpoint     the last published checkpoint
+//	GET  /tile/…         tiles and entries (C2SP tlog-tiles)
+//
+// If token is not empty, /add requires it as a bearer token (RFC 6750).
+func (l *Log) Handler(token string) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /add", func(w http.ResponseWriter, r *http.Request) {
+		given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "a token is required to add hashes", http.StatusUnauthorized)
+			return
+		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1024))
+		if err != nil {
+			http.Error(w, "expected a body of 71 bytes", http.StatusBadRequest)
+			return
+		}
+		l.serveProof(w, r, strings.TrimSuffix(string(body), "\n"), l.Add)
+	})
+	mux.HandleFunc("GET /proof/{hash}", func(w http.ResponseWriter, r *http.Request) {
+		l.serveProof(w, r, r.PathValue("hash"), l.Proof)
+	})
+	mux.HandleFunc("GET /checkpoint", func(w http.ResponseWriter, r *http.Request) {
+		note, err := l.Checkpoint()
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Write(note)
+	})
+	mux.HandleFunc("GET /tile/", l.serveTile)
+	return mux
+}
+
+// serveProof answers with the proof that get returns for a hash.
+func (l *Log) serveProof(w http.ResponseWriter, r *http.Request, text string, get func(context.Context, canon.Digest) ([]byte, error)) {
+	hash, err := canon.ParseDigest(text)
+	if err != nil {
+		http.Error(w, `expected a receipt hash: "sha256:" and 64 lowercase hexadecimal digits`, http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+
+	proof, err := get(ctx, hash)
+	switch {
+	case err == nil:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Write(proof)
+	case errors.Is(err, fs.ErrNotExist):
+		http.Error(w, "the log does not have this hash", http.StatusNotFound)
+	default:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "no checkpoint includes this hash yet", http.StatusServiceUnavailable)
+		if !errors.Is(err, ErrBusy) && !errors.Is(err, context.Canceled) {
+			l.warn(err)
+		}
+	}
+}
+
+// tilePath matches the paths of C2SP tlog-tiles, each in its only spelling.
+var tilePath = regexp.MustCompile(`^/tile/(entries|[0-9]|[1-5][0-9]|6[0-3])((?:/x[0-9]{3})*/[0-9]{3})(?:\.p/([1-9][0-9]{0,2}))?$`)
+
+func (l *Log) serveTile(w http.ResponseWriter, r *http.Request) {
+	if !l.implied(r.URL.Path) {
+		http.NotFound(w, r)
+		return
+	}
+	data, err := os.ReadFile(filepath.Join(l.config.Dir, filepath.FromSlash(r.URL.Path)))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Write(data)
+}
+
+// implied reports whether the published checkpoint covers all hashes or entries of a tile. After a
+// crash, other tiles may be written again with other content, and caches would keep the first.
+func (l *Log) implied(path string) bool {
+	parts := tilePath.FindStringSubmatch(path)
+	if parts == nil {
+		return false
+	}
+	level, _ := strconv.Atoi(parts[1]) // 0 for entries
+	number, err := strconv.ParseUint(strings.NewReplacer("/", "", "x", "").Replace(parts[2]), 10, 64)
+	width := uint64(256)
+	if parts[3] != "" {
+		width, _ = strconv.ParseUint(parts[3], 10, 64)
+	}
+	if err != nil || width > 256 || number > math.MaxUint32 || level > 7 { // more than any log has
+
+		return false
+	}
+
+	l.published.mu.Lock()
+	defer l.published.mu.Unlock()
+	c := l.published.checkpoint
+	return c != nil && number*256+width <= c.Size>>(8*level)
+}

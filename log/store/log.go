@@ -1,0 +1,301 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/transparency-dev/tessera"
+	"github.com/transparency-dev/tessera/storage/posix"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/log/internal/durable"
+	"github.com/receiptkit/receiptkit/log/tile"
+	"github.com/receiptkit/receiptkit/merkle"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+)
+
+// A Config specifies a log.
+type Config struct {
+	Dir string
+
+	// Sign returns a checkpoint as a note that the log signed. Key verifies the signature.
+	Sign func(ctx context.Context, c *tlog.Checkpoint) ([]byte, error)
+	Key  *tlog.Log
+
+	// Policy has the witnesses, with their URLs, and the quorum that a published checkpoint needs.
+	// Its logs are not used. The zero Policy has no witnesses.
+	Policy tlog.Policy
+
+	// Interval is the time between checkpoints, at least 100 ms. 0: one second.
+	Interval time.Duration
+
+	// Heartbeat is the time after which an unchanged tree is cosigned again. 0: ten minutes.
+	Heartbeat time.Duration
+
+	// Warn is called with errors that the log repeats or survives, such as those of witnesses.
+	Warn func(error)
+}
+
+// A Log is a log that is open for appending. It is safe for concurrent use.
+type Log struct {
+	config  Config
+	dir     *durable.Dir
+	tessera *tessera.Appender
+	reader  tessera.LogReader
+	stop    func(context.Context) error // of Tessera
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
+
+	// Failed is closed when the log can no longer know which entries it has.
+	Failed chan struct{}
+
+	mu      sync.Mutex
+	failure error
+	entries map[canon.Digest]*entry
+
+	published publication
+}
+
+// An entry is a hash that is in the log, or that is being added.
+type entry struct {
+	index uint64
+	err   error
+	ready chan struct{} // closed when index or err is set; nil for an entry that was read at the start
+}
+
+// ErrBusy indicates that the log has too many entries to add. A later request may succeed.
+var ErrBusy = errors.New("the log is busy")
+
+// Open opens a log, and creates it if the directory has none.
+func Open(ctx context.Context, c Config) (*Log, error) {
+	if c.Interval == 0 {
+		c.Interval = time.Second
+	}
+	if c.Heartbeat == 0 {
+		c.Heartbeat = 10 * time.Minute
+	}
+	c.Policy.Logs = []tlog.PolicyLog{{Log: c.Key}}
+	quietTessera(c.Warn)
+
+	dir, err := durable.OpenDir(filepath.Join(c.Dir, ".receipt-log"))
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{config: c, dir: dir, entries: map[canon.Digest]*entry{}, Failed: make(chan struct{})}
+	l.published.changed = make(chan struct{})
+	if err := l.open(ctx); err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *Log) open(ctx context.Context) error {
+	if err := l.own(); err != nil {
+		return err
+	}
+
+	// Tessera's background work ends with its own context, after Close.
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	driver, err := posix.New(background, posix.Config{Path: l.config.Dir})
+	if err == nil {
+		options := tessera.NewAppendOptions().
+			WithCheckpointSigner(&signer{background, l.config}).
+			WithCheckpointInterval(l.config.Interval).
+			WithCheckpointRepublishInterval(0).
+			WithBatching(256, min(l.config.Interval/2, 250*time.Millisecond))
+		l.tessera, l.stop, l.reader, err = tessera.NewAppender(background, driver, options)
+	}
+	if err == nil {
+		err = l.load(background)
+	}
+	if err != nil {
+		cancel()
+		return err
+	}
+
+	l.cancel = cancel
+	l.done.Go(func() { l.publish(background) })
+	return nil
+}
+
+// own records the key of the log in a new directory, and rejects the directory of another key:
+// Tessera does not store the origin, and would continue the tree under another name.
+func (l *Log) own() error {
+	const name = "key"
+	key := l.config.Key.String() + "\n"
+	stored, err := l.dir.Read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return durable.Replace(l.dir, name, []byte(key))
+	}
+	if err == nil && string(stored) != key {
+		err = fmt.Errorf("%q is the log of the key %q, not of %q", l.config.Dir, stored, key)
+	}
+	return err
+}
+
+// load reads the hashes of all entries, and compares the root of each signed checkpoint with them.
+func (l *Log) load(ctx context.Context) error {
+	note, err := l.reader.ReadCheckpoint(ctx)
+	if err != nil {
+		return fmt.Errorf("reading the checkpoint: %w", err)
+	}
+	signed, err := l.verify(note)
+	if err != nil {
+		return err
+	}
+	published, err := l.restore()
+	if err != nil {
+		return err
+	}
+	if published != nil && published.Size > signed.Size {
+		return fmt.Errorf("%q was rolled back: its entries end at %d, but it published a checkpoint of size %d", l.config.Dir, signed.Size, published.Size)
+	}
+
+	// The tree may have entries that no checkpoint covers yet.
+	size, err := l.reader.IntegratedSize(ctx)
+	if err != nil {
+		return err
+	}
+	tree := new(merkle.Tree)
+	for i, data := range bundles(ctx, l.reader, size, &err) {
+		hash := canon.Digest(data)
+		if len(data) != len(hash) {
+			return fmt.Errorf("entry %d has %d bytes, and the entries of this log have %d", i, len(data), len(hash))
+		}
+		if l.entries[hash] == nil { // the first index counts
+			l.entries[hash] = &entry{index: i}
+		}
+		tree.Append(merkle.LeafHash(data))
+		for _, c := range []*tlog.Signed{signed, published} {
+			if c != nil && c.Size == tree.Size() && c.Root != tree.Root() {
+				return fmt.Errorf("the entries of %q are not those that it signed: the root of the first %d is %v, and the checkpoint has %v", l.config.Dir, c.Size, tree.Root(), c.Root)
+			}
+		}
+	}
+	if err == nil && tree.Size() < signed.Size {
+		err = fmt.Errorf("%q has %d entries, and it signed a checkpoint of size %d", l.config.Dir, tree.Size(), signed.Size)
+	}
+	return err
+}
+
+// verify opens a checkpoint that Tessera signed.
+func (l *Log) verify(note []byte) (*tlog.Signed, error) {
+	s, err := tlog.OpenSigned(note, []*tlog.Log{l.config.Key}, nil)
+	if err == nil && len(s.Logs) == 0 {
+		err = fmt.Errorf("the checkpoint in %q is not signed by its key", l.config.Dir)
+	}
+	return s, err
+}
+
+// Add adds a receipt hash, unless the log has it, and waits for a published checkpoint that
+// includes it. It returns the proof of its inclusion, a C2SP tlog-proof. After an error, the hash
+// may be in the log. A repeated call then returns its proof.
+func (l *Log) Add(ctx context.Context, hash canon.Digest) ([]byte, error) {
+	e, err := l.enter(hash)
+	if err != nil {
+		return nil, err
+	}
+	if e.ready != nil {
+		select {
+		case <-e.ready:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if e.err != nil {
+			return nil, e.err
+		}
+	}
+	return l.prove(ctx, e.index)
+}
+
+// enter returns the entry of a hash, and adds the hash if there is none.
+func (l *Log) enter(hash canon.Digest) (*entry, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.entries[hash]; e != nil {
+		return e, nil
+	}
+	if l.failure != nil {
+		return nil, l.failure
+	}
+
+	// The context of the request does not apply, because an entry that was handed over is added
+	// even if the client disconnects.
+	e := &entry{ready: make(chan struct{})}
+	l.entries[hash] = e
+	future := l.tessera.Add(context.Background(), tessera.NewEntry(hash[:]))
+	go l.settle(hash, e, future)
+	return e, nil
+}
+
+// settle waits until an entry is durable.
+func (l *Log) settle(hash canon.Digest, e *entry, future tessera.IndexFuture) {
+	index, err := future()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer close(e.ready)
+	switch {
+	case err == nil:
+		e.index = index.Index
+	case errors.Is(err, tessera.ErrPushback):
+		e.err = ErrBusy
+		delete(l.entries, hash)
+	default:
+		// The entry may be in the tree, so nothing may be added before the entries are read again.
+		e.err = fmt.Errorf("adding an entry: %w; the log stops, and reads its entries when it starts again", err)
+		if l.failure == nil {
+			l.failure = e.err
+			close(l.Failed)
+		}
+	}
+}
+
+// Proof returns a proof for a hash that is in the log. The error is fs.ErrNotExist if it is not.
+func (l *Log) Proof(ctx context.Context, hash canon.Digest) ([]byte, error) {
+	l.mu.Lock()
+	e := l.entries[hash]
+	l.mu.Unlock()
+	if e == nil {
+		return nil, fs.ErrNotExist
+	}
+	return l.Add(ctx, hash)
+}
+
+// prove waits for a checkpoint that includes an index, and returns the proof.
+func (l *Log) prove(ctx context.Context, index uint64) ([]byte, error) {
+	note, c, err := l.published.wait(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	tree := tile.Tree{Size: c.Size, Root: c.Root, Source: tile.Dir(l.config.Dir)}
+	hashes, err := tree.Inclusion(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	return (&tlog.Proof{Index: index, Hashes: hashes, Checkpoint: note}).Format(), nil
+}
+
+// Checkpoint returns the last published checkpoint. The error is fs.ErrNotExist if there is none.
+func (l *Log) Checkpoint() ([]byte, error) {
+	l.published.mu.Lock()
+	defer l.published.mu.Unlock()
+	if l.published.note == nil {
+		return nil, fs.ErrNotExist
+	}
+	return l.published.note, nil
+}
+
+// Close waits until everything that was added is in a checkpoint of Tessera, and releases the
+// directory.
+func (l *Log) Close(ctx context.Context) error {
+	err := l.stop(ctx)
+	l.cancel()
+	l.done.Wait()
+	return errors.Join(err, l.dir.Close())
+}

@@ -1,0 +1,319 @@
+package store_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/log/client"
+	"github.com/receiptkit/receiptkit/log/internal/durable"
+	"github.com/receiptkit/receiptkit/log/store"
+	"github.com/receiptkit/receiptkit/log/tile"
+	"github.com/receiptkit/receiptkit/log/witness"
+	"github.com/receiptkit/receiptkit/merkle/tlog"
+)
+
+const origin = "log.example/receipts"
+
+// newConfig returns the configuration of a log with a key that is derived from a letter.
+func newConfig(t *testing.T, dir, letter string) store.Config {
+	t.Helper()
+	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat(letter, ed25519.SeedSize)))
+	key, err := tlog.NewLog(origin, private.Public().(ed25519.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer := tlog.LogSigner{Log: key, SignMessage: func(_ context.Context, message []byte) ([]byte, error) {
+		return ed25519.Sign(private, message), nil
+	}}
+	return store.Config{Dir: dir, Key: key, Sign: signer.SignCheckpoint, Interval: 100 * time.Millisecond, Warn: func(err error) { t.Log(err) }}
+}
+
+func open(t *testing.T, c store.Config) *store.Log {
+	t.Helper()
+	l, err := store.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func closeLog(t *testing.T, l *store.Log) {
+	t.Helper()
+	if err := l.Close(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hashOf returns the hash of an imaginary receipt.
+func hashOf(i int) canon.Digest { return canon.Sum(fmt.Appendf(nil, "receipt %d", i)) }
+
+// policyOf returns the policy that the proofs of a log must meet.
+func policyOf(c store.Config) *tlog.Policy {
+	p := c.Policy
+	p.Logs = []tlog.PolicyLog{{Log: c.Key}}
+	return &p
+}
+
+// addAll adds hashes from several goroutines, and checks each proof.
+func addAll(t *testing.T, l *store.Log, policy *tlog.Policy, hashes []canon.Digest) {
+	t.Helper()
+	var group sync.WaitGroup
+	for _, h := range hashes {
+		group.Go(func() {
+			text, err := l.Add(t.Context(), h)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			proof, err := tlog.ParseProof(text)
+			if err == nil {
+				_, err = policy.CheckProof(proof, h[:])
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// indexes returns how often each hash is in the published tree of a log.
+func indexes(t *testing.T, c store.Config, note []byte) map[canon.Digest]int {
+	t.Helper()
+	s, err := policyOf(c).Open(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := tile.Tree{Size: s.Size, Root: s.Root, Source: tile.Dir(c.Dir)}
+	found := map[canon.Digest]int{}
+	for entry, err := range tree.Entries(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[canon.Digest(entry)]++
+	}
+	return found
+}
+
+// TestOnceEach verifies that each hash is in the log once, although it is added several times, by
+// several callers and after the log was opened again.
+func TestOnceEach(t *testing.T) {
+	c := newConfig(t, t.TempDir(), "k")
+	var hashes []canon.Digest
+	for i := range 700 { // more than two bundles
+		hashes = append(hashes, hashOf(i), hashOf(i))
+	}
+
+	l := open(t, c)
+	if _, err := store.Open(t.Context(), c); !errors.Is(err, durable.ErrLocked) {
+		t.Errorf("a second process: %v", err)
+	}
+	addAll(t, l, policyOf(c), hashes[:1000])
+	closeLog(t, l)
+
+	l = open(t, c)
+	defer closeLog(t, l)
+	addAll(t, l, policyOf(c), hashes)
+	note, err := l.Checkpoint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := indexes(t, c, note)
+	if len(found) != 700 {
+		t.Errorf("the log has %d hashes", len(found))
+	}
+	for h, n := range found {
+		if n != 1 {
+			t.Errorf("%v is in the log %d times", h, n)
+		}
+	}
+	if _, err := l.Proof(t.Context(), hashOf(-1)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a hash that is not in the log: %v", err)
+	}
+}
+
+// TestOpenRejects verifies that a log is not opened if its directory is not what it signed.
+func TestOpenRejects(t *testing.T) {
+	c := newConfig(t, t.TempDir(), "k")
+	l := open(t, c)
+	addAll(t, l, policyOf(c), []canon.Digest{hashOf(0), hashOf(1), hashOf(2)})
+	closeLog(t, l)
+
+	for name, damage := range map[string]func(dir string) error{
+		"changed entry": func(dir string) error {
+			path := filepath.Join(dir, "tile/entries/000.p/3")
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			data[40]++
+			return os.WriteFile(path, data, 0o644)
+		},
+		"rolled back": func(dir string) error {
+			published, err := os.ReadFile(filepath.Join(dir, ".receipt-log/checkpoint"))
+			if err != nil {
+				return err
+			}
+			empty := filepath.Join(t.TempDir(), "empty")
+			closeLog(t, open(t, newConfig(t, empty, "k")))
+			if err := os.WriteFile(filepath.Join(empty, ".receipt-log/checkpoint"), published, 0o644); err != nil {
+				return err
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				return err
+			}
+			return os.Rename(empty, dir)
+		},
+		"changed checkpoint": func(dir string) error {
+			path := filepath.Join(dir, ".receipt-log/checkpoint")
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(path, []byte(strings.Replace(string(data), "\n3\n", "\n2\n", 1)), 0o644)
+		},
+	} {
+		dir := filepath.Join(t.TempDir(), "log")
+		if err := os.CopyFS(dir, os.DirFS(c.Dir)); err != nil {
+			t.Fatal(err)
+		}
+		copied := newConfig(t, dir, "k")
+		closeLog(t, open(t, copied)) // the copy itself is a log
+		if err := damage(dir); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := store.Open(t.Context(), copied); err == nil {
+			closeLog(t, l)
+			t.Errorf("%s: opened", name)
+		} else {
+			t.Logf("%s: %v", name, err)
+		}
+	}
+
+	if _, err := store.Open(t.Context(), newConfig(t, c.Dir, "o")); err == nil {
+		t.Error("opened with another key")
+	}
+}
+
+// startWitness returns a witness of a log, and the item for it in a policy.
+func startWitness(t *testing.T, key *tlog.Log) tlog.PolicyWitness {
+	t.Helper()
+	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat("w", ed25519.SeedSize)))
+	w, err := tlog.NewWitness("witness.example", private.Public().(ed25519.PublicKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cosigner := tlog.Cosigner{Witness: w, SignMessage: func(_ context.Context, message []byte) ([]byte, error) {
+		return ed25519.Sign(private, message), nil
+	}}
+	dir, err := durable.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, err := witness.New(witness.Config{Logs: []*tlog.Log{key}, Cosign: cosigner.Cosign, Key: w, Now: time.Now}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(running.Handler(func(err error) { t.Error(err) }))
+	t.Cleanup(func() { server.Close(); dir.Close() })
+	return tlog.PolicyWitness{Name: "w", Witness: w, URL: server.URL}
+}
+
+// TestWitnessed verifies that a hash is acknowledged only with a checkpoint that the quorum
+// cosigned, and that the routes serve what clients need.
+func TestWitnessed(t *testing.T) {
+	c := newConfig(t, t.TempDir(), "k")
+	w := startWitness(t, c.Key)
+	down := w
+	down.URL = "http://127.0.0.1:1"
+	c.Policy = tlog.Policy{Witnesses: []tlog.PolicyWitness{down}, Quorum: &tlog.Group{Threshold: 1, Witnesses: []*tlog.Witness{w.Witness}}}
+
+	// Without the witness, nothing is acknowledged.
+	l := open(t, c)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if proof, err := l.Add(ctx, hashOf(0)); err == nil {
+		t.Errorf("acknowledged without a witness: %s", proof)
+	}
+	if note, err := l.Checkpoint(); err == nil {
+		t.Errorf("published without a witness: %s", note)
+	}
+	closeLog(t, l)
+
+	c.Policy.Witnesses[0] = w
+	l = open(t, c)
+	defer closeLog(t, l)
+	server := httptest.NewServer(l.Handler("secret"))
+	defer server.Close()
+	remote := &client.Log{URL: server.URL, Token: "secret", Policy: policyOf(c)}
+	for i := range 300 {
+		if i > 3 && i < 297 {
+			continue
+		}
+		if _, _, err := remote.Add(t.Context(), hashOf(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := (&client.Log{URL: server.URL, Policy: policyOf(c)}).Add(t.Context(), hashOf(9)); err == nil {
+		t.Error("added a hash without a token")
+	}
+
+	source := tile.NewHTTP(server.URL, time.Minute)
+	note, err := source.Read(t.Context(), "checkpoint")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := policyOf(c).Open(note)
+	if err != nil || s.Size != 7 {
+		t.Fatalf("%v, %v", s, err)
+	}
+	n := 0
+	for _, err := range (&tile.Tree{Size: s.Size, Root: s.Root, Source: source}).Entries(t.Context(), 2) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 5 {
+		t.Errorf("read %d entries from index 2 on", n)
+	}
+
+	for path, want := range map[string]int{
+		"/tile/0/000.p/7":                   200,
+		"/tile/entries/000.p/7":             200,
+		"/tile/0/000":                       404, // not full
+		"/tile/0/000.p/8":                   404, // not implied
+		"/tile/00/000.p/7":                  404,
+		"/tile/0/000.p/07":                  404,
+		"/tile/0/../../.receipt-log/key":    404,
+		"/proof/" + hashOf(0).String():      200,
+		"/proof/" + hashOf(1000).String():   404,
+		"/proof/sha256:ABC":                 400,
+		"/.state/treeState":                 404,
+		"/.receipt-log/checkpoint":          404,
+		"/tile/entries/000.p/7?x=../../key": 200,
+	} {
+		response, err := http.Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%s: status %d, expected %d: %.80q", path, response.StatusCode, want, body)
+		}
+	}
+}

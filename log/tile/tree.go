@@ -1,0 +1,199 @@
+package tile
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"math"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/receiptkit/receiptkit/merkle"
+)
+
+const (
+	height = 8           // of a tile, in levels
+	width  = 1 << height // hashes of a full tile, and entries of a full bundle
+)
+
+// A Tree is a tree of a log, whose files are in a source.
+type Tree struct {
+	Size   uint64
+	Root   merkle.Hash
+	Source Source
+}
+
+// Inclusion returns the inclusion proof of the entry with an index.
+func (t *Tree) Inclusion(ctx context.Context, index uint64) ([]merkle.Hash, error) {
+	if index >= t.Size || t.Size > math.MaxInt64 {
+		return nil, merkle.ErrIndex
+	}
+	r := &tiles{ctx: ctx, source: t.Source}
+	proof, err := tlog.ProveRecord(int64(t.Size), int64(index), t.hashes(r))
+	return convert(proof), r.authentic(err)
+}
+
+// Consistency returns the proof that the tree extends its first size entries. It is empty for
+// size 0.
+func (t *Tree) Consistency(ctx context.Context, size uint64) ([]merkle.Hash, error) {
+	if size > t.Size || t.Size > math.MaxInt64 {
+		return nil, merkle.ErrSizes
+	}
+	if size == 0 {
+		return nil, nil
+	}
+	r := &tiles{ctx: ctx, source: t.Source}
+	proof, err := tlog.ProveTree(int64(t.Size), int64(size), t.hashes(r))
+	return convert(proof), r.authentic(err)
+}
+
+// Entries yields the entries from an index on. Each is compared with the leaf hash in the tree.
+func (t *Tree) Entries(ctx context.Context, from uint64) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for bundle := from / width; bundle*width < t.Size; bundle++ {
+			list, err := t.bundle(ctx, bundle)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i, entry := range list {
+				if bundle*width+uint64(i) >= from && !yield(entry, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// bundle returns the entries of a bundle that are in the tree.
+func (t *Tree) bundle(ctx context.Context, n uint64) ([][]byte, error) {
+	count := int(min(t.Size-n*width, width))
+	path := entriesPath(n, count)
+	data, err := readFull(ctx, t.Source, path, entriesPath(n, width))
+	if err != nil {
+		return nil, err
+	}
+	list, err := parseBundle(data, count)
+	if err != nil {
+		return nil, invalid("%s: %v", path, err)
+	}
+
+	indexes := make([]int64, count)
+	for i := range indexes {
+		indexes[i] = tlog.StoredHashIndex(0, int64(n)*width+int64(i))
+	}
+	r := &tiles{ctx: ctx, source: t.Source}
+	hashes, err := t.hashes(r).ReadHashes(indexes)
+	if err != nil {
+		return nil, r.authentic(err)
+	}
+	for i, entry := range list {
+		if merkle.LeafHash(entry) != merkle.Hash(hashes[i]) {
+			return nil, invalid("%s: entry %d has another hash than in the tree of size %d", path, n*width+uint64(i), t.Size)
+		}
+	}
+	return list, nil
+}
+
+// parseBundle returns the first entries of a bundle. Each has its length in two bytes before it.
+func parseBundle(data []byte, count int) (list [][]byte, err error) {
+	for range count {
+		if len(data) < 2 || len(data)-2 < int(binary.BigEndian.Uint16(data)) {
+			return nil, fmt.Errorf("expected %d entries, found %d", count, len(list))
+		}
+		n := 2 + int(binary.BigEndian.Uint16(data))
+		list = append(list, data[2:n:n])
+		data = data[n:]
+	}
+	return list, nil
+}
+
+func (t *Tree) hashes(r *tiles) tlog.HashReader {
+	return tlog.TileHashReader(tlog.Tree{N: int64(t.Size), Hash: tlog.Hash(t.Root)}, r)
+}
+
+// tiles implements tlog.TileReader, which authenticates the tiles, for one call.
+type tiles struct {
+	ctx     context.Context
+	source  Source
+	failure error // of the source
+}
+
+func (*tiles) Height() int                     { return height }
+func (*tiles) SaveTiles([]tlog.Tile, [][]byte) {}
+
+func (r *tiles) ReadTiles(list []tlog.Tile) ([][]byte, error) {
+	data := make([][]byte, len(list))
+	for i, t := range list {
+		full := t
+		full.W = width
+		content, err := readFull(r.ctx, r.source, hashesPath(t), hashesPath(full))
+		if err != nil {
+			r.failure = err
+			return nil, err
+		}
+		if len(content) < t.W*tlog.HashSize {
+			return nil, invalid("%s: expected %d hashes, found %d bytes", hashesPath(t), t.W, len(content))
+		}
+		data[i] = content[:t.W*tlog.HashSize]
+	}
+	return data, nil
+}
+
+// readFull reads a partial file, or the full file, because a log may delete partial files once the
+// full file exists.
+func readFull(ctx context.Context, s Source, partial, full string) ([]byte, error) {
+	data, err := s.Read(ctx, partial)
+	if errors.Is(err, fs.ErrNotExist) && full != partial {
+		return s.Read(ctx, full)
+	}
+	return data, err
+}
+
+// hashesPath returns the path of a tile in the layout of C2SP, which differs from that of
+// tlog.Tile.Path.
+func hashesPath(t tlog.Tile) string {
+	return fmt.Sprintf("tile/%d/%s", t.L, numberPath(uint64(t.N), t.W))
+}
+
+func entriesPath(n uint64, w int) string { return "tile/entries/" + numberPath(n, w) }
+
+// numberPath returns a number in groups of three digits, each but the last with a prefix x, and
+// the suffix of a partial file.
+func numberPath(n uint64, w int) string {
+	path := fmt.Sprintf("%03d", n%1000)
+	for n /= 1000; n > 0; n /= 1000 {
+		path = fmt.Sprintf("x%03d/%s", n%1000, path)
+	}
+	if w < width {
+		path += fmt.Sprintf(".p/%d", w)
+	}
+	return path
+}
+
+// An InvalidError indicates that a log serves a file that does not belong to its tree.
+type InvalidError struct{ Detail string }
+
+func (e *InvalidError) Error() string { return e.Detail }
+
+func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
+
+// authentic marks errors of tlog.TileHashReader that are not those of the source: the tiles do not
+// lead to the root.
+func (r *tiles) authentic(err error) error {
+	if err == nil || r.failure != nil {
+		return err
+	}
+	return &InvalidError{err.Error()}
+}
+
+func convert(list []tlog.Hash) []merkle.Hash {
+	hashes := make([]merkle.Hash, len(list))
+	for i, h := range list {
+		hashes[i] = merkle.Hash(h)
+	}
+	return hashes
+}
