@@ -62,11 +62,13 @@ func (c *call) describe(e *event.Event) {
 	}
 }
 
-// acted records the git actions that the log states. Actions that only the text of the command
-// suggests are recorded separately, and are not effects.
+// acted records the git actions that the log states, and how the call ran. Actions that only the
+// text of the command suggests are recorded separately, and are not effects.
 func (c *call) acted(r *run, e *event.Event) {
-	if list := words(r, e, e.Payload, "git_actions"); len(list) > 0 {
-		c.meta["git_actions"] = list
+	for _, name := range []string{"git_actions", "flags"} {
+		if list := words(r, e, e.Payload, name); len(list) > 0 {
+			c.meta[name] = list
+		}
 	}
 	from := e.Payload.Member("read_from_command")
 	if event.Absent(from) {

@@ -2,7 +2,9 @@ package source_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os/exec"
@@ -30,8 +32,10 @@ type counted struct {
 	}
 }
 
+var generated = flag.Int("generated", 0, "logs of each kind that TestCount generates (default: 100, or 1,000 at full size)")
+
 // TestCount compares drafts with the counts of another program in all public logs of the kinds
-// that it knows, and in generated logs: 100 of each kind, or 10,000 at full size.
+// that it knows, and in generated logs.
 func TestCount(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("no python3")
@@ -44,11 +48,11 @@ func TestCount(t *testing.T) {
 			}
 		}
 	}
-	generated := 100
+	logs := 100
 	if testsize.Full() {
-		generated = 10_000
+		logs = 1_000
 	}
-	for _, args := range [][]string{public, {"--generate", strconv.Itoa(generated), "1"}} {
+	for _, args := range [][]string{public, {"--generate", strconv.Itoa(cmp.Or(*generated, logs)), "1"}} {
 		out, err := exec.Command("python3", append([]string{"testdata/count.py"}, args...)...).Output()
 		if err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ func TestDamage(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	each, size := 40, 60_000
 	if testsize.Full() {
-		each, size = 150, 300_000
+		each, size = 100, 120_000
 	}
 	damages := 0
 	for _, name := range publicLogs(t) {

@@ -46,12 +46,14 @@ var tools = sync.OnceValue(func() story.Tools {
 		"NotebookEdit": {Does: "edit", Path: "notebook_path"},
 		"WebFetch":     {Does: "fetch", URL: "url"},
 		"WebSearch":    {Does: "fetch", Search: true},
+		"Task":         {Background: "run_in_background"},
+		"Agent":        {Background: "run_in_background"},
 	}
 	for _, name := range []string{"Read", "Glob", "Grep", "LS", "NotebookRead"} {
 		all[name] = story.Tool{Does: "read"}
 	}
 	for _, name := range []string{"Bash", "PowerShell", "BashOutput", "KillBash", "KillShell"} {
-		all[name] = story.Tool{Does: "execute", Command: "command"}
+		all[name] = story.Tool{Does: "execute", Command: "command", Background: "run_in_background", Unsandboxed: "dangerouslyDisableSandbox"}
 	}
 	for _, name := range []string{
 		"TodoWrite", "TodoRead", "EnterPlanMode", "ExitPlanMode", "exit_plan_mode", "AskUserQuestion", "TaskCreate", "TaskGet", "TaskList", "TaskUpdate",
@@ -237,6 +239,7 @@ func answer(s *story.Story, block, line, besides canon.Node) {
 		c.RanNot, c.Category = true, "sibling_failed"
 	}
 	acted(s, c, block, besides)
+	c.Flag("background", besides.Member("backgroundTaskId").Kind() == canon.KindString)
 	if d := story.Count(besides.Member("durationMs")); d != nil {
 		c.Duration = d
 	}

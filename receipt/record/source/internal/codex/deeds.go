@@ -25,11 +25,14 @@ type deeds struct {
 	searches int                        // web searches of the model without an ID, except those that Codex recorded itself
 	turn     string                     // the latest turn that began
 	folder   string                     // the directory in which it works
+	sandbox  string                     // in which it runs commands; "" is not stated
+	running  map[string]*story.Call     // commands that did not end with their call, by the ID of their process
+	inputs   map[string]string          // the processes to which open calls write
 	unasked  bool                       // no person is asked to approve a call
 }
 
 func newDeeds(s *story.Story) *deeds {
-	return &deeds{s: s, patches: map[string]patch{}, opened: story.Set{}, wrote: story.Set{}, ran: map[[2]string]canon.Digest{}}
+	return &deeds{s: s, patches: map[string]patch{}, opened: story.Set{}, wrote: story.Set{}, ran: map[[2]string]canon.Digest{}, running: map[string]*story.Call{}, inputs: map[string]string{}}
 }
 
 // ask opens a call. The arguments may ask for a person's approval, but the answer is not logged.
@@ -56,6 +59,7 @@ func (d *deeds) ask(p canon.Node, input canon.Digest, told patch) {
 		return
 	}
 	c.Does, c.Server = does(tool), cmp.Or(story.ServerOf(tool), spaceOf(s.Name(p.Member("namespace"))))
+	d.command(c, p)
 	if isWrapper(tool) {
 		d.wrappers = append(d.wrappers, id)
 	}
@@ -91,13 +95,67 @@ func (d *deeds) answer(p canon.Node) {
 	}
 
 	// The changes of a patch count unless Codex itself recorded the changes that it made.
-	if c.Close(outcomeOf(c.Tool, c.Server, output), s.Digest(output)) && c.Ended() == story.Succeeded && !d.wrote[id] {
-		for _, w := range d.patches[id].changes {
-			c.Wrote(w)
-			d.wrote[id] = true
+	end := endingOf(c.Tool, c.Server, output)
+	if c.Close(end.outcome, s.Digest(output)) {
+		d.exited(c, end)
+		if c.Ended() == story.Succeeded && !d.wrote[id] {
+			for _, w := range d.patches[id].changes {
+				c.Wrote(w)
+				d.wrote[id] = true
+			}
 		}
 	}
 	delete(d.patches, id)
+}
+
+// command reads the input of a call that runs a command.
+func (d *deeds) command(c *story.Call, p canon.Node) {
+	if c.Does != "execute" || c.Server != "" {
+		return
+	}
+	in := story.Unquoted(p.Member("arguments"))
+	if c.Tool == "local_shell" {
+		in = p.Member("action")
+	}
+	d.runs(c, in.Member("command"))
+	if cmd := in.Member("cmd"); !cmd.IsZero() {
+		d.runs(c, cmd)
+	}
+	c.Flag("sandbox_off_requested", in.Member("with_escalated_permissions").Bool() || in.Member("sandbox_permissions").String() == "require_escalated")
+	if process := in.Member("session_id"); c.Tool == "write_stdin" && !process.IsZero() {
+		d.inputs[c.ID] = string(process.Raw())
+		d.s.Keep(len(c.ID))
+	}
+}
+
+// runs records the text of a command, and the sandbox of its turn.
+func (d *deeds) runs(c *story.Call, command canon.Node) {
+	if h := story.HintsIn(commandOf(command)); len(c.Hints.Git)+len(c.Hints.Tests) == 0 {
+		c.Hints = h
+	}
+	c.Flag(d.sandbox, true)
+}
+
+// exited records the exit code of a command. A process that outlived its call runs in the
+// background, and ends in the answer to a call that writes to it. The call itself had returned
+// before, so its status stays unreported.
+func (d *deeds) exited(c *story.Call, end ending) {
+	if end.exit != nil && c.ExitCode == nil {
+		c.ExitCode = end.exit
+	}
+	if end.process != "" && c.Tool != "write_stdin" {
+		c.Flag("background", true)
+		d.running[end.process] = c
+		d.s.Keep(len(end.process))
+		return
+	}
+
+	process := d.inputs[c.ID]
+	delete(d.inputs, c.ID)
+	if started := d.running[process]; started != nil && end.exit != nil {
+		delete(d.running, process)
+		started.ExitCode = end.exit
+	}
 }
 
 // ended reads an event that states how a call ended.
@@ -106,7 +164,9 @@ func (d *deeds) ended(kind string, p canon.Node) {
 	d.record = kind
 	switch kind {
 	case "exec_command_end":
-		d.did(id, "command", p.Member("command"), p)
+		if c := d.did(id, "command", p.Member("command"), p); c != nil {
+			d.runs(c, p.Member("command"))
+		}
 	case "patch_apply_end":
 		d.applied(d.did(id, "patch_apply", p.Member("changes"), p), p.Member("changes"))
 	case "mcp_tool_call_end":

@@ -132,7 +132,7 @@ func (x *Exec) call(i *item, tool string) {
 
 	c := s.Call(id)
 	if c.Ask(tool, i.input) {
-		c.Does, c.Server = does(i.kind), story.Joined(s, i.server)
+		c.Does, c.Server, c.Hints = does(i.kind), story.Joined(s, i.server), i.hints
 		if i.kind == "web_search" {
 			c.Searched()
 		}
@@ -145,6 +145,7 @@ func (x *Exec) call(i *item, tool string) {
 		return
 	}
 
+	c.ExitCode = i.exit
 	if i.outcome == story.Succeeded {
 		for _, w := range i.writes {
 			c.Wrote(w)
@@ -215,6 +216,8 @@ type item struct {
 	kind, id, tool, server string
 	input, output          canon.Digest
 	outcome                story.Outcome
+	exit                   *int64
+	hints                  story.Hints
 	writes                 []story.Write
 	unclear                bool     // the changes of files cannot be read
 	threads                []string // of the agents that were given work
@@ -245,6 +248,9 @@ func itemOf(s *story.Story, n canon.Node, line string) item {
 	i.outcome = stateOf(n, line)
 	if i.outcome != story.Open {
 		i.output = s.Digest(outputOf(n))
+	}
+	if i.kind == "command_execution" {
+		i.exit, i.hints = story.Count(either(n, "exit_code")), story.HintsIn(commandOf(n.Member("command")))
 	}
 	if i.kind == "file_change" {
 		i.writes = writesOf(n.Member("changes"))

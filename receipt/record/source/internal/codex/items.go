@@ -34,7 +34,9 @@ func (x items) step(p canon.Node) {
 	case "Reasoning", "Plan", "HookPrompt", "ContextCompaction":
 	// The other items state calls.
 	case "CommandExecution":
-		x.did(id, "command", n.Member("command"), n)
+		if c := x.did(id, "command", n.Member("command"), n); c != nil {
+			x.runs(c, n.Member("command"))
+		}
 	case "FileChange":
 		x.applied(x.did(id, "file_change", n.Member("changes"), n), n.Member("changes"))
 	case "McpToolCall":

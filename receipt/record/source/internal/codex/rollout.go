@@ -197,8 +197,10 @@ func (r *Rollout) context(f *file, p canon.Node) {
 	r.deeds.folder = s.Name(p.Member("cwd"))
 
 	sandbox := p.Member("sandbox_policy")
-	if name := cmp.Or(s.Name(sandbox.Member("type")), s.Name(sandbox)); s.Policy == "" && name != "" {
-		s.Policy = story.Joined(s, "sandbox:"+name)
+	r.deeds.sandbox = ""
+	if name := cmp.Or(s.Name(sandbox.Member("type")), s.Name(sandbox)); name != "" {
+		r.deeds.sandbox = story.Joined(s, "sandbox:"+name)
+		s.Policy = cmp.Or(s.Policy, r.deeds.sandbox)
 	}
 	s.Workspace = cmp.Or(s.Workspace, s.Name(p.Member("cwd")))
 }

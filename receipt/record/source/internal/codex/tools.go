@@ -47,12 +47,19 @@ const (
 	unverified    = "apply_patch verification failed"
 )
 
-// outcomeOf returns how a call ended, as far as its output states it. The tools of Codex write it
-// as text in a fixed form.
-func outcomeOf(tool, server string, output canon.Node) story.Outcome {
+// An ending is what the output of a call states about its end.
+type ending struct {
+	outcome story.Outcome
+	exit    *int64 // of the command
+	process string // the session ID of a process that still runs
+}
+
+// endingOf returns how a call ended, as far as its output states it. The tools of Codex write it as
+// text in a fixed form.
+func endingOf(tool, server string, output canon.Node) ending {
 	if output.Kind() == canon.KindObject {
 		if ok := output.Member("success"); ok.Kind() == canon.KindBool {
-			return story.OutcomeOf(ok.Bool())
+			return ending{outcome: story.OutcomeOf(ok.Bool())}
 		}
 		output = output.Member("content")
 	}
@@ -69,37 +76,70 @@ func outcomeOf(tool, server string, output canon.Node) story.Outcome {
 	switch {
 	// The output of an MCP server may be anything.
 	case server != "":
-		return story.Unreported
+		return ending{outcome: story.Unreported}
 	case bytes.HasPrefix(text, []byte(execRejected)), bytes.HasPrefix(text, []byte(patchRejected)):
-		return story.Rejected
+		return ending{outcome: story.Rejected}
 	case bytes.HasPrefix(text, []byte(aborted)):
-		return story.Canceled
+		return ending{outcome: story.Canceled}
 	case tool == "apply_patch" && bytes.HasPrefix(text, []byte(unverified)):
-		return story.Failed
+		return ending{outcome: story.Failed}
 	case bytes.HasPrefix(text, []byte("{")):
 		if doc, err := canon.Parse(text); err == nil {
 			if code := doc.Root().Member("metadata").Member("exit_code"); code.Kind() == canon.KindNumber {
-				return story.OutcomeOf(code.Float() == 0)
+				return ending{outcome: story.OutcomeOf(code.Float() == 0), exit: story.Count(code)}
 			}
 		}
-		return story.Unreported
+		return ending{outcome: story.Unreported}
 	}
 
-	// A header may precede the output of the command. The output itself is not examined.
+	return headerOf(text)
+}
+
+// headerOf reads the header that may precede the output of a command. The output itself is not
+// examined.
+func headerOf(text []byte) ending {
 	for line := range bytes.SplitSeq(text[:min(len(text), 4096)], []byte("\n")) {
 		for _, words := range []string{"Exit code: ", "Process exited with code "} {
 			if rest, ok := bytes.CutPrefix(line, []byte(words)); ok {
-				if code, err := strconv.Atoi(string(bytes.TrimSpace(rest))); err == nil {
-					return story.OutcomeOf(code == 0)
+				if code, err := strconv.ParseInt(string(bytes.TrimSpace(rest)), 10, 64); err == nil {
+					e := ending{outcome: story.OutcomeOf(code == 0)}
+					if code >= 0 {
+						e.exit = &code
+					}
+					return e
 				}
 			}
+		}
+		if rest, ok := bytes.CutPrefix(line, []byte("Process running with session ID ")); ok {
+			return ending{outcome: story.Unreported, process: string(bytes.TrimSpace(rest[:min(len(rest), 32)]))}
 		}
 		if !isHeader(line) {
 			break
 		}
 	}
 
-	return story.Unreported
+	return ending{outcome: story.Unreported}
+}
+
+// commandOf returns the text of a command: a string, or words. The last word of ["bash", "-lc",
+// SCRIPT] is a script.
+func commandOf(n canon.Node) string {
+	if n.Kind() == canon.KindString {
+		return n.String()
+	}
+	var words []string
+	for _, w := range n.Elements() {
+		words = append(words, w.String())
+	}
+	if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
+		return words[2]
+	}
+
+	// Quoted words cannot be taken for words of another command.
+	for i, w := range words {
+		words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(words, " ")
 }
 
 // isHeader reports whether a line is of the header before the output of a command.

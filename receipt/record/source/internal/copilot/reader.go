@@ -235,6 +235,7 @@ func (r *reader) complete(data canon.Node) {
 		r.call(id)
 	}
 	outcome := outcomeOf(s.Known(id), data)
+	ran(s.Known(id), data.Member("toolTelemetry").Member("properties"))
 	c := s.Answer(data.Member("toolCallId"), outcome, output)
 	if c == nil || c.Does != "edit" || c.Ended() != story.Succeeded {
 		return
@@ -258,6 +259,21 @@ func (r *reader) complete(data canon.Node) {
 		}
 	}
 	delete(r.patches, c.ID)
+}
+
+// ran records how a command ran. The flags are text.
+func ran(c *story.Call, told canon.Node) {
+	if c == nil {
+		return
+	}
+	c.Flag("background", told.Member("detached").String() == "true")
+	c.Flag("sandbox_off_requested", told.Member("sandboxOptOutRequested").String() == "true")
+	switch told.Member("sandboxApplied").String() {
+	case "true":
+		c.Flag("sandbox:applied", true)
+	case "false":
+		c.Flag("sandbox:none", true)
+	}
 }
 
 // outcomeOf returns how a call ended. A shell that ran succeeds, whatever its command did.

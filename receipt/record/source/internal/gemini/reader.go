@@ -30,7 +30,7 @@ var tools = sync.OnceValue(func() story.Tools {
 		"read_file": read, "read_many_files": read, "list_directory": read, "glob": read, "search_file_content": read, "grep_search": read,
 		"write_file":        {Does: "edit", Path: "file_path", Content: "content"},
 		"replace":           {Does: "edit", Path: "file_path"},
-		"run_shell_command": {Does: "execute", Command: "command"},
+		"run_shell_command": {Does: "execute", Command: "command", Background: "is_background"},
 		"google_web_search": {Does: "fetch", Search: true},
 		"web_fetch":         {Does: "fetch"},
 		"write_todos":       {Does: "think"},
@@ -153,8 +153,16 @@ func (r *reader) call(n canon.Node) {
 		outcome = story.Unreported
 	}
 	s.Stamped(n.Member("timestamp"))
-	if s.Answer(id, outcome, n.Member("result")) != nil && outcome == story.Succeeded && c.Does == "edit" {
+	if s.Answer(id, outcome, n.Member("result")) == nil {
+		return
+	}
+	if outcome == story.Succeeded && c.Does == "edit" {
 		c.Wrote(writeOf(s, c, n.Member("resultDisplay")))
+	}
+	for _, x := range n.Member("result").Elements() {
+		if output := x.Member("functionResponse").Member("response").Member("output"); c.Does == "execute" {
+			c.ExitCode = cmp.Or(story.ExitIn(output.String(), "Exit Code: "), c.ExitCode)
+		}
 	}
 }
 

@@ -142,7 +142,15 @@ func result(s *story.Story, m canon.Node) {
 		outcome = story.OutcomeOf(!failed.Bool())
 	}
 	c := s.Answer(m.Member("toolCallId"), outcome, m.Member("content"))
-	if c == nil || c.Ended() != story.Succeeded {
+	if c == nil {
+		return
+	}
+	if c.Ended() != story.Succeeded {
+		for _, b := range m.Member("content").Elements() {
+			if c.Does == "execute" {
+				c.ExitCode = cmp.Or(story.ExitIn(b.Member("text").String(), "Command exited with code "), c.ExitCode)
+			}
+		}
 		return
 	}
 

@@ -136,6 +136,7 @@ type Call struct {
 	Doubtful bool     // its result is a person's refusal, or text of the tool's server that resembles one
 	ExitCode *int64   // of the command
 	Git      []string // its actions in git, as the log states them
+	Flags    []string // how it ran, in words of the readers: background, sandbox:NAME, sandbox_off_requested
 	Hints    Hints    // in the text of its command
 	Path     string   // of the file that it was asked to write
 	Content  State    // that it was asked to write there
@@ -262,6 +263,13 @@ func (c *Call) Exited(code int64) Outcome {
 	return OutcomeOf(code == 0)
 }
 
+// Flag records how the call ran, if on is set.
+func (c *Call) Flag(word string, on bool) {
+	if on {
+		c.Flags = Once(c.Flags, word)
+	}
+}
+
 // Settle replaces the outcome of a doubtful call by the outcome that the rest of the log shows.
 func (c *Call) Settle(outcome Outcome) { c.outcome, c.Doubtful = outcome, false }
 
@@ -325,7 +333,7 @@ func (c *Call) Searched() { c.searched = true }
 // ask is the payload of the event that asks for the call.
 func (c *Call) ask() event.Members {
 	p := event.Members{
-		"tool_call_id": c.ID, "name": c.Tool, "kind": c.Does, "server": c.Server, "worker_id": c.Agent, "parent_call_id": c.Parent, "input_sha256": c.input,
+		"tool_call_id": c.ID, "name": c.Tool, "kind": c.Does, "server": c.Server, "worker_id": c.Agent, "parent_call_id": c.Parent, "input_sha256": c.input, "flags": c.Flags,
 	}
 	if h := c.Hints; len(h.Git)+len(h.Tests) > 0 {
 		p["read_from_command"] = event.Members{"git": h.Git, "tests": h.Tests}

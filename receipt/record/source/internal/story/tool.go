@@ -2,6 +2,8 @@ package story
 
 import (
 	"bytes"
+	"strconv"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 )
@@ -15,6 +17,9 @@ type Tool struct {
 	Command string // for a shell
 	URL     string // that it requests
 	Search  bool   // it searches the web
+
+	Background  string // whether it is to run in the background
+	Unsandboxed string // whether it is to run outside of the sandbox
 }
 
 // Tools are the tools of an agent, by name.
@@ -52,7 +57,20 @@ func (t Tools) Ask(s *Story, id, tool, input canon.Node) (c *Call, fresh bool) {
 	if is.Search {
 		c.Searched()
 	}
+	c.Flag("background", is.Background != "" && in.Member(is.Background).Bool())
+	c.Flag("sandbox_off_requested", is.Unsandboxed != "" && in.Member(is.Unsandboxed).Bool())
 	return c, true
+}
+
+// ExitIn returns the exit code after the last occurrence of words that begin a line of text; nil if
+// there is none. The words are those that the program appends to the output of a command.
+func ExitIn(text, words string) *int64 {
+	_, rest, found := strings.Cut(text[max(strings.LastIndex(text, "\n"+words), 0):], "\n"+words)
+	digits, _, _ := strings.Cut(rest, "\n")
+	if code, err := strconv.ParseInt(digits, 10, 32); found && err == nil && code >= 0 {
+		return &code
+	}
+	return nil
 }
 
 // Unquoted returns the value of JSON in a string. Any other value is returned unchanged.
