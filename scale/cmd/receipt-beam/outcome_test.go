@@ -89,7 +89,7 @@ func TestRefused(t *testing.T) {
 		{"no checkpoint", []string{"--keys", trusted, "--input", one, "--checkpoint", one, "--output", filepath.Join(dir, "v")}, "is not a checkpoint"},
 		{"no such flag", []string{"--key", trusted}, "unknown flag: --key: see --help"},
 		{"an argument", []string{"--keys", trusted, one}, "inputs are named by --input"},
-		{"two streams and one hash", []string{"--keys", trusted, "--expect-head", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid"), "--output", filepath.Join(dir, "v")}, "the input holds several streams"},
+		{"two streams and one hash", []string{"--keys", trusted, "--expect-head", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid"), "--output", filepath.Join(dir, "v")}, "input contains several streams"},
 		{"no such runner", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--runner", "nobody"}, `--runner "nobody" is none`},
 		{"not waited for", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--async"}, "--async gives no verdict"},
 	} {
