@@ -1,0 +1,156 @@
+// The inputs of receipts: one JSON document, JSON lines, an array, or deterministic CBOR (RFC 8949,
+// section 4.2.1), in one item or in a sequence of items (RFC 8742).
+
+import { refuted, undecided } from "./finding.mjs";
+import { decode, maxDepth, parse } from "./json.mjs";
+
+const newline = 0x0a;
+
+// split returns what open accepts, or a Finding, for each receipt of an input.
+export function split(bytes) {
+  if (bytes[0] >> 5 === 5) return sequence(bytes);
+  if (isLines(bytes)) return lines(bytes);
+  try {
+    const value = parse(bytes, 1000);
+    if (Array.isArray(value) && value.length > 0) return value;
+  } catch {
+    // open reports the reason.
+  }
+  return [bytes];
+}
+
+// isLines reports whether the first line that is not blank ends an object, or the second begins one.
+function isLines(bytes) {
+  const [first = "", second = ""] = new TextDecoder().decode(bytes).split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  return first.endsWith("}") || second.startsWith("{");
+}
+
+function lines(bytes) {
+  const list = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(newline, at);
+    const line = bytes.subarray(at, end < 0 ? bytes.length : end);
+    at = end < 0 ? bytes.length : end + 1;
+    if (line.every((byte) => [0x20, 0x09, 0x0d].includes(byte))) continue;
+    list.push(end < 0 && list.length > 0 && isIncomplete(line) ? undecided("parse", "torn_tail") : line);
+  }
+  return list;
+}
+
+function isIncomplete(line) {
+  try {
+    parse(line);
+    return false;
+  } catch (finding) {
+    return finding.incomplete === true;
+  }
+}
+
+function sequence(bytes) {
+  const list = [];
+  const reader = new Reader(bytes);
+  while (reader.at < bytes.length) {
+    try {
+      list.push(reader.item(0));
+    } catch (error) {
+      const cut = list.length > 0 ? undecided("parse", "torn_tail") : refuted("parse", "syntax");
+      list.push(error instanceof RangeError ? cut : error);
+      break; // the start of the next item is unknown
+    }
+  }
+  return list;
+}
+
+const malformed = () => refuted("parse", "non_deterministic_cbor");
+const words = new Map([[0xf4, false], [0xf5, true], [0xf6, null]]);
+
+// A Reader reads items of deterministic CBOR, as the values that parse returns. It throws a RangeError if
+// the end is missing.
+class Reader {
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.at = 0;
+  }
+
+  item(depth) {
+    const head = this.view.getUint8(this.at++);
+    if (words.has(head)) return words.get(head);
+    if (head >= 0xf9 && head <= 0xfb) return this.float(1 << (head - 0xf8));
+    const size = this.argument(head & 0x1f);
+    switch (head >> 5) {
+      case 0: return exact(size);
+      case 1: return exact(-1 - size);
+      case 3: return decode(this.bytes.subarray(this.at, (this.at += this.fits(size, 0))));
+      case 4: return Array.from({ length: this.fits(size, depth) }, () => this.item(depth + 1));
+      case 5: return this.map(this.fits(size, depth), depth);
+      default: throw malformed(); // byte strings, tags, other simple values
+    }
+  }
+
+  // argument returns the number in a head, whose form must be the shortest.
+  argument(short) {
+    if (short < 24) return short;
+    if (short > 27) throw malformed();
+    this.at += 1 << (short - 24);
+    if (this.at > this.bytes.length) throw new RangeError("the end is missing");
+    const number = this.bytes.subarray(this.at - (1 << (short - 24)), this.at).reduce((sum, byte) => sum * 256 + byte, 0);
+    if (number < [24, 2 ** 8, 2 ** 16, 2 ** 32][short - 24]) throw malformed();
+    return number;
+  }
+
+  // fits returns a number of items, each of which takes at least a byte.
+  fits(size, depth) {
+    if (size > this.bytes.length - this.at) throw new RangeError("the end is missing");
+    if (depth >= maxDepth) throw refuted("parse", "depth_limit");
+    return size;
+  }
+
+  // map reads members, which are in the order of their encoded names.
+  map(size, depth) {
+    const members = new Map();
+    for (let i = 0, before = []; i < size; i++) {
+      const from = this.at;
+      const name = this.item(depth + 1);
+      const encoded = this.bytes.subarray(from, this.at);
+      if (members.has(name)) throw refuted("parse", "duplicate_name");
+      if (typeof name !== "string" || !isBefore(before, encoded)) throw malformed();
+      before = encoded;
+      members.set(name, this.item(depth + 1));
+    }
+    return members;
+  }
+
+  // float reads a number that is not an integer, in the shortest form.
+  float(width) {
+    this.at += width;
+    const from = this.at - width;
+    const value = width === 2 ? half(this.view.getUint16(from)) : width === 4 ? this.view.getFloat32(from) : this.view.getFloat64(from);
+    const shorter = (width === 8 && Math.fround(value) === value) || (width > 2 && isHalf(value));
+    if (!Number.isFinite(value) || Number.isSafeInteger(value) || shorter) throw malformed();
+    return Number.isInteger(value) ? exact(value) : value;
+  }
+}
+
+function exact(integer) {
+  if (!Number.isSafeInteger(integer)) throw refuted("parse", "number_precision");
+  return integer;
+}
+
+function isBefore(a, b) {
+  const i = a.findIndex((byte, at) => byte !== b[at]);
+  return i < 0 ? a.length < b.length : a[i] < b[i];
+}
+
+// half returns the number of a half-precision float (RFC 8949, appendix D).
+function half(bits) {
+  const [exponent, mantissa] = [(bits >> 10) & 0x1f, bits & 0x3ff];
+  const size = exponent === 0 ? mantissa * 2 ** -24 : exponent === 31 ? NaN : (mantissa + 1024) * 2 ** (exponent - 25);
+  return bits & 0x8000 ? -size : size;
+}
+
+// isHalf reports whether a float in half precision has this value.
+function isHalf(value) {
+  const unit = 2 ** (Math.max(-14, Math.floor(Math.log2(Math.abs(value)))) - 10);
+  return Math.abs(value) <= 65504 && Number.isInteger(value / unit);
+}

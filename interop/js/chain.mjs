@@ -1,0 +1,68 @@
+// The links between receipts. A stream consists of the receipts of one issuer, tenant, and workspace.
+// Each names the hash of its predecessor, and the first of all names null.
+
+import { refuted } from "./finding.mjs";
+import { lookup } from "./json.mjs";
+
+const streamOf = ({ receipt }) => JSON.stringify([
+  lookup(receipt, "issuer", "id"), lookup(receipt, "identifiers", "tenant_id"), lookup(receipt, "identifiers", "workspace_ref"),
+]);
+
+const broken = (code) => refuted("link", code, "/chain/previous_receipt_hash");
+
+// judgeLinks adds the findings of links to receipts, and returns those about entire streams. inputs are
+// lists of opened receipts. Receipts are joined by their links, in whatever input they are.
+export function judgeLinks(inputs, { unordered, partial, previous: given, head, count }) {
+  const seen = new Set();
+  const isFirst = ({ computed }) => computed === undefined || (!seen.has(computed) && seen.add(computed)); // copies count once
+  const distinct = inputs.map((input) => input.filter(isFirst));
+  const receipts = distinct.flat().filter((opened) => opened.receipt !== undefined);
+  const byHash = new Map(receipts.flatMap((opened) => [[opened.computed, opened], [opened.stated, opened]]));
+  const predecessor = (opened) => byHash.get(opened.previous);
+  let gaps = distinct.flat().length - receipts.length; // each may have been a predecessor
+  const named = new Set();
+  const begun = new Set();
+  for (const opened of receipts) {
+    const [stream, before] = [streamOf(opened), predecessor(opened)];
+    const place = `${stream} ${opened.previous}`;
+    if (before !== undefined && streamOf(before) !== stream) opened.findings.push(broken("chain_break"));
+    if (opened.previous !== null && named.has(place)) opened.findings.push(broken("chain_fork")); // two successors
+    else if (before === undefined) {
+      // A stream begins once, and nobody knows what precedes a first receipt that names a predecessor.
+      const selected = partial && opened.previous !== null;
+      const again = begun.has(stream) && !selected && !(opened.previous !== null && gaps-- > 0);
+      const elsewhere = given !== undefined && !begun.has(stream) && opened.previous !== given;
+      if (again || elsewhere) opened.findings.push(broken("chain_break"));
+      begun.add(stream);
+    }
+    named.add(place);
+  }
+
+  if (!unordered) distinct.forEach((input) => judgeOrder(input, predecessor));
+  judgeIds(receipts);
+  const findings = [];
+  const followed = new Set(receipts.map(predecessor));
+  if (head !== undefined && (followed.has(byHash.get(head)) || !byHash.has(head))) findings.push(refuted("link", "head_mismatch"));
+  if (count !== undefined && receipts.length !== count) findings.push(refuted("link", "count_mismatch"));
+  return findings;
+}
+
+// judgeOrder judges that a predecessor in the same input comes directly before its successor.
+function judgeOrder(input, predecessor) {
+  const last = new Map(); // of each stream
+  for (const opened of input.filter(({ receipt }) => receipt !== undefined)) {
+    const before = predecessor(opened);
+    if (input.includes(before) && last.get(streamOf(opened)) !== before) opened.findings.push(broken("chain_break"));
+    last.set(streamOf(opened), opened);
+  }
+}
+
+// judgeIds judges that an issuer never uses a receipt_id for two contents.
+function judgeIds(receipts) {
+  const used = new Set();
+  for (const { receipt, findings } of receipts) {
+    const id = JSON.stringify([lookup(receipt, "issuer", "id"), receipt.get("receipt_id")]);
+    if (used.has(id)) findings.push(refuted("link", "duplicate_id", "/receipt_id"));
+    used.add(id);
+  }
+}

@@ -1,0 +1,148 @@
+// Checkpoints of logs: Merkle trees (RFC 9162), and C2SP signed notes, tlog-checkpoint,
+// tlog-cosignature, and tlog-proof.
+
+import { digestBytes, equalBytes, refuted, sha256, strictBase64, undecided } from "./finding.mjs";
+import { lookup } from "./json.mjs";
+import { seconds } from "./schema.mjs";
+import { counts, rejection, speaksFor } from "./signatures.mjs";
+import { noteId } from "./trust.mjs";
+
+const encode = (text) => new TextEncoder().encode(text);
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const invalid = () => refuted("batch", "checkpoint_invalid");
+
+export const leafHash = (data) => sha256(Uint8Array.of(0), data);
+const nodeHash = (left, right) => sha256(Uint8Array.of(1), left, right);
+
+// treeRoot returns the root of leaf hashes (RFC 9162, section 2.1.1).
+export async function treeRoot(leaves) {
+  if (leaves.length <= 1) return leaves[0] ?? sha256();
+  let split = 1;
+  while (split * 2 < leaves.length) split *= 2;
+  return nodeHash(await treeRoot(leaves.slice(0, split)), await treeRoot(leaves.slice(split)));
+}
+
+// rootOf returns the root to which an inclusion path leads (section 2.1.3.2), or undefined if the path
+// does not fit the tree.
+async function rootOf(leaf, index, size, path) {
+  if (index >= size) return undefined;
+  let [at, last, hash] = [index, size - 1n, leaf];
+  for (const sibling of path) {
+    if (last === 0n) return undefined;
+    if (at % 2n === 1n || at === last) {
+      hash = await nodeHash(sibling, hash);
+      while (at % 2n === 0n && at !== 0n) [at, last] = [at >> 1n, last >> 1n];
+    } else {
+      hash = await nodeHash(hash, sibling);
+    }
+    [at, last] = [at >> 1n, last >> 1n];
+  }
+  return last === 0n ? hash : undefined;
+}
+
+// openCheckpoint returns a checkpoint with the trusted keys of its signatures. Lines of other keys are
+// ignored.
+async function openCheckpoint(note, trust) {
+  const end = note.lastIndexOf("\n\n");
+  const text = note.slice(0, end + 1);
+  const [origin, size, root] = text.split("\n");
+  const rootBytes = strictBase64(root ?? "");
+  const lines = note.slice(end + 2).split("\n");
+  const valid = end > 0 && lines.pop() === "" && lines.length > 0 && origin !== "" && /^(0|[1-9]\d*)$/.test(size) && rootBytes?.length === 32;
+  if (!valid) throw invalid();
+
+  const checkpoint = { origin, size: BigInt(size), root: rootBytes, logKeys: [], cosigners: [] };
+  for (const line of lines) {
+    const [, name, encoded] = /^\u2014 ([^\s+]+) ([A-Za-z0-9+/=]+)$/u.exec(line) ?? [];
+    const payload = encoded && strictBase64(encoded);
+    if (!payload || payload.length < 5) throw invalid();
+    for (const key of trust.values()) {
+      if (key.point === undefined || key.origin !== name) continue;
+      const is = async (role, type) => key.roles.includes(role) && equalBytes(await noteId(name, type, key.point), payload.subarray(0, 4));
+      if (name === origin && (await is("checkpoint", 1))) {
+        if (!(await verify(key, payload.subarray(4), text))) throw invalid();
+        checkpoint.logKeys.push(key);
+      } else if (await is("witness", 4)) {
+        if (payload.length !== 76) throw invalid();
+        const time = new DataView(payload.buffer, payload.byteOffset).getBigUint64(4);
+        if (!(await verify(key, payload.subarray(12), `cosignature/v1\ntime ${time}\n${text}`))) throw invalid();
+        checkpoint.cosigners.push({ key, time: Number(time) });
+      }
+    }
+  }
+  return checkpoint;
+}
+
+const verify = (key, signature, text) => crypto.subtle.verify(key.params, key.key, signature, encode(text));
+
+async function openProof(text, trust) {
+  const malformed = () => refuted("batch", "proof_invalid");
+  const end = text.indexOf("\n\n");
+  const [header, ...lines] = text.slice(0, end).split("\n");
+  if (end < 0 || header !== "c2sp.org/tlog-proof@v1") throw malformed();
+  if (lines[0]?.startsWith("extra ") && strictBase64(lines.shift().slice(6)) === undefined) throw malformed();
+  const [, index] = /^index (0|[1-9]\d*)$/.exec(lines.shift() ?? "") ?? [];
+  const path = lines.map((line) => strictBase64(line));
+  if (index === undefined || path.length > 63 || path.some((hash) => hash?.length !== 32)) throw malformed();
+  return { index: BigInt(index), path, checkpoint: await openCheckpoint(text.slice(end + 2), trust) };
+}
+
+// judgeCheckpoints returns, for each opened receipt, the findings of the step batch, and what
+// checkpoints contribute to its signatures.
+export async function judgeCheckpoints(receipts, notes, proofs, trust, policy) {
+  const results = receipts.map(() => ({ findings: [] }));
+  const everywhere = (finding) => results.forEach(({ findings }) => findings.push(finding));
+  const leaves = await Promise.all(receipts.map(({ computed }) => leafHash(digestBytes(computed))));
+  const opened = [];
+  try {
+    for (const bytes of notes) opened.push({ checkpoint: await openCheckpoint(utf8.decode(bytes), trust) });
+    for (const bytes of proofs) opened.push(await openProof(utf8.decode(bytes), trust));
+  } catch (finding) {
+    everywhere(finding.outcome === undefined ? invalid() : finding);
+    return results;
+  }
+
+  for (const { checkpoint, path } of opened) {
+    if (checkpoint.logKeys.length === 0) everywhere(undecided("batch", "unknown_key"));
+    else if (path === undefined) {
+      const size = Number(checkpoint.size);
+      const root = await treeRoot(leaves.slice(0, size));
+      if (size > leaves.length) everywhere(refuted("batch", "truncated"));
+      else if (!equalBytes(root, checkpoint.root)) everywhere(refuted("batch", "merkle_root_mismatch"));
+      else results.slice(0, size).forEach((result) => (result.checkpoint = checkpoint));
+    }
+    const other = opened.find(({ checkpoint: c }) => c.origin === checkpoint.origin && c.size === checkpoint.size && !equalBytes(c.root, checkpoint.root));
+    if (other !== undefined) everywhere(invalid());
+  }
+  for (const [i, result] of results.entries()) {
+    for (const { checkpoint, index, path } of opened.filter(({ path }) => path !== undefined)) {
+      const root = await rootOf(leaves[i], index, checkpoint.size, path);
+      if (root !== undefined && equalBytes(root, checkpoint.root)) result.checkpoint = checkpoint;
+    }
+    if (result.checkpoint === undefined && proofs.length > 0) result.findings.push(refuted("batch", "proof_invalid"));
+    else if (result.checkpoint === undefined && (notes.length > 0 || policy.checkpoint?.required)) result.findings.push(undecided("batch", "checkpoint_required"));
+    if (result.checkpoint !== undefined) await weigh(result, receipts[i].receipt, trust, policy);
+  }
+  return results;
+}
+
+// weigh judges the keys of the checkpoint that includes a receipt.
+function weigh(result, receipt, trust, policy) {
+  const { logKeys, cosigners } = result.checkpoint;
+  const issuer = lookup(receipt, "issuer", "id");
+  const time = policy.at ?? seconds(receipt.get("issued_at"));
+  const rule = policy.checkpoint?.cosigners;
+  const others = [...trust.values()].filter((key) => key.roles.includes("issuer") && speaksFor(key, issuer, policy)).concat(logKeys);
+  const counted = cosigners.filter(({ key, time: at }) => counts(key, rule) && rejection(key, trust, at) === undefined && others.every((other) => other.material !== key.material));
+  const witnesses = new Set(counted.map(({ key }) => key.material));
+  if (witnesses.size < (rule?.threshold ?? 0)) result.findings.push(undecided("batch", "threshold_not_met"));
+  result.provenBefore = Math.min(...counted.map(({ time: at }) => at));
+
+  // A log signs after the issuer, so the beginning of its key's validity counts only at a given time.
+  const valid = (key) => rejection(policy.at === undefined ? { ...key, notBefore: -Infinity } : key, trust, time, result.provenBefore);
+  if (logKeys.every((key) => valid(key) !== undefined)) result.findings.push(undecided("batch", valid(logKeys[0])));
+
+  // A log's key proves inclusion, and authorship only if it is the issuer's key, too.
+  const named = lookup(receipt, "issuer", "public_key_id");
+  result.logKey = logKeys.find((key) => key.roles.includes("issuer") && key.issuers?.includes(issuer) && (named ?? key.id) === key.id);
+}

@@ -1,0 +1,46 @@
+// A Finding is a reason why a receipt is not verified: its outcome, its step, its code as
+// docs/codes.md names it, and the JSON Pointer of the member that it is about.
+export class Finding extends Error {
+  constructor(outcome, step, code, pointer = "") {
+    super(`${code} ${pointer}`);
+    Object.assign(this, { outcome, step, code, pointer });
+  }
+}
+
+export const refuted = (step, code, pointer) => new Finding("refuted", step, code, pointer);
+export const undecided = (step, code, pointer) => new Finding("undecided", step, code, pointer);
+
+const steps = ["parse", "schema", "hash", "link", "batch", "signatures", "redactions"];
+
+// worst returns the finding that decides, or undefined: of those that refute, or else of all, the first
+// of the earliest step.
+export function worst(findings) {
+  const refuting = findings.filter((finding) => finding.outcome === "refuted");
+  const deciding = refuting.length > 0 ? refuting : findings;
+  return steps.map((step) => deciding.find((finding) => finding.step === step)).find((finding) => finding !== undefined);
+}
+
+export const equalBytes = (a, b) => a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+
+export const sha256 = async (...parts) => new Uint8Array(await crypto.subtle.digest("SHA-256", await new Blob(parts).arrayBuffer()));
+
+export const digest = async (bytes) => "sha256:" + hex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
+
+// digestBytes returns the 32 bytes of a digest.
+export const digestBytes = (text) => Uint8Array.from(text.slice(7).match(/../g), (two) => parseInt(two, 16));
+
+// strictBase64 decodes padded base64 (RFC 4648, section 4), or unpadded base64url (section 5). It
+// returns undefined if the text is not the only encoding of its bytes.
+export function strictBase64(text, url = false) {
+  let padded = text;
+  if (url) {
+    if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return undefined;
+    padded = text.replaceAll("-", "+").replaceAll("_", "/") + "=".repeat((4 - (text.length % 4)) % 4);
+  }
+  if (padded.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(padded)) return undefined;
+  const binary = atob(padded);
+  if (btoa(binary) !== padded) return undefined; // unused bits are not zero
+  return Uint8Array.from(binary, (c) => c.charCodeAt(0));
+}

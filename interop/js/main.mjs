@@ -1,0 +1,56 @@
+// The command line in Node:
+//
+//	node main.mjs CASE           verifies a case of the corpus (fixtures/corpus/README.md)
+//	node main.mjs --cases        verifies the cases whose paths are lines of stdin
+//	node main.mjs --batch TRUST  judges receipts from stdin, each after its length in 4 bytes
+
+import { readFileSync } from "node:fs";
+import { resolve, dirname } from "node:path";
+import { names, roles, verifyCase } from "./case.mjs";
+import { worst } from "./finding.mjs";
+import { judge } from "./receipt.mjs";
+import { readTrust } from "./trust.mjs";
+
+// The words and exit codes of the contract (fixtures/corpus/README.md).
+const answers = { verified: ["valid", 0], refuted: ["invalid", 1], undecided: ["undecidable", 2] };
+
+// answer returns the line and the exit code for a case.
+async function answer(path) {
+  const { task, inputs, options } = JSON.parse(readFileSync(path, "utf8"));
+  const supported = task === "verify" && inputs.every(({ role }) => roles.has(role)) && Object.keys(options).every((name) => names.has(name));
+  if (!supported) return { line: "", exit: 4 };
+  const read = inputs.map(({ role, file }) => ({ role, bytes: new Uint8Array(readFileSync(resolve(dirname(path), file))) }));
+  const finding = await verifyCase(read, options);
+  const [verdict, exit] = answers[finding?.outcome ?? "verified"];
+  return { line: JSON.stringify({ verdict, code: finding?.code ?? null }), exit };
+}
+
+async function cases() {
+  for (const path of readFileSync(0, "utf8").split("\n").filter((line) => line !== "")) console.log((await answer(path)).line);
+}
+
+// batch writes a line for each receipt. The lengths are big-endian.
+async function batch(trustPath) {
+  const trust = await readTrust(readFileSync(trustPath));
+  let buffer = Buffer.alloc(0);
+  for await (const chunk of process.stdin) {
+    buffer = Buffer.concat([buffer, chunk]);
+    let lines = "";
+    let at = 0;
+    for (let size; buffer.length - at >= 4 && buffer.length - at - 4 >= (size = buffer.readUInt32BE(at)); at += 4 + size) {
+      const finding = worst(await judge(new Uint8Array(buffer.subarray(at + 4, at + 4 + size)), trust));
+      lines += `${finding?.outcome ?? "verified"} ${finding?.code ?? ""}\n`;
+    }
+    buffer = buffer.subarray(at);
+    process.stdout.write(lines);
+  }
+}
+
+const [mode, argument] = process.argv.slice(2);
+if (mode === "--batch") await batch(argument);
+else if (mode === "--cases") await cases();
+else {
+  const { line, exit } = await answer(mode);
+  console.log(line);
+  process.exitCode = exit;
+}

@@ -1,0 +1,136 @@
+// The signatures of a receipt, and whether they meet the policy. Every signature is made over the
+// 71 characters of chain.receipt_hash; key_id, algorithm, and signed_at are outside the hash.
+
+import { refuted, strictBase64, undecided } from "./finding.mjs";
+import { lookup, parse } from "./json.mjs";
+import { seconds } from "./schema.mjs";
+
+const step = "signatures";
+const limit = 100; // entries that are examined, because anyone can add some
+const known = /^(ed25519|EdDSA|ES(256|384|512)|[PR]S(256|384|512))$/;
+const lengths = { ed25519: 64, EdDSA: 64, ES256: 64, ES384: 96, ES512: 132 };
+const encode = (text) => new TextEncoder().encode(text);
+
+export const speaksFor = (key, issuer, policy) => (key.issuers === undefined ? policy.issuer === issuer : key.issuers.includes(issuer));
+
+// rejection returns the code for which a key does not count at a time, or undefined. A revocation,
+// except of a superseded ID, holds for the material of the key under every ID and at every time.
+export function rejection(key, trust, time, provenBefore = Infinity) {
+  for (const other of trust.values()) {
+    const stolen = other.material === key.material && other.revokedAt !== undefined && !other.superseded;
+    if (stolen && !(provenBefore < other.revokedAt)) return "key_revoked";
+  }
+  if (key.superseded && time >= key.revokedAt) return "key_revoked";
+  if (time < key.notBefore) return "key_not_yet_valid";
+  if (time >= key.notAfter) return "key_expired";
+  return undefined;
+}
+
+// judgeSignatures returns the findings of the step. provenBefore is the earliest time before which a
+// trusted witness saw the receipt in a checkpoint; logKey is the key of a checkpoint that counts as
+// the issuer's signature.
+export async function judgeSignatures(receipt, trust, policy, { provenBefore, logKey } = {}) {
+  const issuer = lookup(receipt, "issuer", "id");
+  const named = lookup(receipt, "issuer", "public_key_id");
+  const entries = receipt.get("signatures") ?? [];
+  const time = policy.at ?? seconds(receipt.get("issued_at"));
+  const findings = [];
+  const missing = []; // evidence that would be needed
+  const drops = []; // entries that do not count, and that would have met the policy
+  const witnesses = new Set();
+  let none = undecided(step, "unsigned", "/signatures");
+  let met = false;
+
+  if (policy.issuer !== undefined && policy.issuer !== issuer) findings.push(refuted(step, "issuer_mismatch", "/issuer/id"));
+  for (const [i, entry] of entries.slice(0, limit).entries()) {
+    const pointer = `/signatures/${i}`;
+    const relevant = named === undefined || named === entry.get("key_id");
+    let key;
+    try {
+      key = await checkEntry(entry, lookup(receipt, "chain", "receipt_hash"), trust, pointer);
+    } catch (finding) {
+      (finding.outcome === "refuted" ? findings : missing).push(finding);
+      continue;
+    }
+
+    // The mathematics is right. Does the signature count?
+    const rejected = rejection(key, trust, time, provenBefore);
+    if (!key.roles.includes("issuer") && key.roles.includes("witness") && named !== key.id) {
+      if (rejected === undefined && counts(key, policy.witnesses)) witnesses.add(key.material);
+      continue;
+    }
+    const dropped = !key.roles.includes("issuer") ? "role_mismatch" : rejected;
+    const foreign = !speaksFor(key, issuer, policy);
+    if (!relevant) none = undecided(step, "named_key_missing", "/issuer/public_key_id");
+    else if (dropped === undefined && foreign && key.issuers === undefined) missing.push(undecided(step, "issuer_unbound", pointer));
+    else if (dropped !== undefined || foreign) drops.push(refuted(step, dropped ?? "issuer_mismatch", pointer));
+    else met = true;
+  }
+  if (entries.length > limit) findings.push(undecided(step, "signature_limit", "/signatures"));
+
+  if (!met && logKey !== undefined) {
+    const rejected = rejection(logKey, trust, time, provenBefore);
+    if (rejected === undefined) met = true;
+    else drops.push(refuted(step, rejected));
+  }
+  if (!met) findings.push(...drops, ...missing, none);
+
+  // A key whose material speaks for the issuer under any ID never counts as a witness.
+  for (const key of trust.values()) {
+    if (key.roles.includes("issuer") && speaksFor(key, issuer, policy)) witnesses.delete(key.material);
+  }
+  if (witnesses.size < (policy.witnesses?.threshold ?? 0)) findings.push(undecided(step, "threshold_not_met", "/signatures"));
+  return findings;
+}
+
+export const counts = (key, rule) => rule?.keys === undefined || rule.keys.includes(key.id);
+
+// checkEntry returns the trusted key that made a signature. It throws a finding that refutes if the
+// entry is invalid, and one that leaves it undecided if the entry cannot be checked.
+async function checkEntry(entry, hash, trust, pointer) {
+  const algorithm = entry.get("algorithm");
+  if (!known.test(algorithm)) throw undecided(step, "unsupported_algorithm", pointer);
+  const malformed = () => refuted(step, "malformed_signature", pointer);
+  const key = trust.get(entry.get("key_id"));
+
+  let message = encode(hash);
+  let signature;
+  if (algorithm === "ed25519") {
+    const text = entry.get("signature");
+    signature = text.startsWith("base64:") ? strictBase64(text.slice(7)) : undefined;
+  } else {
+    const token = readToken(entry);
+    if (token === undefined) throw malformed();
+    const payload = btoa(hash).replaceAll("=", ""); // ASCII without + and / in base64
+    message = encode(`${token.header}.${payload}`);
+    signature = token.signature;
+  }
+  if (signature === undefined || signature.length !== (lengths[algorithm] ?? signature.length)) throw malformed();
+
+  if (key === undefined) throw undecided(step, "unknown_key", pointer);
+  if (!key.algorithms.includes(algorithm)) throw refuted(step, "algorithm_mismatch", pointer);
+  if (!(await crypto.subtle.verify(key.params, key.key, signature, message))) {
+    throw refuted(step, "signature_invalid", pointer);
+  }
+  return key;
+}
+
+// readToken returns the parts of a compact JWS with a detached payload (RFC 7515, appendix F), or
+// undefined if it is malformed. Its header has exactly alg, kid, and perhaps iat, and agrees with the
+// entry.
+function readToken(entry) {
+  const [, header, encoded] = /^jws:([A-Za-z0-9_-]+)\.\.([A-Za-z0-9_-]+)$/.exec(entry.get("signature")) ?? [];
+  const json = header && strictBase64(header, true);
+  const signature = encoded && strictBase64(encoded, true);
+  if (!json || !signature) return undefined;
+  let members;
+  try {
+    members = parse(json);
+  } catch {
+    return undefined;
+  }
+  if (!(members instanceof Map) || members.get("alg") !== entry.get("algorithm")) return undefined;
+  if (members.get("kid") !== entry.get("key_id")) return undefined;
+  if (members.has("iat") && members.get("iat") !== seconds(entry.get("signed_at"))) return undefined;
+  return members.size === (members.has("iat") ? 3 : 2) ? { header, signature } : undefined;
+}

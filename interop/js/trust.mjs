@@ -1,0 +1,130 @@
+// The trust file: a JWK Set (RFC 7517) of public keys, and what each may be used for. An invalid
+// key invalidates the entire file.
+
+import { strictBase64, sha256 } from "./finding.mjs";
+import { canonical, parse } from "./json.mjs";
+import { seconds } from "./schema.mjs";
+
+export class KeyFileError extends Error {}
+
+const fail = (what) => {
+  throw new KeyFileError(what);
+};
+
+// The algorithms of each type of keys, its parameters for WebCrypto, and its members, which are those of
+// the thumbprint (RFC 7638).
+const elliptic = (namedCurve, alg, hash) => ({ type: "EC", algorithms: [alg], params: { name: "ECDSA", namedCurve, hash }, members: ["crv", "kty", "x", "y"] });
+const kinds = {
+  Ed25519: { type: "OKP", algorithms: ["ed25519", "Ed25519", "EdDSA"], params: { name: "Ed25519" }, members: ["crv", "kty", "x"] },
+  "P-256": elliptic("P-256", "ES256", "SHA-256"),
+  "P-384": elliptic("P-384", "ES384", "SHA-384"),
+  "P-521": elliptic("P-521", "ES512", "SHA-512"),
+};
+for (const size of [256, 384, 512]) {
+  const params = { hash: `SHA-${size}`, saltLength: size / 8 };
+  const rsa = (alg, name) => ({ type: "RSA", algorithms: [alg], params: { name, ...params }, members: ["e", "kty", "n"] });
+  kinds[`PS${size}`] = rsa(`PS${size}`, "RSA-PSS");
+  kinds[`RS${size}`] = rsa(`RS${size}`, "RSASSA-PKCS1-v1_5");
+}
+
+// readTrust returns the keys of a trust file by their ID.
+export async function readTrust(bytes) {
+  let set;
+  try {
+    set = parse(bytes);
+  } catch (finding) {
+    fail(finding.message);
+  }
+  const list = set instanceof Map ? set.get("keys") : undefined;
+  if (!Array.isArray(list) || list.length === 0) fail("no array of keys");
+
+  const keys = new Map();
+  for (const jwk of list) {
+    const key = await readKey(jwk);
+    if (keys.has(key.id)) fail(`two keys with the ID ${key.id}`);
+    keys.set(key.id, key);
+  }
+  return keys;
+}
+
+async function readKey(jwk) {
+  if (!(jwk instanceof Map)) fail("a key that is not an object");
+  const get = (name) => jwk.get(name);
+  const id = get("kid");
+  if (typeof id !== "string" || id === "") fail("a key without kid");
+  if (["d", "p", "q", "dp", "dq", "qi", "oth", "k"].some((name) => jwk.has(name))) fail(`${id} is not a public key`);
+  if (jwk.has("use") && get("use") !== "sig") fail(`${id} is not for signatures`);
+  if (jwk.has("key_ops") && !get("key_ops").includes("verify")) fail(`${id} is not for verification`);
+
+  const roles = texts(jwk, "roles") ?? ["issuer"];
+  if (!roles.every((role) => ["issuer", "witness", "checkpoint"].includes(role))) fail(`the roles of ${id}`);
+  const revoked = get("revoked");
+  if (revoked !== undefined && !(revoked instanceof Map && Number.isInteger(revoked.get("at")))) fail(`revoked of ${id}`);
+  return {
+    id,
+    ...(await readMaterial(jwk, id)),
+    issuers: texts(jwk, "issuers"), // undefined: only the issuer that the caller names
+    roles,
+    origin: get("origin") ?? (roles.includes("witness") ? id : undefined),
+    notBefore: date(jwk, "nbf", "valid_from") ?? -Infinity,
+    notAfter: date(jwk, "exp", "valid_until") ?? Infinity,
+    revokedAt: revoked?.get("at"),
+    superseded: revoked?.get("reason") === "superseded",
+  };
+}
+
+function texts(jwk, name) {
+  const list = jwk.get(name);
+  if (list === undefined) return undefined;
+  const valid = Array.isArray(list) && list.length > 0 && list.every((text) => typeof text === "string" && text !== "");
+  if (!valid) fail(`${name} is not a list of strings`);
+  return list;
+}
+
+function date(jwk, name, alternative) {
+  if (jwk.has(name)) return Number.isInteger(jwk.get(name)) ? jwk.get(name) : fail(`${name} is not a NumericDate`);
+  if (!jwk.has(alternative)) return undefined;
+  return seconds(jwk.get(alternative)) ?? fail(`${alternative} is not a time`);
+}
+
+// readMaterial returns the algorithms of a key, and the key itself. material is equal for keys with the
+// same thumbprint.
+async function readMaterial(jwk, id) {
+  const [type, alg] = [jwk.get("kty"), jwk.get("alg")];
+  const kind = Object.hasOwn(kinds, jwk.get("crv") ?? alg) ? kinds[jwk.get("crv") ?? alg] : undefined;
+  if (kind?.type !== type || !kind.algorithms.includes(alg ?? kind.algorithms[0])) fail(`${id} is of an unsupported type`);
+
+  const members = new Map(kind.members.map((name) => [name, jwk.get(name)]));
+  const [first, second] = ["e", "n", "x", "y"].filter((name) => members.has(name)).map((name) => {
+    const text = members.get(name);
+    return (typeof text === "string" && strictBase64(text, true)) || fail(`${name} of ${id} is not base64url`);
+  });
+  if ((type === "OKP" && isWeak(first)) || (type === "RSA" && isWeakRSA(second, first))) fail(`${id} is a weak key`);
+  const key = await crypto.subtle.importKey("jwk", Object.fromEntries(members), kind.params, true, ["verify"]).catch(() => fail(`${id} is not a valid key`));
+  return { algorithms: kind.algorithms, params: kind.params, key, point: type === "OKP" ? first : undefined, material: canonical(members) };
+}
+
+function isWeakRSA(modulus, exponent) {
+  const bits = modulus.length * 8 - Math.clz32(modulus[0]) + 24;
+  const small = exponent.length === 1 && exponent[0] <= 3;
+  return bits < 2048 || bits > 8192 || small || exponent.at(-1) % 2 === 0;
+}
+
+// The y coordinates of the points of low order, without the bit of the sign: 0, 1, −1, and the two
+// of order 8.
+const prime = 2n ** 255n - 19n;
+const order8 = 2707385501144840649318225287225658788936804267575313519463743609750303402022n;
+const lowOrder = [0n, 1n, prime - 1n, order8, prime - order8];
+
+// isWeak reports whether an Ed25519 key is a point of low order, or not the only encoding of its
+// point (RFC 8032, section 5.1.3).
+function isWeak(point) {
+  const y = point.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n) & (2n ** 255n - 1n);
+  return point.length !== 32 || y >= prime || lowOrder.includes(y);
+}
+
+// noteId returns the ID of a key in the signature lines of a note (C2SP signed-note, tlog-cosignature).
+export async function noteId(name, type, point) {
+  const id = await sha256(new TextEncoder().encode(name), Uint8Array.of(0x0a, type), point);
+  return id.subarray(0, 4);
+}

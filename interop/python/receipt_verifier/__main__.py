@@ -1,0 +1,68 @@
+"""The command line:
+
+python3 -m receipt_verifier CASE           verifies a case of the corpus (fixtures/corpus/README.md)
+python3 -m receipt_verifier --cases        verifies the cases whose paths are lines of stdin
+python3 -m receipt_verifier --batch TRUST  judges receipts from stdin, each after its length in 4 bytes
+"""
+
+import json
+import pathlib
+import sys
+
+from .chain import judge_links
+from .finding import worst
+from .receipt import judge, receipt_hash
+from .schema import seconds
+from .trust import read_trust
+
+LINKS = {"previous", "head", "count", "partial", "unordered"}
+ANSWERS = {"verified": ("valid", 0), "refuted": ("invalid", 1), "undecided": ("undecidable", 2)}
+
+
+def answer(path):
+    """The line and the exit code for a case."""
+    path = pathlib.Path(path)
+    case = json.loads(path.read_bytes())
+    files = [(entry["role"], (path.parent / entry["file"]).read_bytes()) for entry in case["inputs"]]
+    inputs = [split(data) for role, data in files if role == "receipts"]
+    options = case["options"]
+    known = {role for role, _ in files} == {"receipts", "trust"} and options.keys() <= LINKS | {"at", "issuer"}
+    if case["task"] != "verify" or not known or None in inputs:
+        return "", 4
+
+    trust = read_trust(dict(files)["trust"])
+    at = seconds(options["at"]) if "at" in options else None
+    judged = [[judge(item, trust, options.get("issuer"), at) for item in items] for items in inputs]
+    opened = [[(receipt, receipt and receipt_hash(receipt)) for receipt, _ in items] for items in judged]
+    findings = [f for items in judged for _, found in items for f in found]
+    finding = worst(findings + judge_links(opened, **{name: options[name] for name in options.keys() & LINKS}))
+    verdict, code = ANSWERS[finding.outcome if finding else "verified"]
+    return json.dumps({"verdict": verdict, "code": finding and finding.code}), code
+
+
+def split(data):
+    """The receipts of an input: one, or one per line. None if it is an archive or an array."""
+    if data[:1] and data[0] >> 5 == 5 or data.lstrip()[:1] == b"[":
+        return None
+    lines = [line for line in data.split(b"\n") if line.strip(b" \t\r")]
+    is_lines = lines and (lines[0].rstrip().endswith(b"}") or lines[1:] and lines[1].lstrip().startswith(b"{"))
+    return lines if is_lines else [data]
+
+
+def batch(trust_path):
+    """Write a line for each receipt. The lengths are big-endian."""
+    trust = read_trust(pathlib.Path(trust_path).read_bytes())
+    while size := sys.stdin.buffer.read(4):
+        finding = worst(judge(sys.stdin.buffer.read(int.from_bytes(size, "big")), trust)[1])
+        print(f"{finding.outcome} {finding.code}" if finding else "verified ", flush=True)
+
+
+if sys.argv[1] == "--batch":
+    batch(sys.argv[2])
+elif sys.argv[1] == "--cases":
+    for each in sys.stdin.read().splitlines():
+        print(answer(each)[0])
+else:
+    line, status = answer(sys.argv[1])
+    print(line)
+    sys.exit(status)

@@ -1,0 +1,56 @@
+"""The links between receipts. Each names the hash of its predecessor in the stream, and the first null."""
+
+from .finding import refuted
+
+
+def judge_links(inputs, previous=None, head=None, count=None, partial=False, unordered=False):
+    """Return the findings of links. inputs are lists of pairs: a receipt, or None, and its computed hash.
+
+    Receipts are joined by their links, in whatever input they are.
+    """
+    seen, distinct = set(), []
+    for opened in inputs:
+        distinct.append([pair for pair in opened if pair[0] is None or not (pair[1] in seen or seen.add(pair[1]))])
+    receipts = [(receipt, computed) for opened in distinct for receipt, computed in opened if receipt]
+    by_hash = {receipt["chain"]["receipt_hash"]: receipt for receipt, _ in receipts}
+    by_hash |= {computed: receipt for receipt, computed in receipts}
+    gaps = sum(len(opened) for opened in distinct) - len(receipts)  # each may have been a predecessor
+
+    codes, named, begun, ids = [], set(), set(), {}
+    for receipt, computed in receipts:
+        stream, stated = stream_of(receipt), receipt["chain"]["previous_receipt_hash"]
+        before = by_hash.get(stated)
+        if before and stream_of(before) != stream:
+            codes.append("chain_break")
+        if stated and (stream, stated) in named:
+            codes.append("chain_fork")  # two successors
+        elif before is None:
+            # A stream begins once, and nobody knows what precedes a first receipt that names a predecessor.
+            excused = stated and (partial or gaps > 0)
+            gaps -= bool(stated and stream in begun)
+            if stream in begun and not excused or stream not in begun and previous not in (None, stated):
+                codes.append("chain_break")
+            begun.add(stream)
+        named.add((stream, stated))
+        if ids.setdefault((stream[0], receipt["receipt_id"]), computed) != computed:
+            codes.append("duplicate_id")
+
+    for opened in [] if unordered else distinct:
+        last = {}
+        for receipt in (receipt for receipt, _ in opened if receipt):
+            before = by_hash.get(receipt["chain"]["previous_receipt_hash"])
+            inside = any(before is other for other, _ in opened if other)
+            if inside and last.get(stream_of(receipt)) is not before:
+                codes.append("chain_break")  # not directly after its predecessor
+            last[stream_of(receipt)] = receipt
+
+    followed = {receipt["chain"]["previous_receipt_hash"] for receipt, _ in receipts}
+    ends = {hash_ for hash_, receipt in by_hash.items() if receipt["chain"]["receipt_hash"] not in followed}
+    codes += ["head_mismatch"] if head not in {None} | ends else []
+    codes += ["count_mismatch"] if count not in (None, len(receipts)) else []
+    return [refuted("link", code) for code in codes]
+
+
+def stream_of(receipt):
+    identifiers = receipt["identifiers"]
+    return receipt["issuer"]["id"], identifiers.get("tenant_id"), identifiers["workspace_ref"]

@@ -1,0 +1,26 @@
+"""The outcome of a check, with the step and the code as docs/codes.md names them."""
+
+
+class Finding(Exception):
+    """A reason why a receipt is not verified."""
+
+    def __init__(self, outcome, step, code, pointer=""):
+        super().__init__(code, pointer)
+        self.outcome, self.step, self.code, self.pointer = outcome, step, code, pointer
+
+
+def refuted(step, code, pointer=""):
+    return Finding("refuted", step, code, pointer)
+
+
+def undecided(step, code, pointer=""):
+    return Finding("undecided", step, code, pointer)
+
+
+STEPS = ["parse", "schema", "hash", "link", "batch", "signatures", "redactions"]
+
+
+def worst(findings):
+    """The finding that decides, or None: of those that refute, or else of all, that of the first step."""
+    deciding = [finding for finding in findings if finding.outcome == "refuted"] or findings
+    return min(deciding, key=lambda finding: STEPS.index(finding.step), default=None)

@@ -1,0 +1,117 @@
+"""Strict I-JSON (RFC 7493) in, canonical JSON (RFC 8785) out.
+
+The parser is Python's own, with the checks that it lacks. All numbers are floats, as in RFC 8785.
+"""
+
+import json
+import math
+import re
+
+from .finding import refuted
+
+MAX_DEPTH = 128  # levels of arrays and objects in a receipt
+MAX_SIZE = 16 << 20  # bytes of a receipt
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def parse(data, max_depth=MAX_DEPTH):
+    """Return the value of a JSON text, or raise a Finding of the step parse."""
+    if len(data) > MAX_SIZE:
+        raise refuted("parse", "size_limit")
+    # Bytes that are not UTF-8 become halves of surrogate pairs, which UTF-8 cannot contain.
+    text = data.decode("utf-8", "surrogateescape")
+    damage = SURROGATE.search(text)
+    if not text.strip(" \t\n\r"):
+        raise refuted("parse", "empty_input")
+    if deeper(text, max_depth):
+        raise refuted("parse", "depth_limit")
+
+    try:
+        value = json.loads(
+            text, parse_int=number, parse_float=number, parse_constant=constant, object_pairs_hook=members
+        )
+    except json.JSONDecodeError as error:
+        if damage and damage.start() < error.pos:
+            raise refuted("parse", "invalid_utf8") from error
+        raise refuted("parse", "trailing_data" if error.msg == "Extra data" else "syntax") from error
+    if damage:
+        raise refuted("parse", "invalid_utf8")
+    if has_surrogate(value):
+        raise refuted("parse", "lone_surrogate")  # RFC 7493, section 2.1
+    return value
+
+
+def deeper(text, limit):
+    """Whether the brackets outside of strings nest deeper than the limit."""
+    depth = 0
+    for bracket in re.findall(r"[\[\]{}]", STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > limit:
+            return True
+    return False
+
+
+def number(text):
+    # A limit of the format: some libraries misread longer numbers with an exponent.
+    if re.search("^[^eE]{801,}[eE]", text):
+        raise refuted("parse", "number_range")
+    value = float(text)
+    if math.isinf(value):
+        raise refuted("parse", "number_range")
+    # Every double beyond 2^53 is integral, and shares its text with other integers (section 2.2).
+    if abs(value) > 2**53 - 1:
+        raise refuted("parse", "number_precision")
+    return value
+
+
+def constant(_):  # NaN and Infinity, which Python accepts
+    raise refuted("parse", "syntax")
+
+
+def members(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        raise refuted("parse", "duplicate_name")  # RFC 7493, section 2.3
+    return result
+
+
+def has_surrogate(value):
+    if isinstance(value, str):
+        return SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(has_surrogate(name) or has_surrogate(inner) for name, inner in value.items())
+    return isinstance(value, list) and any(map(has_surrogate, value))
+
+
+def canonical(value):
+    """The text of RFC 8785. Members are sorted by UTF-16 code units (section 3.2.3)."""
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+        return "{" + ",".join(f"{canonical(name)}:{canonical(value[name])}" for name in names) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, float):
+        return number_text(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def number_text(value):
+    """Number::toString of ECMA-262. repr has the same digits in another notation."""
+    if value == 0:
+        return "0"
+    sign = "-" if value < 0 else ""
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    point = len(whole) + int(exponent or 0) - (len(whole + fraction) - len(digits))
+    digits = digits.rstrip("0")
+
+    if len(digits) <= point <= 21:
+        return sign + digits.ljust(point, "0")
+    if 0 < point <= 21:
+        return sign + digits[:point] + "." + digits[point:]
+    if -6 < point <= 0:
+        return sign + "0." + "0" * -point + digits
+    dot = "." if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{dot}{digits[1:]}e{point - 1:+d}"
