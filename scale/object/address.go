@@ -26,11 +26,11 @@ func Parse(text string) (Address, error) {
 	text, query, _ := strings.Cut(text, "?")
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok || !known(scheme) {
-		return Address{}, fmt.Errorf("%q is no address of objects: expected %s://BUCKET/KEY", text, strings.Join(schemes(), "://, "))
+		return Address{}, fmt.Errorf("%q is not an object address: expected %s://BUCKET/KEY", text, strings.Join(schemes(), "://, "))
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return Address{}, fmt.Errorf("%q: what follows the question mark: %w", text, err)
+		return Address{}, fmt.Errorf("%q: invalid parameters after the question mark: %w", text, err)
 	}
 
 	a := Address{Scheme: scheme, query: values}
@@ -40,13 +40,13 @@ func Parse(text string) (Address, error) {
 		a.Bucket, a.Key, _ = strings.Cut(rest, "/")
 	}
 	if a.Bucket == "" {
-		return Address{}, fmt.Errorf("%q names no bucket", text)
+		return Address{}, fmt.Errorf("%q does not name a bucket", text)
 	}
 	if strings.ContainsAny(a.Bucket, "@:") && scheme != "file" {
-		return Address{}, fmt.Errorf("the address of a bucket of %s holds no credentials and no port: they come from the environment and from ?endpoint=", scheme)
+		return Address{}, fmt.Errorf("the address of a bucket of %s must not contain credentials or a port: set them in the environment and by ?endpoint=", scheme)
 	}
 	if _, err := path.Match(a.Key, ""); err != nil {
-		return Address{}, fmt.Errorf("%q: the pattern is malformed: %w", text, err)
+		return Address{}, fmt.Errorf("%q: invalid pattern: %w", text, err)
 	}
 	return a, nil
 }

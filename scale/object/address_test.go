@@ -35,8 +35,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is listed for an address holds all that it names, and reports never
-// tell what is for the storage.
+// FuzzParse verifies that the listed prefix covers every key that an address names, and that
+// reports never contain the parameters for the storage.
 func FuzzParse(f *testing.F) {
 	f.Add("s3://lake/day-*.jsonl?region=secret", "day-7.jsonl")
 	f.Add("file:///srv/[ab]/x.json", "a/x.json")

@@ -37,7 +37,7 @@ func List(ctx context.Context, addresses []Address) (*Listing, error) {
 	for _, a := range addresses {
 		b, err := l.buckets.Bucket(ctx, a.Store())
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s cannot be opened: %w", a, err), l.Close())
+			return nil, errors.Join(fmt.Errorf("cannot open %s: %w", a, err), l.Close())
 		}
 		if err := l.add(ctx, b, a); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", a, err), l.Close())
@@ -60,7 +60,7 @@ func (l *Listing) add(ctx context.Context, b *blob.Bucket, a Address) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("its objects cannot be listed: %w", err)
+			return fmt.Errorf("cannot list the objects: %w", err)
 		}
 		switch {
 		case !a.names(o.Key) || strings.HasSuffix(o.Key, "/"): // a placeholder for a directory
@@ -73,7 +73,7 @@ func (l *Listing) add(ctx context.Context, b *blob.Bucket, a Address) error {
 	}
 
 	if found == 0 {
-		return errors.New("no object there is called *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst at the end")
+		return errors.New("no object there is named *.json, *.jsonl, *.ndjson, *.cbor, or *.cborseq, optionally followed by .gz or .zst")
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (b *Buckets) Close() error {
 func (b *Buckets) Source(ctx context.Context, p Pin) (s stream.Source, pinned func() (Pin, error), err error) {
 	bucket, err := b.Bucket(ctx, p.Address)
 	if err != nil {
-		return s, nil, fmt.Errorf("%s cannot be opened: %w", p.Name, err)
+		return s, nil, fmt.Errorf("cannot open %s: %w", p.Name, err)
 	}
 	o := &object{ctx: ctx, bucket: bucket, key: p.Key}
 	if p.Version != nil {

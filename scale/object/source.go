@@ -58,9 +58,9 @@ func (o *object) at(offset int64, want version, pinned bool) (*blob.Reader, erro
 	case pinned && code == gcerrors.NotFound:
 		return nil, fmt.Errorf("%w: the object was deleted", stream.ErrChanged)
 	case code == gcerrors.NotFound:
-		return nil, errors.New("there is no such object")
+		return nil, errors.New("the object does not exist")
 	case code == gcerrors.PermissionDenied:
-		return nil, fmt.Errorf("the storage does not let it be read: %w", err)
+		return nil, fmt.Errorf("the storage refuses access: %w", err)
 	}
 	return nil, err
 }

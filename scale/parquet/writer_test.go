@@ -56,7 +56,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestWriter: what is written is read back, NULL as NULL, from files of many groups.
+// TestWriter verifies that rows are read back as written, NULL as NULL, from files of many groups.
 func TestWriter(t *testing.T) {
 	first := task(t)
 	last := rows.Row{Kind: "finding", Verdict: "refuted"}
@@ -105,8 +105,8 @@ func readBack(t *testing.T, file []byte) (groups int, list []rows.Row) {
 	return len(f.RowGroups()), list
 }
 
-// TestNullIsNull: what is absent is NULL in the file, wherever it stands among others, and
-// not an empty text or a zero, which a reader in Go could not tell from it.
+// TestNullIsNull verifies that absent values are NULL in the file at any position, and not an empty
+// text or zero, which a Go struct could not distinguish.
 func TestNullIsNull(t *testing.T) {
 	c := rand.New(rand.NewPCG(1, 2))
 	full := task(t)
@@ -150,8 +150,8 @@ func TestNullIsNull(t *testing.T) {
 	}
 }
 
-// TestFileIsWhatWasWritten: each value of a file that has many pages, of texts that begin
-// like the one above, go on for longer, or have nothing in common with it.
+// TestFileIsWhatWasWritten compares each value of a file of many pages, with texts that share a
+// prefix with the previous one, extend it, or have nothing in common with it.
 func TestFileIsWhatWasWritten(t *testing.T) {
 	c := rand.New(rand.NewPCG(3, 4))
 	texts := []string{"", "a", "ab", "abc", "é", "sha256:", strings.Repeat("a", 256), strings.Repeat("a", 255) + "b"}
@@ -207,7 +207,7 @@ func pointer[T any](value T, there bool) *T {
 	return &value
 }
 
-// TestHashesAreHalved: of a digit of a hash no more than the four bits of it are written.
+// TestHashesAreHalved verifies that a digit of a hash takes four bits.
 func TestHashesAreHalved(t *testing.T) {
 	const n = 10_000
 	var file bytes.Buffer
@@ -225,7 +225,7 @@ func TestHashesAreHalved(t *testing.T) {
 	}
 }
 
-// TestGroupsAreBounded: long texts end a group before it has all its rows.
+// TestGroupsAreBounded verifies that long texts end a group early.
 func TestGroupsAreBounded(t *testing.T) {
 	var file bytes.Buffer
 	w := parquet.NewWriter(&file)
@@ -244,7 +244,7 @@ func TestGroupsAreBounded(t *testing.T) {
 	}
 }
 
-// TestMemory: a million rows need no more memory than a few hundred thousand do.
+// TestMemory verifies that memory does not grow with the number of rows.
 func TestMemory(t *testing.T) {
 	n := 150_000
 	if testsize.Full() {
@@ -285,7 +285,7 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestWriteFails: a disk that is full is never a file that is whole.
+// TestWriteFails verifies that a full disk never results in a complete file.
 func TestWriteFails(t *testing.T) {
 	row := task(t)
 	for _, after := range []int{0, 3, 4, 1000} {
@@ -296,7 +296,7 @@ func TestWriteFails(t *testing.T) {
 		}
 	}
 
-	// Nor is it one if there is room again.
+	// It also holds if there is space again.
 	disk := &failing{1 << 10}
 	w, before := parquet.NewWriter(disk), error(nil)
 	row.ReceiptID = strings.Repeat("a", 1<<20)

@@ -27,18 +27,18 @@ type Flags struct {
 
 // Register adds the flags to a set.
 func (f *Flags) Register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.keys, "keys", "k", "", "trusted keys, a JWK Set `FILE`")
-	flags.StringVar(&f.issuer, "issuer", "", "the `ID` of the issuer that receipts must have")
-	flags.StringVar(&f.policy, "policy", "", "what more is demanded, a JSON `FILE`: issuer, witnesses, checkpoint")
-	flags.StringVar(&f.at, "at", "", "judge keys at this `TIME` (RFC 3339) instead of issued_at")
-	flags.BoolVar(&f.integrityOnly, "integrity-only", false, "check content and hash, not signatures")
-	flags.BoolVar(&f.strict, "strict", false, "undecided when any applicable step was not checked")
-	flags.StringVar(&f.previous, "previous", "", "what the input continues: the `HASH|REPORT` of what came before")
-	flags.StringVar(&f.expectHead, "expect-head", "", "the `HASH` that it must end in, or a REPORT whose heads it must still hold")
+	flags.StringVarP(&f.keys, "keys", "k", "", "trusted keys, as a JWK Set `FILE`")
+	flags.StringVar(&f.issuer, "issuer", "", "required `ID` of the issuer")
+	flags.StringVar(&f.policy, "policy", "", "additional requirements in a JSON `FILE`: issuer, witnesses, checkpoint")
+	flags.StringVar(&f.at, "at", "", "evaluate keys at this `TIME` (RFC 3339) instead of issued_at")
+	flags.BoolVar(&f.integrityOnly, "integrity-only", false, "check content and hash, but no signatures")
+	flags.BoolVar(&f.strict, "strict", false, "undecided if any applicable step was not checked")
+	flags.StringVar(&f.previous, "previous", "", "`HASH|REPORT` of the receipts that the input continues")
+	flags.StringVar(&f.expectHead, "expect-head", "", "required head as a `HASH`, or a REPORT whose heads the input must contain")
 	flags.Uint64("expect-count", 0, "the stream must have `N` receipts")
 	f.count = flags.Lookup("expect-count")
-	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: absent predecessors are not checked")
-	flags.StringVar(&f.checkpoint, "checkpoint", "", "the signed checkpoint `FILE` over all receipts, in the order of the input")
+	flags.BoolVar(&f.partial, "partial", false, "the input is a selection: do not check absent predecessors")
+	flags.StringVar(&f.checkpoint, "checkpoint", "", "signed checkpoint `FILE` over all receipts, in input order")
 }
 
 // Continuity reads the heads that the input must continue and end with, and the checkpoint that
@@ -80,7 +80,7 @@ type Terms struct {
 // Read reads the files that the flags name. Without --keys it uses $RECEIPT_KEYS.
 func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err error) {
 	if f.integrityOnly && (f.keys != "" || f.issuer != "" || f.policy != "") {
-		return t, errors.New("--integrity-only looks at no signatures, so it excludes --keys, --issuer and --policy")
+		return t, errors.New("--integrity-only checks no signatures, so it excludes --keys, --issuer, and --policy")
 	}
 	if t.Policy, err = f.requirements(now); err != nil || f.integrityOnly {
 		return t, err
@@ -91,7 +91,7 @@ func (f *Flags) Read(getenv func(string) string, now time.Time) (t Terms, err er
 		t.Path = getenv("RECEIPT_KEYS")
 	}
 	if t.Path == "" {
-		return t, errors.New("no trusted keys were given: name them by --keys or $RECEIPT_KEYS, or ask for --integrity-only")
+		return t, errors.New("no trusted keys: specify --keys, $RECEIPT_KEYS, or --integrity-only")
 	}
 	t.Set, err = readBounded(t.Path, keys.MaxSetBytes)
 	return t, err
@@ -111,7 +111,7 @@ func (f *Flags) requirements(now time.Time) (p receipt.Policy, err error) {
 	// Flags may add to the policy of a file but not contradict it.
 	if f.issuer != "" {
 		if p.Issuer != "" && p.Issuer != f.issuer {
-			return p, fmt.Errorf("--issuer says %q, the policy %q says %q", f.issuer, f.policy, p.Issuer)
+			return p, fmt.Errorf("--issuer is %q, but the issuer in the policy %q is %q", f.issuer, f.policy, p.Issuer)
 		}
 		p.Issuer = f.issuer
 	}

@@ -22,18 +22,18 @@ const maxReport = 256 << 20
 func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 	if d, err := canon.ParseDigest(arg); err == nil {
 		if d.IsZero() {
-			return d, nil, errors.New("the hash of zeros is no receipt's")
+			return d, nil, errors.New("a hash of zeros is not the hash of a receipt")
 		}
 		return d, nil, nil
 	}
 
 	data, err := readBounded(arg, maxReport)
 	if err != nil {
-		return canon.Digest{}, nil, fmt.Errorf("expected sha256: and 64 digits, or a report: %w", err)
+		return canon.Digest{}, nil, fmt.Errorf("expected sha256: and 64 hexadecimal digits, or a report: %w", err)
 	}
 	var report struct{ Summary json.RawMessage }
 	if err := json.Unmarshal(data, &report); err != nil || report.Summary == nil {
-		return canon.Digest{}, nil, fmt.Errorf("%q is no report: expected JSON with a member summary, as --format json writes it", arg)
+		return canon.Digest{}, nil, fmt.Errorf("%q is not a report: expected JSON with the member summary, as written by --format json", arg)
 	}
 	var sum stream.Summary
 	if err := json.Unmarshal(report.Summary, &sum); err != nil {
@@ -41,7 +41,7 @@ func readKnown(arg string) (canon.Digest, map[chain.Stream]chain.Head, error) {
 	}
 	heads := sum.Heads()
 	if len(heads) == 0 {
-		return canon.Digest{}, nil, fmt.Errorf("the report %q names no head of a stream", arg)
+		return canon.Digest{}, nil, fmt.Errorf("the report %q contains no head of a stream", arg)
 	}
 	return canon.Digest{}, heads, nil
 }
@@ -57,7 +57,7 @@ func readCheckpoint(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.Contains(note, []byte("\n\n\u2014 ")) { // start of the signatures
-		return nil, fmt.Errorf("%q is not a checkpoint: receipt batch checkpoint writes such a file", name)
+		return nil, fmt.Errorf("%q is not a checkpoint: expected a file that receipt batch checkpoint wrote", name)
 	}
 	return note, nil
 }

@@ -27,7 +27,7 @@ import (
 
 const logName, ownName = "log.example.net/receipts", "own.example.net/receipts"
 
-// private is a private key of the fixtures.
+// private returns a private key of the fixtures.
 func private(t *testing.T, name string) *keys.PrivateKey {
 	t.Helper()
 	text, err := fixtures.Read("keys/" + name + ".private.json")
@@ -41,7 +41,7 @@ func private(t *testing.T, name string) *keys.PrivateKey {
 	return key
 }
 
-// claim is a checkpoint over leaves, signed by a key of the fixtures and cosigned by witness_1.
+// claim returns a checkpoint over leaves, signed by a key of the fixtures and cosigned by witness_1.
 func claim(t *testing.T, key, origin string, leaves []merkle.Hash, cosigned bool) []byte {
 	t.Helper()
 	note, err := private(t, key).SignCheckpoint(t.Context(), &tlog.Checkpoint{Origin: origin, Size: uint64(len(leaves)), Root: merkle.Root(leaves)})
@@ -54,7 +54,7 @@ func claim(t *testing.T, key, origin string, leaves []merkle.Hash, cosigned bool
 	return note
 }
 
-// leavesOf are the leaves of files in their order.
+// leavesOf returns the leaves of files in their order.
 func leavesOf(t *testing.T, paths []string) (leaves []merkle.Hash) {
 	t.Helper()
 	err := stream.Leaves(t.Context(), sources(paths), stream.Options{}, func(l join.Leaf) error {
@@ -69,7 +69,7 @@ func leavesOf(t *testing.T, paths []string) (leaves []merkle.Hash) {
 	return leaves
 }
 
-// logKeys are the keys of the fixtures, with the issuer's own as a log too.
+// logKeys returns the keys of the fixtures. The issuer's key is also a log's.
 func logKeys(t *testing.T) (path string, set []byte) {
 	t.Helper()
 	text, err := fixtures.Read(lake.Keys)
@@ -93,7 +93,7 @@ func logKeys(t *testing.T) (path string, set []byte) {
 	return write(t, filepath.Join(t.TempDir(), "keys.json"), set), set
 }
 
-// logging is the verifier of these keys.
+// logging returns the verifier with these keys.
 func logging(t *testing.T, set []byte, strict bool) *receipt.Verifier {
 	t.Helper()
 	trusted, err := keys.ParseSet(set)
@@ -107,7 +107,7 @@ func logging(t *testing.T, set []byte, strict bool) *receipt.Verifier {
 	return v
 }
 
-// longest are the first receipts of the longest stream of a lake, which has no fault.
+// longest returns the first receipts of the longest stream of a lake, which has no fault.
 func longest(t *testing.T, n int) []lake.Line {
 	t.Helper()
 	l, err := lake.New(1000, 7)
@@ -124,8 +124,8 @@ func longest(t *testing.T, n int) []lake.Line {
 	return most[:n]
 }
 
-// TestCheckpoint: what a checkpoint shows of receipts, and what is false of it, is what
-// receipt verify says, byte for byte.
+// TestCheckpoint verifies that results under a checkpoint equal those of receipt verify, byte for
+// byte.
 func TestCheckpoint(t *testing.T) {
 	trusted, set := logKeys(t)
 	l, err := lake.New(600, 7)
@@ -135,7 +135,7 @@ func TestCheckpoint(t *testing.T) {
 	dice := rand.New(rand.NewPCG(8, 9))
 	_, faulty, _ := lay(t, l, 9, true, true, dice)
 
-	// A chain without a fault, with and without something that is no receipt.
+	// A chain without a fault, with and without a file that is not a receipt.
 	lines := longest(t, 140)
 	whole, holed := t.TempDir(), t.TempDir()
 	var parts, broken []string
@@ -215,7 +215,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// sources are files by their paths.
+// sources returns files by their paths.
 func sources(paths []string) (list []stream.Source) {
 	for _, path := range paths {
 		list = append(list, stream.Source{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
@@ -223,7 +223,8 @@ func sources(paths []string) (list []stream.Source) {
 	return list
 }
 
-// TestCheckpointBesideOthers: what lies in a folder beside receipts has no leaf and is no hole.
+// TestCheckpointBesideOthers verifies that other files in a directory of receipts have no leaf and
+// leave no gap.
 func TestCheckpointBesideOthers(t *testing.T) {
 	l, err := lake.New(400, 7)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/receiptkit/receiptkit/receipt/stream"
 )
 
-// dying hands elements on, and panics once, in the middle of a bundle: what comes after it
-// has worked on those before already.
+// dying passes elements on, and panics once in the middle of a bundle, after later steps have
+// processed the earlier elements.
 type dying struct{ After int64 }
 
 var (
@@ -31,7 +31,7 @@ var (
 	dead   atomic.Bool
 )
 
-// ProcessElement hands one element on.
+// ProcessElement passes one element on.
 func (d *dying) ProcessElement(element []byte, emit func([]byte)) {
 	if passed.Add(1) > d.After && !dead.Swap(true) {
 		panic("the worker dies")
@@ -43,7 +43,7 @@ func init() {
 	register.DoFn2x0[[]byte, func([]byte)](&dying{})
 }
 
-// jobOf is the job of a command line.
+// jobOf returns the job of a command line.
 func jobOf(t *testing.T, args ...string) *job {
 	t.Helper()
 	begin()
@@ -58,9 +58,9 @@ func jobOf(t *testing.T, args ...string) *job {
 	return j
 }
 
-// TestDeath: a worker that dies in the middle of a bundle ends the job on prism, which
-// tries nothing again: there is no verdict and no file. The same job, run again, says what
-// an undisturbed one says.
+// TestDeath verifies that a worker that dies in the middle of a bundle ends the job on prism, which
+// retries nothing, without a verdict or files. The same job, run again, has the result of an
+// undisturbed one.
 func TestDeath(t *testing.T) {
 	l, err := lake.New(400, 3)
 	if err != nil {
@@ -92,7 +92,7 @@ func TestDeath(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Without the panic it is the same pipeline.
+	// Without the panic, it is the same pipeline.
 	p, s = beam.NewPipelineWithRoot()
 	layOut(s, beam.ParDo(s, &dying{After: 3}, beam.CreateList(s, list)), setting, false)
 	if err := beamx.Run(t.Context(), p); err != nil {
@@ -104,8 +104,7 @@ func TestDeath(t *testing.T) {
 	compare(t, readVerdict(t, prefix), verify(t, paths, stream.Options{}))
 }
 
-// A bundle is what a runner keeps of one attempt: what a worker that died handed out is
-// never seen.
+// A bundle contains the elements of one attempt. The elements of a worker that died are dropped.
 type bundle struct {
 	records [][]byte
 	others  []string
@@ -122,7 +121,7 @@ func (b *bundle) alone(record []byte) {
 	}
 }
 
-// attempt calls f and reports whether it was ended by a panic.
+// attempt calls f and reports whether it panicked.
 func attempt(t *testing.T, f func() error) (died bool) {
 	t.Helper()
 	defer func() { died = recover() != nil }()
@@ -132,9 +131,8 @@ func attempt(t *testing.T, f func() error) (died bool) {
 	return false
 }
 
-// TestRetries: runners that try a bundle again drop what the worker that died had handed
-// out. Nothing else of it may be left: a second attempt, or one at the same time, hands
-// out and writes what an undisturbed one does.
+// TestRetries verifies that a dead worker leaves nothing behind. Runners that retry a bundle drop its
+// elements; a second or concurrent attempt must emit and write the same as an undisturbed one.
 func TestRetries(t *testing.T) {
 	l, err := lake.New(400, 5)
 	if err != nil {
@@ -148,7 +146,7 @@ func TestRetries(t *testing.T) {
 	}
 	ctx := context.Background()
 
-	// The first reading, by a worker that dies, and by one that does not.
+	// The first pass, by a worker that dies and by one that does not.
 	read := func(f *firstReading, b *bundle) func() error {
 		return func() error { return f.ProcessElement(ctx, list[0], b.byID, b.alone, b.text, b.gaps) }
 	}
@@ -168,7 +166,7 @@ func TestRetries(t *testing.T) {
 		t.Error("the second attempt of the first reading is another one")
 	}
 
-	// The counts: those of a bundle that was given up are not in the next one.
+	// The counts of an abandoned bundle are not in the next one.
 	count := &tally{}
 	ignore := func(int, []byte) {}
 	count.StartBundle(ignore, ignore)
@@ -192,7 +190,7 @@ func TestRetries(t *testing.T) {
 		t.Errorf("%d receipts were counted of %d: %v", counted.Receipts, len(survivor.records), err)
 	}
 
-	// The second reading: what it writes is whole or not there.
+	// The second pass writes complete files or none.
 	second := &secondReading{worker{Setting: setting}}
 	if err := second.Setup(); err != nil {
 		t.Fatal(err)
@@ -212,7 +210,7 @@ func TestRetries(t *testing.T) {
 		return second.ProcessElement(ctx, 0, texts(inputs), texts(nil), done)
 	}
 
-	// It dies while it writes, and after it has written.
+	// It dies while it writes, and after that.
 	lost := strings.Replace(survivor.others[0], `"number":0`, `"number":1,"object":{"name":"lost","address":"mem://","version":7}`, 1)
 	if err := again(nil, survivor.others[0], lost); err == nil || len(staged()) > 0 {
 		t.Fatalf("%v, and it left %d files", err, len(staged()))
@@ -232,8 +230,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestFileReplaced: a file that holds the same receipts in other bytes when it is read
-// again is another file.
+// TestFileReplaced verifies that a file with the same receipts in other bytes counts as replaced.
 func TestFileReplaced(t *testing.T) {
 	l, err := lake.New(400, 9)
 	if err != nil {
@@ -263,7 +260,7 @@ func TestFileReplaced(t *testing.T) {
 	}
 }
 
-// texts hands out texts, as a runner does.
+// texts returns an iterator over texts, as a runner supplies it.
 func texts(list []string) func(*[]byte) bool {
 	return func(to *[]byte) bool {
 		if len(list) == 0 {

@@ -83,10 +83,10 @@ func (in *inputs) addObjects(ctx context.Context, arg string) error {
 func (in *inputs) addFiles(pattern string) error {
 	names, err := filepath.Glob(pattern)
 	if err != nil {
-		return fmt.Errorf("--input %q: the pattern is malformed", pattern)
+		return fmt.Errorf("--input %q: invalid pattern", pattern)
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("--input %q names no file", pattern)
+		return fmt.Errorf("--input %q matches no file", pattern)
 	}
 	for _, name := range names {
 		info, err := os.Stat(name)
@@ -122,7 +122,7 @@ func (in *inputs) addFolder(dir string) error {
 		return nil
 	})
 	if err == nil && found == 0 {
-		err = fmt.Errorf("--input %q: no file there is called *.json, *.jsonl, *.ndjson, *.cbor or *.cborseq, also with .gz or .zst at the end", dir)
+		err = fmt.Errorf("--input %q: no file there is named *.json, *.jsonl, *.ndjson, *.cbor, or *.cborseq, optionally followed by .gz or .zst", dir)
 	}
 	return err
 }

@@ -28,7 +28,7 @@ type job struct {
 // do runs the job, moves its files into place, and prints the result.
 func (j *job) do(ctx context.Context, s *surroundings) (code int, err error) {
 	if *jobopts.Async {
-		return 0, errors.New("--async gives no verdict: leave it out")
+		return 0, errors.New("--async yields no verdict: omit it")
 	}
 	defer func() { err = errors.Join(err, j.buckets.Close()) }()
 	out := j.setting.Outlet
@@ -39,7 +39,7 @@ func (j *job) do(ctx context.Context, s *surroundings) (code int, err error) {
 	// The files of a failed or interrupted run are removed.
 	defer func() {
 		if gone := out.clear(context.WithoutCancel(ctx), &j.buckets); gone != nil && err == nil {
-			err = fmt.Errorf("--output %s: what is left below %s cannot be taken away: %w", out.shown, out.Staging, gone)
+			err = fmt.Errorf("--output %s: cannot remove the remaining files below %s: %w", out.shown, out.Staging, gone)
 		}
 	}()
 	if err := j.run(ctx); err != nil {
@@ -113,11 +113,11 @@ func (j *job) result(ctx context.Context) (*stream.Summary, error) {
 	}
 	text, err := j.read(ctx, summaryName)
 	if err != nil {
-		return nil, fmt.Errorf("the job left no summary: %w", err)
+		return nil, fmt.Errorf("the job wrote no summary: %w", err)
 	}
 	var report struct{ Summary *stream.Summary }
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&report); err != nil || report.Summary == nil {
-		return nil, errors.Join(errors.New("the job left a summary that is none"), err)
+		return nil, errors.Join(errors.New("the job wrote an invalid summary"), err)
 	}
 	return report.Summary, nil
 }

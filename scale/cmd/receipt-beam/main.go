@@ -76,7 +76,7 @@ func start(ctx context.Context, args []string, s *surroundings) (code int, err e
 		return 0, err
 	}
 	if flags.NArg() > 0 {
-		return 0, fmt.Errorf("unexpected argument %q: inputs are named by --input", flags.Arg(0))
+		return 0, fmt.Errorf("unexpected argument %q: specify inputs by --input", flags.Arg(0))
 	}
 	j, err := o.job(ctx, s)
 	if err != nil {
@@ -98,7 +98,7 @@ func knownRunner(name string) (err error) {
 			err = nil
 		}
 	}()
-	err = fmt.Errorf("--runner %q is none that this program has: expected prism, flink, dataflow, spark, universal, direct or dot", name)
+	err = fmt.Errorf("unknown --runner %q: expected prism, flink, dataflow, spark, universal, direct, or dot", name)
 	beam.RegisterRunner(name, func(context.Context, *beam.Pipeline) (beam.PipelineResult, error) { return nil, err })
 	return err
 }

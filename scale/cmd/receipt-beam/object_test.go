@@ -64,7 +64,7 @@ func (s *store) put(key string, data []byte) {
 	}
 }
 
-// keys are those of the objects below a prefix.
+// keys returns the keys of the objects below a prefix.
 func (s *store) keys(prefix string) (keys []string) {
 	s.t.Helper()
 	list, err := s.backend.ListBucket(bucket, &gofakes3.Prefix{HasPrefix: true, Prefix: prefix}, gofakes3.ListBucketPage{})
@@ -77,13 +77,13 @@ func (s *store) keys(prefix string) (keys []string) {
 	return keys
 }
 
-// address names keys of the bucket.
+// address returns an address for keys of the bucket.
 func (s *store) address(key string) string {
 	return "s3://" + bucket + "/" + key + "?region=us-east-1&use_path_style=true&disable_https=true&endpoint=" + s.server.URL
 }
 
-// TestObjects: what lies in object storage is found as files are, and results can go
-// there, too.
+// TestObjects verifies that objects yield the same results as files, and that results can be
+// written to object storage.
 func TestObjects(t *testing.T) {
 	l, err := lake.New(400, 11)
 	if err != nil {
@@ -114,7 +114,7 @@ func TestObjects(t *testing.T) {
 	got.summary["skipped"], got.summary["skipped_count"] = want.summary["skipped"], want.summary["skipped_count"]
 	compare(t, got, want)
 
-	// The same into the bucket, where nothing else of the run is left.
+	// The same with results in the bucket. Nothing else of the run remains there.
 	code, out2, messages := runBeam(t, "--input", s.address("day/*.jsonl"), "--keys", fixture(t, lake.Keys), "--output", s.address("out/v"))
 	if code != terms.ExitRefuted || messages != "" || out2 != strings.ReplaceAll(out, prefix, "s3://lake/out/v") {
 		t.Fatalf("exit %d: %s%s", code, out2, messages)
@@ -122,13 +122,13 @@ func TestObjects(t *testing.T) {
 	if keys := strings.Join(s.keys("out/"), " "); keys != "out/v-00000-of-00006.parquet out/v-00001-of-00006.parquet out/v-00002-of-00006.parquet out/v-00003-of-00006.parquet out/v-00004-of-00006.parquet out/v-00005-of-00006.parquet out/v.json out/v.ndjson" {
 		t.Errorf("the bucket has %s", keys)
 	}
-	if code, _, messages := runBeam(t, "--input", s.address("day/*.jsonl"), "--keys", fixture(t, lake.Keys), "--output", s.address("out/v")); code != terms.ExitUsage || !strings.Contains(messages, "is there already") || strings.Contains(messages, s.server.URL) {
+	if code, _, messages := runBeam(t, "--input", s.address("day/*.jsonl"), "--keys", fixture(t, lake.Keys), "--output", s.address("out/v")); code != terms.ExitUsage || !strings.Contains(messages, "already exists") || strings.Contains(messages, s.server.URL) {
 		t.Errorf("again: exit %d: %s", code, messages)
 	}
 }
 
-// TestReplaced: an object, or a file, that is replaced or deleted between the two
-// readings, by bytes that verify as well: an error, and neither verdict nor file.
+// TestReplaced verifies that an object or a file that is replaced or deleted between the two passes
+// results in an error, without a verdict or files, even if the new bytes are valid.
 func TestReplaced(t *testing.T) {
 	l, err := lake.New(400, 13)
 	if err != nil {

@@ -29,16 +29,16 @@ func (o *options) flags(usage io.Writer) *pflag.FlagSet {
 	f := pflag.NewFlagSet("receipt-beam", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.StringArrayVarP(&o.inputs, "input", "i", nil, "`GLOB` of files, a folder, or an address: s3://BUCKET/KEY, gs://, azblob://, file://; may be repeated")
-	f.StringVarP(&o.output, "output", "o", "", "`PREFIX` of the files that are written: PREFIX.json, PREFIX.ndjson, PREFIX-*.parquet")
+	f.StringVarP(&o.output, "output", "o", "", "`PREFIX` of the files to write: PREFIX.json, PREFIX.ndjson, PREFIX-*.parquet")
 	o.Flags.Register(f)
 	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", unpack.MaxLongWindow>>20))
-	f.IntVar(&o.shards, "shards", 0, fmt.Sprintf("judge the inputs in `N` shares, each with a file of rows; 0: one each input, %d at the most", maxShards))
-	f.BoolVar(&o.verbose, "verbose", false, "show what Beam and its runner say")
+	f.IntVar(&o.shards, "shards", 0, fmt.Sprintf("verify the inputs in `N` shares, each with a file of rows; 0: one per input, at most %d", maxShards))
+	f.BoolVar(&o.verbose, "verbose", false, "show the messages of Beam and its runner")
 
 	own := f.FlagUsages()
 	f.AddGoFlagSet(runnerFlags())
 	f.Usage = func() { // the error would have no reader
-		_, _ = fmt.Fprintf(usage, "receipt-beam --input GLOB --keys FILE --output PREFIX [--runner NAME and its flags]\n\n%s\nFlags of Beam's runners pass through; prism is the runner without --runner.\n", own)
+		_, _ = fmt.Fprintf(usage, "receipt-beam --input GLOB --keys FILE --output PREFIX [--runner NAME and its flags]\n\n%s\nFlags of Beam's runners are passed on. The default --runner is prism.\n", own)
 	}
 	return f
 }
@@ -47,11 +47,11 @@ func (o *options) flags(usage io.Writer) *pflag.FlagSet {
 func (o *options) job(ctx context.Context, s *surroundings) (*job, error) {
 	switch {
 	case len(o.inputs) == 0:
-		return nil, errors.New("no inputs were given: name them by --input")
+		return nil, errors.New("no inputs: specify --input")
 	case o.output == "":
-		return nil, errors.New("--output is missing: the PREFIX of the files that are written")
+		return nil, errors.New("--output is missing: specify the PREFIX of the files to write")
 	case o.shards < 0:
-		return nil, fmt.Errorf("--shards is 0 or more, found %d", o.shards)
+		return nil, fmt.Errorf("invalid --shards %d: expected 0 or more", o.shards)
 	}
 	asked, err := o.Flags.Read(s.getenv, s.now())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/receiptkit/receiptkit/schemas"
 )
 
-// left are the names of what a run has left in a folder.
+// left returns the names of the files that a run left in a directory.
 func left(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)
@@ -27,8 +27,8 @@ func left(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestExit: the exit codes are those of receipt verify, and every run that gives a verdict
-// writes all its files.
+// TestExit verifies that the exit codes equal those of receipt verify, and that every run with a
+// verdict writes all its files.
 func TestExit(t *testing.T) {
 	trusted := fixture(t, "keys/trust.json")
 	broken := filepath.Join(t.TempDir(), "cut.jsonl.gz")
@@ -63,8 +63,8 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestRefused: what cannot be run as asked is an error of one line, and nothing is
-// written.
+// TestRefused verifies that a run that is impossible as requested results in an error of one line,
+// and writes nothing.
 func TestRefused(t *testing.T) {
 	trusted, one := fixture(t, "keys/trust.json"), fixture(t, "valid/task.json")
 	dir := t.TempDir()
@@ -75,23 +75,23 @@ func TestRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"no input", []string{"--keys", trusted, "--output", filepath.Join(dir, "v")}, "no inputs were given"},
+		{"no input", []string{"--keys", trusted, "--output", filepath.Join(dir, "v")}, "no inputs: specify"},
 		{"no output", []string{"--keys", trusted, "--input", one}, "--output is missing"},
-		{"nothing matches", []string{"--keys", trusted, "--input", filepath.Join(dir, "*.json"), "--output", filepath.Join(dir, "v")}, "names no file"},
-		{"an empty folder", []string{"--keys", trusted, "--input", t.TempDir(), "--output", filepath.Join(dir, "v")}, "no file there is called *.json"},
-		{"no keys", []string{"--input", one, "--output", filepath.Join(dir, "v")}, "no trusted keys were given"},
+		{"nothing matches", []string{"--keys", trusted, "--input", filepath.Join(dir, "*.json"), "--output", filepath.Join(dir, "v")}, "matches no file"},
+		{"an empty folder", []string{"--keys", trusted, "--input", t.TempDir(), "--output", filepath.Join(dir, "v")}, "no file there is named *.json"},
+		{"no keys", []string{"--input", one, "--output", filepath.Join(dir, "v")}, "no trusted keys:"},
 		{"keys that are none", []string{"--keys", one, "--input", one, "--output", filepath.Join(dir, "v")}, "task.json"},
-		{"no folder", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "x", "v")}, "there is no folder"},
-		{"a folder", []string{"--keys", trusted, "--input", one, "--output", dir + "/"}, "is a folder"},
-		{"there already", []string{"--keys", trusted, "--input", one, "--output", there}, "v-00000-of-00001.parquet is there already"},
+		{"no folder", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "x", "v")}, "does not exist"},
+		{"a folder", []string{"--keys", trusted, "--input", one, "--output", dir + "/"}, "is a directory"},
+		{"there already", []string{"--keys", trusted, "--input", one, "--output", there}, "v-00000-of-00001.parquet already exists"},
 		{"a name too long", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, strings.Repeat("v", 240))}, "file name too long"},
 		{"no such checkpoint", []string{"--keys", trusted, "--input", one, "--checkpoint", filepath.Join(dir, "log.txt"), "--output", filepath.Join(dir, "v")}, "--checkpoint: open "},
 		{"no checkpoint", []string{"--keys", trusted, "--input", one, "--checkpoint", one, "--output", filepath.Join(dir, "v")}, "is not a checkpoint"},
 		{"no such flag", []string{"--key", trusted}, "unknown flag: --key: see --help"},
-		{"an argument", []string{"--keys", trusted, one}, "inputs are named by --input"},
+		{"an argument", []string{"--keys", trusted, one}, "specify inputs by --input"},
 		{"two streams and one hash", []string{"--keys", trusted, "--expect-head", "sha256:" + strings.Repeat("ab", 32), "--input", fixture(t, "valid"), "--output", filepath.Join(dir, "v")}, "input contains several streams"},
-		{"no such runner", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--runner", "nobody"}, `--runner "nobody" is none`},
-		{"not waited for", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--async"}, "--async gives no verdict"},
+		{"no such runner", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--runner", "nobody"}, `unknown --runner "nobody"`},
+		{"not waited for", []string{"--keys", trusted, "--input", one, "--output", filepath.Join(dir, "v"), "--async"}, "--async yields no verdict"},
 	} {
 		code, out, messages := runBeam(t, test.args...)
 		for name, value := range map[string]string{"async": "false", "runner": ""} { // Beam's flags are the process's
@@ -108,7 +108,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSummary: the summary is one by its schema, names the heads, and merges with others.
+// TestSummary verifies that the summary conforms to its schema, contains the heads, and merges with
+// others.
 func TestSummary(t *testing.T) {
 	prefix := filepath.Join(t.TempDir(), "v")
 	if code, out, messages := runBeam(t, "--keys", fixture(t, "keys/trust.json"), "--input", fixture(t, "valid"), "--output", prefix); code != terms.ExitVerified {
@@ -143,7 +144,7 @@ func TestSummary(t *testing.T) {
 		t.Errorf("%s", report.Summary)
 	}
 
-	// What receipt verify says of one of the inputs is merged with it.
+	// Merge it with a report of receipt verify on one of the inputs.
 	again, err := os.ReadFile(fixture(t, "valid/task.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +158,7 @@ func TestSummary(t *testing.T) {
 		t.Error(err)
 	}
 
-	// The next run takes it for what was there before.
+	// The next run accepts it as the report of earlier receipts.
 	if code, out, messages := runBeam(t, "--keys", fixture(t, "keys/trust.json"), "--input", fixture(t, "valid"), "--expect-head", prefix+".json", "--output", prefix+"2"); code != terms.ExitVerified || strings.Contains(out, "tail_not_checked") {
 		t.Errorf("exit %d: %s%s", code, out, messages)
 	}

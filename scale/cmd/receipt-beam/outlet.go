@@ -35,21 +35,21 @@ func openOutlet(prefix string) (*outlet, error) {
 		return nil, fmt.Errorf("--output: %w", err)
 	}
 	if !a.One() {
-		return nil, fmt.Errorf("--output %s is a folder or a pattern: expected what the names of objects begin with", a)
+		return nil, fmt.Errorf("--output %s is a directory or a pattern: expected a prefix of object names", a)
 	}
 	return &outlet{Store: a.Store(), Prefix: a.Key, Staging: a.Key + ".unfinished-" + rand.Text(), shown: a.String()}, nil
 }
 
 func openFolder(prefix string) (*outlet, error) {
 	if strings.HasSuffix(prefix, "/") {
-		return nil, fmt.Errorf("--output %q is a folder: expected what the names of files begin with", prefix)
+		return nil, fmt.Errorf("--output %q is a directory: expected a prefix of file names", prefix)
 	}
 	full, err := filepath.Abs(prefix)
 	if err != nil {
 		return nil, fmt.Errorf("--output: %w", err)
 	}
 	if info, err := os.Stat(filepath.Dir(full)); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("--output %q: there is no folder %q", prefix, filepath.Dir(prefix))
+		return nil, fmt.Errorf("--output %q: the directory %q does not exist", prefix, filepath.Dir(prefix))
 	}
 	return &outlet{Prefix: full, Staging: full + ".unfinished-" + rand.Text(), shown: prefix}, nil
 }
@@ -80,7 +80,7 @@ func (o *outlet) vacant(ctx context.Context, b *object.Buckets) error {
 	}
 	for _, name := range names {
 		if name == summaryName || name == reportsName || strings.HasPrefix(name, "-") && strings.HasSuffix(name, ".parquet") {
-			return fmt.Errorf("--output %s: %s%s is there already: name another prefix, or remove what begins with this one", o.shown, o.shown, name)
+			return fmt.Errorf("--output %s: %s%s already exists: specify another prefix, or remove the files with this one", o.shown, o.shown, name)
 		}
 	}
 
@@ -207,7 +207,7 @@ func (o *outlet) publish(ctx context.Context, b *object.Buckets, names []string)
 			err = bucket.Copy(ctx, o.Prefix+name, o.Staging+"/"+name, nil)
 		}
 		if err != nil {
-			return fmt.Errorf("--output %s: %s cannot be put into its place: %w", o.shown, name, err)
+			return fmt.Errorf("--output %s: cannot move %s into place: %w", o.shown, name, err)
 		}
 	}
 	return nil

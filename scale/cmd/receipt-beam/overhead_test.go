@@ -16,8 +16,8 @@ import (
 	"github.com/receiptkit/receiptkit/scale/parquet"
 )
 
-// BenchmarkOverhead: what a receipt costs on prism, and on one machine without an engine,
-// with the same rows written, in the same run. The ratio is what the engine takes.
+// BenchmarkOverhead measures the cost of a receipt on prism, and without an engine with the same rows
+// written. The ratio is the overhead of the engine.
 func BenchmarkOverhead(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -56,7 +56,7 @@ func spread(b *testing.B, n, parts int) (paths []string) {
 	return paths
 }
 
-// judge verifies files as receipt verify --unordered --report rows.parquet does.
+// judge verifies files like receipt verify --unordered --report rows.parquet.
 func judge(b *testing.B, paths []string) {
 	b.Helper()
 	var sources []stream.Source

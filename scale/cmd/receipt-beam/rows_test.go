@@ -18,7 +18,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// cells are the rows of Parquet files, each as the text of all its columns, sorted.
+// cells returns the rows of Parquet files, each as the text of all its columns, sorted.
 func cells(t *testing.T, files ...string) (list []string) {
 	t.Helper()
 	for _, path := range files {
@@ -34,8 +34,8 @@ func cells(t *testing.T, files ...string) (list []string) {
 	return list
 }
 
-// TestRows: the rows are those that receipt verify --unordered --report writes of the same
-// files, in every column, so that each question in SQL has the same answer.
+// TestRows verifies that the rows equal those of receipt verify --unordered --report in every
+// column.
 func TestRows(t *testing.T) {
 	l, err := lake.New(600, 17)
 	if err != nil {

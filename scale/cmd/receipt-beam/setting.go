@@ -53,7 +53,7 @@ func mapHeads(list []streamHead) map[chain.Stream]chain.Head {
 // settingOf decodes a setting.
 func settingOf(text []byte) (s setting, err error) {
 	if err := json.Unmarshal(text, &s); err != nil {
-		return s, fmt.Errorf("the setting of the run: %w", err)
+		return s, fmt.Errorf("the settings of the run: %w", err)
 	}
 	return s, nil
 }

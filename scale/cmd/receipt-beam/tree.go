@@ -90,7 +90,7 @@ func (r *leafRow) append(b []byte) []byte {
 	return b
 }
 
-var errLeafRow = errors.New("a row of leaves is malformed")
+var errLeafRow = errors.New("malformed row of leaves")
 
 func parseLeafRow(b []byte) (r leafRow, err error) {
 	number := func() uint64 {

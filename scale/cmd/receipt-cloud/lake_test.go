@@ -35,7 +35,7 @@ type lake struct {
 
 const bucket = "lake"
 
-// newLake makes an empty bucket, and the credentials that its client looks for.
+// newLake creates an empty bucket, and the credentials for its client.
 func newLake(t *testing.T) *lake {
 	t.Helper()
 	t.Setenv("AWS_ACCESS_KEY_ID", "nobody")
@@ -69,7 +69,7 @@ func (l *lake) put(key string, lines ...[]byte) {
 	}
 }
 
-// address names keys of the bucket.
+// address returns an address for keys of the bucket.
 func (l *lake) address(key string) string {
 	return "s3://" + bucket + "/" + key + "?region=us-east-1&use_path_style=true&disable_https=true&endpoint=" + l.server.URL
 }
@@ -101,13 +101,13 @@ func receipts(t *testing.T, n int) (lines [][]byte) {
 	return lines
 }
 
-// verify looks at integrity alone.
+// verify runs a verification of integrity only.
 func verify(t *testing.T, args ...string) (code int, out, messages string) {
 	t.Helper()
 	return verifyBy(t, append([]string{"--integrity-only"}, args...)...)
 }
 
-// verifyBy runs a command line and returns what it wrote.
+// verifyBy runs a command line and returns its output.
 func verifyBy(t *testing.T, args ...string) (code int, out, messages string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -25,7 +25,7 @@ func (o *verifyFlags) printer(w io.Writer, asked *stream.Options) (printer, erro
 	case "ndjson":
 		return &jsonPrinter{w: w, after: "\n", close: `{"summary":`, last: "}\n"}, nil
 	}
-	return nil, fmt.Errorf("--format is text, json or ndjson, found %q", o.format)
+	return nil, fmt.Errorf("invalid --format %q: expected text, json, or ndjson", o.format)
 }
 
 // A jsonPrinter writes exactly what receipt verify writes in the same format.

@@ -20,7 +20,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// fixture is the path of a file of the fixtures.
+// fixture returns the path of a file of the fixtures.
 func fixture(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("../../../fixtures", name))
@@ -30,7 +30,7 @@ func fixture(t *testing.T, name string) string {
 	return path
 }
 
-// policyFile writes what is demanded into a file.
+// policyFile writes a policy to a file.
 func policyFile(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "policy.json")
@@ -40,7 +40,7 @@ func policyFile(t *testing.T, text string) string {
 	return name
 }
 
-// TestTrust: every flag that demands something decides.
+// TestTrust verifies that every flag with a requirement affects the verdict.
 func TestTrust(t *testing.T) {
 	address := "file://" + fixture(t, "valid/task.json")
 	trusted := []string{"--keys", fixture(t, "keys/trust.json")}
@@ -56,13 +56,13 @@ func TestTrust(t *testing.T) {
 		{"issuer", with("--issuer", "harness_example_cloud"), terms.ExitVerified, "verified: 1 receipts"},
 		{"another issuer", with("--issuer", "somebody"), terms.ExitRefuted, "issuer_mismatch"},
 		{"policy", with("--policy", cosigned), terms.ExitUndecided, "undecided: 1 receipts"},
-		{"policy and flag", with("--policy", policyFile(t, `{"issuer": "a"}`), "--issuer", "b"), terms.ExitUsage, `--issuer says "b"`},
+		{"policy and flag", with("--policy", policyFile(t, `{"issuer": "a"}`), "--issuer", "b"), terms.ExitUsage, `--issuer is "b"`},
 		{"malformed policy", with("--policy", policyFile(t, `{"version": 1}`)), terms.ExitUsage, "policy.json"},
 		{"strict", with("--strict"), terms.ExitUndecided, "undecided: 1 receipts"},
 		{"expired", append(slices.Clip(trusted), "file://"+fixture(t, "malicious/expired-key.json")), terms.ExitRefuted, "key_expired"},
 		{"before it had", append(slices.Clip(trusted), "--at", "2025-06-01T00:00:00Z", "file://"+fixture(t, "malicious/expired-key.json")), terms.ExitVerified, "verified: 1 receipts"},
 		{"no time", with("--at", "yesterday"), terms.ExitUsage, `--at "yesterday"`},
-		{"no keys", []string{address}, terms.ExitUsage, "no trusted keys were given"},
+		{"no keys", []string{address}, terms.ExitUsage, "no trusted keys:"},
 		{"keys that are none", []string{"--keys", fixture(t, "valid/task.json"), address}, terms.ExitUsage, "task.json"},
 		{"not there", []string{"--keys", "nowhere.json", address}, terms.ExitUsage, "nowhere.json"},
 	} {
@@ -73,7 +73,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestKeysOfTheEnvironment: $RECEIPT_KEYS names the keys where no flag does.
+// TestKeysOfTheEnvironment verifies that $RECEIPT_KEYS is used without --keys.
 func TestKeysOfTheEnvironment(t *testing.T) {
 	var out bytes.Buffer
 	s := &surroundings{out: &out, err: &out, now: time.Now, getenv: func(name string) string {
@@ -84,7 +84,8 @@ func TestKeysOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestSelection: what a selection lacks is not checked, and what comes before is named.
+// TestSelection verifies that the absent predecessors of a selection are not checked, and that the
+// receipts before it can be specified.
 func TestSelection(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 5)
@@ -114,7 +115,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// TestUnordered: an object without an order is whole when that is said, though it is alone.
+// TestUnordered verifies a single object without an order.
 func TestUnordered(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 5)

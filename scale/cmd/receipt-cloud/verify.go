@@ -45,7 +45,7 @@ Trusted keys come from --keys, else $RECEIPT_KEYS: a JWK Set.`,
   receipt-cloud verify --integrity-only --format json gs://lake/day.jsonl.zst`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("expected addresses, found none: s3://BUCKET/KEY, gs://, azblob:// or file://")
+				return errors.New("no addresses: specify s3://BUCKET/KEY, gs://, azblob://, or file://")
 			}
 			return nil
 		},
@@ -55,12 +55,12 @@ Trusted keys come from --keys, else $RECEIPT_KEYS: a JWK Set.`,
 	f := cmd.Flags()
 	f.SortFlags = false
 	o.Flags.Register(f)
-	f.StringVarP(&o.format, "format", "f", "text", "`FORM` of the results: text, json or ndjson, as of receipt verify")
+	f.StringVarP(&o.format, "format", "f", "text", "`FORMAT` of the results: text, json, or ndjson")
 	f.BoolVar(&o.long, "long", false, fmt.Sprintf("allow zstd windows up to %d MiB", unpack.MaxLongWindow>>20))
-	f.BoolVar(&o.unordered, "unordered", false, "no object is in the order of its chains: receipts join by their links alone")
-	f.BoolVar(&o.mergeable, "mergeable", false, "the report tells receipt merge of all receipts, however many; otherwise of up to 65,536")
-	f.IntVar(&o.jobs, "jobs", 0, "judge `N` receipts at a time; 0: as many as there are processors")
-	f.StringVar(&o.tempDir, "temp-dir", "", "keep what does not fit into memory in `DIR`, not in the system's folder for that")
+	f.BoolVar(&o.unordered, "unordered", false, "objects are in no order: join receipts only by their links")
+	f.BoolVar(&o.mergeable, "mergeable", false, "write a report that receipt merge accepts for any number of receipts; otherwise up to 65,536")
+	f.IntVar(&o.jobs, "jobs", 0, "verify `N` receipts at a time; 0: one per processor")
+	f.StringVar(&o.tempDir, "temp-dir", "", "`DIR` for data that exceeds memory; default: the system's temporary directory")
 	return cmd
 }
 
@@ -129,14 +129,14 @@ func (o *verifyFlags) verify(ctx context.Context, s *surroundings, args []string
 // changed explains why a run has no result.
 func changed(err error) error {
 	if errors.Is(err, stream.ErrChanged) {
-		return fmt.Errorf("an object was replaced or deleted while it was being read, so there is no verdict: run again, over a prefix that nobody writes to: %w", err)
+		return fmt.Errorf("no verdict, because an object was replaced or deleted while it was read: run again over a prefix to which nobody writes: %w", err)
 	}
 	return err
 }
 
 func (o *verifyFlags) options() (stream.Options, error) {
 	if o.jobs < 0 {
-		return stream.Options{}, fmt.Errorf("--jobs is 0 or more, found %d", o.jobs)
+		return stream.Options{}, fmt.Errorf("invalid --jobs %d: expected 0 or more", o.jobs)
 	}
 	options, err := o.Continuity()
 	options.Unordered, options.Summing.Mergeable = o.unordered, o.mergeable

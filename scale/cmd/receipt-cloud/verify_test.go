@@ -16,8 +16,7 @@ import (
 	"github.com/receiptkit/receiptkit/scale/terms"
 )
 
-// TestAsOneMachine: objects in whatever order give what one file gives, finding for
-// finding.
+// TestAsOneMachine verifies that objects in any order have the same findings as one file.
 func TestAsOneMachine(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 12)
@@ -36,7 +35,7 @@ func TestAsOneMachine(t *testing.T) {
 		t.Errorf("objects are named by their address alone, found %s", out)
 	}
 
-	// One line is gone, one was changed.
+	// One line is missing, and one was changed.
 	l.put("day/a.jsonl", lines[5], lines[7], bytes.Replace(lines[8], []byte(`"none needed"`), []byte(`"none wanted"`), 1))
 	code, out, _ = verify(t, "--format", "json", l.address("day/"))
 	var files [][]byte
@@ -83,8 +82,8 @@ func localSummary(t *testing.T, files [][]byte) *stream.Summary {
 	return sum
 }
 
-// TestReplaced: an object that is replaced or deleted between the two readings, by bytes
-// that verify as well: an error, and no verdict.
+// TestReplaced verifies that an object that is replaced or deleted between the two passes results in
+// an error without a verdict, even if the new bytes are valid.
 func TestReplaced(t *testing.T) {
 	lines := receipts(t, 12)
 	for name, change := range map[string]func(l *lake){
@@ -111,7 +110,7 @@ func TestReplaced(t *testing.T) {
 				l.put("day/b.jsonl", lines[6:]...)
 				l.gets = map[string]int{}
 				code, out, messages := verify(t, "--format", format, l.address("day/"))
-				if code != terms.ExitUsage || strings.Contains(out, "summary") || strings.Contains(out, "receipts, ") || !strings.Contains(messages, "while it was being read") {
+				if code != terms.ExitUsage || strings.Contains(out, "summary") || strings.Contains(out, "receipts, ") || !strings.Contains(messages, "while it was read") {
 					t.Errorf("%s: exit %d, %s%s", format, code, out, messages)
 				}
 			}
@@ -119,8 +118,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestVersions: where the bucket keeps versions, the one that was opened first is read
-// again, whatever was put in its place.
+// TestVersions verifies that, if the bucket keeps versions, both passes read the version that was
+// opened first.
 func TestVersions(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 12)
@@ -144,7 +143,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestBrokenConnection: a reading that breaks off goes on where it was.
+// TestBrokenConnection verifies that an interrupted read resumes where it stopped.
 func TestBrokenConnection(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 40)
@@ -160,7 +159,7 @@ func TestBrokenConnection(t *testing.T) {
 		t.Errorf("exit %d after %d requests, %s%s", code, l.gets["day/a.jsonl"], out, messages)
 	}
 
-	// One that never gets further is told, and nothing is said of the rest.
+	// A read without progress is reported, and the remaining receipts are not judged.
 	l.gets = map[string]int{}
 	l.watch = func(w http.ResponseWriter, r *http.Request, times int) http.ResponseWriter {
 		if times > 1 {
@@ -174,7 +173,7 @@ func TestBrokenConnection(t *testing.T) {
 	}
 }
 
-// A cutWriter lets the connection break after so many bytes.
+// A cutWriter breaks the connection after a number of bytes.
 type cutWriter struct {
 	http.ResponseWriter
 	left int
@@ -189,7 +188,7 @@ func (c *cutWriter) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// TestMistakes: each answer says what is wrong, and nothing is read.
+// TestMistakes verifies that each message states the mistake, and that nothing is read.
 func TestMistakes(t *testing.T) {
 	l := newLake(t)
 	l.put("day/a.jsonl", receipts(t, 1)...)
@@ -197,17 +196,17 @@ func TestMistakes(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"receipts.json"}, `is no address of objects: expected s3://, gs://, azblob://, file://BUCKET/KEY`},
-		{[]string{"s3:///day/"}, "names no bucket"},
-		{[]string{"s3://me:secret@lake/day/"}, "holds no credentials"},
-		{[]string{"s3://lake/[/"}, "the pattern is malformed"},
-		{[]string{l.address("night/")}, "no object there is called *.json"},
+		{[]string{"receipts.json"}, `is not an object address: expected s3://, gs://, azblob://, file://BUCKET/KEY`},
+		{[]string{"s3:///day/"}, "does not name a bucket"},
+		{[]string{"s3://me:secret@lake/day/"}, "must not contain credentials"},
+		{[]string{"s3://lake/[/"}, "invalid pattern"},
+		{[]string{l.address("night/")}, "no object there is named *.json"},
 		{[]string{l.address("night/*.jsonl")}, "no object there"},
-		{[]string{"--format", "xml", l.address("day/")}, "--format is text, json or ndjson"},
-		{[]string{"--keys", "keys.json", l.address("day/")}, "--integrity-only looks at no signatures"},
-		{[]string{"--jobs", "-1", l.address("day/")}, "--jobs is 0 or more"},
+		{[]string{"--format", "xml", l.address("day/")}, "expected text, json, or ndjson"},
+		{[]string{"--keys", "keys.json", l.address("day/")}, "--integrity-only checks no signatures"},
+		{[]string{"--jobs", "-1", l.address("day/")}, "invalid --jobs -1"},
 		{[]string{"--expect-head", "nothing", l.address("day/")}, "--expect-head: expected sha256:"},
-		{nil, "expected addresses, found none"},
+		{nil, "no addresses: specify"},
 	} {
 		code, out, messages := verify(t, test.args...)
 		if code != terms.ExitUsage || out != "" || !strings.Contains(messages, test.want) || strings.Contains(messages, "secret") || strings.Count(messages, "\n") != 1 {
@@ -215,14 +214,14 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 
-	// An object that was named and is not there is told beside what is read.
+	// A missing object is reported, and the others are read.
 	code, out, _ := verify(t, l.address("day/a.jsonl"), l.address("day/b.jsonl"))
-	if code != terms.ExitUsage || !strings.Contains(out, "s3://lake/day/b.jsonl: not read: there is no such object") {
+	if code != terms.ExitUsage || !strings.Contains(out, "s3://lake/day/b.jsonl: not read: the object does not exist") {
 		t.Errorf("exit %d, %s", code, out)
 	}
 }
 
-// TestContinues: an earlier report says what has to be there still.
+// TestContinues verifies that the heads of an earlier report are required.
 func TestContinues(t *testing.T) {
 	l := newLake(t)
 	lines := receipts(t, 6)
@@ -241,7 +240,7 @@ func TestContinues(t *testing.T) {
 	}
 }
 
-// TestFolder: file is an address, too.
+// TestFolder verifies addresses with the scheme file.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	lines := receipts(t, 4)
@@ -260,7 +259,7 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestReadme: the README shows what its commands print.
+// TestReadme verifies the output of commands in the README.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
