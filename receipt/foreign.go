@@ -61,6 +61,7 @@ type ForeignSignature struct {
 	Issuer    string // whom the receipt names as its author; "": the format names only the key
 	Role      Role   // "": issuer
 	Value     []byte // in the form of JOSE (RFC 7518), decoded
+	DER       bool   // an ECDSA signature is Ecdsa-Sig-Value instead (RFC 3279), as in an envelope (DSSE)
 	At        time.Time
 	Pointer   string
 

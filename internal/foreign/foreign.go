@@ -21,6 +21,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/foreign/obsigna"
 	"github.com/receiptkit/receiptkit/internal/foreign/pipelock"
 	"github.com/receiptkit/receiptkit/internal/foreign/scitt"
+	"github.com/receiptkit/receiptkit/internal/foreign/verdict"
 	"github.com/receiptkit/receiptkit/internal/kind"
 	"github.com/receiptkit/receiptkit/receipt"
 )
@@ -47,6 +48,10 @@ func Read(format kind.Kind, text []byte, doc *canon.Document) *receipt.Foreign {
 		return a2a.Read(doc)
 	case "gilda-audit-record":
 		return audit.Read(doc)
+	case "slsa-vsa":
+		return verdict.ReadVSA(doc)
+	case "in-toto-svr":
+		return verdict.ReadSVR(doc)
 	case "obsigna":
 		return obsigna.Read(doc)
 	}

@@ -121,8 +121,12 @@ func isAsqav(s sketch) bool {
 
 // foreignReceipt recognizes a receipt of another format by its members.
 func foreignReceipt(s sketch) (Found, bool) {
-	if s.has("payload", "payloadType") && s.at("signatures").array {
-		s = enclosed(s.at("payload").text)
+	envelope := s
+	if s.has("dsseEnvelope") {
+		envelope = s.at("dsseEnvelope") // in a bundle
+	}
+	if envelope.has("payload", "payloadType") && envelope.at("signatures").array {
+		s = enclosed(envelope.at("payload").text)
 	}
 	for _, f := range foreignFormats() {
 		if f.is(s) {

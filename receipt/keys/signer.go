@@ -114,7 +114,11 @@ func (s *Signer) Sign(ctx context.Context, message []byte) (receipt.Signature, e
 func (s *Signer) value(ctx context.Context, message []byte, iat *int64) (string, error) {
 	alg, _ := algorithmOf(s.algorithm)
 	if alg.name != Ed25519 {
-		obj, err := signToken(ctx, s.signer, alg, s.public, iat, message)
+		options := new(jose.SignerOptions)
+		if iat != nil {
+			options.WithHeader("iat", *iat)
+		}
+		obj, err := signToken(ctx, s.signer, alg, s.public, options, message)
 		if err != nil {
 			return "", err
 		}
@@ -143,14 +147,10 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 	return nil
 }
 
-// signToken returns a JWS with the protected header alg, iat (if given), and kid (if the key
-// has an ID), in this order.
-func signToken(ctx context.Context, s ContextSigner, alg algorithm, public *PublicKey, iat *int64, payload []byte) (*jose.JSONWebSignature, error) {
+// signToken returns a JWS with the protected header alg, the members of options, and kid (if the
+// key has an ID), in this order.
+func signToken(ctx context.Context, s ContextSigner, alg algorithm, public *PublicKey, options *jose.SignerOptions, payload []byte) (*jose.JSONWebSignature, error) {
 	opaque := &opaqueSigner{ctx: ctx, signer: s, algorithm: alg, public: public}
-	options := new(jose.SignerOptions)
-	if iat != nil {
-		options.WithHeader("iat", *iat)
-	}
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(alg.name), Key: opaque}, options)
 	if err != nil {
 		return nil, err

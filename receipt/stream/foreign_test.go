@@ -14,7 +14,7 @@ import (
 func TestForeignReceipts(t *testing.T) {
 	const other = `{"@version":"EP-RECEIPT-v1","payload":{"type":"t"}}`
 	line := base64.RawURLEncoding.EncodeToString([]byte(`{"v":1,"type":"open","recorder":"r1"}`)) + ".c2ln"
-	statement := `{"_type":"https://in-toto.io/Statement/v1","filler":"` + strings.Repeat("x", 40<<10) + `","predicateType":"https://in-toto.io/attestation/svr/v0.2"}`
+	statement := `{"_type":"https://in-toto.io/Statement/v1","filler":"` + strings.Repeat("x", 40<<10) + `","predicateType":"https://in-toto.io/attestation/ai-agent-action/v0.1"}`
 	deep := `{"@version":"EP-RECEIPT-v1","payload":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
 	w := newWriter(t, "did:web:a")
 

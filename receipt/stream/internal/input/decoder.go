@@ -83,13 +83,13 @@ func (d *Decoder) Decode(p *Piece, found bool) (c Contents) {
 		return c
 	}
 
-	if d.Unwrap != nil {
-		d.open(&c)
-	}
-	if root := d.Doc.Root(); !c.Sealed && !bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) {
+	if root := d.Doc.Root(); !bytes.HasPrefix(root.Member("schema").Text(), []byte("receipt-")) {
 		if c.Wrong = foreignReceipt(c.Text); c.Wrong != nil {
 			c.Sealed, c.Format = true, kind.Kind(c.Wrong.Stated)
 		}
+	}
+	if d.Unwrap != nil {
+		d.open(&c)
 	}
 	if found && !c.Sealed {
 		c.Other = otherKind(d.Doc.Root())
@@ -111,8 +111,13 @@ func foreignReceipt(text []byte) *receipt.Check {
 	return &receipt.Check{Code: receipt.CodeForeignReceipt, Stated: string(f.Kind), Detail: fmt.Sprintf("it is %s, format %s: %s", f.What, f.Kind, f.Next), Hint: f.Next}
 }
 
-// open looks for a receipt in a signed envelope.
+// open looks for a receipt in a signed envelope. A receipt of another maker attests nothing, also
+// in an envelope.
 func (d *Decoder) open(c *Contents) {
+	if c.Format != "" {
+		_, _, c.Weigh = d.Unwrap(new(canon.Document))
+		return
+	}
 	var inside []byte
 	inside, c.Wrong, c.Weigh = d.Unwrap(d.Doc)
 	if c.Sealed = inside != nil || c.Wrong != nil; inside != nil {

@@ -1,0 +1,137 @@
+// Package verdict reads signed verdicts of verifiers: verification summaries (VSA, SLSA) and simple
+// verification results (SVR, in-toto), which are in-toto statements in an envelope (DSSE).
+//
+//	signed bytes  PAE of the payload
+//	author        verifier.id, for which the trust file must name the key
+//
+// A VSA states that its subjects passed or failed. An SVR lists only properties that its subjects
+// have, so it cannot state a failure. Unknown members are ignored, as both specifications require.
+package verdict
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+)
+
+// issuerURN is the prefix of a verifier that is an issuer of receipts, whose ID need not be a URI.
+const issuerURN = "urn:receiptkit:issuer:"
+
+// URI returns the URI of a verifier, given the ID of its issuer.
+func URI(issuer string) string {
+	if u, err := url.Parse(issuer); err == nil && u.IsAbs() {
+		return issuer
+	}
+	return issuerURN + url.PathEscape(issuer)
+}
+
+// issuerOf returns the issuer whose URI is given.
+func issuerOf(uri string) string {
+	if escaped, found := strings.CutPrefix(uri, issuerURN); found {
+		if issuer, err := url.PathUnescape(escaped); err == nil && URI(issuer) == uri {
+			return issuer
+		}
+	}
+	return uri
+}
+
+// ReadVSA reads a verification summary.
+func ReadVSA(doc *canon.Document) *receipt.Foreign {
+	return read(doc, "slsa-vsa", "timeVerified", func(f *receipt.Foreign, p canon.Node) bool {
+		policy := p.Member("policy")
+		if !form.Strings(f, p, "resourceUri") || !form.Members(f, p, []string{"policy", "verificationResult", "verifiedLevels"}, nil) ||
+			!form.OneOf(f, p.Member("verificationResult"), "PASSED", "FAILED") || !texts(f, p.Member("verifiedLevels")) {
+			return false
+		}
+		if policy.Member("uri").IsZero() && policy.Member("digest").IsZero() {
+			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, policy.Pointer(), "the policy has neither a uri nor a digest")
+			return false
+		}
+		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Detail: "the verdict " + p.Member("verificationResult").String() + " is that of its verifier"})
+		return true
+	})
+}
+
+// ReadSVR reads a simple verification result. Version 0.1 does not require policies.
+func ReadSVR(doc *canon.Document) *receipt.Foreign {
+	return read(doc, "in-toto-svr", "timeCreated", func(f *receipt.Foreign, p canon.Node) bool {
+		if !form.Members(f, p, []string{"properties"}, nil) || !texts(f, p.Member("properties")) {
+			return false
+		}
+		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Detail: "the properties are those that its verifier states"})
+		return true
+	})
+}
+
+// read reads a statement, whose predicate the function checks.
+func read(doc *canon.Document, format, timeName string, check func(*receipt.Foreign, canon.Node) bool) *receipt.Foreign {
+	f := &receipt.Foreign{Format: format}
+	s := form.OpenStatement(f, doc.Root())
+	if s == nil {
+		return f
+	}
+	root, p := s.Document.Root(), s.Predicate
+	f.Hash = canon.Sum(s.Text)
+
+	verifier, at := p.Member("verifier"), form.Time(p.Member(timeName))
+	if !form.Members(f, p, []string{"verifier", timeName}, nil) || !form.Strings(f, verifier, "id") || !subjects(f, root) {
+		return f
+	}
+	switch policies := verifier.Member("policies"); {
+	case at.IsZero():
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, p.Member(timeName).Pointer(), "not a time of RFC 3339")
+		return f
+	case policies.Kind() != canon.KindArray && strings.HasSuffix(root.Member("predicateType").String(), "svr/v0.2"):
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, verifier.Pointer(), "expected an array policies")
+		return f
+	}
+	if check(f, p) {
+		f.Pass(receipt.StepSchema)
+	}
+
+	f.ID = root.Member("subject").Pointer()
+	for _, n := range root.Member("subject").Elements() {
+		f.ID = n.Member("name").String()
+		break
+	}
+	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/payload", Detail: "the subjects of the verdict, of which the digests are stated, and its time"})
+	s.Signatures(f, s.Text, "", issuerOf(verifier.Member("id").String()), at)
+	return f
+}
+
+// subjects checks that each subject has a digest.
+func subjects(f *receipt.Foreign, root canon.Node) bool {
+	list := root.Member("subject")
+	if !form.OneOf(f, root.Member("_type"), "https://in-toto.io/Statement/v1") {
+		return false
+	}
+	if list.Kind() != canon.KindArray || list.Len() == 0 {
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, "/subject", "expected at least one subject")
+		return false
+	}
+	for _, n := range list.Elements() {
+		if n.Member("digest").Len() == 0 {
+			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "a subject has no digest")
+			return false
+		}
+	}
+	return true
+}
+
+// texts checks that a list consists of strings.
+func texts(f *receipt.Foreign, list canon.Node) bool {
+	if list.Kind() != canon.KindArray {
+		f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, list.Pointer(), "expected an array")
+		return false
+	}
+	for _, n := range list.Elements() {
+		if n.Kind() != canon.KindString {
+			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, n.Pointer(), "expected a string")
+			return false
+		}
+	}
+	return true
+}
