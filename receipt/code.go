@@ -123,6 +123,7 @@ const (
 	CodeReplayNotChecked     Code = "replay_not_checked"
 	CodeUnauthenticated      Code = "unauthenticated_members"
 	CodeUncovered            Code = "uncovered_members"
+	CodeStatementNotChecked  Code = "statement_not_checked"
 	CodeUnknownCosigners     Code = "unknown_cosigners"
 )
 
@@ -266,6 +267,7 @@ func Codes() []CodeInfo {
 		{CodeEnvelopeNotChecked, "not checked", OutcomeInforms, "The receipt is in an API envelope, whose other members are not protected.", "Rely on the receipt, not on the envelope."},
 		{CodeReplayNotChecked, "not checked", OutcomeInforms, "A member in the receipt of a replay that the log and the request do not determine, such as receipt_id, or that only repeats them in another form.", "If the member matters, ask the issuer."},
 		{CodeUncovered, "not checked", OutcomeInforms, "Members of a receipt in the format of another maker are outside its hash and its signatures. Anyone may have written or changed them.", "Do not rely on these members."},
+		{CodeStatementNotChecked, "not checked", OutcomeInforms, "A signed statement is authentic, and its content was not checked: its signer states it. For a verdict of another verifier, its subjects were not compared with files.", "Verify the payload or the subjects, too."},
 		{CodeUnauthenticated, "not checked", OutcomeInforms, "The key_id, algorithm, and signed_at of a signature are outside the hash. They are not authenticated, except inside the protected header of a JWS.", "Do not rely on signed_at. Use issued_at, which is inside the hash."},
 		{CodeUnknownCosigners, "not checked", OutcomeInforms, "A checkpoint has signature lines of keys that are not trusted, or of unsupported algorithms such as ML-DSA.", "If the policy requires those witnesses, add their keys. Otherwise, do nothing."},
 

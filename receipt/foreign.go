@@ -215,6 +215,7 @@ func (v foreignStep) signature(s *ForeignSignature, rep *Report) (result Signatu
 	key, err := v.checkRaw(s)
 	if key != nil {
 		result.KeyID = key.ID
+		result.Algorithm = cmp.Or(result.Algorithm, key.Algorithm)
 	}
 	if err != nil {
 		result.Code, result.Detail = err.Code, err.Detail

@@ -373,8 +373,7 @@ func (r *record) derived() bool {
 // evidence checks that the source of each of the seven fields is stated.
 func (r *record) evidence() bool {
 	fields := r.p.Member("fieldEvidence")
-	names := []string{"agent", "delegation", "resource", "decision", "posture", "remediation", "correlation"}
-	if !form.Members(r.f, fields, names, []string{}) {
+	if !form.Members(r.f, fields, wimseFields(), []string{}) {
 		return false
 	}
 	for _, n := range fields.Members() {
@@ -383,4 +382,9 @@ func (r *record) evidence() bool {
 		}
 	}
 	return true
+}
+
+// wimseFields returns the audit fields of WIMSE (draft-ietf-wimse-aims).
+func wimseFields() []string {
+	return []string{"agent", "delegation", "resource", "decision", "posture", "remediation", "correlation"}
 }

@@ -63,6 +63,7 @@ func Read(data []byte) *receipt.Foreign {
 	entry := m.registered()
 	f.Hash = canon.Sum(entry)
 	f.Uncovered("", "no signature covers the unprotected header")
+	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the payload, which the issuer states"})
 	s, ok := m.signature(f, receipt.StepSignatures, *m.payload)
 	if !ok {
 		return f

@@ -9,34 +9,14 @@
 package verdict
 
 import (
-	"net/url"
 	"strings"
+	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
-	"github.com/receiptkit/receiptkit/receipt"
+	"github.com/receiptkit/receiptkit/canon/foreign"
 	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
+	"github.com/receiptkit/receiptkit/receipt"
 )
-
-// issuerURN is the prefix of a verifier that is an issuer of receipts, whose ID need not be a URI.
-const issuerURN = "urn:receiptkit:issuer:"
-
-// URI returns the URI of a verifier, given the ID of its issuer.
-func URI(issuer string) string {
-	if u, err := url.Parse(issuer); err == nil && u.IsAbs() {
-		return issuer
-	}
-	return issuerURN + url.PathEscape(issuer)
-}
-
-// issuerOf returns the issuer whose URI is given.
-func issuerOf(uri string) string {
-	if escaped, found := strings.CutPrefix(uri, issuerURN); found {
-		if issuer, err := url.PathUnescape(escaped); err == nil && URI(issuer) == uri {
-			return issuer
-		}
-	}
-	return uri
-}
 
 // ReadVSA reads a verification summary.
 func ReadVSA(doc *canon.Document) *receipt.Foreign {
@@ -50,7 +30,7 @@ func ReadVSA(doc *canon.Document) *receipt.Foreign {
 			f.Fail(receipt.StepSchema, receipt.CodeSchemaInvalid, policy.Pointer(), "the policy has neither a uri nor a digest")
 			return false
 		}
-		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Detail: "the verdict " + p.Member("verificationResult").String() + " is that of its verifier"})
+		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the verdict " + p.Member("verificationResult").String() + " is that of its verifier"})
 		return true
 	})
 }
@@ -61,7 +41,7 @@ func ReadSVR(doc *canon.Document) *receipt.Foreign {
 		if !form.Members(f, p, []string{"properties"}, nil) || !texts(f, p.Member("properties")) {
 			return false
 		}
-		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Detail: "the properties are those that its verifier states"})
+		f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Detail: "the properties are those that its verifier states"})
 		return true
 	})
 }
@@ -92,14 +72,31 @@ func read(doc *canon.Document, format, timeName string, check func(*receipt.Fore
 		f.Pass(receipt.StepSchema)
 	}
 
-	f.ID = root.Member("subject").Pointer()
 	for _, n := range root.Member("subject").Elements() {
 		f.ID = n.Member("name").String()
 		break
 	}
-	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeEnvelopeNotChecked, Pointer: "/payload", Detail: "the subjects of the verdict, of which the digests are stated, and its time"})
-	s.Signatures(f, s.Text, "", issuerOf(verifier.Member("id").String()), at)
+	f.NotChecked = append(f.NotChecked, receipt.Note{Code: receipt.CodeStatementNotChecked, Pointer: "/payload", Detail: "the subjects of the verdict, of which the digests are stated, and its time"})
+	author(f, s, verifier.Member("id"), at)
 	return f
+}
+
+// author reads the signatures, whose key must be that of the verifier, or be for it.
+func author(f *receipt.Foreign, s *form.Statement, id canon.Node, at time.Time) {
+	key, isKey := uriText(id.String(), keyURN)
+	issuer, isIssuer := uriText(id.String(), issuerURN)
+	switch {
+	case isKey:
+		issuer = ""
+	case !isIssuer:
+		issuer = id.String()
+	}
+	s.Signatures(f, s.Text, "", issuer, at)
+	for _, signature := range f.Signatures {
+		if isKey && signature.KeyID != key {
+			f.Fail(receipt.StepSignatures, receipt.CodeIssuerMismatch, id.Pointer(), "the verifier is %s, and another key signed", foreign.Quote(key, 80))
+		}
+	}
 }
 
 // subjects checks that each subject has a digest.

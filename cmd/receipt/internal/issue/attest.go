@@ -2,37 +2,50 @@ package issue
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 
 	"github.com/spf13/cobra"
 
+	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
+	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/internal/attest"
+	"github.com/receiptkit/receiptkit/internal/foreign/audit"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
 
 type attestOptions struct {
-	key          trust.KeyFlags
-	keys, commit string
-	output       cli.OutputFlags
+	key                 trust.KeyFlags
+	keys, commit        string
+	predicate, verifier string
+	output              cli.OutputFlags
 }
+
+// The predicates of --predicate.
+const (
+	ownPredicate = "receipt"
+	auditRecord  = "audit-record"
+	vsa          = "vsa"
+	svr          = "svr"
+)
 
 // NewAttest returns the command receipt attest.
 func NewAttest(e *cli.Env) *cobra.Command {
-	var o attestOptions
+	o := attestOptions{predicate: ownPredicate}
 	cmd := &cobra.Command{
-		Use:   "attest RECEIPT --key KEY",
+		Use:   "attest RECEIPT|REPORT --key KEY",
 		Short: "create a signed in-toto attestation of a receipt",
-		Long: `Create an in-toto statement about a sealed and signed receipt, in a signed
-envelope (a Sigstore bundle) that other tools can verify. receipt verify reads
-it back. The subjects are artifacts, written files, and commits of the receipt,
-or --commit if it names no commit.
+		Long: `Create an in-toto statement about a signed receipt, in an envelope (a Sigstore
+bundle). The subjects are artifacts, written files, and commits of the receipt,
+or --commit. KEY is an ed25519 or ES256 key of the receipt's issuer. Refuted and
+unsigned receipts are rejected. --keys checks signatures by other keys.
 
-KEY is an ed25519 or ES256 key that may speak for the receipt's issuer. attest
-rejects receipts that are refuted or unsigned. Signatures by other keys are
-checked only with --keys.`,
+The predicates vsa and svr state the verdict about a receipt, checked with
+--keys, or of a REPORT of receipt verify (JSON). Nothing is stated of undecided
+receipts, nor as svr of refuted ones.`,
 		Example: `  receipt attest receipt.json --key issuer.private.json -o attestation.json
   receipt attest receipt.json --key issuer.private.json --commit 8f94139338f9404f26296befa88755fc2598c289 -o attestation.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -40,23 +53,43 @@ checked only with --keys.`,
 			if err := o.key.Required(); err != nil {
 				return err
 			}
-			return o.attest(cmd.Context(), e, args[0])
+			return o.run(cmd.Context(), e, args[0])
 		},
 	}
 
 	o.key.Add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.commit, "commit", "", "git commit that the task produced (`SHA`)")
+	cli.Choose(f, &o.predicate, "predicate", "content of the statement (`KIND`)", ownPredicate, auditRecord, vsa, svr)
+	f.StringVar(&o.verifier, "verifier", "", "with vsa and svr: issuer ID of the verifier (default: its key) (`ID`)")
 	f.StringVarP(&o.keys, "keys", "k", "", "trusted keys that must verify the receipt, a JWK Set (`FILE`)")
 	o.output.Register(f, "output file (`FILE`)")
 	return cmd
 }
 
-func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string) error {
+func (o *attestOptions) run(ctx context.Context, e *cli.Env, path string) error {
+	if o.commit != "" && o.predicate != ownPredicate {
+		return cli.Usage("", "--commit is for the predicate %s", ownPredicate)
+	}
+	switch o.predicate {
+	case vsa, svr:
+		return o.judge(ctx, e, path)
+	}
+	if o.verifier != "" {
+		return cli.Usage("", "--verifier is for the predicates %s and %s", vsa, svr)
+	}
+
 	sealed, err := readSealed(e, path, "attested", o.key.Path)
 	if err != nil {
 		return err
 	}
+	if o.predicate == auditRecord {
+		return o.record(ctx, e, path, sealed)
+	}
+	return o.attest(ctx, e, path, sealed)
+}
+
+func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string, sealed *receipt.Sealed) error {
 	statement, err := attest.NewStatement(sealed, o.commit)
 	if err != nil {
 		return commitFailure(path, err)
@@ -72,16 +105,45 @@ func (o *attestOptions) attest(ctx context.Context, e *cli.Env, path string) err
 	if err != nil {
 		return o.key.Failure(ctx, err)
 	}
-	if err := o.review(e, path, envelope, sealed, key.Public()); err != nil {
+	if err := o.review(e, path, envelope.Bytes(), sealed, key.Public()); err != nil {
 		return err
 	}
 
 	return o.output.Write(e, envelope.Bytes(), 0o644)
 }
 
-// review verifies the attestation before it is written, with the trusted keys or, without --keys,
-// with the signing key only.
-func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelope, sealed *receipt.Sealed, public *keys.PublicKey) error {
+// record writes the receipt as an agent audit record.
+func (o *attestOptions) record(ctx context.Context, e *cli.Env, path string, sealed *receipt.Sealed) error {
+	key, err := o.key.Open(ctx, e)
+	if err != nil {
+		return err
+	}
+	public, ok := key.Public().Crypto().(ed25519.PublicKey)
+	if !ok {
+		return cli.Usage("", "%q is for %s, but audit records are signed with Ed25519 keys", key.Public().ID, key.Public().Algorithm)
+	}
+	if err := o.review(e, path, sealed.JSON(), sealed, key.Public()); err != nil {
+		return err
+	}
+	text, err := audit.FromReceipt(sealed, public)
+	if err != nil {
+		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
+	}
+	return o.sign(ctx, e, key, text, audit.KeyID(public))
+}
+
+// sign writes a statement of another format in a bundle.
+func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key custody.Key, text []byte, keyid string) error {
+	envelope, err := attest.SignText(ctx, text, keyid, key.Signer())
+	if err != nil {
+		return o.key.Failure(ctx, err)
+	}
+	return o.output.Write(e, envelope.Bytes(), 0o644)
+}
+
+// review verifies the attestation before it is written, or the receipt of which another statement is
+// made, with the trusted keys or, without --keys, with the signing key only.
+func (o *attestOptions) review(e *cli.Env, path string, data []byte, sealed *receipt.Sealed, public *keys.PublicKey) error {
 	set, err := o.trusted(e, sealed, public)
 	if err != nil {
 		return err
@@ -91,17 +153,22 @@ func (o *attestOptions) review(e *cli.Env, path string, envelope *attest.Envelop
 		return cli.Usage("", "%w", err)
 	}
 
+	rep, attested := new(receipt.Report), o.predicate == ownPredicate
+	if attested {
+		attest.NewOpener(set, v.Policy()).Judge(v, data, rep)
+	} else {
+		v.VerifyBytes(data, new(canon.Document), rep)
+	}
+
 	// The last signature in the report is that of the attestation, because it is checked after the
 	// signatures of the receipt.
-	rep := new(receipt.Report)
-	attest.NewOpener(set, v.Policy()).Judge(v, envelope.Bytes(), rep)
-	f, last := rep.Finding(), rep.Signatures[len(rep.Signatures)-1]
+	f := rep.Finding()
 	switch {
 	case rep.Verdict == receipt.Verified:
 		return nil
 	case rep.Verdict == receipt.Refuted:
 		return cli.Refuted("receipt verify shows all of it", "%q must not be attested: %s: %s", cli.SourceName(path), f.Code, f.Detail)
-	case o.keys == "" && f.Code == receipt.CodeUnknownKey && last.Status == receipt.SignatureValid:
+	case o.keys == "" && f.Code == receipt.CodeUnknownKey && (!attested || rep.Signatures[len(rep.Signatures)-1].Status == receipt.SignatureValid):
 		warnOtherKey(e, sealed, public)
 		e.Warn("", "whether the signatures of %q hold was not checked: they are by other keys than %q; --keys checks them", cli.SourceName(path), public.ID)
 		return nil

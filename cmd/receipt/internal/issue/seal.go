@@ -165,51 +165,6 @@ func NoHead(path string, stream chain.Stream) error {
 	return cli.Usage("use the predecessor's file or hash", "%q states no head of the draft's stream, %s", path, input.StreamText(stream))
 }
 
-// NewSign returns the command receipt sign.
-func NewSign(e *cli.Env) *cobra.Command {
-	var key trust.KeyFlags
-	var output cli.OutputFlags
-	cmd := &cobra.Command{
-		Use:   "sign FILE --key KEY",
-		Short: "add a signature to a sealed receipt",
-		Long: `Add a signature to a sealed receipt, as its issuer or as a witness. sign first
-checks the schema and the hash, and refuses to sign if either check fails. The
-hash does not change, because it does not cover signatures.
-
-KEY is one of these:
-  FILE             a private JWK, an OpenSSH key, or PEM with --key-id
-  agent:SHA256:…   a key of the ssh-agent, as ssh-add -l prints it
-  NAME://KEY       a key of the plugin sigstore-kms-NAME
-
-For an encrypted key file, sign prompts for the passphrase.`,
-		Example: `  receipt sign receipt.json --key witness.private.json -o witnessed.json
-  receipt sign - --key issuer.pem --key-id key_1 < receipt.json`,
-		Args: cli.ExactArgs(1, "one receipt"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := key.Required(); err != nil {
-				return err
-			}
-			sealed, err := readSealed(e, args[0], "signed", key.Path)
-			if err != nil {
-				return err
-			}
-			signing, err := key.Open(cmd.Context(), e)
-			if err != nil {
-				return err
-			}
-			if sealed, err = key.Sign(cmd.Context(), e, signing, sealed); err != nil {
-				return err
-			}
-
-			return output.Write(e, append(sealed.JSON(), '\n'), 0o644)
-		},
-	}
-
-	key.Add(cmd)
-	output.Register(cmd.Flags(), "output file (`FILE`)")
-	return cmd
-}
-
 // readSealed reads a receipt to be signed or attested. It returns an error unless the receipt is
 // intact. The exit code of the error matches the receipt's verdict.
 func readSealed(e *cli.Env, path, done, key string) (*receipt.Sealed, error) {

@@ -211,6 +211,7 @@ func verbs() []verb {
 		{"seal", issue.NewSeal},
 		{"sign", issue.NewSign},
 		{"attest", issue.NewAttest},
+		{"export", issue.NewExport},
 		{"redact", issue.NewRedact},
 		{"disclose", issue.NewDisclose},
 		{"bundle", bundles.New},
@@ -289,7 +290,7 @@ func group(root *cobra.Command) {
 		verbs     []string
 	}{
 		{"check", "Verify receipts:", []string{"verify", "show", "diff", "merge", "replay"}},
-		{"make", "Create receipts:", []string{"record", "redact", "seal", "sign", "attest", "bundle"}},
+		{"make", "Create receipts:", []string{"record", "redact", "seal", "sign", "attest", "export", "bundle"}},
 		{"keep", "Store receipts:", []string{"ledger", "batch", "archive", "serve"}},
 		{"keys", "Manage keys:", []string{"keys"}},
 		{"bytes", "Inspect bytes:", []string{"canon"}},

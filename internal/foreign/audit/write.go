@@ -1,0 +1,96 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// KeyID returns the name of an observer's key: the first half of its SHA-256 in hexadecimal digits.
+func KeyID(public ed25519.PublicKey) string {
+	sum := sha256.Sum256(public)
+	return hex.EncodeToString(sum[:16])
+}
+
+// FromReceipt returns the statement of a receipt as an audit record, in canonical JSON. The key is
+// the one that signs the record.
+//
+// The producer of the receipt is its only observer, and the receipt states no digests of trees. The
+// record therefore states the seven audit fields as those of the producer, and lists every other
+// field in doesNotAssert. The effect none means that nobody observed one.
+func FromReceipt(sealed *receipt.Sealed, public ed25519.PublicKey) ([]byte, error) {
+	root := sealed.Document().Root()
+	at := func(names ...string) canon.Node {
+		n := root
+		for _, name := range names {
+			n = n.Member(name)
+		}
+		return n
+	}
+	digest := func(n canon.Node) string { return digestOf(n.AppendCanonical(nil)) }
+	if at("subject").IsZero() || at("trust").IsZero() {
+		return nil, errors.New("audit: the receipt states no subject or no trust")
+	}
+
+	// The request is the task. Its arguments are not in the receipt.
+	action, issued := at("subject", "object").String(), at("issued_at").String()
+	resource := "urn:receiptkit:" + url.PathEscape(action) + ":" + url.PathEscape(at("subject", "id").String())
+	request := digestOf(object(map[string]any{"action": action, "resourceId": resource, "resourceKind": "uri"}))
+	reported, agreement := "permit", "not-exercised"
+	if at("lifecycle", "final_state").String() == "REJECTED" {
+		reported, agreement = "deny", "agree"
+	}
+
+	// The receipt states no policy for the network, so the record claims the weakest posture.
+	key, egress := sha256.Sum256(public), digest(at("side_effects", "network_egress"))
+	const posture = "unsafe_bypass_egress"
+	fields := map[string]any{}
+	for _, name := range wimseFields() {
+		fields[name] = "producer-asserted"
+	}
+
+	hash := at("chain", "receipt_hash").String()
+	predicate := map[string]any{
+		"recordId": at("receipt_id").String(), "tier": "voluntary", "hashAlgorithm": "sha256", "issuedAt": issued,
+		"agent":      map[string]any{"id": at("issuer", "id").String(), "credentialDigest": hex.EncodeToString(key[:]), "authentication": "none", "signers": []string{KeyID(public)}},
+		"delegation": map[string]any{"subject": "none", "subjectKind": "none", "authorityDigest": digest(at("trust"))},
+		"resource":   map[string]any{"kind": "uri", "id": resource, "binding": "not-bindable"},
+		"decision": map[string]any{"action": action, "requestDigest": request, "reported": reported, "decisionPointId": at("issuer", "id").String(),
+			"policyDigest": digest(at("trust")), "reportedAt": issued},
+		"effect":      map[string]any{"observed": "none", "pathScope": []string{}, "writes": []string{}},
+		"agreement":   agreement,
+		"correlation": map[string]any{"id": hash, "scope": "producer", "timeBasis": "asserted"},
+		"posture": map[string]any{"reported": posture, "reportedDigest": egress, "observed": posture, "observedDigest": egress,
+			"assessedAt": issued, "agreement": "agree"},
+		"remediation":   []string{},
+		"observation":   map[string]any{"vantage": "self", "coverage": map[string]any{"scopeComplete": false, "gaps": []string{}}},
+		"fieldEvidence": fields,
+		"doesNotAssert": []string{"effect", "agreement", "posture.observed", "posture.agreement", "observation", "evaluation"},
+		"evaluation":    map[string]any{"status": "not-evaluated", "unavailableInput": []string{"policy-source", "standing-source"}},
+	}
+	return object(map[string]any{
+		"_type": "https://in-toto.io/Statement/v1", "predicateType": "https://probityai.github.io/agent-evidence-vectors/predicate/v1/agent-audit-record",
+		"subject": []any{map[string]any{"name": hash, "digest": map[string]any{"sha256": request}}}, "predicate": predicate,
+	}), nil
+}
+
+// object returns an object in canonical JSON.
+func object(members map[string]any) []byte {
+	text, err := json.Marshal(members)
+	if err == nil {
+		text, err = canon.Transform(text)
+	}
+	if err != nil {
+		panic(err) // strings, lists, and objects have a JSON form
+	}
+	return text
+}
+
+func digestOf(text []byte) string { return strings.TrimPrefix(canon.Sum(text).String(), "sha256:") }

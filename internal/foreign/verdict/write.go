@@ -1,0 +1,120 @@
+package verdict
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/receipt"
+)
+
+// The prefixes of the URIs of verifiers: an issuer, whose ID need not be a URI, and a key.
+const (
+	issuerURN = "urn:receiptkit:issuer:"
+	keyURN    = "urn:receiptkit:key:"
+)
+
+// Issuer returns the URI of a verifier with the ID of an issuer in trust files.
+func Issuer(id string) string {
+	if u, err := url.Parse(id); err == nil && u.IsAbs() {
+		return id
+	}
+	return issuerURN + url.PathEscape(id)
+}
+
+// Key returns the URI of a verifier that is known only by the ID of its key.
+func Key(id string) string { return keyURN + url.PathEscape(id) }
+
+// uriText returns the text of a URI with a prefix, and whether it has the prefix.
+func uriText(uri, prefix string) (text string, ok bool) {
+	escaped, found := strings.CutPrefix(uri, prefix)
+	text, err := url.PathUnescape(escaped)
+	return text, found && err == nil
+}
+
+// A Verdict is the result of a verification, of which the verifier makes a statement.
+type Verdict struct {
+	Verifier   string // a URI
+	At         time.Time
+	Subjects   []Subject
+	Refuted    bool // and otherwise verified; nothing is stated of what is undecided
+	Properties []string
+	Policies   []Resource   // the first is that of a VSA
+	Report     canon.Digest // zero: none
+}
+
+// A Subject is what was verified.
+type Subject struct {
+	Name   string
+	Digest canon.Digest
+}
+
+// A Resource is a policy or another input of a verification.
+type Resource struct {
+	URI    string
+	Digest canon.Digest // zero: unknown
+}
+
+// Property returns the name of a step that passed.
+func Property(s receipt.Step) string {
+	return "RECEIPT_" + strings.ToUpper(strings.TrimSuffix(s.String(), "s"))
+}
+
+// SVR returns a simple verification result in canonical JSON. Only what was verified has one.
+func (v *Verdict) SVR() []byte {
+	var policies []any
+	for _, p := range v.Policies {
+		policies = append(policies, p.descriptor())
+	}
+	return v.statement("https://in-toto.io/attestation/svr/v0.2", map[string]any{
+		"verifier":    map[string]any{"id": v.Verifier, "policies": policies},
+		"timeCreated": receipt.At(v.At), "properties": v.Properties,
+	})
+}
+
+// VSA returns a verification summary in canonical JSON.
+func (v *Verdict) VSA() []byte {
+	result, levels := "PASSED", v.Properties
+	if v.Refuted {
+		result, levels = "FAILED", []string{"FAILED"}
+	}
+	predicate := map[string]any{
+		"verifier": map[string]any{"id": v.Verifier}, "timeVerified": receipt.At(v.At),
+		"resourceUri": "urn:receiptkit:" + v.Subjects[0].Digest.String(), "policy": v.Policies[0].descriptor(),
+		"verificationResult": result, "verifiedLevels": levels,
+	}
+	if !v.Report.IsZero() {
+		predicate["inputAttestations"] = []any{Resource{"urn:receiptkit:report", v.Report}.descriptor()}
+	}
+	return v.statement("https://slsa.dev/verification_summary/v1", predicate)
+}
+
+// descriptor returns a ResourceDescriptor.
+func (r Resource) descriptor() map[string]any {
+	d := map[string]any{"uri": r.URI}
+	if !r.Digest.IsZero() {
+		d["digest"] = hexDigest(r.Digest)
+	}
+	return d
+}
+
+func hexDigest(d canon.Digest) map[string]string {
+	return map[string]string{"sha256": strings.TrimPrefix(d.String(), "sha256:")}
+}
+
+func (v *Verdict) statement(predicateType string, predicate any) []byte {
+	var subjects []any
+	for _, s := range v.Subjects {
+		subjects = append(subjects, map[string]any{"name": s.Name, "digest": hexDigest(s.Digest)})
+	}
+	text, err := json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "predicateType": predicateType, "subject": subjects, "predicate": predicate})
+	if err == nil {
+		text, err = canon.Transform(text)
+	}
+	if err != nil {
+		panic(err) // these types have a JSON form
+	}
+	return text
+}
