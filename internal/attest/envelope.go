@@ -41,7 +41,6 @@ type Envelope struct {
 	Payload []byte
 
 	payloadType string
-	keyid       string // "" unless the format of the payload has a name of its own for the key
 	signature   []byte // base64
 }
 
@@ -56,11 +55,8 @@ func (e *Envelope) Bytes() []byte {
 	b = base64.StdEncoding.AppendEncode(b, e.Payload)
 	b = append(b, `","payloadType":`...)
 	b = canon.AppendString(b, e.payloadType)
-	b = append(b, `,"signatures":[{`...)
-	if e.keyid != "" {
-		b = append(canon.AppendString(append(b, `"keyid":`...), e.keyid), ',')
-	}
-	return append(canon.AppendString(append(b, `"sig":`...), e.signature), "}]}}\n"...)
+	b = append(b, `,"signatures":[{"sig":`...)
+	return append(canon.AppendString(b, e.signature), "}]}}\n"...)
 }
 
 // Open returns the statement of an envelope. It does not check the signature. The error is an
@@ -233,13 +229,12 @@ func only(n canon.Node, at string, names ...string) *Error {
 // Sign puts a statement into an envelope and signs it. Package keys provides signers, whose
 // keys must be for Ed25519 or ES256.
 func Sign(ctx context.Context, s *Statement, signer receipt.Signer) (*Envelope, error) {
-	return SignText(ctx, s.Bytes(), "", signer)
+	return SignText(ctx, s.Bytes(), signer)
 }
 
-// SignText signs any other statement of in-toto. If keyid is not empty, the signature has it as a
-// second name of its key.
-func SignText(ctx context.Context, text []byte, keyid string, signer receipt.Signer) (*Envelope, error) {
-	e := &Envelope{Payload: text, payloadType: PayloadType, keyid: keyid}
+// SignText signs any other statement of in-toto.
+func SignText(ctx context.Context, text []byte, signer receipt.Signer) (*Envelope, error) {
+	e := &Envelope{Payload: text, payloadType: PayloadType}
 	sig, err := signer.Sign(ctx, e.Message())
 	if err != nil {
 		return nil, fmt.Errorf("attest: %w", err)

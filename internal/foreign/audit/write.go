@@ -13,12 +13,6 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-// KeyID returns the name of an observer's key: the first half of its SHA-256 in hexadecimal digits.
-func KeyID(public ed25519.PublicKey) string {
-	sum := sha256.Sum256(public)
-	return hex.EncodeToString(sum[:16])
-}
-
 // FromReceipt returns the statement of a receipt as an audit record, in canonical JSON. The key is
 // the one that signs the record.
 //
@@ -59,7 +53,7 @@ func FromReceipt(sealed *receipt.Sealed, public ed25519.PublicKey) ([]byte, erro
 	hash := at("chain", "receipt_hash").String()
 	predicate := map[string]any{
 		"recordId": at("receipt_id").String(), "tier": "voluntary", "hashAlgorithm": "sha256", "issuedAt": issued,
-		"agent":      map[string]any{"id": at("issuer", "id").String(), "credentialDigest": hex.EncodeToString(key[:]), "authentication": "none", "signers": []string{KeyID(public)}},
+		"agent":      map[string]any{"id": at("issuer", "id").String(), "credentialDigest": hex.EncodeToString(key[:]), "authentication": "none", "signers": []string{hex.EncodeToString(key[:16])}},
 		"delegation": map[string]any{"subject": "none", "subjectKind": "none", "authorityDigest": digest(at("trust"))},
 		"resource":   map[string]any{"kind": "uri", "id": resource, "binding": "not-bindable"},
 		"decision": map[string]any{"action": action, "requestDigest": request, "reported": reported, "decisionPointId": at("issuer", "id").String(),

@@ -39,13 +39,12 @@ func NewAttest(e *cli.Env) *cobra.Command {
 		Use:   "attest RECEIPT|REPORT --key KEY",
 		Short: "create a signed in-toto attestation of a receipt",
 		Long: `Create an in-toto statement about a signed receipt, in an envelope (a Sigstore
-bundle). The subjects are artifacts, written files, and commits of the receipt,
-or --commit. KEY is an ed25519 or ES256 key of the receipt's issuer. Refuted and
-unsigned receipts are rejected. --keys checks signatures by other keys.
+bundle). Its subjects are artifacts, written files, and commits. KEY is an
+ed25519 or ES256 key of the receipt's issuer, and --keys checks signatures by
+other keys. Refuted and unsigned receipts are rejected.
 
-The predicates vsa and svr state the verdict about a receipt, checked with
---keys, or of a REPORT of receipt verify (JSON). Nothing is stated of undecided
-receipts, nor as svr of refuted ones.`,
+vsa and svr state the verdict about a receipt, checked with --keys, or of a
+REPORT (JSON) of receipt verify, unless it is undecided or, for svr, refuted.`,
 		Example: `  receipt attest receipt.json --key issuer.private.json -o attestation.json
   receipt attest receipt.json --key issuer.private.json --commit 8f94139338f9404f26296befa88755fc2598c289 -o attestation.json`,
 		Args: cli.ExactArgs(1, "one receipt"),
@@ -129,12 +128,12 @@ func (o *attestOptions) record(ctx context.Context, e *cli.Env, path string, sea
 	if err != nil {
 		return cli.Usage("", "%q: %w", cli.SourceName(path), err)
 	}
-	return o.sign(ctx, e, key, text, audit.KeyID(public))
+	return o.sign(ctx, e, key, text)
 }
 
 // sign writes a statement of another format in a bundle.
-func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key custody.Key, text []byte, keyid string) error {
-	envelope, err := attest.SignText(ctx, text, keyid, key.Signer())
+func (o *attestOptions) sign(ctx context.Context, e *cli.Env, key custody.Key, text []byte) error {
+	envelope, err := attest.SignText(ctx, text, key.Signer())
 	if err != nil {
 		return o.key.Failure(ctx, err)
 	}

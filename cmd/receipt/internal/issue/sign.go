@@ -19,8 +19,8 @@ func NewSign(e *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign FILE --key KEY",
 		Short: "add a signature to a sealed receipt",
-		Long: `Add a signature to a sealed receipt, as its issuer or as a witness. sign first
-checks the schema and the hash, and refuses to sign if either check fails.
+		Long: `Add a signature to a sealed receipt, as its issuer or as a witness, if its
+schema and hash are valid.
 
 KEY is one of these:
   FILE             a private JWK, an OpenSSH key, or PEM with --key-id

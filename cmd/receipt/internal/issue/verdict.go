@@ -44,9 +44,9 @@ func (o *attestOptions) judge(ctx context.Context, e *cli.Env, path string) erro
 	}
 	v.At, v.Refuted, v.Verifier = e.Now(), verdicts == receipt.Refuted, o.verifierOf(key)
 	if o.predicate == svr {
-		return o.sign(ctx, e, key, v.SVR(), "")
+		return o.sign(ctx, e, key, v.SVR())
 	}
-	return o.sign(ctx, e, key, v.VSA(), "")
+	return o.sign(ctx, e, key, v.VSA())
 }
 
 func (o *attestOptions) verifierOf(key custody.Key) string {

@@ -122,14 +122,19 @@ Exit codes:
 func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 	return func(cmd *cobra.Command) error {
 		cmd.DisableFlagsInUseLine = true
-		rare := pflag.NewFlagSet("", pflag.ContinueOnError)
+		rare, ofKeys := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+		collect := func(list *pflag.FlagSet, f *pflag.Flag) {
+			shown := *f
+			namePlaceholder(&shown)
+			list.AddFlag(&shown)
+			f.Hidden = true
+		}
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			switch f.Name {
 			case "plain", "long", "jobs", "temp-dir", "mergeable", "input", "files-from":
-				shown := *f
-				namePlaceholder(&shown)
-				rare.AddFlag(&shown)
-				f.Hidden = true
+				collect(rare, f)
+			case "key-id", "key-timeout":
+				collect(ofKeys, f)
 			case "help", "color":
 				f.Hidden = cmd.HasParent()
 			}
@@ -146,21 +151,24 @@ func plainUsage(usage func(*cobra.Command) error) func(*cobra.Command) error {
 		}
 
 		if rare.HasFlags() {
-			fmt.Fprint(&text, advanced(cmd, rare))
+			fmt.Fprint(&text, further(cmd, rare, "Advanced Flags", "verify"))
+		}
+		if ofKeys.HasFlags() {
+			fmt.Fprint(&text, further(cmd, ofKeys, "Key Flags", "sign"))
 		}
 		_, err = io.WriteString(out, withoutRepeats(cmd, text.String()))
 		return err
 	}
 }
 
-// advanced lists the rare flags of a command, and describes them only in the help of verify.
-func advanced(cmd *cobra.Command, rare *pflag.FlagSet) string {
-	if cmd.Name() == "verify" {
-		return "\nAdvanced Flags:\n" + rare.FlagUsages()
+// further lists flags under a title, and describes them only in the help of one command.
+func further(cmd *cobra.Command, flags *pflag.FlagSet, title, described string) string {
+	if cmd.Name() == described {
+		return "\n" + title + ":\n" + flags.FlagUsages()
 	}
 	var names []string
-	rare.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return "\nAdvanced Flags, as for receipt verify:\n  " + strings.Join(names, ", ") + "\n"
+	flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return "\n" + title + ", as for receipt " + described + ":\n  " + strings.Join(names, ", ") + "\n"
 }
 
 // withoutRepeats removes from the usage of a group of commands what the list of its commands implies.

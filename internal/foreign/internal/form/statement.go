@@ -9,7 +9,10 @@ import (
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
-const payloadType = "application/vnd.in-toto+json"
+const (
+	payloadType = "application/vnd.in-toto+json"
+	mediaType   = "application/vnd.dev.sigstore.bundle.v0.3+json"
+)
 
 // A Statement is an in-toto statement in an envelope (DSSE), which may be in a bundle (Sigstore).
 type Statement struct {
@@ -27,8 +30,8 @@ func OpenStatement(f *receipt.Foreign, root canon.Node) *Statement {
 	s := new(Statement)
 	if bundled := root.Member("dsseEnvelope"); !bundled.IsZero() {
 		key := root.Member("verificationMaterial").Member("publicKey").Member("hint")
-		if root.Member("verificationMaterial").Len() != 1 || key.IsZero() {
-			f.Leave(receipt.StepSchema, receipt.CodeAttestationUnsupported, "/verificationMaterial", "the bundle relies on more than a public key")
+		if root.Member("mediaType").String() != mediaType || root.Member("verificationMaterial").Len() != 1 || key.IsZero() {
+			f.Leave(receipt.StepSchema, receipt.CodeAttestationUnsupported, "", "the bundle is of another version than 0.3, or relies on more than a public key")
 			return nil
 		}
 		if !Members(f, root, []string{"mediaType", "verificationMaterial", "dsseEnvelope"}, []string{}) {
