@@ -145,7 +145,8 @@ var homes = map[string]string{
 
 // guests lists packages that use a library in addition to its home.
 var guests = map[string][]string{
-	"github.com/spf13/cobra": {"harness/cmd/agents-conformance"},
+	"github.com/spf13/cobra":    {"harness/cmd/agents-conformance"},
+	"github.com/fxamacker/cbor": {"internal/foreign/scitt"},
 }
 
 // impure lists the packages that a pure package must not import; "net/" is every package below net.

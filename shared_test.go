@@ -3,6 +3,7 @@ package receiptkit_test
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -26,6 +27,7 @@ import (
 	"github.com/receiptkit/receiptkit/internal/foreign/harn"
 	"github.com/receiptkit/receiptkit/internal/foreign/obsigna"
 	"github.com/receiptkit/receiptkit/internal/foreign/pipelock"
+	"github.com/receiptkit/receiptkit/internal/foreign/verdict"
 	"github.com/receiptkit/receiptkit/internal/join"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/archive"
@@ -165,6 +167,19 @@ var uses = map[string]func(s *shared) any{
 	"internal/foreign/obsigna.Read":        func(s *shared) any { return s.foreign(obsigna.Read(s.doc)) },
 	"internal/foreign/pipelock.ReadV1":     func(s *shared) any { return s.foreign(pipelock.ReadV1(s.doc)) },
 	"internal/foreign/pipelock.ReadV2":     func(s *shared) any { return s.foreign(pipelock.ReadV2(s.doc)) },
+
+	"internal/foreign/verdict.ReadSVR": func(s *shared) any { return s.foreign(verdict.ReadSVR(s.envelope)) },
+	"internal/foreign/verdict.ReadVSA": func(s *shared) any { return s.foreign(verdict.ReadVSA(s.envelope)) },
+	"internal/foreign/audit.FromReceipt": func(s *shared) any {
+		return text(audit.FromReceipt(s.sealed, make(ed25519.PublicKey, ed25519.PublicKeySize)))
+	},
+	"internal/foreign/a2a.Sign": func(s *shared) any {
+		return text(a2a.Sign(context.Background(), s.doc, func(context.Context, []byte) (string, error) { return "..", nil }))
+	},
+	"internal/attest.SignText": func(s *shared) any {
+		e, err := attest.SignText(context.Background(), s.statement.Bytes(), s.signer)
+		return text(e.Bytes(), err)
+	},
 
 	"internal/attest.Is":            func(s *shared) any { return attest.Is(s.envelope) },
 	"internal/attest.NewOpener":     func(s *shared) any { return s.unwrap(attest.NewOpener(s.trust, s.verifier.Policy())) },

@@ -76,6 +76,9 @@ func TestHostile(t *testing.T) {
 		{"gilda-audit-record", `"signatures":[`, `"note":1,"signatures":[`, "refuted schema_invalid"},
 		{"gilda-audit-record", `"payload":"`, `"payload":"\n`, "refuted syntax"},
 
+		{"in-toto-svr", `"keyid":"observer"`, `"keyid":"other"`, "undecided unknown_key"},
+		{"in-toto-svr", `"sig":"`, `"note":1,"sig":"`, "refuted schema_invalid"},
+
 		// Two spellings of one double.
 		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":15e-1`, "verified"},
 		{"acta-envelope", `"hook_latency_ms":1.5`, `"hook_latency_ms":1.50000000000000001`, "verified"},

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -141,13 +143,25 @@ func covered(t testing.TB, data []byte, rep *receipt.Report) string {
 	return string(doc.AppendCanonical(nil, without...))
 }
 
+// mutants returns the number of changes of each receipt: the variable MUTANTS, or else a number for
+// each size of tests.
+func mutants(t *testing.T, modest, full int) int {
+	text := os.Getenv("MUTANTS")
+	switch n, err := strconv.Atoi(text); {
+	case text != "" && err != nil:
+		t.Fatalf("MUTANTS=%s is not a number", text)
+	case text != "":
+		return n
+	case testsize.Full():
+		return full
+	}
+	return modest
+}
+
 // TestMutants verifies that no change of a receipt is verified, unless it concerns only the order
 // and spelling of the text, or members that the report lists as not covered.
 func TestMutants(t *testing.T) {
-	n := 2000
-	if testsize.Full() {
-		n = 100_000
-	}
+	n := mutants(t, 2000, 6000)
 	for name, s := range seeds(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/receiptkit/receiptkit/fixtures/testsize"
 	"github.com/receiptkit/receiptkit/receipt"
 	"github.com/receiptkit/receiptkit/receipt/keys"
 )
@@ -127,10 +126,7 @@ func TestSCITTMutants(t *testing.T) {
 	}
 	at := bytes.IndexByte(statement[4:], 0xa0) + 4 // the empty header
 	protected, rest := statement[:at], statement[at+1:]
-	n := 5000
-	if testsize.Full() {
-		n = 100_000
-	}
+	n := mutants(t, 5000, 50_000)
 	counts := map[string]int{}
 	for i := range n {
 		r := rand.New(rand.NewPCG(uint64(i), 2))

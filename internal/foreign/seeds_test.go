@@ -80,8 +80,12 @@ func seeds(t testing.TB) map[string]seed {
 			base64.RawURLEncoding.EncodeToString(sign(jcs(t, `{`+credential+`}`))) + `"}}`, testSet(t, "did:a#1", "did:a"), receipt.Policy{}},
 		"a2a-card":           {card(t), testSet(t, "card"), receipt.Policy{}},
 		"gilda-audit-record": {auditRecord(t), testSet(t, "observer"), receipt.Policy{}},
-		"harn-provenance":    {provenance(t), testSet(t, "harn"), receipt.Policy{}},
-		"opentrustgraph":     {trustGraph(t), nil, receipt.Policy{IntegrityOnly: true}},
+		"in-toto-svr": {enveloped([]byte(`{"_type":"https://in-toto.io/Statement/v1","predicateType":"https://in-toto.io/attestation/svr/v0.2","subject":[{"name":"n","digest":{"sha256":"00"}}],"predicate":{"verifier":{"id":"did:v","policies":[]},"timeCreated":"2026-01-02T03:04:05Z","properties":["A"]}}`)),
+			testSet(t, "observer", "did:v"), receipt.Policy{}},
+		"slsa-vsa": {enveloped([]byte(`{"_type":"https://in-toto.io/Statement/v1","predicateType":"https://slsa.dev/verification_summary/v1","subject":[{"name":"n","digest":{"sha256":"00"}}],"predicate":{"verifier":{"id":"did:v"},"timeVerified":"2026-01-02T03:04:05Z","resourceUri":"u","policy":{"uri":"p"},"verificationResult":"PASSED","verifiedLevels":["A"]}}`)),
+			testSet(t, "observer", "did:v"), receipt.Policy{}},
+		"harn-provenance": {provenance(t), testSet(t, "harn"), receipt.Policy{}},
+		"opentrustgraph":  {trustGraph(t), nil, receipt.Policy{IntegrityOnly: true}},
 	}
 }
 
@@ -116,6 +120,11 @@ func auditRecord(t testing.TB) string {
 			"remediation": []any{}, "observation": map[string]any{"vantage": "peer", "coverage": map[string]any{"scopeComplete": true, "gaps": []any{}}},
 			"fieldEvidence": fields, "doesNotAssert": []any{}, "evaluation": map[string]any{"status": "evaluated"},
 		}}))
+	return enveloped(text)
+}
+
+// enveloped returns the envelope (DSSE) of a statement.
+func enveloped(text []byte) string {
 	const payloadType = "application/vnd.in-toto+json"
 	sig := sign([]byte(fmt.Sprintf("DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(text), text)))
 	return `{"payload":"` + base64.StdEncoding.EncodeToString(text) + `","payloadType":"` + payloadType + `","signatures":[{"keyid":"observer","sig":"` + base64.StdEncoding.EncodeToString(sig) + `"}]}`

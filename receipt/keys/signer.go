@@ -1,6 +1,8 @@
 package keys
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/ed25519"
@@ -143,6 +145,65 @@ func (s *Signer) confirm(message []byte, sig receipt.Signature) error {
 	}
 	if _, err := s.check.CheckSignature(message, &e); err != nil {
 		return fmt.Errorf("signer returned a signature that its public key does not verify (%w)", err)
+	}
+	return nil
+}
+
+// coseMark is the beginning of every Sig_structure of a COSE_Sign1 message (RFC 9052 section 4.4):
+// an array of four elements, and its context. No message that this package signs otherwise begins
+// with it.
+const coseMark = "\x84\x6aSignature1"
+
+// SignCOSE signs the Sig_structure of a COSE_Sign1 message. The result is the value of the message's
+// signature. The key must be for EdDSA or ECDSA.
+func (s *Signer) SignCOSE(ctx context.Context, structure []byte) ([]byte, error) {
+	alg, _ := algorithmOf(s.algorithm)
+	switch {
+	case !bytes.HasPrefix(structure, []byte(coseMark)):
+		return nil, errors.New("keys: expected the Sig_structure of a COSE_Sign1 message")
+	case alg.family != familyEd25519 && alg.family != familyECDSA:
+		return nil, fmt.Errorf("keys: key %s is for %s, but COSE messages are signed with keys for Ed25519 and ECDSA", quote(s.public.ID), s.algorithm)
+	}
+
+	raw, err := signRaw(ctx, s.signer, alg, structure)
+	if err == nil {
+		err = s.confirmRaw(structure, raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
+	}
+	return raw, nil
+}
+
+// SignObject signs the text of a JSON object as a JWS (RFC 7515) with the protected header alg, kid,
+// and typ, and returns its compact serialization. The payload of a signature of a receipt is a hash,
+// which is not an object.
+func (s *Signer) SignObject(ctx context.Context, object []byte) (string, error) {
+	if !bytes.HasPrefix(object, []byte("{")) {
+		return "", errors.New("keys: expected the text of a JSON object")
+	}
+	alg, _ := algorithmOf(cmp.Or(map[string]string{Ed25519: edDSA}[s.algorithm], s.algorithm))
+	token, err := signToken(ctx, s.signer, alg, s.public, new(jose.SignerOptions).WithType("JOSE"), object)
+	if err != nil {
+		return "", fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
+	}
+	compact, err := token.CompactSerialize()
+	if err != nil {
+		return "", err
+	}
+
+	// A remote key may differ from its public key.
+	input := compact[:bytes.LastIndexByte([]byte(compact), '.')]
+	if err := s.confirmRaw([]byte(input), token.Signatures[0].Signature); err != nil {
+		return "", fmt.Errorf("keys: signing with %s: %w", quote(s.public.ID), err)
+	}
+	return compact, nil
+}
+
+// confirmRaw verifies a signature as a recipient would.
+func (s *Signer) confirmRaw(message, value []byte) error {
+	if err := checkRaw(s.public, message, &receipt.ForeignSignature{Value: value}); err != nil {
+		return err
 	}
 	return nil
 }

@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"net/url"
 	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -35,7 +35,7 @@ func FromReceipt(sealed *receipt.Sealed, public ed25519.PublicKey) ([]byte, erro
 
 	// The request is the task. Its arguments are not in the receipt.
 	action, issued := at("subject", "object").String(), at("issued_at").String()
-	resource := "urn:receiptkit:" + url.PathEscape(action) + ":" + url.PathEscape(at("subject", "id").String())
+	resource := "urn:receiptkit:" + form.Escape(action) + ":" + form.Escape(at("subject", "id").String())
 	request := digestOf(object(map[string]any{"action": action, "resourceId": resource, "resourceKind": "uri"}))
 	reported, agreement := "permit", "not-exercised"
 	if at("lifecycle", "final_state").String() == "REJECTED" {

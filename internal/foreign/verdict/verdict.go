@@ -83,17 +83,16 @@ func read(doc *canon.Document, format, timeName string, check func(*receipt.Fore
 
 // author reads the signatures, whose key must be that of the verifier, or be for it.
 func author(f *receipt.Foreign, s *form.Statement, id canon.Node, at time.Time) {
-	key, isKey := uriText(id.String(), keyURN)
-	issuer, isIssuer := uriText(id.String(), issuerURN)
-	switch {
-	case isKey:
+	issuer := id.String()
+	key, isKey := strings.CutPrefix(issuer, keyURN)
+	if isKey {
 		issuer = ""
-	case !isIssuer:
-		issuer = id.String()
+	} else if escaped, found := strings.CutPrefix(issuer, issuerURN); found {
+		issuer = form.Unescape(escaped)
 	}
 	s.Signatures(f, s.Text, "", issuer, at)
 	for _, signature := range f.Signatures {
-		if isKey && signature.KeyID != key {
+		if isKey && form.Escape(signature.KeyID) != key {
 			f.Fail(receipt.StepSignatures, receipt.CodeIssuerMismatch, id.Pointer(), "the verifier is %s, and another key signed", foreign.Quote(key, 80))
 		}
 	}

@@ -2,11 +2,11 @@ package verdict
 
 import (
 	"encoding/json"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/receiptkit/receiptkit/canon"
+	"github.com/receiptkit/receiptkit/internal/foreign/internal/form"
 	"github.com/receiptkit/receiptkit/receipt"
 )
 
@@ -18,21 +18,15 @@ const (
 
 // Issuer returns the URI of a verifier with the ID of an issuer in trust files.
 func Issuer(id string) string {
-	if u, err := url.Parse(id); err == nil && u.IsAbs() {
+	const uri = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:/?#[]@!$&'()*+,;=%" // RFC 3986 section 2
+	if scheme, rest, found := strings.Cut(id, ":"); found && scheme != "" && rest != "" && form.Escape(scheme) == scheme && strings.Trim(id, uri) == "" {
 		return id
 	}
-	return issuerURN + url.PathEscape(id)
+	return issuerURN + form.Escape(id)
 }
 
 // Key returns the URI of a verifier that is known only by the ID of its key.
-func Key(id string) string { return keyURN + url.PathEscape(id) }
-
-// uriText returns the text of a URI with a prefix, and whether it has the prefix.
-func uriText(uri, prefix string) (text string, ok bool) {
-	escaped, found := strings.CutPrefix(uri, prefix)
-	text, err := url.PathUnescape(escaped)
-	return text, found && err == nil
-}
+func Key(id string) string { return keyURN + form.Escape(id) }
 
 // A Verdict is the result of a verification, of which the verifier makes a statement.
 type Verdict struct {

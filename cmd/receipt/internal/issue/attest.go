@@ -72,7 +72,7 @@ func (o *attestOptions) run(ctx context.Context, e *cli.Env, path string) error 
 	}
 	switch o.predicate {
 	case vsa, svr:
-		return o.judge(ctx, e, path)
+		return judge(ctx, e, o, path)
 	}
 	if o.verifier != "" {
 		return cli.Usage("", "--verifier is for the predicates %s and %s", vsa, svr)

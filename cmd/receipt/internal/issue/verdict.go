@@ -8,7 +8,6 @@ import (
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
-	"github.com/receiptkit/receiptkit/cmd/receipt/internal/custody"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/trust"
 	"github.com/receiptkit/receiptkit/internal/foreign/verdict"
@@ -17,14 +16,14 @@ import (
 )
 
 // judge writes the verdict about a receipt, or of a report, as VSA or SVR.
-func (o *attestOptions) judge(ctx context.Context, e *cli.Env, path string) error {
+func judge(ctx context.Context, e *cli.Env, o *attestOptions, path string) error {
 	data, err := input.ReadBounded(e, path, input.MaxReportBytes+1)
 	if err != nil {
 		return err
 	}
 	v, verdicts, err := verdictOf(path, data)
 	if errors.Is(err, input.ErrNotReport) {
-		v, verdicts, err = o.verdictOn(e, path, data)
+		v, verdicts, err = verdictOn(e, o.keys, path, data)
 	}
 	if err != nil {
 		return err
@@ -42,26 +41,22 @@ func (o *attestOptions) judge(ctx context.Context, e *cli.Env, path string) erro
 	if err != nil {
 		return err
 	}
-	v.At, v.Refuted, v.Verifier = e.Now(), verdicts == receipt.Refuted, o.verifierOf(key)
+	v.At, v.Refuted, v.Verifier = e.Now(), verdicts == receipt.Refuted, verdict.Key(key.Public().ID)
+	if o.verifier != "" {
+		v.Verifier = verdict.Issuer(o.verifier)
+	}
 	if o.predicate == svr {
 		return o.sign(ctx, e, key, v.SVR())
 	}
 	return o.sign(ctx, e, key, v.VSA())
 }
 
-func (o *attestOptions) verifierOf(key custody.Key) string {
-	if o.verifier != "" {
-		return verdict.Issuer(o.verifier)
-	}
-	return verdict.Key(key.Public().ID)
-}
-
-// verdictOn verifies a receipt with the keys of --keys.
-func (o *attestOptions) verdictOn(e *cli.Env, path string, data []byte) (*verdict.Verdict, receipt.Verdict, error) {
+// verdictOn verifies a receipt with the keys of --keys, or those of the user.
+func verdictOn(e *cli.Env, keys, path string, data []byte) (*verdict.Verdict, receipt.Verdict, error) {
 	if err := input.WrongKind(path, data, "a receipt, or a report", input.Receipt); err != nil {
 		return nil, 0, err
 	}
-	file, err := trust.ReadKeys(e, o.keys)
+	file, err := trust.ReadKeys(e, keys)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -141,4 +142,35 @@ func AppendSorted(dst []byte, n canon.Node, omit ...string) []byte {
 		return append(dst, '}')
 	}
 	return append(dst, n.Raw()...)
+}
+
+// Escape returns a text as part of a URN: every byte that is not unreserved is percent-encoded (RFC
+// 3986 section 2.1).
+func Escape(text string) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// Unescape returns the text that Escape returned as the given one, and otherwise the given one.
+func Unescape(escaped string) string {
+	parts := strings.Split(escaped, "%")
+	text := parts[0]
+	for _, part := range parts[1:] {
+		code, err := hex.DecodeString(part[:min(2, len(part))])
+		if err != nil || len(code) != 1 {
+			return escaped
+		}
+		text += string(code) + part[2:]
+	}
+	if Escape(text) != escaped {
+		return escaped
+	}
+	return text
 }
