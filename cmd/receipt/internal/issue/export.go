@@ -27,7 +27,7 @@ func NewExport(e *cli.Env) *cobra.Command {
 		Long: `Write a sealed receipt as the payload of a signed statement of SCITT (RFC 9943,
 COSE_Sign1). KEY is an Ed25519 or ECDSA key.`,
 		Example: `  receipt export receipt.json --scitt --key issuer.private.json -o statement.cose
-  receipt export receipt.json --scitt --key issuer.private.json | receipt verify -`,
+  receipt export receipt.json --scitt --key issuer.private.json | receipt verify --keys keys.json -`,
 		Args: cli.ExactArgs(1, "one receipt"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !o.scitt {
