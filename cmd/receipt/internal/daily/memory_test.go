@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/receiptkit/receiptkit/receipt/record/source"
 )
 
 // TestMemory verifies that a log is remembered as long as its size, time, and end are the
@@ -30,44 +28,47 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	m := memoryOf(&Options{Ledger: filepath.Join(dir, "l.db")})
-	v := &surveyor{opener: &opener{ctx: context.Background()}, options: &Options{}, result: newResult(), memory: m}
+	options := &Options{Ledger: filepath.Join(dir, "l.db"), Apart: true}
+	v := &surveyor{opener: &opener{ctx: context.Background()}, options: options, result: newResult()}
 	p := &place{path: path}
-	survey := func() (*sighted, *logFile) {
+	survey := func() (*sighted, *work) {
 		t.Helper()
+		v.memory, v.works, v.logs = memoryOf(options), nil, nil
 		s, what, err := v.look(p)
 		if s == nil || err != nil {
 			t.Fatal(what, err)
 		}
-		kept := s.kept
-		l, err := v.outline(s)
-		if err != nil {
-			t.Fatal(err)
+		if v.group([]*sighted{s}); len(v.works) != 1 {
+			t.Fatalf("%d tasks", len(v.works))
 		}
-		s.kept = kept
-		return s, l
+		return s, v.works[0]
 	}
 	s, first := survey()
-	if s.kept != nil || first.memory == nil {
+	if s.memory != nil || first.files[0].memory == nil {
 		t.Fatalf("remembered before it was seen: %+v", s)
 	}
-	for _, t := range source.Tasks([]*source.Outline{first.outline}, true) {
-		first.memory.note(&t.Parts[0], first.outline.Digest)
-	}
-	m.keep(first.memory)
+	digest := first.files[0].outline.Digest
+	first.files[0].memory.note(&first.Parts[0], digest)
+	v.memory.keep(v.logs, "", nil)
 
-	// Only the end of the log is read.
+	// Only the end of the log is read. The outline is read only if the group changed.
 	put(strings.Replace(text, "go", "no", 1))
 	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	s, again := survey()
-	if s.kept == nil || !reflect.DeepEqual(first.outline, again.outline) {
-		t.Errorf("not remembered: %+v\n%+v", first.outline, again.outline)
-	}
-	for _, task := range source.Tasks([]*source.Outline{again.outline}, true) {
-		if d, known := again.memory.sum(&task.Parts[0]); !known || d != first.outline.Digest {
-			t.Errorf("the lines of %s are not remembered", task.ID)
+	for _, without := range []string{"", "group"} {
+		s, again := survey()
+		if without != "" {
+			clear(v.memory.was.Groups)
+			v.works = nil
+			v.group([]*sighted{s})
+			again = v.works[0]
+		}
+		if s.memory == nil || !reflect.DeepEqual(first.Task, again.Task) {
+			t.Errorf("not remembered: %+v\n%+v", first.Task, again.Task)
+		}
+		if d, known := again.files[0].memory.sum(&again.Parts[0]); !known || d != digest {
+			t.Errorf("the lines of %s are not remembered", again.ID)
 		}
 	}
 
@@ -77,7 +78,7 @@ func TestMemory(t *testing.T) {
 		"more":         func() { put(text + answered); os.Chtimes(path, info.ModTime(), info.ModTime()) },
 	} {
 		change()
-		if r, _ := m.recall(p); r != nil {
+		if v.memory.recall(p) != nil {
 			t.Errorf("%s: remembered", name)
 		}
 	}
@@ -85,21 +86,20 @@ func TestMemory(t *testing.T) {
 	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if r, _ := m.recall(p); r == nil {
+	if v.memory.recall(p) == nil {
 		t.Fatal("forgotten")
 	}
 
 	// A damaged file is treated as missing.
-	abs, _ := filepath.Abs(path)
-	kept, err := os.ReadFile(m.file(abs, ".log"))
+	kept, err := os.ReadFile(v.memory.file("index", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, damaged := range [][]byte{nil, kept[:len(kept)/2], append(bytes.Clone(kept[:40]), kept[41:]...)} {
-		if err := os.WriteFile(m.file(abs, ".log"), damaged, 0o600); err != nil {
+		if err := os.WriteFile(v.memory.file("index", ""), damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r, _ := m.recall(p); r != nil {
+		if m := memoryOf(options); m.recall(p) != nil {
 			t.Error("damaged input is remembered")
 		}
 	}

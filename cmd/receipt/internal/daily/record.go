@@ -27,6 +27,7 @@ type maker struct {
 	sink    sink
 	seen    map[string]string // digests of the logs of the receipts that this run made or found, by the IDs of their tasks
 	result  *result
+	kept    map[string]*keptReceipt // that the ledger is known to have
 }
 
 // all records tasks, in the order in which they ended according to the logs.
@@ -110,6 +111,9 @@ func (m *maker) become(w *work, e *entry) (status, error) {
 	s, err := m.issue(e, draft, doc, entries)
 	if s == made || s == known {
 		m.seen[id] = of
+	}
+	if delete(m.kept, id); s == made && !w.events {
+		m.kept[id] = &keptReceipt{of, e.receipt, e.hash, m.options.Signer != nil}
 	}
 
 	return s, err
@@ -199,6 +203,9 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 	if why := m.unsettled(w); why != nil {
 		return growing, why
 	}
+	if s := m.unchanged(w, e); s != "" {
+		return s, nil
+	}
 	before, s, err := m.sink.before(e)
 	if s != "" || err != nil || before == nil {
 		return s, err
@@ -214,7 +221,21 @@ func (m *maker) early(w *work, e *entry) (status, error) {
 		return s, err
 	}
 	m.seen[e.receipt] = of
+	m.kept[e.receipt] = &keptReceipt{of, e.last, e.hash, root.Member("signatures").Len() > 0}
 	return m.same(root)
+}
+
+// unchanged returns known if the ledger is known to have the receipt of a task, and "" otherwise.
+func (m *maker) unchanged(w *work, e *entry) status {
+	k := m.kept[e.receipt]
+	if k == nil || m.options.Signer != nil && !k.Signed {
+		return ""
+	}
+	if of, err := m.sums(w); err != nil || of != k.Of || m.seen[e.receipt] != "" {
+		return ""
+	}
+	m.seen[e.receipt], e.last, e.hash = k.Of, k.ID, k.Hash
+	return known
 }
 
 // compare returns the status of a task with a receipt.

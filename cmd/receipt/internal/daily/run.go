@@ -2,6 +2,7 @@ package daily
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/cli"
@@ -60,10 +61,9 @@ func Run(ctx context.Context, e *cli.Env, paths []string, o *Options) error {
 	v.survey(f.places)
 
 	m := &maker{opener: open, options: o, now: e.Now(), sink: into, seen: map[string]string{}, result: result}
+	m.kept = maps.Clone(v.memory.receipts(into.state(ctx)))
 	err = m.all(v.works)
-	for _, l := range v.logs {
-		v.memory.keep(l.memory)
-	}
+	v.memory.keep(v.logs, into.state(context.WithoutCancel(ctx)), m.kept)
 	progress.End()
 
 	// Receipts that were issued before a failure remain, and are reported.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/chain"
@@ -26,6 +27,10 @@ type sink interface {
 	put(e *entry, doc *canon.Document) (status, error)
 
 	heads(ctx context.Context) ([]ledger.StreamHead, error) // of the streams that grew
+
+	// state identifies the receipts that before may return; "" if it is unknown.
+	state(ctx context.Context) string
+
 	commit() error
 	discard()
 }
@@ -233,6 +238,20 @@ func (s *ledgerSink) heads(ctx context.Context) (list []ledger.StreamHead, err e
 	return list, err
 }
 
+func (s *ledgerSink) state(ctx context.Context) string {
+	all, err := s.store.Streams(ctx)
+	if err != nil {
+		return ""
+	}
+	o := s.options.Record
+	lines := []string{fmt.Sprintf("%q %q %q", o.Issuer.ID, o.TenantID, o.WorkspaceRef)}
+	for _, h := range all {
+		lines = append(lines, fmt.Sprintf("%q %v", fmt.Sprint(h.Stream), h.Head))
+	}
+	slices.Sort(lines[1:])
+	return canon.Sum([]byte(strings.Join(lines, "\n"))).String()
+}
+
 func (s *ledgerSink) commit() error { return nil }
 func (s *ledgerSink) discard()      { s.store.Close() }
 
@@ -256,6 +275,7 @@ func (d *draftSink) put(_ *entry, doc *canon.Document) (status, error) {
 }
 
 func (d *draftSink) heads(context.Context) ([]ledger.StreamHead, error) { return nil, nil }
+func (d *draftSink) state(context.Context) string                       { return "" }
 
 func (d *draftSink) commit() error {
 	if d.file == nil {

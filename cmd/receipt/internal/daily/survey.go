@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/receiptkit/receiptkit/canon"
 	"github.com/receiptkit/receiptkit/cmd/receipt/internal/input"
@@ -19,8 +20,7 @@ type sighted struct {
 	source.Sighting
 	events bool // of the protocol, not of an agent
 	size   int64
-	kept   *sight // from an earlier run
-	memory *remembered
+	memory *remembered // from an earlier run
 }
 
 // Bytes of a file that are examined. Most logs are recognized by their first lines.
@@ -85,8 +85,8 @@ func (v *surveyor) unreadable(p *place, err error) {
 
 // look recognizes one file. If it is not a log, what describes it.
 func (v *surveyor) look(p *place) (s *sighted, what, err error) {
-	if r, kept := v.memory.recall(p); r != nil && (v.options.From == "" || source.IsOf(kept.Sighting.Kind, v.options.From)) {
-		return &sighted{place: p, Sighting: kept.Sighting, kept: kept, memory: r}, nil, nil
+	if r := v.memory.recall(p); r != nil && (v.options.From == "" || source.IsOf(r.kept.Sighting.Kind, v.options.From)) {
+		return &sighted{place: p, Sighting: r.kept.Sighting, memory: r}, nil, nil
 	}
 
 	// Most logs are recognized by little text. If the text is not recognized, more is read.
@@ -212,48 +212,81 @@ func projectOf(path string) string {
 
 // group finds the tasks of related logs. Only the outlines of one group are in memory.
 func (v *surveyor) group(group []*sighted) {
-	var outlines []*source.Outline
-	files := map[*source.Outline]*logFile{}
-	same := map[canon.Digest]string{}
-
-	for _, s := range group {
+	group = slices.DeleteFunc(group, func(s *sighted) bool {
 		if s.events {
 			v.eventLog(s)
-			continue
 		}
-		l, err := v.outline(s)
-		if err != nil {
-			v.unreadable(s.place, err)
-			continue
+		return s.events
+	})
+
+	// If no log of the group changed, its tasks are known.
+	if !slices.ContainsFunc(group, func(s *sighted) bool { return s.memory == nil }) {
+		logs, copies := v.distinct(group, func(s *sighted) (*logFile, error) {
+			return &logFile{s.place, s.memory.info, s.memory.kept.Outline, s.memory}, nil
+		})
+		if works, known := v.memory.tasks(logs, v.options.Apart); known {
+			v.found(works, logs, copies)
+			return
 		}
-		if of, have := same[l.outline.Digest]; have {
-			v.result.file(copied, s.path, fmt.Errorf("the same as %q", of))
-			continue
-		}
-		same[l.outline.Digest] = s.path
-		outlines = append(outlines, l.outline)
-		files[l.outline] = l
-		v.logs = append(v.logs, l)
 	}
 
-	// The lines of outlines are no longer needed once the tasks are known.
+	logs, copies := v.distinct(group, v.outline)
+	var outlines []*source.Outline
+	files := map[*source.Outline]*logFile{}
+	for _, l := range logs {
+		outlines = append(outlines, l.outline)
+		files[l.outline] = l
+	}
+
+	var works []*work
 	for _, t := range source.Tasks(outlines, v.options.Apart) {
 		w := &work{Task: t}
 		for _, part := range t.Parts {
 			w.files = append(w.files, files[part.Log])
 		}
-		v.works = append(v.works, w)
+		works = append(works, w)
 	}
+	v.memory.learnTasks(logs, works, v.options.Apart)
+	v.found(works, logs, copies)
 
+	// The lines of outlines are no longer needed once the tasks are known.
 	for _, o := range outlines {
 		o.Forget()
 	}
 }
 
+// found adds the tasks and the logs of a group.
+func (v *surveyor) found(works []*work, logs []*logFile, copies [][2]string) {
+	v.works, v.logs = append(v.works, works...), append(v.logs, logs...)
+	for _, c := range copies {
+		v.result.file(copied, c[0], fmt.Errorf("the same as %q", c[1]))
+	}
+}
+
+// distinct opens the logs of a group. Copies are the paths of logs that have the same bytes as
+// another, with the path of that one.
+func (v *surveyor) distinct(group []*sighted, open func(*sighted) (*logFile, error)) (logs []*logFile, copies [][2]string) {
+	same := map[canon.Digest]string{}
+	for _, s := range group {
+		l, err := open(s)
+		if err != nil {
+			v.unreadable(s.place, err)
+			continue
+		}
+		if of, have := same[l.outline.Digest]; have {
+			copies = append(copies, [2]string{s.path, of})
+			continue
+		}
+		same[l.outline.Digest] = s.path
+		logs = append(logs, l)
+	}
+	return logs, copies
+}
+
 // outline surveys one log.
 func (v *surveyor) outline(s *sighted) (*logFile, error) {
-	if s.kept != nil {
-		if o := v.memory.outline(s.kept.Of); o != nil {
+	if s.memory != nil {
+		if o := v.memory.outline(s.memory); o != nil {
 			return &logFile{place: s.place, info: s.memory.info, outline: o, memory: s.memory}, nil
 		}
 	}
