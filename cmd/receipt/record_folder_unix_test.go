@@ -139,7 +139,8 @@ func TestRecordFolderKilled(t *testing.T) {
 
 		// Kill at any time, but early in the first runs, because a run with nothing left to do is
 		// short.
-		time.Sleep((2*took*time.Duration(n) + rand.N(2*took)) / time.Duration(kills))
+		of := time.Duration(kills * kills)
+		time.Sleep(2*took*time.Duration(n*n)/of + rand.N(2*took*time.Duration(n+1)/of))
 		_ = cmd.Process.Kill()
 		if cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
 			during++
