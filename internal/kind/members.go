@@ -117,8 +117,6 @@ func logOf(s sketch, start string) Found {
 		return agent("a stream of Codex")
 	case s.has("resourceSpans"), s.has("resourceLogs"), s.has("resourceMetrics"):
 		return agent("telemetry (OTLP)")
-	case s.has("trace", "observations"):
-		return Found{Export, "an export of Langfuse", recordIt}
 	case strings.HasPrefix(start, `{"data":[{"traceID"`):
 		return Found{Export, "an export of Jaeger", recordIt}
 	case strings.HasPrefix(start, `{"spans":[{`) && strings.Contains(start, `"context":{`):

@@ -16,7 +16,7 @@ type session struct {
 // Instructions for sessions that are not supported.
 const (
 	exportOpenCode = "export the session with the agent: opencode export SESSION > FILE"
-	exportGoose    = "export the session with the agent: goose session export"
+	exportGoose    = "goose session export --session-id ID --format json exports this form, which is not read yet"
 	exportOTLP     = "export it as OTLP, which is read"
 	readTelemetry  = "logs of Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, and Pi are read, and ATIF or telemetry (OTLP) if the agent exports it"
 )
@@ -27,6 +27,9 @@ func sessions() []session {
 	all := []session{
 		{"a trajectory (ATIF)", recordIt, func(s sketch) bool { return s.starts("schema_version", "ATIF-v1.") && s.at("steps").array }, "atif"},
 		declined("a trajectory in another version of ATIF", readTelemetry, func(s sketch) bool { return s.starts("schema_version", "ATIF-v") && s.at("steps").array }),
+		declined("a trajectory of SWE-agent", readTelemetry, func(s sketch) bool {
+			return s.at("info").has("exit_status") && (s.has("trajectory", "history") || s.at("messages").array)
+		}),
 		{"a session of OpenCode", recordIt, func(s sketch) bool {
 			return s.at("info").object && s.at("messages").array && (len(s.at("messages").first) == 0 || s.at("messages").of().has("info", "parts"))
 		}, "opencode"},
@@ -61,11 +64,11 @@ func others() []session {
 		declined("a session of Windsurf", readTelemetry, isWindsurf),
 		declined("a session of Continue", readTelemetry, func(s sketch) bool { return s.has("sessionId", "workspaceDirectory") && s.at("history").array }),
 		declined("a session of OpenHands", readTelemetry, func(s sketch) bool { return isOpenHands(s) || isOpenHands(s.of()) }),
-		declined("a trajectory of SWE-agent", readTelemetry, func(s sketch) bool { return s.has("trajectory", "history") && s.at("info").has("exit_status") }),
 		declined("a session of Hermes", readTelemetry, func(s sketch) bool { return s.at("session").has("source", "system_prompt") && s.at("messages").array }),
 		declined("a session of Letta Code", readTelemetry, func(s sketch) bool { return s.has("kind", "captured_at", "source_line_id") }),
 		declined("a part of the store of OpenCode", exportOpenCode, func(s sketch) bool { return s.has("sessionID", "role", "modelID") }),
 		declined("a stream of OpenCode", exportOpenCode, func(s sketch) bool { return s.has("type", "sessionID") && s.at("part").object }),
+		declined("an export of Langfuse", exportOTLP, func(s sketch) bool { return s.has("trace", "observations") }),
 		declined("a run of LangSmith", exportOTLP, func(s sketch) bool { return isLangSmith(s) || isLangSmith(s.of()) }),
 	}
 }
@@ -103,7 +106,7 @@ func isWindsurf(s sketch) bool {
 }
 
 func isOpenHands(s sketch) bool {
-	return s.among("kind", "MessageEvent", "ActionEvent", "ObservationEvent") || s.has("action", "cause") || s.has("observation", "cause")
+	return s.among("kind", "MessageEvent", "ActionEvent", "ObservationEvent") || s.has("action", "cause") || s.has("observation", "cause") || s.has("action", "source", "args")
 }
 
 func isLangSmith(s sketch) bool { return s.has("run_type", "trace_id", "dotted_order") }
